@@ -1,0 +1,91 @@
+// Every environment variable of the service, read once. The README's configuration table says the same in prose.
+import { availableParallelism } from 'node:os';
+import { z } from 'zod';
+
+const port = z.coerce.number().int().min(0).max(65_535);
+const count = z.coerce.number().int().min(1);
+
+const environment = z.object({
+  /** `production` refuses development defaults. */
+  NODE_ENV: z.enum(['production', 'development', 'test']).default('development'),
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
+  /** Most connections each process opens to PostgreSQL. */
+  WEIR_DATABASE_CONNECTIONS: count.default(20),
+  /** At least 32 characters; API key secrets are stored as HMAC-SHA256 under it. */
+  WEIR_API_KEY_PEPPER: z.string().min(32),
+  WEIR_HOST: z.string().default('127.0.0.1'),
+  WEIR_PORT: port.default(8787),
+  /** Where callers reach the API, without a trailing slash; http://WEIR_HOST:WEIR_PORT when absent. */
+  WEIR_PUBLIC_URL: z.url().optional(),
+  /** Temporal task queue of flow runs. */
+  WEIR_TASK_QUEUE: z.string().min(1).default('weir-flows'),
+  /** Processes kept for user code. */
+  WEIR_SANDBOX_PROCESSES: count.default(availableParallelism()),
+  /** Model calls one worker makes at a time. */
+  WEIR_MODEL_CONCURRENCY: count.default(100),
+  /** Path of a JSON file merged over models/models.json. */
+  WEIR_MODELS_FILE: z.string().optional(),
+});
+
+/** Where a provider prefix (`openai/…`) leads. */
+export type Provider = { baseUrl: string; apiKey: string };
+
+/** Prefix → default base URL; a provider exists when its `<PREFIX>_API_KEY` or `<PREFIX>_BASE_URL` is set. */
+const PROVIDERS = {
+  openai: 'https://api.openai.com/v1',
+  anthropic: 'https://api.anthropic.com/v1',
+  google: 'https://generativelanguage.googleapis.com/v1beta/openai',
+  openrouter: 'https://openrouter.ai/api/v1',
+  ollama: 'http://127.0.0.1:11434/v1',
+  demo: undefined,
+} as const;
+
+export type Config = {
+  production: boolean;
+  databaseUrl: string;
+  databaseConnections: number;
+  apiKeyPepper: string;
+  host: string;
+  port: number;
+  publicUrl: string | undefined;
+  taskQueue: string;
+  sandboxProcesses: number;
+  modelConcurrency: number;
+  modelsFile: string | undefined;
+  providers: Record<string, Provider>;
+};
+
+/** Reads the configuration; throws an Error that names every variable that is missing or wrong. */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const parsed = environment.safeParse(env);
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
+    throw new Error(`The configuration is not complete:\n${problems.join('\n')}`);
+  }
+  const values = parsed.data;
+  return {
+    production: values.NODE_ENV === 'production',
+    databaseUrl: values.DATABASE_URL,
+    databaseConnections: values.WEIR_DATABASE_CONNECTIONS,
+    apiKeyPepper: values.WEIR_API_KEY_PEPPER,
+    host: values.WEIR_HOST,
+    port: values.WEIR_PORT,
+    publicUrl: values.WEIR_PUBLIC_URL?.replace(/\/+$/, ''),
+    taskQueue: values.WEIR_TASK_QUEUE,
+    sandboxProcesses: values.WEIR_SANDBOX_PROCESSES,
+    modelConcurrency: values.WEIR_MODEL_CONCURRENCY,
+    modelsFile: values.WEIR_MODELS_FILE,
+    providers: readProviders(env),
+  };
+}
+
+function readProviders(env: NodeJS.ProcessEnv): Record<string, Provider> {
+  const providers: Record<string, Provider> = {};
+  for (const [prefix, defaultUrl] of Object.entries(PROVIDERS)) {
+    const apiKey = env[`${prefix.toUpperCase()}_API_KEY`];
+    const baseUrl = env[`${prefix.toUpperCase()}_BASE_URL`] ?? defaultUrl;
+    const configured = apiKey || env[`${prefix.toUpperCase()}_BASE_URL`];
+    if (configured && baseUrl) providers[prefix] = { baseUrl, apiKey: apiKey || 'none' };
+  }
+  return providers;
+}

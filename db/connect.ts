@@ -1,0 +1,24 @@
+import { Kysely, PostgresDialect, type Transaction } from 'kysely';
+import pg from 'pg';
+import type { Schema } from './schema.ts';
+
+/** What query functions take: the pool or one transaction. */
+export type Db = Kysely<Schema>;
+export type Tx = Transaction<Schema>;
+
+const BIGINT_OID = 20;
+
+/** A pool on `url`. The caller ends it with `destroy()`. `maxConnections` bounds it. */
+export function connect(url: string, maxConnections = 20): Db {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: maxConnections,
+    connectionTimeoutMillis: 10_000,
+    types: {
+      getTypeParser: (oid, format) => (oid === BIGINT_OID ? Number : pg.types.getTypeParser(oid, format)),
+    },
+  });
+  // An idle connection that the server closed is replaced at the next query; without a listener it ends the process.
+  pool.on('error', () => undefined);
+  return new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+}

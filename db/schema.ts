@@ -1,0 +1,137 @@
+// The tables as Kysely sees them; `schema.sql` is the database's own description, checked in CI.
+import type { ColumnType, Generated, JSONColumnType } from 'kysely';
+import type { FlowDefinition, Json, ProcessorType } from '../flow/definition.ts';
+
+type Now = ColumnType<Date, Date | undefined, Date>;
+/** bigint columns are read as numbers (see connect.ts): balances stay far below 2^53 microcredits. */
+type Default<T> = Generated<T>;
+
+export type Environment = 'live' | 'test';
+export type RunMode = 'execute' | 'jobs';
+export type RunStatus = 'started' | 'completed' | 'failed';
+
+export interface OrganizationTable {
+  id: Generated<string>;
+  slug: string;
+  name: string;
+  description: Default<string>;
+  balance_microcredits: Default<number>;
+  created_at: Now;
+  deleted_at: Date | null;
+}
+
+export interface ProjectTable {
+  id: Generated<string>;
+  organization_id: string;
+  slug: string;
+  name: string;
+  description: Default<string>;
+  user_id: string | null;
+  created_at: Now;
+  updated_at: Now;
+  deleted_at: Date | null;
+}
+
+export interface ApiKeyTable {
+  id: Generated<string>;
+  key_id: string;
+  project_id: string;
+  environment: Environment;
+  name: string;
+  secret_hmac: Buffer;
+  created_at: Now;
+  expires_at: Date | null;
+  revoked_at: Date | null;
+}
+
+export interface FlowTable {
+  id: Generated<string>;
+  project_id: string;
+  slug: string;
+  name: string;
+  draft: JSONColumnType<FlowDefinition>;
+  production_version: number | null;
+  created_at: Now;
+  updated_at: Now;
+  deleted_at: Date | null;
+}
+
+export interface FlowVersionTable {
+  id: Generated<string>;
+  flow_id: string;
+  version: number;
+  note: string;
+  definition: JSONColumnType<FlowDefinition>;
+  created_at: Now;
+}
+
+/** What a run was asked to do, as stored in `run.input`. */
+export type StoredRunInput = {
+  message: string;
+  parameters: { [key: string]: Json };
+  block_overrides: { [stepId: string]: { [field: string]: Json } };
+};
+
+/** `code` is an ErrorCode; `reason` the spec's failureReason. */
+export type StoredError = { code: string; message: string; reason: string; step_id?: string };
+
+export interface RunTable {
+  execution_id: string;
+  organization_id: string;
+  project_id: string;
+  flow_id: string;
+  flow_version_id: string;
+  mode: RunMode;
+  environment: Environment;
+  status: Default<RunStatus>;
+  input: JSONColumnType<StoredRunInput>;
+  /** A Value (flow/value.ts): small results as they are, large ones as references to block_run rows. */
+  result: ColumnType<unknown, string | null, string | null>;
+  error: ColumnType<StoredError | null, string | null, string | null>;
+  started_at: Now;
+  finished_at: Date | null;
+  reconciled_at: Date | null;
+}
+
+export interface BlockRunTable {
+  execution_id: string;
+  block_key: string;
+  step_id: string;
+  name: string;
+  processor_type: ProcessorType;
+  status: 'completed' | 'failed';
+  input: ColumnType<Json, string | null, string | null>;
+  output: ColumnType<Json, string | null, string | null>;
+  error: ColumnType<{ code: string; message: string } | null, string | null, string | null>;
+  model: string | null;
+  prompt_tokens: Default<number>;
+  completion_tokens: Default<number>;
+  cost_microcredits: Default<number>;
+  latency_ms: number;
+  attempts: number;
+  started_at: Date;
+  finished_at: Date;
+}
+
+export interface LedgerEntryTable {
+  id: Generated<number>;
+  organization_id: string;
+  /** `grant/{uuid}` or `charge/{executionId}/{blockKey}`: a repeated activity finds its own entry. */
+  entry_key: string;
+  kind: 'grant' | 'charge';
+  /** Positive for a grant, negative for a charge. */
+  amount_microcredits: number;
+  execution_id: string | null;
+  created_at: Now;
+}
+
+export interface Schema {
+  organization: OrganizationTable;
+  project: ProjectTable;
+  api_key: ApiKeyTable;
+  flow: FlowTable;
+  flow_version: FlowVersionTable;
+  run: RunTable;
+  block_run: BlockRunTable;
+  ledger_entry: LedgerEntryTable;
+}

@@ -1,0 +1,73 @@
+// The flow language: a tree of steps over blocks (spec: "Flow, block, version").
+
+/** Any JSON value. */
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+/** A JSON Schema (2020-12) as a user wrote it; enforced outside workflow code. */
+export type JsonSchema = boolean | { [key: string]: Json };
+
+export const PROCESSOR_TYPES = ['llm', 'passthrough', 'code'] as const;
+export type ProcessorType = (typeof PROCESSOR_TYPES)[number];
+
+/** Limits and switches of one block; every field is optional. */
+export type ProcessorConfig = {
+  /** The block takes part in tool calls. */
+  tools_enabled?: boolean;
+  /** Tool-call round-trips allowed for this block; 25 when absent. */
+  max_tool_iterations?: number;
+  /** llm: sampling temperature, 0–2. */
+  temperature?: number;
+  /** llm: most tokens the model may answer with. */
+  max_tokens?: number;
+  /** code: time limit in milliseconds. */
+  timeout_ms?: number;
+};
+
+/** One processing step. `prompt` is the model's prompt (llm) or the JavaScript source (code). */
+export type Block = {
+  step_id: string;
+  name: string;
+  processor_type: ProcessorType;
+  /** Provider-prefixed, e.g. `openai/gpt-5-mini`; required for llm. */
+  model?: string;
+  prompt?: string;
+  inputSchema?: JsonSchema;
+  outputSchema?: JsonSchema;
+  processor_config?: ProcessorConfig;
+};
+
+/** One block; its output is the step's output. */
+export type SequentialStep = Block & { type: 'sequential' };
+
+/** Branches that run concurrently on the same input; the output is an object keyed by branch. */
+export type ParallelStep = {
+  type: 'parallel';
+  step_id: string;
+  name: string;
+  branches: { [branch: string]: Step[] };
+};
+
+/** When an `until` loop stops: the value at `pointer` (RFC 6901) in the body's output equals `equals`. */
+export type LoopCondition = { pointer: string; equals: Json };
+
+/**
+ * Runs its body in turn, over each item of the input array, or, with `until`, on its own output until the
+ * condition holds or `max_iterations` is reached. The output is the array of the body's outputs.
+ */
+export type LoopStep = {
+  type: 'loop';
+  step_id: string;
+  name: string;
+  body: Step[];
+  /** An input array longer than this fails the run. */
+  max_iterations: number;
+  until?: LoopCondition;
+};
+
+export type Step = SequentialStep | ParallelStep | LoopStep;
+
+/** What a version holds. A flow without steps passes its message through. */
+export type FlowDefinition = { steps: Step[] };
+
+/** Draft is version 0; a published version is an integer from 1 and never changes. */
+export const DRAFT_VERSION = 0;

@@ -1,0 +1,53 @@
+// The errors callers can see. `api/errors.ts` gives each code its HTTP status.
+
+/** Codes of the spec's tables, then those of the generic statuses. */
+export const ERROR_CODES = [
+  'PARAMETER_NAME_RESERVED',
+  'TOOLS_REQUIRE_SYNC_EXECUTE',
+  'INVALID_TREE',
+  'INVALID_VERSION',
+  'INSUFFICIENT_CREDITS',
+  'FLOW_NOT_FOUND',
+  'RUN_NOT_FOUND',
+  // generic
+  'VALIDATION_ERROR',
+  'MALFORMED_JSON',
+  'UNAUTHENTICATED',
+  'FORBIDDEN',
+  'NOT_FOUND',
+  'METHOD_NOT_ALLOWED',
+  'CONFLICT',
+  'BODY_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'RATE_LIMITED',
+  'INTERNAL_ERROR',
+  'ENGINE_UNAVAILABLE',
+  // why a block, and with it the run, failed
+  'INPUT_SCHEMA_MISMATCH',
+  'OUTPUT_SCHEMA_MISMATCH',
+  'SCHEMA_INVALID',
+  'CODE_ERROR',
+  'CODE_TIMEOUT',
+  'CODE_LIMIT_EXCEEDED',
+  'MODEL_NOT_CONFIGURED',
+  'MODEL_REFUSED',
+  'MODEL_KEY_REJECTED',
+  'MODEL_OUTPUT_INVALID',
+  'LOOP_INPUT_NOT_ARRAY',
+  'LOOP_LIMIT_EXCEEDED',
+  'OUTPUT_TOO_LARGE',
+] as const;
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/** An error with a code, a message written for people, and further fields of the error body. */
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError';
+  readonly code: ErrorCode;
+  readonly extra: Record<string, unknown>;
+
+  constructor(code: ErrorCode, message: string, extra: Record<string, unknown> = {}) {
+    super(message);
+    this.code = code;
+    this.extra = extra;
+  }
+}

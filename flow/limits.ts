@@ -1,0 +1,21 @@
+// Bounds of the flow language; each is enforced by `validate-definition.ts`.
+
+export const STEP_ID_PATTERN = /^[A-Za-z0-9_-]{1,64}$/;
+/** Slugs of organizations, projects and flows: lower-case words joined by single hyphens. */
+export const SLUG_PATTERN = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+export const SLUG_MAX_LENGTH = 64;
+export const NAME_MAX_LENGTH = 200;
+/** Blocks, parallel and loop steps of one flow together. */
+export const STEPS_MAX = 200;
+/** Nesting of parallel and loop steps. */
+export const STEP_DEPTH_MAX = 8;
+export const BRANCHES_MAX = 32;
+export const LOOP_ITERATIONS_MAX = 1000;
+/** Blocks one run may execute, loops counted; keeps a history far under the engine's limit. */
+export const BLOCK_RUNS_MAX = 2000;
+export const PROMPT_MAX_BYTES = 256 * 1024;
+export const SCHEMA_MAX_BYTES = 64 * 1024;
+export const CODE_TIMEOUT_DEFAULT_MS = 5_000;
+export const CODE_TIMEOUT_MAX_MS = 30_000;
+export const MAX_TOOL_ITERATIONS_DEFAULT = 25;
+export const MAX_TOOL_ITERATIONS_MAX = 100;
