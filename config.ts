@@ -1,5 +1,6 @@
 // Every environment variable of the service, read once. The README's configuration table says the same in prose.
 import { availableParallelism } from 'node:os';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
 
 const port = z.coerce.number().int().min(0).max(65_535);
@@ -48,6 +49,8 @@ export type Config = {
   host: string;
   port: number;
   publicUrl: string | undefined;
+  /** From TEMPORAL_ADDRESS and Temporal's other standard variables, or its configuration file. */
+  temporal: ReturnType<typeof loadClientConnectConfig>;
   taskQueue: string;
   sandboxProcesses: number;
   modelConcurrency: number;
@@ -71,6 +74,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     host: values.WEIR_HOST,
     port: values.WEIR_PORT,
     publicUrl: values.WEIR_PUBLIC_URL?.replace(/\/+$/, ''),
+    temporal: loadClientConnectConfig({ overrideEnvVars: env as Record<string, string> }),
     taskQueue: values.WEIR_TASK_QUEUE,
     sandboxProcesses: values.WEIR_SANDBOX_PROCESSES,
     modelConcurrency: values.WEIR_MODEL_CONCURRENCY,

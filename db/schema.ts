@@ -1,6 +1,9 @@
 // The tables as Kysely sees them; `schema.sql` is the database's own description, checked in CI.
 import type { ColumnType, Generated, JSONColumnType } from 'kysely';
 import type { FlowDefinition, Json, ProcessorType } from '../flow/definition.ts';
+import type { BlockOverrides } from '../flow/overrides.ts';
+import type { RunOutcome } from '../flow/run.ts';
+import type { Value } from '../flow/value.ts';
 
 type Now = ColumnType<Date, Date | undefined, Date>;
 /** bigint columns are read as numbers (see connect.ts): balances stay far below 2^53 microcredits. */
@@ -69,11 +72,10 @@ export interface FlowVersionTable {
 export type StoredRunInput = {
   message: string;
   parameters: { [key: string]: Json };
-  block_overrides: { [stepId: string]: { [field: string]: Json } };
+  block_overrides: BlockOverrides;
 };
 
-/** `code` is an ErrorCode; `reason` the spec's failureReason. */
-export type StoredError = { code: string; message: string; reason: string; step_id?: string };
+export type StoredError = Extract<RunOutcome, { status: 'failed' }>['error'];
 
 export interface RunTable {
   execution_id: string;
@@ -86,7 +88,7 @@ export interface RunTable {
   status: Default<RunStatus>;
   input: JSONColumnType<StoredRunInput>;
   /** A Value (flow/value.ts): small results as they are, large ones as references to block_run rows. */
-  result: ColumnType<unknown, string | null, string | null>;
+  result: ColumnType<Value | null, string | null, string | null>;
   error: ColumnType<StoredError | null, string | null, string | null>;
   started_at: Now;
   finished_at: Date | null;
@@ -100,7 +102,8 @@ export interface BlockRunTable {
   name: string;
   processor_type: ProcessorType;
   status: 'completed' | 'failed';
-  input: ColumnType<Json, string | null, string | null>;
+  /** A Value (flow/value.ts) over the run's message and the outputs of its other blocks. */
+  input: ColumnType<Value, string, string>;
   output: ColumnType<Json, string | null, string | null>;
   error: ColumnType<{ code: string; message: string } | null, string | null, string | null>;
   model: string | null;

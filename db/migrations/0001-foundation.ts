@@ -112,7 +112,7 @@ const STATEMENTS = [
     name text not null,
     processor_type text not null,
     status text not null check (status in ('completed', 'failed')),
-    input json,
+    input json not null,
     output json,
     error json,
     model text,

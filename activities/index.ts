@@ -1,0 +1,82 @@
+// The activity types of this service, by the names operators read in the Temporal Web UI.
+import type { Provider } from '../config.ts';
+import { requireCredits } from '../db/charge-credits.ts';
+import type { Db } from '../db/connect.ts';
+import { finishRun } from '../db/runs.ts';
+import type { LoopCondition } from '../flow/definition.ts';
+import { ServiceError } from '../flow/errors.ts';
+import { meets } from '../flow/interpreter.ts';
+import { CODE_TIMEOUT_DEFAULT_MS } from '../flow/limits.ts';
+import type { BlockCall, RunOutcome } from '../flow/run.ts';
+import { renderTemplate } from '../flow/template.ts';
+import type { Value } from '../flow/value.ts';
+import type { Validator } from '../json-schema/validator.ts';
+import type { Registry } from '../models/registry.ts';
+import { attempted } from './attempted.ts';
+import { callModel } from './call-model.ts';
+import { createBlockRunner } from './run-block.ts';
+import { type Sandbox, SandboxCrashed } from './sandbox/sandbox.ts';
+
+/** A sandbox that crashed under the same code this often is the code's fault. */
+const SANDBOX_ATTEMPTS = 3;
+
+export type ActivityDeps = {
+  db: Db;
+  validator: Validator;
+  sandbox: Sandbox;
+  registry: Registry;
+  providers: Record<string, Provider>;
+};
+
+export type Activities = ReturnType<typeof createActivities>;
+
+/** The activities over their dependencies, which the caller opens and closes. */
+export function createActivities(deps: ActivityDeps) {
+  const blocks = createBlockRunner(deps);
+  return {
+    /** One model call (and at most one repair) of an llm block. */
+    callModel: (call: BlockCall): Promise<Value> =>
+      attempted(({ attempt, signal }) =>
+        blocks.run(call, attempt, async ({ organizationId, block, input, message, parameters }) => {
+          await requireCredits(deps.db, organizationId);
+          const prompt = renderTemplate(block.prompt ?? '', { message, previousOutput: input, parameters });
+          return callModel(deps, { block, prompt }, signal);
+        }),
+      ),
+
+    /** The JavaScript of a code block, in the sandbox. */
+    runCode: (call: BlockCall): Promise<Value> =>
+      attempted(({ attempt, signal }) =>
+        blocks.run(call, attempt, async ({ block, input, message, parameters }) => {
+          const timeoutMs = block.processor_config?.timeout_ms ?? CODE_TIMEOUT_DEFAULT_MS;
+          const code = { source: block.prompt ?? '', input, message, parameters, timeoutMs };
+          try {
+            return { output: (await deps.sandbox.run(code, signal)).output };
+          } catch (error) {
+            if (error instanceof SandboxCrashed && attempt.number >= SANDBOX_ATTEMPTS)
+              throw new ServiceError('CODE_ERROR', 'The code crashed its sandbox at every attempt.');
+            throw error;
+          }
+        }),
+      ),
+
+    /** Forwards its input. */
+    passThrough: (call: BlockCall): Promise<Value> =>
+      attempted(({ attempt }) => blocks.run(call, attempt, async ({ input }) => ({ output: input }))),
+
+    /** How many items a stored value has; undefined when it is no array. */
+    inspectValue: (executionId: string, value: Value): Promise<{ items: number | undefined }> =>
+      attempted(async () => {
+        const json = await blocks.resolve(executionId, value);
+        return { items: Array.isArray(json) ? json.length : undefined };
+      }),
+
+    /** Whether a loop's condition holds for a stored value. */
+    checkCondition: (executionId: string, condition: LoopCondition, value: Value): Promise<boolean> =>
+      attempted(async () => meets(condition, await blocks.resolve(executionId, value))),
+
+    /** Records the end of a run, once. */
+    recordRun: (executionId: string, outcome: RunOutcome): Promise<void> =>
+      attempted(() => finishRun(deps.db, executionId, outcome)),
+  };
+}

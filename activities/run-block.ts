@@ -1,0 +1,182 @@
+// What every block execution does around its processor: input, schemas, overrides, trace row, charge.
+import { LRUCache } from 'lru-cache';
+import { loadStored, recordBlockRun } from '../db/block-runs.ts';
+import type { Db } from '../db/connect.ts';
+import { getDefinition, getRunContext, type RunContext } from '../db/runs.ts';
+import type { Block, FlowDefinition, Json } from '../flow/definition.ts';
+import { ServiceError } from '../flow/errors.ts';
+import { applyOverride } from '../flow/overrides.ts';
+import { listBlocks } from '../flow/plan.ts';
+import type { BlockCall } from '../flow/run.ts';
+import { resolveValue, toLeaf, type Value } from '../flow/value.ts';
+import type { Validator } from '../json-schema/validator.ts';
+import type { Attempt } from './attempted.ts';
+import { ModelUnavailable } from './call-model.ts';
+
+/** An output longer than this, serialized, fails its block. */
+export const OUTPUT_MAX_BYTES = 16 * 1024 * 1024;
+
+/** A block as this run sees it, with everything it may read. */
+export type BlockInput = {
+  organizationId: string;
+  block: Block;
+  input: Json;
+  message: string;
+  parameters: { [key: string]: Json };
+};
+
+/** What a processor answers; tokens and cost are a model's. */
+export type BlockResult = {
+  output: Json;
+  model?: string;
+  promptTokens?: number;
+  completionTokens?: number;
+  costMicrocredits?: number;
+};
+
+export type Processor = (input: BlockInput) => Promise<BlockResult>;
+
+export type BlockRunner = {
+  /** Runs one block execution at most once: one that is recorded as completed answers with its recorded output. */
+  run(call: BlockCall, attempt: Attempt, process: Processor): Promise<Value>;
+  /** The JSON a value of this run stands for. */
+  resolve(executionId: string, value: Value): Promise<Json>;
+};
+
+export function createBlockRunner({ db, validator }: { db: Db; validator: Validator }): BlockRunner {
+  const runs = new LRUCache<string, Promise<RunContext>>({ max: 1_000 });
+  const definitions = new LRUCache<string, Promise<FlowDefinition>>({ max: 500 });
+
+  // Large values only: a loop over a stored array reads it once per item.
+  const outputs = new LRUCache<string, { json: Json }>({ max: 20 });
+
+  async function run(call: BlockCall, attempt: Attempt, process: Processor): Promise<Value> {
+    // A first attempt in this process trusts the cached list; a repeated one may follow a lost answer.
+    if (attempt.number > 1) runs.delete(call.executionId);
+    const context = await cached(runs, call.executionId, () => getRunContext(db, call.executionId));
+    if (context.completed.has(call.blockKey)) return recordedOutput(call);
+
+    const block = await loadBlock(context, call.stepId);
+    const trace = {
+      executionId: call.executionId,
+      blockKey: call.blockKey,
+      stepId: call.stepId,
+      name: block.name,
+      processorType: block.processor_type,
+      input: call.input,
+      attempts: attempt.number,
+      startedAt: new Date(),
+    };
+    try {
+      const input = await resolve(call.executionId, call.input);
+      await enforce(block.inputSchema, input, 'INPUT_SCHEMA_MISMATCH', 'The input');
+      const { output, ...usage } = await process({
+        organizationId: context.organizationId,
+        block,
+        input,
+        ...context.input,
+      });
+      // A model's answer has been validated, and repaired, by its processor.
+      if (block.processor_type !== 'llm')
+        await enforce(block.outputSchema, output, 'OUTPUT_SCHEMA_MISMATCH', 'The output');
+      const serialized = serialize(output);
+      const recorded = await persist(() =>
+        recordBlockRun(db, context.organizationId, { ...trace, ...usage, output: serialized }),
+      );
+      context.completed.add(call.blockKey);
+      return recorded ? toLeaf(call.blockKey, output) : await recordedOutput(call);
+    } catch (error) {
+      if (error instanceof ServiceError || attempt.last) {
+        await recordBlockRun(db, context.organizationId, { ...trace, error: describe(error) });
+      }
+      throw error;
+    }
+  }
+
+  async function recordedOutput(call: BlockCall): Promise<Value> {
+    return toLeaf(call.blockKey, await loadOutput(call.executionId, call.blockKey));
+  }
+
+  async function loadBlock(context: RunContext, stepId: string): Promise<Block> {
+    const id = context.flowVersionId;
+    const definition = await cached(definitions, id, () => getDefinition(db, id));
+    const block = listBlocks(definition).find((candidate) => candidate.step_id === stepId);
+    if (!block) throw new ServiceError('INVALID_TREE', `This version of the flow has no block ${stepId}.`);
+    return applyOverride(block, context.input.block_overrides[stepId]);
+  }
+
+  async function loadOutput(executionId: string, ref: string): Promise<Json> {
+    const key = `${executionId}/${ref}`;
+    const kept = outputs.get(key);
+    if (kept) return kept.json;
+    const json = await loadStored(db, executionId, ref);
+    outputs.set(key, { json });
+    return json;
+  }
+
+  function resolve(executionId: string, value: Value): Promise<Json> {
+    return resolveValue(value, (ref) => loadOutput(executionId, ref));
+  }
+
+  async function enforce(
+    schema: Block['inputSchema'],
+    value: Json,
+    code: 'INPUT_SCHEMA_MISMATCH' | 'OUTPUT_SCHEMA_MISMATCH',
+    subject: string,
+  ): Promise<void> {
+    if (schema === undefined) return;
+    const problems = await validator.validate(schema, value);
+    if (problems.length === 0) return;
+    const list = problems.map(({ path, message }) => `${path || 'the value'} ${message}`).join('; ');
+    throw new ServiceError(code, `${subject} does not match the block's schema: ${list}.`, { problems });
+  }
+
+  return { run, resolve };
+}
+
+/** What a caller may read of an error. */
+function describe(error: unknown): { code: string; message: string } {
+  if (error instanceof ServiceError) return { code: error.code, message: error.message };
+  if (error instanceof ModelUnavailable) return { code: 'MODEL_UNAVAILABLE', message: error.message };
+  return { code: 'INTERNAL_ERROR', message: 'The block failed for a reason inside the service.' };
+}
+
+function serialize(output: Json): string {
+  const serialized = JSON.stringify(output);
+  const bytes = Buffer.byteLength(serialized);
+  if (bytes > OUTPUT_MAX_BYTES)
+    throw new ServiceError(
+      'OUTPUT_TOO_LARGE',
+      `The output has ${bytes} bytes; at most ${OUTPUT_MAX_BYTES} are kept.`,
+    );
+  return serialized;
+}
+
+const PERSIST_DELAYS_MS = [100, 300, 1_000, 3_000, 10_000];
+
+/** Repeats a failed write here: failing the whole attempt would pay for a model's answer a second time. */
+async function persist<T>(write: () => Promise<T>): Promise<T> {
+  for (const delay of PERSIST_DELAYS_MS) {
+    try {
+      return await write();
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, delay));
+    }
+  }
+  return write();
+}
+
+/** Loads once for concurrent callers; a failed load is not kept. */
+function cached<T extends object>(
+  cache: LRUCache<string, Promise<T>>,
+  key: string,
+  load: () => Promise<T>,
+): Promise<T> {
+  let entry = cache.get(key);
+  if (!entry) {
+    entry = load();
+    cache.set(key, entry);
+    entry.catch(() => cache.delete(key));
+  }
+  return entry;
+}

@@ -1,0 +1,28 @@
+import type { Client } from '@temporalio/client';
+import type { Middleware, ParameterizedContext } from 'koa';
+import type { ZodOpenApiOperationObject } from 'zod-openapi';
+import type { Config } from '../config.ts';
+import type { FoundApiKey } from '../db/api-keys.ts';
+import type { Db } from '../db/connect.ts';
+import type { Validator } from '../json-schema/validator.ts';
+import type { KeyCache } from './key-cache.ts';
+import type { LoadedFlow } from './load-flow.ts';
+
+/** What the endpoints work with; `createApp` takes it once. */
+export type ApiDeps = { config: Config; db: Db; client: Client; keys: KeyCache; validator: Validator };
+
+/** What the middleware of one request leaves for the next: each field is set by the middleware named like it. */
+export type ApiState = { requestId: string; key: FoundApiKey; flow: LoadedFlow; body: unknown };
+
+export type ApiContext = ParameterizedContext<ApiState> & { params: { [name: string]: string } };
+/** A named step of an endpoint. */
+export type ApiMiddleware = (ctx: ApiContext, next: () => Promise<void>) => Promise<void>;
+
+/** One endpoint: an array of named middleware, and its entry in the OpenAPI document. */
+export type Route = {
+  method: 'get' | 'post';
+  /** As the router matches it, `/:org/…`. */
+  path: string;
+  operation: ZodOpenApiOperationObject;
+  handlers: (ApiMiddleware | Middleware)[];
+};

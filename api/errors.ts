@@ -1,0 +1,70 @@
+// The only place that turns an error into a status and {detail: {code, message, …}}.
+import type { Middleware } from 'koa';
+import { type ErrorCode, ServiceError } from '../flow/errors.ts';
+
+/** Statuses as in the spec's Errors section. A block's failure is part of a run's answer, never a status of its own. */
+export const STATUS = {
+  PARAMETER_NAME_RESERVED: 400,
+  TOOLS_REQUIRE_SYNC_EXECUTE: 405,
+  INVALID_TREE: 400,
+  INVALID_VERSION: 400,
+  INSUFFICIENT_CREDITS: 402,
+  FLOW_NOT_FOUND: 404,
+  RUN_NOT_FOUND: 404,
+  VALIDATION_ERROR: 422,
+  MALFORMED_JSON: 422,
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  CONFLICT: 409,
+  BODY_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  RATE_LIMITED: 429,
+  INTERNAL_ERROR: 500,
+  ENGINE_UNAVAILABLE: 503,
+  INPUT_SCHEMA_MISMATCH: 500,
+  OUTPUT_SCHEMA_MISMATCH: 500,
+  SCHEMA_INVALID: 422,
+  CODE_ERROR: 500,
+  CODE_TIMEOUT: 500,
+  CODE_LIMIT_EXCEEDED: 500,
+  MODEL_NOT_CONFIGURED: 500,
+  MODEL_UNAVAILABLE: 500,
+  MODEL_REFUSED: 500,
+  MODEL_KEY_REJECTED: 500,
+  MODEL_OUTPUT_INVALID: 500,
+  LOOP_INPUT_NOT_ARRAY: 500,
+  LOOP_LIMIT_EXCEEDED: 500,
+  OUTPUT_TOO_LARGE: 500,
+  CANCELLED: 500,
+} satisfies Record<ErrorCode, number>;
+
+/** The body of every error. */
+export function errorBody(code: ErrorCode, message: string, extra: Record<string, unknown> = {}) {
+  return { detail: { code, message, ...extra } };
+}
+
+/** Answers every error of the middleware after it; unknown ones are logged and answered with the request's id only. */
+export const handleErrors: Middleware = async (ctx, next) => {
+  try {
+    await next();
+  } catch (error) {
+    const known = error instanceof ServiceError ? error : undefined;
+    if (!known) console.error(`Request ${ctx.state.requestId} ${ctx.method} ${ctx.path} failed:`, error);
+    const answer =
+      known ??
+      new ServiceError(
+        'INTERNAL_ERROR',
+        'Something failed inside the service. Nothing is wrong with the request.',
+        {
+          request_id: ctx.state.requestId,
+        },
+      );
+    ctx.status = STATUS[answer.code];
+    if (ctx.status === 401) ctx.set('WWW-Authenticate', 'Bearer');
+    // What is left of a body that was refused is not read.
+    if (ctx.status === 413) ctx.set('Connection', 'close');
+    ctx.body = errorBody(answer.code, answer.message, answer.extra);
+  }
+};

@@ -1,0 +1,114 @@
+// POST …/jobs and GET …/jobs/{executionId} (spec: Endpoints)
+import { listBlockRuns } from '../db/block-runs.ts';
+import { MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
+import { findRun } from '../db/runs.ts';
+import { ServiceError } from '../flow/errors.ts';
+import { acceptRun } from './accept-run.ts';
+import { authenticate } from './authenticate.ts';
+import type { ApiDeps, ApiMiddleware, Route } from './context.ts';
+import { readBody } from './json-body.ts';
+import { loadFlow } from './load-flow.ts';
+import { answer, flowPaths, READ_ERRORS, RUN_ERRORS } from './operations.ts';
+import { jobAccepted, jobRequest, jobState } from './requests.ts';
+import { startRun } from './start-run.ts';
+import { readResult } from './wait-for-run.ts';
+
+/** Starts runs and reports on them. */
+export function jobRoutes(deps: ApiDeps): Route[] {
+  const start: Route[] = flowPaths('/jobs').map(({ path, versioned }) => ({
+    method: 'post',
+    path,
+    operation: {
+      operationId: versioned ? 'startVersionJob' : 'startJob',
+      summary: versioned ? 'Start a published version' : 'Start the production version',
+      tags: ['Execution'],
+      requestBody: { required: true, content: { 'application/json': { schema: jobRequest } } },
+      responses: {
+        202: answer('The run is accepted and will end, whatever process fails meanwhile.', jobAccepted),
+        405: answer('TOOLS_REQUIRE_SYNC_EXECUTE: `tools` need /execute.'),
+        ...RUN_ERRORS,
+      },
+    },
+    handlers: [authenticate(deps), loadFlow(deps), readBody(jobRequest), refuseTools, startJob(deps)],
+  }));
+  const poll: Route[] = flowPaths('/jobs/:executionId').map(({ path, versioned }) => ({
+    method: 'get',
+    path,
+    operation: {
+      operationId: versioned ? 'getVersionJob' : 'getJob',
+      summary: 'State, result and per-block usage of a run',
+      tags: ['Execution'],
+      responses: { 200: answer('The run as it stands.', jobState), ...READ_ERRORS },
+    },
+    handlers: [authenticate(deps), loadFlow(deps), getJob(deps)],
+  }));
+  return [...start, ...poll];
+}
+
+const refuseTools: ApiMiddleware = async (ctx, next) => {
+  if ((ctx.state.body as { tools?: unknown }).tools !== undefined)
+    throw new ServiceError(
+      'TOOLS_REQUIRE_SYNC_EXECUTE',
+      'Tool calls need a caller that waits: use …/execute.',
+    );
+  await next();
+};
+
+function startJob(deps: ApiDeps): ApiMiddleware {
+  return async function startJob(ctx) {
+    const run = await acceptRun(deps, ctx, 'jobs');
+    // The run is stored: should its workflow not start now, the reconciler starts it.
+    await startRun(deps.client, deps.config.taskQueue, run).catch((error: unknown) =>
+      console.error(`Run ${run.executionId} could not be started yet:`, error),
+    );
+    const { flowId, blockCount } = ctx.state.flow;
+    ctx.status = 202;
+    ctx.body = { executionId: run.executionId, status: 'started', flowId, blockCount };
+  };
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+function getJob({ db }: ApiDeps): ApiMiddleware {
+  return async function getJob(ctx) {
+    const { flow } = ctx.state;
+    const { executionId = '' } = ctx.params;
+    const run = UUID.test(executionId) ? await findRun(db, flow.flowId, executionId) : undefined;
+    if (!run) throw new ServiceError('RUN_NOT_FOUND', 'This flow has no run with that executionId.');
+    const blocks = await listBlockRuns(db, run.execution_id);
+    ctx.body = {
+      executionId: run.execution_id,
+      status: run.status,
+      ...(run.result && { result: await readResult(db, run.execution_id, run.result) }),
+      ...(run.error && { errorMessage: run.error.message, failureReason: run.error.reason }),
+      flowId: run.flow_id,
+      blockCount: flow.blockCount,
+      version: run.version,
+      mode: run.mode,
+      startedAt: run.started_at.toISOString(),
+      finishedAt: run.finished_at?.toISOString() ?? null,
+      durationMs: run.finished_at ? run.finished_at.getTime() - run.started_at.getTime() : null,
+      cost: toCredits(blocks.reduce((sum, block) => sum + block.cost_microcredits, 0)),
+      blocks: blocks.map((block) => ({
+        step_id: block.step_id,
+        key: block.block_key,
+        name: block.name,
+        processor_type: block.processor_type,
+        status: block.status,
+        attempts: block.attempts,
+        model: block.model,
+        ...(block.error && { errorMessage: block.error.message }),
+        usage: {
+          promptTokens: block.prompt_tokens,
+          completionTokens: block.completion_tokens,
+          cost: toCredits(block.cost_microcredits),
+          ms: block.latency_ms,
+        },
+      })),
+    };
+  };
+}
+
+function toCredits(microcredits: number): number {
+  return microcredits / MICROCREDITS_PER_CREDIT;
+}

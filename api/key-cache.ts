@@ -1,0 +1,49 @@
+// Looks API keys up; a key is kept for at most 10 s and dropped at once when the database says it changed.
+import { LRUCache } from 'lru-cache';
+import pg from 'pg';
+import { type FoundApiKey, findApiKey } from '../db/api-keys.ts';
+import type { Db } from '../db/connect.ts';
+
+const KEEP_MS = 10_000;
+const RECONNECT_MS = 1_000;
+
+export type KeyCache = {
+  find(keyId: string): Promise<FoundApiKey | undefined>;
+  close(): Promise<void>;
+};
+
+/** Opens one listening connection of its own; while that is down the 10 s bound revocation alone. */
+export function createKeyCache(db: Db, databaseUrl: string): KeyCache {
+  const cache = new LRUCache<string, FoundApiKey>({ max: 10_000, ttl: KEEP_MS });
+  let listener: pg.Client | undefined;
+  let closed = false;
+
+  async function listen(): Promise<void> {
+    if (closed) return;
+    cache.clear();
+    const client = new pg.Client({ connectionString: databaseUrl });
+    listener = client;
+    client.on('notification', ({ payload }) => cache.delete(payload ?? ''));
+    client.on('end', () => setTimeout(listen, RECONNECT_MS).unref());
+    client.on('error', (error) => console.error('Listening for API key changes failed:', error.message));
+    await client.connect().then(
+      () => client.query('listen weir_api_key'),
+      () => client.end(),
+    );
+  }
+  void listen();
+
+  return {
+    async find(keyId) {
+      const cached = cache.get(keyId);
+      if (cached) return cached;
+      const key = await findApiKey(db, keyId);
+      if (key) cache.set(keyId, key);
+      return key;
+    },
+    async close() {
+      closed = true;
+      await listener?.end();
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import { LRUCache } from 'lru-cache';
+import { findFlowForRun } from '../db/find-flow-for-run.ts';
+import { getDefinition } from '../db/runs.ts';
+import { DRAFT_VERSION, type FlowDefinition } from '../flow/definition.ts';
+import { ServiceError } from '../flow/errors.ts';
+import { listBlocks } from '../flow/plan.ts';
+import type { ApiDeps, ApiMiddleware } from './context.ts';
+
+/** The flow a request names, at the version it asks for. */
+export type LoadedFlow = {
+  organizationId: string;
+  projectId: string;
+  flowId: string;
+  flowVersionId: string;
+  version: number;
+  balanceMicrocredits: number;
+  definition: FlowDefinition;
+  blockCount: number;
+};
+
+/** Slugs and, in the versioned form, the number; unversioned means production. */
+type FlowPath = { org?: string; project?: string; flow?: string; version?: string };
+
+/** Sets `ctx.state.flow`. Unknown, foreign and unpublished flows all answer the same 404. */
+export function loadFlow({ db }: ApiDeps): ApiMiddleware {
+  // Versions never change, so their definitions can be kept.
+  const definitions = new LRUCache<string, FlowDefinition>({ max: 500 });
+
+  return async function loadFlow(ctx, next) {
+    const { org = '', project = '', flow = '', version } = ctx.params as FlowPath;
+    const found = await findFlowForRun(db, {
+      organization: org,
+      project,
+      flow,
+      projectId: ctx.state.key.project_id,
+      version: version === undefined ? 'production' : parseVersion(version),
+    });
+    if (!found)
+      throw new ServiceError(
+        'FLOW_NOT_FOUND',
+        'There is no such flow for this API key, or the version asked for is not published.',
+      );
+    const definition = definitions.get(found.flowVersionId) ?? (await getDefinition(db, found.flowVersionId));
+    definitions.set(found.flowVersionId, definition);
+    ctx.state.flow = { ...found, definition, blockCount: listBlocks(definition).length };
+    await next();
+  };
+}
+
+/** The largest the database could hold: stands for every number and text that can be no version. */
+const VERSION_MAX = 2 ** 31 - 1;
+
+function parseVersion(text: string): number {
+  if (!/^\d{1,10}$/.test(text)) return VERSION_MAX;
+  const version = Number(text);
+  if (version === DRAFT_VERSION)
+    throw new ServiceError('INVALID_VERSION', 'Version 0 is the draft: publish it and run the version that gives.');
+  return Math.min(version, VERSION_MAX);
+}

@@ -1,0 +1,37 @@
+// What the OpenAPI entries of several endpoints share.
+import type { z } from 'zod';
+import type { ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi';
+import { errorResponse } from './requests.ts';
+
+const FLOW = '/api/v1/seq/:org/:project/:flow';
+
+/** The unversioned and the versioned path of an execution endpoint. */
+export function flowPaths(suffix: string): { path: string; versioned: boolean }[] {
+  return [
+    { path: `${FLOW}${suffix}`, versioned: false },
+    { path: `${FLOW}/v:version${suffix}`, versioned: true },
+  ];
+}
+
+/** A JSON answer; an error when no schema is given. */
+export function answer(description: string, schema: z.ZodType = errorResponse): ZodOpenApiResponseObject {
+  return { description, content: { 'application/json': { schema } } };
+}
+
+export const READ_ERRORS: ZodOpenApiResponsesObject = {
+  400: answer('INVALID_VERSION: version 0 is the draft.'),
+  401: answer('UNAUTHENTICATED: missing or invalid API key.'),
+  404: answer('FLOW_NOT_FOUND, RUN_NOT_FOUND: unknown, foreign or not published.'),
+  429: answer('RATE_LIMITED'),
+  500: answer('INTERNAL_ERROR: `detail.request_id` finds it in the log.'),
+};
+
+export const RUN_ERRORS: ZodOpenApiResponsesObject = {
+  ...READ_ERRORS,
+  400: answer('INVALID_VERSION, PARAMETER_NAME_RESERVED'),
+  402: answer('INSUFFICIENT_CREDITS'),
+  413: answer('BODY_TOO_LARGE: over 10 MiB.'),
+  415: answer('UNSUPPORTED_MEDIA_TYPE: not application/json in UTF-8.'),
+  422: answer('VALIDATION_ERROR, MALFORMED_JSON: `detail.errors` names each field.'),
+  503: answer('ENGINE_UNAVAILABLE: the run is accepted and starts later; `detail.executionId` names it.'),
+};

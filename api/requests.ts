@@ -1,0 +1,118 @@
+// Shapes of requests and answers: what validates is what the API reference shows (spec: Endpoints).
+import { z } from 'zod';
+import { CODE_TIMEOUT_MAX_MS, MAX_TOOL_ITERATIONS_MAX, PROMPT_MAX_BYTES } from '../flow/limits.ts';
+
+const json = z.json();
+const jsonSchema = z
+  .union([z.boolean(), z.record(z.string(), json)])
+  .meta({ description: 'A JSON Schema (2020-12).' });
+
+const blockOverride = z
+  .strictObject({
+    prompt: z.string().max(PROMPT_MAX_BYTES).optional(),
+    model: z.string().min(1).max(200).optional(),
+    inputSchema: jsonSchema.optional(),
+    outputSchema: jsonSchema.optional(),
+    processor_config: z
+      .strictObject({
+        temperature: z.number().min(0).max(2).optional(),
+        max_tokens: z.int().min(1).optional(),
+        timeout_ms: z.int().min(1).max(CODE_TIMEOUT_MAX_MS).optional(),
+        max_tool_iterations: z.int().min(1).max(MAX_TOOL_ITERATIONS_MAX).optional(),
+      })
+      .optional(),
+  })
+  .meta({
+    id: 'BlockOverride',
+    description: 'Replaces fields of one block for this run only; never its type or code.',
+  });
+
+const runFields = {
+  message: z.string().meta({ description: 'The primary input.' }),
+  parameters: z
+    .record(z.string(), json)
+    .default({})
+    .meta({ description: 'Extra inputs to blocks. The key `attachments` is reserved.' }),
+  block_overrides: z
+    .record(z.string(), blockOverride)
+    .default({})
+    .meta({ description: 'Overrides by step_id.' }),
+};
+const ignored = z.unknown().optional().meta({ description: 'Ignored: only asynchronous runs call back.' });
+
+export const executeRequest = z
+  .strictObject({ ...runFields, callbackUrl: ignored, callbackEvents: ignored })
+  .meta({ id: 'ExecuteRequest' });
+export const jobRequest = z
+  .strictObject({
+    ...runFields,
+    tools: z.unknown().optional().meta({ description: 'Refused with 405: tool calls need /execute.' }),
+  })
+  .meta({ id: 'JobRequest' });
+export type RunRequest = z.infer<typeof jobRequest> | z.infer<typeof executeRequest>;
+
+const executionId = z.uuid().meta({ description: 'Identifies the run.' });
+const flowId = z.uuid();
+const blockCount = z.int().meta({ description: 'Number of blocks of the flow.' });
+const failure = {
+  errorMessage: z.string().optional().meta({ description: 'On failed: what went wrong, in which block.' }),
+  failureReason: z.enum(['error', 'credits_exhausted', 'byok_rejected']).optional(),
+};
+
+export const executeResponse = z
+  .object({
+    executionId,
+    status: z.enum(['completed', 'failed']),
+    result: json.meta({ description: 'The output of the last step; null on failed.' }),
+    ...failure,
+    flowId,
+    blockCount,
+  })
+  .meta({ id: 'ExecuteResponse' });
+
+export const jobAccepted = z
+  .object({ executionId, status: z.literal('started'), flowId, blockCount })
+  .meta({ id: 'JobAccepted' });
+
+const usage = z
+  .object({
+    promptTokens: z.int(),
+    completionTokens: z.int(),
+    cost: z.number().meta({ description: 'In credits.' }),
+    ms: z.int().meta({ description: 'Milliseconds the block took, its last attempt.' }),
+  })
+  .meta({ id: 'Usage' });
+
+export const jobState = z
+  .object({
+    executionId,
+    status: z.enum(['started', 'completed', 'failed']),
+    result: json.optional().meta({ description: 'On completed.' }),
+    ...failure,
+    flowId,
+    blockCount,
+    version: z.int(),
+    mode: z.enum(['execute', 'jobs']),
+    startedAt: z.iso.datetime(),
+    finishedAt: z.iso.datetime().nullable(),
+    durationMs: z.int().nullable(),
+    cost: z.number().meta({ description: 'Credits spent so far.' }),
+    blocks: z.array(
+      z.object({
+        step_id: z.string(),
+        key: z.string().meta({ description: 'step_id, in loops with the iterations: `step#0`.' }),
+        name: z.string(),
+        processor_type: z.enum(['llm', 'passthrough', 'code']),
+        status: z.enum(['completed', 'failed']),
+        attempts: z.int(),
+        model: z.string().nullable(),
+        errorMessage: z.string().optional(),
+        usage,
+      }),
+    ),
+  })
+  .meta({ id: 'JobState' });
+
+export const errorResponse = z
+  .object({ detail: z.looseObject({ code: z.string(), message: z.string() }) })
+  .meta({ id: 'Error', description: 'Every error has this shape; `detail` may hold further fields.' });

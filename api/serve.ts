@@ -1,0 +1,58 @@
+import { once } from 'node:events';
+import { createServer, type Server, STATUS_CODES } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { createApp } from './app.ts';
+import type { ApiDeps } from './context.ts';
+import { errorBody } from './errors.ts';
+
+const HEADERS_TIMEOUT_MS = 15_000;
+const REQUEST_TIMEOUT_MS = 120_000;
+/** How long a stop waits for requests that are being answered. */
+const DRAIN_MS = 30_000;
+
+export type RunningApi = {
+  port: number;
+  /** Turns readiness off, takes no new connection, waits up to 30 s for the requests under way. */
+  close(): Promise<void>;
+};
+
+/** Listens on the configured host and port. Rejects when the port is taken. */
+export async function serveApi(deps: ApiDeps): Promise<RunningApi> {
+  let ready = true;
+  const server = createServer(
+    { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS },
+    createApp(deps, () => ready).callback(),
+  );
+  server.on('clientError', refuse);
+  server.listen(deps.config.port, deps.config.host);
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      ready = false;
+      await drain(server);
+      await deps.keys.close();
+    },
+  };
+}
+
+/** A request that is not HTTP gets an answer in the shape of every other error. */
+function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return;
+  const status = { ERR_HTTP_REQUEST_TIMEOUT: 408, HPE_HEADER_OVERFLOW: 431 }[error.code ?? ''] ?? 400;
+  const body = JSON.stringify(
+    errorBody('VALIDATION_ERROR', `The request is not valid HTTP: ${error.message}`),
+  );
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}
+
+async function drain(server: Server): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+  await closed;
+  clearTimeout(timer);
+}

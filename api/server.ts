@@ -1,0 +1,28 @@
+// main of `npm run api`
+import { readConfig } from '../config.ts';
+import { connect } from '../db/connect.ts';
+import { createValidator } from '../json-schema/validator.ts';
+import { connectToTemporal, createClient } from '../temporal.ts';
+import { createKeyCache } from './key-cache.ts';
+import { serveApi } from './serve.ts';
+
+const config = readConfig();
+const connection = await connectToTemporal(config);
+const db = connect(config.databaseUrl, config.databaseConnections);
+const validator = createValidator();
+const api = await serveApi({
+  config,
+  db,
+  client: createClient(config, connection),
+  keys: createKeyCache(db, config.databaseUrl),
+  validator,
+});
+console.log(`The API listens on http://${config.host}:${api.port}/api/v1.`);
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
+
+async function stop(): Promise<void> {
+  await api.close();
+  await Promise.all([validator.close(), db.destroy()]);
+  await connection.close();
+}

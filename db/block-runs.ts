@@ -1,0 +1,123 @@
+import type { Json, ProcessorType } from '../flow/definition.ts';
+import { MESSAGE_REF, type Value } from '../flow/value.ts';
+import { chargeCredits } from './charge-credits.ts';
+import type { Db, Tx } from './connect.ts';
+
+/** The trace of one block execution. `output` and `error` exclude each other; costs are in microcredits. */
+export type BlockRun = {
+  executionId: string;
+  blockKey: string;
+  stepId: string;
+  name: string;
+  processorType: ProcessorType;
+  input: Value;
+  /** Serialized JSON. */
+  output?: string;
+  error?: { code: string; message: string };
+  model?: string;
+  promptTokens?: number;
+  completionTokens?: number;
+  costMicrocredits?: number;
+  attempts: number;
+  startedAt: Date;
+};
+
+/**
+ * Records a block execution and charges for it, once: a block that is recorded as completed stays as it is and is not
+ * charged again. Answers whether this call recorded it.
+ */
+export async function recordBlockRun(db: Db, organizationId: string, run: BlockRun): Promise<boolean> {
+  const cost = run.costMicrocredits ?? 0;
+  if (cost === 0) return insertBlockRun(db, run);
+  return db.transaction().execute(async (tx) => {
+    const inserted = await insertBlockRun(tx, run);
+    if (inserted)
+      await chargeCredits(tx, {
+        organizationId,
+        executionId: run.executionId,
+        blockKey: run.blockKey,
+        microcredits: cost,
+      });
+    return inserted;
+  });
+}
+
+async function insertBlockRun(db: Db | Tx, run: BlockRun): Promise<boolean> {
+  const finishedAt = new Date();
+  const row = {
+    execution_id: run.executionId,
+    block_key: run.blockKey,
+    step_id: run.stepId,
+    name: run.name,
+    processor_type: run.processorType,
+    status: run.error ? ('failed' as const) : ('completed' as const),
+    input: JSON.stringify(run.input),
+    output: run.output ?? null,
+    error: run.error ? JSON.stringify(run.error) : null,
+    model: run.model ?? null,
+    prompt_tokens: run.promptTokens ?? 0,
+    completion_tokens: run.completionTokens ?? 0,
+    cost_microcredits: run.costMicrocredits ?? 0,
+    latency_ms: Math.max(0, finishedAt.getTime() - run.startedAt.getTime()),
+    attempts: run.attempts,
+    started_at: run.startedAt,
+    finished_at: finishedAt,
+  };
+  const { execution_id, block_key, ...changes } = row;
+  const result = await db
+    .insertInto('block_run')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict
+        .columns(['execution_id', 'block_key'])
+        .doUpdateSet(changes)
+        .where('block_run.status', '=', 'failed'),
+    )
+    .executeTakeFirst();
+  return (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
+}
+
+/** What a Value's `ref` stands for: the output of a completed block, or the run's message. Throws when there is none. */
+export async function loadStored(db: Db, executionId: string, ref: string): Promise<Json> {
+  if (ref === MESSAGE_REF) {
+    const run = await db
+      .selectFrom('run')
+      .select('input')
+      .where('execution_id', '=', executionId)
+      .executeTakeFirstOrThrow();
+    return run.input.message;
+  }
+  const row = await db
+    .selectFrom('block_run')
+    .select('output')
+    .where('execution_id', '=', executionId)
+    .where('block_key', '=', ref)
+    .where('status', '=', 'completed')
+    .executeTakeFirst();
+  if (!row) throw new Error(`The output of ${ref} in run ${executionId} is not stored.`);
+  return row.output;
+}
+
+/** The blocks of a run in the order they started, without inputs and outputs. */
+export function listBlockRuns(db: Db, executionId: string) {
+  return db
+    .selectFrom('block_run')
+    .select([
+      'block_key',
+      'step_id',
+      'name',
+      'processor_type',
+      'status',
+      'error',
+      'model',
+      'prompt_tokens',
+      'completion_tokens',
+      'cost_microcredits',
+      'latency_ms',
+      'attempts',
+    ])
+    .where('execution_id', '=', executionId)
+    .orderBy('started_at')
+    .orderBy('block_key')
+    .execute();
+}

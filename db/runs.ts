@@ -1,0 +1,168 @@
+import { sql } from 'kysely';
+import type { FlowDefinition } from '../flow/definition.ts';
+import { ServiceError } from '../flow/errors.ts';
+import type { RunOutcome } from '../flow/run.ts';
+import type { Db, Tx } from './connect.ts';
+import type { Environment, RunMode, StoredRunInput } from './schema.ts';
+
+export type NewRun = {
+  executionId: string;
+  organizationId: string;
+  projectId: string;
+  flowId: string;
+  flowVersionId: string;
+  mode: RunMode;
+  environment: Environment;
+  input: StoredRunInput;
+};
+
+/** Accepts a run: from here on it is finished by its workflow, or started anew by the reconciler. */
+export async function insertRun(db: Db | Tx, run: NewRun): Promise<void> {
+  await db
+    .insertInto('run')
+    .values({
+      execution_id: run.executionId,
+      organization_id: run.organizationId,
+      project_id: run.projectId,
+      flow_id: run.flowId,
+      flow_version_id: run.flowVersionId,
+      mode: run.mode,
+      environment: run.environment,
+      input: JSON.stringify(run.input),
+    })
+    .execute();
+}
+
+/** Records how a run ended; a run that has ended already is left as it is. */
+export async function finishRun(db: Db | Tx, executionId: string, outcome: RunOutcome): Promise<void> {
+  await db
+    .updateTable('run')
+    .set({
+      status: outcome.status,
+      finished_at: new Date(),
+      result: outcome.status === 'completed' ? JSON.stringify(outcome.result) : null,
+      error: outcome.status === 'failed' ? JSON.stringify(outcome.error) : null,
+    })
+    .where('execution_id', '=', executionId)
+    .where('status', '=', 'started')
+    .execute();
+}
+
+/** What activities need of a run, and which of its blocks are done. */
+export type RunContext = {
+  organizationId: string;
+  flowVersionId: string;
+  input: StoredRunInput;
+  completed: Set<string>;
+};
+
+/** Throws RUN_NOT_FOUND. */
+export async function getRunContext(db: Db, executionId: string): Promise<RunContext> {
+  const row = await db
+    .selectFrom('run')
+    .select(['organization_id', 'flow_version_id', 'input'])
+    .select((eb) =>
+      eb
+        .selectFrom('block_run')
+        .select(sql<string[] | null>`array_agg(block_key)`.as('keys'))
+        .where('execution_id', '=', executionId)
+        .where('status', '=', 'completed')
+        .as('completed'),
+    )
+    .where('execution_id', '=', executionId)
+    .executeTakeFirst();
+  if (!row) throw new ServiceError('RUN_NOT_FOUND', `There is no run ${executionId}.`);
+  return {
+    organizationId: row.organization_id,
+    flowVersionId: row.flow_version_id,
+    input: row.input,
+    completed: new Set(row.completed ?? []),
+  };
+}
+
+/** The definition of a published version, by the version's id. Never changes, so callers may keep it. */
+export async function getDefinition(db: Db, flowVersionId: string): Promise<FlowDefinition> {
+  const row = await db
+    .selectFrom('flow_version')
+    .select('definition')
+    .where('id', '=', flowVersionId)
+    .executeTakeFirstOrThrow();
+  return row.definition;
+}
+
+/** One run of a flow with the number of its version. Only within the flow: a foreign id is not found. */
+export function findRun(db: Db, flowId: string, executionId: string) {
+  return db
+    .selectFrom('run')
+    .innerJoin('flow_version', 'flow_version.id', 'run.flow_version_id')
+    .select([
+      'run.execution_id',
+      'run.flow_id',
+      'run.flow_version_id',
+      'flow_version.version',
+      'run.mode',
+      'run.environment',
+      'run.status',
+      'run.result',
+      'run.error',
+      'run.started_at',
+      'run.finished_at',
+    ])
+    .where('run.flow_id', '=', flowId)
+    .where('run.execution_id', '=', executionId)
+    .executeTakeFirst();
+}
+export type RunRow = NonNullable<Awaited<ReturnType<typeof findRun>>>;
+
+/**
+ * Takes up to `limit` runs that are `started`, older than `quietSeconds` and not taken within that time, with what
+ * starting their workflow needs. Processes that call this at the same time take different runs.
+ */
+export async function claimUnfinishedRuns(
+  db: Db,
+  { quietSeconds, limit }: { quietSeconds: number; limit: number },
+) {
+  const claimed = await db
+    .updateTable('run')
+    .set({ reconciled_at: sql`now()` })
+    .where('execution_id', 'in', (eb) =>
+      eb
+        .selectFrom('run')
+        .select('execution_id')
+        .where('status', '=', 'started')
+        .where(
+          sql`coalesce(reconciled_at, started_at)`,
+          '<=',
+          sql`now() - ${quietSeconds} * interval '1 second'`,
+        )
+        .orderBy(sql`coalesce(reconciled_at, started_at)`)
+        .limit(limit)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .returning('execution_id')
+    .execute();
+  if (claimed.length === 0) return [];
+  return db
+    .selectFrom('run')
+    .innerJoin('flow', 'flow.id', 'run.flow_id')
+    .innerJoin('project', 'project.id', 'run.project_id')
+    .innerJoin('organization', 'organization.id', 'run.organization_id')
+    .innerJoin('flow_version', 'flow_version.id', 'run.flow_version_id')
+    .select([
+      'run.execution_id as executionId',
+      'organization.slug as organization',
+      'project.slug as project',
+      'flow.slug as flow',
+      'flow_version.version',
+      'run.mode',
+      'run.environment',
+      'flow_version.definition',
+    ])
+    .where(
+      'run.execution_id',
+      'in',
+      claimed.map((row) => row.execution_id),
+    )
+    .execute();
+}

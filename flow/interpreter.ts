@@ -1,0 +1,116 @@
+// Runs a plan. Deterministic: everything with an effect is injected, so that tests and the workflow run the same code.
+import type { Json, LoopCondition } from './definition.ts';
+import { ServiceError } from './errors.ts';
+import { BLOCK_RUNS_MAX } from './limits.ts';
+import type { PlannedBlock, PlannedLoop, PlannedParallel, PlannedStep } from './plan.ts';
+import { compact, countItems, isLeaf, itemOf, type Value } from './value.ts';
+
+/** What the interpreter asks of its surroundings. */
+export type Surroundings = {
+  /** Runs one block on its input; `iterations` holds the index in each enclosing loop, outermost first. */
+  runBlock(block: PlannedBlock, input: Value, iterations: number[]): Promise<Value>;
+  /** The JSON of a value that is not inline, reduced to what a loop needs to know of it. */
+  inspect(value: Value): Promise<{ items: number | undefined }>;
+  /** Whether the condition holds for a value that is not inline. */
+  holds(condition: LoopCondition, value: Value): Promise<boolean>;
+};
+
+/** Runs steps one after the other; answers the last one's output (the input itself when there are none). */
+export function interpret(steps: PlannedStep[], input: Value, surroundings: Surroundings): Promise<Value> {
+  let blockRuns = 0;
+
+  async function runSteps(list: PlannedStep[], start: Value, iterations: number[]): Promise<Value> {
+    let value = start;
+    for (const step of list) value = await runStep(step, value, iterations);
+    return value;
+  }
+
+  function runStep(step: PlannedStep, value: Value, iterations: number[]): Promise<Value> {
+    switch (step.type) {
+      case 'sequential':
+        return runBlock(step, value, iterations);
+      case 'parallel':
+        return runParallel(step, value, iterations);
+      case 'loop':
+        return step.until ? runUntil(step, step.until, value, iterations) : runOver(step, value, iterations);
+    }
+  }
+
+  function runBlock(block: PlannedBlock, value: Value, iterations: number[]): Promise<Value> {
+    blockRuns += 1;
+    if (blockRuns > BLOCK_RUNS_MAX)
+      throw new ServiceError(
+        'LOOP_LIMIT_EXCEEDED',
+        `The run would execute more than ${BLOCK_RUNS_MAX} blocks.`,
+      );
+    return surroundings.runBlock(block, value, iterations);
+  }
+
+  async function runParallel(step: PlannedParallel, value: Value, iterations: number[]): Promise<Value> {
+    const names = Object.keys(step.branches);
+    const outputs = await Promise.all(
+      names.map((name) => runSteps(step.branches[name] as PlannedStep[], value, iterations)),
+    );
+    return compact({ branches: Object.fromEntries(names.map((name, i) => [name, outputs[i] as Value])) });
+  }
+
+  async function runOver(step: PlannedLoop, value: Value, iterations: number[]): Promise<Value> {
+    const known = countItems(value);
+    const count = known === 'unknown' ? (await surroundings.inspect(value)).items : known;
+    if (count === undefined)
+      throw new ServiceError('LOOP_INPUT_NOT_ARRAY', `The loop ${step.step_id} needs an array as its input.`);
+    if (count > step.max_iterations)
+      throw new ServiceError(
+        'LOOP_LIMIT_EXCEEDED',
+        `The loop ${step.step_id} has ${count} items; its max_iterations is ${step.max_iterations}.`,
+      );
+    const items: Value[] = [];
+    for (let index = 0; index < count; index++)
+      items.push(await runSteps(step.body, itemOf(value, index), [...iterations, index]));
+    return compact({ items });
+  }
+
+  async function runUntil(
+    step: PlannedLoop,
+    until: LoopCondition,
+    start: Value,
+    iterations: number[],
+  ): Promise<Value> {
+    const items: Value[] = [];
+    let value = start;
+    for (let index = 0; index < step.max_iterations; index++) {
+      value = await runSteps(step.body, value, [...iterations, index]);
+      items.push(value);
+      const inline = isLeaf(value) ? value.json : undefined;
+      const done = inline === undefined ? await surroundings.holds(until, value) : meets(until, inline);
+      if (done) break;
+    }
+    return compact({ items });
+  }
+
+  return runSteps(steps, input, []);
+}
+
+/** Whether the value at the condition's pointer equals what the condition asks for. */
+export function meets(condition: LoopCondition, json: Json): boolean {
+  let value: Json | undefined = json;
+  for (const token of condition.pointer.split('/').slice(1)) {
+    if (value === null || typeof value !== 'object') return false;
+    const key = token.replaceAll('~1', '/').replaceAll('~0', '~');
+    value = Object.hasOwn(value, key) ? (value as { [key: string]: Json })[key] : undefined;
+  }
+  return value !== undefined && equal(value, condition.equals);
+}
+
+function equal(a: Json, b: Json): boolean {
+  if (a === null || b === null || typeof a !== 'object' || typeof b !== 'object') return a === b;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => {
+      const [left, right] = [a, b] as { [key: string]: Json }[];
+      return Object.hasOwn(b, key) && equal(left?.[key] as Json, right?.[key] as Json);
+    })
+  );
+}

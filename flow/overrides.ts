@@ -1,0 +1,41 @@
+// Block overrides: the config plane of a run (spec: /execute `block_overrides`, /step `blockOverrides`).
+import type { Block, FlowDefinition } from './definition.ts';
+import { listBlocks } from './plan.ts';
+
+/** What a caller may change of a block. Never the processor type, never code: see `checkOverrides`. */
+export type BlockOverride = Partial<
+  Pick<Block, 'prompt' | 'model' | 'inputSchema' | 'outputSchema' | 'processor_config'>
+>;
+export type BlockOverrides = { [stepId: string]: BlockOverride };
+
+/** What is wrong with overrides of known shape: each unknown step, each field that its block's type does not let callers change. */
+export function checkOverrides(
+  definition: FlowDefinition,
+  overrides: BlockOverrides,
+): { field: string; message: string }[] {
+  const blocks = new Map(listBlocks(definition).map((block) => [block.step_id, block]));
+  return Object.entries(overrides).flatMap(([stepId, override]) => {
+    const block = blocks.get(stepId);
+    if (!block)
+      return [{ field: stepId, message: `No block of this flow has the step_id ${JSON.stringify(stepId)}.` }];
+    const problems = [];
+    if (override.prompt !== undefined && block.processor_type !== 'llm')
+      problems.push({
+        field: `${stepId}.prompt`,
+        message: 'Only the prompt of an llm block can be overridden.',
+      });
+    if (override.model !== undefined && block.processor_type !== 'llm')
+      problems.push({ field: `${stepId}.model`, message: 'Only an llm block has a model.' });
+    return problems;
+  });
+}
+
+/** The block as this run sees it. */
+export function applyOverride(block: Block, override: BlockOverride | undefined): Block {
+  if (!override) return block;
+  return {
+    ...block,
+    ...override,
+    processor_config: { ...block.processor_config, ...override.processor_config },
+  };
+}

@@ -1,0 +1,51 @@
+// The step plan: what the workflow carries of a flow, and what is counted and looked up in its tree.
+import type { Block, FlowDefinition, LoopStep, ProcessorType, Step } from './definition.ts';
+
+/** A step without its prompts and schemas: small enough for a workflow's input. Index = position in the plan. */
+export type PlannedBlock = {
+  type: 'sequential';
+  step_id: string;
+  name: string;
+  processor_type: ProcessorType;
+};
+export type PlannedParallel = {
+  type: 'parallel';
+  step_id: string;
+  branches: { [branch: string]: PlannedStep[] };
+};
+export type PlannedLoop = {
+  type: 'loop';
+  step_id: string;
+  body: PlannedStep[];
+} & Pick<LoopStep, 'max_iterations' | 'until'>;
+export type PlannedStep = PlannedBlock | PlannedParallel | PlannedLoop;
+
+/** The plan of a flow: its top-level steps in order; a parallel or loop step is one entry. */
+export function toPlan(steps: Step[]): PlannedStep[] {
+  return steps.map((step) => {
+    const { step_id } = step;
+    if (step.type === 'sequential')
+      return { type: step.type, step_id, name: step.name, processor_type: step.processor_type };
+    if (step.type === 'loop') {
+      const { max_iterations, until } = step;
+      return { type: step.type, step_id, body: toPlan(step.body), max_iterations, ...(until && { until }) };
+    }
+    const branches = Object.entries(step.branches).map(([name, branch]) => [name, toPlan(branch)] as const);
+    return { type: step.type, step_id, branches: Object.fromEntries(branches) };
+  });
+}
+
+/** Every block of a flow, in tree order. */
+export function listBlocks(definition: FlowDefinition): Block[] {
+  const collect = (steps: Step[]): Block[] =>
+    steps.flatMap((step) => {
+      if (step.type === 'sequential') return [step];
+      return step.type === 'loop' ? collect(step.body) : Object.values(step.branches).flatMap(collect);
+    });
+  return collect(definition.steps);
+}
+
+/** Names one execution of a block within a run: `stepId`, in loops with the iteration of each loop, `stepId#2.0`. */
+export function blockKey(stepId: string, iterations: number[]): string {
+  return iterations.length > 0 ? `${stepId}#${iterations.join('.')}` : stepId;
+}

@@ -1,0 +1,34 @@
+// The contract between the API, which starts runs, and the workflow and activities, which carry them out.
+import type { PlannedStep } from './plan.ts';
+import type { Value } from './value.ts';
+
+/** Name of the workflow type; renaming it breaks every run under way. */
+export const RUN_FLOW = 'runFlow';
+
+/** Argument of `runFlow`. The workflow id is the executionId. */
+export type RunInput = { executionId: string; steps: PlannedStep[] };
+
+/** What one block activity is asked to do. */
+export type BlockCall = { executionId: string; stepId: string; blockKey: string; input: Value };
+
+/** The spec's failureReason. */
+export type FailureReason = 'error' | 'credits_exhausted' | 'byok_rejected';
+
+/** How a run ended, as recorded in its row. `code` is an ErrorCode. */
+export type RunOutcome =
+  | { status: 'completed'; result: Value }
+  | {
+      status: 'failed';
+      error: { code: string; message: string; reason: FailureReason; step_id?: string };
+    };
+
+/** Custom search attributes of a run in Temporal: name → type. */
+export const SEARCH_ATTRIBUTES = {
+  WeirOrganization: 'KEYWORD',
+  WeirProject: 'KEYWORD',
+  WeirFlow: 'KEYWORD',
+  WeirVersion: 'INT',
+  WeirMode: 'KEYWORD',
+  WeirEnvironment: 'KEYWORD',
+  WeirOutcome: 'KEYWORD',
+} as const;

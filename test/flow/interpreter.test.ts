@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import type { Json, Step } from '../../flow/definition.ts';
+import { interpret, meets, type Surroundings } from '../../flow/interpreter.ts';
+import { BLOCK_RUNS_MAX } from '../../flow/limits.ts';
+import { blockKey, toPlan } from '../../flow/plan.ts';
+import { MESSAGE_REF, resolveValue, toLeaf, type Value } from '../../flow/value.ts';
+import { passthrough } from '../blocks.ts';
+
+type Process = (stepId: string, input: Json) => Json | Promise<Json>;
+
+/** Interprets steps over a store in memory; answers the result's JSON and the keys in the order they ran. */
+async function run(steps: Step[], message: string, process: Process) {
+  const store = new Map<string, Json>([[MESSAGE_REF, message]]);
+  const keys: string[] = [];
+  const resolve = (value: Value) =>
+    resolveValue(value, async (ref) => {
+      assert(store.has(ref), `${ref} is referred to before it is stored`);
+      return store.get(ref) as Json;
+    });
+  const surroundings: Surroundings = {
+    async runBlock(block, input, iterations) {
+      const key = blockKey(block.step_id, iterations);
+      keys.push(key);
+      const output = await process(block.step_id, await resolve(input));
+      assert(!store.has(key), `${key} ran twice`);
+      store.set(key, output);
+      return toLeaf(key, output);
+    },
+    async inspect(value) {
+      const json = await resolve(value);
+      return { items: Array.isArray(json) ? json.length : undefined };
+    },
+    holds: async (condition, value) => meets(condition, await resolve(value)),
+  };
+  const result = await interpret(toPlan(steps), { ref: MESSAGE_REF }, surroundings);
+  return { result: await resolve(result), keys };
+}
+
+function loop(stepId: string, body: Step[], more: Partial<Extract<Step, { type: 'loop' }>> = {}): Step {
+  return { type: 'loop', step_id: stepId, name: stepId, body, max_iterations: 100, ...more };
+}
+function parallel(stepId: string, branches: { [name: string]: Step[] }): Step {
+  return { type: 'parallel', step_id: stepId, name: stepId, branches };
+}
+
+describe('interpret', () => {
+  it('passes the message through a flow without steps', async () => {
+    assert.deepEqual(await run([], 'hello', () => null), { result: 'hello', keys: [] });
+  });
+
+  it('gives each sequential step the output of the one before', async () => {
+    const { result, keys } = await run(
+      [passthrough('a'), passthrough('b')],
+      'm',
+      (id, input) => `${input}>${id}`,
+    );
+    assert.equal(result, 'm>a>b');
+    assert.deepEqual(keys, ['a', 'b']);
+  });
+
+  it('runs parallel branches on the same input, at the same time, and keys the output by branch', async () => {
+    let waiting = 0;
+    let release = (): void => undefined;
+    const both = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const steps = [parallel('p', { x: [passthrough('a')], y: [passthrough('b'), passthrough('c')] })];
+    const { result } = await run(steps, 'm', async (id, input) => {
+      if (id !== 'c') {
+        waiting += 1;
+        if (waiting === 2) release();
+        await both;
+      }
+      return `${input}>${id}`;
+    });
+    assert.deepEqual(result, { x: 'm>a', y: 'm>b>c' });
+  });
+
+  it('runs a loop body over the items of the prior output and answers the array of outputs', async () => {
+    const { result, keys } = await run(
+      [passthrough('list'), loop('each', [passthrough('item')])],
+      '',
+      (id, input) => (id === 'list' ? [1, 2, 3] : (input as number) * 10),
+    );
+    assert.deepEqual(result, [10, 20, 30]);
+    assert.deepEqual(keys, ['list', 'item#0', 'item#1', 'item#2']);
+  });
+
+  it('loops over a large array that travels by reference, and over the outputs of a loop', async () => {
+    const big = Array.from({ length: 50 }, (_, index) => ({ index, text: 'x'.repeat(100) }));
+    const steps = [passthrough('list'), loop('one', [passthrough('a')]), loop('two', [passthrough('b')])];
+    const { result } = await run(steps, '', (id, input) => {
+      if (id === 'list') return big;
+      return id === 'a' ? input : ((input as { index: number }).index as Json);
+    });
+    assert.deepEqual(
+      result,
+      big.map(({ index }) => index),
+    );
+  });
+
+  it('keys nested loops by every iteration', async () => {
+    const steps = [passthrough('l'), loop('outer', [loop('inner', [passthrough('x')])])];
+    const { keys } = await run(steps, '', (id, input) => (id === 'l' ? [[1, 2], [3]] : input));
+    assert.deepEqual(keys, ['l', 'x#0.0', 'x#0.1', 'x#1.0']);
+  });
+
+  it('repeats an until loop on its own output until the condition holds', async () => {
+    const steps = [loop('again', [passthrough('count')], { until: { pointer: '/n', equals: 3 } })];
+    const { result } = await run(steps, '0', (_id, input) => ({
+      n: typeof input === 'string' ? 1 : (input as { n: number }).n + 1,
+    }));
+    assert.deepEqual(result, [{ n: 1 }, { n: 2 }, { n: 3 }]);
+  });
+
+  it('asks for the condition on an output that travels by reference', async () => {
+    const steps = [loop('again', [passthrough('grow')], { until: { pointer: '/done', equals: true } })];
+    const { result } = await run(steps, '', () => ({ done: true, text: 'x'.repeat(5_000) }));
+    assert.equal((result as Json[]).length, 1);
+  });
+
+  it('stops an until loop at max_iterations', async () => {
+    const steps = [
+      loop('again', [passthrough('a')], { max_iterations: 4, until: { pointer: '', equals: 1 } }),
+    ];
+    assert.equal(((await run(steps, 'm', () => 0)).result as Json[]).length, 4);
+  });
+
+  it('fails a loop whose input is no array with LOOP_INPUT_NOT_ARRAY', async () => {
+    await assert.rejects(
+      run([passthrough('a'), loop('l', [passthrough('b')])], 'm', () => ({})),
+      {
+        code: 'LOOP_INPUT_NOT_ARRAY',
+      },
+    );
+    await assert.rejects(
+      run([loop('l', [passthrough('b')])], 'm', () => ({})),
+      { code: 'LOOP_INPUT_NOT_ARRAY' },
+    );
+  });
+
+  it('fails a loop over more items than max_iterations with LOOP_LIMIT_EXCEEDED', async () => {
+    const steps = [passthrough('a'), loop('l', [passthrough('b')], { max_iterations: 2 })];
+    await assert.rejects(
+      run(steps, 'm', () => [1, 2, 3]),
+      { code: 'LOOP_LIMIT_EXCEEDED' },
+    );
+  });
+
+  it(`fails a run of more than ${BLOCK_RUNS_MAX} block executions with LOOP_LIMIT_EXCEEDED`, async () => {
+    const items = Array.from({ length: 100 }, () => Array.from({ length: 50 }, () => 1));
+    const steps = [passthrough('a'), loop('l', [loop('m', [passthrough('b')])])];
+    await assert.rejects(
+      run(steps, '', (id, input) => (id === 'a' ? items : input)),
+      { code: 'LOOP_LIMIT_EXCEEDED' },
+    );
+  });
+
+  it('answers for any tree what running its steps one at a time answers', async () => {
+    const process: Process = (id, input) => (id.startsWith('list') ? [input, id] : { id, input });
+    await fc.assert(
+      fc.asyncProperty(trees, async (shapes) => {
+        const steps = name(shapes);
+        const whole = await run(steps, 'm', process);
+        // One step at a time, each on the JSON the one before answered, as a step-through session does.
+        const store = new Map<string, Json>();
+        let output: Json = 'm';
+        for (const step of steps) {
+          const before: Json = output;
+          const start: Step = passthrough('start');
+          const { result } = await run([start, step], 'm', (id, input) =>
+            id === 'start' ? before : process(id, input),
+          );
+          output = result;
+          store.set(step.step_id, output);
+        }
+        assert.deepEqual(output, whole.result);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+// Trees of every kind of step; a loop is preceded by a block that answers an array.
+type Shape = 'block' | { branches: Shape[][] } | { body: Shape[] };
+const trees: fc.Arbitrary<Shape[]> = fc.letrec<{ steps: Shape[]; step: Shape }>((tie) => ({
+  steps: fc.array(tie('step'), { minLength: 1, maxLength: 3 }),
+  step: fc.oneof(
+    { maxDepth: 3 },
+    fc.constant('block' as const),
+    fc.record({ branches: fc.array(tie('steps'), { minLength: 1, maxLength: 3 }) }),
+    fc.record({ body: tie('steps') }),
+  ),
+})).steps;
+
+function name(shapes: Shape[]): Step[] {
+  let next = 0;
+  const id = (prefix: string) => `${prefix}-${next++}`;
+  const build = (list: Shape[]): Step[] =>
+    list.flatMap((shape): Step[] => {
+      if (shape === 'block') return [passthrough(id('block'))];
+      if ('body' in shape) return [passthrough(id('list')), loop(id('loop'), build(shape.body))];
+      const branches = shape.branches.map((branch, index) => [`b${index}`, build(branch)] as const);
+      return [parallel(id('parallel'), Object.fromEntries(branches))];
+    });
+  return build(shapes);
+}
+
+describe('meets', () => {
+  const table: [string, Json, Json, boolean][] = [
+    ['', 1, 1, true],
+    ['', 1, '1', false],
+    ['/a/b', { a: { b: true } }, true, true],
+    ['/a/b', { a: null }, true, false],
+    ['/missing', {}, null, false],
+    ['/0', ['x'], 'x', true],
+    ['/a~1b', { 'a/b': 1 }, 1, true],
+    ['/m~0n', { 'm~n': 1 }, 1, true],
+    ['', { a: [1, { b: 2 }] }, { a: [1, { b: 2 }] }, true],
+    ['', { a: 1 }, { a: 1, b: 2 }, false],
+    ['', [], {}, false],
+    ['/__proto__', {}, {}, false],
+  ];
+  for (const [pointer, json, equals, expected] of table)
+    it(`${JSON.stringify(json)} at "${pointer}" ${expected ? 'equals' : 'does not equal'} ${JSON.stringify(equals)}`, () => {
+      assert.equal(meets({ pointer, equals }, json), expected);
+    });
+});

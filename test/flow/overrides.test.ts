@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import type { Block } from '../../flow/definition.ts';
+import { applyOverride, checkOverrides } from '../../flow/overrides.ts';
+import { code, llm } from '../blocks.ts';
+
+const definition = { steps: [llm('ask', 'p', 'demo/chat'), code('work', 'return 1')] };
+
+describe('checkOverrides', () => {
+  it('lets a caller change the prompt and model of an llm block', () => {
+    assert.deepEqual(checkOverrides(definition, { ask: { prompt: 'q', model: 'demo/other' } }), []);
+  });
+
+  it('names an unknown step', () => {
+    assert.deepEqual(
+      checkOverrides(definition, { other: {} }).map(({ field }) => field),
+      ['other'],
+    );
+  });
+
+  it('never lets a caller replace code', () => {
+    assert.deepEqual(
+      checkOverrides(definition, { work: { prompt: 'return 2' } }).map(({ field }) => field),
+      ['work.prompt'],
+    );
+  });
+
+  it('refuses a model for a block that has none', () => {
+    assert.deepEqual(
+      checkOverrides(definition, { work: { model: 'demo/chat' } }).map(({ field }) => field),
+      ['work.model'],
+    );
+  });
+});
+
+describe('applyOverride', () => {
+  it('merges processor_config and leaves the stored block as it is', () => {
+    const block = {
+      ...llm('ask', 'p', 'demo/chat'),
+      processor_config: { temperature: 1, max_tokens: 5 },
+    } as Block;
+    const changed = applyOverride(block, { prompt: 'q', processor_config: { max_tokens: 9 } });
+    assert.deepEqual(changed.processor_config, { temperature: 1, max_tokens: 9 });
+    assert.equal(changed.prompt, 'q');
+    assert.equal(block.prompt, 'p');
+  });
+});

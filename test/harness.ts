@@ -1,0 +1,155 @@
+// A Weir of a test file's own: database, task queue, API and worker in this process; engine and PostgreSQL are real.
+import { randomUUID } from 'node:crypto';
+import type { Client } from '@temporalio/client';
+import { Runtime, type WorkflowBundleOption } from '@temporalio/worker';
+import { mintApiKey } from '../api/api-key.ts';
+import { createKeyCache } from '../api/key-cache.ts';
+import { serveApi } from '../api/serve.ts';
+import { type Config, readConfig } from '../config.ts';
+import { insertApiKey } from '../db/api-keys.ts';
+import type { Db } from '../db/connect.ts';
+import { insertFlow, publishVersion, setProductionVersion } from '../db/flows.ts';
+import { grantCredits, MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
+import { insertOrganization } from '../db/organizations.ts';
+import { insertProject } from '../db/projects.ts';
+import type { Step } from '../flow/definition.ts';
+import { createValidator } from '../json-schema/validator.ts';
+import { connectToTemporal, createClient } from '../temporal.ts';
+import { workflowBundle } from '../worker/bundle.ts';
+import { runWorker } from '../worker/run-worker.ts';
+import { createTestDatabase } from './db/test-database.ts';
+
+/** An organization with one project, one key and credits. */
+export type Tenant = {
+  organization: string;
+  organizationId: string;
+  projectId: string;
+  key: string;
+  keyId: string;
+};
+// biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape, and assert what they find
+export type Answer = { status: number; headers: Headers; body: any };
+
+export type Weir = {
+  url: string;
+  db: Db;
+  client: Client;
+  config: Config;
+  createTenant(options?: { credits?: number }): Promise<Tenant>;
+  /** Publishes a flow as production; answers its path below /api/v1/seq. */
+  createFlow(tenant: Tenant, steps: Step[]): Promise<string>;
+  /** Sends JSON (or `raw` as it is) to a path below /api/v1/seq. */
+  call(
+    method: string,
+    path: string,
+    options?: {
+      key?: string | undefined;
+      body?: unknown;
+      headers?: Record<string, string>;
+      raw?: string | Uint8Array<ArrayBuffer>;
+    },
+  ): Promise<Answer>;
+  /** Polls a job until it has ended. */
+  finish(path: string, executionId: string, key: string): Promise<Answer>;
+  startWorker(): Promise<void>;
+  stopWorker(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+const PEPPER = 'a pepper of at least thirty-two characters';
+let bundle: Promise<WorkflowBundleOption> | undefined;
+let runtimeInstalled = false;
+
+/** Starts API and worker (unless `worker` is false). The caller stops it. */
+export async function startWeir(options: { env?: NodeJS.ProcessEnv; worker?: boolean } = {}): Promise<Weir> {
+  if (!runtimeInstalled) Runtime.install({ shutdownSignals: [] });
+  runtimeInstalled = true;
+  const database = await createTestDatabase();
+  const { db } = database;
+  const config = readConfig({
+    DATABASE_URL: database.url,
+    WEIR_API_KEY_PEPPER: PEPPER,
+    WEIR_PORT: '0',
+    WEIR_TASK_QUEUE: `test-${randomUUID()}`,
+    WEIR_SANDBOX_PROCESSES: '1',
+    TEMPORAL_ADDRESS: process.env.TEST_TEMPORAL_ADDRESS,
+    ...options.env,
+  });
+  const connection = await connectToTemporal(config);
+  const client = createClient(config, connection);
+  const validator = createValidator();
+  const keys = createKeyCache(db, database.url);
+  const api = await serveApi({ config, db, client, keys, validator });
+  const url = `http://127.0.0.1:${api.port}`;
+  let worker: Awaited<ReturnType<typeof runWorker>> | undefined;
+
+  const weir: Weir = {
+    url,
+    db,
+    client,
+    config,
+    async createTenant({ credits = 1_000 } = {}) {
+      const organization = `org-${randomUUID().slice(0, 8)}`;
+      const { id: organizationId } = await insertOrganization(db, { slug: organization, name: organization });
+      const { id: projectId } = await insertProject(db, { organizationId, slug: 'project', name: 'Project' });
+      if (credits > 0)
+        await grantCredits(db, organizationId, credits * MICROCREDITS_PER_CREDIT, 'grant/test');
+      const { plaintext, keyId, secretHmac } = mintApiKey('live', PEPPER);
+      await insertApiKey(db, { projectId, keyId, environment: 'live', name: 'test', secretHmac });
+      return { organization, organizationId, projectId, key: plaintext, keyId };
+    },
+    async createFlow(tenant, steps) {
+      const slug = `flow-${randomUUID().slice(0, 8)}`;
+      const { id } = await insertFlow(db, {
+        projectId: tenant.projectId,
+        slug,
+        name: slug,
+        definition: { steps },
+      });
+      await setProductionVersion(db, id, await publishVersion(db, id, 'test'));
+      return `${tenant.organization}/project/${slug}`;
+    },
+    async call(method, path, { key, body, headers, raw } = {}) {
+      const response = await fetch(`${url}/api/v1/seq/${path}`, {
+        method,
+        headers: {
+          ...(key !== undefined && { authorization: `Bearer ${key}` }),
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(method !== 'GET' && { body: raw ?? (body === undefined ? null : JSON.stringify(body)) }),
+      });
+      const text = await response.text();
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: text === '' ? undefined : JSON.parse(text),
+      };
+    },
+    async finish(path, executionId, key) {
+      for (;;) {
+        const answer = await weir.call('GET', `${path}/jobs/${executionId}`, { key });
+        if (answer.body.status !== 'started') return answer;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    },
+    async startWorker() {
+      bundle ??= workflowBundle(false);
+      worker = await runWorker({ config, db, connection, workflowBundle: await bundle });
+    },
+    async stopWorker() {
+      worker?.shutdown();
+      await worker?.ended;
+      worker = undefined;
+    },
+    async stop() {
+      await api.close();
+      await weir.stopWorker();
+      await validator.close();
+      await connection.close();
+      await database.drop();
+    },
+  };
+  if (options.worker !== false) await weir.startWorker();
+  return weir;
+}

@@ -1,0 +1,53 @@
+import { type NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
+import { createActivities } from '../activities/index.ts';
+import { createSandbox } from '../activities/sandbox/sandbox.ts';
+import type { Config } from '../config.ts';
+import type { Db } from '../db/connect.ts';
+import { createValidator } from '../json-schema/validator.ts';
+import { createRegistry } from '../models/registry.ts';
+import { DEFAULT_NAMESPACE } from '../temporal.ts';
+
+export type FlowWorker = {
+  /** Resolves when the worker has shut down; rejects when it failed. */
+  run(): Promise<void>;
+  /** Stops taking work, lets what runs finish within the grace time, then ends the sandbox processes. */
+  shutdown(): void;
+};
+
+/** A worker for flow runs on `connection`. */
+export async function createFlowWorker(deps: {
+  config: Config;
+  db: Db;
+  connection: NativeConnection;
+  workflowBundle: WorkflowBundleOption;
+}): Promise<FlowWorker> {
+  const { config, db, connection, workflowBundle } = deps;
+  const sandbox = createSandbox({ processes: config.sandboxProcesses });
+  const validator = createValidator();
+  const worker = await Worker.create({
+    connection,
+    namespace: config.temporal.namespace ?? DEFAULT_NAMESPACE,
+    taskQueue: config.taskQueue,
+    workflowBundle,
+    activities: createActivities({
+      db,
+      sandbox,
+      validator,
+      registry: createRegistry({ file: config.modelsFile }),
+      providers: config.providers,
+    }),
+    maxConcurrentActivityTaskExecutions: config.modelConcurrency,
+    // Longer than a model usually takes: a deploy does not pay for the same answer twice.
+    shutdownGraceTime: '60 seconds',
+  });
+  return {
+    async run() {
+      try {
+        await worker.run();
+      } finally {
+        await Promise.all([sandbox.close(), validator.close()]);
+      }
+    },
+    shutdown: () => worker.shutdown(),
+  };
+}

@@ -1,0 +1,75 @@
+// Nothing accepted is ever lost: finds runs whose row says `started` and whose workflow is missing or has ended.
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { startRun } from '../api/start-run.ts';
+import type { Db } from '../db/connect.ts';
+import { claimUnfinishedRuns, finishRun } from '../db/runs.ts';
+
+const INTERVAL_MS = 15_000;
+/** A run younger than this, or looked at within it, is left alone. */
+const QUIET_SECONDS = 30;
+
+/**
+ * Looks every 15 s, until `signal` aborts, at the runs that should have ended: starts the workflow of one that has
+ * none, records the end of one whose workflow was terminated or timed out. Several processes share the work.
+ */
+export async function keepReconciling(
+  deps: { db: Db; client: Client; taskQueue: string },
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    await reconcile(deps, QUIET_SECONDS).catch((error) => console.error('Reconciling runs failed:', error));
+    await pause(INTERVAL_MS, signal);
+  }
+}
+
+/** One look at all unfinished runs that are older than `quietSeconds`. */
+export async function reconcile(
+  deps: { db: Db; client: Client; taskQueue: string },
+  quietSeconds: number,
+): Promise<void> {
+  for (;;) {
+    const runs = await claimUnfinishedRuns(deps.db, { quietSeconds, limit: 100 });
+    for (const run of runs) await reconcileRun(deps, run);
+    if (runs.length < 100) return;
+  }
+}
+
+type UnfinishedRun = Awaited<ReturnType<typeof claimUnfinishedRuns>>[number];
+
+async function reconcileRun(
+  deps: { db: Db; client: Client; taskQueue: string },
+  run: UnfinishedRun,
+): Promise<void> {
+  const workflow = deps.client.workflow.getHandle(run.executionId);
+  let status: string;
+  try {
+    status = (await workflow.describe()).status.name;
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+    await startRun(deps.client, deps.taskQueue, run);
+    return;
+  }
+  if (status === 'RUNNING' || status === 'CONTINUED_AS_NEW' || status === 'PAUSED') return;
+  await finishRun(deps.db, run.executionId, {
+    status: 'failed',
+    error: {
+      code: status === 'CANCELLED' || status === 'TERMINATED' ? 'CANCELLED' : 'INTERNAL_ERROR',
+      message: `The run's workflow ended as ${status.toLowerCase()} before its result was recorded.`,
+      reason: 'error',
+    },
+  });
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener(
+      'abort',
+      () => {
+        clearTimeout(timer);
+        resolve();
+      },
+      { once: true },
+    );
+  });
+}

@@ -1,0 +1,35 @@
+import { type Connection, isGrpcServiceError } from '@temporalio/client';
+import { encodeSearchAttributeIndexedValueType } from '@temporalio/common/lib/search-attributes.js';
+import type { NativeConnection } from '@temporalio/worker';
+import { SEARCH_ATTRIBUTES } from '../flow/run.ts';
+
+/**
+ * Adds the custom search attributes that the namespace lacks. Temporal Cloud takes them only from its own tools: there
+ * the error names what to add.
+ */
+export async function registerSearchAttributes(
+  connection: Connection | NativeConnection,
+  namespace: string,
+): Promise<void> {
+  const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
+  const missing = Object.entries(SEARCH_ATTRIBUTES).filter(([name]) => !(name in customAttributes));
+  if (missing.length === 0) return;
+  try {
+    await connection.operatorService.addSearchAttributes({
+      namespace,
+      searchAttributes: Object.fromEntries(
+        missing.map(([name, type]) => [name, encodeSearchAttributeIndexedValueType(type) as number]),
+      ),
+    });
+  } catch (error) {
+    // Another process may have added them in the meantime.
+    if (isGrpcServiceError(error) && error.code === ALREADY_EXISTS) return;
+    const list = missing.map(([name, type]) => `${name} (${type})`).join(', ');
+    throw new Error(
+      `Temporal namespace ${namespace} lacks search attributes and did not let this process add them. Add: ${list}.`,
+      { cause: error },
+    );
+  }
+}
+
+const ALREADY_EXISTS = 6;

@@ -1,0 +1,41 @@
+// main of `npm run serve`: API and worker in one process on one Temporal connection, the shortest path for /execute.
+import { Runtime } from '@temporalio/worker';
+import { createKeyCache } from '../api/key-cache.ts';
+import { serveApi } from '../api/serve.ts';
+import { readConfig } from '../config.ts';
+import { connect } from '../db/connect.ts';
+import { createValidator } from '../json-schema/validator.ts';
+import { connectToTemporal, createClient } from '../temporal.ts';
+import { workflowBundle } from './bundle.ts';
+import { runWorker } from './run-worker.ts';
+
+Runtime.install({ shutdownSignals: [] });
+const config = readConfig();
+const connection = await connectToTemporal(config);
+const db = connect(config.databaseUrl, config.databaseConnections);
+const validator = createValidator();
+const worker = await runWorker({
+  config,
+  db,
+  connection,
+  workflowBundle: await workflowBundle(config.production),
+});
+const api = await serveApi({
+  config,
+  db,
+  client: createClient(config, connection),
+  keys: createKeyCache(db, config.databaseUrl),
+  validator,
+});
+console.log(`API and worker: http://${config.host}:${api.port}/api/v1, task queue ${config.taskQueue}.`);
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
+await worker.ended;
+
+/** The API drains first: the runs it waits for need the worker. */
+async function stop(): Promise<void> {
+  await api.close();
+  worker.shutdown();
+  await worker.ended;
+  await Promise.all([validator.close(), db.destroy()]);
+  await connection.close();
+}

@@ -1,0 +1,23 @@
+// main of `npm run worker`
+import { Runtime } from '@temporalio/worker';
+import { readConfig } from '../config.ts';
+import { connect } from '../db/connect.ts';
+import { connectToTemporal } from '../temporal.ts';
+import { workflowBundle } from './bundle.ts';
+import { runWorker } from './run-worker.ts';
+
+Runtime.install({ shutdownSignals: [] });
+const config = readConfig();
+const connection = await connectToTemporal(config);
+const db = connect(config.databaseUrl, config.databaseConnections);
+const worker = await runWorker({
+  config,
+  db,
+  connection,
+  workflowBundle: await workflowBundle(config.production),
+});
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => worker.shutdown());
+console.log(`The worker takes runs from task queue ${config.taskQueue}.`);
+await worker.ended;
+await db.destroy();
+await connection.close();

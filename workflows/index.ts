@@ -1,0 +1,2 @@
+// The workflow types of this service, as the worker bundles them.
+export { runFlow } from './run-flow.ts';
