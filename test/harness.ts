@@ -1,7 +1,7 @@
 // A Weir of a test file's own: database, task queue, API and worker in this process; engine and PostgreSQL are real.
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
-import { Runtime, type WorkflowBundleOption } from '@temporalio/worker';
+import type { WorkflowBundleOption } from '@temporalio/worker';
 import { mintApiKey } from '../api/api-key.ts';
 import { createKeyCache } from '../api/key-cache.ts';
 import { serveApi } from '../api/serve.ts';
@@ -17,6 +17,7 @@ import { createValidator } from '../json-schema/validator.ts';
 import { connectToTemporal, createClient } from '../temporal.ts';
 import { workflowBundle } from '../worker/bundle.ts';
 import { runWorker } from '../worker/run-worker.ts';
+import { installRuntime } from '../worker/runtime.ts';
 import { createTestDatabase } from './db/test-database.ts';
 
 /** An organization with one project, one key and credits. */
@@ -62,7 +63,7 @@ let runtimeInstalled = false;
 
 /** Starts API and worker (unless `worker` is false). The caller stops it. */
 export async function startWeir(options: { env?: NodeJS.ProcessEnv; worker?: boolean } = {}): Promise<Weir> {
-  if (!runtimeInstalled) Runtime.install({ shutdownSignals: [] });
+  if (!runtimeInstalled) installRuntime();
   runtimeInstalled = true;
   const database = await createTestDatabase();
   const { db } = database;

@@ -1,5 +1,4 @@
 // main of `npm run serve`: API and worker in one process on one Temporal connection, the shortest path for /execute.
-import { Runtime } from '@temporalio/worker';
 import { createKeyCache } from '../api/key-cache.ts';
 import { serveApi } from '../api/serve.ts';
 import { readConfig } from '../config.ts';
@@ -8,8 +7,9 @@ import { createValidator } from '../json-schema/validator.ts';
 import { connectToTemporal, createClient } from '../temporal.ts';
 import { workflowBundle } from './bundle.ts';
 import { runWorker } from './run-worker.ts';
+import { installRuntime } from './runtime.ts';
 
-Runtime.install({ shutdownSignals: [] });
+installRuntime();
 const config = readConfig();
 const connection = await connectToTemporal(config);
 const db = connect(config.databaseUrl, config.databaseConnections);

@@ -1,12 +1,12 @@
 // main of `npm run worker`
-import { Runtime } from '@temporalio/worker';
 import { readConfig } from '../config.ts';
 import { connect } from '../db/connect.ts';
 import { connectToTemporal } from '../temporal.ts';
 import { workflowBundle } from './bundle.ts';
 import { runWorker } from './run-worker.ts';
+import { installRuntime } from './runtime.ts';
 
-Runtime.install({ shutdownSignals: [] });
+installRuntime();
 const config = readConfig();
 const connection = await connectToTemporal(config);
 const db = connect(config.databaseUrl, config.databaseConnections);

@@ -66,16 +66,16 @@ async function runBlock(
         return await blockActivities.passThrough.executeWithOptions({ summary }, [call]);
     }
   } catch (error) {
-    if (error instanceof ActivityFailure && !isCancellation(error)) throw new BlockFailure(block, error);
-    throw error;
+    throw isCancellation(error) ? error : new BlockFailure(block, error);
   }
 }
 
 /** A block that failed for good. */
 class BlockFailure extends Error {
   readonly block: PlannedBlock;
-  constructor(block: PlannedBlock, cause: ActivityFailure) {
-    super(`Block ${block.name} failed`, { cause });
+  constructor(block: PlannedBlock, error: unknown) {
+    // A local activity fails as the failure itself, a regular one as an ActivityFailure around it.
+    super(`Block ${block.name} failed`, { cause: error instanceof ActivityFailure ? error.cause : error });
     this.block = block;
   }
 }
@@ -86,7 +86,7 @@ const REASONS: { [code: string]: FailureReason } = {
 
 function describe(error: unknown): (RunOutcome & { status: 'failed' })['error'] {
   if (error instanceof BlockFailure) {
-    const { code, message } = describeCause((error.cause as ActivityFailure).cause);
+    const { code, message } = describeCause(error.cause);
     return {
       code,
       message: `Block "${error.block.name}" (${error.block.step_id}): ${message}`,

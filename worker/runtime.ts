@@ -1,0 +1,9 @@
+import { DefaultLogger, Runtime } from '@temporalio/worker';
+
+/**
+ * Sets the engine's side of this process up: signals are ours, and only its errors are logged: a failed block or run is
+ * seen in the Temporal Web UI and in the run's row.
+ */
+export function installRuntime(): void {
+  Runtime.install({ shutdownSignals: [], logger: new DefaultLogger('ERROR') });
+}
