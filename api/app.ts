@@ -40,17 +40,9 @@ export function createApp(deps: ApiDeps, isReady: () => boolean): Koa {
   const app = new Koa();
   app.use(identifyRequest);
   app.use(handleErrors);
+  app.use(answerUnrouted);
   app.use(router.routes());
-  app.use(
-    router.allowedMethods({
-      throw: true,
-      methodNotAllowed: () =>
-        new ServiceError('METHOD_NOT_ALLOWED', 'This path does not take that method.') as never,
-      notImplemented: () =>
-        new ServiceError('METHOD_NOT_ALLOWED', 'This service knows no such method.') as never,
-    }),
-  );
-  app.use(answerNotFound);
+  app.use(router.allowedMethods());
   return app;
 }
 
@@ -60,8 +52,14 @@ const identifyRequest: Middleware = async (ctx, next) => {
   await next();
 };
 
-const answerNotFound: Middleware = () => {
-  throw new ServiceError('NOT_FOUND', 'There is nothing at this path: see /reference.');
+/** Gives a body to what the router leaves without: an unknown path, or a known one with another method (and `Allow`). */
+const answerUnrouted: Middleware = async (ctx, next) => {
+  await next();
+  if (ctx.body !== undefined && ctx.body !== null) return;
+  if (ctx.status === 404)
+    throw new ServiceError('NOT_FOUND', 'There is nothing at this path: see /reference.');
+  if (ctx.status === 405 || ctx.status === 501)
+    throw new ServiceError('METHOD_NOT_ALLOWED', `This path does not take ${ctx.method}.`);
 };
 
 async function answers({ db, client }: ApiDeps): Promise<boolean> {

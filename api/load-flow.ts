@@ -3,6 +3,7 @@ import { findFlowForRun } from '../db/find-flow-for-run.ts';
 import { getDefinition } from '../db/runs.ts';
 import { DRAFT_VERSION, type FlowDefinition } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
+import { SLUG_PATTERN } from '../flow/limits.ts';
 import { listBlocks } from '../flow/plan.ts';
 import type { ApiDeps, ApiMiddleware } from './context.ts';
 
@@ -28,13 +29,16 @@ export function loadFlow({ db }: ApiDeps): ApiMiddleware {
 
   return async function loadFlow(ctx, next) {
     const { org = '', project = '', flow = '', version } = ctx.params as FlowPath;
-    const found = await findFlowForRun(db, {
-      organization: org,
-      project,
-      flow,
-      projectId: ctx.state.key.project_id,
-      version: version === undefined ? 'production' : parseVersion(version),
-    });
+    const asked = version === undefined ? 'production' : parseVersion(version);
+    const found = [org, project, flow].every((slug) => SLUG_PATTERN.test(slug))
+      ? await findFlowForRun(db, {
+          organization: org,
+          project,
+          flow,
+          projectId: ctx.state.key.project_id,
+          version: asked,
+        })
+      : undefined;
     if (!found)
       throw new ServiceError(
         'FLOW_NOT_FOUND',
@@ -54,6 +58,9 @@ function parseVersion(text: string): number {
   if (!/^\d{1,10}$/.test(text)) return VERSION_MAX;
   const version = Number(text);
   if (version === DRAFT_VERSION)
-    throw new ServiceError('INVALID_VERSION', 'Version 0 is the draft: publish it and run the version that gives.');
+    throw new ServiceError(
+      'INVALID_VERSION',
+      'Version 0 is the draft: publish it and run the version that gives.',
+    );
   return Math.min(version, VERSION_MAX);
 }

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { BODY_MAX_BYTES, BODY_MAX_DEPTH } from '../../api/json-body.ts';
+import { startWeir, type Tenant, type Weir } from '../harness.ts';
+
+describe('request bodies', () => {
+  let weir: Weir;
+  let tenant: Tenant;
+  let flow: string;
+  before(async () => {
+    weir = await startWeir();
+    tenant = await weir.createTenant();
+    flow = await weir.createFlow(tenant, []);
+  });
+  after(() => weir.stop());
+
+  const send = (raw: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
+    weir.call('POST', `${flow}/execute`, {
+      key: tenant.key,
+      raw,
+      headers: { 'content-type': 'application/json', ...headers },
+    });
+  const nested = (depth: number) =>
+    `{"message":"","parameters":{"a":${'['.repeat(depth)}${']'.repeat(depth)}}}`;
+
+  const refused: [string, string | Uint8Array<ArrayBuffer>, Record<string, string>, number, string][] = [
+    ['malformed JSON', '{"message":', {}, 422, 'MALFORMED_JSON'],
+    ['an empty body', '', {}, 422, 'MALFORMED_JSON'],
+    ['invalid UTF-8', Uint8Array.from([0x22, 0xff, 0xfe, 0x22]), {}, 422, 'MALFORMED_JSON'],
+    [
+      'another content type',
+      'message=x',
+      { 'content-type': 'application/x-www-form-urlencoded' },
+      415,
+      'UNSUPPORTED_MEDIA_TYPE',
+    ],
+    [
+      'another charset',
+      '{}',
+      { 'content-type': 'application/json; charset=utf-16' },
+      415,
+      'UNSUPPORTED_MEDIA_TYPE',
+    ],
+    ['a content encoding', '{}', { 'content-encoding': 'gzip' }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
+    ['nesting past the limit', nested(BODY_MAX_DEPTH - 1), {}, 422, 'VALIDATION_ERROR'],
+    ['very deep nesting', nested(1_000_000), {}, 422, 'VALIDATION_ERROR'],
+    ['a __proto__ key', '{"message":"","parameters":{"__proto__":{}}}', {}, 422, 'VALIDATION_ERROR'],
+    [
+      'a constructor key',
+      '{"message":"","parameters":{"a":[{"constructor":1}]}}',
+      {},
+      422,
+      'VALIDATION_ERROR',
+    ],
+    [
+      'a body past the size limit',
+      JSON.stringify({ message: 'x'.repeat(BODY_MAX_BYTES) }),
+      {},
+      413,
+      'BODY_TOO_LARGE',
+    ],
+  ];
+  for (const [rule, raw, headers, status, code] of refused)
+    it(`answers ${status} ${code} for ${rule}`, async () => {
+      const answer = await send(raw, headers);
+      assert.deepEqual([answer.status, answer.body.detail.code], [status, code]);
+      assert.equal(typeof answer.body.detail.message, 'string');
+    });
+
+  const accepted: [string, string, Record<string, string>][] = [
+    ['a charset of utf-8', '{"message":"é"}', { 'content-type': 'application/json; charset="UTF-8"' }],
+    ['nesting at the limit', nested(BODY_MAX_DEPTH - 2), {}],
+    ['a body at the size limit', JSON.stringify({ message: 'x'.repeat(BODY_MAX_BYTES - 14) }), {}],
+  ];
+  for (const [rule, raw, headers] of accepted)
+    it(`accepts ${rule}`, async () => assert.equal((await send(raw, headers)).status, 200));
+
+  it('answers 400 in the usual shape for what is not HTTP', async () => {
+    const socket = connect(Number(new URL(weir.url).port), '127.0.0.1');
+    socket.end('GARBAGE\r\n\r\n');
+    const answer = await text(socket);
+    assert.match(answer, /^HTTP\/1\.1 400 /);
+    assert.match(answer, /\{"detail":\{"code":"VALIDATION_ERROR"/);
+  });
+
+  it('answers 404 NOT_FOUND for an unknown path and 405 METHOD_NOT_ALLOWED for another method', async () => {
+    const unknown = await fetch(`${weir.url}/api/v1/nothing`);
+    assert.deepEqual(
+      [unknown.status, ((await unknown.json()) as { detail: { code: string } }).detail.code],
+      [404, 'NOT_FOUND'],
+    );
+    const method = await weir.call('PUT', `${flow}/execute`, { key: tenant.key, body: {} });
+    assert.deepEqual([method.status, method.body.detail.code], [405, 'METHOD_NOT_ALLOWED']);
+    assert.equal(method.headers.get('allow'), 'POST');
+  });
+
+  it('answers a path with a broken percent-encoding like any unknown one', async () => {
+    const answer = await weir.call('POST', 'a/b/%zz/execute', { key: tenant.key, body: { message: '' } });
+    assert([400, 404].includes(answer.status), String(answer.status));
+    assert.equal(typeof answer.body.detail.code, 'string');
+  });
+});
