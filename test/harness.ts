@@ -59,12 +59,10 @@ export type Weir = {
 
 const PEPPER = 'a pepper of at least thirty-two characters';
 let bundle: Promise<WorkflowBundleOption> | undefined;
-let runtimeInstalled = false;
 
 /** Starts API and worker (unless `worker` is false). The caller stops it. */
 export async function startWeir(options: { env?: NodeJS.ProcessEnv; worker?: boolean } = {}): Promise<Weir> {
-  if (!runtimeInstalled) installRuntime();
-  runtimeInstalled = true;
+  installRuntime();
   const database = await createTestDatabase();
   const { db } = database;
   const config = readConfig({

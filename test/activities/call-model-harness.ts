@@ -1,0 +1,56 @@
+// A fake model server per test, and callModel against it.
+import assert from 'node:assert/strict';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { callModel, type ModelDeps, type ModelReply } from '../../activities/call-model.ts';
+import type { Block } from '../../flow/definition.ts';
+import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
+import { createRegistry } from '../../models/registry.ts';
+import { type Behaviour, type FakeModelServer, startFakeModelServer } from '../fakes/model-server.ts';
+
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+const validator: ModelDeps['validator'] = {
+  async validate(schema, value) {
+    ajv.validate(schema, value);
+    return (ajv.errors ?? []).map(({ instancePath, message = '' }) => ({ path: instancePath, message }));
+  },
+};
+
+/** `server` is a new one in each test, and the provider of openai, anthropic and google. */
+export type CallModelHarness = {
+  server: FakeModelServer;
+  call(block?: Partial<Block>, signal?: AbortSignal): Promise<ModelReply>;
+  callAfter(behaviour: Behaviour): Promise<ModelReply>;
+};
+
+/** Registers the hooks of the enclosing `describe`. */
+export function useCallModel(): CallModelHarness {
+  const harness = { call, callAfter } as CallModelHarness;
+  beforeEach(async () => {
+    harness.server = await startFakeModelServer();
+  });
+  afterEach(() => harness.server.close());
+
+  function call(block: Partial<Block> = {}, signal = new AbortController().signal) {
+    const { provider } = harness.server;
+    const providers = { openai: provider, anthropic: provider, google: provider };
+    const llm = { step_id: 's', name: 'S', processor_type: 'llm', model: 'openai/gpt-4o-mini' } as const;
+    const request = { block: { ...llm, ...block }, prompt: 'Who was Ada?' };
+    return callModel({ providers, registry: createRegistry(), validator }, request, signal);
+  }
+  function callAfter(behaviour: Behaviour) {
+    harness.server.will(behaviour);
+    return call();
+  }
+  return harness;
+}
+
+/** For assert.rejects: a ServiceError whose message matches and holds no key. */
+export function fails(code: ErrorCode, message: RegExp) {
+  return (error: unknown) => {
+    assert.ok(error instanceof ServiceError, String(error));
+    assert.equal(error.code, code);
+    assert.match(error.message, message);
+    assert.doesNotMatch(error.message, /key-of-the-test|sk-/);
+    return true;
+  };
+}

@@ -1,0 +1,209 @@
+// The guest processes: killed, replaced, confined, and gone when the service is.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate, setTimeout } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { startGuest } from '../../activities/sandbox/guest-process.ts';
+import { createSandbox, type Sandbox, SandboxCrashed } from '../../activities/sandbox/sandbox.ts';
+
+const root = new URL('../../', import.meta.url);
+const linux = process.platform === 'linux';
+
+type Call = Parameters<Sandbox['run']>[0];
+const call = (source: string, timeoutMs = 10_000): Call => ({
+  source,
+  input: 1,
+  message: '',
+  parameters: {},
+  timeoutMs,
+});
+
+/** Guest processes among the children of `parent`; Linux only. */
+function guestsOf(parent: number): number[] {
+  const children = readdirSync(`/proc/${parent}/task`).flatMap((task) =>
+    readFileSync(`/proc/${parent}/task/${task}/children`, 'utf8').trim().split(' '),
+  );
+  return children.filter((pid) => pid !== '' && isAlive(pid) && guestLine(pid)).map(Number);
+}
+
+const guestLine = (pid: string): boolean =>
+  readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('sandbox/guest.ts');
+
+function isAlive(pid: number | string): boolean {
+  try {
+    return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch (error) {
+    assert.equal((error as NodeJS.ErrnoException).code, 'ENOENT');
+    return false;
+  }
+}
+
+describe('sandbox processes', () => {
+  let sandbox: Sandbox;
+  const guests = () => guestsOf(process.pid);
+  beforeEach(async function () {
+    if (!linux) this.skip();
+    sandbox = createSandbox({ processes: 1 });
+    await sandbox.run(call('return 1'));
+  });
+  afterEach(() => sandbox?.close());
+
+  it('kill -9 during a call rejects it with SandboxCrashed, and the next call works', async () => {
+    const running = sandbox.run(call('for (;;);'));
+    await setImmediate();
+    for (const pid of guests()) process.kill(pid, 'SIGKILL');
+    await assert.rejects(running, SandboxCrashed);
+    assert.equal((await sandbox.run(call('return 2'))).output, 2);
+  });
+
+  it('kill -9 of an idle process costs at most one call', async () => {
+    for (const pid of guests()) process.kill(pid, 'SIGKILL');
+    await sandbox.run(call('return 2')).catch((error) => assert.ok(error instanceof SandboxCrashed));
+    assert.equal((await sandbox.run(call('return 2'))).output, 2);
+  });
+
+  it('a timeout replaces the process', async () => {
+    const [pid = 0] = guests();
+    await assert.rejects(sandbox.run(call('for (;;);', 50)), { code: 'CODE_TIMEOUT' });
+    await sandbox.run(call('return 1'));
+    assert.ok(!guests().includes(pid));
+  });
+
+  it('a failure of the code does not replace the process', async () => {
+    const before = guests();
+    await assert.rejects(sandbox.run(call('foo()')), { code: 'CODE_ERROR' });
+    await sandbox.run(call('return 1'));
+    assert.deepEqual(guests(), before);
+  });
+
+  it('a process is replaced after 100 runs without a call noticing', async () => {
+    const [pid = 0] = guests();
+    let runs = 1;
+    for (; isAlive(pid); runs++) assert.equal((await sandbox.run(call('return 1'))).output, 1);
+    assert.ok(runs >= 100, `replaced after ${runs} runs`);
+  });
+
+  it('abort ends a running call with its reason', async () => {
+    const abort = new AbortController();
+    const running = sandbox.run(call('for (;;);'), abort.signal);
+    await setImmediate();
+    abort.abort(new Error('cancelled'));
+    await assert.rejects(running, /cancelled/);
+    assert.equal((await sandbox.run(call('return 2'))).output, 2);
+  });
+
+  it('abort ends a waiting call and leaves the running one alone', async () => {
+    const abort = new AbortController();
+    const running = sandbox.run(call('for (let i = 0; i < 3e6; i++); return 3'));
+    const waiting = sandbox.run(call('return 4'), abort.signal);
+    await setImmediate();
+    abort.abort(new Error('cancelled'));
+    await assert.rejects(waiting, /cancelled/);
+    assert.equal((await running).output, 3);
+  });
+
+  it('calls beyond the number of processes wait their turn', async () => {
+    const results = await Promise.all(Array.from({ length: 20 }, (_, n) => sandbox.run(call(`return ${n}`))));
+    assert.deepEqual(
+      results.map(({ output }) => output),
+      Array.from({ length: 20 }, (_, n) => n),
+    );
+    assert.equal(guests().length, 1);
+  });
+
+  it('close ends every process, rejects what runs and what comes later', async () => {
+    const running = assert.rejects(sandbox.run(call('for (;;);')), SandboxCrashed);
+    const waiting = assert.rejects(sandbox.run(call('return 1')), SandboxCrashed);
+    await setImmediate();
+    await sandbox.close();
+    await Promise.all([running, waiting]);
+    assert.deepEqual(guests(), []);
+    await assert.rejects(sandbox.run(call('return 1')), SandboxCrashed);
+  });
+
+  it('close while the first process starts leaves none', async () => {
+    const early = createSandbox({ processes: 1 });
+    const others = guests();
+    await setImmediate();
+    await early.close();
+    assert.deepEqual(guests(), others);
+  });
+
+  it('a program that cannot start rejects with SandboxCrashed', async () => {
+    const missing = startGuest({ file: '/nonexistent/program', args: [] }, new AbortController().signal);
+    await assert.rejects(missing, SandboxCrashed);
+  });
+
+  it('processes end by themselves when the service is killed', async () => {
+    const program = `
+      import { createSandbox } from './activities/sandbox/sandbox.ts';
+      const sandbox = createSandbox({ processes: 1 });
+      await sandbox.run({ source: 'return 1', input: 1, message: '', parameters: {}, timeoutMs: 10000 });
+      console.log('ready');`;
+    const service = spawn(process.execPath, ['--input-type=module-typescript', '-e', program], { cwd: root });
+    await once(service.stdout, 'data');
+    const orphans = guestsOf(service.pid ?? 0);
+    assert.equal(orphans.length, 1);
+    service.kill('SIGKILL');
+    await once(service, 'exit');
+    while (orphans.some(isAlive)) await setTimeout(10);
+  });
+
+  it('an empty environment, no open files of the service, bounded resources', () => {
+    const [pid = 0] = guests();
+    assert.equal(readFileSync(`/proc/${pid}/environ`, 'utf8'), '');
+    assert.match(readFileSync(`/proc/${pid}/cmdline`, 'utf8'), /--max-old-space-size=/);
+    const limits = readFileSync(`/proc/${pid}/limits`, 'utf8');
+    assert.match(limits, /Max file size +0 +0/);
+    assert.match(limits, /Max open files +64 +64/);
+    assert.match(limits, /Max cpu time +120 +120/);
+  });
+
+  describe('as root', () => {
+    beforeEach(function () {
+      if (process.getuid?.() !== 0) this.skip();
+    });
+
+    it('user code runs as nobody, without capabilities', () => {
+      const [pid = 0] = guests();
+      const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+      assert.match(status, /^Uid:(\t65534){4}$/m);
+      assert.match(status, /^Gid:(\t65534){4}$/m);
+      assert.match(status, /^CapEff:\t0+$/m);
+    });
+
+    it('user code has no network and can gain no privileges, where the machine allows that', function () {
+      const [pid = 0] = guests();
+      const own = readlinkSync('/proc/self/ns/net');
+      if (readlinkSync(`/proc/${pid}/ns/net`) === own) this.skip();
+      assert.match(readFileSync(`/proc/${pid}/status`, 'utf8'), /^NoNewPrivs:\t1$/m);
+    });
+
+    it('works from a folder that only root can read', async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'weir-'));
+      chmodSync(folder, 0o700);
+      for (const part of ['activities/sandbox', 'flow', 'package.json']) {
+        cpSync(new URL(part, root), join(folder, part), { recursive: true });
+      }
+      symlinkSync(new URL('node_modules', root), join(folder, 'node_modules'));
+      const copy = await import(pathToFileURL(join(folder, 'activities/sandbox/sandbox.ts')).href);
+      const closed: Sandbox = copy.createSandbox({ processes: 1 });
+      assert.equal((await closed.run(call('return 5'))).output, 5);
+      await closed.close();
+      rmSync(folder, { recursive: true });
+    });
+  });
+});

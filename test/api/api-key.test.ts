@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { mintApiKey, parseApiKey, secretMatches } from '../../api/api-key.ts';
+
+const PEPPER = 'pepper'.repeat(6);
+
+describe('API key format', () => {
+  for (const environment of ['live', 'test'] as const)
+    it(`is weir_${environment}_{8 characters}_{32 characters} and parses into its parts`, () => {
+      const minted = mintApiKey(environment, PEPPER);
+      assert.match(minted.plaintext, new RegExp(`^weir_${environment}_[A-Za-z0-9]{8}_[A-Za-z0-9]{32}$`));
+      const parts = parseApiKey(minted.plaintext);
+      assert.equal(parts?.environment, environment);
+      assert.equal(parts?.keyId, minted.keyId);
+      assert.equal(secretMatches(parts.secret, minted.secretHmac, PEPPER), true);
+    });
+
+  const { plaintext } = mintApiKey('live', PEPPER);
+  for (const text of [
+    '',
+    plaintext.slice(0, -1),
+    `${plaintext}a`,
+    `${plaintext}\n`,
+    ` ${plaintext}`,
+    plaintext.replace('live', 'prod'),
+    plaintext.replace('weir', 'Weir'),
+    plaintext.replace(/.$/, '_'),
+    plaintext.replace(/.$/, 'é'),
+  ])
+    it(`refuses ${JSON.stringify(text.replace(plaintext.slice(5, -2), '…'))}`, () => {
+      assert.equal(parseApiKey(text), undefined);
+    });
+
+  it('makes keys that differ', () => {
+    const keys = Array.from({ length: 100 }, () => mintApiKey('live', PEPPER).plaintext);
+    assert.equal(new Set(keys).size, 100);
+  });
+});
+
+describe('secretMatches', () => {
+  const minted = mintApiKey('live', PEPPER);
+  const secret = parseApiKey(minted.plaintext)?.secret ?? '';
+
+  it('is false for another secret, another pepper and an unknown key', () => {
+    assert.equal(secretMatches(secret, minted.secretHmac, PEPPER), true);
+    assert.equal(secretMatches(secret.split('').reverse().join(''), minted.secretHmac, PEPPER), false);
+    assert.equal(secretMatches(secret, minted.secretHmac, `${PEPPER}x`), false);
+    assert.equal(secretMatches(secret, undefined, PEPPER), false);
+  });
+});

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { sql } from 'kysely';
+import { dumpSchema, firstDifference, SCHEMA_FILE } from '../../db/dump-schema.ts';
+import { createTestDatabase, type TestDatabase } from './test-database.ts';
+
+describe('db/schema.sql', () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  after(() => database.drop());
+
+  it('is what the migrations make', async () => {
+    assert.equal(
+      firstDifference(await readFile(SCHEMA_FILE, 'utf8'), await dumpSchema(database.db)),
+      undefined,
+    );
+  });
+
+  it('is SQL that makes the same schema again', async () => {
+    const second = await createTestDatabase();
+    try {
+      await sql`drop schema public cascade`.execute(second.db);
+      await sql`create schema public`.execute(second.db);
+      await sql.raw(await dumpSchema(database.db)).execute(second.db);
+      assert.equal(await dumpSchema(second.db), await dumpSchema(database.db));
+    } finally {
+      await second.drop();
+    }
+  });
+
+  it('is stale after any change, and the first line that differs is named', async () => {
+    const before = await dumpSchema(database.db);
+    await sql`alter table flow add column colour text not null default 'grey'`.execute(database.db);
+    const difference = firstDifference(before, await dumpSchema(database.db));
+    assert.match(
+      difference ?? '',
+      /^line \d+:\n- .*\n(?:.*\n)*\+ +colour text not null default 'grey'::text,/,
+    );
+  });
+});

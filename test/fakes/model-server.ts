@@ -1,0 +1,94 @@
+// An OpenAI-compatible server that misbehaves on cue.
+import { EventEmitter, once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import type { Provider } from '../../config.ts';
+
+/** What the server does with one call. */
+export type Behaviour = (response: ServerResponse) => void;
+
+export type ModelCall = { headers: IncomingHttpHeaders; body: Record<string, unknown> };
+
+export type FakeModelServer = {
+  provider: Provider;
+  /** Every call so far. */
+  calls: ModelCall[];
+  /** Appends what the next calls get; a call without a behaviour gets status 418. */
+  will(...behaviours: Behaviour[]): void;
+  /** Resolves with the response of the next call, when its behaviour has been played. */
+  nextCall(): Promise<ServerResponse>;
+  close(): Promise<void>;
+};
+
+/** A normal completion: 10 prompt and 5 completion tokens, unless `usage` says otherwise. */
+export function answer(
+  content: string | null,
+  { refusal = null as string | null, finish_reason = 'stop', usage = {} as unknown } = {},
+): Behaviour {
+  return respond(200, {
+    id: 'chatcmpl-fake',
+    object: 'chat.completion',
+    choices: [{ index: 0, message: { role: 'assistant', content, refusal }, finish_reason }],
+    usage: usage && { prompt_tokens: 10, completion_tokens: 5, ...usage },
+  });
+}
+
+export function respond(status: number, body: unknown, headers: Record<string, string> = {}): Behaviour {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return (response) =>
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text);
+}
+
+export const hang: Behaviour = () => undefined;
+
+export const hangMidBody: Behaviour = (response) => {
+  response.writeHead(200, { 'content-type': 'application/json' }).write('{"choices": [');
+};
+
+export const resetMidBody: Behaviour = (response) => {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.write('{"choices": [', () => response.destroy());
+};
+
+export const sendForever: Behaviour = (response) => {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  const chunk = Buffer.alloc(1024 * 1024, ' ');
+  const send = () => {
+    while (response.write(chunk) && !response.destroyed);
+  };
+  response.on('drain', send);
+  send();
+};
+
+export async function startFakeModelServer(): Promise<FakeModelServer> {
+  const script: Behaviour[] = [];
+  const calls: ModelCall[] = [];
+  const played = new EventEmitter();
+  const server = createServer(async (request, response) => {
+    const body = (await json(request)) as ModelCall['body'];
+    calls.push({ headers: request.headers, body });
+    const behaviour = script.shift() ?? respond(418, { error: { message: 'no behaviour left' } });
+    behaviour(response);
+    played.emit('call', response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    provider: {
+      baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+      apiKey: 'key-of-the-test',
+    },
+    calls,
+    will: (...behaviours) => void script.push(...behaviours),
+    async nextCall() {
+      const [response] = await once(played, 'call');
+      return response;
+    },
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}

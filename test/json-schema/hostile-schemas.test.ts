@@ -1,0 +1,202 @@
+// Schemas and values made to stop the service are refused or stopped (security: "JSON Schema and regular expressions").
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Json, JsonSchema } from '../../flow/definition.ts';
+import { createValidator, type Validator } from '../../json-schema/validator.ts';
+
+/** Each definition refers to the next one twice: 2^n steps. */
+function fanOut(levels: number): JsonSchema {
+  const $defs: { [key: string]: Json } = { [`d${levels}`]: { type: 'object' } };
+  for (let level = 0; level < levels; level++) {
+    const next = { $ref: `#/$defs/d${level + 1}` };
+    $defs[`d${level}`] = { allOf: [next, { properties: { a: next } }, next] };
+  }
+  return { $ref: '#/$defs/d0', $defs };
+}
+
+function nested(levels: number): JsonSchema {
+  let schema: { [key: string]: Json } = { type: 'string' };
+  for (let level = 0; level < levels; level++) schema = { allOf: [schema] };
+  return schema;
+}
+
+describe('hostile JSON Schemas', () => {
+  let validator: Validator;
+  before(() => {
+    validator = createValidator({ threads: 1 });
+  });
+  after(() => validator.close());
+  afterEach('the validator still works', async () => {
+    assert.deepEqual(await validator.validate({ type: 'number' }, 1), []);
+  });
+
+  const refused: [name: string, schema: unknown, message: RegExp, path?: string][] = [
+    ['null', null, /is an object, true or false/],
+    ['an array', [], /is an object, true or false/],
+    ['a string', 'string', /is an object, true or false/],
+    [
+      'an unknown type',
+      { properties: { a: { type: 'strin' } } },
+      /at \/properties\/a\/type: must be equal to one of/,
+      '/properties/a/type',
+    ],
+    ['a keyword of the wrong type', { minLength: '1' }, /at \/minLength: must be integer/, '/minLength'],
+    ['a negative length', { maxLength: -1 }, /must be >= 0/, '/maxLength'],
+    [
+      '$ref to http',
+      { items: { $ref: 'http://127.0.0.1/schema.json' } },
+      /stay inside the schema/,
+      '/items/$ref',
+    ],
+    ['$ref to a file', { $ref: 'file:///etc/passwd' }, /stay inside the schema/, '/$ref'],
+    [
+      '$ref to the meta-schema',
+      { $ref: 'https://json-schema.org/draft/2020-12/schema' },
+      /stay inside the schema/,
+      '/$ref',
+    ],
+    ['$ref that is not a string', { $ref: { a: 1 } }, /stay inside the schema/, '/$ref'],
+    [
+      '$ref to nothing',
+      { properties: { a: { $ref: '#/$defs/none' } } },
+      /nothing in the schema/,
+      '/properties/a/$ref',
+    ],
+    ['$dynamicRef to http', { $dynamicRef: 'http://127.0.0.1/#a' }, /stay inside the schema/, '/$dynamicRef'],
+    [
+      '$data',
+      { properties: { a: { minimum: { $data: '1/b' } } } },
+      /\$data is not allowed/,
+      '/properties/a/minimum/$data',
+    ],
+    ['$async', { $async: true, type: 'object' }, /\$async is not allowed/, '/$async'],
+    [
+      '$async below the root',
+      { properties: { a: { $async: true } } },
+      /\$async is not allowed/,
+      '/properties/a/$async',
+    ],
+    [
+      'an unknown dialect',
+      { $schema: 'http://json-schema.org/draft-04/schema#' },
+      /known dialects/,
+      '/$schema',
+    ],
+    ['a dialect that is not a string', { $schema: 1 }, /known dialects/, '/$schema'],
+    ['over 64 KB', { description: 'x'.repeat(64 * 1024) }, /over 65536 bytes/],
+    ['over 64 KB in bytes only', { description: 'é'.repeat(33 * 1024) }, /over 65536 bytes/],
+    ['deep allOf', nested(40), /nested more than 32/],
+    [
+      'nested beyond what the stack takes',
+      JSON.parse('{"not":'.repeat(50_000) + 'true' + '}'.repeat(50_000)),
+      /nested more than 32/,
+    ],
+    ['a huge enum', { enum: Array.from({ length: 5_000 }, (_, n) => n) }, /more than 2000 values/],
+    ['a reference to itself', { $ref: '#' }, /refers to itself/],
+    [
+      'references in a circle',
+      { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/b' }, b: { allOf: [{ $ref: '#/$defs/a' }] } } },
+      /refers to itself/,
+    ],
+    [
+      'look-ahead',
+      { properties: { a: { pattern: '^(?=.*a).*$' } } },
+      /pattern is not supported/,
+      '/properties/a/pattern',
+    ],
+    ['a back-reference', { pattern: '(a)\\1' }, /pattern is not supported/, '/pattern'],
+    ['a pattern that is not one', { patternProperties: { '(': true } }, /pattern/],
+    [
+      'a pattern that grows when compiled',
+      { pattern: '((((a{1,99}){1,99}){1,99}){1,99}){1,99}' },
+      /pattern is not supported|takes/,
+    ],
+  ];
+  for (const [name, schema, message, path] of refused) {
+    it(`refuses ${name}`, async () => {
+      const check = validator.validate(schema as JsonSchema, { a: 'x' });
+      await assert.rejects(check, (error: { code: string; message: string; extra: { path: string } }) => {
+        assert.equal(error.code, 'SCHEMA_INVALID', String(error));
+        assert.match(error.message, message);
+        if (path !== undefined) assert.equal(error.extra.path, path);
+        return true;
+      });
+    });
+  }
+
+  const objects = Array.from({ length: 30_000 }, (_, n) => ({ n, a: { b: [n] } }));
+  const stopped: [name: string, schema: JsonSchema, value: Json][] = [
+    ['2^n steps through references', fanOut(40), {}],
+    ['uniqueItems on 30,000 objects', { uniqueItems: true }, objects],
+    [
+      'contains within contains',
+      { items: { contains: { contains: { const: 1 } } }, allOf: [{ uniqueItems: true }] },
+      objects,
+    ],
+  ];
+  for (const [name, schema, value] of stopped) {
+    it(`stops ${name}`, async () => {
+      await validator.check(schema);
+      await assert.rejects(validator.validate(schema, value), {
+        code: 'SCHEMA_INVALID',
+        message: /longer than 200 ms/,
+      });
+    });
+  }
+
+  it('a call that waits behind one that is stopped is answered', async () => {
+    const stuck = assert.rejects(validator.validate(fanOut(40), {}), { code: 'SCHEMA_INVALID' });
+    assert.deepEqual(await validator.validate({ type: 'string' }, 'x'), []);
+    await stuck;
+  });
+
+  const harmless: [name: string, schema: JsonSchema, value: Json, valid: boolean][] = [
+    ['a pattern with exponential backtracking', { pattern: '^(a+)+$' }, `${'a'.repeat(50_000)}b`, false],
+    [
+      'the same as a property name',
+      { patternProperties: { '^(a|a)*$': false } },
+      { [`${'a'.repeat(5_000)}b`]: 1 },
+      true,
+    ],
+    ['an e-mail address made to backtrack', { format: 'email' }, `${'a.'.repeat(50_000)}@`, false],
+    ['a host name made to backtrack', { format: 'hostname' }, 'a-'.repeat(50_000), false],
+    ['a URI made to backtrack', { format: 'uri' }, `a:${'/'.repeat(100_000)} `, false],
+    [
+      'code in a property name',
+      { properties: { '"];process.exit(1);//': { type: 'string' } } },
+      { '"];process.exit(1);//': 1 },
+      false,
+    ],
+    ['code in a pattern', { pattern: '`${process.exit(1)}`' }, 'x', false],
+    ['code in a format', { format: '"+process.exit(1)+"' }, 'x', true],
+    ['code in $id and $comment', { $id: 'a"+process.exit(1)+"', $comment: '*/process.exit(1)/*' }, 'x', true],
+  ];
+  for (const [name, schema, value, valid] of harmless) {
+    it(`is not impressed by ${name}`, async () => {
+      assert.equal((await validator.validate(schema, value)).length === 0, valid);
+    });
+  }
+
+  it('close rejects what runs and what comes later', async () => {
+    const other = createValidator();
+    const running = assert.rejects(other.validate(fanOut(40), {}), /closed/);
+    await other.close();
+    await running;
+    await assert.rejects(other.check(true), /closed/);
+  });
+
+  it('idle threads do not keep the process alive', async () => {
+    const program = `
+      import { createValidator } from './json-schema/validator.ts';
+      console.log(await createValidator().validate({ type: 'string' }, 1));`;
+    const root = new URL('../../', import.meta.url);
+    const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', program], { cwd: root });
+    let printed = '';
+    child.stdout.on('data', (chunk) => {
+      printed += chunk;
+    });
+    assert.deepEqual(await once(child, 'close'), [0, null]);
+    assert.match(printed, /must be string/);
+  });
+});

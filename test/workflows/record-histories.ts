@@ -1,0 +1,86 @@
+// Records test/histories/*.json from real runs. Run by hand, with TEST_DATABASE_URL and TEST_TEMPORAL_ADDRESS set, to keep
+// a new kind of history; files that are there stay, for they are what older deployments left behind.
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { startDemoModelServer } from '../../embedded/demo-model-server.ts';
+import type { Step } from '../../flow/definition.ts';
+import { code, llm, passthrough } from '../blocks.ts';
+import { startWeir } from '../harness.ts';
+
+const FLOWS: { [name: string]: Step[] } = {
+  empty: [],
+  sequential: [
+    code('a', 'return { text: message };'),
+    passthrough('b'),
+    llm('c', '{{previous_output}}', 'demo/chat'),
+  ],
+  parallel: [
+    {
+      type: 'parallel',
+      step_id: 'p',
+      name: 'p',
+      branches: { model: [llm('m', 'x', 'demo/chat')], code: [code('n', 'return 1;'), passthrough('o')] },
+    },
+  ],
+  loops: [
+    code('list', 'return [[1, 2], [3]];'),
+    {
+      type: 'loop',
+      step_id: 'outer',
+      name: 'outer',
+      max_iterations: 5,
+      body: [
+        {
+          type: 'loop',
+          step_id: 'inner',
+          name: 'inner',
+          max_iterations: 5,
+          body: [llm('item', '{{previous_output}}', 'demo/chat')],
+        },
+      ],
+    },
+  ],
+  'until-large': [
+    {
+      type: 'loop',
+      step_id: 'again',
+      name: 'again',
+      max_iterations: 3,
+      until: { pointer: '/n', equals: 2 },
+      body: [code('grow', 'return { n: (input.n ?? 0) + 1, text: "x".repeat(10_000) };')],
+    },
+  ],
+  'failed-code': [passthrough('a'), code('b', 'throw new Error("no");')],
+  'failed-branch': [
+    {
+      type: 'parallel',
+      step_id: 'p',
+      name: 'p',
+      branches: {
+        bad: [llm('wait', 'x', 'demo/slow-300'), code('bad', 'throw new Error("no");')],
+        slow: [llm('slow', 'x', 'demo/slow-60000')],
+      },
+    },
+  ],
+  'not-an-array': [{ type: 'loop', step_id: 'l', name: 'l', max_iterations: 5, body: [passthrough('x')] }],
+};
+
+const models = await startDemoModelServer();
+const weir = await startWeir({ env: { DEMO_BASE_URL: models.url } });
+const tenant = await weir.createTenant();
+for (const [name, steps] of Object.entries(FLOWS)) {
+  const flow = await weir.createFlow(tenant, steps);
+  const { body } = await weir.call('POST', `${flow}/execute`, {
+    key: tenant.key,
+    body: { message: 'hello' },
+  });
+  const history = await weir.client.workflow.getHandle(body.executionId).fetchHistory();
+  const file = path.join(import.meta.dirname, '..', 'histories', `${name}.json`);
+  if (existsSync(file)) continue;
+  await writeFile(file, `${historyToJSON(history)}\n`);
+  console.log(name, body.status);
+}
+await weir.stop();
+await models.close();

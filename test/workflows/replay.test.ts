@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { Worker } from '@temporalio/worker';
+import { DeterminismViolationError } from '@temporalio/workflow';
+import { workflowBundle } from '../../worker/bundle.ts';
+import { installRuntime } from '../../worker/runtime.ts';
+
+const HISTORIES = path.join(import.meta.dirname, '..', 'histories');
+
+describe('replay', () => {
+  const files = readdirSync(HISTORIES).filter((file) => file.endsWith('.json'));
+
+  it('has histories', () => assert(files.length >= 8));
+
+  it('replays every stored history with the workflows as they are', async () => {
+    installRuntime();
+    const histories = files.map((file) => ({
+      workflowId: file,
+      history: JSON.parse(readFileSync(path.join(HISTORIES, file), 'utf8')),
+    }));
+    const results = Worker.runReplayHistories({ workflowBundle: await workflowBundle(false) }, histories);
+    const replayed: string[] = [];
+    for await (const { workflowId, error } of results) {
+      assert.equal(error, undefined, workflowId);
+      replayed.push(workflowId);
+    }
+    assert.deepEqual(replayed.sort(), files.sort());
+  });
+
+  it('fails for a history that the workflows would not have made', async () => {
+    const history = JSON.parse(readFileSync(path.join(HISTORIES, 'sequential.json'), 'utf8'));
+    const text = JSON.stringify(history)
+      .replaceAll('"runCode"', '"other"')
+      .replaceAll('"callModel"', '"other"');
+    await assert.rejects(
+      Worker.runReplayHistory({ workflowBundle: await workflowBundle(false) }, JSON.parse(text)),
+      DeterminismViolationError,
+    );
+  });
+});

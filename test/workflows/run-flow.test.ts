@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import proto from '@temporalio/proto';
+import { startDemoModelServer } from '../../embedded/demo-model-server.ts';
+import { code, llm, passthrough } from '../blocks.ts';
+import { startWeir, type Tenant, type Weir } from '../harness.ts';
+
+const HISTORY_PAYLOAD_MAX_BYTES = 256 * 1024;
+
+describe('runFlow', () => {
+  let weir: Weir;
+  let tenant: Tenant;
+  let models: Awaited<ReturnType<typeof startDemoModelServer>>;
+  before(async () => {
+    models = await startDemoModelServer();
+    weir = await startWeir({ env: { DEMO_BASE_URL: models.url } });
+    tenant = await weir.createTenant();
+  });
+  after(async () => {
+    await weir.stop();
+    await models.close();
+  });
+
+  const execute = async (flow: string, message = '') =>
+    (await weir.call('POST', `${flow}/execute`, { key: tenant.key, body: { message } })).body;
+  const history = async (executionId: string) =>
+    (await weir.client.workflow.getHandle(executionId).fetchHistory()).events ?? [];
+
+  it('completes a run whose blocks each produce 5 MB, with no event over 256 KB in its history', async () => {
+    const flow = await weir.createFlow(tenant, [
+      code('a', 'return { text: "a".repeat(5_000_000) };'),
+      passthrough('b'),
+      {
+        type: 'loop',
+        step_id: 'l',
+        name: 'l',
+        max_iterations: 2,
+        until: { pointer: '/never', equals: 1 },
+        body: [passthrough('c')],
+      },
+      code('d', 'return input[1].text + input.length;'),
+    ]);
+    const { executionId, status, result, errorMessage } = await execute(flow);
+    assert.equal(status, 'completed', errorMessage);
+    assert.equal(result, `${'a'.repeat(5_000_000)}2`);
+    const fetched = await weir.call('GET', `${flow}/jobs/${executionId}`, { key: tenant.key });
+    assert.equal(fetched.body.result, result);
+    for (const event of await history(executionId)) {
+      const { length } = proto.temporal.api.history.v1.HistoryEvent.encode(event).finish();
+      assert(length < HISTORY_PAYLOAD_MAX_BYTES, `${event.eventType}: ${length} bytes`);
+    }
+  });
+
+  it('keeps composed outputs of many iterations out of the history', async () => {
+    const flow = await weir.createFlow(tenant, [
+      code('list', 'return Array.from({ length: 300 }, (_, i) => i);'),
+      {
+        type: 'loop',
+        step_id: 'l',
+        name: 'l',
+        max_iterations: 300,
+        body: [code('item', 'return { input, text: "x".repeat(1_500) };')],
+      },
+      code('sum', 'return input.reduce((sum, item) => sum + item.input, 0);'),
+    ]);
+    const { executionId, result, errorMessage } = await execute(flow);
+    assert.equal(result, (299 * 300) / 2, errorMessage);
+    for (const event of await history(executionId)) {
+      const { length } = proto.temporal.api.history.v1.HistoryEvent.encode(event).finish();
+      assert(length < HISTORY_PAYLOAD_MAX_BYTES, `${event.eventType}: ${length} bytes`);
+    }
+  });
+
+  it('is found by organization, project, flow, version, mode, environment and outcome', async () => {
+    const flow = await weir.createFlow(tenant, []);
+    const { executionId } = await execute(flow);
+    const [organization, project, slug] = flow.split('/');
+    const query = [
+      `WeirOrganization = '${organization}'`,
+      `WeirProject = '${project}'`,
+      `WeirFlow = '${slug}'`,
+      'WeirVersion = 1',
+      "WeirMode = 'execute'",
+      "WeirEnvironment = 'live'",
+      "WeirOutcome = 'completed'",
+    ].join(' and ');
+    // Visibility is eventually consistent.
+    const found: string[] = [];
+    while (found.length === 0)
+      for await (const { workflowId } of weir.client.workflow.list({ query })) found.push(workflowId);
+    assert.deepEqual(found, [executionId]);
+  });
+
+  it('names each block in the history, and model calls by their step', async () => {
+    const flow = await weir.createFlow(tenant, [
+      code('first', 'return [1];', { name: 'Make a list' }),
+      {
+        type: 'loop',
+        step_id: 'each',
+        name: 'each',
+        max_iterations: 3,
+        body: [llm('ask', 'Say {{previous_output}}', 'demo/chat', { name: 'Ask the model' })],
+      },
+    ]);
+    const events = await history((await execute(flow)).executionId);
+    const summaries = events.flatMap(({ userMetadata }) => {
+      const data = userMetadata?.summary?.data;
+      return data ? [JSON.parse(Buffer.from(data).toString()) as string] : [];
+    });
+    assert.deepEqual(
+      ['Make a list', 'Ask the model #0'].filter((summary) => !summaries.includes(summary)),
+      [],
+      JSON.stringify(summaries),
+    );
+    const scheduled = events.map((event) => event.activityTaskScheduledEventAttributes).find(Boolean);
+    assert.equal(scheduled?.activityId, 'ask#0');
+  });
+
+  it('ends a failed run as a failed workflow whose type is the code', async () => {
+    const flow = await weir.createFlow(tenant, [code('work', 'throw new Error("x")')]);
+    const { executionId } = await execute(flow);
+    const { status } = await weir.client.workflow.getHandle(executionId).describe();
+    assert.equal(status.name, 'FAILED');
+    const [failed] = (await history(executionId)).flatMap(
+      (event) => event.workflowExecutionFailedEventAttributes ?? [],
+    );
+    assert.equal(failed?.failure?.applicationFailureInfo?.type, 'CODE_ERROR');
+  });
+
+  it('records tokens, cost and model of an llm block, and charges its cost once', async () => {
+    const payer = await weir.createTenant();
+    const flow = await weir.createFlow(payer, [llm('ask', 'Hello {{message}}', 'demo/chat')]);
+    const accepted = await weir.call('POST', `${flow}/jobs`, { key: payer.key, body: { message: 'you' } });
+    const { body } = await weir.finish(flow, accepted.body.executionId, payer.key);
+    const [block] = body.blocks;
+    assert.equal(block.model, 'demo/chat');
+    assert(block.usage.promptTokens > 0 && block.usage.completionTokens > 0 && block.usage.cost > 0);
+    assert.equal(body.cost, block.usage.cost);
+    const entries = await weir.db
+      .selectFrom('ledger_entry')
+      .select(['kind', 'amount_microcredits'])
+      .where('organization_id', '=', payer.organizationId)
+      .orderBy('id')
+      .execute();
+    assert.deepEqual(
+      entries.map(({ kind }) => kind),
+      ['grant', 'charge'],
+    );
+    const balance = await weir.db
+      .selectFrom('organization')
+      .select('balance_microcredits')
+      .where('id', '=', payer.organizationId)
+      .executeTakeFirstOrThrow();
+    assert.equal(
+      balance.balance_microcredits,
+      entries.reduce((sum, entry) => sum + entry.amount_microcredits, 0),
+    );
+  });
+
+  it('stops the other branches of a parallel step when one fails', async () => {
+    const flow = await weir.createFlow(tenant, [
+      {
+        type: 'parallel',
+        step_id: 'p',
+        name: 'p',
+        branches: {
+          bad: [llm('wait', 'x', 'demo/slow-300'), code('bad', 'throw new Error("x")')],
+          slow: [llm('slow', 'x', 'demo/slow-60000')],
+        },
+      },
+    ]);
+    const { executionId, status } = await execute(flow);
+    assert.equal(status, 'failed');
+    const cancelled = (await history(executionId)).some(
+      (event) => event.activityTaskCancelRequestedEventAttributes,
+    );
+    assert(cancelled, 'the slow model call was not cancelled');
+  });
+
+  it('ends as credits_exhausted when a model call finds no credits left, and never below zero', async () => {
+    const poor = await weir.createTenant();
+    const flow = await weir.createFlow(poor, [
+      llm('first', 'x', 'demo/chat'),
+      llm('second', 'y', 'demo/chat'),
+    ]);
+    const balance = () =>
+      weir.db.selectFrom('organization').select('balance_microcredits').where('id', '=', poor.organizationId);
+    await weir.db
+      .updateTable('organization')
+      .set({ balance_microcredits: 1 })
+      .where('id', '=', poor.organizationId)
+      .execute();
+    const { body } = await weir.call('POST', `${flow}/execute`, { key: poor.key, body: { message: '' } });
+    assert.deepEqual([body.status, body.failureReason], ['failed', 'credits_exhausted']);
+    assert.equal((await balance().executeTakeFirstOrThrow()).balance_microcredits, 0);
+    const refused = await weir.call('POST', `${flow}/execute`, { key: poor.key, body: { message: '' } });
+    assert.deepEqual([refused.status, refused.body.detail.code], [402, 'INSUFFICIENT_CREDITS']);
+  });
+});
