@@ -3,7 +3,7 @@ import { ApplicationFailure, Context } from '@temporalio/activity';
 import { ServiceError } from '../flow/errors.ts';
 import { ModelUnavailable } from './call-model.ts';
 
-const HEARTBEAT_INTERVAL_MS = 5_000;
+const HEARTBEAT_INTERVAL_MS = 3_000;
 
 /** `number` counts from 1; after the `last` one the engine gives up. */
 export type Attempt = { number: number; last: boolean };

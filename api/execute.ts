@@ -31,19 +31,21 @@ function execute(deps: ApiDeps): ApiMiddleware {
   return async function execute(ctx) {
     const { flow } = ctx.state;
     const run = await acceptRun(deps, ctx, 'execute');
-    const handle = await startRun(deps.client, deps.config.taskQueue, run).catch((error: unknown) => {
-      console.error(`Run ${run.executionId} could not be started yet:`, error);
+    await startRun(deps.client, deps.config.taskQueue, run).catch((error: unknown) => {
+      console.error(`Run ${run.executionId} could not be started yet: ${error}`);
       throw new ServiceError(
         'ENGINE_UNAVAILABLE',
         'The run is accepted and starts when the engine answers again: poll …/jobs/{executionId}.',
         { executionId: run.executionId },
       );
     });
-    const outcome = await waitForRun(deps.db, handle, flow.flowId, whenClosed(ctx));
+    const { executionId } = run;
+    const outcome = await waitForRun(deps, { executionId, flowId: flow.flowId }, whenClosed(ctx));
+    if (!outcome) return;
     ctx.body = {
-      executionId: run.executionId,
+      executionId,
       status: outcome.status,
-      ...(await describe(deps, run.executionId, outcome)),
+      ...(await describe(deps, executionId, outcome)),
       flowId: flow.flowId,
       blockCount: flow.blockCount,
     };

@@ -1,180 +1,174 @@
-// The shape of flows as people write them; what a tree must hold beyond its shape is in flow/check-tree.ts.
-import { z } from 'zod';
-import { RESERVED_NAMES } from '../flow/check-tree.ts';
-import {
-  type FlowDefinition,
-  type Json,
-  type JsonSchema,
-  type LoopStep,
-  type ParallelStep,
-  PROCESSOR_TYPES,
-  type SequentialStep,
-  type Step,
-} from '../flow/definition.ts';
-import {
-  CODE_TIMEOUT_MAX_MS,
-  LOOP_ITERATIONS_MAX,
-  MAX_TOOL_ITERATIONS_MAX,
-  NAME_MAX_LENGTH,
-  PROMPT_MAX_BYTES,
-  SLUG_MAX_LENGTH,
-  SLUG_PATTERN,
-  STEP_ID_PATTERN,
-} from '../flow/limits.ts';
+// Flow files: a flow as YAML or JSON, as `weir flow import` and `export` have it (docs/flow-file.md).
+import { type Document, isMap, isScalar, isSeq, LineCounter, parseDocument, stringify, visit } from 'yaml';
+import type { z } from 'zod';
+import { findTreeProblems } from '../flow/check-tree.ts';
+import type { FlowDefinition, JsonSchema, Step } from '../flow/definition.ts';
+import { ServiceError } from '../flow/errors.ts';
+import { eachStep, formatPath, type PathSegment } from '../flow/step-path.ts';
+import { completeSteps, flowFileSchema } from './flow-schema.ts';
 
-const LOOP_ITERATIONS_DEFAULT = 100;
-const BRANCH_NAME_MAX_LENGTH = 64;
+export const FLOW_FILE_MAX_BYTES = 2 * 1024 * 1024;
+const DEPTH_MAX = 100;
+const PROBLEMS_MAX = 20;
 
-type Unnamed<S> = Omit<S, 'step_id' | 'name' | 'branches' | 'body'> & { step_id?: string; name?: string };
-/** A step as written: what may be left out is filled in by `completeSteps`. */
-export type WrittenStep =
-  | Unnamed<SequentialStep>
-  | (Unnamed<ParallelStep> & { branches: { [branch: string]: WrittenStep[] } })
-  | (Unnamed<LoopStep> & { body: WrittenStep[] });
-
-export const slugSchema = z
-  .string()
-  .max(SLUG_MAX_LENGTH)
-  .regex(SLUG_PATTERN, 'A slug is made of lower-case letters, digits and single hyphens between them.');
-export const nameSchema = z.string().min(1).max(NAME_MAX_LENGTH);
-
-const jsonSchema: z.ZodType<JsonSchema> = z
-  .union([z.boolean(), z.record(z.string(), z.json() as z.ZodType<Json>)], {
-    error: 'A JSON Schema is an object or a boolean.',
-  })
-  .meta({ id: 'JsonSchema', description: 'A JSON Schema (2020-12).' });
-
-const processorConfig = z.strictObject({
-  tools_enabled: z.boolean().optional().meta({ description: 'llm: the block may call tools.' }),
-  max_tool_iterations: z.int().min(1).max(MAX_TOOL_ITERATIONS_MAX).optional(),
-  temperature: z.number().min(0).max(2).optional().meta({ description: 'llm' }),
-  max_tokens: z.int().min(1).optional().meta({ description: 'llm: the longest answer.' }),
-  timeout_ms: z.int().min(1).max(CODE_TIMEOUT_MAX_MS).optional().meta({ description: 'code' }),
-});
-
-const naming = {
-  step_id: z
-    .string()
-    .regex(STEP_ID_PATTERN, 'A step_id is 1 to 64 letters, digits, hyphens and underscores.')
-    .optional()
-    .meta({ description: 'Unique in the flow; made from the name when absent.' }),
-  name: nameSchema.optional().meta({ description: 'The step_id when absent.' }),
-};
-
-const sequential = z
-  .strictObject({
-    type: z.literal('sequential').default('sequential'),
-    ...naming,
-    processor_type: z.enum(PROCESSOR_TYPES),
-    model: z.string().min(1).max(200).optional().meta({ description: 'llm: provider/model.' }),
-    prompt: z
-      .string()
-      .refine((prompt) => Buffer.byteLength(prompt) <= PROMPT_MAX_BYTES, {
-        error: `A prompt has at most ${PROMPT_MAX_BYTES} bytes.`,
-      })
-      .optional()
-      .meta({
-        description:
-          'llm: the prompt, with {{message}} and {{previous_output}}; code: the body of an async JavaScript function.',
-      }),
-    inputSchema: jsonSchema.optional(),
-    outputSchema: jsonSchema.optional(),
-    processor_config: processorConfig.optional(),
-  })
-  .meta({ id: 'SequentialStep', description: 'One block; its output is the next step’s input.' });
-
-const steps: z.ZodType<WrittenStep[]> = z.array(z.lazy(() => step));
-
-const parallel = z
-  .strictObject({
-    type: z.literal('parallel'),
-    ...naming,
-    branches: z.record(z.string().min(1).max(BRANCH_NAME_MAX_LENGTH), steps),
-  })
-  .meta({
-    id: 'ParallelStep',
-    description: 'Branches that run at the same time; the output is keyed by branch.',
-  });
-
-const loop = z
-  .strictObject({
-    type: z.literal('loop'),
-    ...naming,
-    body: steps,
-    max_iterations: z.int().min(1).max(LOOP_ITERATIONS_MAX).default(LOOP_ITERATIONS_DEFAULT),
-    until: z
-      .strictObject({
-        pointer: z.string().meta({ description: 'A JSON Pointer into the output of the body.' }),
-        equals: z.json() as z.ZodType<Json>,
-      })
-      .optional()
-      .meta({ description: 'With it, the body runs on its own output until the value is equal.' }),
-  })
-  .meta({
-    id: 'LoopStep',
-    description: 'Runs its body for each item of its input, or `until`; the output is the array of outputs.',
-  });
-
-const step: z.ZodType<WrittenStep> = z
-  .discriminatedUnion('type', [sequential, parallel, loop], {
-    error: (issue) =>
-      issue.code === 'invalid_union' ? 'A type is sequential, parallel or loop.' : undefined,
-  })
-  .meta({ id: 'Step' });
-
-/** A flow as a file: `docs/flow-file.md`. */
-export const flowFileSchema = z
-  .strictObject({
-    $schema: z.string().optional().meta({ description: 'For editors; ignored.' }),
-    name: nameSchema,
-    slug: slugSchema.meta({ description: 'The last segment of the flow’s URL.' }),
-    description: z
-      .string()
-      .max(2000)
-      .optional()
-      .meta({ description: 'For readers of the file; not stored.' }),
-    steps,
-  })
-  .meta({ title: 'Weir flow file' });
+export type FlowFileFormat = 'yaml' | 'json';
+export type FlowFile = { name: string; slug: string; description?: string; steps: Step[] };
+/** `path` as people read it, `steps[2].branches.summary[0].prompt`; `line` of the file, from 1. */
+export type FileProblem = { path: string; message: string; line?: number };
+type Problem = { path: PathSegment[]; message: string };
+type Parsed = { value: unknown; lineOf(path: PathSegment[]): number };
 
 /**
- * Steps with what was left out: a step_id from the name (from the type without one), unique in the flow and the same
- * each time the same steps are given; a name from the step_id.
+ * Reads a flow file. Throws VALIDATION_ERROR for what is not a flow file and INVALID_TREE for a flow that can't run,
+ * both with `extra.problems: FileProblem[]`. JSON Schemas inside are checked by `findSchemaProblems`.
  */
-export function completeSteps(written: WrittenStep[]): FlowDefinition {
-  const taken = new Set<string>(RESERVED_NAMES);
-  collectIds(written, taken);
-  return { steps: complete(written, taken) };
+export function parseFlowFile(text: string, format: FlowFileFormat): FlowFile {
+  if (Buffer.byteLength(text) > FLOW_FILE_MAX_BYTES)
+    throw new ServiceError('VALIDATION_ERROR', `A flow file has at most ${FLOW_FILE_MAX_BYTES} bytes.`);
+  const { value, lineOf } = format === 'json' ? parseJson(text) : parseYaml(text);
+  const refuse = (code: 'VALIDATION_ERROR' | 'INVALID_TREE', problems: Problem[]) => {
+    if (problems.length > 0)
+      throw refusal(
+        code,
+        problems.map(({ path, message }) => ({ path: formatPath(path), message, line: lineOf(path) })),
+      );
+  };
+  refuse('VALIDATION_ERROR', findNonJson(value));
+  const parsed = flowFileSchema.safeParse(value, {
+    error: (issue) =>
+      issue.code === 'invalid_type' && issue.input === undefined ? 'This field is required.' : undefined,
+  });
+  if (!parsed.success) refuse('VALIDATION_ERROR', parsed.error.issues.flatMap(toProblems));
+  const { name, slug, description, steps } = parsed.data as z.infer<typeof flowFileSchema>;
+  const definition = completeSteps(steps);
+  refuse('INVALID_TREE', findTreeProblems(definition));
+  return { name, slug, ...(description !== undefined && { description }), ...definition };
 }
 
-function collectIds(written: WrittenStep[], taken: Set<string>): void {
-  for (const step of written) {
-    if (step.step_id !== undefined) taken.add(step.step_id);
-    if ('body' in step) collectIds(step.body, taken);
-    if ('branches' in step) for (const branch of Object.values(step.branches)) collectIds(branch, taken);
+/** What is wrong with the JSON Schemas of a flow's blocks; `check` throws SCHEMA_INVALID (json-schema/validator.ts). */
+export async function findSchemaProblems(
+  definition: FlowDefinition,
+  check: (schema: JsonSchema) => Promise<void>,
+): Promise<FileProblem[]> {
+  const problems: FileProblem[] = [];
+  for (const { step, path } of eachStep(definition)) {
+    if (step.type !== 'sequential') continue;
+    for (const field of ['inputSchema', 'outputSchema'] as const) {
+      const schema = step[field];
+      if (schema === undefined) continue;
+      await check(schema).catch((error: unknown) => {
+        if (!(error instanceof ServiceError)) throw error;
+        problems.push({ path: formatPath([...path, field]), message: error.message });
+      });
+    }
   }
+  return problems;
 }
 
-function complete(written: WrittenStep[], taken: Set<string>): Step[] {
-  return written.map((step) => {
-    const step_id = step.step_id ?? deriveId(step, taken);
-    const named = { type: step.type, step_id, name: step.name ?? step_id };
-    if ('body' in step) return { ...step, ...named, type: step.type, body: complete(step.body, taken) };
-    if (!('branches' in step)) return { ...step, ...named, type: step.type };
-    const branches = Object.entries(step.branches).map(([name, steps]) => [name, complete(steps, taken)]);
-    return { ...step, ...named, type: step.type, branches: Object.fromEntries(branches) };
+/** The file that `parseFlowFile` reads as the same flow. */
+export function formatFlowFile(file: FlowFile, format: FlowFileFormat): string {
+  if (format === 'json') return `${JSON.stringify(file, null, 2)}\n`;
+  return stringify(file, { lineWidth: 0, aliasDuplicateObjects: false });
+}
+
+function parseJson(text: string): Parsed {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw refusal('VALIDATION_ERROR', [{ path: '', message: `Not valid JSON: ${(error as Error).message}` }]);
+  }
+  if (findNonJson(value).length > 0) return { value, lineOf: () => 1 };
+  // JSON is YAML, whose parser knows lines and sees what JSON.parse passes over: keys written twice.
+  const { document, lineOf } = readDocument(text);
+  const twice = document.errors.filter((error) => error.code === 'DUPLICATE_KEY');
+  if (twice.length > 0) throw refusal('VALIDATION_ERROR', twice.map(toSyntaxProblem(lineOf)));
+  return { value, lineOf: (path) => lineOf(offsetOf(document, path)) };
+}
+
+function parseYaml(text: string): Parsed {
+  const { document, lineOf } = readDocument(text);
+  const problems = [...document.errors, ...document.warnings].map(toSyntaxProblem(lineOf));
+  visit(document, {
+    Alias(_key, node) {
+      const line = lineOf(node.range?.[0] ?? 0);
+      problems.push({ path: '', message: 'Aliases (*) are not accepted: write the value out.', line });
+      return visit.BREAK;
+    },
+  });
+  if (problems.length > 0) throw refusal('VALIDATION_ERROR', problems);
+  return { value: document.toJS({ maxAliasCount: 0 }), lineOf: (path) => lineOf(offsetOf(document, path)) };
+}
+
+function readDocument(text: string): { document: Document; lineOf(offset: number): number } {
+  const counter = new LineCounter();
+  const document = parseDocument(text, {
+    schema: 'core',
+    stringKeys: true,
+    prettyErrors: false,
+    lineCounter: counter,
+  });
+  return { document, lineOf: (offset) => counter.linePos(offset).line };
+}
+
+function toSyntaxProblem(lineOf: (offset: number) => number) {
+  return (error: { code: string; message: string; pos: [number, number] }): FileProblem => ({
+    path: '',
+    message: error.code === 'RESOURCE_EXHAUSTION' ? 'Nested too deeply.' : error.message,
+    line: lineOf(error.pos[0]),
   });
 }
 
-function deriveId(step: WrittenStep, taken: Set<string>): string {
-  const words = (step.name ?? '')
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, 48)
-    .replace(/^-|-$/g, '');
-  const base = words || ('processor_type' in step ? step.processor_type : step.type);
-  let id = base;
-  for (let next = 2; taken.has(id); next += 1) id = `${base}-${next}`;
-  taken.add(id);
-  return id;
+/** Where the deepest part of a path that the file has begins: its key, in a map. */
+function offsetOf(document: Document, path: PathSegment[]): number {
+  let node: unknown = document.contents;
+  let offset = 0;
+  for (const segment of path) {
+    if (isMap(node)) {
+      const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(segment));
+      if (!pair || !isScalar(pair.key)) break;
+      offset = pair.key.range?.[0] ?? offset;
+      node = pair.value;
+    } else if (isSeq(node) && node.items[Number(segment)] !== undefined) {
+      node = node.items[Number(segment)];
+      offset = (node as { range?: [number, number, number] }).range?.[0] ?? offset;
+    } else break;
+  }
+  return offset;
+}
+
+/** YAML holds more than JSON does; depth is bounded and `__proto__` is no one's key. */
+function findNonJson(value: unknown, path: PathSegment[] = []): Problem[] {
+  if (path.length > DEPTH_MAX) return [{ path: path.slice(0, 3), message: 'Nested too deeply.' }];
+  if (Array.isArray(value)) return value.flatMap((item, index) => findNonJson(item, [...path, index]));
+  if (typeof value === 'number' && !Number.isFinite(value)) return [{ path, message: 'Not a JSON number.' }];
+  if (value === null || typeof value !== 'object') return [];
+  if (Object.getPrototypeOf(value) !== Object.prototype) return [{ path, message: 'Not a JSON value.' }];
+  return Object.entries(value).flatMap(([key, child]) =>
+    key === '__proto__'
+      ? [{ path: [...path, key], message: 'This key is not accepted.' }]
+      : findNonJson(child, [...path, key]),
+  );
+}
+
+function toProblems(issue: z.core.$ZodIssue): Problem[] {
+  const path = issue.path as PathSegment[];
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => ({ path: [...path, key], message: unknownField(key) }));
+  if (issue.code === 'invalid_key') return [{ path, message: issue.issues[0]?.message ?? issue.message }];
+  return [{ path, message: issue.message }];
+}
+
+function unknownField(key: string): string {
+  if (key === 'branches') return 'Only a step with type: parallel has branches.';
+  if (key === 'body') return 'Only a step with type: loop has a body.';
+  return 'There is no such field here.';
+}
+
+function refusal(code: 'VALIDATION_ERROR' | 'INVALID_TREE', problems: FileProblem[]): ServiceError {
+  const shown = problems.slice(0, PROBLEMS_MAX);
+  const lines = shown.map(
+    ({ path, message, line }) => `${line ? `line ${line}: ` : ''}${path ? `${path}: ` : ''}${message}`,
+  );
+  return new ServiceError(code, lines.join('\n'), { problems: shown });
 }

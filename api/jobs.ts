@@ -59,7 +59,7 @@ function startJob(deps: ApiDeps): ApiMiddleware {
     const run = await acceptRun(deps, ctx, 'jobs');
     // The run is stored: should its workflow not start now, the reconciler starts it.
     await startRun(deps.client, deps.config.taskQueue, run).catch((error: unknown) =>
-      console.error(`Run ${run.executionId} could not be started yet:`, error),
+      console.error(`Run ${run.executionId} could not be started yet: ${error}`),
     );
     const { flowId, blockCount } = ctx.state.flow;
     ctx.status = 202;

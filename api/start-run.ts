@@ -1,10 +1,13 @@
-import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowHandle } from '@temporalio/client';
+import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { Environment, RunMode } from '../db/schema.ts';
 import type { FlowDefinition } from '../flow/definition.ts';
 import { toPlan } from '../flow/plan.ts';
 import { RUN_FLOW, type RunInput } from '../flow/run.ts';
 import type { runFlow } from '../workflows/run-flow.ts';
+
+/** A caller is told sooner that the engine is away; the run it started is found by the reconciler. */
+const START_TIMEOUT_MS = 5_000;
 
 /** What the workflow of an accepted run is started from. */
 export type RunStart = {
@@ -18,33 +21,30 @@ export type RunStart = {
   definition: FlowDefinition;
 };
 
-/** Starts the workflow of an accepted run, or attaches to it when it is there already. */
-export async function startRun(
-  client: Client,
-  taskQueue: string,
-  run: RunStart,
-): Promise<WorkflowHandle<typeof runFlow>> {
+/** Starts the workflow of an accepted run, unless it is there already. */
+export async function startRun(client: Client, taskQueue: string, run: RunStart): Promise<void> {
   const input: RunInput = { executionId: run.executionId, steps: toPlan(run.definition.steps) };
   try {
-    return await client.workflow.start<typeof runFlow>(RUN_FLOW, {
-      workflowId: run.executionId,
-      taskQueue,
-      args: [input],
-      workflowIdReusePolicy: 'REJECT_DUPLICATE',
-      requestEagerStart: true,
-      staticSummary: `${run.organization}/${run.project}/${run.flow} v${run.version} (${run.mode})`,
-      typedSearchAttributes: new TypedSearchAttributes([
-        { key: { name: 'WeirOrganization', type: 'KEYWORD' }, value: run.organization },
-        { key: { name: 'WeirProject', type: 'KEYWORD' }, value: run.project },
-        { key: { name: 'WeirFlow', type: 'KEYWORD' }, value: run.flow },
-        { key: { name: 'WeirVersion', type: 'INT' }, value: run.version },
-        { key: { name: 'WeirMode', type: 'KEYWORD' }, value: run.mode },
-        { key: { name: 'WeirEnvironment', type: 'KEYWORD' }, value: run.environment },
-      ]),
-    });
+    const deadline = Date.now() + START_TIMEOUT_MS;
+    await client.withDeadline(deadline, () =>
+      client.workflow.start<typeof runFlow>(RUN_FLOW, {
+        workflowId: run.executionId,
+        taskQueue,
+        args: [input],
+        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        requestEagerStart: true,
+        staticSummary: `${run.organization}/${run.project}/${run.flow} v${run.version} (${run.mode})`,
+        typedSearchAttributes: new TypedSearchAttributes([
+          { key: { name: 'WeirOrganization', type: 'KEYWORD' }, value: run.organization },
+          { key: { name: 'WeirProject', type: 'KEYWORD' }, value: run.project },
+          { key: { name: 'WeirFlow', type: 'KEYWORD' }, value: run.flow },
+          { key: { name: 'WeirVersion', type: 'INT' }, value: run.version },
+          { key: { name: 'WeirMode', type: 'KEYWORD' }, value: run.mode },
+          { key: { name: 'WeirEnvironment', type: 'KEYWORD' }, value: run.environment },
+        ]),
+      }),
+    );
   } catch (error) {
-    if (error instanceof WorkflowExecutionAlreadyStartedError)
-      return client.workflow.getHandle(run.executionId);
-    throw error;
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }
 }

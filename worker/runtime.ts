@@ -9,5 +9,9 @@ let installed = false;
 export function installRuntime(): void {
   if (installed) return;
   installed = true;
-  Runtime.install({ shutdownSignals: [], logger: new DefaultLogger('ERROR') });
+  Runtime.install({
+    shutdownSignals: [],
+    logger: new DefaultLogger('ERROR'),
+    telemetryOptions: { logging: { filter: { core: 'ERROR', other: 'ERROR' } } },
+  });
 }

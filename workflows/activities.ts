@@ -8,7 +8,7 @@ import type { Activities } from '../activities/index.ts';
  */
 export const modelActivities = proxyActivities<Pick<Activities, 'callModel'>>({
   startToCloseTimeout: '5 minutes',
-  heartbeatTimeout: '20 seconds',
+  heartbeatTimeout: '10 seconds',
   cancellationType: ActivityCancellationType.TRY_CANCEL,
   retry: {
     initialInterval: '1 second',

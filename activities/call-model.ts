@@ -1,0 +1,119 @@
+// An llm block: a chat completion, with structured output when the block has an outputSchema.
+import type { OpenAI } from 'openai';
+import type { Provider } from '../config.ts';
+import type { Block, Json, JsonSchema } from '../flow/definition.ts';
+import { ServiceError } from '../flow/errors.ts';
+import type { Registry, TokenUsage } from '../models/registry.ts';
+import { completeChat } from './model-completion.ts';
+import { readJson, schemaInstruction, schemaResponseFormat } from './model-output.ts';
+
+export { ModelUnavailable } from './model-unavailable.ts';
+
+/** A path is made of the model's own keys, which may be long. */
+const PATH_MAX_LENGTH = 300;
+
+type Problem = { path: string; message: string };
+
+/** A block whose prompt template is already rendered. */
+export type ModelRequest = { block: Block; prompt: string };
+
+/** `output` is the text, or the value that matches the outputSchema; usage and cost cover a repair too. */
+export type ModelReply = TokenUsage & { output: Json; model: string; costMicrocredits: number };
+
+export type ModelDeps = {
+  providers: Record<string, Provider>;
+  registry: Registry;
+  /** No problems when the value matches; `path` is a JSON Pointer. */
+  validator: { validate(schema: JsonSchema, value: Json): Promise<Problem[]> };
+};
+
+/**
+ * Asks the block's model. An answer that misses the outputSchema goes back to the model once. Throws
+ * ModelUnavailable when repeating may help, ServiceError when it can't, the signal's reason when it is aborted.
+ */
+export async function callModel(
+  deps: ModelDeps,
+  request: ModelRequest,
+  signal: AbortSignal,
+): Promise<ModelReply> {
+  const { model = '', outputSchema: schema, processor_config: config = {} } = request.block;
+  const { json_schema: hasFormat } = deps.registry.capabilities(model);
+  const provider = findProvider(deps.providers, model);
+  const format = schema !== undefined && hasFormat ? schemaResponseFormat(schema) : undefined;
+  const messages = buildMessages(request, format === undefined ? schema : undefined);
+  const usage = { promptTokens: 0, completionTokens: 0 };
+
+  async function ask(): Promise<string> {
+    const params = { messages, response_format: format, ...sampling(model, config) };
+    const answer = await completeChat(provider, model, params, signal);
+    usage.promptTokens += answer.promptTokens;
+    usage.completionTokens += answer.completionTokens;
+    return answer.text;
+  }
+
+  let output: Json = await ask();
+  if (schema !== undefined) {
+    let reading = await readOutput(deps, schema, output);
+    if (reading.problems.length > 0) {
+      messages.push({ role: 'assistant', content: output });
+      messages.push({ role: 'user', content: repairPrompt(list(reading.problems)) });
+      reading = await readOutput(deps, schema, await ask());
+    }
+    if (reading.problems.length > 0) {
+      throw new ServiceError(
+        'MODEL_OUTPUT_INVALID',
+        `The answer of ${model} does not match the outputSchema, also after one repair: ${list(reading.problems).join('; ')}.`,
+        { model, problems: reading.problems },
+      );
+    }
+    output = reading.value;
+  }
+  return { output, model, ...usage, costMicrocredits: deps.registry.costMicrocredits(model, usage) };
+}
+
+function findProvider(providers: Record<string, Provider>, model: string): Provider {
+  const prefix = model.slice(0, model.indexOf('/'));
+  const provider = Object.hasOwn(providers, prefix) ? providers[prefix] : undefined;
+  if (provider) return provider;
+  const variable = prefix.toUpperCase();
+  throw new ServiceError(
+    'MODEL_NOT_CONFIGURED',
+    `${model} needs the provider "${prefix}": set ${variable}_API_KEY, or ${variable}_BASE_URL for a server without a key.`,
+    { model },
+  );
+}
+
+/** `instructed` is the schema that goes into the instructions, for want of a native format. */
+function buildMessages(request: ModelRequest, instructed: JsonSchema | undefined) {
+  const messages: OpenAI.Chat.ChatCompletionMessageParam[] = [];
+  if (instructed !== undefined) messages.push({ role: 'system', content: schemaInstruction(instructed) });
+  messages.push({ role: 'user', content: request.prompt });
+  return messages;
+}
+
+/** OpenAI's reasoning models refuse `max_tokens`; other servers may not know its successor. */
+function sampling(model: string, { temperature, max_tokens }: NonNullable<Block['processor_config']>) {
+  return model.startsWith('openai/')
+    ? { temperature, max_completion_tokens: max_tokens }
+    : { temperature, max_tokens };
+}
+
+async function readOutput(deps: ModelDeps, schema: JsonSchema, text: string) {
+  const value = readJson(text);
+  if (value === undefined) {
+    return { value: null, problems: [{ path: '', message: 'is not JSON of at most 64 levels' }] };
+  }
+  const problems = await deps.validator.validate(schema, value);
+  return {
+    value,
+    problems: problems.map((problem) => ({ ...problem, path: problem.path.slice(0, PATH_MAX_LENGTH) })),
+  };
+}
+
+function list(problems: Problem[]): string[] {
+  return problems.map(({ path, message }) => `${path || 'the value'} ${message}`);
+}
+
+function repairPrompt(problems: string[]): string {
+  return `Your answer does not match the JSON Schema:\n- ${problems.join('\n- ')}\nAnswer with the corrected JSON value only.`;
+}

@@ -1,0 +1,54 @@
+// The `openai` client of one provider: no retries of its own, bounded time and size.
+import { OpenAI } from 'openai';
+import type { Provider } from '../config.ts';
+import { ServiceError } from '../flow/errors.ts';
+
+/** One HTTP call, its body included. A block with an outputSchema makes at most two. */
+export const MODEL_CALL_TIMEOUT_MS = 120_000;
+export const MODEL_ANSWER_MAX_BYTES = 16 * 1024 * 1024;
+
+const clients = new WeakMap<Provider, OpenAI>();
+
+/** The client of `provider`, made once per provider object. */
+export function modelClient(provider: Provider): OpenAI {
+  let client = clients.get(provider);
+  if (!client) {
+    client = new OpenAI({
+      baseURL: provider.baseUrl,
+      apiKey: provider.apiKey,
+      // Otherwise read from OPENAI_… variables and sent to every provider.
+      organization: null,
+      project: null,
+      adminAPIKey: null,
+      maxRetries: 0,
+      timeout: MODEL_CALL_TIMEOUT_MS,
+      logLevel: 'off',
+      fetch: fetchWhole,
+    });
+    clients.set(provider, client);
+  }
+  return client;
+}
+
+/** Reads the body before it answers, so that the SDK's timeout, which ends with the headers, covers it too. */
+async function fetchWhole(url: string | URL | Request, init?: RequestInit): Promise<Response> {
+  const response = await fetch(url, init);
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > MODEL_ANSWER_MAX_BYTES) {
+      throw new ServiceError('OUTPUT_TOO_LARGE', 'The model answered with more than 16 MiB.');
+    }
+    chunks.push(chunk);
+  }
+  const body = Buffer.concat(chunks);
+  const { status, headers } = response;
+  return new Response(response.ok ? body : errorObject(body.toString()), { status, headers });
+}
+
+/** Google puts its error object into an array, which the SDK would drop. */
+function errorObject(body: string): string {
+  const text = body.trim();
+  return text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text;
+}

@@ -1,0 +1,62 @@
+// One chat completion over HTTP, and what its answer says.
+import type { OpenAI } from 'openai';
+import { z } from 'zod';
+import type { Provider } from '../config.ts';
+import { ServiceError } from '../flow/errors.ts';
+import type { TokenUsage } from '../models/registry.ts';
+import { modelClient } from './model-client.ts';
+import { modelError, providerMessage } from './model-error.ts';
+import { ModelUnavailable } from './model-unavailable.ts';
+
+/** A count that a provider leaves out or gets wrong is 0. */
+const tokenCount = z.int().nonnegative().catch(0);
+const choice = z.object({
+  message: z.object({ content: z.string().nullish(), refusal: z.string().nullish() }),
+  finish_reason: z.string().nullish(),
+});
+const completion = z.object({
+  choices: z.tuple([choice], z.unknown()),
+  usage: z.object({ prompt_tokens: tokenCount, completion_tokens: tokenCount }).nullish(),
+});
+/** What some gateways answer with status 200. */
+const gatewayError = z.object({ error: z.object({ message: z.string() }) });
+
+/** `model` is provider-prefixed. Throws ModelUnavailable, ServiceError, or the signal's reason when aborted. */
+export async function completeChat(
+  provider: Provider,
+  model: string,
+  params: Omit<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming, 'model'>,
+  signal: AbortSignal,
+): Promise<TokenUsage & { text: string }> {
+  const name = model.slice(model.indexOf('/') + 1);
+  let answer: unknown;
+  try {
+    answer = await modelClient(provider).chat.completions.create({ ...params, model: name }, { signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    throw modelError(error, model, provider);
+  }
+
+  const parsed = completion.safeParse(answer);
+  if (!parsed.success) {
+    const said = gatewayError.safeParse(answer).data?.error.message ?? 'it is not a chat completion';
+    throw new ModelUnavailable(`The answer of ${model} can't be used: ${providerMessage(said, provider)}`);
+  }
+  const { message, finish_reason: finishReason } = parsed.data.choices[0];
+  if (message.refusal || finishReason === 'content_filter') {
+    const said = providerMessage(message.refusal || 'its content filter stopped the answer', provider);
+    throw new ServiceError('MODEL_REFUSED', `${model} refused to answer: ${said}`, { model });
+  }
+  if (finishReason === 'length') {
+    throw new ServiceError(
+      'MODEL_OUTPUT_INVALID',
+      `The answer of ${model} was cut off at its token limit. Raise processor_config.max_tokens or ask for less.`,
+      { model },
+    );
+  }
+  return {
+    text: message.content ?? '',
+    promptTokens: parsed.data.usage?.prompt_tokens ?? 0,
+    completionTokens: parsed.data.usage?.completion_tokens ?? 0,
+  };
+}

@@ -1,0 +1,72 @@
+// What a failed model call means: repeat it (ModelUnavailable) or tell the caller (ServiceError).
+import { APIConnectionTimeoutError, APIError } from 'openai';
+import type { Provider } from '../config.ts';
+import { ServiceError } from '../flow/errors.ts';
+import { MODEL_CALL_TIMEOUT_MS } from './model-client.ts';
+import { ModelUnavailable } from './model-unavailable.ts';
+
+const RETRY_AFTER_MAX_MS = 60_000;
+const PROVIDER_MESSAGE_MAX_LENGTH = 500;
+
+/** The error to throw for `error` of the SDK. Neither the key nor the base URL gets into its message. */
+export function modelError(error: unknown, model: string, provider: Provider): Error {
+  const prefix = model.slice(0, model.indexOf('/')).toUpperCase();
+  if (error instanceof SyntaxError) return new ModelUnavailable(`${model} answered with invalid JSON.`);
+  if (!(error instanceof APIError)) {
+    // No request could be made of them; the error itself quotes the key or URL.
+    const message = `${model} can't be called: ${prefix}_BASE_URL is not a URL or ${prefix}_API_KEY not a key.`;
+    return new ServiceError('MODEL_NOT_CONFIGURED', message, { model });
+  }
+  if (error.cause instanceof ServiceError) return error.cause;
+  if (error instanceof APIConnectionTimeoutError) {
+    return new ModelUnavailable(`${model} did not answer within ${MODEL_CALL_TIMEOUT_MS / 1000} s.`);
+  }
+  if (error.status === undefined) {
+    return new ModelUnavailable(`The connection to the provider of ${model} failed (${networkCode(error)}).`);
+  }
+
+  const { status } = error;
+  const said = providerMessage(error.message.replace(/^\d+ /, ''), provider);
+  if (status === 408 || status === 409 || status === 429 || status >= 500) {
+    return new ModelUnavailable(
+      `${model} is unavailable (status ${status}): ${said}`,
+      retryAfterMs(error.headers),
+    );
+  }
+  // Google answers 400 to a wrong key.
+  if (status === 401 || status === 403 || JSON.stringify(error.error)?.includes('API_KEY_INVALID')) {
+    const message = `The provider of ${model} rejected the key in ${prefix}_API_KEY (status ${status}): ${said}`;
+    return new ServiceError('MODEL_KEY_REJECTED', message, { model });
+  }
+  return new ServiceError('MODEL_REFUSED', `${model} refused the request (status ${status}): ${said}`, {
+    model,
+  });
+}
+
+/** A provider's own words, bounded, without the key or what looks like part of one. */
+export function providerMessage(text: string, provider: Provider): string {
+  // "none" stands for no key and is an ordinary word.
+  const safe = provider.apiKey === 'none' ? text : text.replaceAll(provider.apiKey, '[key]');
+  return safe
+    .replace(/\bsk-[\w*-]+/g, '[key]')
+    .slice(0, PROVIDER_MESSAGE_MAX_LENGTH)
+    .toWellFormed();
+}
+
+function retryAfterMs(headers: Headers | undefined): number | undefined {
+  const milliseconds = headers?.get('retry-after-ms') ?? '';
+  const secondsOrDate = headers?.get('retry-after') ?? '';
+  let wait: number;
+  if (/^\d/.test(milliseconds)) wait = Number.parseFloat(milliseconds);
+  else if (/^[\d.]+$/.test(secondsOrDate)) wait = Number.parseFloat(secondsOrDate) * 1000;
+  else wait = Date.parse(secondsOrDate) - Date.now();
+  return wait > 0 ? Math.min(Math.ceil(wait), RETRY_AFTER_MAX_MS) : undefined;
+}
+
+/** The system's code, such as ECONNREFUSED; messages are left out because they may hold the URL's secrets. */
+function networkCode(error: APIError): string {
+  for (let cause: unknown = error.cause; cause instanceof Error; cause = cause.cause) {
+    if ('code' in cause && typeof cause.code === 'string') return cause.code;
+  }
+  return 'no further detail';
+}

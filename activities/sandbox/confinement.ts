@@ -1,0 +1,35 @@
+// The command under which guest processes start: no network, no new privileges, bounded resources, empty environment.
+import { execFile } from 'node:child_process';
+import { PROCESS_CPU_SECONDS, PROCESS_DATA_MAX_BYTES } from './limits.ts';
+
+/** The shell's `ulimit` is `prlimit` on every platform; a limit that the platform does not have is passed over. */
+const LIMITS = [
+  'ulimit -c 0',
+  'ulimit -f 0',
+  'ulimit -n 64',
+  `ulimit -t ${PROCESS_CPU_SECONDS}`,
+  `ulimit -d ${PROCESS_DATA_MAX_BYTES / 1024}`,
+];
+const SCRIPT = `${LIMITS.map((limit) => `${limit} 2>/dev/null`).join('; ')}; exec env -i "$@"`;
+
+/** Root needs no user namespace, and inside one it could no longer become nobody. */
+const NO_NETWORK = ['unshare', ...(process.getuid?.() === 0 ? [] : ['--user']), '--net'];
+const NO_NEW_PRIVILEGES = ['setpriv', '--no-new-privs', '--inh-caps=-all'];
+
+/** A program and its arguments; the guest's own command follows them. */
+export type Confinement = { file: string; args: string[] };
+
+/** Finds by trial what this machine allows (containers and macOS lack some); never fails. */
+export async function findConfinement(): Promise<Confinement> {
+  const args = ['-c', SCRIPT, 'sh'];
+  for (const command of [NO_NETWORK, NO_NEW_PRIVILEGES]) {
+    if (await succeeds([...args, ...command, 'true'])) args.push(...command);
+  }
+  return { file: '/bin/sh', args };
+}
+
+function succeeds(args: string[]): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  execFile('/bin/sh', args, { cwd: '/', env: {}, timeout: 5_000 }, (error) => resolve(error === null));
+  return promise;
+}

@@ -1,0 +1,28 @@
+// Bounds of user code (security: "User code"); the guest enforces them, the parent does not rely on it.
+
+export const SOURCE_MAX_BYTES = 256 * 1024;
+/**
+ * Input (with message and parameters) and result, each as JSON. Blocks pass values of several megabytes to each
+ * other, so the frame is far larger than a model's answer would need; memory stays bounded by MEMORY_MAX_BYTES.
+ */
+export const VALUE_MAX_BYTES = 16 * 1024 * 1024;
+/** Console output kept per call, in UTF-16 units. */
+export const LOGS_MAX_LENGTH = 64 * 1024;
+/** The last part of the console output that an error carries, in UTF-16 units. */
+export const ERROR_LOGS_MAX_LENGTH = 4 * 1024;
+/** Nesting of arrays and objects in a result. */
+export const JSON_DEPTH_MAX = 64;
+/** WebAssembly memory of one call: 16 MiB in and out as text, their parsed forms, and what the code makes. */
+export const MEMORY_MAX_BYTES = 256 * 1024 * 1024;
+/** QuickJS stack; the WebAssembly stack is larger, so that the guest gets an error instead of a fault. */
+export const STACK_MAX_BYTES = 256 * 1024;
+/** After the deadline the guest has this long to answer before its process is killed. */
+export const KILL_GRACE_MS = 1_000;
+export const START_TIMEOUT_MS = 15_000;
+/** A process that has run this often, or was busy this long, is replaced. */
+export const RUNS_MAX = 100;
+export const BUSY_MAX_MS = 60_000;
+/** Processor time of one process; ends one whose parent is gone while it runs native code without end. */
+export const PROCESS_CPU_SECONDS = 120;
+/** Writable private memory of one process: Node itself takes some 600 MiB of address space, WebAssembly the rest. */
+export const PROCESS_DATA_MAX_BYTES = 1536 * 1024 * 1024;

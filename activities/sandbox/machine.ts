@@ -1,0 +1,193 @@
+// One call of user code in a QuickJS of its own: new WebAssembly memory, new runtime, used once and dropped.
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import variant from '@jitl/quickjs-ng-wasmfile-release-sync';
+import type {
+  QuickJSContext,
+  QuickJSHandle,
+  QuickJSSyncVariant,
+  QuickJSWASMModule,
+} from 'quickjs-emscripten-core';
+import { newQuickJSWASMModuleFromVariant, newVariant } from 'quickjs-emscripten-core';
+import {
+  JSON_DEPTH_MAX,
+  LOGS_MAX_LENGTH,
+  MEMORY_MAX_BYTES,
+  STACK_MAX_BYTES,
+  VALUE_MAX_BYTES,
+} from './limits.ts';
+import { type Prelude, prelude } from './prelude.ts';
+
+/** What the user's code is called with; `values` is the JSON text of `{ input, message, parameters }`. */
+export type MachineCall = { source: string; values: string; timeoutMs: number };
+export type Failure = {
+  code: 'CODE_ERROR' | 'CODE_TIMEOUT' | 'CODE_LIMIT_EXCEEDED';
+  message: string;
+  /** 1-based line of the user's source. */
+  line?: number;
+};
+export type MachineResult = { output: Buffer; logs: string } | { failure: Failure; logs: string };
+/** Runs one call; never throws. */
+export type Machine = (call: MachineCall) => MachineResult;
+
+const PAGE_BYTES = 64 * 1024;
+/** Reading an error runs getters of the user's. */
+const EXPLAIN_MAX_MS = 500;
+const FILE_NAME = 'block.js';
+const HEAD = 'async function (input, message, parameters) {';
+const PRELUDE_SOURCE = `(${prelude.toString()})(${JSON_DEPTH_MAX}, ${LOGS_MAX_LENGTH})`;
+
+// The package's types describe its CommonJS form, where this would be one level down.
+const syncVariant = variant as unknown as QuickJSSyncVariant;
+const wasmModule = new WebAssembly.Module(
+  readFileSync(fileURLToPath(import.meta.resolve('@jitl/quickjs-ng-wasmfile-release-sync/wasm'))),
+);
+
+/** Also what a fault of the WebAssembly module itself means: an allocation or the native stack ran out. */
+const OUT_OF_MEMORY: Failure = {
+  code: 'CODE_LIMIT_EXCEEDED',
+  message: `The code needs more than ${MEMORY_MAX_BYTES / 1024 / 1024} MB of memory, or too much stack`,
+};
+
+class Failed extends Error {
+  readonly failure: Failure;
+  constructor(failure: Failure) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}
+
+class GuestThrow extends Error {
+  readonly thrown: QuickJSHandle;
+  constructor(thrown: QuickJSHandle) {
+    super('the guest threw');
+    this.thrown = thrown;
+  }
+}
+
+/** Makes a QuickJS for one call, about 1.5 ms of work that can be done before the call arrives. */
+export async function prepareMachine(): Promise<Machine> {
+  const wasmMemory = new WebAssembly.Memory({ initial: 256, maximum: MEMORY_MAX_BYTES / PAGE_BYTES });
+  // The module's own print functions would write to the streams that carry the frames.
+  const emscriptenModule: object = { print: () => undefined, printErr: () => undefined };
+  const module = await newQuickJSWASMModuleFromVariant(
+    newVariant(syncVariant, { wasmModule, wasmMemory, emscriptenModule }),
+  );
+  return startMachine(module);
+}
+
+function startMachine(module: QuickJSWASMModule): Machine {
+  const runtime = module.newRuntime({ maxStackSizeBytes: STACK_MAX_BYTES });
+  const context = runtime.newContext();
+  let deadline = Number.POSITIVE_INFINITY;
+  const late = () => performance.now() > deadline;
+  runtime.setInterruptHandler(late);
+
+  const take = (result: ReturnType<QuickJSContext['evalCode']>): QuickJSHandle => {
+    if (result.error) throw new GuestThrow(result.error);
+    return result.value;
+  };
+  const guest = take(context.evalCode(PRELUDE_SOURCE, 'prelude.js', { strict: true }));
+  const call = (name: keyof Prelude, ...values: QuickJSHandle[]): QuickJSHandle =>
+    take(context.callFunction(context.getProp(guest, name), context.undefined, ...values));
+  const callText = (name: keyof Prelude, ...values: QuickJSHandle[]): string =>
+    String(JSON.parse(context.getString(call(name, ...values))));
+
+  function compile(source: string): QuickJSHandle {
+    const main = `${HEAD}${source}\n}`;
+    const compiled = take(context.evalCode(`(${main})`, FILE_NAME));
+    // A source that closes the function early leaves something else than the whole text as the function.
+    const length =
+      context.typeof(compiled) === 'function' ? context.getNumber(call('sourceLength', compiled)) : 0;
+    if (length === main.length) return compiled;
+    throw new Failed({
+      code: 'CODE_ERROR',
+      message: 'SyntaxError: the code closes a brace that it did not open',
+    });
+  }
+
+  /** Runs jobs until the promise settles; what the code left running after that is dropped. */
+  function settle(promise: QuickJSHandle): QuickJSHandle {
+    for (;;) {
+      const state = context.getPromiseState(promise);
+      if (state.type === 'fulfilled') return state.value;
+      if (state.type === 'rejected') throw new GuestThrow(state.error);
+      if (late() || !runtime.hasPendingJob()) break;
+      const jobs = runtime.executePendingJobs(1);
+      if (jobs.error) throw new GuestThrow(jobs.error);
+    }
+    throw new Failed({
+      code: 'CODE_ERROR',
+      message: 'The code waits for a promise that nothing will ever resolve',
+    });
+  }
+
+  function setInput(values: string): void {
+    const text = context.newString(values);
+    try {
+      call('setInput', text);
+    } catch {
+      const message = 'The input is nested too deeply, or too large once parsed, for a code block';
+      throw new Failed({ code: 'CODE_LIMIT_EXCEEDED', message });
+    } finally {
+      text.dispose();
+    }
+  }
+
+  function execute({ source, values }: MachineCall): Buffer {
+    const main = compile(source);
+    setInput(values);
+    const output = call('serialize', settle(call('run', main)));
+    if (context.typeof(output) !== 'string') {
+      throw new Failed({ code: 'CODE_ERROR', message: callText('problem') });
+    }
+    // The length in UTF-16 units first: a text that is surely too large is not even copied.
+    const length = context.getProp(output, 'length').consume((value) => context.getNumber(value));
+    const text = length > VALUE_MAX_BYTES ? undefined : Buffer.from(context.getString(output));
+    if (text !== undefined && text.length <= VALUE_MAX_BYTES) return text;
+    const message = `The returned value is over the limit of ${VALUE_MAX_BYTES} bytes as JSON`;
+    throw new Failed({ code: 'CODE_LIMIT_EXCEEDED', message });
+  }
+
+  function explain(thrown: QuickJSHandle, source: string): Failure {
+    const memoryFull = module.getWasmMemory().buffer.byteLength > 0.9 * MEMORY_MAX_BYTES;
+    try {
+      const title = callText('title', thrown);
+      // Without memory for an error object, QuickJS throws null.
+      if (title === 'InternalError: out of memory' || (memoryFull && title.endsWith(' null')))
+        return OUT_OF_MEMORY;
+      const found = new RegExp(`\\b${FILE_NAME}:(\\d+)`).exec(callText('stack', thrown))?.[1];
+      if (found === undefined) return { code: 'CODE_ERROR', message: title };
+      const line = Math.min(Number(found), source.split('\n').length);
+      return { code: 'CODE_ERROR', message: `${title} (line ${line})`, line };
+    } catch (error) {
+      if (memoryFull || !(error instanceof GuestThrow)) return OUT_OF_MEMORY;
+      return { code: 'CODE_ERROR', message: 'The code threw an object whose message cannot be read' };
+    }
+  }
+
+  function readLogs(): string {
+    try {
+      return callText('logs');
+    } catch {
+      // After a fault the guest may have no memory left even for this.
+      return '';
+    }
+  }
+
+  return function run(request) {
+    deadline = performance.now() + request.timeoutMs;
+    try {
+      return { output: execute(request), logs: readLogs() };
+    } catch (error) {
+      const timedOut = late();
+      deadline = performance.now() + EXPLAIN_MAX_MS;
+      let failure: Failure = OUT_OF_MEMORY;
+      if (timedOut) {
+        failure = { code: 'CODE_TIMEOUT', message: `The code ran longer than ${request.timeoutMs} ms` };
+      } else if (error instanceof Failed) failure = error.failure;
+      else if (error instanceof GuestThrow) failure = explain(error.thrown, request.source);
+      return { failure, logs: readLogs() };
+    }
+  };
+}

@@ -1,0 +1,138 @@
+// Warm guest processes: handed out one call at a time, grown on demand to a bound, replaced in the background.
+import { findConfinement } from './confinement.ts';
+import { type GuestProcess, SandboxCrashed, startGuest } from './guest-process.ts';
+import { BUSY_MAX_MS, RUNS_MAX } from './limits.ts';
+
+type Member = {
+  guest: GuestProcess;
+  idle: boolean;
+  runs: number;
+  busyMs: number;
+  /** Has run enough; serves until its successor is ready, then `leaving`. */
+  worn: boolean;
+  leaving: boolean;
+};
+type Waiter = { resolve(member: Member): void; reject(error: unknown): void };
+
+/** A bounded set of guest processes. */
+export type Pool = {
+  /**
+   * Runs `task` with a guest that nobody else uses, waiting in turn for one. When the task throws, or resolves to
+   * `reusable: false`, the guest is replaced. Rejects with SandboxCrashed when no guest can be started.
+   */
+  use<Result extends { reusable: boolean }>(
+    task: (guest: GuestProcess) => Promise<Result>,
+    signal?: AbortSignal,
+  ): Promise<Result>;
+  /** Ends every process and rejects who waits. */
+  close(): Promise<void>;
+};
+
+/** A pool of at most `size` processes; the first starts at once, in the background. */
+export function createPool(size: number): Pool {
+  const confinement = findConfinement();
+  const members = new Set<Member>();
+  const starts = new Set<Promise<void>>();
+  const waiters: Waiter[] = [];
+  const closing = new AbortController();
+
+  function grow(): void {
+    if (closing.signal.aborted) return;
+    const start = startMember().finally(() => starts.delete(start));
+    starts.add(start);
+  }
+
+  async function startMember(): Promise<void> {
+    try {
+      const guest = await startGuest(await confinement, closing.signal);
+      const member: Member = { guest, idle: false, runs: 0, busyMs: 0, worn: false, leaving: false };
+      members.add(member);
+      void guest.exited.then(() => remove(member));
+      const replaced = [...members].find(({ worn, leaving }) => worn && !leaving);
+      if (replaced) {
+        replaced.leaving = true;
+        if (replaced.idle) replaced.guest.kill();
+      }
+      serve(member);
+    } catch (error) {
+      // Without any process nobody would answer those who wait; the next call tries again.
+      if (members.size === 0 && starts.size === 1)
+        for (const waiter of waiters.splice(0)) waiter.reject(error);
+    }
+  }
+
+  function serve(member: Member): void {
+    const waiter = waiters.shift();
+    member.idle = waiter === undefined;
+    waiter?.resolve(member);
+  }
+
+  function remove(member: Member): void {
+    members.delete(member);
+    // One that never ran is not replaced unless somebody waits: it may be a machine that kills them all.
+    const wanted = waiters.length > 0 || (member.runs > 0 && !member.leaving);
+    if (wanted && members.size + starts.size < size) grow();
+  }
+
+  async function acquire(signal?: AbortSignal): Promise<Member> {
+    signal?.throwIfAborted();
+    if (closing.signal.aborted) throw new SandboxCrashed('The sandbox is closed');
+    const idle = [...members].find((member) => member.idle && !member.leaving);
+    if (idle) {
+      idle.idle = false;
+      return idle;
+    }
+    const waiter = Promise.withResolvers<Member>();
+    waiters.push(waiter);
+    if (members.size + starts.size < size) grow();
+    const abort = () => {
+      const place = waiters.indexOf(waiter);
+      if (place < 0) return;
+      waiters.splice(place, 1);
+      waiter.reject(signal?.reason);
+    };
+    signal?.addEventListener('abort', abort, { once: true });
+    try {
+      return await waiter.promise;
+    } finally {
+      signal?.removeEventListener('abort', abort);
+    }
+  }
+
+  function release(member: Member, reusable: boolean): void {
+    if (!reusable || member.leaving) {
+      member.guest.kill();
+      return;
+    }
+    if (!member.worn && (member.runs >= RUNS_MAX || member.busyMs > BUSY_MAX_MS)) {
+      member.worn = true;
+      grow();
+    }
+    serve(member);
+  }
+
+  grow();
+  return {
+    async use(task, signal) {
+      const member = await acquire(signal);
+      const started = performance.now();
+      let reusable = false;
+      try {
+        const result = await task(member.guest);
+        reusable = result.reusable;
+        return result;
+      } finally {
+        member.runs += 1;
+        member.busyMs += performance.now() - started;
+        release(member, reusable);
+      }
+    },
+    async close() {
+      closing.abort(new SandboxCrashed('The sandbox was closed'));
+      for (const waiter of waiters.splice(0)) waiter.reject(closing.signal.reason);
+      await Promise.all(starts);
+      for (const { guest } of members) guest.kill();
+      await Promise.all([...members].map(({ guest }) => guest.exited));
+    },
+  };
+}

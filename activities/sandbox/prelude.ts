@@ -1,0 +1,149 @@
+// Runs inside QuickJS, before the user's code and out of its reach: console, input, result and error texts.
+
+/** What the host calls. Every text is a JSON string, so that NUL and lone surrogates reach the host. */
+export type Prelude = {
+  setInput(json: string): void;
+  /** Calls the user's function. */
+  run(main: (input: unknown, message: unknown, parameters: unknown) => unknown): unknown;
+  /** UTF-16 units of a function's own source. */
+  sourceLength(main: unknown): number;
+  /** The value as JSON text, or undefined when it is not JSON: then `problem` says why. */
+  serialize(value: unknown): string | undefined;
+  problem(): string;
+  title(thrown: unknown): string;
+  stack(thrown: unknown): string;
+  logs(): string;
+};
+
+/**
+ * Evaluated in QuickJS as its own source text, so it uses nothing from this file. It takes what it needs from the
+ * intrinsics at once and makes objects only by literals: nothing the user's code changes later is looked up again.
+ */
+export function prelude(depthMax: number, logsMax: number): Prelude {
+  type Level = { holder: unknown; key: string; up: Level | undefined };
+  const { parse, stringify } = JSON;
+  const { apply } = Reflect;
+  const toText = String;
+  const { slice } = String.prototype;
+  const functionToString = Function.prototype.toString;
+  const BaseError = Error;
+  const cut = (text: string, end: number): string => apply(slice, text, [0, end]);
+  const textOf = (value: unknown, end: number): string => (typeof value === 'string' ? cut(value, end) : '');
+
+  let given: { input: unknown; message: unknown; parameters: unknown };
+  let problem = '';
+  let logs = '';
+  let logsFull = false;
+
+  function pathOf(level: Level | undefined): string {
+    return level === undefined || level.up === undefined ? '' : `${pathOf(level.up)}/${cut(level.key, 100)}`;
+  }
+
+  function refuse(what: string, level: Level | undefined, key: string): never {
+    const path = pathOf({ holder: undefined, key, up: level });
+    problem = `The returned value is not JSON: ${what} at ${path === '' ? 'its top' : cut(path, 300)}`;
+    throw undefined;
+  }
+
+  /** JSON.stringify alone would drop functions, turn NaN into null and keep `__proto__`. Megabytes pass through `check`. */
+  function serialize(value: unknown): string | undefined {
+    let level: Level | undefined;
+    let depth = 0;
+    function check(this: unknown, key: string, item: unknown): unknown {
+      while (level !== undefined && level.holder !== this) {
+        level = level.up;
+        depth -= 1;
+      }
+      if (key === '__proto__') refuse('a key __proto__', level, key);
+      switch (typeof item) {
+        case 'string':
+        case 'boolean':
+        case 'undefined':
+          return item;
+        case 'number':
+          if (item - item !== 0) refuse(`${item}`, level, key);
+          return item;
+        case 'object':
+          break;
+        case 'bigint':
+          return refuse('a BigInt (use Number or String)', level, key);
+        default:
+          return refuse(`a ${typeof item}`, level, key);
+      }
+      if (item === null) return item;
+      for (let above = level; above !== undefined; above = above.up) {
+        if (above.holder === item) refuse('an object that contains itself (a cycle)', level, key);
+      }
+      if (depth >= depthMax) refuse(`more than ${depthMax} levels of nesting`, level, key);
+      level = { holder: item, key, up: level };
+      depth += 1;
+      return item;
+    }
+    problem = '';
+    try {
+      return stringify(value, check) ?? 'null';
+    } catch (error) {
+      if (problem === '') throw error;
+      return undefined;
+    }
+  }
+
+  function title(thrown: unknown): string {
+    if ((typeof thrown !== 'object' && typeof thrown !== 'function') || thrown === null) {
+      return `The code threw ${typeof thrown === 'string' ? stringify(cut(thrown, 2000)) : cut(toText(thrown), 2000)}`;
+    }
+    try {
+      const { name, message } = thrown as Error;
+      if (typeof message === 'string') return `${textOf(name, 100) || 'Error'}: ${cut(message, 2000)}`;
+    } catch {
+      return 'The code threw an object whose message cannot be read';
+    }
+    return 'The code threw an object that is not an Error';
+  }
+
+  function stack(thrown: unknown): string {
+    try {
+      return textOf((thrown as Error).stack, 10_000);
+    } catch {
+      return '';
+    }
+  }
+
+  function format(value: unknown): string {
+    if (typeof value === 'string') return value;
+    if (typeof value === 'function') return '[function]';
+    if (typeof value !== 'object' || value === null) return toText(value);
+    try {
+      return value instanceof BaseError ? title(value) : (stringify(value) ?? 'undefined');
+    } catch {
+      return '[object]';
+    }
+  }
+
+  function log(...values: unknown[]): void {
+    if (logsFull) return;
+    let line = '';
+    for (let i = 0; i < values.length && line.length < logsMax; i++)
+      line += (i > 0 ? ' ' : '') + format(values[i]);
+    logs += `${line}\n`;
+    if (logs.length <= logsMax) return;
+    logsFull = true;
+    logs = cut(logs, logsMax);
+  }
+
+  const console = { debug: log, dir: log, error: log, info: log, log, trace: log, warn: log };
+  Object.defineProperty(globalThis, 'console', { value: console, writable: true, configurable: true });
+
+  return {
+    setInput: (json) => {
+      given = parse(json);
+    },
+    run: (main) => main(given.input, given.message, given.parameters),
+    sourceLength: (main) => apply(functionToString, main, []).length,
+    serialize,
+    problem: () => stringify(problem),
+    title: (thrown) => stringify(title(thrown)),
+    stack: (thrown) => stringify(stack(thrown)),
+    logs: () => stringify(logs),
+  };
+}

@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { insertRun } from '../../db/runs.ts';
+import { startTemporal, type Temporal } from '../../embedded/temporal.ts';
+import { reconcile } from '../../worker/reconcile.ts';
+import { code, llm, passthrough } from '../blocks.ts';
+import { type CountingModelServer, startCountingModelServer } from '../fakes/counting-model-server.ts';
+import { startWeir, type Tenant, type Weir } from '../harness.ts';
+import { type Program, startProgram } from './processes.ts';
+
+const RUNS = 20;
+const LLM_BLOCKS = 3;
+
+describe('an accepted run is never lost', () => {
+  let folder: string;
+  let temporal: Temporal;
+  let models: CountingModelServer;
+  let weir: Weir;
+  let tenant: Tenant;
+  let flow: string;
+  let env: NodeJS.ProcessEnv;
+  const programs: Program[] = [];
+
+  before(async () => {
+    folder = mkdtempSync(path.join(tmpdir(), 'weir-faults-'));
+    temporal = await startTemporal({ stateFolder: folder });
+    models = await startCountingModelServer(100);
+    env = { TEMPORAL_ADDRESS: temporal.address, DEMO_BASE_URL: models.url };
+    weir = await startWeir({ env, worker: false });
+    tenant = await weir.createTenant({ credits: 100_000 });
+    flow = await weir.createFlow(tenant, [
+      code('tag', 'return message;'),
+      llm('one', 'one {{previous_output}}', 'demo/chat'),
+      passthrough('keep'),
+      llm('two', 'two {{previous_output}}', 'demo/chat'),
+      {
+        type: 'parallel',
+        step_id: 'p',
+        name: 'p',
+        branches: {
+          a: [llm('three', 'three {{previous_output}}', 'demo/chat')],
+          b: [code('n', 'return 1;')],
+        },
+      },
+    ]);
+    env = {
+      ...env,
+      DATABASE_URL: weir.config.databaseUrl,
+      WEIR_API_KEY_PEPPER: weir.config.apiKeyPepper,
+      WEIR_TASK_QUEUE: weir.config.taskQueue,
+      WEIR_SANDBOX_PROCESSES: '1',
+      WEIR_PORT: '0',
+    };
+  });
+  after(async () => {
+    await Promise.all(programs.map((program) => program.kill()));
+    await weir.stop();
+    await models.close();
+    await temporal.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  beforeEach(() => models.asked.clear());
+
+  const start = async (file: string) => {
+    const program = await startProgram(file, env);
+    programs.push(program);
+    return program;
+  };
+  const accept = async () => {
+    const answers = await Promise.all(
+      Array.from({ length: RUNS }, () =>
+        weir.call('POST', `${flow}/jobs`, { key: tenant.key, body: { message: randomUUID() } }),
+      ),
+    );
+    return answers.map(({ status, body }) => {
+      assert.equal(status, 202);
+      return body.executionId as string;
+    });
+  };
+  const blockRuns = (ids: string[]) =>
+    weir.db.selectFrom('block_run').selectAll().where('execution_id', 'in', ids).execute();
+  /** Resolves once some, not all, model calls of the runs are recorded. */
+  const underWay = async (ids: string[]) => {
+    for (;;) {
+      const rows = (await blockRuns(ids)).filter((row) => row.processor_type === 'llm');
+      if (rows.length >= RUNS) return rows;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  };
+  /** Every run completed, every block recorded and charged once. */
+  const audit = async (ids: string[]) => {
+    for (const id of ids) {
+      const { body } = await weir.finish(flow, id, tenant.key);
+      assert.equal(body.status, 'completed', body.errorMessage);
+    }
+    const rows = await blockRuns(ids);
+    assert.equal(rows.length, RUNS * (LLM_BLOCKS + 3));
+    assert.deepEqual([...new Set(rows.map((row) => row.status))], ['completed']);
+    const charges = await weir.db
+      .selectFrom('ledger_entry')
+      .select(['amount_microcredits'])
+      .where('execution_id', 'in', ids)
+      .execute();
+    assert.equal(charges.length, RUNS * LLM_BLOCKS);
+    const ledger = await weir.db
+      .selectFrom('ledger_entry')
+      .select((eb) => eb.fn.sum<number>('amount_microcredits').as('sum'))
+      .where('organization_id', '=', tenant.organizationId)
+      .executeTakeFirstOrThrow();
+    const { balance_microcredits } = await weir.db
+      .selectFrom('organization')
+      .select('balance_microcredits')
+      .where('id', '=', tenant.organizationId)
+      .executeTakeFirstOrThrow();
+    assert.equal(Number(ledger.sum), balance_microcredits);
+  };
+
+  it('finishes after a kill -9 of the worker, without asking a model again for a block that had completed', async () => {
+    const worker = await start('worker/worker.ts');
+    const ids = await accept();
+    await underWay(ids);
+    await worker.kill();
+    const done = (await blockRuns(ids)).filter((row) => row.processor_type === 'llm');
+    assert(done.length < RUNS * LLM_BLOCKS, 'the worker was killed too late');
+    const asked = new Map(models.asked);
+    await start('worker/worker.ts');
+    await audit(ids);
+    const answers = new Map(
+      done.map((row) => [String(row.output).slice('answer to '.length), row.block_key]),
+    );
+    for (const [prompt, key] of answers)
+      assert.equal(models.asked.get(prompt), asked.get(prompt), `${key} was asked again`);
+  });
+
+  it('finishes runs accepted by an API process that is killed -9 at once', async () => {
+    const api = await start('api/server.ts');
+    const url = /http:\S+\/api\/v1/.exec(api.ready)?.[0];
+    const responses = await Promise.all(
+      Array.from({ length: RUNS }, () =>
+        fetch(`${url}/seq/${flow}/jobs`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${tenant.key}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ message: randomUUID() }),
+        }),
+      ),
+    );
+    const bodies = (await Promise.all(responses.map((response) => response.json()))) as {
+      executionId: string;
+    }[];
+    await api.kill();
+    await audit(bodies.map(({ executionId }) => executionId));
+  });
+
+  it('starts the workflow of a run whose API process died between accepting and starting it', async () => {
+    const template = await weir.db.selectFrom('run').selectAll().limit(1).executeTakeFirstOrThrow();
+    const executionId = randomUUID();
+    await insertRun(weir.db, {
+      executionId,
+      organizationId: template.organization_id,
+      projectId: template.project_id,
+      flowId: template.flow_id,
+      flowVersionId: template.flow_version_id,
+      mode: 'jobs',
+      environment: 'live',
+      input: { message: 'orphan', parameters: {}, block_overrides: {} },
+    });
+    await reconcile({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, 0);
+    assert.equal((await weir.finish(flow, executionId, tenant.key)).body.status, 'completed');
+  });
+
+  it('finishes, /execute included, after a kill -9 of the Temporal server', async () => {
+    const waiting = weir.call('POST', `${flow}/execute`, { key: tenant.key, body: { message: 'held' } });
+    const ids = await accept();
+    await underWay(ids);
+    process.kill(temporal.child.pid, 'SIGKILL');
+    await temporal.child.exited;
+    temporal = await startTemporal({ stateFolder: folder, port: temporal.port });
+    assert.equal(temporal.address, env.TEMPORAL_ADDRESS);
+    await audit(ids);
+    assert.equal((await waiting).body.status, 'completed');
+  });
+
+  it('accepts /jobs while the Temporal server is away, and runs them when it is back', async () => {
+    await temporal.stop();
+    const accepted = weir.call('POST', `${flow}/jobs`, { key: tenant.key, body: { message: 'early' } });
+    const { status, body } = await accepted;
+    assert.equal(status, 202);
+    temporal = await startTemporal({ stateFolder: folder, port: temporal.port });
+    await reconcile({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, 0);
+    assert.equal((await weir.finish(flow, body.executionId, tenant.key)).body.status, 'completed');
+  });
+
+  it('records the end of a run that an operator terminated', async () => {
+    await Promise.all(programs.map((program) => program.kill()));
+    const { body } = await weir.call('POST', `${flow}/jobs`, { key: tenant.key, body: { message: 'stop' } });
+    await weir.client.workflow.getHandle(body.executionId).terminate('by hand');
+    await reconcile({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, 0);
+    const ended = await weir.finish(flow, body.executionId, tenant.key);
+    assert.deepEqual([ended.body.status, ended.body.failureReason], ['failed', 'error']);
+    assert.match(ended.body.errorMessage, /terminated/);
+  });
+
+  it('lets what runs finish when the worker is asked to stop', async () => {
+    const worker = await start('worker/worker.ts');
+    const ids = await accept();
+    await underWay(ids);
+    const asked = new Map(models.asked);
+    assert.equal(await worker.stop(), 0);
+    const after = new Map(models.asked);
+    await start('worker/worker.ts');
+    await audit(ids);
+    // Nothing that was asked before the stop was cut off and asked again.
+    for (const prompt of asked.keys()) assert.equal(models.asked.get(prompt), 1, prompt);
+    assert(after.size >= asked.size);
+  });
+});

@@ -1,0 +1,41 @@
+// Weir's own programs as real processes, to be killed.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+
+const ROOT = path.join(import.meta.dirname, '..', '..');
+
+export type Program = {
+  /** What it printed when it was ready. */
+  ready: string;
+  /** kill -9, and waits until it is gone. */
+  kill(): Promise<void>;
+  /** SIGTERM, and waits until it has ended by itself; answers its exit code. */
+  stop(): Promise<number | null>;
+};
+
+/** Runs a program of this checkout until it prints its first line, which is when it is ready. */
+export async function startProgram(file: string, env: NodeJS.ProcessEnv): Promise<Program> {
+  const child = spawn(process.execPath, [file], { cwd: ROOT, env: { ...process.env, ...env } });
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors += text;
+  });
+  const ready = await Promise.race([
+    once(child.stdout, 'data').then(([data]) => String(data)),
+    once(child, 'exit').then(() => Promise.reject(new Error(`${file} ended: ${errors}`))),
+  ]);
+  return {
+    ready,
+    kill: () => end(child, 'SIGKILL').then(() => undefined),
+    stop: () => end(child, 'SIGTERM'),
+  };
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+  const exited = once(child, 'exit');
+  child.kill(signal);
+  await exited;
+  return child.exitCode;
+}
