@@ -14,19 +14,20 @@ describe('API key format', () => {
       assert.equal(secretMatches(parts.secret, minted.secretHmac, PEPPER), true);
     });
 
-  const { plaintext } = mintApiKey('live', PEPPER);
+  const key = `weir_live_abcdEF12_${'x'.repeat(32)}`;
   for (const text of [
     '',
-    plaintext.slice(0, -1),
-    `${plaintext}a`,
-    `${plaintext}\n`,
-    ` ${plaintext}`,
-    plaintext.replace('live', 'prod'),
-    plaintext.replace('weir', 'Weir'),
-    plaintext.replace(/.$/, '_'),
-    plaintext.replace(/.$/, 'é'),
+    key.slice(0, -1),
+    `${key}x`,
+    `${key}\n`,
+    ` ${key}`,
+    key.replace('live', 'prod'),
+    key.replace('weir', 'Weir'),
+    key.replace(/.$/, '_'),
+    key.replace(/.$/, 'é'),
   ])
-    it(`refuses ${JSON.stringify(text.replace(plaintext.slice(5, -2), '…'))}`, () => {
+    it(`is not that of ${JSON.stringify(text)}`, () => {
+      assert.ok(parseApiKey(key));
       assert.equal(parseApiKey(text), undefined);
     });
 

@@ -4,13 +4,13 @@ import path from 'node:path';
 import fc from 'fast-check';
 import {
   type FileProblem,
-  findSchemaProblems,
   type FlowFileFormat,
+  findSchemaProblems,
   formatFlowFile,
   parseFlowFile,
 } from '../../api/flow-definition.ts';
 import { flowFileJsonSchema, SCHEMA_FILE } from '../../api/flow-file-schema.ts';
-import type { SequentialStep } from '../../flow/definition.ts';
+import type { Json, Step } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { createValidator } from '../../json-schema/validator.ts';
 
@@ -67,23 +67,83 @@ describe('parseFlowFile', () => {
   const refused: [what: string, text: string, path: string, line: number, message: RegExp][] = [
     ['an unknown field', yaml(`  - ${pass}\n    promt: x`), 'steps[0].promt', 5, /no such field/],
     ['a missing field', yaml('  - name: a'), 'steps[0].processor_type', 4, /required|expected/],
-    ['a wrong type', yaml(`  - ${pass}\n  - ${pass}\n    prompt: 5`), 'steps[1].prompt', 6, /expected string/],
-    ['an unknown step type', yaml(`  - type: fork\n    ${pass}`), 'steps[0].type', 4, /sequential, parallel or loop/],
-    ['branches without a type', yaml(`  - branches: {}\n    ${pass}`), 'steps[0].branches', 4, /type: parallel/],
+    [
+      'a wrong type',
+      yaml(`  - ${pass}\n  - ${pass}\n    prompt: 5`),
+      'steps[1].prompt',
+      6,
+      /expected string/,
+    ],
+    [
+      'an unknown step type',
+      yaml(`  - type: fork\n    ${pass}`),
+      'steps[0].type',
+      4,
+      /sequential, parallel or loop/,
+    ],
+    [
+      'branches without a type',
+      yaml(`  - branches: {}\n    ${pass}`),
+      'steps[0].branches',
+      4,
+      /type: parallel/,
+    ],
     ['a bad step_id', yaml(`  - ${pass}\n    step_id: a b`), 'steps[0].step_id', 5, /letters, digits/],
     ['a bad slug', `name: x\nslug: A b\nsteps: []`, 'slug', 2, /lower-case/],
-    ['a schema that is none', yaml(`  - ${pass}\n    inputSchema: 5`), 'steps[0].inputSchema', 5, /object or a boolean/],
-    ['a bound', yaml(`  - ${pass}\n    processor_config:\n      temperature: 3`), 'steps[0].processor_config.temperature', 6, /<=2/],
-    ['a loop without end', yaml(`  - type: loop\n    max_iterations: 2000\n    body: [{ ${pass} }]`), 'steps[0].max_iterations', 5, /1000/],
+    [
+      'a schema that is none',
+      yaml(`  - ${pass}\n    inputSchema: 5`),
+      'steps[0].inputSchema',
+      5,
+      /object or a boolean/,
+    ],
+    [
+      'a bound',
+      yaml(`  - ${pass}\n    processor_config:\n      temperature: 3`),
+      'steps[0].processor_config.temperature',
+      6,
+      /<=2/,
+    ],
+    [
+      'a loop without end',
+      yaml(`  - type: loop\n    max_iterations: 2000\n    body: [{ ${pass} }]`),
+      'steps[0].max_iterations',
+      5,
+      /1000/,
+    ],
     ['a duplicate key', yaml(`  - ${pass}\n    name: a\n    name: b`), '', 6, /unique/],
     ['an alias', yaml(`  - &a { ${pass} }\n  - *a`), '', 5, /Aliases/],
-    ['a number JSON lacks', yaml(`  - ${pass}\n    outputSchema: { const: .nan }`), 'steps[0].outputSchema.const', 5, /JSON number/],
-    ['binary data', yaml(`  - ${pass}\n    outputSchema: { const: !!binary aGk= }`), 'steps[0].outputSchema.const', 5, /JSON value/],
+    [
+      'a number JSON lacks',
+      yaml(`  - ${pass}\n    outputSchema: { const: .nan }`),
+      'steps[0].outputSchema.const',
+      5,
+      /JSON number/,
+    ],
+    [
+      'binary data',
+      yaml(`  - ${pass}\n    outputSchema: { const: !!binary aGk= }`),
+      'steps[0].outputSchema.const',
+      5,
+      /JSON value/,
+    ],
     ['an unknown tag', yaml(`  - ${pass}\n    name: !js/function x`), '', 5, /tag/],
-    ['a __proto__ key', yaml(`  - ${pass}\n    __proto__: { a: 1 }`), 'steps[0].__proto__', 5, /not accepted/],
+    [
+      'a __proto__ key',
+      yaml(`  - ${pass}\n    __proto__: { a: 1 }`),
+      'steps[0].__proto__',
+      5,
+      /not accepted/,
+    ],
     ['a second document', `${yaml(`  - ${pass}`)}\n---\nname: b`, '', 5, /multiple documents/],
     ['a tab', yaml(`  - ${pass}\n\tname: a`), '', 5, /Tabs/],
-    ['depth', yaml(`  - ${pass}\n    outputSchema: ${'{a: '.repeat(150)}1${'}'.repeat(150)}`), 'steps[0].outputSchema', 5, /deeply/],
+    [
+      'depth',
+      yaml(`  - ${pass}\n    outputSchema: ${'{a: '.repeat(150)}1${'}'.repeat(150)}`),
+      'steps[0].outputSchema',
+      5,
+      /deeply/,
+    ],
     ['no file at all', '', '', 1, /expected object/],
   ];
   for (const [what, text, at, line, message] of refused)
@@ -96,7 +156,9 @@ describe('parseFlowFile', () => {
     });
 
   it('refuses a tree that cannot run with INVALID_TREE, at the line of the step', () => {
-    const { code, problems } = refusal(yaml(`  - type: parallel\n    branches:\n      a:\n        - processor_type: llm\n`));
+    const { code, problems } = refusal(
+      yaml(`  - type: parallel\n    branches:\n      a:\n        - processor_type: llm\n`),
+    );
     assert.equal(code, 'INVALID_TREE');
     assert.deepEqual(
       problems.map(({ path: at, line }) => [at, line]),
@@ -127,29 +189,26 @@ describe('parseFlowFile', () => {
 });
 
 describe('formatFlowFile', () => {
-  const word = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 });
-  const json = fc.dictionary(word.filter((key) => key !== '__proto__'), fc.jsonValue({ noUnicodeString: false }));
+  const name = fc
+    .string({ unit: 'grapheme', minLength: 1, maxLength: 30 })
+    .filter((text) => !['__proto__', 'constructor', 'prototype'].includes(text));
+  const prompt = fc.string({ unit: 'binary', minLength: 1 });
+  const schema = fc
+    .dictionary(name, fc.jsonValue({ maxDepth: 2 }))
+    .map(
+      (value) =>
+        JSON.parse(JSON.stringify(value).replaceAll('__proto__', 'proto')) as { [key: string]: Json },
+    );
   for (const format of ['yaml', 'json'] as const)
     it(`writes ${format} that reads as the same flow, whatever text it holds`, () => {
       fc.assert(
-        fc.property(word, fc.string({ unit: 'binary', minLength: 1 }), json, (name, prompt, schema) => {
-          const block = (step_id: string): SequentialStep => ({
-            type: 'sequential',
-            step_id,
-            name,
-            processor_type: 'code',
-            prompt,
-            outputSchema: schema,
-          });
-          const branches = { [name]: [block('b')], constructor: [block('c')] };
-          const file = {
-            name,
-            slug: 'flow',
-            steps: [block('a'), { type: 'parallel' as const, step_id: 'p', name, branches }],
-          };
-          fc.pre(name !== '__proto__' && name !== 'constructor');
-          const { constructor: _, ...kept } = branches;
-          file.steps[1] = { type: 'parallel', step_id: 'p', name, branches: kept };
+        fc.property(name, prompt, schema, (name, prompt, outputSchema) => {
+          const block = { type: 'sequential', name, processor_type: 'code', prompt, outputSchema } as const;
+          const steps: Step[] = [
+            { ...block, step_id: 'a' },
+            { type: 'parallel', step_id: 'p', name, branches: { [name]: [{ ...block, step_id: 'b' }] } },
+          ];
+          const file = { name, slug: 'flow', steps };
           assert.deepEqual(parseFlowFile(formatFlowFile(file, format), format), file);
         }),
       );

@@ -11,7 +11,11 @@ describe('API reference', () => {
   after(() => weir.stop());
 
   type Schema = { required: string[]; additionalProperties: boolean };
-  type Document = { openapi: string; paths: { [path: string]: object }; components: { schemas: { ExecuteRequest: Schema } } };
+  type Document = {
+    openapi: string;
+    paths: { [path: string]: object };
+    components: { schemas: { ExecuteRequest: Schema } };
+  };
   const openApi = async () => (await (await fetch(`${weir.url}/openapi.json`)).json()) as Document;
 
   it('describes every route, and nothing else, as OpenAPI 3.1', async () => {
