@@ -154,7 +154,7 @@ function startMachine(module: QuickJSWASMModule): Machine {
     try {
       const title = callText('title', thrown);
       // Without memory for an error object, QuickJS throws null.
-      if (title === 'InternalError: out of memory' || (memoryFull && title.endsWith(' null')))
+      if (title === 'InternalError: out of memory' || (memoryFull && title === 'The code threw null'))
         return OUT_OF_MEMORY;
       const found = new RegExp(`\\b${FILE_NAME}:(\\d+)`).exec(callText('stack', thrown))?.[1];
       if (found === undefined) return { code: 'CODE_ERROR', message: title };

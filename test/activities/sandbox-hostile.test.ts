@@ -8,6 +8,8 @@ type Expected = { output: Json } | { code: string; message?: RegExp };
 const TIMEOUT: Expected = { code: 'CODE_TIMEOUT' };
 const LIMIT: Expected = { code: 'CODE_LIMIT_EXCEEDED' };
 const TIMEOUT_OR_LIMIT: Expected = { code: 'CODE_TIMEOUT|CODE_LIMIT_EXCEEDED' };
+const ANY_FAILURE: Expected = { code: 'CODE_ERROR|CODE_TIMEOUT|CODE_LIMIT_EXCEEDED' };
+const ERROR_OR_LIMIT: Expected = { code: 'CODE_ERROR|CODE_LIMIT_EXCEEDED' };
 const BRACE: Expected = { code: 'CODE_ERROR', message: /closes a brace/ };
 const fails = (message: RegExp): Expected => ({ code: 'CODE_ERROR', message });
 
@@ -30,49 +32,29 @@ const SCRIPTS: [name: string, source: string, expected: Expected][] = [
   ],
   ['arrays without end', 'const a = []; for (;;) a.push([a.length])', TIMEOUT_OR_LIMIT],
   ['typed arrays without end', 'const a = []; for (;;) a.push(new Uint8Array(1e6).fill(1))', LIMIT],
-  [
-    'one array buffer of 2 GB',
-    'return new ArrayBuffer(2 ** 31 - 1).byteLength',
-    { code: 'CODE_ERROR|CODE_LIMIT_EXCEEDED' },
-  ],
-  [
-    'strings that double',
-    'let s = "x"; for (;;) s += s; ',
-    { code: 'CODE_ERROR|CODE_LIMIT_EXCEEDED|CODE_TIMEOUT' },
-  ],
+  ['one array buffer of 2 GB', 'return new ArrayBuffer(2 ** 31 - 1).byteLength', ERROR_OR_LIMIT],
+  ['strings that double', 'let s = "x"; for (;;) s += s; ', ANY_FAILURE],
   ['repeat', 'return "x".repeat(2 ** 30)', fails(/invalid string length/)],
-  [
-    'padEnd',
-    'return "x".padEnd(2 ** 29, "y").length',
-    { code: 'CODE_ERROR|CODE_LIMIT_EXCEEDED|CODE_TIMEOUT' },
-  ],
+  ['padEnd', 'return "x".padEnd(2 ** 29, "y").length', ANY_FAILURE],
   ['Array.from of a huge length', 'return Array.from({ length: 2 ** 32 - 1 }).length', TIMEOUT_OR_LIMIT],
   [
     'join of a sparse array',
     'const a = []; a.length = 2 ** 32 - 1; return a.join("xxxx").length',
-    { code: 'CODE_ERROR|CODE_LIMIT_EXCEEDED|CODE_TIMEOUT' },
+    ANY_FAILURE,
   ],
-  [
-    'BigInt that grows',
-    'let n = 3n; for (;;) n *= n',
-    { code: 'CODE_ERROR|CODE_TIMEOUT|CODE_LIMIT_EXCEEDED' },
-  ],
+  ['BigInt that grows', 'let n = 3n; for (;;) n *= n', ANY_FAILURE],
   ['deep recursion', 'const f = () => f() + 1; return f()', fails(/call stack/)],
   [
     'deep recursion through toString',
     'const o = { toString() { return `${o}` } }; return `${o}`',
-    { code: 'CODE_ERROR|CODE_LIMIT_EXCEEDED' },
+    ERROR_OR_LIMIT,
   ],
   [
     'deep recursion in the regular expression',
     'return new RegExp("(".repeat(50000) + ")".repeat(50000)).test("")',
-    { code: 'CODE_ERROR|CODE_LIMIT_EXCEEDED' },
+    ERROR_OR_LIMIT,
   ],
-  [
-    'deep recursion in the parser',
-    'return eval("[".repeat(100000))',
-    { code: 'CODE_ERROR|CODE_LIMIT_EXCEEDED' },
-  ],
+  ['deep recursion in the parser', 'return eval("[".repeat(100000))', ERROR_OR_LIMIT],
   ['huge output', 'return Array.from({ length: 200 }, () => "x".repeat(1e5))', LIMIT],
   [
     'deep output',
@@ -82,7 +64,7 @@ const SCRIPTS: [name: string, source: string, expected: Expected][] = [
   [
     'output from a Proxy without end',
     'const p = new Proxy({}, { get: () => p, ownKeys: () => ["a"], getOwnPropertyDescriptor: () => ({ enumerable: true, configurable: true }) }); return { toJSON: undefined, p }',
-    { code: 'CODE_ERROR|CODE_LIMIT_EXCEEDED' },
+    ERROR_OR_LIMIT,
   ],
   ['getter that never returns', 'return { get a() { for (;;); } }', TIMEOUT],
   [
@@ -217,7 +199,7 @@ describe('hostile user code', () => {
 
   for (const [name, source, expected] of SCRIPTS) {
     it(name, async () => {
-      const patient = 'code' in expected && expected.code.includes('TIMEOUT') ? 700 : 10_000;
+      const patient = 'code' in expected && expected.code.includes('TIMEOUT') ? 300 : 10_000;
       const result = await run(source, patient).catch((error: unknown) => error);
       if ('output' in expected) {
         assert.deepEqual((result as { output?: Json }).output, expected.output, String(result));

@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
+import { encodeFrame } from '../../activities/sandbox/frames.ts';
 import { startGuest } from '../../activities/sandbox/guest-process.ts';
 import { createSandbox, type Sandbox, SandboxCrashed } from '../../activities/sandbox/sandbox.ts';
 
@@ -145,6 +146,36 @@ describe('sandbox processes', () => {
   it('a program that cannot start rejects with SandboxCrashed', async () => {
     const missing = startGuest({ file: '/nonexistent/program', args: [] }, new AbortController().signal);
     await assert.rejects(missing, SandboxCrashed);
+  });
+
+  it('a process stays under 700 MB however much memory the code asks for', async () => {
+    const [pid = 0] = guests();
+    const fill =
+      'const a = []; try { for (;;) a.push(new Uint8Array(1e6).fill(1)) } catch {} return a.length';
+    const { output } = await sandbox.run(call(fill));
+    assert.ok(Number(output) > 200 && Number(output) < 270, `took ${output} MB`);
+    const peak = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    assert.ok(Number(peak) < 700_000, `peak of ${peak} kB`);
+  });
+
+  it('says why a program ended before it was ready', async () => {
+    const broken = startGuest(
+      { file: '/bin/sh', args: ['-c', 'echo no such luck >&2'] },
+      new AbortController().signal,
+    );
+    await assert.rejects(broken, { name: 'SandboxCrashed', cause: 'no such luck\n' });
+  });
+
+  it('works without unshare and setpriv, as on macOS', async () => {
+    const plain = { file: '/bin/sh', args: ['-c', 'exec env -i "$@"', 'sh'] };
+    const guest = await startGuest(plain, new AbortController().signal);
+    const frame = await guest.call(
+      encodeFrame({ source: 'return input', timeoutMs: 5_000 }, Buffer.from('{"input":7}')),
+      5_000,
+    );
+    assert.equal(frame.body.toString(), '7');
+    guest.kill();
+    await guest.exited;
   });
 
   it('processes end by themselves when the service is killed', async () => {

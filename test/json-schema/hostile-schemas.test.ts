@@ -178,6 +178,11 @@ describe('hostile JSON Schemas', () => {
     });
   }
 
+  it('a value nested beyond what can be passed on is refused', async () => {
+    const deep: Json = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000));
+    await assert.rejects(validator.validate({ items: { $ref: '#' } }, deep), { code: 'SCHEMA_INVALID' });
+  });
+
   it('close rejects what runs and what comes later', async () => {
     const other = createValidator();
     const running = assert.rejects(other.validate(fanOut(40), {}), /closed/);

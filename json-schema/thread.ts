@@ -1,0 +1,47 @@
+// The program of a validator thread: compiles and validates where it can be stopped.
+import { parentPort, workerData } from 'node:worker_threads';
+import { LRUCache } from 'lru-cache';
+import type { Json } from '../flow/definition.ts';
+import { CompilationError, type CompiledSchema, compileSchema } from './compile-schema.ts';
+import { COMPILATION_MAX_MS, COMPILED_MAX, COMPILED_MAX_LENGTH, VALIDATION_MAX_MS } from './limits.ts';
+import type { SchemaProblem } from './validator.ts';
+
+/** `schema` is JSON text; without `value` the schema is only compiled. */
+export type ThreadRequest = { schema: string; value?: Json };
+export type ThreadReply =
+  | { problems: SchemaProblem[] }
+  | { invalid: { message: string; path?: string | undefined; culprit?: string | undefined } };
+
+/** Shared with the pool: when, on the monotonic clock in nanoseconds, what runs now has to be done. */
+const deadline = new BigInt64Array(workerData as SharedArrayBuffer);
+const compiled = new LRUCache<string, CompiledSchema>({
+  max: COMPILED_MAX,
+  maxSize: COMPILED_MAX_LENGTH,
+  sizeCalculation: (_, schema) => schema.length,
+});
+
+parentPort?.on('message', (request: ThreadRequest) => parentPort?.postMessage(answer(request)));
+
+function answer({ schema, value }: ThreadRequest): ThreadReply {
+  try {
+    allow(COMPILATION_MAX_MS);
+    let validate = compiled.get(schema);
+    if (validate === undefined) {
+      validate = compileSchema(JSON.parse(schema));
+      compiled.set(schema, validate);
+    }
+    if (value === undefined) return { problems: [] };
+    allow(VALIDATION_MAX_MS);
+    return { problems: validate(value) };
+  } catch (error) {
+    if (error instanceof CompilationError) {
+      return { invalid: { message: error.message, path: error.path, culprit: error.culprit } };
+    }
+    if (error instanceof RangeError) return { invalid: { message: 'it refers to itself without end' } };
+    return { invalid: { message: error instanceof Error ? error.message : String(error) } };
+  }
+}
+
+function allow(milliseconds: number): void {
+  Atomics.store(deadline, 0, process.hrtime.bigint() + BigInt(milliseconds) * 1_000_000n);
+}

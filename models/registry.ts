@@ -1,0 +1,98 @@
+// What each model can do and what its tokens cost: models.json, overlaid by the operator's file.
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { ServiceError } from '../flow/errors.ts';
+import shipped from './models.json' with { type: 'json' };
+
+const usdPerMillionTokens = z.number().min(0).max(10_000);
+
+const capabilities = z.strictObject({
+  /** Empty for a text-only model. */
+  image_mime_types: z.array(z.string().startsWith('image/')),
+  tools: z.boolean(),
+  /** Whether `response_format: json_schema` is honoured; else the schema goes into the instructions. */
+  json_schema: z.boolean(),
+  context_tokens: z.int().positive(),
+  price: z.strictObject({ input: usdPerMillionTokens, output: usdPerMillionTokens }),
+});
+
+const modelList = z.record(z.string().regex(/^[a-z0-9]+\/\S+$/), capabilities.partial(), {
+  error: (issue) =>
+    issue.code === 'invalid_key' ? 'The name must read provider/model or provider/*' : undefined,
+});
+
+/** What one model takes and costs; `price` is in USD per million tokens. */
+export type ModelCapabilities = z.infer<typeof capabilities>;
+
+export type TokenUsage = { promptTokens: number; completionTokens: number };
+
+export type Registry = {
+  /** Throws MODEL_NOT_CONFIGURED when the list has neither the model nor its provider. */
+  capabilities(model: string): ModelCapabilities;
+  /** Whole microcredits, rounded up; 1 credit is 0.01 USD. */
+  costMicrocredits(model: string, usage: TokenUsage): number;
+};
+
+/**
+ * Reads the model list once. An entry takes what it leaves out from its provider's `*` entry, which also stands
+ * for the provider's unlisted models. `file` has the shape of models.json and wins over it, field by field;
+ * throws an Error that names the file and each wrong entry.
+ */
+export function createRegistry(options: { file?: string | undefined } = {}): Registry {
+  const models = new Map(Object.entries(modelList.parse(shipped)));
+  if (options.file !== undefined) {
+    for (const [id, entry] of Object.entries(readModelList(options.file))) {
+      models.set(id, { ...models.get(id), ...entry });
+    }
+  }
+
+  const resolved = new Map<string, ModelCapabilities>();
+  for (const [id, entry] of models) {
+    const complete = capabilities.safeParse({ ...models.get(providerEntry(id)), ...entry });
+    if (!complete.success) {
+      throw new Error(
+        `The models file ${options.file} leaves fields of "${id}" out, and there is no complete ` +
+          `"${providerEntry(id)}" to take them from:\n${z.prettifyError(complete.error)}`,
+      );
+    }
+    resolved.set(id, complete.data);
+  }
+
+  function find(model: string): ModelCapabilities {
+    const found = resolved.get(model) ?? resolved.get(providerEntry(model));
+    if (found) return found;
+    const providers = [...resolved.keys()].filter((id) => id.endsWith('/*')).map((id) => id.slice(0, -1));
+    throw new ServiceError(
+      'MODEL_NOT_CONFIGURED',
+      `"${model}" is not a known model: its name has to begin with one of ${providers.join(', ')}.`,
+      { model },
+    );
+  }
+
+  return {
+    capabilities: find,
+    costMicrocredits(model, usage) {
+      const { price } = find(model);
+      // Whole micro-dollars per million tokens keep the sum exact; one USD is 1e8 microcredits.
+      const input = usage.promptTokens * Math.round(price.input * 1e6);
+      const output = usage.completionTokens * Math.round(price.output * 1e6);
+      return Math.ceil((input + output) / 1e4);
+    },
+  };
+}
+
+function providerEntry(model: string): string {
+  return `${model.slice(0, model.indexOf('/') + 1)}*`;
+}
+
+function readModelList(file: string): z.infer<typeof modelList> {
+  let content: unknown;
+  try {
+    content = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new Error(`The models file ${file} can't be read: ${(error as Error).message}`);
+  }
+  const parsed = modelList.safeParse(content);
+  if (parsed.success) return parsed.data;
+  throw new Error(`The models file ${file} is not valid:\n${z.prettifyError(parsed.error)}`);
+}
