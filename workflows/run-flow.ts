@@ -1,5 +1,4 @@
 import {
-  ActivityFailure,
   ApplicationFailure,
   CancellationScope,
   isCancellation,
@@ -8,10 +7,10 @@ import {
 } from '@temporalio/workflow';
 import { ServiceError } from '../flow/errors.ts';
 import { interpret } from '../flow/interpreter.ts';
-import { blockKey, type PlannedBlock } from '../flow/plan.ts';
-import type { BlockCall, FailureReason, RunInput, RunOutcome } from '../flow/run.ts';
+import type { FailureReason, RunInput, RunOutcome } from '../flow/run.ts';
 import { MESSAGE_REF, type Value } from '../flow/value.ts';
-import { blockActivities, modelActivities, recordRun } from './activities.ts';
+import { blockActivities, recordRun } from './activities.ts';
+import { BlockFailure, createBlockRunner } from './run-block.ts';
 
 /**
  * One run of a flow: interprets its plan, one activity per block, and records the end. Answers the result as a Value;
@@ -26,7 +25,7 @@ export async function runFlow({ executionId, steps }: RunInput): Promise<Value> 
         steps,
         { ref: MESSAGE_REF },
         {
-          runBlock: (block, input, iterations) => runBlock(executionId, block, input, iterations),
+          runBlock: createBlockRunner(executionId),
           inspect: (value) => blockActivities.inspectValue(executionId, value),
           holds: (condition, value) => blockActivities.checkCondition(executionId, condition, value),
         },
@@ -45,39 +44,6 @@ export async function runFlow({ executionId, steps }: RunInput): Promise<Value> 
     if (end.status === 'completed') return end.result;
     throw ApplicationFailure.nonRetryable(end.error.message, end.error.code, end.error);
   });
-}
-
-async function runBlock(
-  executionId: string,
-  block: PlannedBlock,
-  input: Value,
-  iterations: number[],
-): Promise<Value> {
-  const key = blockKey(block.step_id, iterations);
-  const call: BlockCall = { executionId, stepId: block.step_id, blockKey: key, input };
-  const summary = iterations.length > 0 ? `${block.name} #${iterations.join('.')}` : block.name;
-  try {
-    switch (block.processor_type) {
-      case 'llm':
-        return await modelActivities.callModel.executeWithOptions({ activityId: key, summary }, [call]);
-      case 'code':
-        return await blockActivities.runCode.executeWithOptions({ summary }, [call]);
-      case 'passthrough':
-        return await blockActivities.passThrough.executeWithOptions({ summary }, [call]);
-    }
-  } catch (error) {
-    throw isCancellation(error) ? error : new BlockFailure(block, error);
-  }
-}
-
-/** A block that failed for good. */
-class BlockFailure extends Error {
-  readonly block: PlannedBlock;
-  constructor(block: PlannedBlock, error: unknown) {
-    // A local activity fails as the failure itself, a regular one as an ActivityFailure around it.
-    super(`Block ${block.name} failed`, { cause: error instanceof ActivityFailure ? error.cause : error });
-    this.block = block;
-  }
 }
 
 const REASONS: { [code: string]: FailureReason } = {

@@ -101,7 +101,8 @@ describe('runFlow', () => {
         body: [llm('ask', 'Say {{previous_output}}', 'demo/chat', { name: 'Ask the model' })],
       },
     ]);
-    const events = await history((await execute(flow)).executionId);
+    const { executionId } = await execute(flow);
+    const events = await history(executionId);
     const summaries = events.flatMap(({ userMetadata }) => {
       const data = userMetadata?.summary?.data;
       return data ? [JSON.parse(Buffer.from(data).toString()) as string] : [];
@@ -110,6 +111,13 @@ describe('runFlow', () => {
       ['Make a list', 'Ask the model #0'].filter((summary) => !summaries.includes(summary)),
       [],
       JSON.stringify(summaries),
+    );
+    const details = await weir.client.workflow
+      .getHandle(executionId)
+      .query<{ currentDetails: string }>('__temporal_workflow_metadata');
+    assert.equal(
+      details.currentDetails,
+      '- Make a list (code): completed\n- Ask the model #0 (llm): completed',
     );
     const scheduled = events.map((event) => event.activityTaskScheduledEventAttributes).find(Boolean);
     assert.equal(scheduled?.activityId, 'ask#0');

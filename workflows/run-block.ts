@@ -1,0 +1,61 @@
+import { ActivityFailure, isCancellation, setCurrentDetails } from '@temporalio/workflow';
+import { blockKey, type PlannedBlock } from '../flow/plan.ts';
+import type { BlockCall } from '../flow/run.ts';
+import type { Value } from '../flow/value.ts';
+import { blockActivities, modelActivities } from './activities.ts';
+
+/** Executions shown among the workflow's current details; older ones are in the history. */
+const SHOWN_MAX = 50;
+
+/** A block that failed for good; `cause` is the failure its activity ended with. */
+export class BlockFailure extends Error {
+  readonly block: PlannedBlock;
+  constructor(block: PlannedBlock, error: unknown) {
+    // A local activity fails as the failure itself, a regular one as an ActivityFailure around it.
+    super(`Block ${block.name} failed`, { cause: error instanceof ActivityFailure ? error.cause : error });
+    this.block = block;
+  }
+}
+
+/**
+ * Runs blocks of one run as activities, under their names, and keeps the current details of the workflow (the Web UI
+ * does not show a local activity's summary). Rejects with BlockFailure.
+ */
+export function createBlockRunner(executionId: string) {
+  const shown = new Map<string, string>();
+
+  function show(key: string, text: string): void {
+    shown.set(key, text);
+    if (shown.size > SHOWN_MAX) shown.delete(shown.keys().next().value as string);
+    setCurrentDetails([...shown.values()].map((line) => `- ${line}`).join('\n'));
+  }
+
+  return async function runBlock(block: PlannedBlock, input: Value, iterations: number[]): Promise<Value> {
+    const key = blockKey(block.step_id, iterations);
+    const summary = iterations.length > 0 ? `${block.name} #${iterations.join('.')}` : block.name;
+    show(key, `${summary} (${block.processor_type}): running`);
+    try {
+      const output = await runActivity(
+        block,
+        { executionId, stepId: block.step_id, blockKey: key, input },
+        summary,
+      );
+      show(key, `${summary} (${block.processor_type}): completed`);
+      return output;
+    } catch (error) {
+      show(key, `${summary} (${block.processor_type}): failed`);
+      throw isCancellation(error) ? error : new BlockFailure(block, error);
+    }
+  };
+}
+
+function runActivity(block: PlannedBlock, call: BlockCall, summary: string): Promise<Value> {
+  switch (block.processor_type) {
+    case 'llm':
+      return modelActivities.callModel.executeWithOptions({ activityId: call.blockKey, summary }, [call]);
+    case 'code':
+      return blockActivities.runCode.executeWithOptions({ summary }, [call]);
+    case 'passthrough':
+      return blockActivities.passThrough.executeWithOptions({ summary }, [call]);
+  }
+}
