@@ -30,13 +30,14 @@ export function parseFlowFile(text: string, format: FlowFileFormat): FlowFile {
     if (problems.length > 0)
       throw refusal(
         code,
-        problems.map(({ path, message }) => ({ path: formatPath(path), message, line: lineOf(path) })),
+        problems
+          .slice(0, PROBLEMS_MAX)
+          .map(({ path, message }) => ({ path: formatPath(path), message, line: lineOf(path) })),
       );
   };
   refuse('VALIDATION_ERROR', findNonJson(value));
   const parsed = flowFileSchema.safeParse(value, {
-    error: (issue) =>
-      issue.code === 'invalid_type' && issue.input === undefined ? 'This field is required.' : undefined,
+    error: (issue) => (issue.input === undefined ? 'This field is required.' : undefined),
   });
   if (!parsed.success) refuse('VALIDATION_ERROR', parsed.error.issues.flatMap(toProblems));
   const { name, slug, description, steps } = parsed.data as z.infer<typeof flowFileSchema>;
@@ -81,21 +82,19 @@ function parseJson(text: string): Parsed {
   if (findNonJson(value).length > 0) return { value, lineOf: () => 1 };
   // JSON is YAML, whose parser knows lines and sees what JSON.parse passes over: keys written twice.
   const { document, lineOf } = readDocument(text);
-  const twice = document.errors.filter((error) => error.code === 'DUPLICATE_KEY');
-  if (twice.length > 0) throw refusal('VALIDATION_ERROR', twice.map(toSyntaxProblem(lineOf)));
+  const twice = findForbidden(document, lineOf);
+  if (twice.length > 0) throw refusal('VALIDATION_ERROR', twice);
   return { value, lineOf: (path) => lineOf(offsetOf(document, path)) };
 }
 
 function parseYaml(text: string): Parsed {
   const { document, lineOf } = readDocument(text);
-  const problems = [...document.errors, ...document.warnings].map(toSyntaxProblem(lineOf));
-  visit(document, {
-    Alias(_key, node) {
-      const line = lineOf(node.range?.[0] ?? 0);
-      problems.push({ path: '', message: 'Aliases (*) are not accepted: write the value out.', line });
-      return visit.BREAK;
-    },
-  });
+  const syntax = [...document.errors, ...document.warnings].map((error) => ({
+    path: '',
+    message: error.code === 'RESOURCE_EXHAUSTION' ? 'Nested too deeply.' : error.message,
+    line: lineOf(error.pos[0]),
+  }));
+  const problems = syntax.length > 0 ? syntax : findForbidden(document, lineOf);
   if (problems.length > 0) throw refusal('VALIDATION_ERROR', problems);
   return { value: document.toJS({ maxAliasCount: 0 }), lineOf: (path) => lineOf(offsetOf(document, path)) };
 }
@@ -105,18 +104,32 @@ function readDocument(text: string): { document: Document; lineOf(offset: number
   const document = parseDocument(text, {
     schema: 'core',
     stringKeys: true,
+    uniqueKeys: false,
     prettyErrors: false,
     lineCounter: counter,
   });
   return { document, lineOf: (offset) => counter.linePos(offset).line };
 }
 
-function toSyntaxProblem(lineOf: (offset: number) => number) {
-  return (error: { code: string; message: string; pos: [number, number] }): FileProblem => ({
-    path: '',
-    message: error.code === 'RESOURCE_EXHAUSTION' ? 'Nested too deeply.' : error.message,
-    line: lineOf(error.pos[0]),
+/** Aliases, and keys that a map has twice: the parser's own check takes quadratic time. */
+function findForbidden(document: Document, lineOf: (offset: number) => number): FileProblem[] {
+  const problems: FileProblem[] = [];
+  const report = (node: { range?: [number, number, number] | null }, message: string) =>
+    problems.push({ path: '', message, line: lineOf(node.range?.[0] ?? 0) });
+  visit(document, {
+    Alias: (_, node) => {
+      report(node, 'Aliases (*) are not accepted: write the value out.');
+    },
+    Map: (_, node) => {
+      const keys = new Set<unknown>();
+      for (const { key } of node.items) {
+        if (!isScalar(key)) continue;
+        if (keys.has(key.value)) report(key, `The key ${JSON.stringify(key.value)} is there twice.`);
+        keys.add(key.value);
+      }
+    },
   });
+  return problems;
 }
 
 /** Where the deepest part of a path that the file has begins: its key, in a map. */

@@ -38,7 +38,7 @@ export async function createFlowWorker(deps: {
     }),
     maxConcurrentActivityTaskExecutions: config.modelConcurrency,
     // Longer than a model usually takes: a deploy does not pay for the same answer twice.
-    shutdownGraceTime: '60 seconds',
+    shutdownGraceTime: '30 seconds',
   });
   return {
     async run() {

@@ -66,7 +66,7 @@ describe('parseFlowFile', () => {
   const pass = 'processor_type: passthrough';
   const refused: [what: string, text: string, path: string, line: number, message: RegExp][] = [
     ['an unknown field', yaml(`  - ${pass}\n    promt: x`), 'steps[0].promt', 5, /no such field/],
-    ['a missing field', yaml('  - name: a'), 'steps[0].processor_type', 4, /required|expected/],
+    ['a missing field', yaml('  - name: a'), 'steps[0].processor_type', 4, /required/],
     [
       'a wrong type',
       yaml(`  - ${pass}\n  - ${pass}\n    prompt: 5`),
@@ -111,7 +111,7 @@ describe('parseFlowFile', () => {
       5,
       /1000/,
     ],
-    ['a duplicate key', yaml(`  - ${pass}\n    name: a\n    name: b`), '', 6, /unique/],
+    ['a duplicate key', yaml(`  - ${pass}\n    name: a\n    name: b`), '', 6, /twice/],
     ['an alias', yaml(`  - &a { ${pass} }\n  - *a`), '', 5, /Aliases/],
     [
       'a number JSON lacks',
@@ -182,8 +182,8 @@ describe('parseFlowFile', () => {
 
   it('refuses what is too large or too deep without running out of stack', () => {
     assert.equal(refusal(`# ${'x'.repeat(2 * 1024 * 1024)}`).code, 'VALIDATION_ERROR');
-    assert.match(refusal('['.repeat(100_000)).problems[0]?.message ?? '', /deeply/);
-    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    assert.match(refusal('['.repeat(20_000)).problems[0]?.message ?? '', /deeply/);
+    const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
     assert.match(refusal(deep, 'json').problems[0]?.message ?? '', /deeply/);
   });
 });

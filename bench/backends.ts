@@ -1,0 +1,57 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { startPostgres } from '../embedded/postgres.ts';
+import type { Progress } from '../embedded/report.ts';
+import { startTemporal } from '../embedded/temporal.ts';
+import { startWatchdog } from '../embedded/watchdog.ts';
+
+/** What is measured runs on these; a pid is undefined when the server was there before. `onStop` runs last first. */
+export type Backends = {
+  stateFolder: string;
+  databaseUrl: string;
+  temporalAddress: string;
+  pids: { PostgreSQL: number | undefined; Temporal: number | undefined };
+};
+
+/** TEST_DATABASE_URL and TEST_TEMPORAL_ADDRESS where they are set, else servers of our own with fsync on. */
+export async function startBackends(
+  progress: Progress,
+  onStop: (stop: () => Promise<void>) => void,
+): Promise<Backends> {
+  const { TEST_DATABASE_URL, TEST_TEMPORAL_ADDRESS } = process.env;
+  const stateFolder = mkdtempSync(path.join(tmpdir(), 'weir-bench-'));
+  onStop(async () => rmSync(stateFolder, { recursive: true, force: true }));
+  startWatchdog(stateFolder);
+
+  async function bringUp<T extends { stop(): Promise<void> }>(
+    name: string,
+    given: string | undefined,
+    start: (report: (line: string) => void) => Promise<T>,
+  ): Promise<T | undefined> {
+    if (given) return undefined;
+    const task = progress.begin(name);
+    try {
+      const server = await start(task.say);
+      onStop(server.stop);
+      task.done();
+      return server;
+    } finally {
+      task.drop();
+    }
+  }
+  const postgres = await bringUp('PostgreSQL', TEST_DATABASE_URL, async (report) => {
+    const server = await startPostgres({ stateFolder, password: 'weir', durable: true, report });
+    onStop(async () => rmSync(server.folder, { recursive: true, force: true }));
+    return server;
+  });
+  const temporal = await bringUp('Temporal', TEST_TEMPORAL_ADDRESS, (report) =>
+    startTemporal({ stateFolder, report }),
+  );
+  return {
+    stateFolder,
+    databaseUrl: postgres?.url ?? TEST_DATABASE_URL ?? '',
+    temporalAddress: temporal?.address ?? TEST_TEMPORAL_ADDRESS ?? '',
+    pids: { PostgreSQL: postgres?.child.pid, Temporal: temporal?.child.pid },
+  };
+}

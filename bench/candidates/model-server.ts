@@ -1,0 +1,6 @@
+// main: the demo model server, in a process of its own
+import { startDemoModelServer } from '../../embedded/demo-model-server.ts';
+
+const server = await startDemoModelServer();
+process.once('disconnect', () => server.close());
+process.send?.({ url: server.url });

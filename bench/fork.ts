@@ -1,0 +1,37 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+
+const STOP_TIMEOUT_MS = 10_000;
+
+/** A process that ends when this one does. */
+export type Fork = {
+  pid: number;
+  send(message: object): void;
+  /** The next message; rejects when the process ends instead. */
+  receive(): Promise<unknown>;
+  stop(): Promise<void>;
+};
+
+/** Starts a file of this folder in a process of its own. */
+export function startFork(file: string, env: NodeJS.ProcessEnv = {}): Fork {
+  const child = fork(path.join(import.meta.dirname, file), { env: { ...process.env, ...env } });
+  const exited = once(child, 'exit');
+  return {
+    pid: child.pid ?? 0,
+    send: (message) => void child.send(message),
+    receive: () =>
+      Promise.race([
+        once(child, 'message').then(([message]) => message),
+        exited.then(([code, signal]) => {
+          throw new Error(`${file} ended early (${signal ?? `code ${code}`})`);
+        }),
+      ]),
+    async stop() {
+      if (child.connected) child.disconnect();
+      const force = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
+      await exited;
+      clearTimeout(force);
+    },
+  };
+}

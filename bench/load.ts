@@ -1,0 +1,30 @@
+import { startFork } from './fork.ts';
+
+/** A POST, and a text that its answer has to contain. */
+export type LoadTarget = { url: string; headers?: Record<string, string>; body: string; expect: string };
+/** Ends with whichever of the two maxima comes first. */
+export type LoadJob = LoadTarget & { concurrency: number; maxRequests: number; maxMs: number };
+/** Latencies in milliseconds, from sending a request to the end of its answer. */
+export type LoadResult = { count: number; perSecond: number; p50: number; p95: number; p99: number };
+
+export type LoadGenerator = {
+  pid: number;
+  /** Rejects at the first wrong answer. */
+  run(job: LoadJob): Promise<LoadResult>;
+  stop(): Promise<void>;
+};
+
+/** The load generator's process; one job at a time. */
+export function startLoadGenerator(): LoadGenerator {
+  const { pid, send, receive, stop } = startFork('generate-load.ts');
+  return {
+    pid,
+    async run(job) {
+      send(job);
+      const answer = (await receive()) as LoadResult | { error: string };
+      if ('error' in answer) throw new Error(answer.error);
+      return answer;
+    },
+    stop,
+  };
+}

@@ -1,0 +1,31 @@
+// How much is measured: all of it takes about seven minutes, --quick less than one.
+
+export type Sizes = {
+  /** Every candidate once per round, in turn: a drift of the machine hits all alike. */
+  rounds: number;
+  warmUpMs: number;
+  /** At each concurrency. */
+  measureMs: number;
+  maxRequests: number;
+  /** Runs of three model calls, times the concurrency. */
+  modelRuns: number;
+  jobs: number;
+};
+
+export const FULL: Sizes = {
+  rounds: 3,
+  warmUpMs: 2_000,
+  measureMs: 7_000,
+  maxRequests: 20_000,
+  modelRuns: 5,
+  jobs: 2_000,
+};
+
+export const QUICK: Sizes = {
+  rounds: 1,
+  warmUpMs: 700,
+  measureMs: 1_000,
+  maxRequests: 2_000,
+  modelRuns: 1,
+  jobs: 100,
+};

@@ -1,0 +1,64 @@
+// What processes cost, from /proc; other systems than Linux are not measured.
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** The unit of /proc/<pid>/stat on every Linux that Node runs on: 100 ticks a second. */
+const TICK_MS = 10;
+
+/** The first process of each group by the group's name; undefined when it runs elsewhere. */
+export type Groups = Record<string, number | undefined>;
+/** `residentMb` counts pages that a group's processes share once. */
+export type Usage = { cpuMs: number; residentMb: number };
+
+type Process = { parent: number; cpuMs: number };
+
+/** What each group, a process with its descendants, has used so far; null where that cannot be read. */
+export function readUsage(groups: Groups): Record<string, Usage | null> {
+  const processes = process.platform === 'linux' ? readProcesses() : new Map<number, Process>();
+  return Object.fromEntries(
+    Object.entries(groups).map(([name, root]) => {
+      if (root === undefined || !processes.has(root)) return [name, null];
+      const pids = [...processes.keys()].filter((pid) => descendsFrom(processes, pid, root));
+      const cpuMs = pids.reduce((sum, pid) => sum + (processes.get(pid)?.cpuMs ?? 0), 0);
+      return [name, { cpuMs, residentMb: readResidentMb(pids) }];
+    }),
+  );
+}
+
+function readProcesses(): Map<number, Process> {
+  const processes = new Map<number, Process>();
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    const stat = readProc(pid, 'stat');
+    // The second field is the name in parentheses and may hold spaces.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    // user and system time, its own and that of the children that have ended
+    const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
+    if (stat) processes.set(Number(pid), { parent: Number(fields[1]), cpuMs: ticks * TICK_MS });
+  }
+  return processes;
+}
+
+function descendsFrom(processes: Map<number, Process>, pid: number, root: number): boolean {
+  for (let at: number | undefined = pid; at; at = processes.get(at)?.parent) if (at === root) return true;
+  return false;
+}
+
+function readResidentMb(pids: number[]): number {
+  let ownKb = 0;
+  let sharedKb = 0;
+  for (const pid of pids) {
+    const status = readProc(String(pid), 'status');
+    const field = (name: string) => Number(RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0);
+    ownKb += field('RssAnon');
+    sharedKb = Math.max(sharedKb, field('RssFile') + field('RssShmem'));
+  }
+  return (ownKb + sharedKb) / 1024;
+}
+
+/** Empty when the process has ended meanwhile. */
+function readProc(pid: string, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,115 @@
+// API keys are looked up by key id; secrets are stored as HMACs (spec: "API key format").
+import { sql } from 'kysely';
+import { ServiceError } from '../flow/errors.ts';
+import type { Db, Tx } from './connect.ts';
+import type { Environment } from './schema.ts';
+
+/** Keys of one project that are neither revoked nor expired. */
+export const ACTIVE_API_KEYS_MAX = 10;
+
+const COLUMNS = [
+  'id',
+  'key_id',
+  'project_id',
+  'environment',
+  'name',
+  'created_at',
+  'expires_at',
+  'revoked_at',
+] as const;
+
+export type NewApiKey = {
+  projectId: string;
+  keyId: string;
+  environment: Environment;
+  name: string;
+  secretHmac: Buffer;
+  expiresAt?: Date;
+};
+
+/** Opens a transaction of its own. Throws NOT_FOUND for an unknown project, CONFLICT when it has ten active keys. */
+export function insertApiKey(db: Db, key: NewApiKey) {
+  return db.transaction().execute(async (tx) => {
+    // The row's lock makes the count exact when several keys are made at once.
+    const project = await tx
+      .selectFrom('project')
+      .select('id')
+      .where('id', '=', key.projectId)
+      .where('deleted_at', 'is', null)
+      .forNoKeyUpdate()
+      .executeTakeFirst();
+    if (!project) throw new ServiceError('NOT_FOUND', 'There is no such project.');
+    const { active } = await tx
+      .selectFrom('api_key')
+      .select((eb) => eb.fn.countAll<number>().as('active'))
+      .where('project_id', '=', key.projectId)
+      .where('revoked_at', 'is', null)
+      .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', sql<Date>`now()`)]))
+      .executeTakeFirstOrThrow();
+    if (active >= ACTIVE_API_KEYS_MAX)
+      throw new ServiceError(
+        'CONFLICT',
+        `The project has ${ACTIVE_API_KEYS_MAX} active API keys, the most it can have: revoke one first.`,
+      );
+    return tx
+      .insertInto('api_key')
+      .values({
+        key_id: key.keyId,
+        project_id: key.projectId,
+        environment: key.environment,
+        name: key.name,
+        secret_hmac: key.secretHmac,
+        expires_at: key.expiresAt ?? null,
+      })
+      .returning(COLUMNS)
+      .executeTakeFirstOrThrow();
+  });
+}
+export type ApiKeyRow = Awaited<ReturnType<typeof insertApiKey>>;
+
+/** The key with the HMAC of its secret and where it belongs, revoked and expired ones too; none of deleted projects. */
+export function findApiKey(db: Db | Tx, keyId: string) {
+  return db
+    .selectFrom('api_key')
+    .innerJoin('project', 'project.id', 'api_key.project_id')
+    .innerJoin('organization', 'organization.id', 'project.organization_id')
+    .select([
+      'api_key.id',
+      'api_key.key_id',
+      'api_key.environment',
+      'api_key.secret_hmac',
+      'api_key.expires_at',
+      'api_key.revoked_at',
+      'api_key.project_id',
+      'project.organization_id',
+    ])
+    .where('api_key.key_id', '=', keyId)
+    .where('project.deleted_at', 'is', null)
+    .where('organization.deleted_at', 'is', null)
+    .executeTakeFirst();
+}
+export type FoundApiKey = NonNullable<Awaited<ReturnType<typeof findApiKey>>>;
+
+/** The project's keys, newest first, without their secrets. */
+export function listApiKeys(db: Db | Tx, projectId: string): Promise<ApiKeyRow[]> {
+  return db
+    .selectFrom('api_key')
+    .select(COLUMNS)
+    .where('project_id', '=', projectId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .execute();
+}
+
+/** Revokes a key, once: a second call changes nothing. Throws NOT_FOUND for a key that is not the project's. */
+export async function revokeApiKey(db: Db | Tx, projectId: string, keyId: string): Promise<ApiKeyRow> {
+  const row = await db
+    .updateTable('api_key')
+    .set({ revoked_at: sql`coalesce(revoked_at, now())` })
+    .where('project_id', '=', projectId)
+    .where('key_id', '=', keyId)
+    .returning(COLUMNS)
+    .executeTakeFirst();
+  if (!row) throw new ServiceError('NOT_FOUND', `The project has no API key ${keyId}.`);
+  return row;
+}

@@ -1,0 +1,167 @@
+// Flows and their versions: an editable draft, immutable numbered versions, one of them in production.
+import { sql } from 'kysely';
+import type { FlowDefinition } from '../flow/definition.ts';
+import { ServiceError } from '../flow/errors.ts';
+import type { Db, Tx } from './connect.ts';
+
+const COLUMNS = [
+  'id',
+  'project_id',
+  'slug',
+  'name',
+  'draft',
+  'production_version',
+  'created_at',
+  'updated_at',
+] as const;
+
+/** `definition` becomes the draft; without it the flow has no steps. Throws CONFLICT when the slug is taken. */
+export async function insertFlow(
+  db: Db | Tx,
+  flow: { projectId: string; slug: string; name: string; definition?: FlowDefinition },
+) {
+  const row = await db
+    .insertInto('flow')
+    .values({
+      project_id: flow.projectId,
+      slug: flow.slug,
+      name: flow.name,
+      draft: JSON.stringify(flow.definition ?? { steps: [] }),
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['project_id', 'slug']).where('deleted_at', 'is', null).doNothing(),
+    )
+    .returning(COLUMNS)
+    .executeTakeFirst();
+  if (!row) throw new ServiceError('CONFLICT', `The project has a flow with the slug ${flow.slug} already.`);
+  return row;
+}
+export type FlowRow = Awaited<ReturnType<typeof insertFlow>>;
+
+export function findFlowBySlug(db: Db | Tx, projectId: string, slug: string): Promise<FlowRow | undefined> {
+  return db
+    .selectFrom('flow')
+    .select(COLUMNS)
+    .where('project_id', '=', projectId)
+    .where('slug', '=', slug)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+}
+
+/** The project's flows, by slug, without their drafts; `latest_version` is null before the first publish. */
+export function listFlows(db: Db | Tx, projectId: string) {
+  return db
+    .selectFrom('flow')
+    .select(['id', 'slug', 'name', 'production_version', 'created_at', 'updated_at'])
+    .select((eb) =>
+      eb
+        .selectFrom('flow_version')
+        .select((version) => version.fn.max('version').as('latest'))
+        .whereRef('flow_version.flow_id', '=', 'flow.id')
+        .as('latest_version'),
+    )
+    .where('project_id', '=', projectId)
+    .where('deleted_at', 'is', null)
+    .orderBy('slug')
+    .execute();
+}
+
+/** Replaces the draft and, when given, the flow's name. What runs is not affected. Throws NOT_FOUND. */
+export async function updateDraft(
+  db: Db | Tx,
+  flowId: string,
+  definition: FlowDefinition,
+  name?: string,
+): Promise<void> {
+  const result = await db
+    .updateTable('flow')
+    .set({ draft: JSON.stringify(definition), updated_at: sql`now()`, ...(name !== undefined && { name }) })
+    .where('id', '=', flowId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+  if (result.numUpdatedRows === 0n) throw unknownFlow();
+}
+
+/** Makes the draft, as it is, the next version and answers its number. Opens a transaction of its own. Throws NOT_FOUND. */
+export function publishVersion(db: Db, flowId: string, note: string): Promise<number> {
+  return db.transaction().execute(async (tx) => {
+    // The row's lock gives concurrent publishers consecutive numbers.
+    const flow = await tx
+      .selectFrom('flow')
+      .select('id')
+      .where('id', '=', flowId)
+      .where('deleted_at', 'is', null)
+      .forNoKeyUpdate()
+      .executeTakeFirst();
+    if (!flow) throw unknownFlow();
+    const { version } = await tx
+      .insertInto('flow_version')
+      .columns(['flow_id', 'version', 'note', 'definition'])
+      .expression((eb) =>
+        eb
+          .selectFrom('flow')
+          .select((flow) => [
+            'flow.id',
+            sql<number>`(select coalesce(max(version), 0) + 1 from flow_version where flow_id = ${flowId})`.as(
+              'version',
+            ),
+            flow.val(note).as('note'),
+            'flow.draft',
+          ])
+          .where('flow.id', '=', flowId),
+      )
+      .returning('version')
+      .executeTakeFirstOrThrow();
+    return version;
+  });
+}
+
+/** Makes a published version the one that unversioned calls run. Throws NOT_FOUND. */
+export async function setProductionVersion(db: Db | Tx, flowId: string, version: number): Promise<void> {
+  const result = await db
+    .updateTable('flow')
+    .set({ production_version: version, updated_at: sql`now()` })
+    .where('id', '=', flowId)
+    .where('deleted_at', 'is', null)
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('flow_version')
+          .select('flow_version.id')
+          .whereRef('flow_version.flow_id', '=', 'flow.id')
+          .where('flow_version.version', '=', version),
+      ),
+    )
+    .executeTakeFirst();
+  if (result.numUpdatedRows === 0n) throw unknownVersion(version);
+}
+
+/** The published versions of a flow, newest first, without their definitions. */
+export function listVersions(db: Db | Tx, flowId: string) {
+  return db
+    .selectFrom('flow_version')
+    .select(['id', 'version', 'note', 'created_at'])
+    .where('flow_id', '=', flowId)
+    .orderBy('version', 'desc')
+    .execute();
+}
+
+/** A published version; throws NOT_FOUND. */
+export async function getVersion(db: Db | Tx, flowId: string, version: number) {
+  const row = await db
+    .selectFrom('flow_version')
+    .select(['id', 'version', 'note', 'definition', 'created_at'])
+    .where('flow_id', '=', flowId)
+    .where('version', '=', version)
+    .executeTakeFirst();
+  if (!row) throw unknownVersion(version);
+  return row;
+}
+
+function unknownFlow(): ServiceError {
+  return new ServiceError('NOT_FOUND', 'There is no such flow.');
+}
+
+function unknownVersion(version: number): ServiceError {
+  return new ServiceError('NOT_FOUND', `The flow has no published version ${version}.`);
+}

@@ -1,0 +1,179 @@
+-- Written by `npm run schema-dump` from the database that the migrations make. Not for editing.
+
+CREATE OR REPLACE FUNCTION public.notify_api_key()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      perform pg_notify('weir_api_key', new.key_id);
+      return new;
+    end $function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_version_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      raise exception 'a published flow version never changes';
+    end $function$;
+
+CREATE TABLE api_key (
+  id uuid not null default gen_random_uuid(),
+  key_id text not null,
+  project_id uuid not null,
+  environment text not null,
+  name text not null,
+  secret_hmac bytea not null,
+  created_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  constraint api_key_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint api_key_key_id_key UNIQUE (key_id),
+  constraint api_key_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE block_run (
+  execution_id uuid not null,
+  block_key text not null,
+  step_id text not null,
+  name text not null,
+  processor_type text not null,
+  status text not null,
+  input json not null,
+  output json,
+  error json,
+  model text,
+  prompt_tokens integer not null default 0,
+  completion_tokens integer not null default 0,
+  cost_microcredits bigint not null default 0,
+  latency_ms integer not null,
+  attempts integer not null,
+  started_at timestamp with time zone not null,
+  finished_at timestamp with time zone not null,
+  constraint block_run_pkey PRIMARY KEY (execution_id, block_key),
+  constraint block_run_status_check CHECK ((status = ANY (ARRAY['completed'::text, 'failed'::text])))
+);
+
+CREATE TABLE flow (
+  id uuid not null default gen_random_uuid(),
+  project_id uuid not null,
+  slug text not null,
+  name text not null,
+  draft json not null,
+  production_version integer,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  deleted_at timestamp with time zone,
+  constraint flow_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE flow_version (
+  id uuid not null default gen_random_uuid(),
+  flow_id uuid not null,
+  version integer not null,
+  note text not null,
+  definition json not null,
+  created_at timestamp with time zone not null default now(),
+  constraint flow_version_number_key UNIQUE (flow_id, version),
+  constraint flow_version_pkey PRIMARY KEY (id),
+  constraint flow_version_version_check CHECK ((version > 0))
+);
+
+CREATE TABLE ledger_entry (
+  id bigint generated always as identity not null,
+  organization_id uuid not null,
+  entry_key text not null,
+  kind text not null,
+  amount_microcredits bigint not null,
+  execution_id uuid,
+  created_at timestamp with time zone not null default now(),
+  constraint ledger_entry_key UNIQUE (organization_id, entry_key),
+  constraint ledger_entry_kind_check CHECK ((kind = ANY (ARRAY['grant'::text, 'charge'::text]))),
+  constraint ledger_entry_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE organization (
+  id uuid not null default gen_random_uuid(),
+  slug text not null,
+  name text not null,
+  description text not null default ''::text,
+  balance_microcredits bigint not null default 0,
+  created_at timestamp with time zone not null default now(),
+  deleted_at timestamp with time zone,
+  constraint organization_balance_microcredits_check CHECK ((balance_microcredits >= 0)),
+  constraint organization_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE project (
+  id uuid not null default gen_random_uuid(),
+  organization_id uuid not null,
+  slug text not null,
+  name text not null,
+  description text not null default ''::text,
+  user_id text,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  deleted_at timestamp with time zone,
+  constraint project_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE run (
+  execution_id uuid not null,
+  organization_id uuid not null,
+  project_id uuid not null,
+  flow_id uuid not null,
+  flow_version_id uuid not null,
+  mode text not null,
+  environment text not null,
+  status text not null default 'started'::text,
+  input json not null,
+  result json,
+  error json,
+  started_at timestamp with time zone not null default now(),
+  finished_at timestamp with time zone,
+  reconciled_at timestamp with time zone,
+  constraint run_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint run_mode_check CHECK ((mode = ANY (ARRAY['execute'::text, 'jobs'::text]))),
+  constraint run_pkey PRIMARY KEY (execution_id),
+  constraint run_status_check CHECK ((status = ANY (ARRAY['started'::text, 'completed'::text, 'failed'::text])))
+);
+
+CREATE INDEX api_key_project ON public.api_key USING btree (project_id) WHERE (revoked_at IS NULL);
+
+CREATE INDEX run_by_flow ON public.run USING btree (flow_id, started_at DESC, execution_id DESC);
+
+CREATE INDEX run_by_project ON public.run USING btree (project_id, started_at DESC, execution_id DESC);
+
+CREATE INDEX run_unfinished ON public.run USING btree (COALESCE(reconciled_at, started_at)) WHERE (status = 'started'::text);
+
+CREATE UNIQUE INDEX flow_slug_key ON public.flow USING btree (project_id, slug) WHERE (deleted_at IS NULL);
+
+CREATE UNIQUE INDEX organization_slug_key ON public.organization USING btree (slug) WHERE (deleted_at IS NULL);
+
+CREATE UNIQUE INDEX project_slug_key ON public.project USING btree (organization_id, slug) WHERE (deleted_at IS NULL);
+
+ALTER TABLE api_key ADD CONSTRAINT api_key_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id);
+
+ALTER TABLE block_run ADD CONSTRAINT block_run_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES run(execution_id);
+
+ALTER TABLE flow ADD CONSTRAINT flow_production_version_fkey FOREIGN KEY (id, production_version) REFERENCES flow_version(flow_id, version);
+
+ALTER TABLE flow ADD CONSTRAINT flow_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id);
+
+ALTER TABLE flow_version ADD CONSTRAINT flow_version_flow_id_fkey FOREIGN KEY (flow_id) REFERENCES flow(id);
+
+ALTER TABLE ledger_entry ADD CONSTRAINT ledger_entry_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
+
+ALTER TABLE project ADD CONSTRAINT project_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
+
+ALTER TABLE run ADD CONSTRAINT run_flow_id_fkey FOREIGN KEY (flow_id) REFERENCES flow(id);
+
+ALTER TABLE run ADD CONSTRAINT run_flow_version_id_fkey FOREIGN KEY (flow_version_id) REFERENCES flow_version(id);
+
+ALTER TABLE run ADD CONSTRAINT run_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
+
+ALTER TABLE run ADD CONSTRAINT run_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id);
+
+CREATE TRIGGER api_key_changed AFTER UPDATE ON public.api_key FOR EACH ROW EXECUTE FUNCTION notify_api_key();
+
+CREATE TRIGGER flow_version_immutable BEFORE DELETE OR UPDATE ON public.flow_version FOR EACH ROW EXECUTE FUNCTION refuse_version_change();

@@ -1,0 +1,98 @@
+// PostgreSQL and Temporal for a local start: the configured ones, else our own.
+import { Connection } from '@temporalio/client';
+import { loadClientConfigProfile, loadClientConnectConfig } from '@temporalio/envconfig';
+import type { Child } from './child.ts';
+import { reservePort } from './ports.ts';
+import { type Postgres, startPostgres } from './postgres.ts';
+import type { Progress } from './report.ts';
+import { startTemporal } from './temporal.ts';
+
+const UI_PORT = 8233;
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** A backend: `env` for the service, and for a local one what keeps it running. */
+export type Backend = {
+  env: NodeJS.ProcessEnv;
+  ports: Record<string, number>;
+  uiUrl?: string;
+  local?: { child: Child; restart(): Promise<Child> };
+};
+
+type Context = { stateFolder: string; ports: Record<string, number>; progress: Progress };
+
+/** DATABASE_URL, or a PostgreSQL with its data in the state folder. */
+export async function provideDatabase(context: Context, password: string): Promise<Backend> {
+  const { stateFolder, progress } = context;
+  if (process.env.DATABASE_URL) return { env: {}, ports: {} };
+  const task = progress.begin('PostgreSQL');
+  const start = (port: number | undefined): Promise<Postgres> =>
+    startPostgres({ stateFolder, password, database: 'weir', port, report: task.note });
+  try {
+    const { url, port, child, folder } = await start(context.ports.postgres);
+    task.done(folder);
+    return {
+      env: { DATABASE_URL: url },
+      ports: { postgres: port },
+      local: { child, restart: async () => samePort(await start(port), port) },
+    };
+  } finally {
+    task.drop();
+  }
+}
+
+/** Temporal's standard environment configuration, or a development server with its data in the state folder. */
+export async function provideTemporal(context: Context): Promise<Backend> {
+  const { stateFolder, progress, ports } = context;
+  const task = progress.begin('Temporal');
+  try {
+    if (isTemporalConfigured()) {
+      task.say('connecting to the configured server');
+      task.done(await checkConfiguredTemporal());
+      return { env: {}, ports: {} };
+    }
+    const note = (line: string) => progress.line(line);
+    const ui = await reservePort('the Temporal UI', ports.temporalUi ?? UI_PORT, UI_PORT, note);
+    const start = (port: number | undefined) =>
+      startTemporal({ stateFolder, port, uiPort: ui, report: task.say });
+    const temporal = await start(ports.temporal);
+    const { address, namespace, uiUrl, port, child } = temporal;
+    task.done(address);
+    return {
+      env: { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace },
+      ports: { temporal: port, temporalUi: temporal.uiPort },
+      uiUrl,
+      local: { child, restart: async () => samePort(await start(port), port) },
+    };
+  } finally {
+    task.drop();
+  }
+}
+
+function isTemporalConfigured(): boolean {
+  const { address, apiKey, tls } = loadClientConfigProfile();
+  return Boolean(address || apiKey || tls);
+}
+
+/** Says at once what is wrong with a configured server, rather than a service that never gets ready. */
+async function checkConfiguredTemporal(): Promise<string> {
+  const { connectionOptions, namespace = 'default' } = loadClientConnectConfig();
+  const where = `${connectionOptions.address}, namespace ${namespace}`;
+  try {
+    const connection = await Connection.connect({ ...connectionOptions, connectTimeout: CONNECT_TIMEOUT_MS });
+    await connection.workflowService.describeNamespace({ namespace });
+    await connection.close();
+    return where;
+  } catch (error) {
+    throw new Error(
+      `The configured Temporal server (${where}) does not answer: ${error instanceof Error ? error.message : error}. ` +
+        'Correct TEMPORAL_ADDRESS and its companions, or unset them for a local server.',
+    );
+  }
+}
+
+/** The service was told the address once: a restarted backend has to be found there. */
+async function samePort(started: { port: number; child: Child }, port: number): Promise<Child> {
+  if (started.port === port) return started.child;
+  await started.child.stop();
+  throw new Error(`port ${port} is taken by another program`);
+}

@@ -1,0 +1,93 @@
+// One process of a local start: in its own group, logged to a file, and on record so that any later process can end it.
+import { spawn } from 'node:child_process';
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { endProcess, type ProcessRecord } from './end-process.ts';
+import { processStartTime } from './process-identity.ts';
+
+const LOG_MAX_BYTES = 10 * 1024 * 1024;
+const LOG_TAIL_LINES = 15;
+
+export type ChildSpec = Pick<ProcessRecord, 'name' | 'order' | 'stopSignal' | 'stopTimeoutMs'> & {
+  stateFolder: string;
+  command: string;
+  args: string[];
+  env?: NodeJS.ProcessEnv;
+  /** The account it runs as, when not the caller's. */
+  account?: { uid: number; gid: number } | undefined;
+};
+
+export type Child = {
+  pid: number;
+  logFile: string;
+  /** Settles with how it ended, e.g. `ended with code 1`. */
+  exited: Promise<string>;
+  hasExited(): boolean;
+  logTail(): string;
+  /** Asks it to end and waits; forces it after `stopTimeoutMs`. */
+  stop(): Promise<void>;
+};
+
+/** Starts a process. Its output goes to `logs/<name>.log`, its record to `run/` in the state folder. */
+export function startChild(spec: ChildSpec): Child {
+  const logFile = path.join(spec.stateFolder, 'logs', `${spec.name}.log`);
+  const recordFolder = path.join(spec.stateFolder, 'run');
+  for (const folder of [path.dirname(logFile), recordFolder])
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const log = openLog(logFile);
+  const child = spawn(spec.command, spec.args, {
+    cwd: spec.account ? '/' : undefined,
+    env: spec.env ?? process.env,
+    stdio: ['ignore', log, log],
+    // Its own process group: Ctrl-C in a terminal reaches the supervisor alone, which ends the rest in order.
+    detached: true,
+    ...spec.account,
+  });
+  closeSync(log);
+  let ended = false;
+  const exited = new Promise<string>((resolve) => {
+    child.on('error', (error) => resolve(`could not be started: ${error.message}`));
+    child.on('exit', (code, signal) =>
+      resolve(signal ? `was ended by ${signal}` : `ended with code ${code}`),
+    );
+  }).finally(() => {
+    ended = true;
+    rmSync(recordFile, { force: true });
+  });
+  const recordFile = path.join(recordFolder, `${child.pid}.json`);
+  const record: ProcessRecord = {
+    name: spec.name,
+    order: spec.order,
+    stopSignal: spec.stopSignal,
+    stopTimeoutMs: spec.stopTimeoutMs,
+    pid: child.pid ?? 0,
+    startTime: child.pid ? (processStartTime(child.pid) ?? '') : '',
+  };
+  if (child.pid) writeFileSync(recordFile, JSON.stringify(record), { mode: 0o600 });
+  return {
+    pid: record.pid,
+    logFile,
+    exited,
+    hasExited: () => ended,
+    logTail: () => readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-LOG_TAIL_LINES).join('\n'),
+    stop: async () => {
+      if (!ended) await endProcess(record);
+      await exited;
+    },
+  };
+}
+
+function openLog(file: string): number {
+  const log = openSync(file, 'a', 0o600);
+  if (statSync(file).size > LOG_MAX_BYTES) truncateSync(file);
+  return log;
+}

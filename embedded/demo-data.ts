@@ -1,0 +1,56 @@
+// What a local start puts into an empty database: an organization, a project, a published flow, credits and a key.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { mintApiKey, parseApiKey, secretMatches } from '../api/api-key.ts';
+import { parseFlowFile } from '../api/flow-definition.ts';
+import { findApiKey, insertApiKey, listApiKeys, revokeApiKey } from '../db/api-keys.ts';
+import type { Db } from '../db/connect.ts';
+import { findFlowBySlug, insertFlow, publishVersion, setProductionVersion } from '../db/flows.ts';
+import { grantCredits, MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
+import { findOrganizationBySlug, insertOrganization } from '../db/organizations.ts';
+import { findProjectBySlug, insertProject } from '../db/projects.ts';
+
+const CREDITS = 1_000;
+const KEY_NAME = 'npm start';
+const FLOW_FILE = path.join(import.meta.dirname, 'demo-flow.yaml');
+
+/** Creates what is missing, changes nothing that is there, and returns a working API key: `knownKey` when it works. */
+export async function provideDemoData(db: Db, pepper: string, knownKey: string | undefined): Promise<string> {
+  const organization =
+    (await findOrganizationBySlug(db, 'demo')) ??
+    (await insertOrganization(db, { slug: 'demo', name: 'Demo' }));
+  await grantCredits(db, organization.id, CREDITS * MICROCREDITS_PER_CREDIT, 'grant/demo');
+  const project =
+    (await findProjectBySlug(db, organization.id, 'demo')) ??
+    (await insertProject(db, { organizationId: organization.id, slug: 'demo', name: 'Demo' }));
+  await provideFlow(db, project.id);
+  if (knownKey && (await works(db, project.id, knownKey, pepper))) return knownKey;
+  return replaceKey(db, project.id, pepper);
+}
+
+async function provideFlow(db: Db, projectId: string): Promise<void> {
+  const { slug, name, steps } = parseFlowFile(readFileSync(FLOW_FILE, 'utf8'), 'yaml');
+  const flow =
+    (await findFlowBySlug(db, projectId, slug)) ??
+    (await insertFlow(db, { projectId, slug, name, definition: { steps } }));
+  if (flow.production_version !== null) return;
+  await setProductionVersion(db, flow.id, await publishVersion(db, flow.id, 'As it comes with Weir'));
+}
+
+async function works(db: Db, projectId: string, key: string, pepper: string): Promise<boolean> {
+  const parts = parseApiKey(key);
+  const stored = parts && (await findApiKey(db, parts.keyId));
+  if (!stored || stored.project_id !== projectId || stored.revoked_at) return false;
+  if (stored.expires_at && stored.expires_at <= new Date()) return false;
+  return secretMatches(parts.secret, stored.secret_hmac, pepper);
+}
+
+/** A key of ours that no longer works is of no use to anyone; ten of them would fill the project. */
+async function replaceKey(db: Db, projectId: string, pepper: string): Promise<string> {
+  for (const key of await listApiKeys(db, projectId)) {
+    if (key.name === KEY_NAME && !key.revoked_at) await revokeApiKey(db, projectId, key.key_id);
+  }
+  const { plaintext, keyId, secretHmac } = mintApiKey('test', pepper);
+  await insertApiKey(db, { projectId, keyId, environment: 'test', name: KEY_NAME, secretHmac });
+  return plaintext;
+}

@@ -1,0 +1,38 @@
+// The request that a start makes once itself and prints as a `curl` line: both come from the same value.
+
+export type DemoRequest = { url: string; headers: Record<string, string>; body: string };
+
+const TIMEOUT_MS = 60_000;
+
+/** The request that runs the demo flow. */
+export function demoRequest(baseUrl: string, apiKey: string): DemoRequest {
+  return {
+    url: `${baseUrl}/api/v1/seq/demo/demo/hello/execute`,
+    headers: { Authorization: `Bearer ${apiKey}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ message: 'rivers, dams, salmon' }),
+  };
+}
+
+/** The same as one shell line. */
+export function curlLine(request: DemoRequest): string {
+  const headers = Object.entries(request.headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`);
+  return ['curl -sS', request.url, ...headers, '-d', quote(request.body)].join(' ');
+}
+
+/** Sends it; answers what the caller of the `curl` line would read, or why there is nothing to read. */
+export async function send(request: DemoRequest): Promise<{ completed: boolean; text: string }> {
+  const { url, headers, body } = request;
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  try {
+    const response = await fetch(url, { method: 'POST', headers, body, signal });
+    const answer = (await response.json()) as { status?: string };
+    return { completed: answer.status === 'completed', text: JSON.stringify(answer, null, 2) };
+  } catch (error) {
+    // The service is up all the same: somebody may have changed the flow, or many runs may be waiting.
+    return { completed: false, text: String(error) };
+  }
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,74 @@
+// Ends the processes of a local start, those of a crashed earlier one included.
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { processStartTime } from './process-identity.ts';
+
+const POLL_MS = 50;
+
+/** What `run/<pid>.json` in the state folder holds about a running process, the leader of its own group. */
+export type ProcessRecord = {
+  name: string;
+  pid: number;
+  startTime: string;
+  /** Processes end in ascending order: those that need others go first. */
+  order: number;
+  stopSignal: NodeJS.Signals;
+  /** How long it may take after `stopSignal` before it is forced. */
+  stopTimeoutMs: number;
+};
+
+/** Ends one process, politely, then by force with its whole group. Does nothing when it is gone. */
+export async function endProcess(record: ProcessRecord): Promise<void> {
+  const isAlive = () => processStartTime(record.pid) === record.startTime;
+  if (isAlive()) sendSignal(record.pid, record.stopSignal);
+  const deadline = Date.now() + record.stopTimeoutMs;
+  while (isAlive()) {
+    if (Date.now() > deadline) sendSignal(-record.pid, 'SIGKILL');
+    await sleep(POLL_MS);
+  }
+}
+
+/** Ends every process on record in a state folder and returns their names. */
+export async function endRecordedProcesses(stateFolder: string): Promise<string[]> {
+  const records = readRecords(stateFolder);
+  for (const record of records) {
+    await endProcess(record);
+    rmSync(path.join(stateFolder, 'run', `${record.pid}.json`), { force: true });
+  }
+  return records.map((record) => record.name);
+}
+
+/** Kills every process on record at once. */
+export function killRecordedProcesses(stateFolder: string): void {
+  for (const record of readRecords(stateFolder)) sendSignal(-record.pid, 'SIGKILL');
+}
+
+/** The records of processes that still run; the others are removed. */
+function readRecords(stateFolder: string): ProcessRecord[] {
+  const folder = path.join(stateFolder, 'run');
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .flatMap((file) => readRunning(path.join(folder, file)) ?? [])
+    .sort((a, b) => a.order - b.order);
+}
+
+function readRunning(file: string): ProcessRecord | undefined {
+  try {
+    const record = JSON.parse(readFileSync(file, 'utf8')) as ProcessRecord;
+    if (processStartTime(record.pid) === record.startTime) return record;
+  } catch (error) {
+    // A crash may have cut it short, and the process may have ended meanwhile; anything else is worth knowing.
+    if (!(error instanceof SyntaxError) && (error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  rmSync(file, { force: true });
+  return undefined;
+}
+
+function sendSignal(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}

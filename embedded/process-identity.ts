@@ -1,0 +1,29 @@
+// Tells a process from a later one that was given the same number, so that none but our own is ever ended.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+/** When process `pid` began, as an opaque string; undefined when there is none or it is a zombie. */
+export function processStartTime(pid: number): string | undefined {
+  return process.platform === 'linux' ? fromProc(pid) : fromPs(pid);
+}
+
+function fromProc(pid: number): string | undefined {
+  let stat: string;
+  try {
+    stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  } catch {
+    return undefined;
+  }
+  // The second field is the name in parentheses and may hold spaces; state is field 3, start time field 22.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return fields[0] === 'Z' ? undefined : fields[19];
+}
+
+function fromPs(pid: number): string | undefined {
+  try {
+    const line = execFileSync('ps', ['-o', 'state=,lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim();
+    return line.startsWith('Z') ? undefined : line.slice(1).replace(/^\S*\s+/, '');
+  } catch {
+    return undefined;
+  }
+}

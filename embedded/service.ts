@@ -1,0 +1,45 @@
+// The service itself as a process of a local start: `worker/serve.ts`, API and worker in one.
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Child, startChild } from './child.ts';
+
+const MAIN = path.join(path.dirname(import.meta.dirname), 'worker', 'serve.ts');
+const READY_TIMEOUT_MS = 120_000;
+/** The longest that runs in progress may take to wind up when it is asked to end. */
+const DRAIN_MS = 35_000;
+
+export type ServiceOptions = { stateFolder: string; env: NodeJS.ProcessEnv; baseUrl: string };
+
+/** Starts the service and waits until it says it is ready. Throws an Error with the end of its log. */
+export async function startService({ stateFolder, env, baseUrl }: ServiceOptions): Promise<Child> {
+  const child = startChild({
+    stateFolder,
+    name: 'service',
+    order: 1,
+    command: process.execPath,
+    args: [MAIN],
+    env,
+    stopSignal: 'SIGTERM',
+    stopTimeoutMs: DRAIN_MS,
+  });
+  const deadline = Date.now() + READY_TIMEOUT_MS;
+  while (!(await isReady(baseUrl))) {
+    if (child.hasExited() || Date.now() > deadline) {
+      const problem = child.hasExited()
+        ? await child.exited
+        : `is not ready after ${READY_TIMEOUT_MS / 1000} s`;
+      await child.stop();
+      throw new Error(`The service ${problem}. The end of ${child.logFile}:\n${child.logTail()}`);
+    }
+    await sleep(100);
+  }
+  return child;
+}
+
+async function isReady(baseUrl: string): Promise<boolean> {
+  try {
+    return (await fetch(`${baseUrl}/readyz`, { signal: AbortSignal.timeout(5_000) })).ok;
+  } catch {
+    return false;
+  }
+}

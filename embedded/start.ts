@@ -1,0 +1,146 @@
+// main of `npm start`: brings up what a machine without configuration lacks, then the service, and runs a real flow.
+import { readConfig } from '../config.ts';
+import { type Backend, provideDatabase, provideTemporal } from './backends.ts';
+import { startDemoModelServer } from './demo-model-server.ts';
+import { curlLine, demoRequest, send } from './demo-request.ts';
+import { endRecordedProcesses } from './end-process.ts';
+import { keepRunning } from './keep-running.ts';
+import { chooseApiPort } from './ports.ts';
+import { prepareDatabase } from './prepare-database.ts';
+import { createProgress } from './report.ts';
+import { startService } from './service.ts';
+import { createShutdown, type Shutdown } from './shutdown.ts';
+import { takeStartLock } from './start-lock.ts';
+import { openStateFolder, provideSecrets, readState, writeState } from './state-folder.ts';
+import { startWatchdog } from './watchdog.ts';
+
+const BACKEND_RESTARTS_MAX = 5;
+
+// What is written from here on, by the servers too, is for this user alone.
+process.umask(0o077);
+const progress = createProgress();
+// A reader that went away (`npm start | head`) is no reason to take the service down.
+process.stdout.on('error', () => undefined);
+let shutdown: Shutdown | undefined;
+try {
+  const stateFolder = openStateFolder();
+  const lock = takeStartLock(stateFolder);
+  shutdown = createShutdown(stateFolder, progress, lock.release);
+  const failure = await start(stateFolder, lock.setUrl, shutdown.signal);
+  if (failure) throw new Error(failure);
+} catch (error) {
+  // Once the end has begun, what breaks is its consequence.
+  if (!shutdown?.signal.aborted) {
+    console.error(`\n${error instanceof Error ? error.message : error}`);
+    process.exitCode = 1;
+    await shutdown?.end(1);
+  }
+}
+
+/** Settles when the start is being ended, or with what could not be kept running. */
+async function start(
+  stateFolder: string,
+  announce: (url: string) => void,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const secrets = provideSecrets(stateFolder);
+  // Checked as a whole before anything is started; what is still to come has a stand-in.
+  const config = readConfig({
+    DATABASE_URL: 'postgres://to-be-started',
+    WEIR_API_KEY_PEPPER: secrets.apiKeyPepper,
+    ...process.env,
+  });
+  progress.line('Weir is starting; Ctrl-C stops it.');
+  await endLeftovers(stateFolder);
+  startWatchdog(stateFolder);
+
+  const ports = readState<Record<string, number>>(stateFolder, 'ports.json') ?? {};
+  const port = await chooseApiPort(config.host, process.env.WEIR_PORT, ports.api, (line) =>
+    progress.line(line),
+  );
+  const context = { stateFolder, ports, progress };
+  const [database, temporal] = await Promise.all([
+    provideDatabase(context, secrets.postgresPassword),
+    provideTemporal(context),
+  ]);
+  writeState(stateFolder, 'ports.json', { ...ports, ...database.ports, ...temporal.ports, api: port });
+
+  const baseUrl = `http://${addressFor(config.host)}:${port}`;
+  const demoModels = config.providers.demo ? undefined : await startDemoModelServer();
+  const env: NodeJS.ProcessEnv = {
+    ...process.env,
+    ...database.env,
+    ...temporal.env,
+    WEIR_API_KEY_PEPPER: config.apiKeyPepper,
+    WEIR_PORT: String(port),
+    ...(demoModels && { DEMO_BASE_URL: demoModels.url }),
+  };
+  const databaseUrl = env.DATABASE_URL ?? config.databaseUrl;
+  const local = { DATABASE_URL: databaseUrl, WEIR_API_KEY_PEPPER: config.apiKeyPepper, WEIR_URL: baseUrl };
+  const apiKey = await prepareDatabase(stateFolder, local, progress);
+
+  const task = progress.begin('Service');
+  const startOnce = () => startService({ stateFolder, env, baseUrl });
+  const service = await startOnce();
+  task.done(baseUrl);
+  announce(baseUrl);
+  await runDemo(baseUrl, apiKey, temporal);
+  progress.line(`\nCtrl-C stops it all. State and logs are kept in ${stateFolder}`);
+
+  const watch = { report: (line: string) => progress.line(`  ! ${line}`), signal };
+  return Promise.race([
+    keepRunning({ ...watch, name: 'The service', child: service, start: startOnce, maxRestarts: Infinity }),
+    ...keepBackend('PostgreSQL', database),
+    ...keepBackend('Temporal', temporal),
+  ]);
+
+  function keepBackend(name: string, { local }: Backend): Promise<string | undefined>[] {
+    if (!local) return [];
+    return [
+      keepRunning({
+        ...watch,
+        name,
+        child: local.child,
+        start: local.restart,
+        maxRestarts: BACKEND_RESTARTS_MAX,
+      }),
+    ];
+  }
+}
+
+async function endLeftovers(stateFolder: string): Promise<void> {
+  const task = progress.begin('Clean-up');
+  task.say('waiting for processes of an earlier start to end');
+  const ended = await endRecordedProcesses(stateFolder);
+  if (ended.length > 0) task.done(`ended what an earlier start had left: ${ended.join(', ')}`);
+  task.drop();
+}
+
+/** Runs the demo flow over HTTP as the printed line would, and prints the page that says how to go on. */
+async function runDemo(baseUrl: string, apiKey: string, temporal: Backend): Promise<void> {
+  const task = progress.begin('Demo flow');
+  const request = demoRequest(baseUrl, apiKey);
+  const { completed, text } = await send(request);
+  task.done(completed ? 'completed' : 'did not complete, see below');
+  progress.line(`
+Weir is ready.
+
+  API             ${baseUrl}
+  API reference   ${baseUrl}/reference
+  Temporal UI     ${temporal.uiUrl ?? 'that of the configured server'}
+  Demo API key    ${apiKey}
+
+Run the demo flow:
+
+${curlLine(request)}
+
+It ${completed ? 'ran' : 'was tried'} just now and answered:
+
+${text}`);
+}
+
+/** What a client on this machine connects to when the server listens on `host`. */
+function addressFor(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+}

@@ -1,0 +1,36 @@
+// Where things are in a tree of steps, in the words of a flow file: `steps[2].branches.summary[0].prompt`.
+import type { FlowDefinition, Step } from './definition.ts';
+
+export type PathSegment = string | number;
+
+const PLAIN_KEY = /^[\p{L}_$][\p{L}\p{N}_$-]*$/u;
+
+/** A path for people; the file itself is ''. */
+export function formatPath(path: PathSegment[]): string {
+  return path
+    .map((segment, index) => {
+      if (typeof segment === 'number') return `[${segment}]`;
+      if (!PLAIN_KEY.test(segment)) return `[${JSON.stringify(segment)}]`;
+      return index === 0 ? segment : `.${segment}`;
+    })
+    .join('');
+}
+
+/** `depth` is the number of parallel and loop steps around the step. */
+export type PlacedStep = { step: Step; path: PathSegment[]; depth: number };
+
+/** Every step of a flow in tree order, containers before what they contain. */
+export function* eachStep(definition: FlowDefinition): Generator<PlacedStep> {
+  yield* eachOf(definition.steps, ['steps'], 0);
+}
+
+function* eachOf(steps: Step[], path: PathSegment[], depth: number): Generator<PlacedStep> {
+  for (const [index, step] of steps.entries()) {
+    const here = [...path, index];
+    yield { step, path: here, depth };
+    if (step.type === 'loop') yield* eachOf(step.body, [...here, 'body'], depth + 1);
+    if (step.type === 'parallel')
+      for (const [name, branch] of Object.entries(step.branches))
+        yield* eachOf(branch, [...here, 'branches', name], depth + 1);
+  }
+}

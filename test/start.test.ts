@@ -1,0 +1,135 @@
+// The README's command, as a person with nothing configured runs it.
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import type { ProcessRecord } from '../embedded/end-process.ts';
+import { processStartTime } from '../embedded/process-identity.ts';
+
+const root = path.dirname(import.meta.dirname);
+const run = promisify(execFile);
+/** A configured machine is another case: what these begin with is taken out of the environment. */
+const CONFIGURATION =
+  /^(DATABASE_URL|TEMPORAL_|WEIR_(?!TEMPORAL_CLI)|OPENAI_|ANTHROPIC_|GOOGLE_|OPENROUTER_|OLLAMA_|DEMO_)/;
+
+describe('npm start', function () {
+  this.timeout(180_000);
+  const stateFolder = mkdtempSync(path.join(tmpdir(), 'weir-start-'));
+  let npm: ChildProcess;
+  let output = '';
+
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !CONFIGURATION.test(name)));
+
+  function launch(): ChildProcess {
+    return spawn('npm', ['start'], {
+      cwd: root,
+      env: { ...env, WEIR_STATE_DIR: stateFolder },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+  }
+
+  /** Settles when it says how to go on, which it does last; rejects when it ends before. */
+  async function start(): Promise<void> {
+    output = '';
+    npm = launch();
+    const ended = once(npm, 'close').then(() => assert.fail(`npm start ended:\n${output}`));
+    const ready = new Promise<void>((resolve) => {
+      for (const stream of [npm.stdout, npm.stderr]) {
+        stream?.setEncoding('utf8').on('data', (text: string) => {
+          output += text;
+          if (output.includes('Ctrl-C stops it all')) resolve();
+        });
+      }
+    });
+    ended.catch(() => undefined);
+    await Promise.race([ready, ended]);
+  }
+
+  const printed = (label: string) => output.match(RegExp(`^  ${label} +(\\S+)$`, 'm'))?.[1] ?? '';
+  const supervisor = () => Number(JSON.parse(readFileSync(path.join(stateFolder, 'start.json'), 'utf8')).pid);
+  const records = (): ProcessRecord[] => {
+    const folder = path.join(stateFolder, 'run');
+    return readdirSync(folder).map((file) => JSON.parse(readFileSync(path.join(folder, file), 'utf8')));
+  };
+  const runCurl = async () => {
+    const line = output.match(/^curl .*$/m)?.[0] ?? '';
+    return JSON.parse((await run('bash', ['-c', line])).stdout);
+  };
+
+  after(async () => {
+    npm.kill('SIGTERM');
+    if (npm.exitCode === null && npm.signalCode === null) await once(npm, 'close');
+    const elsewhere = path.join(stateFolder, 'postgres-folder');
+    if (existsSync(elsewhere)) rmSync(readFileSync(elsewhere, 'utf8').trim(), { recursive: true });
+    rmSync(stateFolder, { recursive: true });
+  });
+
+  it('leaves a running service and prints where it is and what the demo flow answered', async () => {
+    await start();
+    const reference = await fetch(printed('API reference'));
+    assert.equal(reference.status, 200);
+    assert.equal((await fetch(printed('Temporal UI'))).status, 200);
+    assert.equal((await fetch(`${printed('API')}/readyz`)).status, 200);
+    assert.match(printed('Demo API key'), /^weir_test_/);
+    assert.match(output, /"status": "completed"/);
+  });
+
+  it('prints a curl line that runs the demo flow as it stands', async () => {
+    const answer = await runCurl();
+    assert.equal(answer.status, 'completed');
+    assert.equal(answer.result.topics, 3);
+    assert.equal(answer.result.sentences.length, 3);
+  });
+
+  it('says that it runs already when started a second time', async () => {
+    const second = launch();
+    let said = '';
+    second.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
+    const [code] = await once(second, 'close');
+    assert.equal(code, 1);
+    assert.ok(said.includes(`process ${supervisor()}, ${printed('API')}`), said);
+  });
+
+  it('brings the service back after kill -9', async () => {
+    const service = records().find(({ name }) => name === 'service');
+    assert.ok(service);
+    const back = new Promise<void>((resolve) => {
+      npm.stdout?.on('data', () => output.includes('The service is back') && resolve());
+    });
+    process.kill(service.pid, 'SIGKILL');
+    await back;
+    assert.equal((await runCurl()).status, 'completed');
+  });
+
+  it('ends all its processes on Ctrl-C', async () => {
+    const processes = records();
+    assert.deepEqual(processes.map(({ name }) => name).sort(), ['postgres', 'service', 'temporal']);
+    process.kill(supervisor(), 'SIGINT');
+    const [code] = await once(npm, 'close');
+    assert.equal(code, 0, output);
+    const left = processes.filter(({ pid, startTime }) => processStartTime(pid) === startTime);
+    assert.deepEqual(left, []);
+  });
+
+  it('keeps its state: the same key and addresses at the next start, and after kill -9 of the supervisor', async () => {
+    const before = await restart(() => Promise.resolve());
+    const after = await restart(async () => {
+      const ended = once(npm, 'close');
+      process.kill(supervisor(), 'SIGKILL');
+      await ended;
+    });
+    assert.deepEqual(after, before);
+  });
+
+  async function restart(stop: () => Promise<void>) {
+    await stop();
+    await start();
+    assert.equal((await runCurl()).status, 'completed');
+    return { key: printed('Demo API key'), ui: printed('Temporal UI'), api: printed('API') };
+  }
+});
