@@ -1,0 +1,61 @@
+// Calls of the service's own HTTP API, with errors as sentences.
+import { ERROR_CODES, ServiceError } from '../flow/errors.ts';
+import type { BlockState } from './block-table.ts';
+import { apiAccess } from './environment.ts';
+
+const TIMEOUT_MS = 30_000;
+
+/** What GET …/jobs/{executionId} answers, as far as it is used here. */
+export type JobState = {
+  status: 'started' | 'completed' | 'failed';
+  result?: unknown;
+  errorMessage?: string;
+  durationMs: number | null;
+  cost: number;
+  blocks: BlockState[];
+};
+
+/** The service did not answer, or said that it can't just now. */
+export class Unreachable extends Error {}
+
+/** Throws Unreachable, or a ServiceError with the code and message that the API answered with. */
+export async function callApi<T>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<T> {
+  const { url, key } = apiAccess();
+  const { status, text } = await exchange(url + path, {
+    method,
+    headers: {
+      authorization: `Bearer ${key}`,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  }).catch((error: Error) => {
+    const cause = error.cause instanceof Error ? error.cause.message || error.message : error.message;
+    throw new Unreachable(`Weir cannot be reached at ${url}: ${cause}.`);
+  });
+  const answer = parse(text);
+  if (status < 300 && answer) return answer as T;
+  const { detail } = (answer ?? {}) as { detail?: { code: string; message: string } };
+  if (status >= 500 || status === 429 || !detail)
+    throw new Unreachable(
+      `${url} answered ${status}${detail ? `: ${detail.message}` : ', not as Weir does.'}`,
+    );
+  const code = ERROR_CODES.find((known) => known === detail.code) ?? 'INTERNAL_ERROR';
+  throw new ServiceError(code, `${detail.message} (${detail.code})`);
+}
+
+async function exchange(url: string, request: RequestInit): Promise<{ status: number; text: string }> {
+  const response = await fetch(url, request);
+  return { status: response.status, text: await response.text() };
+}
+
+/** The JSON object of a body; undefined for anything else. */
+function parse(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value !== null && typeof value === 'object' ? value : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

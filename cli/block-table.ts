@@ -1,0 +1,38 @@
+import { oneLine, table } from './answer.ts';
+
+/** A block of a run as GET …/jobs/{executionId} has it. */
+export type BlockState = {
+  key: string;
+  name: string;
+  status: string;
+  attempts: number;
+  model: string | null;
+  errorMessage?: string;
+  usage: { promptTokens: number; completionTokens: number; cost: number; ms: number };
+};
+
+/** One row per block, its error in place of its model. */
+export function blockTable(blocks: BlockState[], empty: string): string {
+  return table(
+    ['block', 'name', 'status', 'ms', 'tokens', 'credits', 'attempts', 'model or error'],
+    blocks.map((block) => [
+      block.key,
+      block.name,
+      block.status,
+      block.usage.ms,
+      block.usage.promptTokens + block.usage.completionTokens,
+      block.usage.cost,
+      block.attempts,
+      block.errorMessage ?? block.model ?? '',
+    ]),
+    empty,
+  );
+}
+
+/** One block on a line of its own. */
+export function blockLine(block: BlockState): string {
+  const tokens = block.usage.promptTokens + block.usage.completionTokens;
+  const spent = tokens > 0 ? `, ${tokens} tokens, ${block.usage.cost} credits` : '';
+  const line = `${block.status} ${block.key} (${block.name}) ${block.usage.ms} ms${spent}`;
+  return oneLine(block.errorMessage === undefined ? line : `${line}: ${block.errorMessage}`);
+}

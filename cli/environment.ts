@@ -1,0 +1,48 @@
+// Where the command finds its service: the service's own variables, else the state of a local `npm start`.
+import path from 'node:path';
+import { type LocalEnvironment, readState } from '../embedded/state-folder.ts';
+import { ServiceError } from '../flow/errors.ts';
+
+const DEFAULT_URL = 'http://127.0.0.1:8787';
+const PEPPER_MIN_LENGTH = 32;
+
+export function databaseUrl(): string {
+  return read('DATABASE_URL') ?? missing('DATABASE_URL');
+}
+
+/** From where DATABASE_URL is from: a key made under another pepper would never work. */
+export function apiKeyPepper(): string {
+  const pepper = process.env.DATABASE_URL ? process.env.WEIR_API_KEY_PEPPER : local()?.WEIR_API_KEY_PEPPER;
+  if (!pepper) return missing('WEIR_API_KEY_PEPPER');
+  if (pepper.length < PEPPER_MIN_LENGTH)
+    throw new ServiceError(
+      'VALIDATION_ERROR',
+      `WEIR_API_KEY_PEPPER has at least ${PEPPER_MIN_LENGTH} characters.`,
+    );
+  return pepper;
+}
+
+/** Base URL of the API, without a trailing slash, and the key to call it with. The local key goes to the local service only. */
+export function apiAccess(): { url: string; key: string } {
+  const url = (read('WEIR_URL') ?? DEFAULT_URL).replace(/\/+$/, '');
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+    throw new ServiceError('VALIDATION_ERROR', `WEIR_URL must be an http or https URL; it is ${url}.`);
+  const key = process.env.WEIR_URL ? process.env.WEIR_API_KEY : read('WEIR_API_KEY');
+  return { url, key: key ?? missing('WEIR_API_KEY') };
+}
+
+function read(name: keyof LocalEnvironment): string | undefined {
+  return process.env[name] || local()?.[name];
+}
+
+function local(): LocalEnvironment | undefined {
+  const folder = process.env.WEIR_STATE_DIR || path.join(path.dirname(import.meta.dirname), '.weir');
+  return readState<LocalEnvironment>(folder, 'env.json');
+}
+
+function missing(name: string): never {
+  throw new ServiceError(
+    'VALIDATION_ERROR',
+    `${name} is not set and no local service was started here: set ${name}, or run npm start first.`,
+  );
+}

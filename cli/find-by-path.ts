@@ -1,0 +1,35 @@
+// Operators name things as the API's URLs do: `org/project/flow`.
+import type { Db } from '../db/connect.ts';
+import { type FlowRow, findFlowBySlug } from '../db/flows.ts';
+import { findOrganizationBySlug, type OrganizationRow } from '../db/organizations.ts';
+import { findProjectBySlug, type ProjectRow } from '../db/projects.ts';
+import { ServiceError } from '../flow/errors.ts';
+
+/** The slugs of a path with exactly the parts of `form`, such as `org/project`. Throws VALIDATION_ERROR. */
+export function splitPath(text: string, form: string): string[] {
+  const parts = text.split('/');
+  if (parts.length !== form.split('/').length || parts.includes(''))
+    throw new ServiceError('VALIDATION_ERROR', `${JSON.stringify(text)} is not of the form ${form}.`);
+  return parts;
+}
+
+/** Throws NOT_FOUND, as do the others here. */
+export async function getOrganization(db: Db, slug: string): Promise<OrganizationRow> {
+  return (await findOrganizationBySlug(db, slug)) ?? unknown('organization', slug);
+}
+
+export async function getProject(db: Db, path: string): Promise<ProjectRow> {
+  const [organization = '', project = ''] = splitPath(path, 'org/project');
+  const { id } = await getOrganization(db, organization);
+  return (await findProjectBySlug(db, id, project)) ?? unknown('project', path);
+}
+
+export async function getFlow(db: Db, path: string): Promise<FlowRow> {
+  const [organization, project, flow = ''] = splitPath(path, 'org/project/flow');
+  const { id } = await getProject(db, `${organization}/${project}`);
+  return (await findFlowBySlug(db, id, flow)) ?? unknown('flow', path);
+}
+
+function unknown(kind: string, path: string): never {
+  throw new ServiceError('NOT_FOUND', `There is no ${kind} ${path}.`);
+}

@@ -1,0 +1,115 @@
+import { type Command, Option } from 'commander';
+import { formatFlowFile } from '../api/flow-definition.ts';
+import type { Db } from '../db/connect.ts';
+import { getVersion, listFlows, listVersions, publishVersion, setProductionVersion } from '../db/flows.ts';
+import { type Answer, answering, moment, table } from './answer.ts';
+import * as check from './check-text.ts';
+import { getFlow, getProject } from './find-by-path.ts';
+import { importFlow } from './import-flow.ts';
+import { requireRunnable } from './require-runnable.ts';
+
+export function addFlowCommands(program: Command): void {
+  const flow = program.command('flow').description('flows, their drafts and versions');
+  const flowArgument = '<org/project/flow>';
+  flow
+    .command('import')
+    .description('make the file the draft of its flow, a new one when the slug is new')
+    .argument('<file>', 'YAML, or JSON when its name ends so; - is standard input (docs/flow-file.md)')
+    .requiredOption('--project <org/project>')
+    .option('--publish', 'publish the draft as a version')
+    .option('--note <text>', 'of the version', '')
+    .option('--production', 'publish it and make it the production version')
+    .action(answering(importFlow));
+  flow
+    .command('export')
+    .description('print the flow as a file')
+    .argument(flowArgument)
+    .option('--version <number>', 'a published version; the draft when absent', check.versionNumber)
+    .addOption(new Option('--format <format>').choices(['yaml', 'json']).default('yaml'))
+    .action(answering(exportFlow));
+  flow.command('list').argument('<org/project>').action(answering(list));
+  flow.command('versions').argument(flowArgument).action(answering(versions));
+  flow
+    .command('publish')
+    .description('make the draft an immutable version')
+    .argument(flowArgument)
+    .requiredOption('--note <text>', 'what changed')
+    .action(answering(publish));
+  flow
+    .command('set-production')
+    .description('make a published version the one that unversioned calls run')
+    .argument(flowArgument)
+    .argument('<version>', '', check.versionNumber)
+    .action(answering(setProduction));
+}
+
+async function exportFlow(
+  db: Db,
+  path: string,
+  options: { version?: number; format: 'yaml' | 'json' },
+): Promise<Answer> {
+  const flow = await getFlow(db, path);
+  const { version } = options;
+  const { steps } = version === undefined ? flow.draft : (await getVersion(db, flow.id, version)).definition;
+  const file = { name: flow.name, slug: flow.slug, steps };
+  return { json: file, text: formatFlowFile(file, options.format) };
+}
+
+async function list(db: Db, path: string): Promise<Answer> {
+  const flows = (await listFlows(db, (await getProject(db, path)).id)).map((row) => ({
+    id: row.id,
+    slug: row.slug,
+    name: row.name,
+    latestVersion: row.latest_version,
+    productionVersion: row.production_version,
+    updatedAt: row.updated_at,
+  }));
+  return {
+    json: flows,
+    text: table(
+      ['slug', 'name', 'latest', 'production', 'updated'],
+      flows.map((flow) => [
+        flow.slug,
+        flow.name,
+        flow.latestVersion,
+        flow.productionVersion,
+        moment(flow.updatedAt),
+      ]),
+      'The project has no flows: weir flow import <file> --project <org/project>.',
+    ),
+  };
+}
+
+async function versions(db: Db, path: string): Promise<Answer> {
+  const flow = await getFlow(db, path);
+  const rows = (await listVersions(db, flow.id)).map((row) => ({
+    version: row.version,
+    production: row.version === flow.production_version,
+    note: row.note,
+    createdAt: row.created_at,
+  }));
+  return {
+    json: rows,
+    text: table(
+      ['version', 'published', 'production', 'note'],
+      rows.map((row) => [row.version, moment(row.createdAt), row.production ? 'yes' : '', row.note]),
+      'Nothing is published: weir flow publish <org/project/flow> --note <text>.',
+    ),
+  };
+}
+
+async function publish(db: Db, path: string, options: { note: string }): Promise<Answer> {
+  const flow = await getFlow(db, path);
+  await requireRunnable(flow.draft);
+  const version = await publishVersion(db, flow.id, options.note);
+  return { json: { flow: path, version }, text: `Published version ${version} of ${path}.` };
+}
+
+async function setProduction(db: Db, path: string, version: number): Promise<Answer> {
+  const flow = await getFlow(db, path);
+  await setProductionVersion(db, flow.id, version);
+  return {
+    json: { flow: path, productionVersion: version },
+    text: `Calls of ${path} run version ${version} now.`,
+  };
+}

@@ -1,0 +1,95 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { mintApiKey } from '../api/api-key.ts';
+import { type ApiKeyRow, insertApiKey, listApiKeys, revokeApiKey } from '../db/api-keys.ts';
+import type { Db } from '../db/connect.ts';
+import type { Environment } from '../db/schema.ts';
+import { type Answer, answering, moment, table } from './answer.ts';
+import * as check from './check-text.ts';
+import { apiKeyPepper } from './environment.ts';
+import { getProject } from './find-by-path.ts';
+
+export function addKeyCommands(program: Command): void {
+  const key = program.command('key').description('API keys of a project');
+  key
+    .command('create')
+    .argument('<org/project>')
+    .requiredOption('--name <name>', 'what it is for', check.name)
+    .addOption(new Option('--environment <environment>').choices(['live', 'test']).default('live'))
+    .option('--expires <date>', 'ISO 8601, e.g. 2030-01-31 or 2030-01-31T12:00:00Z', futureDate)
+    .action(answering(create));
+  key.command('list').argument('<org/project>').action(answering(list));
+  key
+    .command('revoke')
+    .argument('<org/project>')
+    .argument('<keyId>', 'the 8 characters after weir_live_ or weir_test_')
+    .action(answering(revoke));
+}
+
+async function create(
+  db: Db,
+  path: string,
+  options: { name: string; environment: Environment; expires?: Date },
+): Promise<Answer> {
+  const minted = mintApiKey(options.environment, apiKeyPepper());
+  const { id } = await getProject(db, path);
+  const row = await insertApiKey(db, {
+    projectId: id,
+    keyId: minted.keyId,
+    environment: options.environment,
+    name: options.name,
+    secretHmac: minted.secretHmac,
+    ...(options.expires && { expiresAt: options.expires }),
+  });
+  return {
+    json: { ...toJson(row), key: minted.plaintext },
+    text: `${minted.plaintext}\nThis is the only time the key is shown.`,
+  };
+}
+
+async function list(db: Db, path: string): Promise<Answer> {
+  const rows = await listApiKeys(db, (await getProject(db, path)).id);
+  return {
+    json: rows.map(toJson),
+    text: table(
+      ['key', 'name', 'state', 'created', 'expires'],
+      rows.map((row) => [
+        `weir_${row.environment}_${row.key_id}`,
+        row.name,
+        stateOf(row),
+        moment(row.created_at),
+        moment(row.expires_at),
+      ]),
+      'The project has no API keys: weir key create <org/project> --name <name>.',
+    ),
+  };
+}
+
+async function revoke(db: Db, path: string, keyId: string): Promise<Answer> {
+  const row = await revokeApiKey(db, (await getProject(db, path)).id, keyId);
+  return { json: toJson(row), text: `Revoked ${keyId}: it stops working within 30 seconds.` };
+}
+
+function toJson(row: ApiKeyRow) {
+  return {
+    keyId: row.key_id,
+    environment: row.environment,
+    name: row.name,
+    state: stateOf(row),
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+  };
+}
+
+function stateOf(row: ApiKeyRow): 'revoked' | 'expired' | 'active' {
+  if (row.revoked_at) return 'revoked';
+  return row.expires_at && row.expires_at <= new Date() ? 'expired' : 'active';
+}
+
+function futureDate(text: string): Date {
+  const date = new Date(text);
+  if (!/^\d{4}-\d\d-\d\d(?:T|$)/.test(text) || Number.isNaN(date.getTime()))
+    throw new InvalidArgumentError('It is an ISO 8601 date.');
+  if (date <= new Date()) throw new InvalidArgumentError('It is in the past.');
+  return date;
+}

@@ -1,0 +1,53 @@
+import type { Command } from 'commander';
+import type { Db } from '../db/connect.ts';
+import { MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
+import { insertOrganization, listOrganizations, type OrganizationRow } from '../db/organizations.ts';
+import { type Answer, answering, table } from './answer.ts';
+import * as check from './check-text.ts';
+
+export function addOrganizationCommands(program: Command): void {
+  const org = program.command('org').description('organizations');
+  org
+    .command('create')
+    .argument('<slug>', 'of its URLs', check.slug)
+    .option('--name <name>', 'the slug when absent', check.name)
+    .option('--description <text>')
+    .action(answering(create));
+  org.command('list').action(answering(list));
+}
+
+async function create(
+  db: Db,
+  slug: string,
+  options: { name?: string; description?: string },
+): Promise<Answer> {
+  const row = await insertOrganization(db, {
+    slug,
+    name: options.name ?? slug,
+    description: options.description ?? '',
+  });
+  return { json: toJson(row), text: `Created organization ${row.slug}.` };
+}
+
+async function list(db: Db): Promise<Answer> {
+  const organizations = (await listOrganizations(db)).map(toJson);
+  return {
+    json: organizations,
+    text: table(
+      ['slug', 'name', 'credits'],
+      organizations.map(({ slug, name, credits }) => [slug, name, credits]),
+      'There are no organizations: weir org create <slug>.',
+    ),
+  };
+}
+
+function toJson(row: OrganizationRow) {
+  return {
+    id: row.id,
+    slug: row.slug,
+    name: row.name,
+    description: row.description,
+    credits: row.balance_microcredits / MICROCREDITS_PER_CREDIT,
+    createdAt: row.created_at,
+  };
+}

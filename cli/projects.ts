@@ -1,0 +1,68 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import type { Db } from '../db/connect.ts';
+import { listOrganizations } from '../db/organizations.ts';
+import { insertProject, listProjects, type ProjectRow } from '../db/projects.ts';
+import { type Answer, answering, table } from './answer.ts';
+import * as check from './check-text.ts';
+import { getOrganization } from './find-by-path.ts';
+
+export function addProjectCommands(program: Command): void {
+  const project = program.command('project').description('projects of an organization');
+  project
+    .command('create')
+    .argument('<org/project>', '', newProjectPath)
+    .option('--name <name>', 'the slug when absent', check.name)
+    .option('--description <text>')
+    .action(answering(create));
+  project.command('list').argument('[org]', 'every organization when absent').action(answering(list));
+}
+
+type ProjectPath = { organization: string; slug: string };
+
+async function create(
+  db: Db,
+  { organization, slug }: ProjectPath,
+  options: { name?: string; description?: string },
+): Promise<Answer> {
+  const { id } = await getOrganization(db, organization);
+  const row = await insertProject(db, {
+    organizationId: id,
+    slug,
+    name: options.name ?? slug,
+    description: options.description ?? '',
+  });
+  return { json: toJson(organization, row), text: `Created project ${organization}/${slug}.` };
+}
+
+async function list(db: Db, slug: string | undefined): Promise<Answer> {
+  const organizations = slug === undefined ? await listOrganizations(db) : [await getOrganization(db, slug)];
+  const projects = [];
+  for (const organization of organizations)
+    for (const row of await listProjects(db, organization.id)) projects.push(toJson(organization.slug, row));
+  return {
+    json: projects,
+    text: table(
+      ['project', 'name'],
+      projects.map((project) => [`${project.organization}/${project.slug}`, project.name]),
+      'There are no projects: weir project create <org/project>.',
+    ),
+  };
+}
+
+function newProjectPath(text: string): ProjectPath {
+  const [organization = '', slug = '', ...rest] = text.split('/');
+  if (organization === '' || rest.length > 0)
+    throw new InvalidArgumentError('It is of the form org/project.');
+  return { organization, slug: check.slug(slug) };
+}
+
+function toJson(organization: string, row: ProjectRow) {
+  return {
+    id: row.id,
+    organization,
+    slug: row.slug,
+    name: row.name,
+    description: row.description,
+    createdAt: row.created_at,
+  };
+}

@@ -1,0 +1,83 @@
+// `weir run`: starts a run over the API, as any caller would, and follows it to its end.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Command, InvalidArgumentError } from 'commander';
+import { oneLine, print } from './answer.ts';
+import { callApi, type JobState, Unreachable } from './api-client.ts';
+import { blockLine } from './block-table.ts';
+import * as check from './check-text.ts';
+import { splitPath } from './find-by-path.ts';
+
+const POLL_MS = 300;
+/** A run outlives restarts of the service, and following it does too, this long. */
+const RECONNECT_MS = 60_000;
+
+export function addRunCommand(program: Command): void {
+  program
+    .command('run')
+    .description('start a run over the API (WEIR_URL, WEIR_API_KEY)')
+    .argument('<org/project/flow>')
+    .requiredOption('--message <text>', 'the primary input')
+    .option('--parameters <json>', 'a JSON object', parseParameters)
+    .option('--version <number>', 'a published version; production when absent', check.versionNumber)
+    .option('--follow', 'print each block as it ends, then the result; exit code 1 when the run fails')
+    .action(run);
+}
+
+type RunOptions = {
+  message: string;
+  parameters?: { [key: string]: unknown };
+  version?: number;
+  follow?: boolean;
+  json?: boolean;
+};
+
+async function run(path: string, options: RunOptions, command: Command): Promise<void> {
+  const flow = splitPath(path, 'org/project/flow').map(encodeURIComponent).join('/');
+  const { message, parameters, version } = options;
+  const jobs = `/api/v1/seq/${flow}${version === undefined ? '' : `/v${version}`}/jobs`;
+  const accepted = await callApi<{ executionId: string }>('POST', jobs, { message, parameters });
+  const { executionId } = accepted;
+  if (!options.follow) return print({ json: accepted, text: `Started ${executionId}.` }, command);
+  if (!options.json) console.log(`Started ${executionId}.`);
+  const state = await follow(`${jobs}/${executionId}`, options.json ? () => undefined : console.log);
+  print({ json: state, text: ending(state) }, command);
+  if (state.status !== 'completed') process.exitCode = 1;
+}
+
+/** Polls until the run has ended; `report` gets a line for each block that ends. */
+async function follow(path: string, report: (line: string) => void): Promise<JobState> {
+  const reported = new Map<string, string>();
+  let reachable = Date.now();
+  for (;;) {
+    try {
+      const state = await callApi<JobState>('GET', path);
+      reachable = Date.now();
+      for (const block of state.blocks) {
+        if (reported.get(block.key) === block.status) continue;
+        reported.set(block.key, block.status);
+        report(blockLine(block));
+      }
+      if (state.status !== 'started') return state;
+    } catch (error) {
+      if (!(error instanceof Unreachable) || Date.now() - reachable > RECONNECT_MS) throw error;
+    }
+    await sleep(POLL_MS);
+  }
+}
+
+function ending(state: JobState): string {
+  const spent = `${state.durationMs} ms, ${state.cost} credits`;
+  if (state.status !== 'completed') return `Failed after ${spent}: ${oneLine(state.errorMessage ?? '')}`;
+  return `Completed in ${spent}:\n${JSON.stringify(state.result, null, 2)}`;
+}
+
+function parseParameters(text: string): { [key: string]: unknown } {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (value !== null && typeof value === 'object' && !Array.isArray(value))
+      return value as { [key: string]: unknown };
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw new InvalidArgumentError('It is a JSON object, e.g. \'{"language":"fr"}\'.');
+}

@@ -1,0 +1,142 @@
+import { type Command, Option } from 'commander';
+import { listBlockRuns, loadStored } from '../db/block-runs.ts';
+import type { Db } from '../db/connect.ts';
+import { MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
+import { findListedRun, type ListedRun, listRuns } from '../db/list-runs.ts';
+import type { RunStatus } from '../db/schema.ts';
+import type { Json } from '../flow/definition.ts';
+import { ServiceError } from '../flow/errors.ts';
+import { resolveValue, type Value } from '../flow/value.ts';
+import { type Answer, answering, moment, oneLine, table } from './answer.ts';
+import { blockTable } from './block-table.ts';
+import * as check from './check-text.ts';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const LIST_MAX = 1000;
+
+export function addRunsCommands(program: Command): void {
+  const runs = program.command('runs').description('what ran and what runs');
+  runs
+    .command('list')
+    .description('newest first')
+    .argument('[path]', 'org, org/project or org/project/flow; every run when absent')
+    .addOption(new Option('--status <status>').choices(['started', 'completed', 'failed']))
+    .option('--limit <number>', `at most ${LIST_MAX}`, check.wholeNumber(1, LIST_MAX), 20)
+    .action(answering(list));
+  runs
+    .command('show')
+    .description('one run with its blocks')
+    .argument('<executionId>')
+    .option('--full', 'with the input and output of each block')
+    .action(answering(show));
+}
+
+async function list(
+  db: Db,
+  path: string | undefined,
+  options: { status?: RunStatus; limit: number },
+): Promise<Answer> {
+  const [organization, project, flow, ...rest] = path?.split('/') ?? [];
+  if (rest.length > 0)
+    throw new ServiceError('VALIDATION_ERROR', `${path} is not of the form org/project/flow.`);
+  const runs = (await listRuns(db, { organization, project, flow, ...options })).map(toJson);
+  return {
+    json: runs,
+    text: table(
+      ['execution', 'flow', 'version', 'mode', 'status', 'started', 'ms', 'credits'],
+      runs.map((run) => [
+        run.executionId,
+        `${run.organization}/${run.project}/${run.flow}`,
+        run.version,
+        run.mode,
+        run.status,
+        moment(run.startedAt),
+        run.durationMs,
+        run.cost,
+      ]),
+      'There are no such runs.',
+    ),
+  };
+}
+
+async function show(db: Db, executionId: string, options: { full?: boolean }): Promise<Answer> {
+  const row = UUID.test(executionId) ? await findListedRun(db, executionId) : undefined;
+  if (!row) throw new ServiceError('RUN_NOT_FOUND', `There is no run ${executionId}.`);
+  const resolve = (value: Value) => resolveValue(value, (ref) => loadStored(db, executionId, ref));
+  const run = toJson(row);
+  const values = options.full ? await readValues(db, executionId, resolve) : new Map<string, BlockValues>();
+  const blocks = (await listBlockRuns(db, executionId)).map((block) => ({
+    step_id: block.step_id,
+    key: block.block_key,
+    name: block.name,
+    processor_type: block.processor_type,
+    status: block.status,
+    attempts: block.attempts,
+    model: block.model,
+    ...(block.error && { errorMessage: block.error.message }),
+    usage: {
+      promptTokens: block.prompt_tokens,
+      completionTokens: block.completion_tokens,
+      cost: block.cost_microcredits / MICROCREDITS_PER_CREDIT,
+      ms: block.latency_ms,
+    },
+    ...values.get(block.block_key),
+  }));
+  const result = row.result && (await resolve(row.result));
+  return {
+    json: { ...run, input: row.input, ...(row.result && { result }), blocks },
+    text: [
+      `${run.executionId}  ${run.organization}/${run.project}/${run.flow} v${run.version}`,
+      `${run.status}, ${run.mode}, ${run.environment}, started ${moment(run.startedAt)}` +
+        `${run.durationMs === null ? '' : `, ${run.durationMs} ms`}, ${run.cost} credits`,
+      ...(run.errorMessage === undefined ? [] : [`Error: ${oneLine(run.errorMessage)}`]),
+      '',
+      blockTable(blocks, 'No block has finished.'),
+      ...(options.full ? ['', `Message: ${JSON.stringify(row.input.message)}`] : []),
+      ...[...values].flatMap(([key, { input, output }]) => [
+        '',
+        key,
+        `  input:  ${JSON.stringify(input)}`,
+        `  output: ${JSON.stringify(output)}`,
+      ]),
+      ...(row.result ? ['', `Result: ${JSON.stringify(result)}`] : []),
+    ].join('\n'),
+  };
+}
+
+type BlockValues = { input: Json; output: Json };
+
+async function readValues(
+  db: Db,
+  executionId: string,
+  resolve: (value: Value) => Promise<Json>,
+): Promise<Map<string, BlockValues>> {
+  const rows = await db
+    .selectFrom('block_run')
+    .select(['block_key', 'input', 'output'])
+    .where('execution_id', '=', executionId)
+    .orderBy('started_at')
+    .orderBy('block_key')
+    .execute();
+  const values = new Map<string, BlockValues>();
+  for (const row of rows) values.set(row.block_key, { input: await resolve(row.input), output: row.output });
+  return values;
+}
+
+function toJson(run: ListedRun) {
+  return {
+    executionId: run.execution_id,
+    organization: run.organization,
+    project: run.project,
+    flow: run.flow,
+    version: run.version,
+    mode: run.mode,
+    environment: run.environment,
+    status: run.status,
+    ...(run.error && { errorMessage: run.error.message, failureReason: run.error.reason }),
+    startedAt: run.started_at,
+    finishedAt: run.finished_at,
+    durationMs: run.finished_at && run.finished_at.getTime() - run.started_at.getTime(),
+    cost: (run.cost_microcredits ?? 0) / MICROCREDITS_PER_CREDIT,
+  };
+}

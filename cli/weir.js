@@ -1,0 +1,44 @@
+#!/usr/bin/env node
+// Runs weir.ts under the project's own Node, whatever Node `npx` started this file with.
+import { spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const main = fileURLToPath(new URL('weir.ts', import.meta.url));
+
+if (Number(process.versions.node.split('.')[0]) >= 24) {
+  await import('./weir.ts');
+} else {
+  const node = findNode();
+  if (node) run(node);
+  else {
+    console.error(
+      `Weir needs Node 24 or newer; this is ${process.version}. Run npm ci in the checkout, which brings one.`,
+    );
+    process.exitCode = 1;
+  }
+}
+
+function findNode() {
+  const { resolve } = createRequire(import.meta.url);
+  const platform = `${process.platform}-${process.arch}`;
+  for (const name of [`node-${platform}`, `node-bin-${platform}`]) {
+    try {
+      return path.join(path.dirname(resolve(`${name}/package.json`)), 'bin/node');
+    } catch (error) {
+      if (error.code !== 'MODULE_NOT_FOUND') throw error;
+    }
+  }
+  return undefined;
+}
+
+function run(node) {
+  const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: 'inherit' });
+  // A terminal sends Ctrl-C to both; the child decides how to end, and this process ends with it.
+  process.on('SIGINT', () => undefined);
+  process.on('SIGTERM', () => child.kill('SIGTERM'));
+  child.on('exit', (code, signal) => {
+    process.exitCode = code ?? (signal === 'SIGINT' ? 130 : 1);
+  });
+}
