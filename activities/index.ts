@@ -26,6 +26,8 @@ export type ActivityDeps = {
   sandbox: Sandbox;
   registry: Registry;
   providers: Record<string, Provider>;
+  /** Told of each run whose end was recorded here. */
+  onRunEnd: (executionId: string, outcome: RunOutcome) => void;
 };
 
 export type Activities = ReturnType<typeof createActivities>;
@@ -77,6 +79,9 @@ export function createActivities(deps: ActivityDeps) {
 
     /** Records the end of a run, once. */
     recordRun: (executionId: string, outcome: RunOutcome): Promise<void> =>
-      attempted(() => finishRun(deps.db, executionId, outcome)),
+      attempted(async () => {
+        await finishRun(deps.db, executionId, outcome);
+        deps.onRunEnd(executionId, outcome);
+      }),
   };
 }

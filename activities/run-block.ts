@@ -1,7 +1,6 @@
 // What every block execution does around its processor: input, schemas, overrides, trace row, charge.
 import { LRUCache } from 'lru-cache';
 import { loadStored, recordBlockRun } from '../db/block-runs.ts';
-import type { Db } from '../db/connect.ts';
 import { getDefinition, getRunContext, type RunContext } from '../db/runs.ts';
 import type { Block, FlowDefinition, Json } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
@@ -9,9 +8,9 @@ import { applyOverride } from '../flow/overrides.ts';
 import { listBlocks } from '../flow/plan.ts';
 import type { BlockCall } from '../flow/run.ts';
 import { resolveValue, toLeaf, type Value } from '../flow/value.ts';
-import type { Validator } from '../json-schema/validator.ts';
 import type { Attempt } from './attempted.ts';
 import { ModelUnavailable } from './call-model.ts';
+import type { ActivityDeps } from './index.ts';
 
 /** An output longer than this, serialized, fails its block. */
 export const OUTPUT_MAX_BYTES = 16 * 1024 * 1024;
@@ -43,7 +42,11 @@ export type BlockRunner = {
   resolve(executionId: string, value: Value): Promise<Json>;
 };
 
-export function createBlockRunner({ db, validator }: { db: Db; validator: Validator }): BlockRunner {
+export function createBlockRunner({
+  db,
+  validator,
+  onRunEnd,
+}: Pick<ActivityDeps, 'db' | 'validator' | 'onRunEnd'>): BlockRunner {
   const runs = new LRUCache<string, Promise<RunContext>>({ max: 1_000 });
   const definitions = new LRUCache<string, Promise<FlowDefinition>>({ max: 500 });
 
@@ -80,11 +83,14 @@ export function createBlockRunner({ db, validator }: { db: Db; validator: Valida
       if (block.processor_type !== 'llm')
         await enforce(block.outputSchema, output, 'OUTPUT_SCHEMA_MISMATCH', 'The output');
       const serialized = serialize(output);
+      const value = toLeaf(call.blockKey, output);
+      const row = { ...trace, ...usage, output: serialized };
       const recorded = await persist(() =>
-        recordBlockRun(db, context.organizationId, { ...trace, ...usage, output: serialized }),
+        recordBlockRun(db, context.organizationId, row, call.ends ? value : undefined),
       );
       context.completed.add(call.blockKey);
-      return recorded ? toLeaf(call.blockKey, output) : await recordedOutput(call);
+      if (recorded && call.ends) onRunEnd(call.executionId, { status: 'completed', result: value });
+      return recorded ? value : await recordedOutput(call);
     } catch (error) {
       if (error instanceof ServiceError || attempt.last) {
         await recordBlockRun(db, context.organizationId, { ...trace, error: describe(error) });

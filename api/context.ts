@@ -7,9 +7,18 @@ import type { Db } from '../db/connect.ts';
 import type { Validator } from '../json-schema/validator.ts';
 import type { KeyCache } from './key-cache.ts';
 import type { LoadedFlow } from './load-flow.ts';
+import type { RunEnds } from './wait-for-run.ts';
 
 /** What the endpoints work with; `createApp` takes it once. */
-export type ApiDeps = { config: Config; db: Db; client: Client; keys: KeyCache; validator: Validator };
+export type ApiDeps = {
+  config: Config;
+  db: Db;
+  client: Client;
+  keys: KeyCache;
+  validator: Validator;
+  /** Where a worker runs in this process. */
+  ends?: RunEnds;
+};
 
 /** What the middleware of one request leaves for the next: each field is set by the middleware named like it. */
 export type ApiState = { requestId: string; key: FoundApiKey; flow: LoadedFlow; body: unknown };

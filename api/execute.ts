@@ -31,16 +31,16 @@ function execute(deps: ApiDeps): ApiMiddleware {
   return async function execute(ctx) {
     const { flow } = ctx.state;
     const run = await acceptRun(deps, ctx, 'execute');
-    await startRun(deps.client, deps.config.taskQueue, run).catch((error: unknown) => {
-      console.error(`Run ${run.executionId} could not be started yet: ${error}`);
+    const { executionId } = run;
+    const started = startRun(deps.client, deps.config.taskQueue, run).catch((error: unknown) => {
+      console.error(`Run ${executionId} could not be started yet: ${error}`);
       throw new ServiceError(
         'ENGINE_UNAVAILABLE',
         'The run is accepted and starts when the engine answers again: poll …/jobs/{executionId}.',
-        { executionId: run.executionId },
+        { executionId },
       );
     });
-    const { executionId } = run;
-    const outcome = await waitForRun(deps, { executionId, flowId: flow.flowId }, whenClosed(ctx));
+    const outcome = await waitForRun(deps, { executionId, flowId: flow.flowId }, started, whenClosed(ctx));
     if (!outcome) return;
     ctx.body = {
       executionId,

@@ -21,12 +21,15 @@ export type RunStart = {
   definition: FlowDefinition;
 };
 
-/** Starts the workflow of an accepted run, unless it is there already. */
-export async function startRun(client: Client, taskQueue: string, run: RunStart): Promise<void> {
+/**
+ * Starts the workflow of an accepted run, unless it is there already. `here`: this process's worker has it already
+ * (an eager start).
+ */
+export async function startRun(client: Client, taskQueue: string, run: RunStart): Promise<{ here: boolean }> {
   const input: RunInput = { executionId: run.executionId, steps: toPlan(run.definition.steps) };
   try {
     const deadline = Date.now() + START_TIMEOUT_MS;
-    await client.withDeadline(deadline, () =>
+    const handle = await client.withDeadline(deadline, () =>
       client.workflow.start<typeof runFlow>(RUN_FLOW, {
         workflowId: run.executionId,
         taskQueue,
@@ -44,7 +47,9 @@ export async function startRun(client: Client, taskQueue: string, run: RunStart)
         ]),
       }),
     );
+    return { here: handle.eagerlyStarted };
   } catch (error) {
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return { here: false };
+    throw error;
   }
 }

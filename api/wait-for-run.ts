@@ -1,3 +1,4 @@
+import { type EventEmitter, once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { WorkflowFailedError } from '@temporalio/client';
 import { loadStored } from '../db/block-runs.ts';
@@ -10,12 +11,53 @@ import type { runFlow } from '../workflows/run-flow.ts';
 import type { ApiDeps } from './context.ts';
 
 const RETRY_MS = 500;
+/** A run that this process's worker was given may still be taken over by another one. */
+const ASK_AFTER_MS = 5_000;
+
+/** The ends of runs that a worker in this same process records: event = executionId, argument = RunOutcome. */
+export type RunEnds = EventEmitter<{ [executionId: string]: [RunOutcome] }>;
 
 /**
  * Waits for the end of a run, through restarts of the engine; undefined when `signal` aborted first (the run goes on).
- * A run that ended without its workflow, by an operator's hand, is read from its row.
+ * Listens before the run has `started`, so that no end in this process is missed; one that a worker `here` has is asked
+ * for at the engine only when it takes long, which saves short runs a request.
  */
 export async function waitForRun(
+  deps: ApiDeps,
+  run: { executionId: string; flowId: string },
+  started: Promise<{ here: boolean }>,
+  signal: AbortSignal,
+): Promise<RunOutcome | undefined> {
+  const over = new AbortController();
+  const either = AbortSignal.any([signal, over.signal]);
+  try {
+    const ended = waitHere(deps.ends, run.executionId, either);
+    if ((await started).here) {
+      const soon = setTimeout(ASK_AFTER_MS, undefined, { signal: either }).catch(() => undefined);
+      const outcome = await Promise.race([ended, soon]);
+      if (outcome) return outcome;
+    }
+    return await Promise.race([ended, askEngine(deps, run, either)]);
+  } finally {
+    over.abort();
+  }
+}
+
+/** Never settles where no worker runs in this process; undefined when `signal` aborted. */
+function waitHere(
+  ends: RunEnds | undefined,
+  executionId: string,
+  signal: AbortSignal,
+): Promise<RunOutcome | undefined> {
+  if (!ends) return new Promise(() => undefined);
+  return once(ends, executionId, { signal }).then(
+    ([outcome]: RunOutcome[]) => outcome,
+    () => undefined,
+  );
+}
+
+/** A run that ended without its workflow, by an operator's hand, is read from its row. */
+async function askEngine(
   { db, client }: ApiDeps,
   run: { executionId: string; flowId: string },
   signal: AbortSignal,

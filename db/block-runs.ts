@@ -24,13 +24,18 @@ export type BlockRun = {
 
 /**
  * Records a block execution and charges for it, once: a block that is recorded as completed stays as it is and is not
- * charged again. Answers whether this call recorded it.
+ * charged again. With a `result` it also records that the run has completed with it. Answers whether this call did it.
  */
-export async function recordBlockRun(db: Db, organizationId: string, run: BlockRun): Promise<boolean> {
+export async function recordBlockRun(
+  db: Db,
+  organizationId: string,
+  run: BlockRun,
+  result?: Value,
+): Promise<boolean> {
   const cost = run.costMicrocredits ?? 0;
-  if (cost === 0) return insertBlockRun(db, run);
+  if (cost === 0) return insertBlockRun(db, run, result);
   return db.transaction().execute(async (tx) => {
-    const inserted = await insertBlockRun(tx, run);
+    const inserted = await insertBlockRun(tx, run, result);
     if (inserted)
       await chargeCredits(tx, {
         organizationId,
@@ -42,7 +47,7 @@ export async function recordBlockRun(db: Db, organizationId: string, run: BlockR
   });
 }
 
-async function insertBlockRun(db: Db | Tx, run: BlockRun): Promise<boolean> {
+async function insertBlockRun(db: Db | Tx, run: BlockRun, result?: Value): Promise<boolean> {
   const finishedAt = new Date();
   const row = {
     execution_id: run.executionId,
@@ -64,7 +69,7 @@ async function insertBlockRun(db: Db | Tx, run: BlockRun): Promise<boolean> {
     finished_at: finishedAt,
   };
   const { execution_id, block_key, ...changes } = row;
-  const result = await db
+  const insert = db
     .insertInto('block_run')
     .values(row)
     .onConflict((conflict) =>
@@ -72,9 +77,17 @@ async function insertBlockRun(db: Db | Tx, run: BlockRun): Promise<boolean> {
         .columns(['execution_id', 'block_key'])
         .doUpdateSet(changes)
         .where('block_run.status', '=', 'failed'),
-    )
+    );
+  if (!result) return ((await insert.executeTakeFirst()).numInsertedOrUpdatedRows ?? 0n) > 0n;
+  const { numUpdatedRows } = await db
+    .with('recorded', () => insert.returning('block_key'))
+    .updateTable('run')
+    .set({ status: 'completed', finished_at: finishedAt, result: JSON.stringify(result) })
+    .where('execution_id', '=', run.executionId)
+    .where('status', '=', 'started')
+    .where((eb) => eb.exists(eb.selectFrom('recorded').select('block_key')))
     .executeTakeFirst();
-  return (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
+  return numUpdatedRows > 0n;
 }
 
 /** What a Value's `ref` stands for: the output of a completed block, or the run's message. Throws when there is none. */

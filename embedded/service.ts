@@ -3,10 +3,10 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Child, startChild } from './child.ts';
 
-const MAIN = path.join(path.dirname(import.meta.dirname), 'worker', 'serve.ts');
+const WORKER = path.join(path.dirname(import.meta.dirname), 'worker');
 const READY_TIMEOUT_MS = 120_000;
 /** The longest that runs in progress may take to wind up when it is asked to end. */
-const DRAIN_MS = 35_000;
+const DRAIN_MS = 65_000;
 
 export type ServiceOptions = { stateFolder: string; env: NodeJS.ProcessEnv; baseUrl: string };
 
@@ -17,7 +17,7 @@ export async function startService({ stateFolder, env, baseUrl }: ServiceOptions
     name: 'service',
     order: 1,
     command: process.execPath,
-    args: [MAIN],
+    args: ['--import', path.join(WORKER, 'lean-threads.ts'), path.join(WORKER, 'serve.ts')],
     env,
     stopSignal: 'SIGTERM',
     stopTimeoutMs: DRAIN_MS,

@@ -9,7 +9,14 @@ export const RUN_FLOW = 'runFlow';
 export type RunInput = { executionId: string; steps: PlannedStep[] };
 
 /** What one block activity is asked to do. */
-export type BlockCall = { executionId: string; stepId: string; blockKey: string; input: Value };
+export type BlockCall = {
+  executionId: string;
+  stepId: string;
+  blockKey: string;
+  input: Value;
+  /** Its output is the run's result: the end of the run is recorded with it, in one write. */
+  ends: boolean;
+};
 
 /** The spec's failureReason. */
 export type FailureReason = 'error' | 'credits_exhausted' | 'byok_rejected';

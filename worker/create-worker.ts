@@ -1,5 +1,5 @@
 import { type NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
-import { createActivities } from '../activities/index.ts';
+import { type ActivityDeps, createActivities } from '../activities/index.ts';
 import { createSandbox } from '../activities/sandbox/sandbox.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../db/connect.ts';
@@ -20,6 +20,7 @@ export async function createFlowWorker(deps: {
   db: Db;
   connection: NativeConnection;
   workflowBundle: WorkflowBundleOption;
+  onRunEnd?: ActivityDeps['onRunEnd'];
 }): Promise<FlowWorker> {
   const { config, db, connection, workflowBundle } = deps;
   const sandbox = createSandbox({ processes: config.sandboxProcesses });
@@ -35,6 +36,7 @@ export async function createFlowWorker(deps: {
       validator,
       registry: createRegistry({ file: config.modelsFile }),
       providers: config.providers,
+      onRunEnd: deps.onRunEnd ?? (() => undefined),
     }),
     maxConcurrentActivityTaskExecutions: config.modelConcurrency,
     // Longer than a model usually takes: a deploy does not pay for the same answer twice.

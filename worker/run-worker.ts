@@ -1,4 +1,5 @@
 import type { NativeConnection, WorkflowBundleOption } from '@temporalio/worker';
+import type { ActivityDeps } from '../activities/index.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../db/connect.ts';
 import { createClient, DEFAULT_NAMESPACE } from '../temporal.ts';
@@ -19,6 +20,7 @@ export async function runWorker(deps: {
   db: Db;
   connection: NativeConnection;
   workflowBundle: WorkflowBundleOption;
+  onRunEnd?: ActivityDeps['onRunEnd'];
 }): Promise<RunningWorker> {
   const { config, db, connection } = deps;
   await registerSearchAttributes(connection, config.temporal.namespace ?? DEFAULT_NAMESPACE);

@@ -21,7 +21,7 @@ export class BlockFailure extends Error {
  * Runs blocks of one run as activities, under their names, and keeps the current details of the workflow (the Web UI
  * does not show a local activity's summary). Rejects with BlockFailure.
  */
-export function createBlockRunner(executionId: string) {
+export function createBlockRunner(executionId: string, lastBlock: PlannedBlock | undefined) {
   const shown = new Map<string, string>();
 
   function show(key: string, text: string): void {
@@ -34,12 +34,9 @@ export function createBlockRunner(executionId: string) {
     const key = blockKey(block.step_id, iterations);
     const summary = iterations.length > 0 ? `${block.name} #${iterations.join('.')}` : block.name;
     show(key, `${summary} (${block.processor_type}): running`);
+    const call = { executionId, stepId: block.step_id, blockKey: key, input, ends: block === lastBlock };
     try {
-      const output = await runActivity(
-        block,
-        { executionId, stepId: block.step_id, blockKey: key, input },
-        summary,
-      );
+      const output = await runActivity(block, call, summary);
       show(key, `${summary} (${block.processor_type}): completed`);
       return output;
     } catch (error) {

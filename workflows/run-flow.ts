@@ -18,6 +18,8 @@ import { BlockFailure, createBlockRunner } from './run-block.ts';
  */
 export async function runFlow({ executionId, steps }: RunInput): Promise<Value> {
   const blocks = new CancellationScope();
+  const last = steps.at(-1);
+  const lastBlock = last?.type === 'sequential' ? last : undefined;
   let outcome: RunOutcome;
   try {
     const result = await blocks.run(() =>
@@ -25,7 +27,7 @@ export async function runFlow({ executionId, steps }: RunInput): Promise<Value> 
         steps,
         { ref: MESSAGE_REF },
         {
-          runBlock: createBlockRunner(executionId),
+          runBlock: createBlockRunner(executionId, lastBlock),
           inspect: (value) => blockActivities.inspectValue(executionId, value),
           holds: (condition, value) => blockActivities.checkCondition(executionId, condition, value),
         },
@@ -40,7 +42,7 @@ export async function runFlow({ executionId, steps }: RunInput): Promise<Value> 
   const end = outcome;
   return CancellationScope.nonCancellable(async () => {
     upsertSearchAttributes([{ key: { name: 'WeirOutcome', type: 'KEYWORD' }, value: end.status }]);
-    await recordRun(executionId, end);
+    if (end.status === 'failed' || !lastBlock) await recordRun(executionId, end);
     if (end.status === 'completed') return end.result;
     throw ApplicationFailure.nonRetryable(end.error.message, end.error.code, end.error);
   });

@@ -49,10 +49,11 @@ const decode = createFrameDecoder(VALUE_MAX_BYTES + 8 * SOURCE_MAX_BYTES);
 for await (const chunk of process.stdin) {
   for (const { header, body } of decode(chunk)) {
     const { source, timeoutMs } = header as CallHeader;
-    const result = machine({ source, timeoutMs, values: body.toString() });
+    const result = machine.run({ source, timeoutMs, values: body.toString() });
     const logs = result.logs.slice(0, LOGS_MAX_LENGTH);
     if ('output' in result) send({ logs }, result.output);
     else send({ logs, failure: result.failure }, NOTHING);
-    machine = await prepareMachine();
+    if (('failure' in result && result.failure.code !== 'CODE_ERROR') || !machine.restore())
+      machine = await prepareMachine();
   }
 }

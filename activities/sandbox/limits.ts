@@ -19,8 +19,11 @@ export const STACK_MAX_BYTES = 256 * 1024;
 /** After the deadline the guest has this long to answer before its process is killed. */
 export const KILL_GRACE_MS = 1_000;
 export const START_TIMEOUT_MS = 15_000;
-/** A process that has run this often, or was busy this long, is replaced. */
-export const RUNS_MAX = 100;
+/**
+ * A process that has run this often, or was busy this long, is replaced. Every call starts from the same memory, so
+ * this only bounds what the process itself might accumulate; a start costs some 200 ms of processor time.
+ */
+export const RUNS_MAX = 1_000;
 export const BUSY_MAX_MS = 60_000;
 /** Processor time of one process; ends one whose parent is gone while it runs native code without end. */
 export const PROCESS_CPU_SECONDS = 120;

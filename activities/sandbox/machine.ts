@@ -1,4 +1,4 @@
-// One call of user code in a QuickJS of its own: new WebAssembly memory, new runtime, used once and dropped.
+// One call of user code in a QuickJS of its own: every call starts from the same WebAssembly memory, byte for byte.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import variant from '@jitl/quickjs-ng-wasmfile-release-sync';
@@ -17,6 +17,7 @@ import {
   VALUE_MAX_BYTES,
 } from './limits.ts';
 import { type Prelude, prelude } from './prelude.ts';
+import { takeSnapshot } from './snapshot.ts';
 
 /** What the user's code is called with; `values` is the JSON text of `{ input, message, parameters }`. */
 export type MachineCall = { source: string; values: string; timeoutMs: number };
@@ -27,10 +28,16 @@ export type Failure = {
   line?: number;
 };
 export type MachineResult = { output: Buffer; logs: string } | { failure: Failure; logs: string };
-/** Runs one call; never throws. */
-export type Machine = (call: MachineCall) => MachineResult;
+export type Machine = {
+  /** Runs one call; never throws. */
+  run(call: MachineCall): MachineResult;
+  /** Sets the memory back to what it was before the call. False when that cannot be: then the machine is used up. */
+  restore(): boolean;
+};
 
 const PAGE_BYTES = 64 * 1024;
+/** What the module asks for at least. */
+const INITIAL_PAGES = 256;
 /** Reading an error runs getters of the user's. */
 const EXPLAIN_MAX_MS = 500;
 const FILE_NAME = 'block.js';
@@ -65,18 +72,24 @@ class GuestThrow extends Error {
   }
 }
 
-/** Makes a QuickJS for one call, about 1.5 ms of work that can be done before the call arrives. */
+/** Makes a QuickJS, a few milliseconds of work that can be done before a call arrives. */
 export async function prepareMachine(): Promise<Machine> {
-  const wasmMemory = new WebAssembly.Memory({ initial: 256, maximum: MEMORY_MAX_BYTES / PAGE_BYTES });
+  const wasmMemory = new WebAssembly.Memory({
+    initial: INITIAL_PAGES,
+    maximum: MEMORY_MAX_BYTES / PAGE_BYTES,
+  });
   // The module's own print functions would write to the streams that carry the frames.
   const emscriptenModule: object = { print: () => undefined, printErr: () => undefined };
   const module = await newQuickJSWASMModuleFromVariant(
     newVariant(syncVariant, { wasmModule, wasmMemory, emscriptenModule }),
   );
-  return startMachine(module);
+  const { context, run } = startRun(module);
+  // Handles that are made when first used have to be there before the snapshot.
+  run({ source: 'return null', values: '{}', timeoutMs: EXPLAIN_MAX_MS });
+  return { run, restore: takeSnapshot(wasmMemory, context) };
 }
 
-function startMachine(module: QuickJSWASMModule): Machine {
+function startRun(module: QuickJSWASMModule): { context: QuickJSContext; run: Machine['run'] } {
   const runtime = module.newRuntime({ maxStackSizeBytes: STACK_MAX_BYTES });
   const context = runtime.newContext();
   let deadline = Number.POSITIVE_INFINITY;
@@ -175,7 +188,7 @@ function startMachine(module: QuickJSWASMModule): Machine {
     }
   }
 
-  return function run(request) {
+  const run: Machine['run'] = (request) => {
     deadline = performance.now() + request.timeoutMs;
     try {
       return { output: execute(request), logs: readLogs() };
@@ -190,4 +203,5 @@ function startMachine(module: QuickJSWASMModule): Machine {
       return { failure, logs: readLogs() };
     }
   };
+  return { context, run };
 }

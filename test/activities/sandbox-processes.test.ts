@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
+import { RUNS_MAX } from '../../activities/sandbox/limits.ts';
 import { encodeFrame } from '../../activities/sandbox/frames.ts';
 import { startGuest } from '../../activities/sandbox/guest-process.ts';
 import { createSandbox, type Sandbox, SandboxCrashed } from '../../activities/sandbox/sandbox.ts';
@@ -90,11 +91,11 @@ describe('sandbox processes', () => {
     assert.deepEqual(guests(), before);
   });
 
-  it('a process is replaced after 100 runs without a call noticing', async () => {
+  it(`a process is replaced after ${RUNS_MAX} runs without a call noticing`, async () => {
     const [pid = 0] = guests();
     let runs = 1;
     for (; isAlive(pid); runs++) assert.equal((await sandbox.run(call('return 1'))).output, 1);
-    assert.ok(runs >= 100, `replaced after ${runs} runs`);
+    assert.ok(runs >= RUNS_MAX, `replaced after ${runs} runs`);
   });
 
   it('abort ends a running call with its reason', async () => {
