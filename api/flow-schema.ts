@@ -44,13 +44,30 @@ const jsonSchema: z.ZodType<JsonSchema> = z
   })
   .meta({ id: 'JsonSchema', description: 'A JSON Schema (2020-12).' });
 
-const processorConfig = z.strictObject({
+export const processorConfig = z.strictObject({
   tools_enabled: z.boolean().optional().meta({ description: 'llm: the block may call tools.' }),
   max_tool_iterations: z.int().min(1).max(MAX_TOOL_ITERATIONS_MAX).optional(),
   temperature: z.number().min(0).max(2).optional().meta({ description: 'llm' }),
   max_tokens: z.int().min(1).optional().meta({ description: 'llm: the longest answer.' }),
   timeout_ms: z.int().min(1).max(CODE_TIMEOUT_MAX_MS).optional().meta({ description: 'code' }),
 });
+
+/** The fields of a block that a run may override, beside processor_config. */
+export const blockFields = {
+  model: z.string().min(1).max(200).optional().meta({ description: 'llm: provider/model.' }),
+  prompt: z
+    .string()
+    .refine((prompt) => Buffer.byteLength(prompt) <= PROMPT_MAX_BYTES, {
+      error: `A prompt has at most ${PROMPT_MAX_BYTES} bytes.`,
+    })
+    .optional()
+    .meta({
+      description:
+        'llm: the prompt, with {{message}} and {{previous_output}}; code: the body of an async JavaScript function.',
+    }),
+  inputSchema: jsonSchema.optional(),
+  outputSchema: jsonSchema.optional(),
+};
 
 const naming = {
   step_id: z
@@ -66,19 +83,7 @@ const sequential = z
     type: z.literal('sequential').default('sequential'),
     ...naming,
     processor_type: z.enum(PROCESSOR_TYPES),
-    model: z.string().min(1).max(200).optional().meta({ description: 'llm: provider/model.' }),
-    prompt: z
-      .string()
-      .refine((prompt) => Buffer.byteLength(prompt) <= PROMPT_MAX_BYTES, {
-        error: `A prompt has at most ${PROMPT_MAX_BYTES} bytes.`,
-      })
-      .optional()
-      .meta({
-        description:
-          'llm: the prompt, with {{message}} and {{previous_output}}; code: the body of an async JavaScript function.',
-      }),
-    inputSchema: jsonSchema.optional(),
-    outputSchema: jsonSchema.optional(),
+    ...blockFields,
     processor_config: processorConfig.optional(),
   })
   .meta({ id: 'SequentialStep', description: 'One block; its output is the next step’s input.' });

@@ -11,6 +11,7 @@ import { loadFlow } from './load-flow.ts';
 import { answer, flowPaths, READ_ERRORS, RUN_ERRORS } from './operations.ts';
 import { jobAccepted, jobRequest, jobState } from './requests.ts';
 import { startRun } from './start-run.ts';
+import { toBlockRun } from './to-block-run.ts';
 import { readResult } from './wait-for-run.ts';
 
 /** Starts runs and reports on them. */
@@ -88,27 +89,8 @@ function getJob({ db }: ApiDeps): ApiMiddleware {
       startedAt: run.started_at.toISOString(),
       finishedAt: run.finished_at?.toISOString() ?? null,
       durationMs: run.finished_at ? run.finished_at.getTime() - run.started_at.getTime() : null,
-      cost: toCredits(blocks.reduce((sum, block) => sum + block.cost_microcredits, 0)),
-      blocks: blocks.map((block) => ({
-        step_id: block.step_id,
-        key: block.block_key,
-        name: block.name,
-        processor_type: block.processor_type,
-        status: block.status,
-        attempts: block.attempts,
-        model: block.model,
-        ...(block.error && { errorMessage: block.error.message }),
-        usage: {
-          promptTokens: block.prompt_tokens,
-          completionTokens: block.completion_tokens,
-          cost: toCredits(block.cost_microcredits),
-          ms: block.latency_ms,
-        },
-      })),
+      cost: blocks.reduce((sum, block) => sum + block.cost_microcredits, 0) / MICROCREDITS_PER_CREDIT,
+      blocks: blocks.map(toBlockRun),
     };
   };
-}
-
-function toCredits(microcredits: number): number {
-  return microcredits / MICROCREDITS_PER_CREDIT;
 }

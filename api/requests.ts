@@ -1,26 +1,12 @@
 // Shapes of requests and answers: what validates is what the API reference shows (spec: Endpoints).
 import { z } from 'zod';
-import { CODE_TIMEOUT_MAX_MS, MAX_TOOL_ITERATIONS_MAX, PROMPT_MAX_BYTES } from '../flow/limits.ts';
+import { blockFields, processorConfig } from './flow-schema.ts';
 
 const json = z.json();
-const jsonSchema = z
-  .union([z.boolean(), z.record(z.string(), json)])
-  .meta({ description: 'A JSON Schema (2020-12).' });
-
 const blockOverride = z
   .strictObject({
-    prompt: z.string().max(PROMPT_MAX_BYTES).optional(),
-    model: z.string().min(1).max(200).optional(),
-    inputSchema: jsonSchema.optional(),
-    outputSchema: jsonSchema.optional(),
-    processor_config: z
-      .strictObject({
-        temperature: z.number().min(0).max(2).optional(),
-        max_tokens: z.int().min(1).optional(),
-        timeout_ms: z.int().min(1).max(CODE_TIMEOUT_MAX_MS).optional(),
-        max_tool_iterations: z.int().min(1).max(MAX_TOOL_ITERATIONS_MAX).optional(),
-      })
-      .optional(),
+    ...blockFields,
+    processor_config: processorConfig.omit({ tools_enabled: true }).optional(),
   })
   .meta({
     id: 'BlockOverride',

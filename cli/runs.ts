@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { toBlockRun } from '../api/to-block-run.ts';
 import { listBlockRuns, loadStored } from '../db/block-runs.ts';
 import type { Db } from '../db/connect.ts';
 import { MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
@@ -66,20 +67,7 @@ async function show(db: Db, executionId: string, options: { full?: boolean }): P
   const run = toJson(row);
   const values = options.full ? await readValues(db, executionId, resolve) : new Map<string, BlockValues>();
   const blocks = (await listBlockRuns(db, executionId)).map((block) => ({
-    step_id: block.step_id,
-    key: block.block_key,
-    name: block.name,
-    processor_type: block.processor_type,
-    status: block.status,
-    attempts: block.attempts,
-    model: block.model,
-    ...(block.error && { errorMessage: block.error.message }),
-    usage: {
-      promptTokens: block.prompt_tokens,
-      completionTokens: block.completion_tokens,
-      cost: block.cost_microcredits / MICROCREDITS_PER_CREDIT,
-      ms: block.latency_ms,
-    },
+    ...toBlockRun(block),
     ...values.get(block.block_key),
   }));
   const result = row.result && (await resolve(row.result));

@@ -1,4 +1,4 @@
-// Bounds of the flow language; each is enforced by `validate-definition.ts`.
+// Bounds of the flow language, enforced by `check-tree.ts`, `api/flow-schema.ts` and, at run time, the interpreter.
 
 export const STEP_ID_PATTERN = /^[A-Za-z0-9_-]{1,64}$/;
 /** Slugs of organizations, projects and flows: lower-case words joined by single hyphens. */
