@@ -2,6 +2,7 @@
 import type { Provider } from '../config.ts';
 import { requireCredits } from '../db/charge-credits.ts';
 import type { Db } from '../db/connect.ts';
+import type { LocalRuns } from '../db/local-runs.ts';
 import { finishRun } from '../db/runs.ts';
 import type { LoopCondition } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
@@ -26,8 +27,7 @@ export type ActivityDeps = {
   sandbox: Sandbox;
   registry: Registry;
   providers: Record<string, Provider>;
-  /** Told of each run whose end was recorded here. */
-  onRunEnd: (executionId: string, outcome: RunOutcome) => void;
+  localRuns: LocalRuns;
 };
 
 export type Activities = ReturnType<typeof createActivities>;
@@ -81,7 +81,7 @@ export function createActivities(deps: ActivityDeps) {
     recordRun: (executionId: string, outcome: RunOutcome): Promise<void> =>
       attempted(async () => {
         await finishRun(deps.db, executionId, outcome);
-        deps.onRunEnd(executionId, outcome);
+        deps.localRuns.ends.emit(executionId, outcome);
       }),
   };
 }

@@ -45,9 +45,9 @@ export type BlockRunner = {
 export function createBlockRunner({
   db,
   validator,
-  onRunEnd,
-}: Pick<ActivityDeps, 'db' | 'validator' | 'onRunEnd'>): BlockRunner {
-  const runs = new LRUCache<string, Promise<RunContext>>({ max: 1_000 });
+  localRuns,
+}: Pick<ActivityDeps, 'db' | 'validator' | 'localRuns'>): BlockRunner {
+  const runs = localRuns.contexts;
   const definitions = new LRUCache<string, Promise<FlowDefinition>>({ max: 500 });
 
   // Large values only: a loop over a stored array reads it once per item.
@@ -89,7 +89,8 @@ export function createBlockRunner({
         recordBlockRun(db, context.organizationId, row, call.ends ? value : undefined),
       );
       context.completed.add(call.blockKey);
-      if (recorded && call.ends) onRunEnd(call.executionId, { status: 'completed', result: value });
+      if (recorded && call.ends)
+        localRuns.ends.emit(call.executionId, { status: 'completed', result: value });
       return recorded ? value : await recordedOutput(call);
     } catch (error) {
       if (error instanceof ServiceError || attempt.last) {

@@ -21,6 +21,7 @@ export async function acceptRun(deps: ApiDeps, ctx: ApiContext, mode: RunMode): 
   if (flow.balanceMicrocredits <= 0)
     throw new ServiceError('INSUFFICIENT_CREDITS', 'The organization has no credits left.');
 
+  const input = { message, parameters, block_overrides: block_overrides as BlockOverrides };
   const executionId = randomUUID();
   await insertRun(deps.db, {
     executionId,
@@ -30,8 +31,11 @@ export async function acceptRun(deps: ApiDeps, ctx: ApiContext, mode: RunMode): 
     flowVersionId: flow.flowVersionId,
     mode,
     environment: key.environment,
-    input: { message, parameters, block_overrides: block_overrides as BlockOverrides },
+    input,
   });
+  const { organizationId, flowVersionId } = flow;
+  const context = { organizationId, flowVersionId, input, completed: new Set<string>() };
+  deps.localRuns?.contexts.set(executionId, Promise.resolve(context));
   const { org = '', project = '', flow: flowSlug = '' } = ctx.params;
   return {
     executionId,

@@ -4,10 +4,10 @@ import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import type { Config } from '../config.ts';
 import type { FoundApiKey } from '../db/api-keys.ts';
 import type { Db } from '../db/connect.ts';
+import type { LocalRuns } from '../db/local-runs.ts';
 import type { Validator } from '../json-schema/validator.ts';
 import type { KeyCache } from './key-cache.ts';
 import type { LoadedFlow } from './load-flow.ts';
-import type { RunEnds } from './wait-for-run.ts';
 
 /** What the endpoints work with; `createApp` takes it once. */
 export type ApiDeps = {
@@ -17,7 +17,7 @@ export type ApiDeps = {
   keys: KeyCache;
   validator: Validator;
   /** Where a worker runs in this process. */
-  ends?: RunEnds;
+  localRuns?: LocalRuns;
 };
 
 /** What the middleware of one request leaves for the next: each field is set by the middleware named like it. */

@@ -1,8 +1,9 @@
-import { type EventEmitter, once } from 'node:events';
+import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { WorkflowFailedError } from '@temporalio/client';
 import { loadStored } from '../db/block-runs.ts';
 import type { Db } from '../db/connect.ts';
+import type { LocalRuns } from '../db/local-runs.ts';
 import { findRun } from '../db/runs.ts';
 import type { Json } from '../flow/definition.ts';
 import type { RunOutcome } from '../flow/run.ts';
@@ -13,9 +14,6 @@ import type { ApiDeps } from './context.ts';
 const RETRY_MS = 500;
 /** A run that this process's worker was given may still be taken over by another one. */
 const ASK_AFTER_MS = 5_000;
-
-/** The ends of runs that a worker in this same process records: event = executionId, argument = RunOutcome. */
-export type RunEnds = EventEmitter<{ [executionId: string]: [RunOutcome] }>;
 
 /**
  * Waits for the end of a run, through restarts of the engine; undefined when `signal` aborted first (the run goes on).
@@ -31,7 +29,7 @@ export async function waitForRun(
   const over = new AbortController();
   const either = AbortSignal.any([signal, over.signal]);
   try {
-    const ended = waitHere(deps.ends, run.executionId, either);
+    const ended = waitHere(deps.localRuns, run.executionId, either);
     if ((await started).here) {
       const soon = setTimeout(ASK_AFTER_MS, undefined, { signal: either }).catch(() => undefined);
       const outcome = await Promise.race([ended, soon]);
@@ -45,12 +43,12 @@ export async function waitForRun(
 
 /** Never settles where no worker runs in this process; undefined when `signal` aborted. */
 function waitHere(
-  ends: RunEnds | undefined,
+  localRuns: LocalRuns | undefined,
   executionId: string,
   signal: AbortSignal,
 ): Promise<RunOutcome | undefined> {
-  if (!ends) return new Promise(() => undefined);
-  return once(ends, executionId, { signal }).then(
+  if (!localRuns) return new Promise(() => undefined);
+  return once(localRuns.ends, executionId, { signal }).then(
     ([outcome]: RunOutcome[]) => outcome,
     () => undefined,
   );

@@ -10,6 +10,7 @@ import { insertApiKey } from '../db/api-keys.ts';
 import type { Db } from '../db/connect.ts';
 import { insertFlow, publishVersion, setProductionVersion } from '../db/flows.ts';
 import { grantCredits, MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
+import { createLocalRuns } from '../db/local-runs.ts';
 import { insertOrganization } from '../db/organizations.ts';
 import { insertProject } from '../db/projects.ts';
 import type { Step } from '../flow/definition.ts';
@@ -78,7 +79,8 @@ export async function startWeir(options: { env?: NodeJS.ProcessEnv; worker?: boo
   const client = createClient(config, connection);
   const validator = createValidator();
   const keys = createKeyCache(db, database.url);
-  const api = await serveApi({ config, db, client, keys, validator });
+  const localRuns = createLocalRuns();
+  const api = await serveApi({ config, db, client, keys, validator, localRuns });
   const url = `http://127.0.0.1:${api.port}`;
   let worker: Awaited<ReturnType<typeof runWorker>> | undefined;
 
@@ -134,7 +136,7 @@ export async function startWeir(options: { env?: NodeJS.ProcessEnv; worker?: boo
     },
     async startWorker() {
       bundle ??= workflowBundle(false);
-      worker = await runWorker({ config, db, connection, workflowBundle: await bundle });
+      worker = await runWorker({ config, db, connection, workflowBundle: await bundle, localRuns });
     },
     async stopWorker() {
       worker?.shutdown();

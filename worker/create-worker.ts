@@ -1,8 +1,9 @@
 import { type NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
-import { type ActivityDeps, createActivities } from '../activities/index.ts';
+import { createActivities } from '../activities/index.ts';
 import { createSandbox } from '../activities/sandbox/sandbox.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../db/connect.ts';
+import { createLocalRuns, type LocalRuns } from '../db/local-runs.ts';
 import { createValidator } from '../json-schema/validator.ts';
 import { createRegistry } from '../models/registry.ts';
 import { DEFAULT_NAMESPACE } from '../temporal.ts';
@@ -20,7 +21,7 @@ export async function createFlowWorker(deps: {
   db: Db;
   connection: NativeConnection;
   workflowBundle: WorkflowBundleOption;
-  onRunEnd?: ActivityDeps['onRunEnd'];
+  localRuns?: LocalRuns;
 }): Promise<FlowWorker> {
   const { config, db, connection, workflowBundle } = deps;
   const sandbox = createSandbox({ processes: config.sandboxProcesses });
@@ -36,7 +37,7 @@ export async function createFlowWorker(deps: {
       validator,
       registry: createRegistry({ file: config.modelsFile }),
       providers: config.providers,
-      onRunEnd: deps.onRunEnd ?? (() => undefined),
+      localRuns: deps.localRuns ?? createLocalRuns(),
     }),
     maxConcurrentActivityTaskExecutions: config.modelConcurrency,
     // Longer than a model usually takes: a deploy does not pay for the same answer twice.

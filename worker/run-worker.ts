@@ -1,7 +1,7 @@
 import type { NativeConnection, WorkflowBundleOption } from '@temporalio/worker';
-import type { ActivityDeps } from '../activities/index.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../db/connect.ts';
+import type { LocalRuns } from '../db/local-runs.ts';
 import { createClient, DEFAULT_NAMESPACE } from '../temporal.ts';
 import { createFlowWorker } from './create-worker.ts';
 import { keepReconciling } from './reconcile.ts';
@@ -20,7 +20,7 @@ export async function runWorker(deps: {
   db: Db;
   connection: NativeConnection;
   workflowBundle: WorkflowBundleOption;
-  onRunEnd?: ActivityDeps['onRunEnd'];
+  localRuns?: LocalRuns;
 }): Promise<RunningWorker> {
   const { config, db, connection } = deps;
   await registerSearchAttributes(connection, config.temporal.namespace ?? DEFAULT_NAMESPACE);

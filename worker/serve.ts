@@ -1,10 +1,9 @@
 // main of `npm run serve`: API and worker in one process on one Temporal connection, the shortest path for /execute.
-import { EventEmitter } from 'node:events';
 import { createKeyCache } from '../api/key-cache.ts';
 import { serveApi } from '../api/serve.ts';
-import type { RunEnds } from '../api/wait-for-run.ts';
 import { readConfig } from '../config.ts';
 import { connect } from '../db/connect.ts';
+import { createLocalRuns } from '../db/local-runs.ts';
 import { createValidator } from '../json-schema/validator.ts';
 import { connectToTemporal, createClient } from '../temporal.ts';
 import { workflowBundle } from './bundle.ts';
@@ -16,13 +15,13 @@ const config = readConfig();
 const connection = await connectToTemporal(config);
 const db = connect(config.databaseUrl, config.databaseConnections);
 const validator = createValidator();
-const ends: RunEnds = new EventEmitter();
+const localRuns = createLocalRuns();
 const worker = await runWorker({
   config,
   db,
   connection,
   workflowBundle: await workflowBundle(config.production),
-  onRunEnd: (executionId, outcome) => ends.emit(executionId, outcome),
+  localRuns,
 });
 const api = await serveApi({
   config,
@@ -30,7 +29,7 @@ const api = await serveApi({
   client: createClient(config, connection),
   keys: createKeyCache(db, config.databaseUrl),
   validator,
-  ends,
+  localRuns,
 });
 console.log(`API and worker: http://${config.host}:${api.port}/api/v1, task queue ${config.taskQueue}.`);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
