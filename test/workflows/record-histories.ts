@@ -76,7 +76,9 @@ for (const [name, steps] of Object.entries(FLOWS)) {
     key: tenant.key,
     body: { message: 'hello' },
   });
-  const history = await weir.client.workflow.getHandle(body.executionId).fetchHistory();
+  const handle = weir.client.workflow.getHandle(body.executionId);
+  await handle.result().catch(() => undefined);
+  const history = await handle.fetchHistory();
   const file = path.join(import.meta.dirname, '..', 'histories', `${name}.json`);
   if (existsSync(file)) continue;
   await writeFile(file, `${historyToJSON(history)}\n`);

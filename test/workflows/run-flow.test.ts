@@ -22,8 +22,16 @@ describe('runFlow', () => {
 
   const execute = async (flow: string, message = '') =>
     (await weir.call('POST', `${flow}/execute`, { key: tenant.key, body: { message } })).body;
-  const history = async (executionId: string) =>
-    (await weir.client.workflow.getHandle(executionId).fetchHistory()).events ?? [];
+  /** A run answers when its end is recorded, which is just before its workflow closes. */
+  const close = (executionId: string) =>
+    weir.client.workflow
+      .getHandle(executionId)
+      .result()
+      .catch(() => undefined);
+  const history = async (executionId: string) => {
+    await close(executionId);
+    return (await weir.client.workflow.getHandle(executionId).fetchHistory()).events ?? [];
+  };
 
   it('completes a run whose blocks each produce 5 MB, with no event over 256 KB in its history', async () => {
     const flow = await weir.createFlow(tenant, [
@@ -126,6 +134,7 @@ describe('runFlow', () => {
   it('ends a failed run as a failed workflow whose type is the code', async () => {
     const flow = await weir.createFlow(tenant, [code('work', 'throw new Error("x")')]);
     const { executionId } = await execute(flow);
+    await close(executionId);
     const { status } = await weir.client.workflow.getHandle(executionId).describe();
     assert.equal(status.name, 'FAILED');
     const [failed] = (await history(executionId)).flatMap(
