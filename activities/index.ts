@@ -81,7 +81,7 @@ export function createActivities(deps: ActivityDeps) {
     recordRun: (executionId: string, outcome: RunOutcome): Promise<void> =>
       attempted(async () => {
         await finishRun(deps.db, executionId, outcome);
-        deps.localRuns.ends.emit(executionId, outcome);
+        deps.localRuns.end(executionId, outcome);
       }),
   };
 }

@@ -1,19 +1,23 @@
 // What every block execution does around its processor: input, schemas, overrides, trace row, charge.
 import { LRUCache } from 'lru-cache';
 import { loadStored, recordBlockRun } from '../db/block-runs.ts';
-import { getDefinition, getRunContext, type RunContext } from '../db/runs.ts';
-import type { Block, FlowDefinition, Json } from '../flow/definition.ts';
+import { createDefinitions } from '../db/definitions.ts';
+import { getRunContext, type RunContext } from '../db/runs.ts';
+import type { Block, Json } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { applyOverride } from '../flow/overrides.ts';
 import { listBlocks } from '../flow/plan.ts';
 import type { BlockCall } from '../flow/run.ts';
-import { resolveValue, toLeaf, type Value } from '../flow/value.ts';
+import { MESSAGE_REF, resolveValue, toLeaf, type Value } from '../flow/value.ts';
 import type { Attempt } from './attempted.ts';
 import { ModelUnavailable } from './call-model.ts';
 import type { ActivityDeps } from './index.ts';
 
 /** An output longer than this, serialized, fails its block. */
 export const OUTPUT_MAX_BYTES = 16 * 1024 * 1024;
+
+/** Parsed outputs kept, each of at most OUTPUT_MAX_BYTES. */
+const OUTPUTS_KEPT = 8;
 
 /** A block as this run sees it, with everything it may read. */
 export type BlockInput = {
@@ -47,16 +51,15 @@ export function createBlockRunner({
   validator,
   localRuns,
 }: Pick<ActivityDeps, 'db' | 'validator' | 'localRuns'>): BlockRunner {
-  const runs = localRuns.contexts;
-  const definitions = new LRUCache<string, Promise<FlowDefinition>>({ max: 500 });
-
+  const { contexts } = localRuns;
+  const definitions = createDefinitions(db);
   // Large values only: a loop over a stored array reads it once per item.
-  const outputs = new LRUCache<string, { json: Json }>({ max: 20 });
+  const outputs = new LRUCache<string, { json: Json }>({ max: OUTPUTS_KEPT });
 
   async function run(call: BlockCall, attempt: Attempt, process: Processor): Promise<Value> {
     // A first attempt in this process trusts the cached list; a repeated one may follow a lost answer.
-    if (attempt.number > 1) runs.delete(call.executionId);
-    const context = await cached(runs, call.executionId, () => getRunContext(db, call.executionId));
+    if (attempt.number > 1) contexts.delete(call.executionId);
+    const context = await loadContext(call.executionId);
     if (context.completed.has(call.blockKey)) return recordedOutput(call);
 
     const block = await loadBlock(context, call.stepId);
@@ -89,8 +92,7 @@ export function createBlockRunner({
         recordBlockRun(db, context.organizationId, row, call.ends ? value : undefined),
       );
       context.completed.add(call.blockKey);
-      if (recorded && call.ends)
-        localRuns.ends.emit(call.executionId, { status: 'completed', result: value });
+      if (recorded && call.ends) localRuns.end(call.executionId, { status: 'completed', result: value });
       return recorded ? value : await recordedOutput(call);
     } catch (error) {
       if (error instanceof ServiceError || attempt.last) {
@@ -104,15 +106,24 @@ export function createBlockRunner({
     return toLeaf(call.blockKey, await loadOutput(call.executionId, call.blockKey));
   }
 
+  async function loadContext(executionId: string): Promise<RunContext> {
+    const known = contexts.get(executionId);
+    if (known) return known;
+    const context = await getRunContext(db, executionId);
+    contexts.set(executionId, context);
+    return context;
+  }
+
   async function loadBlock(context: RunContext, stepId: string): Promise<Block> {
-    const id = context.flowVersionId;
-    const definition = await cached(definitions, id, () => getDefinition(db, id));
+    const definition = await definitions.get(context.flowVersionId);
     const block = listBlocks(definition).find((candidate) => candidate.step_id === stepId);
     if (!block) throw new ServiceError('INVALID_TREE', `This version of the flow has no block ${stepId}.`);
-    return applyOverride(block, context.input.block_overrides[stepId]);
+    const { block_overrides: overrides } = context.input;
+    return applyOverride(block, Object.hasOwn(overrides, stepId) ? overrides[stepId] : undefined);
   }
 
   async function loadOutput(executionId: string, ref: string): Promise<Json> {
+    if (ref === MESSAGE_REF) return (await loadContext(executionId)).input.message;
     const key = `${executionId}/${ref}`;
     const kept = outputs.get(key);
     if (kept) return kept.json;
@@ -171,19 +182,4 @@ async function persist<T>(write: () => Promise<T>): Promise<T> {
     }
   }
   return write();
-}
-
-/** Loads once for concurrent callers; a failed load is not kept. */
-function cached<T extends object>(
-  cache: LRUCache<string, Promise<T>>,
-  key: string,
-  load: () => Promise<T>,
-): Promise<T> {
-  let entry = cache.get(key);
-  if (!entry) {
-    entry = load();
-    cache.set(key, entry);
-    entry.catch(() => cache.delete(key));
-  }
-  return entry;
 }

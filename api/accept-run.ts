@@ -35,7 +35,7 @@ export async function acceptRun(deps: ApiDeps, ctx: ApiContext, mode: RunMode): 
   });
   const { organizationId, flowVersionId } = flow;
   const context = { organizationId, flowVersionId, input, completed: new Set<string>() };
-  deps.localRuns?.contexts.set(executionId, Promise.resolve(context));
+  deps.localRuns?.contexts.set(executionId, context);
   const { org = '', project = '', flow: flowSlug = '' } = ctx.params;
   return {
     executionId,

@@ -1,6 +1,5 @@
-import { LRUCache } from 'lru-cache';
+import { createDefinitions } from '../db/definitions.ts';
 import { findFlowForRun } from '../db/find-flow-for-run.ts';
-import { getDefinition } from '../db/runs.ts';
 import { DRAFT_VERSION, type FlowDefinition } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { SLUG_PATTERN } from '../flow/limits.ts';
@@ -24,8 +23,7 @@ type FlowPath = { org?: string; project?: string; flow?: string; version?: strin
 
 /** Sets `ctx.state.flow`. Unknown, foreign and unpublished flows all answer the same 404. */
 export function loadFlow({ db }: ApiDeps): ApiMiddleware {
-  // Versions never change, so their definitions can be kept.
-  const definitions = new LRUCache<string, FlowDefinition>({ max: 500 });
+  const definitions = createDefinitions(db);
 
   return async function loadFlow(ctx, next) {
     const { org = '', project = '', flow = '', version } = ctx.params as FlowPath;
@@ -44,8 +42,7 @@ export function loadFlow({ db }: ApiDeps): ApiMiddleware {
         'FLOW_NOT_FOUND',
         'There is no such flow for this API key, or the version asked for is not published.',
       );
-    const definition = definitions.get(found.flowVersionId) ?? (await getDefinition(db, found.flowVersionId));
-    definitions.set(found.flowVersionId, definition);
+    const definition = await definitions.get(found.flowVersionId);
     ctx.state.flow = { ...found, definition, blockCount: listBlocks(definition).length };
     await next();
   };

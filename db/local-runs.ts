@@ -4,14 +4,29 @@ import { LRUCache } from 'lru-cache';
 import type { RunOutcome } from '../flow/run.ts';
 import type { RunContext } from './runs.ts';
 
+/** Characters of JSON kept by one process. */
+const KEPT_MAX_CHARS = 64 * 1024 * 1024;
+
 export type LocalRuns = {
   /** By executionId; the worker fills in what is missing. */
-  contexts: LRUCache<string, Promise<RunContext>>;
-  /** The ends recorded in this process: event = executionId. */
+  contexts: LRUCache<string, RunContext>;
+  /** Records are in the database: whoever waits for the run in this process is told. */
+  end(executionId: string, outcome: RunOutcome): void;
   ends: EventEmitter<{ [executionId: string]: [RunOutcome] }>;
 };
 
-/** Knowledge of the latest 1,000 runs. */
 export function createLocalRuns(): LocalRuns {
-  return { contexts: new LRUCache({ max: 1_000 }), ends: new EventEmitter() };
+  const contexts = new LRUCache<string, RunContext>({
+    maxSize: KEPT_MAX_CHARS,
+    sizeCalculation: ({ input }) => JSON.stringify(input).length,
+  });
+  const ends: LocalRuns['ends'] = new EventEmitter();
+  return {
+    contexts,
+    ends,
+    end(executionId, outcome) {
+      contexts.delete(executionId);
+      ends.emit(executionId, outcome);
+    },
+  };
 }

@@ -1,5 +1,4 @@
 import { sql } from 'kysely';
-import type { FlowDefinition } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { RunOutcome } from '../flow/run.ts';
 import type { Db, Tx } from './connect.ts';
@@ -78,16 +77,6 @@ export async function getRunContext(db: Db, executionId: string): Promise<RunCon
     input: row.input,
     completed: new Set(row.completed ?? []),
   };
-}
-
-/** The definition of a published version, by the version's id. Never changes, so callers may keep it. */
-export async function getDefinition(db: Db, flowVersionId: string): Promise<FlowDefinition> {
-  const row = await db
-    .selectFrom('flow_version')
-    .select('definition')
-    .where('id', '=', flowVersionId)
-    .executeTakeFirstOrThrow();
-  return row.definition;
 }
 
 /** One run of a flow with the number of its version. Only within the flow: a foreign id is not found. */
