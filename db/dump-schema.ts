@@ -10,7 +10,7 @@ export const SCHEMA_FILE = path.join(import.meta.dirname, 'schema.sql');
 
 const HEADER = `-- Written by \`npm run schema-dump\` from the database that the migrations make. Not for editing.\n`;
 
-type Table = { name: string; columns: string[]; constraints: string[] };
+type Table = { name: string; kind: string; columns: string[]; constraints: string[] };
 
 /** The schema `public` of a migrated database as SQL text, sorted, without Kysely's own tables. */
 export async function dumpSchema(db: Db): Promise<string> {
@@ -21,6 +21,7 @@ export async function dumpSchema(db: Db): Promise<string> {
   );
   const { rows: tables } = await sql<Table>`
     select c.relname as name,
+      case c.relpersistence when 'u' then 'UNLOGGED TABLE' else 'TABLE' end as kind,
       array(
         select quote_ident(a.attname) || ' ' || format_type(a.atttypid, a.atttypmod)
           || case when a.attidentity = 'a' then ' generated always as identity' else '' end
@@ -65,7 +66,7 @@ async function definitions(db: Db, query: ReturnType<typeof sql>): Promise<strin
 }
 
 function tableDefinition(table: Table): string {
-  return `CREATE TABLE ${table.name} (\n  ${[...table.columns, ...table.constraints].join(',\n  ')}\n)`;
+  return `CREATE ${table.kind} ${table.name} (\n  ${[...table.columns, ...table.constraints].join(',\n  ')}\n)`;
 }
 
 /** Where two texts part, as `-` (stored) and `+` (current) lines; undefined when they are equal. */

@@ -131,7 +131,15 @@ export async function claimUnfinishedRuns(
     )
     .returning('execution_id')
     .execute();
-  if (claimed.length === 0) return [];
+  return findRunStarts(
+    db,
+    claimed.map((row) => row.execution_id),
+  );
+}
+
+/** How these runs stand, with what starting their workflow needs. */
+export async function findRunStarts(db: Db, executionIds: string[]) {
+  if (executionIds.length === 0) return [];
   return db
     .selectFrom('run')
     .innerJoin('flow', 'flow.id', 'run.flow_id')
@@ -147,11 +155,11 @@ export async function claimUnfinishedRuns(
       'run.mode',
       'run.environment',
       'flow_version.definition',
+      'run.flow_id as flowId',
+      'run.status',
+      'run.result',
+      'run.error',
     ])
-    .where(
-      'run.execution_id',
-      'in',
-      claimed.map((row) => row.execution_id),
-    )
+    .where('run.execution_id', 'in', executionIds)
     .execute();
 }

@@ -79,6 +79,17 @@ CREATE TABLE flow_version (
   constraint flow_version_version_check CHECK ((version > 0))
 );
 
+CREATE TABLE idempotency_key (
+  project_id uuid not null,
+  endpoint text not null,
+  key text not null,
+  digest bytea not null,
+  execution_id uuid not null,
+  created_at timestamp with time zone not null default now(),
+  constraint idempotency_key_endpoint_check CHECK ((endpoint = ANY (ARRAY['execute'::text, 'jobs'::text]))),
+  constraint idempotency_key_pkey PRIMARY KEY (project_id, endpoint, key)
+);
+
 CREATE TABLE ledger_entry (
   id bigint generated always as identity not null,
   organization_id uuid not null,
@@ -117,6 +128,13 @@ CREATE TABLE project (
   constraint project_pkey PRIMARY KEY (id)
 );
 
+CREATE UNLOGGED TABLE rate_limit (
+  subject uuid not null,
+  full_at timestamp with time zone not null,
+  allowed boolean not null,
+  constraint rate_limit_pkey PRIMARY KEY (subject)
+);
+
 CREATE TABLE run (
   execution_id uuid not null,
   organization_id uuid not null,
@@ -140,6 +158,8 @@ CREATE TABLE run (
 
 CREATE INDEX api_key_project ON public.api_key USING btree (project_id) WHERE (revoked_at IS NULL);
 
+CREATE INDEX idempotency_key_age ON public.idempotency_key USING btree (created_at);
+
 CREATE INDEX run_by_flow ON public.run USING btree (flow_id, started_at DESC, execution_id DESC);
 
 CREATE INDEX run_by_project ON public.run USING btree (project_id, started_at DESC, execution_id DESC);
@@ -161,6 +181,10 @@ ALTER TABLE flow ADD CONSTRAINT flow_production_version_fkey FOREIGN KEY (id, pr
 ALTER TABLE flow ADD CONSTRAINT flow_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id);
 
 ALTER TABLE flow_version ADD CONSTRAINT flow_version_flow_id_fkey FOREIGN KEY (flow_id) REFERENCES flow(id);
+
+ALTER TABLE idempotency_key ADD CONSTRAINT idempotency_key_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES run(execution_id) DEFERRABLE INITIALLY DEFERRED;
+
+ALTER TABLE idempotency_key ADD CONSTRAINT idempotency_key_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id);
 
 ALTER TABLE ledger_entry ADD CONSTRAINT ledger_entry_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
 

@@ -128,6 +128,25 @@ export interface LedgerEntryTable {
   created_at: Now;
 }
 
+/** A token bucket of requests, kept as the moment it is full again. */
+export interface RateLimitTable {
+  /** Id of an API key or of an organization. */
+  subject: string;
+  full_at: Date;
+  /** Whether the request that wrote the row had a token left to take. */
+  allowed: boolean;
+}
+
+export interface IdempotencyKeyTable {
+  project_id: string;
+  endpoint: RunMode;
+  key: string;
+  /** SHA-256 of the request the key was first used with. */
+  digest: Buffer;
+  execution_id: string;
+  created_at: Now;
+}
+
 export interface Schema {
   organization: OrganizationTable;
   project: ProjectTable;
@@ -137,4 +156,6 @@ export interface Schema {
   run: RunTable;
   block_run: BlockRunTable;
   ledger_entry: LedgerEntryTable;
+  rate_limit: RateLimitTable;
+  idempotency_key: IdempotencyKeyTable;
 }
