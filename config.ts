@@ -5,6 +5,9 @@ import { z } from 'zod';
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const count = z.coerce.number().int().min(1);
+const RATE_LIMIT_MAX_PER_MINUTE = 1_000_000;
+/** An empty value is refused: it would read as 0, which is no limit. */
+const rateLimit = z.string().min(1).transform(Number).pipe(z.int().min(0).max(RATE_LIMIT_MAX_PER_MINUTE));
 
 const environment = z.object({
   /** `production` refuses development defaults. */
@@ -26,6 +29,10 @@ const environment = z.object({
   WEIR_MODEL_CONCURRENCY: count.default(100),
   /** Path of a JSON file merged over models/models.json. */
   WEIR_MODELS_FILE: z.string().optional(),
+  /** Requests per minute that one API key may send, over all API processes; 0: no limit. */
+  WEIR_RATE_LIMIT_PER_KEY: rateLimit.default(6_000),
+  /** The same for all API keys of an organization together. */
+  WEIR_RATE_LIMIT_PER_ORGANIZATION: rateLimit.default(30_000),
 });
 
 /** Where a provider prefix (`openai/…`) leads. */
@@ -55,6 +62,9 @@ export type Config = {
   sandboxProcesses: number;
   modelConcurrency: number;
   modelsFile: string | undefined;
+  /** Requests per minute; 0: no limit. */
+  rateLimitPerKey: number;
+  rateLimitPerOrganization: number;
   providers: Record<string, Provider>;
 };
 
@@ -79,6 +89,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     sandboxProcesses: values.WEIR_SANDBOX_PROCESSES,
     modelConcurrency: values.WEIR_MODEL_CONCURRENCY,
     modelsFile: values.WEIR_MODELS_FILE,
+    rateLimitPerKey: values.WEIR_RATE_LIMIT_PER_KEY,
+    rateLimitPerOrganization: values.WEIR_RATE_LIMIT_PER_ORGANIZATION,
     providers: readProviders(env),
   };
 }

@@ -1,16 +1,28 @@
 import { randomUUID } from 'node:crypto';
+import { insertKeyedRun } from '../db/idempotency-keys.ts';
 import { insertRun } from '../db/runs.ts';
 import type { RunMode } from '../db/schema.ts';
 import type { JsonSchema } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { type BlockOverrides, checkOverrides } from '../flow/overrides.ts';
+import type { RunOutcome } from '../flow/run.ts';
 import type { ApiContext, ApiDeps } from './context.ts';
 import type { RunRequest } from './requests.ts';
 import type { RunStart } from './start-run.ts';
 
-/** Checks everything a run can be refused for, then stores it: from here on it is not lost. */
-export async function acceptRun(deps: ApiDeps, ctx: ApiContext, mode: RunMode): Promise<RunStart> {
-  const { flow, key } = ctx.state;
+/** A stored run. `outcome`: one that was accepted before has ended like this. */
+export type AcceptedRun = RunStart & { flowId: string; blockCount: number; outcome?: RunOutcome | undefined };
+
+/**
+ * Checks everything a run can be refused for, then stores it: from here on it is not lost. Undefined when another
+ * request has taken its Idempotency-Key meanwhile.
+ */
+export async function acceptRun(
+  deps: ApiDeps,
+  ctx: ApiContext,
+  mode: RunMode,
+): Promise<AcceptedRun | undefined> {
+  const { flow, key, idempotencyKey } = ctx.state;
   const { message, parameters, block_overrides } = ctx.state.body as RunRequest;
   if (Object.hasOwn(parameters, 'attachments'))
     throw new ServiceError(
@@ -23,7 +35,7 @@ export async function acceptRun(deps: ApiDeps, ctx: ApiContext, mode: RunMode): 
 
   const input = { message, parameters, block_overrides: block_overrides as BlockOverrides };
   const executionId = randomUUID();
-  await insertRun(deps.db, {
+  const run = {
     executionId,
     organizationId: flow.organizationId,
     projectId: flow.projectId,
@@ -32,7 +44,9 @@ export async function acceptRun(deps: ApiDeps, ctx: ApiContext, mode: RunMode): 
     mode,
     environment: key.environment,
     input,
-  });
+  };
+  if (!idempotencyKey) await insertRun(deps.db, run);
+  else if (!(await insertKeyedRun(deps.db, run, idempotencyKey))) return undefined;
   const { organizationId, flowVersionId } = flow;
   const context = { organizationId, flowVersionId, input, completed: new Set<string>() };
   deps.localRuns?.contexts.set(executionId, context);
@@ -46,6 +60,8 @@ export async function acceptRun(deps: ApiDeps, ctx: ApiContext, mode: RunMode): 
     mode,
     environment: key.environment,
     definition: flow.definition,
+    flowId: flow.flowId,
+    blockCount: flow.blockCount,
   };
 }
 

@@ -4,6 +4,7 @@ import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import type { Config } from '../config.ts';
 import type { FoundApiKey } from '../db/api-keys.ts';
 import type { Db } from '../db/connect.ts';
+import type { IdempotencyKey } from '../db/idempotency-keys.ts';
 import type { LocalRuns } from '../db/local-runs.ts';
 import type { Validator } from '../json-schema/validator.ts';
 import type { KeyCache } from './key-cache.ts';
@@ -21,7 +22,13 @@ export type ApiDeps = {
 };
 
 /** What the middleware of one request leaves for the next: each field is set by the middleware named like it. */
-export type ApiState = { requestId: string; key: FoundApiKey; flow: LoadedFlow; body: unknown };
+export type ApiState = {
+  requestId: string;
+  key: FoundApiKey;
+  flow: LoadedFlow;
+  body: unknown;
+  idempotencyKey: IdempotencyKey | undefined;
+};
 
 export type ApiContext = ParameterizedContext<ApiState> & { params: { [name: string]: string } };
 /** A named step of an endpoint. */

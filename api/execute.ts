@@ -1,13 +1,16 @@
 // POST …/execute (spec: Endpoints)
 import { ServiceError } from '../flow/errors.ts';
 import type { RunOutcome } from '../flow/run.ts';
-import { acceptRun } from './accept-run.ts';
+import { acceptOnce } from './accept-once.ts';
+import type { AcceptedRun } from './accept-run.ts';
 import { authenticate } from './authenticate.ts';
 import type { ApiContext, ApiDeps, ApiMiddleware, Route } from './context.ts';
 import { readBody } from './json-body.ts';
+import { limitRate } from './limit-rate.ts';
 import { loadFlow } from './load-flow.ts';
-import { answer, flowPaths, RUN_ERRORS } from './operations.ts';
-import { executeRequest, executeResponse } from './requests.ts';
+import { flowPaths, RUN_ERRORS, runAnswer } from './operations.ts';
+import { readIdempotencyKey } from './read-idempotency-key.ts';
+import { executeRequest, executeResponse, idempotencyHeaders } from './requests.ts';
 import { startRun } from './start-run.ts';
 import { readResult, waitForRun } from './wait-for-run.ts';
 
@@ -20,36 +23,49 @@ export function executeRoutes(deps: ApiDeps): Route[] {
       operationId: versioned ? 'executeVersion' : 'execute',
       summary: versioned ? 'Run a published version and wait' : 'Run the production version and wait',
       tags: ['Execution'],
+      requestParams: { header: idempotencyHeaders },
       requestBody: { required: true, content: { 'application/json': { schema: executeRequest } } },
-      responses: { 200: answer('The run has ended.', executeResponse), ...RUN_ERRORS },
+      responses: { 200: runAnswer('The run has ended.', executeResponse), ...RUN_ERRORS },
     },
-    handlers: [authenticate(deps), loadFlow(deps), readBody(executeRequest), execute(deps)],
+    handlers: [
+      authenticate(deps),
+      limitRate(deps),
+      loadFlow(deps),
+      readBody(executeRequest),
+      readIdempotencyKey('execute'),
+      execute(deps),
+    ],
   }));
 }
 
 function execute(deps: ApiDeps): ApiMiddleware {
   return async function execute(ctx) {
-    const { flow } = ctx.state;
-    const run = await acceptRun(deps, ctx, 'execute');
-    const { executionId } = run;
-    const started = startRun(deps.client, deps.config.taskQueue, run).catch((error: unknown) => {
-      console.error(`Run ${executionId} could not be started yet: ${error}`);
-      throw new ServiceError(
-        'ENGINE_UNAVAILABLE',
-        'The run is accepted and starts when the engine answers again: poll …/jobs/{executionId}.',
-        { executionId },
-      );
-    });
-    const outcome = await waitForRun(deps, { executionId, flowId: flow.flowId }, started, whenClosed(ctx));
+    const run = await acceptOnce(deps, ctx, 'execute');
+    const { executionId, flowId, blockCount } = run;
+    const outcome = run.outcome ?? (await runToEnd(deps, run, whenClosed(ctx)));
     if (!outcome) return;
     ctx.body = {
       executionId,
       status: outcome.status,
       ...(await describe(deps, executionId, outcome)),
-      flowId: flow.flowId,
-      blockCount: flow.blockCount,
+      flowId,
+      blockCount,
     };
   };
+}
+
+/** Starts the run, unless that is done, and waits; undefined when `signal` aborted first. */
+function runToEnd(deps: ApiDeps, run: AcceptedRun, signal: AbortSignal): Promise<RunOutcome | undefined> {
+  const { executionId } = run;
+  const started = startRun(deps.client, deps.config.taskQueue, run).catch((error: unknown) => {
+    console.error(`Run ${executionId} could not be started yet: ${error}`);
+    throw new ServiceError(
+      'ENGINE_UNAVAILABLE',
+      'The run is accepted and starts when the engine answers again: poll …/jobs/{executionId}.',
+      { executionId },
+    );
+  });
+  return waitForRun(deps, run, started, signal);
 }
 
 async function describe({ db }: ApiDeps, executionId: string, outcome: RunOutcome) {

@@ -3,13 +3,15 @@ import { listBlockRuns } from '../db/block-runs.ts';
 import { MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
 import { findRun } from '../db/runs.ts';
 import { ServiceError } from '../flow/errors.ts';
-import { acceptRun } from './accept-run.ts';
+import { acceptOnce } from './accept-once.ts';
 import { authenticate } from './authenticate.ts';
 import type { ApiDeps, ApiMiddleware, Route } from './context.ts';
 import { readBody } from './json-body.ts';
+import { limitRate } from './limit-rate.ts';
 import { loadFlow } from './load-flow.ts';
-import { answer, flowPaths, READ_ERRORS, RUN_ERRORS } from './operations.ts';
-import { jobAccepted, jobRequest, jobState } from './requests.ts';
+import { answer, flowPaths, READ_ERRORS, RUN_ERRORS, runAnswer } from './operations.ts';
+import { readIdempotencyKey } from './read-idempotency-key.ts';
+import { idempotencyHeaders, jobAccepted, jobRequest, jobState } from './requests.ts';
 import { startRun } from './start-run.ts';
 import { toBlockRun } from './to-block-run.ts';
 import { readResult } from './wait-for-run.ts';
@@ -23,14 +25,23 @@ export function jobRoutes(deps: ApiDeps): Route[] {
       operationId: versioned ? 'startVersionJob' : 'startJob',
       summary: versioned ? 'Start a published version' : 'Start the production version',
       tags: ['Execution'],
+      requestParams: { header: idempotencyHeaders },
       requestBody: { required: true, content: { 'application/json': { schema: jobRequest } } },
       responses: {
-        202: answer('The run is accepted and will end, whatever process fails meanwhile.', jobAccepted),
+        202: runAnswer('The run is accepted and will end, whatever process fails meanwhile.', jobAccepted),
         405: answer('TOOLS_REQUIRE_SYNC_EXECUTE: `tools` need /execute.'),
         ...RUN_ERRORS,
       },
     },
-    handlers: [authenticate(deps), loadFlow(deps), readBody(jobRequest), refuseTools, startJob(deps)],
+    handlers: [
+      authenticate(deps),
+      limitRate(deps),
+      loadFlow(deps),
+      readBody(jobRequest),
+      refuseTools,
+      readIdempotencyKey('jobs'),
+      startJob(deps),
+    ],
   }));
   const poll: Route[] = flowPaths('/jobs/:executionId').map(({ path, versioned }) => ({
     method: 'get',
@@ -41,7 +52,7 @@ export function jobRoutes(deps: ApiDeps): Route[] {
       tags: ['Execution'],
       responses: { 200: answer('The run as it stands.', jobState), ...READ_ERRORS },
     },
-    handlers: [authenticate(deps), loadFlow(deps), getJob(deps)],
+    handlers: [authenticate(deps), limitRate(deps), loadFlow(deps), getJob(deps)],
   }));
   return [...start, ...poll];
 }
@@ -57,14 +68,15 @@ const refuseTools: ApiMiddleware = async (ctx, next) => {
 
 function startJob(deps: ApiDeps): ApiMiddleware {
   return async function startJob(ctx) {
-    const run = await acceptRun(deps, ctx, 'jobs');
+    const run = await acceptOnce(deps, ctx, 'jobs');
     // The run is stored: should its workflow not start now, the reconciler starts it.
-    await startRun(deps.client, deps.config.taskQueue, run).catch((error: unknown) =>
-      console.error(`Run ${run.executionId} could not be started yet: ${error}`),
-    );
-    const { flowId, blockCount } = ctx.state.flow;
+    const { executionId, flowId, blockCount } = run;
+    if (!run.outcome)
+      await startRun(deps.client, deps.config.taskQueue, run).catch((error: unknown) =>
+        console.error(`Run ${executionId} could not be started yet: ${error}`),
+      );
     ctx.status = 202;
-    ctx.body = { executionId: run.executionId, status: 'started', flowId, blockCount };
+    ctx.body = { executionId, status: 'started', flowId, blockCount };
   };
 }
 

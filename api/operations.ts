@@ -1,7 +1,7 @@
 // What the OpenAPI entries of several endpoints share.
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi';
-import { errorResponse } from './requests.ts';
+import { errorResponse, idempotentReplayed, rateLimitHeaders, retryAfter } from './requests.ts';
 
 const FLOW = '/api/v1/seq/:org/:project/:flow';
 
@@ -13,16 +13,32 @@ export function flowPaths(suffix: string): { path: string; versioned: boolean }[
   ];
 }
 
-/** A JSON answer; an error when no schema is given. */
-export function answer(description: string, schema: z.ZodType = errorResponse): ZodOpenApiResponseObject {
-  return { description, content: { 'application/json': { schema } } };
+/** A JSON answer to a caller with a valid API key; an error when no schema is given. */
+export function answer(
+  description: string,
+  schema: z.ZodType = errorResponse,
+  headers: { [name: string]: z.ZodType } = {},
+): ZodOpenApiResponseObject {
+  return {
+    description,
+    headers: z.object({ ...rateLimitHeaders, ...headers }),
+    content: { 'application/json': { schema } },
+  };
+}
+
+/** The answer of an endpoint that starts a run. */
+export function runAnswer(description: string, schema: z.ZodType): ZodOpenApiResponseObject {
+  return answer(description, schema, { 'Idempotent-Replayed': idempotentReplayed });
 }
 
 export const READ_ERRORS: ZodOpenApiResponsesObject = {
   400: answer('INVALID_VERSION: version 0 is the draft.'),
-  401: answer('UNAUTHENTICATED: missing or invalid API key.'),
+  401: {
+    description: 'UNAUTHENTICATED: missing or invalid API key.',
+    content: { 'application/json': { schema: errorResponse } },
+  },
   404: answer('FLOW_NOT_FOUND, RUN_NOT_FOUND: unknown, foreign or not published.'),
-  429: answer('RATE_LIMITED'),
+  429: answer('RATE_LIMITED: the API key or the organization.', errorResponse, { 'Retry-After': retryAfter }),
   500: answer('INTERNAL_ERROR: `detail.request_id` finds it in the log.'),
 };
 
@@ -30,6 +46,7 @@ export const RUN_ERRORS: ZodOpenApiResponsesObject = {
   ...READ_ERRORS,
   400: answer('INVALID_VERSION, PARAMETER_NAME_RESERVED'),
   402: answer('INSUFFICIENT_CREDITS'),
+  409: answer('IDEMPOTENCY_KEY_REUSED: the Idempotency-Key was used with another request.'),
   413: answer('BODY_TOO_LARGE: over 10 MiB.'),
   415: answer('UNSUPPORTED_MEDIA_TYPE: not application/json in UTF-8.'),
   422: answer('VALIDATION_ERROR, MALFORMED_JSON: `detail.errors` names each field.'),

@@ -1,5 +1,6 @@
 // Shapes of requests and answers: what validates is what the API reference shows (spec: Endpoints).
 import { z } from 'zod';
+import { IDEMPOTENCY_KEY_HOURS } from '../db/idempotency-keys.ts';
 import { blockFields, processorConfig } from './flow-schema.ts';
 
 const json = z.json();
@@ -36,6 +37,34 @@ export const jobRequest = z
   })
   .meta({ id: 'JobRequest' });
 export type RunRequest = z.infer<typeof jobRequest> | z.infer<typeof executeRequest>;
+
+const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
+
+export const idempotencyHeaders = z.object({
+  'Idempotency-Key': z
+    .string()
+    .min(1)
+    .max(IDEMPOTENCY_KEY_MAX_LENGTH)
+    .regex(/^[!-~]*$/, 'takes visible ASCII characters only, no spaces')
+    .optional()
+    .meta({
+      description: `A new value for each new request, the same when it is repeated: within ${IDEMPOTENCY_KEY_HOURS} hours the repeated request gets the first one’s run and answer.`,
+    }),
+});
+
+const header = (id: string, schema: z.ZodType, description: string) =>
+  schema.optional().meta({ description, header: { id } });
+export const rateLimitHeaders = {
+  'RateLimit-Limit': header('RateLimit-Limit', z.int(), 'Requests per minute, of the quota with least left.'),
+  'RateLimit-Remaining': header('RateLimit-Remaining', z.int(), 'Requests left of it now.'),
+  'RateLimit-Reset': header('RateLimit-Reset', z.int(), 'Seconds until all of it is there again.'),
+};
+export const retryAfter = header('Retry-After', z.int(), 'Seconds until a request is accepted again.');
+export const idempotentReplayed = header(
+  'Idempotent-Replayed',
+  z.literal('true'),
+  'Sent when the run was accepted before, under the same Idempotency-Key.',
+);
 
 const executionId = z.uuid().meta({ description: 'Identifies the run.' });
 const flowId = z.uuid();

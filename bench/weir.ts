@@ -64,6 +64,9 @@ export async function startWeir(
       WEIR_PORT: String(port),
       WEIR_TASK_QUEUE: `bench-${randomUUID()}`,
       DEMO_BASE_URL: modelUrl,
+      // Counted, never refused.
+      WEIR_RATE_LIMIT_PER_KEY: '1000000',
+      WEIR_RATE_LIMIT_PER_ORGANIZATION: '1000000',
     },
   });
   onStop(service.stop);

@@ -40,7 +40,7 @@ export type Weir = {
   createTenant(options?: { credits?: number }): Promise<Tenant>;
   /** Publishes a flow as production; answers its path below /api/v1/seq. */
   createFlow(tenant: Tenant, steps: Step[]): Promise<string>;
-  /** Sends JSON (or `raw` as it is) to a path below /api/v1/seq. */
+  /** Sends JSON (or `raw` as it is) to a path below /api/v1/seq, of this API or the one at `url`. */
   call(
     method: string,
     path: string,
@@ -49,6 +49,7 @@ export type Weir = {
       body?: unknown;
       headers?: Record<string, string>;
       raw?: string | Uint8Array<ArrayBuffer>;
+      url?: string;
     },
   ): Promise<Answer>;
   /** Polls a job until it has ended. */
@@ -110,8 +111,8 @@ export async function startWeir(options: { env?: NodeJS.ProcessEnv; worker?: boo
       await setProductionVersion(db, id, await publishVersion(db, id, 'test'));
       return `${tenant.organization}/project/${slug}`;
     },
-    async call(method, path, { key, body, headers, raw } = {}) {
-      const response = await fetch(`${url}/api/v1/seq/${path}`, {
+    async call(method, path, { key, body, headers, raw, url: base = url } = {}) {
+      const response = await fetch(`${base}/api/v1/seq/${path}`, {
         method,
         headers: {
           ...(key !== undefined && { authorization: `Bearer ${key}` }),

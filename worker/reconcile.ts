@@ -2,15 +2,19 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { startRun } from '../api/start-run.ts';
 import type { Db } from '../db/connect.ts';
+import { deleteExpiredKeys } from '../db/idempotency-keys.ts';
 import { claimUnfinishedRuns, finishRun } from '../db/runs.ts';
 
 const INTERVAL_MS = 15_000;
 /** A run younger than this, or looked at within it, is left alone. */
 const QUIET_SECONDS = 30;
+/** Most idempotency keys that one look deletes: 660 per second. */
+const EXPIRED_KEYS_MAX = 10_000;
 
 /**
  * Looks every 15 s, until `signal` aborts, at the runs that should have ended: starts the workflow of one that has
- * none, records the end of one whose workflow was terminated or timed out. Several processes share the work.
+ * none, records the end of one whose workflow was terminated or timed out; deletes expired idempotency keys. Several
+ * processes share the work.
  */
 export async function keepReconciling(
   deps: { db: Db; client: Client; taskQueue: string },
@@ -18,6 +22,9 @@ export async function keepReconciling(
 ): Promise<void> {
   while (!signal.aborted) {
     await reconcile(deps, QUIET_SECONDS).catch((error) => console.error('Reconciling runs failed:', error));
+    await deleteExpiredKeys(deps.db, EXPIRED_KEYS_MAX).catch((error) =>
+      console.error('Deleting expired idempotency keys failed:', error),
+    );
     await pause(INTERVAL_MS, signal);
   }
 }

@@ -11,9 +11,13 @@ describe('API reference', () => {
   after(() => weir.stop());
 
   type Schema = { required: string[]; additionalProperties: boolean };
+  type Operation = {
+    parameters: { name: string; in: string }[];
+    responses: { [status: string]: { headers?: object } };
+  };
   type Document = {
     openapi: string;
-    paths: { [path: string]: object };
+    paths: { [path: string]: { [method: string]: Operation } };
     components: { schemas: { ExecuteRequest: Schema } };
   };
   const openApi = async () => (await (await fetch(`${weir.url}/openapi.json`)).json()) as Document;
@@ -33,6 +37,22 @@ describe('API reference', () => {
     const request = document.components.schemas.ExecuteRequest;
     assert.deepEqual(request.required, ['message']);
     assert.equal(request.additionalProperties, false);
+  });
+
+  it('describes the headers of rate limits on every answer but 401, and those of Idempotency-Key', async () => {
+    const document = await openApi();
+    for (const [path, item] of Object.entries(document.paths))
+      for (const [method, { parameters, responses }] of Object.entries(item)) {
+        for (const [status, { headers }] of Object.entries(responses)) {
+          const limits =
+            status === '401' ? [] : ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
+          const more = { 200: 'Idempotent-Replayed', 202: 'Idempotent-Replayed', 429: 'Retry-After' }[status];
+          const expected = [...limits, ...(more && !(method === 'get' && status === '200') ? [more] : [])];
+          assert.deepEqual(Object.keys(headers ?? {}), expected, `${method} ${path} ${status}`);
+        }
+        const taken = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name);
+        assert.deepEqual(taken, method === 'post' ? ['Idempotency-Key'] : [], path);
+      }
   });
 
   it('serves a page whose every file is its own', async () => {

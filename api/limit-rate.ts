@@ -1,0 +1,38 @@
+// Rate limits per API key and organization, and the RateLimit-* fields (spec: 429 rate limited).
+import { takeRequest } from '../db/rate-limits.ts';
+import { ServiceError } from '../flow/errors.ts';
+import type { ApiDeps, ApiMiddleware } from './context.ts';
+
+/**
+ * Counts the request, or answers 429. Every answer after it carries the state of the quota that has least left. While
+ * the database cannot count, requests pass uncounted and without these fields: a limit is no reason to refuse work.
+ */
+export function limitRate({ config, db }: ApiDeps): ApiMiddleware {
+  return async function limitRate(ctx, next) {
+    const { id, organization_id } = ctx.state.key;
+    const states = await takeRequest(db, [
+      { name: 'API key', subject: id, perMinute: config.rateLimitPerKey },
+      { name: 'organization', subject: organization_id, perMinute: config.rateLimitPerOrganization },
+    ]).catch((error: unknown) => {
+      console.error(`Request ${ctx.state.requestId} is not counted: ${error}`);
+      return [];
+    });
+    const exceeded = states.find(({ allowed }) => !allowed);
+    const [tightest] = states.toSorted((a, b) => a.remaining - b.remaining);
+    const told = exceeded ?? tightest;
+    if (told)
+      ctx.set({
+        'RateLimit-Limit': String(told.perMinute),
+        'RateLimit-Remaining': String(told.remaining),
+        'RateLimit-Reset': String(told.resetSeconds),
+      });
+    if (exceeded) {
+      ctx.set('Retry-After', String(exceeded.retrySeconds));
+      throw new ServiceError(
+        'RATE_LIMITED',
+        `The ${exceeded.name} is over its ${exceeded.perMinute} requests per minute: try again in ${exceeded.retrySeconds} s.`,
+      );
+    }
+    await next();
+  };
+}

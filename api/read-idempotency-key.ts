@@ -1,0 +1,35 @@
+// The Idempotency-Key header: a request that is repeated with it is carried out once.
+import { createHash } from 'node:crypto';
+import type { RunMode } from '../db/schema.ts';
+import type { ApiMiddleware } from './context.ts';
+import { validationError } from './json-body.ts';
+import { idempotencyHeaders } from './requests.ts';
+
+/**
+ * Sets `ctx.state.idempotencyKey` where the header is sent; 422 when it is no key. Two requests are the same when path
+ * (with the version), body and the API key's environment are; the order of the body's keys makes no difference.
+ */
+export function readIdempotencyKey(endpoint: RunMode): ApiMiddleware {
+  return async function readIdempotencyKey(ctx, next) {
+    const headers = idempotencyHeaders.safeParse({ 'Idempotency-Key': ctx.req.headers['idempotency-key'] });
+    if (!headers.success) throw validationError(headers.error);
+    const key = headers.data['Idempotency-Key'];
+    if (key !== undefined) {
+      const { key: apiKey, body } = ctx.state;
+      const digest = createHash('sha256')
+        .update(canonicalJson([apiKey.environment, ctx.path, body]))
+        .digest();
+      ctx.state.idempotencyKey = { projectId: apiKey.project_id, endpoint, key, digest };
+    }
+    await next();
+  };
+}
+
+/** JSON text with the keys of every object in one order. */
+function canonicalJson(json: unknown): string {
+  return JSON.stringify(json, (_, value: unknown) =>
+    value !== null && typeof value === 'object' && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
+}
