@@ -30,9 +30,9 @@ const environment = z.object({
   /** Path of a JSON file merged over models/models.json. */
   WEIR_MODELS_FILE: z.string().optional(),
   /** Requests per minute that one API key may send, over all API processes; 0: no limit. */
-  WEIR_RATE_LIMIT_PER_KEY: rateLimit.default(6_000),
+  WEIR_RATE_LIMIT_PER_KEY: rateLimit.default(60_000),
   /** The same for all API keys of an organization together. */
-  WEIR_RATE_LIMIT_PER_ORGANIZATION: rateLimit.default(30_000),
+  WEIR_RATE_LIMIT_PER_ORGANIZATION: rateLimit.default(300_000),
 });
 
 /** Where a provider prefix (`openai/…`) leads. */

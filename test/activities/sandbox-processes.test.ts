@@ -16,9 +16,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { RUNS_MAX } from '../../activities/sandbox/limits.ts';
 import { encodeFrame } from '../../activities/sandbox/frames.ts';
 import { startGuest } from '../../activities/sandbox/guest-process.ts';
+import { RUNS_MAX } from '../../activities/sandbox/limits.ts';
 import { createSandbox, type Sandbox, SandboxCrashed } from '../../activities/sandbox/sandbox.ts';
 
 const root = new URL('../../', import.meta.url);

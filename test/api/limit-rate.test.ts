@@ -154,7 +154,7 @@ describe('rate limits', () => {
         value,
       );
     assert.equal(readConfig({ ...env, WEIR_RATE_LIMIT_PER_KEY: '1000000' }).rateLimitPerKey, 1_000_000);
-    assert.equal(readConfig(env).rateLimitPerKey, 6_000);
-    assert.equal(readConfig(env).rateLimitPerOrganization, 30_000);
+    assert.equal(readConfig(env).rateLimitPerKey, 60_000);
+    assert.equal(readConfig(env).rateLimitPerOrganization, 300_000);
   });
 });
