@@ -25,6 +25,11 @@ import {
 const LOOP_ITERATIONS_DEFAULT = 100;
 const BRANCH_NAME_MAX_LENGTH = 64;
 
+/** Any JSON value, under one name in the documents made from these schemas. */
+export const jsonValue = z
+  .json()
+  .register(z.globalRegistry, { id: 'Json', description: 'Any JSON value.' }) as z.ZodType<Json>;
+
 type Unnamed<S> = Omit<S, 'step_id' | 'name' | 'branches' | 'body'> & { step_id?: string; name?: string };
 /** A step as written: what may be left out is filled in by `completeSteps`. */
 export type WrittenStep =
@@ -39,7 +44,7 @@ export const slugSchema = z
 export const nameSchema = z.string().min(1).max(NAME_MAX_LENGTH);
 
 const jsonSchema: z.ZodType<JsonSchema> = z
-  .union([z.boolean(), z.record(z.string(), z.json() as z.ZodType<Json>)], {
+  .union([z.boolean(), z.record(z.string(), jsonValue)], {
     error: 'A JSON Schema is an object or a boolean.',
   })
   .meta({ id: 'JsonSchema', description: 'A JSON Schema (2020-12).' });
@@ -110,7 +115,7 @@ const loop = z
     until: z
       .strictObject({
         pointer: z.string().meta({ description: 'A JSON Pointer into the output of the body.' }),
-        equals: z.json() as z.ZodType<Json>,
+        equals: jsonValue,
       })
       .optional()
       .meta({ description: 'With it, the body runs on its own output until the value is equal.' }),
@@ -133,11 +138,7 @@ export const flowFileSchema = z
     $schema: z.string().optional().meta({ description: 'For editors; ignored.' }),
     name: nameSchema,
     slug: slugSchema.meta({ description: 'The last segment of the flow’s URL.' }),
-    description: z
-      .string()
-      .max(2000)
-      .optional()
-      .meta({ description: 'For readers of the file; not stored.' }),
+    description: z.string().max(2000).optional().meta({ description: 'What the flow is for.' }),
     steps,
   })
   .meta({ title: 'Weir flow file' });

@@ -51,7 +51,8 @@ async function exportFlow(
   const flow = await getFlow(db, path);
   const { version } = options;
   const { steps } = version === undefined ? flow.draft : (await getVersion(db, flow.id, version)).definition;
-  const file = { name: flow.name, slug: flow.slug, steps };
+  const { name, slug, description } = flow;
+  const file = { name, slug, ...(description !== '' && { description }), steps };
   return { json: file, text: formatFlowFile(file, options.format) };
 }
 
@@ -60,6 +61,7 @@ async function list(db: Db, path: string): Promise<Answer> {
     id: row.id,
     slug: row.slug,
     name: row.name,
+    description: row.description,
     latestVersion: row.latest_version,
     productionVersion: row.production_version,
     updatedAt: row.updated_at,

@@ -19,12 +19,13 @@ export type ImportOptions = { project: string; publish?: boolean; note: string; 
 /** Nothing is changed unless the whole file is right. */
 export async function importFlow(db: Db, source: string, options: ImportOptions): Promise<Answer> {
   const project = await getProject(db, options.project);
-  const { slug, name, steps } = await readFlow(source);
+  const { slug, name, description = '', steps } = await readFlow(source);
   const path = `${options.project}/${slug}`;
   const existing = await findFlowBySlug(db, project.id, slug);
-  if (existing) await updateDraft(db, existing.id, { steps }, name);
+  if (existing) await updateDraft(db, existing.id, { steps }, { name, description });
   const flow =
-    existing ?? (await insertFlow(db, { projectId: project.id, slug, name, definition: { steps } }));
+    existing ??
+    (await insertFlow(db, { projectId: project.id, slug, name, description, definition: { steps } }));
   const done = [existing ? `Replaced the draft of ${path}` : `Created flow ${path}`];
   const publish = options.publish || options.production;
   const version = publish ? await publishVersion(db, flow.id, options.note) : null;

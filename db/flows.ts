@@ -9,6 +9,7 @@ const COLUMNS = [
   'project_id',
   'slug',
   'name',
+  'description',
   'draft',
   'production_version',
   'created_at',
@@ -18,7 +19,7 @@ const COLUMNS = [
 /** `definition` becomes the draft; without it the flow has no steps. Throws CONFLICT when the slug is taken. */
 export async function insertFlow(
   db: Db | Tx,
-  flow: { projectId: string; slug: string; name: string; definition?: FlowDefinition },
+  flow: { projectId: string; slug: string; name: string; description?: string; definition?: FlowDefinition },
 ) {
   const row = await db
     .insertInto('flow')
@@ -26,6 +27,7 @@ export async function insertFlow(
       project_id: flow.projectId,
       slug: flow.slug,
       name: flow.name,
+      description: flow.description ?? '',
       draft: JSON.stringify(flow.definition ?? { steps: [] }),
     })
     .onConflict((conflict) =>
@@ -52,7 +54,7 @@ export function findFlowBySlug(db: Db | Tx, projectId: string, slug: string): Pr
 export function listFlows(db: Db | Tx, projectId: string) {
   return db
     .selectFrom('flow')
-    .select(['id', 'slug', 'name', 'production_version', 'created_at', 'updated_at'])
+    .select(['id', 'slug', 'name', 'description', 'production_version', 'created_at', 'updated_at'])
     .select((eb) =>
       eb
         .selectFrom('flow_version')
@@ -66,16 +68,16 @@ export function listFlows(db: Db | Tx, projectId: string) {
     .execute();
 }
 
-/** Replaces the draft and, when given, the flow's name. What runs is not affected. Throws NOT_FOUND. */
+/** Replaces the draft and, when given, the flow's name and description. What runs is not affected. Throws NOT_FOUND. */
 export async function updateDraft(
   db: Db | Tx,
   flowId: string,
   definition: FlowDefinition,
-  name?: string,
+  named: { name?: string; description?: string } = {},
 ): Promise<void> {
   const result = await db
     .updateTable('flow')
-    .set({ draft: JSON.stringify(definition), updated_at: sql`now()`, ...(name !== undefined && { name }) })
+    .set({ ...named, draft: JSON.stringify(definition), updated_at: sql`now()` })
     .where('id', '=', flowId)
     .where('deleted_at', 'is', null)
     .executeTakeFirst();

@@ -59,6 +59,7 @@ CREATE TABLE flow (
   project_id uuid not null,
   slug text not null,
   name text not null,
+  description text not null default ''::text,
   draft json not null,
   production_version integer,
   created_at timestamp with time zone not null default now(),

@@ -52,6 +52,7 @@ export interface FlowTable {
   project_id: string;
   slug: string;
   name: string;
+  description: Generated<string>;
   draft: JSONColumnType<FlowDefinition>;
   production_version: number | null;
   created_at: Now;

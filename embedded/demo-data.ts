@@ -29,10 +29,10 @@ export async function provideDemoData(db: Db, pepper: string, knownKey: string |
 }
 
 async function provideFlow(db: Db, projectId: string): Promise<void> {
-  const { slug, name, steps } = parseFlowFile(readFileSync(FLOW_FILE, 'utf8'), 'yaml');
+  const { slug, name, description = '', steps } = parseFlowFile(readFileSync(FLOW_FILE, 'utf8'), 'yaml');
   const flow =
     (await findFlowBySlug(db, projectId, slug)) ??
-    (await insertFlow(db, { projectId, slug, name, definition: { steps } }));
+    (await insertFlow(db, { projectId, slug, name, description, definition: { steps } }));
   if (flow.production_version !== null) return;
   await setProductionVersion(db, flow.id, await publishVersion(db, flow.id, 'As it comes with Weir'));
 }

@@ -58,6 +58,7 @@ const STATEMENTS = [
     project_id uuid not null references project (id),
     slug text not null,
     name text not null,
+    description text not null default '',
     draft json not null,
     production_version integer,
     created_at timestamptz not null default now(),
