@@ -27,7 +27,7 @@ export async function acceptRun(
   if (Object.hasOwn(parameters, 'attachments'))
     throw new ServiceError(
       'PARAMETER_NAME_RESERVED',
-      'parameters.attachments is reserved: send attachments as a field of the request.',
+      'parameters.attachments is reserved: give this parameter another name.',
     );
   await requireValidOverrides(deps, ctx, block_overrides as BlockOverrides);
   if (flow.balanceMicrocredits <= 0)

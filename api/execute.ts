@@ -5,14 +5,18 @@ import { acceptOnce } from './accept-once.ts';
 import type { AcceptedRun } from './accept-run.ts';
 import { authenticate } from './authenticate.ts';
 import type { ApiContext, ApiDeps, ApiMiddleware, Route } from './context.ts';
+import { completed, failed, overridingRequest, runRequest } from './examples.ts';
 import { readBody } from './json-body.ts';
 import { limitRate } from './limit-rate.ts';
 import { loadFlow } from './load-flow.ts';
-import { flowPaths, RUN_ERRORS, runAnswer } from './operations.ts';
+import { body, flowPaths, RUN_ERRORS, refusal, runAnswer } from './operations.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { executeRequest, executeResponse, idempotencyHeaders } from './requests.ts';
 import { startRun } from './start-run.ts';
 import { readResult, waitForRun } from './wait-for-run.ts';
+
+const ENGINE_UNAVAILABLE =
+  'The run is accepted and starts when the engine answers again: poll …/jobs/{executionId}.';
 
 /** Runs a flow and answers when it has ended. */
 export function executeRoutes(deps: ApiDeps): Route[] {
@@ -24,8 +28,14 @@ export function executeRoutes(deps: ApiDeps): Route[] {
       summary: versioned ? 'Run a published version and wait' : 'Run the production version and wait',
       tags: ['Execution'],
       requestParams: { header: idempotencyHeaders },
-      requestBody: { required: true, content: { 'application/json': { schema: executeRequest } } },
-      responses: { 200: runAnswer('The run has ended.', executeResponse), ...RUN_ERRORS },
+      requestBody: body(executeRequest, { message: runRequest, overrides: overridingRequest }),
+      responses: {
+        200: runAnswer('The run has ended, as `status` says.', executeResponse, { completed, failed }),
+        503: refusal('The run is accepted and starts later.', {
+          ENGINE_UNAVAILABLE: { message: ENGINE_UNAVAILABLE, executionId: completed.executionId },
+        }),
+        ...RUN_ERRORS,
+      },
     },
     handlers: [
       authenticate(deps),
@@ -59,11 +69,7 @@ function runToEnd(deps: ApiDeps, run: AcceptedRun, signal: AbortSignal): Promise
   const { executionId } = run;
   const started = startRun(deps.client, deps.config.taskQueue, run).catch((error: unknown) => {
     console.error(`Run ${executionId} could not be started yet: ${error}`);
-    throw new ServiceError(
-      'ENGINE_UNAVAILABLE',
-      'The run is accepted and starts when the engine answers again: poll …/jobs/{executionId}.',
-      { executionId },
-    );
+    throw new ServiceError('ENGINE_UNAVAILABLE', ENGINE_UNAVAILABLE, { executionId });
   });
   return waitForRun(deps, run, started, signal);
 }

@@ -6,15 +6,18 @@ import { ServiceError } from '../flow/errors.ts';
 import { acceptOnce } from './accept-once.ts';
 import { authenticate } from './authenticate.ts';
 import type { ApiDeps, ApiMiddleware, Route } from './context.ts';
+import { accepted, ended, overridingRequest, runRequest, underWay } from './examples.ts';
 import { readBody } from './json-body.ts';
 import { limitRate } from './limit-rate.ts';
 import { loadFlow } from './load-flow.ts';
-import { answer, flowPaths, READ_ERRORS, RUN_ERRORS, runAnswer } from './operations.ts';
+import { answer, body, flowPaths, READ_ERRORS, RUN_ERRORS, refusal, runAnswer } from './operations.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { idempotencyHeaders, jobAccepted, jobRequest, jobState } from './requests.ts';
 import { startRun } from './start-run.ts';
 import { toBlockRun } from './to-block-run.ts';
 import { readResult } from './wait-for-run.ts';
+
+const TOOLS_REQUIRE_SYNC_EXECUTE = 'Tool calls need a caller that waits: use …/execute.';
 
 /** Starts runs and reports on them. */
 export function jobRoutes(deps: ApiDeps): Route[] {
@@ -26,10 +29,12 @@ export function jobRoutes(deps: ApiDeps): Route[] {
       summary: versioned ? 'Start a published version' : 'Start the production version',
       tags: ['Execution'],
       requestParams: { header: idempotencyHeaders },
-      requestBody: { required: true, content: { 'application/json': { schema: jobRequest } } },
+      requestBody: body(jobRequest, { message: runRequest, overrides: overridingRequest }),
       responses: {
-        202: runAnswer('The run is accepted and will end, whatever process fails meanwhile.', jobAccepted),
-        405: answer('TOOLS_REQUIRE_SYNC_EXECUTE: `tools` need /execute.'),
+        202: runAnswer('The run is accepted and will end, whatever process fails meanwhile.', jobAccepted, {
+          accepted,
+        }),
+        405: refusal('`tools` need /execute.', { TOOLS_REQUIRE_SYNC_EXECUTE }),
         ...RUN_ERRORS,
       },
     },
@@ -50,7 +55,13 @@ export function jobRoutes(deps: ApiDeps): Route[] {
       operationId: versioned ? 'getVersionJob' : 'getJob',
       summary: 'State, result and per-block usage of a run',
       tags: ['Execution'],
-      responses: { 200: answer('The run as it stands.', jobState), ...READ_ERRORS },
+      responses: {
+        200: answer('The run as it stands; ask again while it is `started`.', jobState, {
+          started: underWay,
+          completed: ended,
+        }),
+        ...READ_ERRORS,
+      },
     },
     handlers: [authenticate(deps), limitRate(deps), loadFlow(deps), getJob(deps)],
   }));
@@ -59,10 +70,7 @@ export function jobRoutes(deps: ApiDeps): Route[] {
 
 const refuseTools: ApiMiddleware = async (ctx, next) => {
   if ((ctx.state.body as { tools?: unknown }).tools !== undefined)
-    throw new ServiceError(
-      'TOOLS_REQUIRE_SYNC_EXECUTE',
-      'Tool calls need a caller that waits: use …/execute.',
-    );
+    throw new ServiceError('TOOLS_REQUIRE_SYNC_EXECUTE', TOOLS_REQUIRE_SYNC_EXECUTE);
   await next();
 };
 

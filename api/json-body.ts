@@ -15,7 +15,10 @@ export function readBody(schema: z.ZodType): Middleware {
     requireJson(ctx.get('content-type'), ctx.get('content-encoding'));
     const json = parseJson(await readBytes(ctx.req, ctx.get('content-length')));
     checkStructure(json);
-    const parsed = schema.safeParse(json, { reportInput: false });
+    const parsed = schema.safeParse(json, {
+      reportInput: false,
+      error: (issue) => (issue.input === undefined ? 'is required' : undefined),
+    });
     if (!parsed.success) throw validationError(parsed.error);
     ctx.state.body = parsed.data;
     await next();

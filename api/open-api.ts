@@ -2,13 +2,20 @@
 import { createDocument, type ZodOpenApiPathsObject } from 'zod-openapi';
 import type { Route } from './context.ts';
 
-const PARAMETERS: { [name: string]: string } = {
-  org: 'Organization slug.',
-  project: 'Project slug.',
-  flow: 'Flow slug.',
-  version: 'Number of a published version.',
-  executionId: 'As answered when the run was started.',
+const PARAMETERS: { [name: string]: { description: string; example?: string | number } } = {
+  org: { description: 'Organization slug.', example: 'demo' },
+  project: { description: 'Project slug.', example: 'demo' },
+  flow: { description: 'Flow slug.', example: 'hello' },
+  version: { description: 'Number of a published version.', example: 1 },
+  executionId: { description: 'As answered when the run was started.' },
 };
+
+const DESCRIPTION = `Runs published flows. \`execute\` waits for the result of a run; \`jobs\` starts one and answers at
+once, to be asked for by its \`executionId\`. Send an API key of the flow’s project as \`Authorization: Bearer weir_…\`:
+\`npm start\` prints one, \`npx weir key create\` makes more.
+
+Bodies are JSON in UTF-8. Unknown request fields are refused with 422. Every error has the shape
+\`{detail: {code, message, …}}\`, and every answer an \`X-Request-Id\`.`;
 
 /** Describes every route of the table. `serverUrl` is where callers reach the API. */
 export function openApiDocument(routes: Route[], serverUrl: string) {
@@ -24,7 +31,7 @@ export function openApiDocument(routes: Route[], serverUrl: string) {
           name,
           in: 'path',
           required: true,
-          description: PARAMETERS[name],
+          ...PARAMETERS[name],
           schema: { type: name === 'version' ? 'integer' : 'string' },
         })),
       },
@@ -35,8 +42,7 @@ export function openApiDocument(routes: Route[], serverUrl: string) {
     info: {
       title: 'Weir',
       version: '1',
-      description:
-        'Runs published flows. Every error has the shape `{detail: {code, message, …}}`; unknown request fields are refused with 422.',
+      description: DESCRIPTION,
     },
     servers: [{ url: serverUrl }],
     security: [{ apiKey: [] }],

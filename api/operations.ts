@@ -1,6 +1,12 @@
 // What the OpenAPI entries of several endpoints share.
 import { z } from 'zod';
-import type { ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi';
+import type {
+  ZodOpenApiRequestBodyObject,
+  ZodOpenApiResponseObject,
+  ZodOpenApiResponsesObject,
+} from 'zod-openapi';
+import type { ErrorCode } from '../flow/errors.ts';
+import { errorBody } from './errors.ts';
 import { errorResponse, idempotentReplayed, rateLimitHeaders, retryAfter } from './requests.ts';
 
 const FLOW = '/api/v1/seq/:org/:project/:flow';
@@ -13,42 +19,115 @@ export function flowPaths(suffix: string): { path: string; versioned: boolean }[
   ];
 }
 
-/** A JSON answer to a caller with a valid API key; an error when no schema is given. */
+/** Values by the name under which the reference offers them. */
+type Examples = { [name: string]: unknown };
+
+/** A JSON request body. */
+export function body(schema: z.ZodType, examples: Examples): ZodOpenApiRequestBodyObject {
+  return { required: true, content: jsonContent(schema, examples) };
+}
+
+type Headers = { [name: string]: z.ZodType };
+
+/** A JSON answer to a caller with a valid API key. */
 export function answer(
   description: string,
-  schema: z.ZodType = errorResponse,
-  headers: { [name: string]: z.ZodType } = {},
+  schema: z.ZodType,
+  examples: Examples,
+  headers: Headers = {},
 ): ZodOpenApiResponseObject {
   return {
     description,
     headers: z.object({ ...rateLimitHeaders, ...headers }),
-    content: { 'application/json': { schema } },
+    content: jsonContent(schema, examples),
   };
 }
 
 /** The answer of an endpoint that starts a run. */
-export function runAnswer(description: string, schema: z.ZodType): ZodOpenApiResponseObject {
-  return answer(description, schema, { 'Idempotent-Replayed': idempotentReplayed });
+export function runAnswer(description: string, schema: z.ZodType, examples: Examples) {
+  return answer(description, schema, examples, { 'Idempotent-Replayed': idempotentReplayed });
 }
 
-export const READ_ERRORS: ZodOpenApiResponsesObject = {
-  400: answer('INVALID_VERSION: version 0 is the draft.'),
+type ErrorExample = string | { message: string; [field: string]: unknown };
+
+/** An error answer: its codes, each with the message, and further fields, that callers get. */
+export function refusal(
+  description: string,
+  codes: { [code in ErrorCode]?: ErrorExample },
+  headers: Headers = {},
+): ZodOpenApiResponseObject {
+  const examples = Object.entries(codes).map(([code, example]) => {
+    const { message, ...extra } = typeof example === 'string' ? { message: example } : example;
+    return [code, errorBody(code as ErrorCode, message, extra)];
+  });
+  return answer(description, errorResponse, Object.fromEntries(examples), headers);
+}
+
+function jsonContent(schema: z.ZodType, examples: Examples) {
+  const named = Object.entries(examples).map(([name, value]) => [name, { value }]);
+  return { 'application/json': { schema, examples: Object.fromEntries(named) } };
+}
+
+const INVALID_VERSION = 'Version 0 is the draft: publish it and run the version that gives.';
+const FLOW_NOT_FOUND = 'There is no such flow for this API key, or the version asked for is not published.';
+
+const ERRORS: ZodOpenApiResponsesObject = {
   401: {
-    description: 'UNAUTHENTICATED: missing or invalid API key.',
-    content: { 'application/json': { schema: errorResponse } },
+    ...refusal('Missing or invalid API key.', {
+      UNAUTHENTICATED: 'Send an API key as Authorization: Bearer weir_live_….',
+    }),
+    // Nobody's quota is known yet.
+    headers: undefined,
   },
-  404: answer('FLOW_NOT_FOUND, RUN_NOT_FOUND: unknown, foreign or not published.'),
-  429: answer('RATE_LIMITED: the API key or the organization.', errorResponse, { 'Retry-After': retryAfter }),
-  500: answer('INTERNAL_ERROR: `detail.request_id` finds it in the log.'),
+  429: refusal(
+    'The API key or the organization is over its limit.',
+    { RATE_LIMITED: 'The API key is over its 600 requests per minute: try again in 2 s.' },
+    { 'Retry-After': retryAfter },
+  ),
+  500: refusal('A fault of the service: `detail.request_id` finds it in the log.', {
+    INTERNAL_ERROR: {
+      message: 'Something failed inside the service. Nothing is wrong with the request.',
+      request_id: '1d9cbb4e-9d6c-4e3b-b1c8-5d3a4f2e7f10',
+    },
+  }),
+};
+
+export const READ_ERRORS: ZodOpenApiResponsesObject = {
+  ...ERRORS,
+  400: refusal('Version 0 is the draft.', { INVALID_VERSION }),
+  404: refusal('Unknown, of another project, or not published.', {
+    FLOW_NOT_FOUND,
+    RUN_NOT_FOUND: 'This flow has no run with that executionId.',
+  }),
 };
 
 export const RUN_ERRORS: ZodOpenApiResponsesObject = {
-  ...READ_ERRORS,
-  400: answer('INVALID_VERSION, PARAMETER_NAME_RESERVED'),
-  402: answer('INSUFFICIENT_CREDITS'),
-  409: answer('IDEMPOTENCY_KEY_REUSED: the Idempotency-Key was used with another request.'),
-  413: answer('BODY_TOO_LARGE: over 10 MiB.'),
-  415: answer('UNSUPPORTED_MEDIA_TYPE: not application/json in UTF-8.'),
-  422: answer('VALIDATION_ERROR, MALFORMED_JSON: `detail.errors` names each field.'),
-  503: answer('ENGINE_UNAVAILABLE: the run is accepted and starts later; `detail.executionId` names it.'),
+  ...ERRORS,
+  400: refusal('A version or a parameter that cannot be.', {
+    INVALID_VERSION,
+    PARAMETER_NAME_RESERVED: 'parameters.attachments is reserved: give this parameter another name.',
+  }),
+  402: refusal('The organization’s balance is used up.', {
+    INSUFFICIENT_CREDITS: 'The organization has no credits left.',
+  }),
+  404: refusal('Unknown, of another project, or not published.', { FLOW_NOT_FOUND }),
+  409: refusal('The Idempotency-Key was used with another request.', {
+    IDEMPOTENCY_KEY_REUSED:
+      'This Idempotency-Key was used with another request in the last ${IDEMPOTENCY_KEY_HOURS} hours: send a new one with each new request.',
+  }),
+  413: refusal('Over 10 MiB.', { BODY_TOO_LARGE: 'The body is over 10485760 bytes.' }),
+  415: refusal('Not application/json in UTF-8.', {
+    UNSUPPORTED_MEDIA_TYPE: 'Send the body as Content-Type: application/json, in UTF-8.',
+  }),
+  422: refusal('`detail.errors` names each field.', {
+    VALIDATION_ERROR: {
+      message: 'message: is required; mesage: is not a known field',
+      errors: [
+        { field: 'message', message: 'is required' },
+        { field: 'mesage', message: 'is not a known field' },
+      ],
+    },
+    MALFORMED_JSON:
+      "The body is not valid JSON: Expected ',' or '}' after property value in JSON at position 14 (line 1 column 15).",
+  }),
 };

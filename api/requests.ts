@@ -1,9 +1,11 @@
 // Shapes of requests and answers: what validates is what the API reference shows (spec: Endpoints).
 import { z } from 'zod';
 import { IDEMPOTENCY_KEY_HOURS } from '../db/idempotency-keys.ts';
-import { blockFields, processorConfig } from './flow-schema.ts';
+import { blockFields, jsonValue as json, processorConfig } from './flow-schema.ts';
 
-const json = z.json();
+/** No number here is ever negative. */
+const count = z.int().min(0);
+
 const blockOverride = z
   .strictObject({
     ...blockFields,
@@ -68,7 +70,7 @@ export const idempotentReplayed = header(
 
 const executionId = z.uuid().meta({ description: 'Identifies the run.' });
 const flowId = z.uuid();
-const blockCount = z.int().meta({ description: 'Number of blocks of the flow.' });
+const blockCount = count.meta({ description: 'Number of blocks of the flow.' });
 const failure = {
   errorMessage: z.string().optional().meta({ description: 'On failed: what went wrong, in which block.' }),
   failureReason: z.enum(['error', 'credits_exhausted', 'byok_rejected']).optional(),
@@ -91,10 +93,10 @@ export const jobAccepted = z
 
 const usage = z
   .object({
-    promptTokens: z.int(),
-    completionTokens: z.int(),
+    promptTokens: count,
+    completionTokens: count,
     cost: z.number().meta({ description: 'In credits.' }),
-    ms: z.int().meta({ description: 'Milliseconds the block took, its last attempt.' }),
+    ms: count.meta({ description: 'Milliseconds the block took, its last attempt.' }),
   })
   .meta({ id: 'Usage' });
 
@@ -106,11 +108,11 @@ export const jobState = z
     ...failure,
     flowId,
     blockCount,
-    version: z.int(),
-    mode: z.enum(['execute', 'jobs']),
+    version: count.meta({ description: 'The version that runs.' }),
+    mode: z.enum(['execute', 'jobs']).meta({ description: 'The endpoint that started it.' }),
     startedAt: z.iso.datetime(),
-    finishedAt: z.iso.datetime().nullable(),
-    durationMs: z.int().nullable(),
+    finishedAt: z.iso.datetime().nullable().meta({ description: 'null while it runs.' }),
+    durationMs: count.nullable(),
     cost: z.number().meta({ description: 'Credits spent so far.' }),
     blocks: z.array(
       z.object({
@@ -119,7 +121,7 @@ export const jobState = z
         name: z.string(),
         processor_type: z.enum(['llm', 'passthrough', 'code']),
         status: z.enum(['completed', 'failed']),
-        attempts: z.int(),
+        attempts: count,
         model: z.string().nullable(),
         errorMessage: z.string().optional(),
         usage,

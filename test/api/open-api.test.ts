@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
 import { apiRoutes } from '../../api/app.ts';
+import { STATUS } from '../../api/errors.ts';
 import { openApiPath } from '../../api/open-api.ts';
 import { startWeir, type Weir } from '../harness.ts';
 
@@ -11,9 +14,13 @@ describe('API reference', () => {
   after(() => weir.stop());
 
   type Schema = { required: string[]; additionalProperties: boolean };
+  type Example = { value: { detail?: { code: keyof typeof STATUS } } };
+  type Content = { schema: { $ref: string }; examples: { [name: string]: Example } };
+  type Bodies = { headers?: object; content: { 'application/json': Content } };
   type Operation = {
     parameters: { name: string; in: string }[];
-    responses: { [status: string]: { headers?: object } };
+    requestBody?: Bodies;
+    responses: { [status: string]: Bodies };
   };
   type Document = {
     openapi: string;
@@ -53,6 +60,27 @@ describe('API reference', () => {
         const taken = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name);
         assert.deepEqual(taken, method === 'post' ? ['Idempotency-Key'] : [], path);
       }
+  });
+
+  it('gives examples of every body that its schema accepts, errors under the status of their code', async () => {
+    const document = await openApi();
+    const ajv = new Ajv2020({ strict: false });
+    addFormats.default(ajv);
+    ajv.addSchema(document, 'openapi');
+    for (const { requestBody, responses } of Object.values(document.paths).flatMap(
+      Object.values<Operation>,
+    )) {
+      const bodies = Object.entries(responses).concat(requestBody ? [['request', requestBody]] : []);
+      for (const [status, { content }] of bodies) {
+        const { schema, examples } = content['application/json'];
+        const values = Object.values(examples).map(({ value }) => value);
+        assert.ok(values.length > 0, status);
+        for (const value of values) {
+          assert.ok(ajv.validate(`openapi${schema.$ref}`, value), ajv.errorsText());
+          if (value.detail) assert.equal(String(STATUS[value.detail.code]), status);
+        }
+      }
+    }
   });
 
   it('serves a page whose every file is its own', async () => {

@@ -1,0 +1,71 @@
+// What the API reference shows as requests and answers: the demo flow of a local start.
+const executionId = '6a1f0c52-3f0e-4b8e-9d57-0c6c8f1e2a34';
+const flow = { flowId: '0e9a4a0e-5a5b-4c39-8a44-8d5f6d1f7b21', blockCount: 5 };
+const result = {
+  topics: 2,
+  sentences: ['rivers meet weirs', 'dams meet weirs'],
+  summary: 'Demo answer to: Sum up what was said about: rivers, dams',
+};
+
+export const runRequest = { message: 'rivers, dams' };
+
+export const overridingRequest = {
+  ...runRequest,
+  parameters: { language: 'fr' },
+  block_overrides: {
+    'sum-up': { prompt: 'In {{parameters.language}}: {{message}}', processor_config: { temperature: 0 } },
+  },
+};
+
+export const completed = { executionId, status: 'completed', result, ...flow };
+
+export const failed = {
+  executionId,
+  status: 'failed',
+  result: null,
+  errorMessage: 'Block "Sum up" (sum-up): The organization has no credits left.',
+  failureReason: 'credits_exhausted',
+  ...flow,
+};
+
+export const accepted = { executionId, status: 'started', ...flow };
+
+const times = {
+  version: 1,
+  mode: 'jobs',
+  startedAt: '2026-01-31T12:00:00.000Z',
+  finishedAt: null,
+  durationMs: null,
+};
+const blocks = [
+  {
+    step_id: 'topics',
+    key: 'topics',
+    name: 'Split the message into topics',
+    processor_type: 'code',
+    status: 'completed',
+    attempts: 1,
+    model: null,
+    usage: { promptTokens: 0, completionTokens: 0, cost: 0, ms: 4 },
+  },
+  {
+    step_id: 'sentence',
+    key: 'sentence#0',
+    name: 'Write a sentence',
+    processor_type: 'llm',
+    status: 'completed',
+    attempts: 1,
+    model: 'demo/chat',
+    usage: { promptTokens: 16, completionTokens: 9, cost: 0.0034, ms: 12 },
+  },
+];
+
+export const underWay = { executionId, status: 'started', ...flow, ...times, cost: 0.0034, blocks };
+
+export const ended = {
+  ...underWay,
+  status: 'completed',
+  result,
+  finishedAt: '2026-01-31T12:00:00.172Z',
+  durationMs: 172,
+};
