@@ -13,6 +13,7 @@ export function addCreditCommands(program: Command): void {
     .command('credits')
     .description('what organizations may spend')
     .command('grant')
+    .description('add credits to a balance')
     .argument('<org>')
     .argument('<credits>', 'to six decimal places', credits)
     .option('--key <key>', 'a repeated grant with the same key changes nothing', check.name)

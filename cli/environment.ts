@@ -27,7 +27,12 @@ export function apiAccess(): { url: string; key: string } {
   const url = (read('WEIR_URL') ?? DEFAULT_URL).replace(/\/+$/, '');
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new ServiceError('VALIDATION_ERROR', `WEIR_URL must be an http or https URL; it is ${url}.`);
-  const key = process.env.WEIR_URL ? process.env.WEIR_API_KEY : read('WEIR_API_KEY');
+  const key = process.env.WEIR_API_KEY || (process.env.WEIR_URL ? undefined : local()?.WEIR_API_KEY);
+  if (!key && process.env.WEIR_URL)
+    throw new ServiceError(
+      'VALIDATION_ERROR',
+      `WEIR_API_KEY is not set: WEIR_URL (${url}) needs a key of its own.`,
+    );
   return { url, key: key ?? missing('WEIR_API_KEY') };
 }
 

@@ -27,8 +27,16 @@ export function addFlowCommands(program: Command): void {
     .option('--version <number>', 'a published version; the draft when absent', check.versionNumber)
     .addOption(new Option('--format <format>').choices(['yaml', 'json']).default('yaml'))
     .action(answering(exportFlow));
-  flow.command('list').argument('<org/project>').action(answering(list));
-  flow.command('versions').argument(flowArgument).action(answering(versions));
+  flow
+    .command('list')
+    .description('the flows of a project')
+    .argument('<org/project>')
+    .action(answering(list));
+  flow
+    .command('versions')
+    .description('what is published, newest first')
+    .argument(flowArgument)
+    .action(answering(versions));
   flow
     .command('publish')
     .description('make the draft an immutable version')

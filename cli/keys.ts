@@ -12,14 +12,20 @@ export function addKeyCommands(program: Command): void {
   const key = program.command('key').description('API keys of a project');
   key
     .command('create')
+    .description('make a key and print it, this once')
     .argument('<org/project>')
     .requiredOption('--name <name>', 'what it is for', check.name)
     .addOption(new Option('--environment <environment>').choices(['live', 'test']).default('live'))
     .option('--expires <date>', 'ISO 8601, e.g. 2030-01-31 or 2030-01-31T12:00:00Z', futureDate)
     .action(answering(create));
-  key.command('list').argument('<org/project>').action(answering(list));
+  key
+    .command('list')
+    .description('the keys of a project, without their secrets')
+    .argument('<org/project>')
+    .action(answering(list));
   key
     .command('revoke')
+    .description('make a key stop working')
     .argument('<org/project>')
     .argument('<keyId>', 'the 8 characters after weir_live_ or weir_test_')
     .action(answering(revoke));

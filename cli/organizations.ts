@@ -9,11 +9,12 @@ export function addOrganizationCommands(program: Command): void {
   const org = program.command('org').description('organizations');
   org
     .command('create')
+    .description('an organization without credits')
     .argument('<slug>', 'of its URLs', check.slug)
     .option('--name <name>', 'the slug when absent', check.name)
     .option('--description <text>')
     .action(answering(create));
-  org.command('list').action(answering(list));
+  org.command('list').description('every organization and its credits').action(answering(list));
 }
 
 async function create(

@@ -10,11 +10,16 @@ export function addProjectCommands(program: Command): void {
   const project = program.command('project').description('projects of an organization');
   project
     .command('create')
+    .description('a project of an organization that is there')
     .argument('<org/project>', '', newProjectPath)
     .option('--name <name>', 'the slug when absent', check.name)
     .option('--description <text>')
     .action(answering(create));
-  project.command('list').argument('[org]', 'every organization when absent').action(answering(list));
+  project
+    .command('list')
+    .description('projects by organization')
+    .argument('[org]', 'every organization when absent')
+    .action(answering(list));
 }
 
 type ProjectPath = { organization: string; slug: string };

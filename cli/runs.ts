@@ -11,6 +11,7 @@ import { resolveValue, type Value } from '../flow/value.ts';
 import { type Answer, answering, moment, oneLine, table } from './answer.ts';
 import { blockTable } from './block-table.ts';
 import * as check from './check-text.ts';
+import { getFlow, getOrganization, getProject } from './find-by-path.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const LIST_MAX = 1000;
@@ -41,6 +42,8 @@ async function list(
   if (rest.length > 0)
     throw new ServiceError('VALIDATION_ERROR', `${path} is not of the form org/project/flow.`);
   const runs = (await listRuns(db, { organization, project, flow, ...options })).map(toJson);
+  // An empty list must not hide a misspelt path.
+  if (runs.length === 0 && path !== undefined) await requirePath(db, path);
   return {
     json: runs,
     text: table(
@@ -58,6 +61,11 @@ async function list(
       'There are no such runs.',
     ),
   };
+}
+
+async function requirePath(db: Db, path: string): Promise<void> {
+  const get = [getOrganization, getProject, getFlow][path.split('/').length - 1];
+  await get?.(db, path);
 }
 
 async function show(db: Db, executionId: string, options: { full?: boolean }): Promise<Answer> {

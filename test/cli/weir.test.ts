@@ -114,6 +114,7 @@ describe('weir', () => {
       const first = await succeedJson(...args, '--note', 'first', '--production');
       assert.deepEqual(first, { flow: 'acme/main/parallel', created: true, version: 1, production: true });
       const exported = await succeed('flow', 'export', 'acme/main/parallel', '--version', '1');
+      assert.match(exported, /^description: /m);
       const again = await weirIn(env, ['flow', 'import', '-', '--project', 'acme/main', '--json'], exported);
       assert.equal(JSON.parse(again.stdout).created, false);
       assert.equal(await succeed('flow', 'export', 'acme/main/parallel'), exported);
@@ -249,6 +250,7 @@ describe('weir', () => {
         new RegExp(`${executionId} +acme/main/code +1 +execute +completed`),
       );
       assert.deepEqual(await succeedJson('runs', 'list', 'acme/main/code', '--status', 'failed'), []);
+      assert.match(await fail(1, weir('runs', 'list', 'acme/mian')), /no project acme\/mian/);
     });
 
     it('shows a run with its blocks, and with --full what went in and came out', async () => {
