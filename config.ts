@@ -10,7 +10,7 @@ const RATE_LIMIT_MAX_PER_MINUTE = 1_000_000;
 const rateLimit = z.string().min(1).transform(Number).pipe(z.int().min(0).max(RATE_LIMIT_MAX_PER_MINUTE));
 
 const environment = z.object({
-  /** `production` refuses development defaults. */
+  /** `production` loads the workflow bundle that `npm run bundle` wrote, where there is one. */
   NODE_ENV: z.enum(['production', 'development', 'test']).default('development'),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
   /** Most connections each process opens to PostgreSQL. */
@@ -70,7 +70,9 @@ export type Config = {
 
 /** Reads the configuration; throws an Error that names every variable that is missing or wrong. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
-  const parsed = environment.safeParse(env);
+  const parsed = environment.safeParse(env, {
+    error: (issue) => (issue.input === undefined ? 'is not set' : undefined),
+  });
   if (!parsed.success) {
     const problems = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
     throw new Error(`The configuration is not complete:\n${problems.join('\n')}`);
