@@ -41,7 +41,11 @@ export const slugSchema = z
   .string()
   .max(SLUG_MAX_LENGTH)
   .regex(SLUG_PATTERN, 'A slug is made of lower-case letters, digits and single hyphens between them.');
-export const nameSchema = z.string().min(1).max(NAME_MAX_LENGTH);
+/** PostgreSQL keeps any text but this. */
+const withoutNul = z
+  .string()
+  .refine((text) => !text.includes('\0'), { error: 'The character U+0000 is not accepted.' });
+export const nameSchema = withoutNul.min(1).max(NAME_MAX_LENGTH);
 
 const jsonSchema: z.ZodType<JsonSchema> = z
   .union([z.boolean(), z.record(z.string(), jsonValue)], {
@@ -138,7 +142,7 @@ export const flowFileSchema = z
     $schema: z.string().optional().meta({ description: 'For editors; ignored.' }),
     name: nameSchema,
     slug: slugSchema.meta({ description: 'The last segment of the flow’s URL.' }),
-    description: z.string().max(2000).optional().meta({ description: 'What the flow is for.' }),
+    description: withoutNul.max(2000).optional().meta({ description: 'What the flow is for.' }),
     steps,
   })
   .meta({ title: 'Weir flow file' });

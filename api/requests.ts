@@ -80,7 +80,7 @@ export const executeResponse = z
   .object({
     executionId,
     status: z.enum(['completed', 'failed']),
-    result: json.meta({ description: 'The output of the last step; null on failed.' }),
+    result: z.unknown().meta({ description: 'Any JSON: the output of the last step; null on failed.' }),
     ...failure,
     flowId,
     blockCount,
@@ -104,7 +104,7 @@ export const jobState = z
   .object({
     executionId,
     status: z.enum(['started', 'completed', 'failed']),
-    result: json.optional().meta({ description: 'On completed.' }),
+    result: z.unknown().optional().meta({ description: 'On completed: any JSON.' }),
     ...failure,
     flowId,
     blockCount,

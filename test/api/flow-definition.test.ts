@@ -68,6 +68,13 @@ describe('parseFlowFile', () => {
     ['an unknown field', yaml(`  - ${pass}\n    promt: x`), 'steps[0].promt', 5, /no such field/],
     ['a missing field', yaml('  - name: a'), 'steps[0].processor_type', 4, /required/],
     [
+      'text that no database column holds',
+      yaml(`  - ${pass}\n    name: "a\\0b"`),
+      'steps[0].name',
+      5,
+      /U\+0000/,
+    ],
+    [
       'a wrong type',
       yaml(`  - ${pass}\n  - ${pass}\n    prompt: 5`),
       'steps[1].prompt',
