@@ -113,7 +113,7 @@ export const RUN_ERRORS: ZodOpenApiResponsesObject = {
   404: refusal('Unknown, of another project, or not published.', { FLOW_NOT_FOUND }),
   409: refusal('The Idempotency-Key was used with another request.', {
     IDEMPOTENCY_KEY_REUSED:
-      'This Idempotency-Key was used with another request in the last ${IDEMPOTENCY_KEY_HOURS} hours: send a new one with each new request.',
+      'This Idempotency-Key was used with another request in the last 24 hours: send a new one with each new request.',
   }),
   413: refusal('Over 10 MiB.', { BODY_TOO_LARGE: 'The body is over 10485760 bytes.' }),
   415: refusal('Not application/json in UTF-8.', {
