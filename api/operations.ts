@@ -81,7 +81,7 @@ const ERRORS: ZodOpenApiResponsesObject = {
   },
   429: refusal(
     'The API key or the organization is over its limit.',
-    { RATE_LIMITED: 'The API key is over its 600 requests per minute: try again in 2 s.' },
+    { RATE_LIMITED: 'The API key is over its 60000 requests per minute: try again in 2 s.' },
     { 'Retry-After': retryAfter },
   ),
   500: refusal('A fault of the service: `detail.request_id` finds it in the log.', {
