@@ -39,7 +39,7 @@ export const slugSchema = z
 export const nameSchema = z.string().min(1).max(NAME_MAX_LENGTH);
 
 const jsonSchema: z.ZodType<JsonSchema> = z
-  .union([z.boolean(), z.record(z.string(), z.json() as z.ZodType<Json>)], {
+  .union([z.boolean(), z.record(z.string(), z.unknown() as z.ZodType<Json>)], {
     error: 'A JSON Schema is an object or a boolean.',
   })
   .meta({ id: 'JsonSchema', description: 'A JSON Schema (2020-12).' });

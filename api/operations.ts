@@ -32,23 +32,29 @@ export function runAnswer(description: string, schema: z.ZodType): ZodOpenApiRes
 }
 
 export const READ_ERRORS: ZodOpenApiResponsesObject = {
-  400: answer('INVALID_VERSION: version 0 is the draft.'),
+  400: answer('INVALID_VERSION: version 0 is the draft. BAD_REQUEST: not sound HTTP.'),
   401: {
     description: 'UNAUTHENTICATED: missing or invalid API key.',
     content: { 'application/json': { schema: errorResponse } },
   },
   404: answer('FLOW_NOT_FOUND, RUN_NOT_FOUND: unknown, foreign or not published.'),
+  408: answer('BAD_REQUEST: the request took too long to arrive.'),
   429: answer('RATE_LIMITED: the API key or the organization.', errorResponse, { 'Retry-After': retryAfter }),
+  431: answer('BAD_REQUEST: over 16 KiB of headers.'),
   500: answer('INTERNAL_ERROR: `detail.request_id` finds it in the log.'),
+  503: answer('DATABASE_UNAVAILABLE: try again later.'),
 };
 
 export const RUN_ERRORS: ZodOpenApiResponsesObject = {
   ...READ_ERRORS,
-  400: answer('INVALID_VERSION, PARAMETER_NAME_RESERVED'),
+  400: answer('INVALID_VERSION, PARAMETER_NAME_RESERVED, BAD_REQUEST'),
   402: answer('INSUFFICIENT_CREDITS'),
   409: answer('IDEMPOTENCY_KEY_REUSED: the Idempotency-Key was used with another request.'),
   413: answer('BODY_TOO_LARGE: over 10 MiB.'),
   415: answer('UNSUPPORTED_MEDIA_TYPE: not application/json in UTF-8.'),
   422: answer('VALIDATION_ERROR, MALFORMED_JSON: `detail.errors` names each field.'),
-  503: answer('ENGINE_UNAVAILABLE: the run is accepted and starts later; `detail.executionId` names it.'),
+  503: answer(
+    'ENGINE_UNAVAILABLE: the run is accepted and starts later; `detail.executionId` names it. ' +
+      'DATABASE_UNAVAILABLE: with `detail.executionId`, the run may have been accepted: ask for it first.',
+  ),
 };

@@ -17,7 +17,7 @@ const blockOverride = z
 const runFields = {
   message: z.string().meta({ description: 'The primary input.' }),
   parameters: z
-    .record(z.string(), json)
+    .record(z.string(), z.unknown())
     .default({})
     .meta({ description: 'Extra inputs to blocks. The key `attachments` is reserved.' }),
   block_overrides: z
