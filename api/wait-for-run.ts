@@ -31,7 +31,7 @@ export async function waitForRun(
   const either = AbortSignal.any([signal, over.signal]);
   try {
     const ended = waitHere(deps.localRuns, run.executionId, either);
-    if ((await started).here) {
+    if ((await started).here && deps.localRuns) {
       const soon = setTimeout(ASK_AFTER_MS, undefined, { signal: either }).catch(() => undefined);
       const outcome = await Promise.race([ended, soon]);
       if (outcome) return outcome;
