@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { insertKeyedRun } from '../db/idempotency-keys.ts';
 import { insertRun } from '../db/runs.ts';
-import type { RunMode } from '../db/schema.ts';
+import type { RunMode, StoredRunInput } from '../db/schema.ts';
 import { throughOutage } from '../db/through-outage.ts';
 import type { JsonSchema } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
@@ -35,7 +35,8 @@ export async function acceptRun(
   if (flow.balanceMicrocredits <= 0)
     throw new ServiceError('INSUFFICIENT_CREDITS', 'The organization has no credits left.');
 
-  const input = { message, parameters, block_overrides: block_overrides as BlockOverrides };
+  // What JSON text held is JSON.
+  const input = { message, parameters, block_overrides } as StoredRunInput;
   const executionId = randomUUID();
   ctx.state.accepted = { executionId };
   const run = {
