@@ -1,6 +1,6 @@
 // The one wrapper around every activity: attempt, cancellation and heartbeat in; errors out as Temporal failures.
-import { ApplicationFailure, Context } from '@temporalio/activity';
-import { ServiceError } from '../flow/errors.ts';
+import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
+import { ServiceError, soundMessage } from '../flow/errors.ts';
 import { ModelUnavailable } from './call-model.ts';
 
 const HEARTBEAT_INTERVAL_MS = 3_000;
@@ -32,9 +32,10 @@ function toFailure(error: unknown): unknown {
   if (error instanceof ServiceError) return ApplicationFailure.nonRetryable(error.message, error.code);
   if (error instanceof ModelUnavailable)
     return ApplicationFailure.create({
-      message: error.message,
+      message: soundMessage(error.message),
       type: 'MODEL_UNAVAILABLE',
       ...(error.retryAfterMs !== undefined && { nextRetryDelay: error.retryAfterMs }),
     });
-  return error;
+  if (error instanceof CancelledFailure || !(error instanceof Error)) return error;
+  return ApplicationFailure.create({ message: soundMessage(error.message), type: error.name });
 }

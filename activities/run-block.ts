@@ -96,7 +96,8 @@ export function createBlockRunner({
       return recorded ? value : await recordedOutput(call);
     } catch (error) {
       if (error instanceof ServiceError || attempt.last) {
-        await recordBlockRun(db, context.organizationId, { ...trace, error: describe(error) });
+        const row = { ...trace, error: describe(error) };
+        await persist(() => recordBlockRun(db, context.organizationId, row));
       }
       throw error;
     }

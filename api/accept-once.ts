@@ -1,6 +1,7 @@
 import { findKeyedRun } from '../db/idempotency-keys.ts';
 import { findRunStarts } from '../db/runs.ts';
 import type { RunMode } from '../db/schema.ts';
+import { throughOutage } from '../db/through-outage.ts';
 import { listBlocks } from '../flow/plan.ts';
 import type { RunOutcome } from '../flow/run.ts';
 import { type AcceptedRun, acceptRun } from './accept-run.ts';
@@ -26,8 +27,8 @@ type StoredRun = Awaited<ReturnType<typeof findRunStarts>>[number];
 
 async function findEarlierRun({ db }: ApiDeps, ctx: ApiContext): Promise<AcceptedRun | undefined> {
   const key = ctx.state.idempotencyKey;
-  const executionId = key && (await findKeyedRun(db, key));
-  const [run] = executionId ? await findRunStarts(db, [executionId]) : [];
+  const executionId = key && (await throughOutage(() => findKeyedRun(db, key)));
+  const [run] = executionId ? await throughOutage(() => findRunStarts(db, [executionId])) : [];
   return run && { ...run, blockCount: listBlocks(run.definition).length, outcome: toOutcome(run) };
 }
 

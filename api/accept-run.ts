@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { insertKeyedRun } from '../db/idempotency-keys.ts';
 import { insertRun } from '../db/runs.ts';
-import type { RunMode } from '../db/schema.ts';
+import type { RunMode, StoredRunInput } from '../db/schema.ts';
+import { throughOutage } from '../db/through-outage.ts';
 import type { JsonSchema } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { type BlockOverrides, checkOverrides } from '../flow/overrides.ts';
 import type { RunOutcome } from '../flow/run.ts';
 import type { ApiContext, ApiDeps } from './context.ts';
+import { PROBLEMS_MAX } from './json-body.ts';
 import type { RunRequest } from './requests.ts';
 import type { RunStart } from './start-run.ts';
 
@@ -33,8 +35,10 @@ export async function acceptRun(
   if (flow.balanceMicrocredits <= 0)
     throw new ServiceError('INSUFFICIENT_CREDITS', 'The organization has no credits left.');
 
-  const input = { message, parameters, block_overrides: block_overrides as BlockOverrides };
+  // What JSON text held is JSON.
+  const input = { message, parameters, block_overrides } as StoredRunInput;
   const executionId = randomUUID();
+  ctx.state.accepted = { executionId };
   const run = {
     executionId,
     organizationId: flow.organizationId,
@@ -45,8 +49,14 @@ export async function acceptRun(
     environment: key.environment,
     input,
   };
-  if (!idempotencyKey) await insertRun(deps.db, run);
-  else if (!(await insertKeyedRun(deps.db, run, idempotencyKey))) return undefined;
+  // Repeated after a lost answer, a keyed run finds its own key taken, and is then found under it.
+  const accepted = await throughOutage(() =>
+    idempotencyKey ? insertKeyedRun(deps.db, run, idempotencyKey) : insertRun(deps.db, run).then(() => true),
+  );
+  if (!accepted) {
+    ctx.state.accepted = undefined;
+    return undefined;
+  }
   const { organizationId, flowVersionId } = flow;
   const context = { organizationId, flowVersionId, input, completed: new Set<string>() };
   deps.localRuns?.contexts.set(executionId, context);
@@ -78,7 +88,9 @@ async function requireValidOverrides(
     }
   }
   if (problems.length === 0) return;
-  const errors = problems.map(({ field, message }) => ({ field: `block_overrides.${field}`, message }));
+  const errors = problems
+    .slice(0, PROBLEMS_MAX)
+    .map(({ field, message }) => ({ field: `block_overrides.${field}`, message }));
   throw new ServiceError(
     'VALIDATION_ERROR',
     errors.map(({ field, message }) => `${field}: ${message}`).join('; '),

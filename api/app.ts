@@ -1,7 +1,7 @@
 // The whole HTTP surface: middleware order and the route table.
 import { randomUUID } from 'node:crypto';
 import Router from '@koa/router';
-import Koa, { type Middleware } from 'koa';
+import Koa, { type Context, type Middleware } from 'koa';
 import { sql } from 'kysely';
 import { ServiceError } from '../flow/errors.ts';
 import type { ApiDeps, Route } from './context.ts';
@@ -40,6 +40,7 @@ export function createApp(deps: ApiDeps, isReady: () => boolean): Koa {
   const app = new Koa();
   app.use(identifyRequest);
   app.use(handleErrors);
+  app.use(requireSoundRequest);
   app.use(answerUnrouted);
   app.use(router.routes());
   app.use(router.allowedMethods());
@@ -51,6 +52,29 @@ const identifyRequest: Middleware = async (ctx, next) => {
   ctx.set('X-Request-Id', ctx.state.requestId);
   await next();
 };
+
+/** Of which a request has one at most: two could mean two things to two readers. */
+const SINGLE_HEADERS = ['host', 'authorization', 'content-type'];
+
+/** Refuses what is valid HTTP on its surface and still cannot be understood in one way. */
+const requireSoundRequest: Middleware = async (ctx, next) => {
+  const { headersDistinct, httpVersion } = ctx.req;
+  const twice = SINGLE_HEADERS.find((name) => (headersDistinct[name]?.length ?? 0) > 1);
+  if (twice !== undefined) throw new ServiceError('BAD_REQUEST', `The header ${twice} is given twice.`);
+  if (httpVersion === '1.1' && headersDistinct.host === undefined)
+    throw new ServiceError('BAD_REQUEST', 'The header host is missing.');
+  if (!hasPath(ctx)) throw new ServiceError('BAD_REQUEST', 'The request target is not a valid URL.');
+  await next();
+};
+
+/** Koa reads the URL when asked for its path, and throws at one in absolute form that is no URL. */
+function hasPath(ctx: Context): boolean {
+  try {
+    return typeof ctx.path === 'string';
+  } catch {
+    return false;
+  }
+}
 
 /** Gives a body to what the router leaves without: an unknown path, or a known one with another method (and `Allow`). */
 const answerUnrouted: Middleware = async (ctx, next) => {

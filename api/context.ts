@@ -28,6 +28,8 @@ export type ApiState = {
   flow: LoadedFlow;
   body: unknown;
   idempotencyKey: IdempotencyKey | undefined;
+  /** From when a run may have been stored: every later error names it. */
+  accepted?: { executionId: string } | undefined;
 };
 
 export type ApiContext = ParameterizedContext<ApiState> & { params: { [name: string]: string } };

@@ -4,6 +4,7 @@ import { type ErrorCode, ServiceError } from '../flow/errors.ts';
 
 /** Statuses as in the spec's Errors section. A block's failure is part of a run's answer, never a status of its own. */
 export const STATUS = {
+  BAD_REQUEST: 400,
   PARAMETER_NAME_RESERVED: 400,
   TOOLS_REQUIRE_SYNC_EXECUTE: 405,
   INVALID_TREE: 400,
@@ -24,6 +25,7 @@ export const STATUS = {
   RATE_LIMITED: 429,
   INTERNAL_ERROR: 500,
   ENGINE_UNAVAILABLE: 503,
+  DATABASE_UNAVAILABLE: 503,
   INPUT_SCHEMA_MISMATCH: 500,
   OUTPUT_SCHEMA_MISMATCH: 500,
   SCHEMA_INVALID: 422,
@@ -46,13 +48,16 @@ export function errorBody(code: ErrorCode, message: string, extra: Record<string
   return { detail: { code, message, ...extra } };
 }
 
-/** Answers every error of the middleware after it; unknown ones are logged and answered with the request's id only. */
+/**
+ * Answers every error of the middleware after it, with the executionId once a run may have been stored; unknown ones are
+ * logged and answered with the request's id only.
+ */
 export const handleErrors: Middleware = async (ctx, next) => {
   try {
     await next();
   } catch (error) {
     const known = error instanceof ServiceError ? error : undefined;
-    if (!known) console.error(`Request ${ctx.state.requestId} ${ctx.method} ${ctx.path} failed:`, error);
+    if (!known) console.error(`Request ${ctx.state.requestId} ${ctx.method} ${ctx.req.url} failed:`, error);
     const answer =
       known ??
       new ServiceError(
@@ -66,6 +71,6 @@ export const handleErrors: Middleware = async (ctx, next) => {
     if (ctx.status === 401) ctx.set('WWW-Authenticate', 'Bearer');
     // What is left of a body that was refused is not read.
     if (ctx.status === 413) ctx.set('Connection', 'close');
-    ctx.body = errorBody(answer.code, answer.message, answer.extra);
+    ctx.body = errorBody(answer.code, answer.message, { ...ctx.state.accepted, ...answer.extra });
   }
 };

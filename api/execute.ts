@@ -31,10 +31,14 @@ export function executeRoutes(deps: ApiDeps): Route[] {
       requestBody: body(executeRequest, { message: runRequest, overrides: overridingRequest }),
       responses: {
         200: runAnswer('The run has ended, as `status` says.', executeResponse, { completed, failed }),
-        503: refusal('The run is accepted and starts later.', {
-          ENGINE_UNAVAILABLE: { message: ENGINE_UNAVAILABLE, executionId: completed.executionId },
-        }),
         ...RUN_ERRORS,
+        503: refusal(
+          'With `detail.executionId`, the run is accepted, or may be: ask for it before sending it again.',
+          {
+            ENGINE_UNAVAILABLE: { message: ENGINE_UNAVAILABLE, executionId: completed.executionId },
+            DATABASE_UNAVAILABLE: 'The database does not answer: try again later.',
+          },
+        ),
       },
     },
     handlers: [

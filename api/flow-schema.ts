@@ -30,6 +30,9 @@ export const jsonValue = z
   .json()
   .register(z.globalRegistry, { id: 'Json', description: 'Any JSON value.' }) as z.ZodType<Json>;
 
+/** A value inside what has been parsed as JSON: not walked again, which takes long and much stack for large ones. */
+export const parsedJson = z.unknown().meta({ description: 'Any JSON value.' }) as z.ZodType<Json>;
+
 type Unnamed<S> = Omit<S, 'step_id' | 'name' | 'branches' | 'body'> & { step_id?: string; name?: string };
 /** A step as written: what may be left out is filled in by `completeSteps`. */
 export type WrittenStep =
@@ -48,7 +51,7 @@ const withoutNul = z
 export const nameSchema = withoutNul.min(1).max(NAME_MAX_LENGTH);
 
 const jsonSchema: z.ZodType<JsonSchema> = z
-  .union([z.boolean(), z.record(z.string(), jsonValue)], {
+  .union([z.boolean(), z.record(z.string(), parsedJson)], {
     error: 'A JSON Schema is an object or a boolean.',
   })
   .meta({ id: 'JsonSchema', description: 'A JSON Schema (2020-12).' });

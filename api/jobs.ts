@@ -2,6 +2,7 @@
 import { listBlockRuns } from '../db/block-runs.ts';
 import { MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
 import { findRun } from '../db/runs.ts';
+import { throughOutage } from '../db/through-outage.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { acceptOnce } from './accept-once.ts';
 import { authenticate } from './authenticate.ts';
@@ -94,9 +95,11 @@ function getJob({ db }: ApiDeps): ApiMiddleware {
   return async function getJob(ctx) {
     const { flow } = ctx.state;
     const { executionId = '' } = ctx.params;
-    const run = UUID.test(executionId) ? await findRun(db, flow.flowId, executionId) : undefined;
+    const run = UUID.test(executionId)
+      ? await throughOutage(() => findRun(db, flow.flowId, executionId))
+      : undefined;
     if (!run) throw new ServiceError('RUN_NOT_FOUND', 'This flow has no run with that executionId.');
-    const blocks = await listBlockRuns(db, run.execution_id);
+    const blocks = await throughOutage(() => listBlockRuns(db, run.execution_id));
     ctx.body = {
       executionId: run.execution_id,
       status: run.status,

@@ -12,7 +12,7 @@ const REFUSED_KEYS = new Set(['__proto__', 'constructor']);
 /** Reads the body into `ctx.state.body`, as `schema` describes it. */
 export function readBody(schema: z.ZodType): Middleware {
   return async function readBody(ctx, next) {
-    requireJson(ctx.get('content-type'), ctx.get('content-encoding'));
+    requireJson(ctx.get('content-type'), ctx.get('content-encoding').toLowerCase());
     const json = parseJson(await readBytes(ctx.req, ctx.get('content-length')));
     checkStructure(json);
     const parsed = schema.safeParse(json, {
@@ -47,7 +47,7 @@ async function readBytes(request: NodeJS.ReadableStream, length: string): Promis
     const type = error instanceof Error && 'type' in error ? error.type : undefined;
     if (type === 'entity.too.large')
       throw new ServiceError('BODY_TOO_LARGE', `The body is over ${BODY_MAX_BYTES} bytes.`);
-    if (type === 'request.aborted' || type === 'request.size.invalid')
+    if (type === 'request.aborted' || type === 'request.size.invalid' || type === 'stream.not.readable')
       throw new ServiceError('MALFORMED_JSON', 'The body ended before its announced length.');
     throw error;
   }
@@ -62,35 +62,54 @@ function parseJson(bytes: Buffer): unknown {
   }
 }
 
+type Place = { value: object; key: string; above: Place | undefined; depth: number };
+
+/** One look at every value, so that no check after it has to: shapes of free JSON are not validated again. */
 function checkStructure(json: unknown): void {
-  const queue: { value: unknown; path: string; depth: number }[] = [{ value: json, path: '', depth: 1 }];
-  for (let entry = queue.pop(); entry; entry = queue.pop()) {
-    const { value, path, depth } = entry;
-    if (value === null || typeof value !== 'object') continue;
-    if (depth > BODY_MAX_DEPTH) throw invalid(path, `is nested deeper than ${BODY_MAX_DEPTH} levels`);
-    for (const [key, child] of Object.entries(value)) {
-      const childPath = path === '' ? key : `${path}.${key}`;
-      if (REFUSED_KEYS.has(key)) throw invalid(childPath, 'is a key that is not accepted');
-      if (child !== null && typeof child === 'object')
-        queue.push({ value: child, path: childPath, depth: depth + 1 });
-    }
+  const places: Place[] = [];
+  const look = (value: unknown, key: string, above: Place | undefined) => {
+    if (typeof value === 'number' && !Number.isFinite(value))
+      throw invalid(pathOf(key, above), 'is a number too large for JSON');
+    if (value === null || typeof value !== 'object') return;
+    const depth = (above?.depth ?? 0) + 1;
+    if (depth > BODY_MAX_DEPTH)
+      throw invalid(pathOf(key, above), `is nested deeper than ${BODY_MAX_DEPTH} levels`);
+    places.push({ value, key, above, depth });
+  };
+  look(json, '', undefined);
+  for (let place = places.pop(); place; place = places.pop()) {
+    const { value } = place;
+    if (Array.isArray(value)) for (let i = 0; i < value.length; i++) look(value[i], String(i), place);
+    else
+      for (const key of Object.keys(value)) {
+        if (REFUSED_KEYS.has(key)) throw invalid(pathOf(key, place), 'is a key that is not accepted');
+        look((value as Record<string, unknown>)[key], key, place);
+      }
   }
 }
 
+function pathOf(key: string, above: Place | undefined): string {
+  const keys = [key];
+  for (let place = above; place?.above; place = place.above) keys.unshift(place.key);
+  return keys.join('.');
+}
+
 const PATH_MAX_LENGTH = 200;
+/** Problems that one answer names. */
+export const PROBLEMS_MAX = 20;
 
 function invalid(path: string, message: string): ServiceError {
-  const field = path.slice(0, PATH_MAX_LENGTH);
+  const field = path.slice(0, PATH_MAX_LENGTH) || 'body';
   return new ServiceError('VALIDATION_ERROR', `${field} ${message}.`, { errors: [{ field, message }] });
 }
 
 /** A 422 that names each field. */
 export function validationError(error: z.ZodError): ServiceError {
-  const errors = error.issues.slice(0, 20).flatMap((issue) => {
-    const field = issue.path.join('.');
+  const errors = error.issues.slice(0, PROBLEMS_MAX).flatMap((issue) => {
+    const field = issue.path.join('.').slice(0, PATH_MAX_LENGTH);
     if (issue.code !== 'unrecognized_keys') return [{ field: field || 'body', message: issue.message }];
-    return issue.keys.map((key) => ({
-      field: field ? `${field}.${key}` : key,
+    return issue.keys.slice(0, PROBLEMS_MAX).map((key) => ({
+      field: (field ? `${field}.${key}` : key).slice(0, PATH_MAX_LENGTH),
       message: 'is not a known field',
     }));
   });

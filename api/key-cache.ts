@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import pg from 'pg';
 import { type FoundApiKey, findApiKey } from '../db/api-keys.ts';
 import type { Db } from '../db/connect.ts';
+import { throughOutage } from '../db/through-outage.ts';
 
 const KEEP_MS = 10_000;
 const RECONNECT_MS = 1_000;
@@ -37,7 +38,7 @@ export function createKeyCache(db: Db, databaseUrl: string): KeyCache {
     async find(keyId) {
       const cached = cache.get(keyId);
       if (cached) return cached;
-      const key = await findApiKey(db, keyId);
+      const key = await throughOutage(() => findApiKey(db, keyId));
       if (key) cache.set(keyId, key);
       return key;
     },

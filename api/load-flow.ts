@@ -1,5 +1,6 @@
 import { createDefinitions } from '../db/definitions.ts';
 import { findFlowForRun } from '../db/find-flow-for-run.ts';
+import { throughOutage } from '../db/through-outage.ts';
 import { DRAFT_VERSION, type FlowDefinition } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { SLUG_PATTERN } from '../flow/limits.ts';
@@ -29,20 +30,22 @@ export function loadFlow({ db }: ApiDeps): ApiMiddleware {
     const { org = '', project = '', flow = '', version } = ctx.params as FlowPath;
     const asked = version === undefined ? 'production' : parseVersion(version);
     const found = [org, project, flow].every((slug) => SLUG_PATTERN.test(slug))
-      ? await findFlowForRun(db, {
-          organization: org,
-          project,
-          flow,
-          projectId: ctx.state.key.project_id,
-          version: asked,
-        })
+      ? await throughOutage(() =>
+          findFlowForRun(db, {
+            organization: org,
+            project,
+            flow,
+            projectId: ctx.state.key.project_id,
+            version: asked,
+          }),
+        )
       : undefined;
     if (!found)
       throw new ServiceError(
         'FLOW_NOT_FOUND',
         'There is no such flow for this API key, or the version asked for is not published.',
       );
-    const definition = await definitions.get(found.flowVersionId);
+    const definition = await throughOutage(() => definitions.get(found.flowVersionId));
     ctx.state.flow = { ...found, definition, blockCount: listBlocks(definition).length };
     await next();
   };

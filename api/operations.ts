@@ -68,6 +68,7 @@ function jsonContent(schema: z.ZodType, examples: Examples) {
   return { 'application/json': { schema, examples: Object.fromEntries(named) } };
 }
 
+const BAD_REQUEST = 'The request is not valid HTTP: Parse Error: Invalid method encountered';
 const INVALID_VERSION = 'Version 0 is the draft: publish it and run the version that gives.';
 const FLOW_NOT_FOUND = 'There is no such flow for this API key, or the version asked for is not published.';
 
@@ -84,17 +85,25 @@ const ERRORS: ZodOpenApiResponsesObject = {
     { RATE_LIMITED: 'The API key is over its 60000 requests per minute: try again in 2 s.' },
     { 'Retry-After': retryAfter },
   ),
+  408: answer('BAD_REQUEST: the request took too long to arrive.', errorResponse, {}),
+  431: answer('BAD_REQUEST: over 16 KiB of headers.', errorResponse, {}),
   500: refusal('A fault of the service: `detail.request_id` finds it in the log.', {
     INTERNAL_ERROR: {
       message: 'Something failed inside the service. Nothing is wrong with the request.',
       request_id: '1d9cbb4e-9d6c-4e3b-b1c8-5d3a4f2e7f10',
     },
   }),
+  503: refusal(
+    'Try again later. With `detail.executionId`, the run may have been accepted: ask for it first.',
+    {
+      DATABASE_UNAVAILABLE: 'The database does not answer: try again later.',
+    },
+  ),
 };
 
 export const READ_ERRORS: ZodOpenApiResponsesObject = {
   ...ERRORS,
-  400: refusal('Version 0 is the draft.', { INVALID_VERSION }),
+  400: refusal('Version 0 is the draft; or the request is not sound HTTP.', { INVALID_VERSION, BAD_REQUEST }),
   404: refusal('Unknown, of another project, or not published.', {
     FLOW_NOT_FOUND,
     RUN_NOT_FOUND: 'This flow has no run with that executionId.',
@@ -103,8 +112,9 @@ export const READ_ERRORS: ZodOpenApiResponsesObject = {
 
 export const RUN_ERRORS: ZodOpenApiResponsesObject = {
   ...ERRORS,
-  400: refusal('A version or a parameter that cannot be.', {
+  400: refusal('A version or a parameter that cannot be; or the request is not sound HTTP.', {
     INVALID_VERSION,
+    BAD_REQUEST,
     PARAMETER_NAME_RESERVED: 'parameters.attachments is reserved: give this parameter another name.',
   }),
   402: refusal('The organization’s balance is used up.', {

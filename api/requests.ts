@@ -1,7 +1,7 @@
 // Shapes of requests and answers: what validates is what the API reference shows (spec: Endpoints).
 import { z } from 'zod';
 import { IDEMPOTENCY_KEY_HOURS } from '../db/idempotency-keys.ts';
-import { blockFields, jsonValue as json, processorConfig } from './flow-schema.ts';
+import { blockFields, parsedJson as json, processorConfig } from './flow-schema.ts';
 
 /** No number here is ever negative. */
 const count = z.int().min(0);

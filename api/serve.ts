@@ -19,11 +19,18 @@ export type RunningApi = {
 /** Listens on the configured host and port. Rejects when the port is taken. */
 export async function serveApi(deps: ApiDeps): Promise<RunningApi> {
   let ready = true;
+  const answer = createApp(deps, () => ready).callback();
   const server = createServer(
-    { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS },
-    createApp(deps, () => ready).callback(),
+    // A missing Host is refused by the application, which gives the answer a body.
+    { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS, requireHostHeader: false },
+    answer,
   );
+  // An expectation that is not known may be ignored (RFC 9110, 10.1.1).
+  server.on('checkExpectation', answer);
   server.on('clientError', refuse);
+  server.on('connect', (_request, socket: Socket) =>
+    refuse(new Error('CONNECT is not for this server'), socket),
+  );
   server.listen(deps.config.port, deps.config.host);
   await once(server, 'listening');
   return {
@@ -40,9 +47,9 @@ export async function serveApi(deps: ApiDeps): Promise<RunningApi> {
 function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return;
   const status = { ERR_HTTP_REQUEST_TIMEOUT: 408, HPE_HEADER_OVERFLOW: 431 }[error.code ?? ''] ?? 400;
-  const body = JSON.stringify(
-    errorBody('VALIDATION_ERROR', `The request is not valid HTTP: ${error.message}`),
-  );
+  const body = JSON.stringify(errorBody('BAD_REQUEST', `The request is not valid HTTP: ${error.message}`));
+  // A caller that never closes its side holds no socket.
+  socket.once('finish', () => socket.destroy());
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );

@@ -5,6 +5,7 @@ import { loadStored } from '../db/block-runs.ts';
 import type { Db } from '../db/connect.ts';
 import type { LocalRuns } from '../db/local-runs.ts';
 import { findRun } from '../db/runs.ts';
+import { throughOutage } from '../db/through-outage.ts';
 import type { Json } from '../flow/definition.ts';
 import type { RunOutcome } from '../flow/run.ts';
 import { resolveValue, type Value } from '../flow/value.ts';
@@ -30,7 +31,7 @@ export async function waitForRun(
   const either = AbortSignal.any([signal, over.signal]);
   try {
     const ended = waitHere(deps.localRuns, run.executionId, either);
-    if ((await started).here) {
+    if ((await started).here && deps.localRuns) {
       const soon = setTimeout(ASK_AFTER_MS, undefined, { signal: either }).catch(() => undefined);
       const outcome = await Promise.race([ended, soon]);
       if (outcome) return outcome;
@@ -66,7 +67,9 @@ async function askEngine(
       return { status: 'completed', result: await client.withAbortSignal(signal, () => handle.result()) };
     } catch (error) {
       if (signal.aborted) return undefined;
-      const row = await findRun(db, run.flowId, run.executionId);
+      const row = await findRun(db, run.flowId, run.executionId).catch((databaseError: unknown) =>
+        console.error(`Looking for the end of run ${run.executionId}: ${databaseError}`),
+      );
       if (row?.status === 'failed' && row.error) return { status: 'failed', error: row.error };
       if (row?.status === 'completed' && row.result) return { status: 'completed', result: row.result };
       // Ended but not recorded: the reconciler does that. Not ended: the engine was away.
@@ -80,5 +83,5 @@ async function askEngine(
 
 /** A result as the caller gets it. */
 export function readResult(db: Db, executionId: string, result: Value): Promise<Json> {
-  return resolveValue(result, (ref) => loadStored(db, executionId, ref));
+  return resolveValue(result, (ref) => throughOutage(() => loadStored(db, executionId, ref)));
 }

@@ -12,7 +12,8 @@ export async function chargeCredits(tx: Tx, charge: Charge): Promise<void> {
     .selectFrom('organization')
     .select('balance_microcredits')
     .where('id', '=', charge.organizationId)
-    .forUpdate()
+    // Not FOR UPDATE: that would hold up new runs, whose foreign key locks the organization's key.
+    .forNoKeyUpdate()
     .executeTakeFirstOrThrow();
   const amount = Math.min(balance, charge.microcredits);
   const entry = await tx

@@ -20,5 +20,7 @@ export function connect(url: string, maxConnections = 20): Db {
   });
   // An idle connection that the server closed is replaced at the next query; without a listener it ends the process.
   pool.on('error', () => undefined);
+  // The same for a connection that a transaction holds between two queries: its next query fails.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
 }

@@ -15,7 +15,7 @@ export type NewRun = {
   input: StoredRunInput;
 };
 
-/** Accepts a run: from here on it is finished by its workflow, or started anew by the reconciler. */
+/** Accepts a run, once: from here on it is finished by its workflow, or started anew by the reconciler. */
 export async function insertRun(db: Db | Tx, run: NewRun): Promise<void> {
   await db
     .insertInto('run')
@@ -29,6 +29,7 @@ export async function insertRun(db: Db | Tx, run: NewRun): Promise<void> {
       environment: run.environment,
       input: JSON.stringify(run.input),
     })
+    .onConflict((conflict) => conflict.column('execution_id').doNothing())
     .execute();
 }
 

@@ -4,7 +4,7 @@ import type { Child } from './child.ts';
 import type { Report } from './report.ts';
 
 const FIRST_DELAY_MS = 500;
-const LONGEST_DELAY_MS = 30_000;
+const LONGEST_DELAY_MS = 5_000;
 const WINDOW_MS = 10 * 60_000;
 
 export type KeepRunningOptions = {

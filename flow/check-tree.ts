@@ -1,6 +1,12 @@
 // What the shape of a flow alone can't say: the rules of a tree of steps (spec: INVALID_TREE).
 import type { FlowDefinition, LoopStep, ParallelStep, SequentialStep } from './definition.ts';
-import { BRANCHES_MAX, LOOP_ITERATIONS_MAX, STEP_DEPTH_MAX, STEPS_MAX } from './limits.ts';
+import {
+  BRANCHES_MAX,
+  CONDITION_MAX_LENGTH,
+  LOOP_ITERATIONS_MAX,
+  STEP_DEPTH_MAX,
+  STEPS_MAX,
+} from './limits.ts';
 import { eachStep, formatPath, type PathSegment } from './step-path.ts';
 
 /** Not names of steps and branches: as keys of an object they mean something else. */
@@ -80,4 +86,6 @@ function checkLoop(step: LoopStep, report: Report): void {
     report(['max_iterations'], `max_iterations is a whole number from 1 to ${LOOP_ITERATIONS_MAX}.`);
   if (step.until && !JSON_POINTER.test(step.until.pointer))
     report(['until', 'pointer'], 'A JSON Pointer is empty or starts with a slash, such as /done.');
+  if (step.until && JSON.stringify(step.until).length > CONDITION_MAX_LENGTH)
+    report(['until'], `A condition has at most ${CONDITION_MAX_LENGTH} characters as JSON.`);
 }

@@ -21,8 +21,10 @@ export const ERROR_CODES = [
   'BODY_TOO_LARGE',
   'UNSUPPORTED_MEDIA_TYPE',
   'RATE_LIMITED',
+  'BAD_REQUEST',
   'INTERNAL_ERROR',
   'ENGINE_UNAVAILABLE',
+  'DATABASE_UNAVAILABLE',
   // why a block, and with it the run, failed
   'INPUT_SCHEMA_MISMATCH',
   'OUTPUT_SCHEMA_MISMATCH',
@@ -42,14 +44,24 @@ export const ERROR_CODES = [
 ] as const;
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** An error with a code, a message written for people, and further fields of the error body. */
+const MESSAGE_MAX_LENGTH = 4_000;
+
+/**
+ * A message as every store and protocol takes it: bounded, and without halves of surrogate pairs, which user text may
+ * hold and which make a protobuf message unreadable to the engine.
+ */
+export function soundMessage(text: string): string {
+  return text.slice(0, MESSAGE_MAX_LENGTH).toWellFormed();
+}
+
+/** An error with a code, a sound message written for people, and further fields of the error body. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ErrorCode;
   readonly extra: Record<string, unknown>;
 
   constructor(code: ErrorCode, message: string, extra: Record<string, unknown> = {}) {
-    super(message);
+    super(soundMessage(message));
     this.code = code;
     this.extra = extra;
   }

@@ -11,6 +11,8 @@ export const STEPS_MAX = 200;
 export const STEP_DEPTH_MAX = 8;
 export const BRANCHES_MAX = 32;
 export const LOOP_ITERATIONS_MAX = 1000;
+/** `until` of a loop as JSON: it is part of a workflow's input, and the engine refuses large ones. */
+export const CONDITION_MAX_LENGTH = 1_000;
 /** Blocks one run may execute, loops counted; keeps a history far under the engine's limit. */
 export const BLOCK_RUNS_MAX = 2000;
 export const PROMPT_MAX_BYTES = 256 * 1024;

@@ -17,7 +17,12 @@ export function checkOverrides(
   return Object.entries(overrides).flatMap(([stepId, override]) => {
     const block = blocks.get(stepId);
     if (!block)
-      return [{ field: stepId, message: `No block of this flow has the step_id ${JSON.stringify(stepId)}.` }];
+      return [
+        {
+          field: stepId,
+          message: `No block of this flow has the step_id ${JSON.stringify(stepId.slice(0, 100))}.`,
+        },
+      ];
     const problems = [];
     if (override.prompt !== undefined && block.processor_type !== 'llm')
       problems.push({

@@ -36,7 +36,10 @@ export async function reconcile(
 ): Promise<void> {
   for (;;) {
     const runs = await claimUnfinishedRuns(deps.db, { quietSeconds, limit: 100 });
-    for (const run of runs) await reconcileRun(deps, run);
+    for (const run of runs)
+      await reconcileRun(deps, run).catch((error) =>
+        console.error(`Reconciling run ${run.executionId} failed:`, error),
+      );
     if (runs.length < 100) return;
   }
 }

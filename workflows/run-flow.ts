@@ -5,7 +5,7 @@ import {
   TimeoutFailure,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
-import { ServiceError } from '../flow/errors.ts';
+import { ServiceError, soundMessage } from '../flow/errors.ts';
 import { interpret } from '../flow/interpreter.ts';
 import type { FailureReason, RunInput, RunOutcome } from '../flow/run.ts';
 import { MESSAGE_REF, type Value } from '../flow/value.ts';
@@ -57,7 +57,7 @@ function describe(error: unknown): (RunOutcome & { status: 'failed' })['error'] 
     const { code, message } = describeCause(error.cause);
     return {
       code,
-      message: `Block "${error.block.name}" (${error.block.step_id}): ${message}`,
+      message: soundMessage(`Block "${error.block.name}" (${error.block.step_id}): ${message}`),
       reason: REASONS[code] ?? 'error',
       step_id: error.block.step_id,
     };

@@ -68,6 +68,25 @@ describe('request bodies', () => {
       assert.equal(typeof answer.body.detail.message, 'string');
     });
 
+  it('names the field of a number that JSON text can hold and JSON values cannot', async () => {
+    const answer = await send('{"message":"","parameters":{"a":[{"b":1e999}]}}');
+    assert.deepEqual(
+      [answer.status, answer.body.detail.errors],
+      [422, [{ field: 'parameters.a.0.b', message: 'is a number too large for JSON' }]],
+    );
+  });
+
+  it('names a few of many problems', async () => {
+    const unknown = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`k${i}`, {}]));
+    for (const body of [
+      { message: '', ...unknown },
+      { message: '', block_overrides: unknown },
+    ]) {
+      const answer = await send(JSON.stringify(body));
+      assert.deepEqual([answer.status, answer.body.detail.errors.length], [422, 20]);
+    }
+  });
+
   const accepted: [string, string, Record<string, string>][] = [
     ['a charset of utf-8', '{"message":"é"}', { 'content-type': 'application/json; charset="UTF-8"' }],
     ['nesting at the limit', nested(BODY_MAX_DEPTH - 2), {}],
@@ -81,7 +100,7 @@ describe('request bodies', () => {
     socket.end('GARBAGE\r\n\r\n');
     const answer = await text(socket);
     assert.match(answer, /^HTTP\/1\.1 400 /);
-    assert.match(answer, /\{"detail":\{"code":"VALIDATION_ERROR"/);
+    assert.match(answer, /\{"detail":\{"code":"BAD_REQUEST"/);
   });
 
   it('answers 404 NOT_FOUND for an unknown path and 405 METHOD_NOT_ALLOWED for another method', async () => {

@@ -96,6 +96,12 @@ describe('checkTree', () => {
       /1 to 1000/,
     ],
     [
+      'a condition too large for the engine',
+      [loop('l', [pass('a')], { until: { pointer: '/done', equals: 'x'.repeat(1_000) } })],
+      'steps[0].until',
+      /at most 1000/,
+    ],
+    [
       'a condition points with a JSON Pointer',
       [loop('l', [pass('a')], { until: { pointer: 'done', equals: 1 } })],
       'steps[0].until.pointer',

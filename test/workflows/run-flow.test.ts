@@ -143,6 +143,22 @@ describe('runFlow', () => {
     assert.equal(failed?.failure?.applicationFailureInfo?.type, 'CODE_ERROR');
   });
 
+  it('fails the run alone when an error message is no Unicode text or has no end', async () => {
+    const messages = [String.raw`"\ud800"`, '"\u{1F600}".repeat(3_000)'];
+    for (const message of messages) {
+      const thrown = await weir.createFlow(tenant, [code('work', `throw new Error(${message})`)]);
+      assert.equal((await execute(thrown)).status, 'failed');
+    }
+    const longKey = await weir.createFlow(tenant, [
+      code('work', 'return { ["k".repeat(3_000_000)]: 1 };', {
+        outputSchema: { type: 'object', additionalProperties: { type: 'string' } },
+      }),
+    ]);
+    assert.match((await execute(longKey)).errorMessage, /does not match the block's schema/);
+    const named = await weir.createFlow(tenant, [code('work', 'throw 1', { name: '\ud800' })]);
+    assert.equal((await execute(named)).status, 'failed');
+  });
+
   it('records tokens, cost and model of an llm block, and charges its cost once', async () => {
     const payer = await weir.createTenant();
     const flow = await weir.createFlow(payer, [llm('ask', 'Hello {{message}}', 'demo/chat')]);

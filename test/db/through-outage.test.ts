@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { connect } from '../../db/connect.ts';
+import { throughOutage } from '../../db/through-outage.ts';
+import { createTestDatabase, type TestDatabase } from './test-database.ts';
+
+describe('throughOutage', () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  after(() => database.drop());
+
+  it('does the work again when its connection is cut in the middle, also after the commit', async () => {
+    const { db } = database;
+    const slug = `o-${randomUUID().slice(0, 8)}`;
+    let attempts = 0;
+    await throughOutage(async () => {
+      attempts += 1;
+      await db
+        .insertInto('organization')
+        .values({ slug, name: slug })
+        .onConflict((conflict) => conflict.column('slug').where('deleted_at', 'is', null).doNothing())
+        .execute();
+      if (attempts === 1) await sql`select pg_terminate_backend(pg_backend_pid())`.execute(db);
+    });
+    const rows = await db.selectFrom('organization').select('id').where('slug', '=', slug).execute();
+    assert.deepEqual([attempts, rows.length], [2, 1]);
+  });
+
+  it('leaves the process running when a connection is cut between two queries of a transaction', async () => {
+    const { db } = database;
+    const broken = db.transaction().execute(async (tx) => {
+      const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx);
+      await sql`select pg_terminate_backend(${rows[0]?.pid}, 5000)`.execute(db);
+      await sql`select 1`.execute(tx);
+    });
+    await assert.rejects(broken);
+    await sql`select 1`.execute(db);
+  });
+
+  it('throws what is no outage at once', async () => {
+    let attempts = 0;
+    const work = () => {
+      attempts += 1;
+      return sql`select 1 / 0`.execute(database.db);
+    };
+    await assert.rejects(throughOutage(work), /division by zero/);
+    assert.equal(attempts, 1);
+  });
+
+  it('throws DATABASE_UNAVAILABLE when the database stays away', async () => {
+    const away = connect('postgres://127.0.0.1:1/none');
+    try {
+      await assert.rejects(
+        throughOutage(() => sql`select 1`.execute(away)),
+        { code: 'DATABASE_UNAVAILABLE' },
+      );
+    } finally {
+      await away.destroy();
+    }
+  });
+});
