@@ -1,4 +1,4 @@
-import { createDefinitions } from '../db/definitions.ts';
+import { definitionsOf } from '../db/definitions.ts';
 import { findFlowForRun } from '../db/find-flow-for-run.ts';
 import { DRAFT_VERSION, type FlowDefinition } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
@@ -23,8 +23,6 @@ type FlowPath = { org?: string; project?: string; flow?: string; version?: strin
 
 /** Sets `ctx.state.flow`. Unknown, foreign and unpublished flows all answer the same 404. */
 export function loadFlow({ db }: ApiDeps): ApiMiddleware {
-  const definitions = createDefinitions(db);
-
   return async function loadFlow(ctx, next) {
     const { org = '', project = '', flow = '', version } = ctx.params as FlowPath;
     const asked = version === undefined ? 'production' : parseVersion(version);
@@ -42,7 +40,7 @@ export function loadFlow({ db }: ApiDeps): ApiMiddleware {
         'FLOW_NOT_FOUND',
         'There is no such flow for this API key, or the version asked for is not published.',
       );
-    const definition = await definitions.get(found.flowVersionId);
+    const definition = await definitionsOf(db).get(found.flowVersionId);
     ctx.state.flow = { ...found, definition, blockCount: listBlocks(definition).length };
     await next();
   };

@@ -3,13 +3,14 @@ import { z } from 'zod';
 import type { ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi';
 import { errorResponse, idempotentReplayed, rateLimitHeaders, retryAfter } from './requests.ts';
 
-const FLOW = '/api/v1/seq/:org/:project/:flow';
+/** The path of a flow, which its endpoints begin with. */
+export const FLOW_PATH = '/api/v1/seq/:org/:project/:flow';
 
 /** The unversioned and the versioned path of an execution endpoint. */
 export function flowPaths(suffix: string): { path: string; versioned: boolean }[] {
   return [
-    { path: `${FLOW}${suffix}`, versioned: false },
-    { path: `${FLOW}/v:version${suffix}`, versioned: true },
+    { path: `${FLOW_PATH}${suffix}`, versioned: false },
+    { path: `${FLOW_PATH}/v:version${suffix}`, versioned: true },
   ];
 }
 
@@ -40,6 +41,10 @@ export const READ_ERRORS: ZodOpenApiResponsesObject = {
   404: answer('FLOW_NOT_FOUND, RUN_NOT_FOUND: unknown, foreign or not published.'),
   429: answer('RATE_LIMITED: the API key or the organization.', errorResponse, { 'Retry-After': retryAfter }),
   500: answer('INTERNAL_ERROR: `detail.request_id` finds it in the log.'),
+};
+
+export const VALIDATION_ERRORS: ZodOpenApiResponsesObject = {
+  422: answer('VALIDATION_ERROR: `detail.errors` names each parameter.'),
 };
 
 export const RUN_ERRORS: ZodOpenApiResponsesObject = {

@@ -19,9 +19,10 @@ export type RunningApi = {
 /** Listens on the configured host and port. Rejects when the port is taken. */
 export async function serveApi(deps: ApiDeps): Promise<RunningApi> {
   let ready = true;
+  const stopping = new AbortController();
   const server = createServer(
     { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS },
-    createApp(deps, () => ready).callback(),
+    createApp({ ...deps, stopping: stopping.signal }, () => ready).callback(),
   );
   server.on('clientError', refuse);
   server.listen(deps.config.port, deps.config.host);
@@ -30,6 +31,7 @@ export async function serveApi(deps: ApiDeps): Promise<RunningApi> {
     port: (server.address() as AddressInfo).port,
     async close() {
       ready = false;
+      stopping.abort();
       await drain(server);
       await deps.keys.close();
     },
