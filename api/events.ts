@@ -74,7 +74,7 @@ function streamJob(deps: ApiDeps): ApiMiddleware {
       'X-Accel-Buffering': 'no',
     });
     // Nothing is read from the database for a reader who does not take what there is.
-    const events = endOnError(follow(deps, run, after, isAllowed, signal));
+    const events = endOnError(follow(deps, run, after, isAllowed, signal), signal);
     ctx.body = Readable.from(events, { highWaterMark: 1 });
   };
 }
@@ -94,7 +94,7 @@ async function* follow(
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   let last = after ?? 0n;
-  let heardAt = performance.now();
+  let beatAt = performance.now();
   yield `retry: ${RECONNECT_MS}\n\n`;
   if (after === undefined) yield event(0n, 'run_started', await toRun(deps.db, { ...run, ...STARTED }));
   while (!signal.aborted) {
@@ -108,22 +108,21 @@ async function* follow(
       yield event(last + 1n, `run_${status}`, await toRun(deps.db, ended));
       return;
     }
-    if (blocks.length > 0) heardAt = performance.now();
-    else if (performance.now() - heardAt >= HEARTBEAT_MS) {
+    if (performance.now() - beatAt >= HEARTBEAT_MS) {
       if (!(await isAllowed())) return;
       yield ':\n\n';
-      heardAt = performance.now();
+      beatAt = performance.now();
     }
     await setTimeout(LOOK_MS, undefined, { signal }).catch(() => undefined);
   }
 }
 
 /** A stream that ends is asked for again, and goes on where it was. */
-async function* endOnError(events: AsyncGenerator<string>): AsyncGenerator<string> {
+async function* endOnError(events: AsyncGenerator<string>, signal: AbortSignal): AsyncGenerator<string> {
   try {
     yield* events;
   } catch (error) {
-    console.error(`A stream of events was ended: ${error}`);
+    if (!signal.aborted) console.error(`A stream of events was ended: ${error}`);
   }
 }
 

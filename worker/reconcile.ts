@@ -60,7 +60,7 @@ async function reconcileRun(
     return;
   }
   if (status === 'RUNNING' || status === 'CONTINUED_AS_NEW' || status === 'PAUSED') {
-    if (cancelled) await workflow.cancel();
+    if (cancelled) await workflow.cancel().catch(ignoreMissing);
     return;
   }
   await finishRun(deps.db, run.executionId, {
@@ -71,6 +71,11 @@ async function reconcileRun(
       reason: 'error',
     },
   });
+}
+
+/** One that has ended meanwhile is recorded at the next look. */
+function ignoreMissing(error: unknown): void {
+  if (!(error instanceof WorkflowNotFoundError)) throw error;
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -118,7 +118,6 @@ describe('POST …/jobs/{executionId}/cancel', () => {
     assert.equal((await cancel(flow, executionId)).status, 202);
     const { body } = await weir.finish(flow, executionId, tenant.key);
     assertCancelled(body);
-    assert(body.durationMs < 30_000);
   });
 
   it('answers 200 and leaves the run as it is when it has ended, cancelled or not', async () => {

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { sql } from 'kysely';
+import { mintApiKey } from '../../api/api-key.ts';
+import { insertApiKey, revokeApiKey } from '../../db/api-keys.ts';
 import { recordBlockRun } from '../../db/block-runs.ts';
 import { listRecorded } from '../../db/run-events.ts';
 import type { Step } from '../../flow/definition.ts';
@@ -154,7 +156,7 @@ describe('GET …/jobs/{executionId}/events', () => {
     );
   });
 
-  it('asks the database nothing for a reader who does not read', async () => {
+  it('is not held up by a reader who does not read', async () => {
     const { flow, executionId } = await run(
       Array.from({ length: 40 }, (_, index) => passthrough(`b${index}`, { name: 'n'.repeat(200) })),
     );
@@ -206,6 +208,33 @@ describe('GET …/jobs/{executionId}/events', () => {
       .set({ status: 'completed' })
       .where('execution_id', '=', executionId)
       .execute();
+  });
+
+  it('beats while nothing happens, and ends there for a key that was revoked', async () => {
+    const { flow, executionId, release } = await runUntilRelease();
+    const { plaintext, keyId, secretHmac } = mintApiKey('live', weir.config.apiKeyPepper);
+    const { projectId } = tenant;
+    await insertApiKey(weir.db, { projectId, keyId, environment: 'live', name: 'leaves', secretHmac });
+    const revoked = readEvents(
+      await fetch(`${weir.url}/api/v1/seq/${flow}/jobs/${executionId}/events`, {
+        headers: { authorization: `Bearer ${plaintext}` },
+      }),
+    );
+    await revokeApiKey(weir.db, projectId, keyId);
+    const { body } = await open(flow, executionId);
+    assert(body);
+    const chunks = body.pipeThrough(new TextDecoderStream()).getReader();
+    for (let text = ''; !text.endsWith('\n\n:\n\n'); ) {
+      const { value, done } = await chunks.read();
+      assert(!done);
+      text += value;
+    }
+    await chunks.cancel();
+    const names: string[] = [];
+    for await (const { event } of revoked) names.push(event);
+    assert.deepEqual(names, ['run_started', 'block_completed']);
+    release();
+    await weir.finish(flow, executionId, tenant.key);
   });
 
   it('ends when the process stops, so that the reader goes on elsewhere', async () => {
