@@ -11,7 +11,7 @@ import { limitRate } from './limit-rate.ts';
 import { loadFlow } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
 import { flowPaths, READ_ERRORS, VALIDATION_ERRORS } from './operations.ts';
-import { runEvents } from './requests.ts';
+import { rateLimitHeaders, runEvents } from './requests.ts';
 import { toBlockRun } from './to-block-run.ts';
 import { toRun } from './to-run.ts';
 
@@ -42,9 +42,13 @@ export function eventRoutes(deps: ApiDeps): Route[] {
         200: {
           description:
             'An event per block execution, in the order they ended, then the end of the run and of the stream.',
+          headers: z.object(rateLimitHeaders),
           content: { 'text/event-stream': { schema: runEvents } },
         },
-        204: { description: 'There is nothing after Last-Event-ID: the run has ended.' },
+        204: {
+          description: 'There is nothing after Last-Event-ID: the run has ended.',
+          headers: z.object(rateLimitHeaders),
+        },
         ...READ_ERRORS,
         ...VALIDATION_ERRORS,
       },

@@ -44,7 +44,14 @@ export function forkRoutes(deps: ApiDeps): Route[] {
         ...VALIDATION_ERRORS,
       },
     },
-    handlers: [authenticate(deps), limitRate(deps), loadFlow(deps), loadRun(deps), readQuery(forkQuery), forkJob(deps)],
+    handlers: [
+      authenticate(deps),
+      limitRate(deps),
+      loadFlow(deps),
+      loadRun(deps),
+      readQuery(forkQuery),
+      forkJob(deps),
+    ],
   }));
 }
 

@@ -55,7 +55,13 @@ export function runRoutes(deps: ApiDeps): Route[] {
         requestParams: { query: runQuery },
         responses: { 200: answer('A page of runs.', runList), ...READ_ERRORS, ...VALIDATION_ERRORS },
       },
-      handlers: [authenticate(deps), limitRate(deps), loadFlow(deps), readQuery(runQuery), listFlowRuns(deps)],
+      handlers: [
+        authenticate(deps),
+        limitRate(deps),
+        loadFlow(deps),
+        readQuery(runQuery),
+        listFlowRuns(deps),
+      ],
     },
   ];
 }
