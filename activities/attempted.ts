@@ -3,7 +3,8 @@ import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activ
 import { ServiceError, soundMessage } from '../flow/errors.ts';
 import { ModelUnavailable } from './call-model.ts';
 
-const HEARTBEAT_INTERVAL_MS = 3_000;
+/** How soon a regular activity learns that it is cancelled. */
+export const HEARTBEAT_INTERVAL_MS = 3_000;
 
 /** `number` counts from 1; after the `last` one the engine gives up. */
 export type Attempt = { number: number; last: boolean };

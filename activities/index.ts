@@ -1,6 +1,6 @@
 // The activity types of this service, by the names operators read in the Temporal Web UI.
 import type { Provider } from '../config.ts';
-import { requireCredits } from '../db/charge-credits.ts';
+import { requireSpendable } from '../db/charge-credits.ts';
 import type { Db } from '../db/connect.ts';
 import type { LocalRuns } from '../db/local-runs.ts';
 import { finishRun } from '../db/runs.ts';
@@ -39,8 +39,8 @@ export function createActivities(deps: ActivityDeps) {
     /** One model call (and at most one repair) of an llm block. */
     callModel: (call: BlockCall): Promise<Value> =>
       attempted(({ attempt, signal }) =>
-        blocks.run(call, attempt, async ({ organizationId, block, input, message, parameters }) => {
-          await requireCredits(deps.db, organizationId);
+        blocks.run(call, attempt, async ({ block, input, message, parameters }) => {
+          await requireSpendable(deps.db, call.executionId);
           const prompt = renderTemplate(block.prompt ?? '', { message, previousOutput: input, parameters });
           return callModel(deps, { block, prompt }, signal);
         }),
@@ -80,8 +80,7 @@ export function createActivities(deps: ActivityDeps) {
     /** Records the end of a run, once. */
     recordRun: (executionId: string, outcome: RunOutcome): Promise<void> =>
       attempted(async () => {
-        await finishRun(deps.db, executionId, outcome);
-        deps.localRuns.end(executionId, outcome);
+        if (await finishRun(deps.db, executionId, outcome)) deps.localRuns.end(executionId, outcome);
       }),
   };
 }

@@ -1,13 +1,13 @@
 // What every block execution does around its processor: input, schemas, overrides, trace row, charge.
 import { LRUCache } from 'lru-cache';
 import { loadStored, recordBlockRun } from '../db/block-runs.ts';
-import { createDefinitions } from '../db/definitions.ts';
+import { definitionsOf } from '../db/definitions.ts';
 import { getRunContext, type RunContext } from '../db/runs.ts';
 import type { Block, Json } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { applyOverride } from '../flow/overrides.ts';
 import { listBlocks } from '../flow/plan.ts';
-import type { BlockCall } from '../flow/run.ts';
+import { type BlockCall, CANCELLED } from '../flow/run.ts';
 import { MESSAGE_REF, resolveValue, toLeaf, type Value } from '../flow/value.ts';
 import type { Attempt } from './attempted.ts';
 import { ModelUnavailable } from './call-model.ts';
@@ -21,7 +21,6 @@ const OUTPUTS_KEPT = 8;
 
 /** A block as this run sees it, with everything it may read. */
 export type BlockInput = {
-  organizationId: string;
   block: Block;
   input: Json;
   message: string;
@@ -52,7 +51,7 @@ export function createBlockRunner({
   localRuns,
 }: Pick<ActivityDeps, 'db' | 'validator' | 'localRuns'>): BlockRunner {
   const { contexts } = localRuns;
-  const definitions = createDefinitions(db);
+  const definitions = definitionsOf(db);
   // Large values only: a loop over a stored array reads it once per item.
   const outputs = new LRUCache<string, { json: Json }>({ max: OUTPUTS_KEPT });
 
@@ -61,6 +60,8 @@ export function createBlockRunner({
     if (attempt.number > 1) contexts.delete(call.executionId);
     const context = await loadContext(call.executionId);
     if (context.completed.has(call.blockKey)) return recordedOutput(call);
+    // Its workflow was started at the moment its caller cancelled it, and is not to spend anything.
+    if (context.cancelled) throw new ServiceError(CANCELLED.code, CANCELLED.message);
 
     const block = await loadBlock(context, call.stepId);
     const trace = {
@@ -77,7 +78,6 @@ export function createBlockRunner({
       const input = await resolve(call.executionId, call.input);
       await enforce(block.inputSchema, input, 'INPUT_SCHEMA_MISMATCH', 'The input');
       const { output, ...usage } = await process({
-        organizationId: context.organizationId,
         block,
         input,
         ...context.input,
@@ -178,7 +178,8 @@ async function persist<T>(write: () => Promise<T>): Promise<T> {
   for (const delay of PERSIST_DELAYS_MS) {
     try {
       return await write();
-    } catch {
+    } catch (error) {
+      if (error instanceof ServiceError) throw error;
       await new Promise((resolve) => setTimeout(resolve, delay));
     }
   }

@@ -58,7 +58,7 @@ export async function acceptRun(
     return undefined;
   }
   const { organizationId, flowVersionId } = flow;
-  const context = { organizationId, flowVersionId, input, completed: new Set<string>() };
+  const context = { organizationId, flowVersionId, input, completed: new Set<string>(), cancelled: false };
   deps.localRuns?.contexts.set(executionId, context);
   const { org = '', project = '', flow: flowSlug = '' } = ctx.params;
   return {

@@ -4,16 +4,27 @@ import Router from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { sql } from 'kysely';
 import { ServiceError } from '../flow/errors.ts';
+import { cancelRoutes } from './cancel.ts';
 import type { ApiDeps, Route } from './context.ts';
 import { handleErrors } from './errors.ts';
+import { eventRoutes } from './events.ts';
 import { executeRoutes } from './execute.ts';
+import { forkRoutes } from './fork.ts';
 import { jobRoutes } from './jobs.ts';
 import { openApiDocument } from './open-api.ts';
 import { serveReference } from './reference.ts';
+import { runRoutes } from './runs.ts';
 
 /** Every endpoint of the interface. */
 export function apiRoutes(deps: ApiDeps): Route[] {
-  return [...executeRoutes(deps), ...jobRoutes(deps)];
+  return [
+    ...executeRoutes(deps),
+    ...jobRoutes(deps),
+    ...cancelRoutes(deps),
+    ...eventRoutes(deps),
+    ...forkRoutes(deps),
+    ...runRoutes(deps),
+  ];
 }
 
 /** The application over its dependencies. `isReady` turns false when the process is about to stop. */
@@ -38,6 +49,7 @@ export function createApp(deps: ApiDeps, isReady: () => boolean): Koa {
   });
 
   const app = new Koa();
+  app.on('error', logUnanswered);
   app.use(identifyRequest);
   app.use(handleErrors);
   app.use(requireSoundRequest);
@@ -45,6 +57,12 @@ export function createApp(deps: ApiDeps, isReady: () => boolean): Koa {
   app.use(router.routes());
   app.use(router.allowedMethods());
   return app;
+}
+
+/** What `handleErrors` can't see: an answer that was cut off. That a reader has gone is no error of ours. */
+function logUnanswered(error: NodeJS.ErrnoException): void {
+  const gone = ['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE'].includes(error.code ?? '');
+  if (!gone) console.error('An answer failed on its way:', error);
 }
 
 const identifyRequest: Middleware = async (ctx, next) => {

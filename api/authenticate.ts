@@ -1,4 +1,5 @@
 // API keys (spec: Authentication, "API key format").
+import type { FoundApiKey } from '../db/api-keys.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { parseApiKey, secretMatches } from './api-key.ts';
 import type { ApiDeps, ApiMiddleware } from './context.ts';
@@ -12,9 +13,7 @@ export function authenticate({ config, keys }: ApiDeps): ApiMiddleware {
     const parts = parseApiKey(/^Bearer +(\S+)$/i.exec(header)?.[1] ?? '');
     const key = parts && (await keys.find(parts.keyId));
     const matches = parts && secretMatches(parts.secret, key?.secret_hmac, config.apiKeyPepper);
-    const usable =
-      key && matches && key.environment === parts.environment && !key.revoked_at && !isPast(key.expires_at);
-    if (!usable)
+    if (!matches || !isUsable(key) || key.environment !== parts.environment)
       throw new ServiceError(
         'UNAUTHENTICATED',
         'The API key is not valid: it is unknown, revoked or expired.',
@@ -22,6 +21,11 @@ export function authenticate({ config, keys }: ApiDeps): ApiMiddleware {
     ctx.state.key = key;
     await next();
   };
+}
+
+/** Whether a key, as it was found, is neither revoked nor expired. */
+export function isUsable(key: FoundApiKey | undefined): key is FoundApiKey {
+  return key !== undefined && !key.revoked_at && !isPast(key.expires_at);
 }
 
 function isPast(date: Date | null): boolean {

@@ -6,6 +6,7 @@ import type { FoundApiKey } from '../db/api-keys.ts';
 import type { Db } from '../db/connect.ts';
 import type { IdempotencyKey } from '../db/idempotency-keys.ts';
 import type { LocalRuns } from '../db/local-runs.ts';
+import type { RunRow } from '../db/runs.ts';
 import type { Validator } from '../json-schema/validator.ts';
 import type { KeyCache } from './key-cache.ts';
 import type { LoadedFlow } from './load-flow.ts';
@@ -19,6 +20,8 @@ export type ApiDeps = {
   validator: Validator;
   /** Where a worker runs in this process. */
   localRuns?: LocalRuns;
+  /** Aborted when the process stops taking requests: long answers end. */
+  stopping?: AbortSignal;
 };
 
 /** What the middleware of one request leaves for the next: each field is set by the middleware named like it. */
@@ -26,7 +29,9 @@ export type ApiState = {
   requestId: string;
   key: FoundApiKey;
   flow: LoadedFlow;
+  run: RunRow;
   body: unknown;
+  query: unknown;
   idempotencyKey: IdempotencyKey | undefined;
   /** From when a run may have been stored: every later error names it. */
   accepted?: { executionId: string } | undefined;

@@ -33,6 +33,7 @@ export const accepted = { executionId, status: 'started', ...flow };
 const times = {
   version: 1,
   mode: 'jobs',
+  environment: 'live',
   startedAt: '2026-01-31T12:00:00.000Z',
   finishedAt: null,
   durationMs: null,
@@ -60,12 +61,26 @@ const blocks = [
   },
 ];
 
-export const underWay = { executionId, status: 'started', ...flow, ...times, cost: 0.0034, blocks };
+export const startedState = { executionId, status: 'started', ...flow, ...times, cost: 0.0034 };
 
-export const ended = {
-  ...underWay,
+export const endedState = {
+  ...startedState,
   status: 'completed',
-  result,
   finishedAt: '2026-01-31T12:00:00.172Z',
   durationMs: 172,
+};
+
+export const underWay = { ...startedState, blocks };
+
+export const ended = { ...endedState, result, blocks };
+
+export const runPage = { runs: [endedState], hasMore: true, nextCursor: executionId };
+
+export const cursor = {
+  executionId: null,
+  version: 1,
+  stepIndex: 1,
+  accumulatedOutputs: { topics: ['rivers', 'dams'] },
+  message: 'rivers, dams',
+  parameters: {},
 };

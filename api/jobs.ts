@@ -1,7 +1,5 @@
 // POST …/jobs and GET …/jobs/{executionId} (spec: Endpoints)
 import { listBlockRuns } from '../db/block-runs.ts';
-import { MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
-import { findRun } from '../db/runs.ts';
 import { throughOutage } from '../db/through-outage.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { acceptOnce } from './accept-once.ts';
@@ -11,11 +9,13 @@ import { accepted, ended, overridingRequest, runRequest, underWay } from './exam
 import { readBody } from './json-body.ts';
 import { limitRate } from './limit-rate.ts';
 import { loadFlow } from './load-flow.ts';
+import { loadRun } from './load-run.ts';
 import { answer, body, flowPaths, READ_ERRORS, RUN_ERRORS, refusal, runAnswer } from './operations.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { idempotencyHeaders, jobAccepted, jobRequest, jobState } from './requests.ts';
 import { startRun } from './start-run.ts';
 import { toBlockRun } from './to-block-run.ts';
+import { toRun } from './to-run.ts';
 import { readResult } from './wait-for-run.ts';
 
 const TOOLS_REQUIRE_SYNC_EXECUTE = 'Tool calls need a caller that waits: use …/execute.';
@@ -64,7 +64,7 @@ export function jobRoutes(deps: ApiDeps): Route[] {
         ...READ_ERRORS,
       },
     },
-    handlers: [authenticate(deps), limitRate(deps), loadFlow(deps), getJob(deps)],
+    handlers: [authenticate(deps), limitRate(deps), loadFlow(deps), loadRun(deps), getJob(deps)],
   }));
   return [...start, ...poll];
 }
@@ -89,30 +89,13 @@ function startJob(deps: ApiDeps): ApiMiddleware {
   };
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 function getJob({ db }: ApiDeps): ApiMiddleware {
   return async function getJob(ctx) {
-    const { flow } = ctx.state;
-    const { executionId = '' } = ctx.params;
-    const run = UUID.test(executionId)
-      ? await throughOutage(() => findRun(db, flow.flowId, executionId))
-      : undefined;
-    if (!run) throw new ServiceError('RUN_NOT_FOUND', 'This flow has no run with that executionId.');
+    const { run } = ctx.state;
     const blocks = await throughOutage(() => listBlockRuns(db, run.execution_id));
     ctx.body = {
-      executionId: run.execution_id,
-      status: run.status,
+      ...(await toRun(db, run)),
       ...(run.result && { result: await readResult(db, run.execution_id, run.result) }),
-      ...(run.error && { errorMessage: run.error.message, failureReason: run.error.reason }),
-      flowId: run.flow_id,
-      blockCount: flow.blockCount,
-      version: run.version,
-      mode: run.mode,
-      startedAt: run.started_at.toISOString(),
-      finishedAt: run.finished_at?.toISOString() ?? null,
-      durationMs: run.finished_at ? run.finished_at.getTime() - run.started_at.getTime() : null,
-      cost: blocks.reduce((sum, block) => sum + block.cost_microcredits, 0) / MICROCREDITS_PER_CREDIT,
       blocks: blocks.map(toBlockRun),
     };
   };

@@ -1,4 +1,4 @@
-import { createDefinitions } from '../db/definitions.ts';
+import { definitionsOf } from '../db/definitions.ts';
 import { findFlowForRun } from '../db/find-flow-for-run.ts';
 import { throughOutage } from '../db/through-outage.ts';
 import { DRAFT_VERSION, type FlowDefinition } from '../flow/definition.ts';
@@ -24,8 +24,6 @@ type FlowPath = { org?: string; project?: string; flow?: string; version?: strin
 
 /** Sets `ctx.state.flow`. Unknown, foreign and unpublished flows all answer the same 404. */
 export function loadFlow({ db }: ApiDeps): ApiMiddleware {
-  const definitions = createDefinitions(db);
-
   return async function loadFlow(ctx, next) {
     const { org = '', project = '', flow = '', version } = ctx.params as FlowPath;
     const asked = version === undefined ? 'production' : parseVersion(version);
@@ -45,7 +43,7 @@ export function loadFlow({ db }: ApiDeps): ApiMiddleware {
         'FLOW_NOT_FOUND',
         'There is no such flow for this API key, or the version asked for is not published.',
       );
-    const definition = await throughOutage(() => definitions.get(found.flowVersionId));
+    const definition = await throughOutage(() => definitionsOf(db).get(found.flowVersionId));
     ctx.state.flow = { ...found, definition, blockCount: listBlocks(definition).length };
     await next();
   };

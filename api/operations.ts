@@ -9,13 +9,14 @@ import type { ErrorCode } from '../flow/errors.ts';
 import { errorBody } from './errors.ts';
 import { errorResponse, idempotentReplayed, rateLimitHeaders, retryAfter } from './requests.ts';
 
-const FLOW = '/api/v1/seq/:org/:project/:flow';
+/** The path of a flow, which its endpoints begin with. */
+export const FLOW_PATH = '/api/v1/seq/:org/:project/:flow';
 
 /** The unversioned and the versioned path of an execution endpoint. */
 export function flowPaths(suffix: string): { path: string; versioned: boolean }[] {
   return [
-    { path: `${FLOW}${suffix}`, versioned: false },
-    { path: `${FLOW}/v:version${suffix}`, versioned: true },
+    { path: `${FLOW_PATH}${suffix}`, versioned: false },
+    { path: `${FLOW_PATH}/v:version${suffix}`, versioned: true },
   ];
 }
 
@@ -107,6 +108,15 @@ export const READ_ERRORS: ZodOpenApiResponsesObject = {
   404: refusal('Unknown, of another project, or not published.', {
     FLOW_NOT_FOUND,
     RUN_NOT_FOUND: 'This flow has no run with that executionId.',
+  }),
+};
+
+export const VALIDATION_ERRORS: ZodOpenApiResponsesObject = {
+  422: refusal('`detail.errors` names each parameter.', {
+    VALIDATION_ERROR: {
+      message: 'limit: is a whole number from 1 to 200',
+      errors: [{ field: 'limit', message: 'is a whole number from 1 to 200' }],
+    },
   }),
 };
 

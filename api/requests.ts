@@ -100,35 +100,73 @@ const usage = z
   })
   .meta({ id: 'Usage' });
 
-export const jobState = z
+const blockRun = z
+  .object({
+    step_id: z.string(),
+    key: z.string().meta({ description: 'step_id, in loops with the iterations: `step#0`.' }),
+    name: z.string(),
+    processor_type: z.enum(['llm', 'passthrough', 'code']),
+    status: z.enum(['completed', 'failed']),
+    attempts: count,
+    model: z.string().nullable(),
+    errorMessage: z.string().optional(),
+    usage,
+  })
+  .meta({ id: 'BlockRun', description: 'One execution of a block.' });
+
+export const runState = z
   .object({
     executionId,
     status: z.enum(['started', 'completed', 'failed']),
-    result: z.unknown().optional().meta({ description: 'On completed: any JSON.' }),
     ...failure,
     flowId,
     blockCount,
     version: count.meta({ description: 'The version that runs.' }),
     mode: z.enum(['execute', 'jobs']).meta({ description: 'The endpoint that started it.' }),
+    environment: z.enum(['live', 'test']).meta({ description: 'Of the API key that started it.' }),
     startedAt: z.iso.datetime(),
     finishedAt: z.iso.datetime().nullable().meta({ description: 'null while it runs.' }),
     durationMs: count.nullable(),
     cost: z.number().meta({ description: 'Credits spent so far.' }),
-    blocks: z.array(
-      z.object({
-        step_id: z.string(),
-        key: z.string().meta({ description: 'step_id, in loops with the iterations: `step#0`.' }),
-        name: z.string(),
-        processor_type: z.enum(['llm', 'passthrough', 'code']),
-        status: z.enum(['completed', 'failed']),
-        attempts: count,
-        model: z.string().nullable(),
-        errorMessage: z.string().optional(),
-        usage,
-      }),
-    ),
+  })
+  .meta({ id: 'RunState' });
+
+export const jobState = runState
+  .extend({
+    result: z.unknown().optional().meta({ description: 'On completed: any JSON.' }),
+    blocks: z.array(blockRun),
   })
   .meta({ id: 'JobState' });
+
+export const runList = z
+  .object({
+    runs: z.array(runState),
+    hasMore: z.boolean(),
+    nextCursor: z.string().nullable().meta({ description: 'Send it as `cursor` for the next page.' }),
+  })
+  .meta({ id: 'RunList' });
+
+export const runEvents = z
+  .union([
+    runState.meta({ description: 'run_started, run_completed, run_failed (GET …/jobs has the result)' }),
+    blockRun.meta({ description: 'block_completed, block_failed' }),
+  ])
+  .meta({ id: 'RunEvent', description: 'The `data` of an event, by its name; `id` grows within a run.' });
+
+export const stepCursor = z
+  .object({
+    executionId: z.null().meta({ description: 'A new session.' }),
+    version: z.int().meta({ description: 'The session goes to …/v{version}/step.' }),
+    stepIndex: z.int(),
+    accumulatedOutputs: z.record(z.string(), json).meta({ description: 'Outputs of the steps before.' }),
+    message: z.string(),
+    parameters: z.record(z.string(), json),
+    blockOverrides: z
+      .record(z.string(), blockOverride)
+      .optional()
+      .meta({ description: 'When the run had some.' }),
+  })
+  .meta({ id: 'StepCursor' });
 
 export const errorResponse = z
   .object({ detail: z.looseObject({ code: z.string(), message: z.string() }) })

@@ -19,7 +19,8 @@ export type RunningApi = {
 /** Listens on the configured host and port. Rejects when the port is taken. */
 export async function serveApi(deps: ApiDeps): Promise<RunningApi> {
   let ready = true;
-  const answer = createApp(deps, () => ready).callback();
+  const stopping = new AbortController();
+  const answer = createApp({ ...deps, stopping: stopping.signal }, () => ready).callback();
   const server = createServer(
     // A missing Host is refused by the application, which gives the answer a body.
     { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS, requireHostHeader: false },
@@ -37,6 +38,7 @@ export async function serveApi(deps: ApiDeps): Promise<RunningApi> {
     port: (server.address() as AddressInfo).port,
     async close() {
       ready = false;
+      stopping.abort();
       await drain(server);
       await deps.keys.close();
     },

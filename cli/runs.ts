@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { toBlockRun } from '../api/to-block-run.ts';
 import { listBlockRuns, loadStored } from '../db/block-runs.ts';
+import { requestCancel } from '../db/cancel-run.ts';
 import type { Db } from '../db/connect.ts';
 import { MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
 import { findListedRun, type ListedRun, listRuns } from '../db/list-runs.ts';
@@ -31,6 +32,11 @@ export function addRunsCommands(program: Command): void {
     .argument('<executionId>')
     .option('--full', 'with the input and output of each block')
     .action(answering(show));
+  runs
+    .command('cancel')
+    .description('stop a run; any worker carries it out within a minute')
+    .argument('<executionId>')
+    .action(answering(cancel));
 }
 
 async function list(
@@ -100,6 +106,11 @@ async function show(db: Db, executionId: string, options: { full?: boolean }): P
   };
 }
 
+async function cancel(db: Db, executionId: string): Promise<Answer> {
+  if (UUID.test(executionId)) await requestCancel(db, executionId);
+  return show(db, executionId, {});
+}
+
 type BlockValues = { input: Json; output: Json };
 
 async function readValues(
@@ -133,6 +144,6 @@ function toJson(run: ListedRun) {
     startedAt: run.started_at,
     finishedAt: run.finished_at,
     durationMs: run.finished_at && run.finished_at.getTime() - run.started_at.getTime(),
-    cost: (run.cost_microcredits ?? 0) / MICROCREDITS_PER_CREDIT,
+    cost: run.cost_microcredits / MICROCREDITS_PER_CREDIT,
   };
 }

@@ -1,5 +1,7 @@
+import { sql } from 'kysely';
 import type { Json, ProcessorType } from '../flow/definition.ts';
 import { MESSAGE_REF, type Value } from '../flow/value.ts';
+import { refuseCancelled } from './cancel-run.ts';
 import { chargeCredits } from './charge-credits.ts';
 import type { Db, Tx } from './connect.ts';
 
@@ -25,6 +27,7 @@ export type BlockRun = {
 /**
  * Records a block execution and charges for it, once: a block that is recorded as completed stays as it is and is not
  * charged again. With a `result` it also records that the run has completed with it. Answers whether this call did it.
+ * What costs is neither recorded nor charged once the run's cancellation was asked for: throws CANCELLED.
  */
 export async function recordBlockRun(
   db: Db,
@@ -35,6 +38,7 @@ export async function recordBlockRun(
   const cost = run.costMicrocredits ?? 0;
   if (cost === 0) return insertBlockRun(db, run, result);
   return db.transaction().execute(async (tx) => {
+    await refuseCancelled(tx, run.executionId);
     const inserted = await insertBlockRun(tx, run, result);
     if (inserted)
       await chargeCredits(tx, {
@@ -75,7 +79,7 @@ async function insertBlockRun(db: Db | Tx, run: BlockRun, result?: Value): Promi
     .onConflict((conflict) =>
       conflict
         .columns(['execution_id', 'block_key'])
-        .doUpdateSet(changes)
+        .doUpdateSet({ ...changes, recorded: sql`default` })
         .where('block_run.status', '=', 'failed'),
     );
   if (!result) return ((await insert.executeTakeFirst()).numInsertedOrUpdatedRows ?? 0n) > 0n;
@@ -111,24 +115,27 @@ export async function loadStored(db: Db, executionId: string, ref: string): Prom
   return row.output;
 }
 
+/** What callers and operators read of a block execution. */
+export const BLOCK_RUN_COLUMNS = [
+  'block_run.block_key',
+  'block_run.step_id',
+  'block_run.name',
+  'block_run.processor_type',
+  'block_run.status',
+  'block_run.error',
+  'block_run.model',
+  'block_run.prompt_tokens',
+  'block_run.completion_tokens',
+  'block_run.cost_microcredits',
+  'block_run.latency_ms',
+  'block_run.attempts',
+] as const;
+
 /** The blocks of a run in the order they started, without inputs and outputs. */
 export function listBlockRuns(db: Db, executionId: string) {
   return db
     .selectFrom('block_run')
-    .select([
-      'block_key',
-      'step_id',
-      'name',
-      'processor_type',
-      'status',
-      'error',
-      'model',
-      'prompt_tokens',
-      'completion_tokens',
-      'cost_microcredits',
-      'latency_ms',
-      'attempts',
-    ])
+    .select(BLOCK_RUN_COLUMNS)
     .where('execution_id', '=', executionId)
     .orderBy('started_at')
     .orderBy('block_key')

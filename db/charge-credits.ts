@@ -1,4 +1,5 @@
 import { ServiceError } from '../flow/errors.ts';
+import { CANCELLED } from '../flow/run.ts';
 import type { Db, Tx } from './connect.ts';
 
 export type Charge = { organizationId: string; executionId: string; blockKey: string; microcredits: number };
@@ -35,14 +36,16 @@ export async function chargeCredits(tx: Tx, charge: Charge): Promise<void> {
     .execute();
 }
 
-/** Throws INSUFFICIENT_CREDITS when the organization has nothing left to spend. */
-export async function requireCredits(db: Db, organizationId: string): Promise<void> {
-  const { balance_microcredits: balance } = await db
-    .selectFrom('organization')
-    .select('balance_microcredits')
-    .where('id', '=', organizationId)
+/** Throws CANCELLED for a run that its caller cancelled, INSUFFICIENT_CREDITS when there is nothing left to spend. */
+export async function requireSpendable(db: Db, executionId: string): Promise<void> {
+  const run = await db
+    .selectFrom('run')
+    .innerJoin('organization', 'organization.id', 'run.organization_id')
+    .select(['organization.balance_microcredits as balance', 'run.cancel_requested_at'])
+    .where('run.execution_id', '=', executionId)
     .executeTakeFirstOrThrow();
-  if (balance <= 0)
+  if (run.cancel_requested_at) throw new ServiceError(CANCELLED.code, CANCELLED.message);
+  if (run.balance <= 0)
     throw new ServiceError(
       'INSUFFICIENT_CREDITS',
       'The organization has no credits left: an operator can grant more.',

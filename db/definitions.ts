@@ -7,8 +7,16 @@ const KEPT_MAX_CHARS = 64 * 1024 * 1024;
 
 export type Definitions = { get(flowVersionId: string): Promise<FlowDefinition> };
 
-/** Definitions of published versions, by the version's id; they never change, so they are kept. */
-export function createDefinitions(db: Db): Definitions {
+const shared = new WeakMap<Db, Definitions>();
+
+/** Definitions of published versions, by the version's id; they never change, so they are kept, once per database. */
+export function definitionsOf(db: Db): Definitions {
+  const definitions = shared.get(db) ?? createDefinitions(db);
+  shared.set(db, definitions);
+  return definitions;
+}
+
+function createDefinitions(db: Db): Definitions {
   const kept = new LRUCache<string, FlowDefinition>({
     maxSize: KEPT_MAX_CHARS,
     sizeCalculation: (definition) => JSON.stringify(definition).length,

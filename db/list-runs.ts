@@ -1,29 +1,60 @@
-// Runs as an operator sees them: of every organization.
+// Lists of runs: of every organization for an operator, of one flow for its callers.
 import { sql } from 'kysely';
 import type { Db } from './connect.ts';
-import type { RunStatus } from './schema.ts';
+import { costOfRun } from './runs.ts';
+import type { Environment, RunMode, RunStatus } from './schema.ts';
 
-/** Slugs; each that is absent matches every one. */
+/** Each that is absent matches every one; organization, project and flow are slugs. */
 export type RunFilter = {
+  flowId?: string | undefined;
   organization?: string | undefined;
   project?: string | undefined;
   flow?: string | undefined;
   status?: RunStatus | undefined;
+  mode?: RunMode | undefined;
+  environment?: Environment | undefined;
+  version?: number | undefined;
+  /** Started at this time or later. */
+  since?: Date | undefined;
+  /** Started before this time. */
+  until?: Date | undefined;
+  /** executionId of the last run of the page before. */
+  after?: string | undefined;
   limit: number;
 };
 
 /** Newest first, with the cost of their blocks in microcredits. */
 export function listRuns(db: Db, filter: RunFilter) {
-  const { organization, project, flow, status } = filter;
-  return selectRuns(db)
-    .$if(organization !== undefined, (query) => query.where('organization.slug', '=', organization as string))
-    .$if(project !== undefined, (query) => query.where('project.slug', '=', project as string))
-    .$if(flow !== undefined, (query) => query.where('flow.slug', '=', flow as string))
-    .$if(status !== undefined, (query) => query.where('run.status', '=', status as RunStatus))
-    .orderBy('run.started_at', 'desc')
-    .orderBy('run.execution_id', 'desc')
-    .limit(filter.limit)
-    .execute();
+  const { flowId, organization, project, flow, status, mode, environment, version, since, until, after } =
+    filter;
+  return (
+    selectRuns(db)
+      .$if(flowId !== undefined, (query) => query.where('run.flow_id', '=', flowId as string))
+      .$if(organization !== undefined, (query) =>
+        query.where('organization.slug', '=', organization as string),
+      )
+      .$if(project !== undefined, (query) => query.where('project.slug', '=', project as string))
+      .$if(flow !== undefined, (query) => query.where('flow.slug', '=', flow as string))
+      .$if(status !== undefined, (query) => query.where('run.status', '=', status as RunStatus))
+      .$if(mode !== undefined, (query) => query.where('run.mode', '=', mode as RunMode))
+      .$if(environment !== undefined, (query) =>
+        query.where('run.environment', '=', environment as Environment),
+      )
+      .$if(version !== undefined, (query) => query.where('flow_version.version', '=', version as number))
+      .$if(since !== undefined, (query) => query.where('run.started_at', '>=', since as Date))
+      .$if(until !== undefined, (query) => query.where('run.started_at', '<', until as Date))
+      // In the database, because its times are finer than a Date.
+      .$if(after !== undefined, (query) =>
+        query.where(
+          sql<boolean>`(run.started_at, run.execution_id) <
+          (select started_at, execution_id from run where execution_id = ${after})`,
+        ),
+      )
+      .orderBy('run.started_at', 'desc')
+      .orderBy('run.execution_id', 'desc')
+      .limit(filter.limit)
+      .execute()
+  );
 }
 export type ListedRun = Awaited<ReturnType<typeof listRuns>>[number];
 
@@ -44,6 +75,8 @@ function selectRuns(db: Db) {
     .innerJoin('flow_version', 'flow_version.id', 'run.flow_version_id')
     .select([
       'run.execution_id',
+      'run.flow_id',
+      'run.flow_version_id',
       'organization.slug as organization',
       'project.slug as project',
       'flow.slug as flow',
@@ -55,12 +88,5 @@ function selectRuns(db: Db) {
       'run.started_at',
       'run.finished_at',
     ])
-    .select((eb) =>
-      eb
-        .selectFrom('block_run')
-        .select(sql<number>`coalesce(sum(cost_microcredits), 0)::bigint`.as('sum'))
-        .whereRef('block_run.execution_id', '=', 'run.execution_id')
-        .$asScalar()
-        .as('cost_microcredits'),
-    );
+    .select(costOfRun);
 }

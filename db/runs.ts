@@ -1,8 +1,8 @@
-import { sql } from 'kysely';
+import { type ExpressionBuilder, sql } from 'kysely';
 import { ServiceError } from '../flow/errors.ts';
 import type { RunOutcome } from '../flow/run.ts';
 import type { Db, Tx } from './connect.ts';
-import type { Environment, RunMode, StoredRunInput } from './schema.ts';
+import type { Environment, RunMode, Schema, StoredRunInput } from './schema.ts';
 
 export type NewRun = {
   executionId: string;
@@ -33,9 +33,9 @@ export async function insertRun(db: Db | Tx, run: NewRun): Promise<void> {
     .execute();
 }
 
-/** Records how a run ended; a run that has ended already is left as it is. */
-export async function finishRun(db: Db | Tx, executionId: string, outcome: RunOutcome): Promise<void> {
-  await db
+/** Records how a run ended; a run that has ended already is left as it is. Answers whether this call did it. */
+export async function finishRun(db: Db | Tx, executionId: string, outcome: RunOutcome): Promise<boolean> {
+  const { numUpdatedRows } = await db
     .updateTable('run')
     .set({
       status: outcome.status,
@@ -45,22 +45,24 @@ export async function finishRun(db: Db | Tx, executionId: string, outcome: RunOu
     })
     .where('execution_id', '=', executionId)
     .where('status', '=', 'started')
-    .execute();
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
 }
 
-/** What activities need of a run, and which of its blocks are done. */
+/** What activities need of a run, and which of its blocks are done. `cancelled`: its cancellation was asked for. */
 export type RunContext = {
   organizationId: string;
   flowVersionId: string;
   input: StoredRunInput;
   completed: Set<string>;
+  cancelled: boolean;
 };
 
 /** Throws RUN_NOT_FOUND. */
 export async function getRunContext(db: Db, executionId: string): Promise<RunContext> {
   const row = await db
     .selectFrom('run')
-    .select(['organization_id', 'flow_version_id', 'input'])
+    .select(['organization_id', 'flow_version_id', 'input', 'cancel_requested_at'])
     .select((eb) =>
       eb
         .selectFrom('block_run')
@@ -77,10 +79,32 @@ export async function getRunContext(db: Db, executionId: string): Promise<RunCon
     flowVersionId: row.flow_version_id,
     input: row.input,
     completed: new Set(row.completed ?? []),
+    cancelled: row.cancel_requested_at !== null,
   };
 }
 
-/** One run of a flow with the number of its version. Only within the flow: a foreign id is not found. */
+/** What a run was asked to do. */
+export async function getRunInput(db: Db, executionId: string): Promise<StoredRunInput> {
+  const { input } = await db
+    .selectFrom('run')
+    .select('input')
+    .where('execution_id', '=', executionId)
+    .executeTakeFirstOrThrow();
+  return input;
+}
+
+/** The cost of a run's blocks so far, in microcredits, as `cost_microcredits` of a query over `run`. */
+export function costOfRun(eb: ExpressionBuilder<Schema, 'run'>) {
+  return eb
+    .selectFrom('block_run')
+    .select(sql<number>`coalesce(sum(cost_microcredits), 0)::bigint`.as('sum'))
+    .whereRef('block_run.execution_id', '=', 'run.execution_id')
+    .$asScalar()
+    .$notNull()
+    .as('cost_microcredits');
+}
+
+/** One run of a flow with the number of its version and its cost so far. Only within the flow: a foreign id is not found. */
 export function findRun(db: Db, flowId: string, executionId: string) {
   return db
     .selectFrom('run')
@@ -98,6 +122,7 @@ export function findRun(db: Db, flowId: string, executionId: string) {
       'run.started_at',
       'run.finished_at',
     ])
+    .select(costOfRun)
     .where('run.flow_id', '=', flowId)
     .where('run.execution_id', '=', executionId)
     .executeTakeFirst();
@@ -160,6 +185,7 @@ export async function findRunStarts(db: Db, executionIds: string[]) {
       'run.status',
       'run.result',
       'run.error',
+      'run.cancel_requested_at as cancelRequestedAt',
     ])
     .where('run.execution_id', 'in', executionIds)
     .execute();

@@ -50,6 +50,7 @@ CREATE TABLE block_run (
   attempts integer not null,
   started_at timestamp with time zone not null,
   finished_at timestamp with time zone not null,
+  recorded xid8 not null default pg_current_xact_id(),
   constraint block_run_pkey PRIMARY KEY (execution_id, block_key),
   constraint block_run_status_check CHECK ((status = ANY (ARRAY['completed'::text, 'failed'::text])))
 );
@@ -151,6 +152,7 @@ CREATE TABLE run (
   started_at timestamp with time zone not null default now(),
   finished_at timestamp with time zone,
   reconciled_at timestamp with time zone,
+  cancel_requested_at timestamp with time zone,
   constraint run_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
   constraint run_mode_check CHECK ((mode = ANY (ARRAY['execute'::text, 'jobs'::text]))),
   constraint run_pkey PRIMARY KEY (execution_id),

@@ -94,6 +94,7 @@ export interface RunTable {
   started_at: Now;
   finished_at: Date | null;
   reconciled_at: Date | null;
+  cancel_requested_at: Date | null;
 }
 
 export interface BlockRunTable {
@@ -115,6 +116,8 @@ export interface BlockRunTable {
   attempts: number;
   started_at: Date;
   finished_at: Date;
+  /** Id of the transaction that recorded it (xid8): the order of a run's events. */
+  recorded: Generated<string>;
 }
 
 export interface LedgerEntryTable {

@@ -29,6 +29,13 @@ export type RunOutcome =
       error: { code: string; message: string; reason: FailureReason; step_id?: string };
     };
 
+/** How a run ends that its caller stopped. */
+export const CANCELLED = {
+  code: 'CANCELLED',
+  message: 'The run was cancelled by its caller.',
+  reason: 'error',
+} as const;
+
 /** Custom search attributes of a run in Temporal: name → type. */
 export const SEARCH_ATTRIBUTES = {
   WeirOrganization: 'KEYWORD',

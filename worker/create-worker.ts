@@ -1,4 +1,5 @@
 import { type NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
+import { HEARTBEAT_INTERVAL_MS } from '../activities/attempted.ts';
 import { createActivities } from '../activities/index.ts';
 import { createSandbox } from '../activities/sandbox/sandbox.ts';
 import type { Config } from '../config.ts';
@@ -40,6 +41,8 @@ export async function createFlowWorker(deps: {
       localRuns: deps.localRuns ?? createLocalRuns(),
     }),
     maxConcurrentActivityTaskExecutions: config.modelConcurrency,
+    // A cancelled model call learns of it by its heartbeat.
+    maxHeartbeatThrottleInterval: HEARTBEAT_INTERVAL_MS,
     // Longer than a model usually takes: a deploy does not pay for the same answer twice.
     shutdownGraceTime: '30 seconds',
   });

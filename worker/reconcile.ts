@@ -4,6 +4,7 @@ import { startRun } from '../api/start-run.ts';
 import type { Db } from '../db/connect.ts';
 import { deleteExpiredKeys } from '../db/idempotency-keys.ts';
 import { claimUnfinishedRuns, finishRun } from '../db/runs.ts';
+import { CANCELLED } from '../flow/run.ts';
 
 const INTERVAL_MS = 15_000;
 /** A run younger than this, or looked at within it, is left alone. */
@@ -13,8 +14,8 @@ const EXPIRED_KEYS_MAX = 10_000;
 
 /**
  * Looks every 15 s, until `signal` aborts, at the runs that should have ended: starts the workflow of one that has
- * none, records the end of one whose workflow was terminated or timed out; deletes expired idempotency keys. Several
- * processes share the work.
+ * none, records the end of one whose workflow was terminated or timed out, cancels what its caller asked to cancel
+ * while the engine was away; deletes expired idempotency keys. Several processes share the work.
  */
 export async function keepReconciling(
   deps: { db: Db; client: Client; taskQueue: string },
@@ -51,15 +52,20 @@ async function reconcileRun(
   run: UnfinishedRun,
 ): Promise<void> {
   const workflow = deps.client.workflow.getHandle(run.executionId);
+  const cancelled = run.cancelRequestedAt !== null;
   let status: string;
   try {
     status = (await workflow.describe()).status.name;
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
-    await startRun(deps.client, deps.taskQueue, run);
+    if (cancelled) await finishRun(deps.db, run.executionId, { status: 'failed', error: CANCELLED });
+    else await startRun(deps.client, deps.taskQueue, run);
     return;
   }
-  if (status === 'RUNNING' || status === 'CONTINUED_AS_NEW' || status === 'PAUSED') return;
+  if (status === 'RUNNING' || status === 'CONTINUED_AS_NEW' || status === 'PAUSED') {
+    if (cancelled) await workflow.cancel().catch(ignoreMissing);
+    return;
+  }
   await finishRun(deps.db, run.executionId, {
     status: 'failed',
     error: {
@@ -68,6 +74,11 @@ async function reconcileRun(
       reason: 'error',
     },
   });
+}
+
+/** One that has ended meanwhile is recorded at the next look. */
+function ignoreMissing(error: unknown): void {
+  if (!(error instanceof WorkflowNotFoundError)) throw error;
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -7,7 +7,7 @@ import {
 } from '@temporalio/workflow';
 import { ServiceError, soundMessage } from '../flow/errors.ts';
 import { interpret } from '../flow/interpreter.ts';
-import type { FailureReason, RunInput, RunOutcome } from '../flow/run.ts';
+import { CANCELLED, type FailureReason, type RunInput, type RunOutcome } from '../flow/run.ts';
 import { MESSAGE_REF, type Value } from '../flow/value.ts';
 import { blockActivities, recordRun } from './activities.ts';
 import { BlockFailure, createBlockRunner } from './run-block.ts';
@@ -55,6 +55,7 @@ const REASONS: { [code: string]: FailureReason } = {
 function describe(error: unknown): (RunOutcome & { status: 'failed' })['error'] {
   if (error instanceof BlockFailure) {
     const { code, message } = describeCause(error.cause);
+    if (code === CANCELLED.code) return CANCELLED;
     return {
       code,
       message: soundMessage(`Block "${error.block.name}" (${error.block.step_id}): ${message}`),
@@ -70,6 +71,6 @@ function describeCause(cause: unknown): { code: string; message: string } {
   if (cause instanceof ApplicationFailure && cause.type) return { code: cause.type, message: cause.message };
   if (cause instanceof TimeoutFailure)
     return { code: 'INTERNAL_ERROR', message: 'it took too long, or its worker was lost, at every attempt.' };
-  if (isCancellation(cause)) return { code: 'CANCELLED', message: 'The run was cancelled.' };
+  if (isCancellation(cause)) return CANCELLED;
   return { code: 'INTERNAL_ERROR', message: 'The run failed for a reason inside the service.' };
 }

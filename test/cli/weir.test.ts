@@ -253,6 +253,26 @@ describe('weir', () => {
       assert.match(await fail(1, weir('runs', 'list', 'acme/mian')), /no project acme\/mian/);
     });
 
+    it('asks for the cancellation of a run that has not ended', async () => {
+      const asked = async () =>
+        (
+          await database.db
+            .selectFrom('run')
+            .select('cancel_requested_at')
+            .where('execution_id', '=', executionId)
+            .executeTakeFirstOrThrow()
+        ).cancel_requested_at;
+      const setStatus = (status: 'started' | 'completed') =>
+        database.db.updateTable('run').set({ status }).where('execution_id', '=', executionId).execute();
+      assert.equal((await succeedJson('runs', 'cancel', executionId)).status, 'completed');
+      assert.equal(await asked(), null);
+      await setStatus('started');
+      await succeed('runs', 'cancel', executionId);
+      assert.notEqual(await asked(), null);
+      await setStatus('completed');
+      await fail(1, weir('runs', 'cancel', randomUUID()));
+    });
+
     it('shows a run with its blocks, and with --full what went in and came out', async () => {
       const shown = await succeed('runs', 'show', executionId);
       assert.match(shown, /^total +Block .* +completed +7 +42 +0\.0015 +2$/m);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { composeOutputs } from '../../flow/compose-outputs.ts';
 import type { Json, Step } from '../../flow/definition.ts';
 import { interpret, meets, type Surroundings } from '../../flow/interpreter.ts';
 import { BLOCK_RUNS_MAX } from '../../flow/limits.ts';
@@ -9,7 +10,7 @@ import { passthrough } from '../blocks.ts';
 
 type Process = (stepId: string, input: Json) => Json | Promise<Json>;
 
-/** Interprets steps over a store in memory; answers the result's JSON and the keys in the order they ran. */
+/** Interprets steps over a store in memory; answers the result's JSON, the keys in the order they ran, and the store. */
 async function run(steps: Step[], message: string, process: Process) {
   const store = new Map<string, Json>([[MESSAGE_REF, message]]);
   const keys: string[] = [];
@@ -34,7 +35,7 @@ async function run(steps: Step[], message: string, process: Process) {
     holds: async (condition, value) => meets(condition, await resolve(value)),
   };
   const result = await interpret(toPlan(steps), { ref: MESSAGE_REF }, surroundings);
-  return { result: await resolve(result), keys };
+  return { result: await resolve(result), keys, store };
 }
 
 function loop(stepId: string, body: Step[], more: Partial<Extract<Step, { type: 'loop' }>> = {}): Step {
@@ -46,7 +47,8 @@ function parallel(stepId: string, branches: { [name: string]: Step[] }): Step {
 
 describe('interpret', () => {
   it('passes the message through a flow without steps', async () => {
-    assert.deepEqual(await run([], 'hello', () => null), { result: 'hello', keys: [] });
+    const { result, keys } = await run([], 'hello', () => null);
+    assert.deepEqual([result, keys], ['hello', []]);
   });
 
   it('gives each sequential step the output of the one before', async () => {
@@ -157,7 +159,7 @@ describe('interpret', () => {
     );
   });
 
-  it('answers for any tree what running its steps one at a time answers', async () => {
+  it('answers for any tree what running its steps one at a time answers, and what is composed of its stored outputs', async () => {
     const process: Process = (id, input) => (id.startsWith('list') ? [input, id] : { id, input });
     await fc.assert(
       fc.asyncProperty(trees, async (shapes) => {
@@ -176,6 +178,9 @@ describe('interpret', () => {
           store.set(step.step_id, output);
         }
         assert.deepEqual(output, whole.result);
+        const load = async (ref: string) => whole.store.get(ref) as Json;
+        const composed = await composeOutputs(toPlan(steps), new Set(whole.keys), load);
+        assert.deepEqual(composed, Object.fromEntries(store));
       }),
       { numRuns: 200 },
     );

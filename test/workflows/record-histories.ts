@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { startDemoModelServer } from '../../embedded/demo-model-server.ts';
 import type { Step } from '../../flow/definition.ts';
@@ -67,6 +68,20 @@ const FLOWS: { [name: string]: Step[] } = {
   'not-an-array': [{ type: 'loop', step_id: 'l', name: 'l', max_iterations: 5, body: [passthrough('x')] }],
 };
 
+/** Flows that wait, cancelled meanwhile. */
+const CANCELLED_FLOWS: { [name: string]: Step[] } = {
+  'cancelled-model': [code('a', 'return 1;'), llm('wait', 'x', 'demo/slow-60000'), passthrough('b')],
+  'cancelled-code': [code('spin', 'for (;;);', { processor_config: { timeout_ms: 30_000 } })],
+};
+
+async function record(name: string, executionId: string): Promise<void> {
+  const file = path.join(import.meta.dirname, '..', 'histories', `${name}.json`);
+  if (existsSync(file)) return;
+  const history = await weir.client.workflow.getHandle(executionId).fetchHistory();
+  await writeFile(file, `${historyToJSON(history)}\n`);
+  console.log(name);
+}
+
 const models = await startDemoModelServer();
 const weir = await startWeir({ env: { DEMO_BASE_URL: models.url } });
 const tenant = await weir.createTenant();
@@ -76,13 +91,16 @@ for (const [name, steps] of Object.entries(FLOWS)) {
     key: tenant.key,
     body: { message: 'hello' },
   });
-  const handle = weir.client.workflow.getHandle(body.executionId);
-  await handle.result().catch(() => undefined);
-  const history = await handle.fetchHistory();
-  const file = path.join(import.meta.dirname, '..', 'histories', `${name}.json`);
-  if (existsSync(file)) continue;
-  await writeFile(file, `${historyToJSON(history)}\n`);
-  console.log(name, body.status);
+  await record(name, body.executionId);
+}
+for (const [name, steps] of Object.entries(CANCELLED_FLOWS)) {
+  const flow = await weir.createFlow(tenant, steps);
+  const { body } = await weir.call('POST', `${flow}/jobs`, { key: tenant.key, body: { message: 'hello' } });
+  // By then its last block runs.
+  await setTimeout(2_000);
+  await weir.call('POST', `${flow}/jobs/${body.executionId}/cancel`, { key: tenant.key });
+  await weir.finish(flow, body.executionId, tenant.key);
+  await record(name, body.executionId);
 }
 await weir.stop();
 await models.close();

@@ -1,0 +1,115 @@
+// GET …/jobs/{executionId}/fork: where a /step session goes on from in the middle of a stored run.
+import { z } from 'zod';
+import { listBlockRuns, loadStored } from '../db/block-runs.ts';
+import type { Db } from '../db/connect.ts';
+import { definitionsOf } from '../db/definitions.ts';
+import { getRunInput } from '../db/runs.ts';
+import { composeOutputs } from '../flow/compose-outputs.ts';
+import type { Json } from '../flow/definition.ts';
+import { ServiceError } from '../flow/errors.ts';
+import { toPlan } from '../flow/plan.ts';
+import { authenticate } from './authenticate.ts';
+import type { ApiDeps, ApiMiddleware, Route } from './context.ts';
+import { cursor } from './examples.ts';
+import { BODY_MAX_BYTES } from './json-body.ts';
+import { limitRate } from './limit-rate.ts';
+import { loadFlow } from './load-flow.ts';
+import { loadRun } from './load-run.ts';
+import { answer, flowPaths, READ_ERRORS, refusal, VALIDATION_ERRORS } from './operations.ts';
+import { readQuery } from './query.ts';
+import { stepCursor } from './requests.ts';
+
+const forkQuery = z.strictObject({
+  step: z
+    .string('is required: the index of a step')
+    .regex(/^\d{1,6}$/, 'is the index of a step')
+    .transform(Number)
+    .meta({ description: '0-based index in the step plan; a parallel or loop step counts as one.' }),
+});
+
+/** Answers cursors into stored runs. */
+export function forkRoutes(deps: ApiDeps): Route[] {
+  return flowPaths('/jobs/:executionId/fork').map(({ path, versioned }) => ({
+    method: 'get',
+    path,
+    operation: {
+      operationId: versioned ? 'forkVersionJob' : 'forkJob',
+      summary: 'A /step cursor from a step of a stored run',
+      tags: ['Execution'],
+      requestParams: { query: forkQuery },
+      responses: {
+        200: answer('What a /step session from there starts with.', stepCursor, { cursor }),
+        ...READ_ERRORS,
+        409: refusal('A step before has not completed; `detail.step_id` names it.', {
+          CONFLICT: {
+            message:
+              'The run has not completed the step topics, which comes before: topics has not completed.',
+            step_id: 'topics',
+          },
+        }),
+        413: refusal('The outputs are larger than a request of /step may be.', {
+          BODY_TOO_LARGE:
+            'The outputs before this step have more than the 10485760 bytes that a request of /step may have.',
+        }),
+        ...VALIDATION_ERRORS,
+      },
+    },
+    handlers: [
+      authenticate(deps),
+      limitRate(deps),
+      loadFlow(deps),
+      loadRun(deps),
+      readQuery(forkQuery),
+      forkJob(deps),
+    ],
+  }));
+}
+
+function forkJob({ db }: ApiDeps): ApiMiddleware {
+  return async function forkJob(ctx) {
+    const { run } = ctx.state;
+    const { step } = ctx.state.query as z.infer<typeof forkQuery>;
+    const plan = toPlan((await definitionsOf(db).get(run.flow_version_id)).steps);
+    if (step >= plan.length) throw outOfRange(plan.length);
+    const blocks = await listBlockRuns(db, run.execution_id);
+    const completed = blocks.filter(({ status }) => status === 'completed').map((block) => block.block_key);
+    const load = boundedLoad(db, run.execution_id);
+    const accumulatedOutputs = await composeOutputs(plan.slice(0, step), new Set(completed), load);
+    const { message, parameters, block_overrides } = await getRunInput(db, run.execution_id);
+    ctx.body = {
+      executionId: null,
+      version: run.version,
+      stepIndex: step,
+      accumulatedOutputs,
+      message,
+      parameters,
+      ...(Object.keys(block_overrides).length > 0 && { blockOverrides: block_overrides }),
+    };
+  };
+}
+
+/** Reads each output once, and no more than a request of /step could carry. */
+function boundedLoad(db: Db, executionId: string): (ref: string) => Promise<Json> {
+  const loaded = new Map<string, Promise<Json>>();
+  let bytes = 0;
+  async function read(ref: string): Promise<Json> {
+    const json = bytes > BODY_MAX_BYTES ? null : await loadStored(db, executionId, ref);
+    bytes += Buffer.byteLength(JSON.stringify(json));
+    if (bytes > BODY_MAX_BYTES)
+      throw new ServiceError(
+        'BODY_TOO_LARGE',
+        `The outputs before this step have more than the ${BODY_MAX_BYTES} bytes that a request of /step may have.`,
+      );
+    return json;
+  }
+  return (ref) => {
+    const reading = loaded.get(ref) ?? read(ref);
+    loaded.set(ref, reading);
+    return reading;
+  };
+}
+
+function outOfRange(steps: number): ServiceError {
+  const message = steps === 0 ? 'the flow has no steps' : `is the index of a step, from 0 to ${steps - 1}`;
+  return new ServiceError('VALIDATION_ERROR', `step: ${message}`, { errors: [{ field: 'step', message }] });
+}

@@ -1,0 +1,19 @@
+import { findRun } from '../db/runs.ts';
+import { throughOutage } from '../db/through-outage.ts';
+import { ServiceError } from '../flow/errors.ts';
+import type { ApiDeps, ApiMiddleware } from './context.ts';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Sets `ctx.state.run`, a run of `ctx.state.flow` in any version. Unknown and foreign ones answer the same 404. */
+export function loadRun({ db }: ApiDeps): ApiMiddleware {
+  return async function loadRun(ctx, next) {
+    const { executionId = '' } = ctx.params;
+    const run = UUID.test(executionId)
+      ? await throughOutage(() => findRun(db, ctx.state.flow.flowId, executionId))
+      : undefined;
+    if (!run) throw new ServiceError('RUN_NOT_FOUND', 'This flow has no run with that executionId.');
+    ctx.state.run = run;
+    await next();
+  };
+}

@@ -1,0 +1,93 @@
+// GET …/runs: the runs of a flow.
+import { z } from 'zod';
+import { listRuns } from '../db/list-runs.ts';
+import { findRun } from '../db/runs.ts';
+import { ServiceError } from '../flow/errors.ts';
+import { authenticate } from './authenticate.ts';
+import type { ApiDeps, ApiMiddleware, Route } from './context.ts';
+import { runPage } from './examples.ts';
+import { limitRate } from './limit-rate.ts';
+import { loadFlow } from './load-flow.ts';
+import { answer, FLOW_PATH, READ_ERRORS, VALIDATION_ERRORS } from './operations.ts';
+import { readQuery } from './query.ts';
+import { runList, runState } from './requests.ts';
+import { toRun } from './to-run.ts';
+
+const LIMIT_MAX = 200;
+const LIMIT_DEFAULT = 50;
+
+const { status, mode, environment } = runState.shape;
+const moment = z
+  .union([z.iso.datetime({ offset: true }), z.iso.date()], {
+    error: 'is an ISO 8601 date, or a time with its offset, such as 2026-01-31T12:00:00Z',
+  })
+  .transform((text) => new Date(text));
+const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,10}$/, `is a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .refine((number) => number >= min && number <= max, `is a whole number from ${min} to ${max}`);
+
+const runQuery = z.strictObject({
+  status: status.optional(),
+  mode: mode.optional(),
+  environment: environment.optional(),
+  version: wholeNumber(1, 2 ** 31 - 1).optional(),
+  since: moment.optional().meta({ description: 'Started at this time or later.' }),
+  until: moment.optional().meta({ description: 'Started before this time.' }),
+  limit: wholeNumber(1, LIMIT_MAX).default(LIMIT_DEFAULT),
+  cursor: z
+    .uuid('is no nextCursor of this list')
+    .optional()
+    .meta({ description: 'nextCursor of the page before.' }),
+});
+
+/** Lists runs. */
+export function runRoutes(deps: ApiDeps): Route[] {
+  return [
+    {
+      method: 'get',
+      path: `${FLOW_PATH}/runs`,
+      operation: {
+        operationId: 'listRuns',
+        summary: 'Runs of every version of a flow, newest first',
+        tags: ['Execution'],
+        requestParams: { query: runQuery },
+        responses: {
+          200: answer('A page of runs.', runList, { page: runPage }),
+          ...READ_ERRORS,
+          ...VALIDATION_ERRORS,
+        },
+      },
+      handlers: [
+        authenticate(deps),
+        limitRate(deps),
+        loadFlow(deps),
+        readQuery(runQuery),
+        listFlowRuns(deps),
+      ],
+    },
+  ];
+}
+
+function listFlowRuns({ db }: ApiDeps): ApiMiddleware {
+  return async function listFlowRuns(ctx) {
+    const { flowId } = ctx.state.flow;
+    const { cursor, limit, ...filter } = ctx.state.query as z.infer<typeof runQuery>;
+    if (cursor !== undefined && !(await findRun(db, flowId, cursor))) throw unknownCursor();
+    const runs = await listRuns(db, { flowId, ...filter, after: cursor, limit: limit + 1 });
+    const page = runs.slice(0, limit);
+    const hasMore = runs.length > limit;
+    ctx.body = {
+      runs: await Promise.all(page.map((run) => toRun(db, run))),
+      hasMore,
+      nextCursor: hasMore ? page.at(-1)?.execution_id : null,
+    };
+  };
+}
+
+function unknownCursor(): ServiceError {
+  const errors = [{ field: 'cursor', message: 'is no nextCursor of this list' }];
+  return new ServiceError('VALIDATION_ERROR', 'cursor: is no nextCursor of this list', { errors });
+}

@@ -1,0 +1,41 @@
+// What happened in a run since its caller last looked.
+import { sql } from 'kysely';
+import { BLOCK_RUN_COLUMNS } from './block-runs.ts';
+import type { Db } from './connect.ts';
+import type { RunStatus } from './schema.ts';
+
+/** A row with a smaller id than one that is visible may still be on its way into the database, for this long. */
+const UNSETTLED_SECONDS = 5;
+
+/** The status of a run, and its block executions recorded after the one whose `recorded` is `after`, in that order. */
+export async function listRecorded(db: Db, executionId: string, after: bigint) {
+  const rows = await db
+    .selectFrom('run')
+    .leftJoin('block_run', (join) =>
+      join
+        .onRef('block_run.execution_id', '=', 'run.execution_id')
+        .on('block_run.recorded', '>', sql<string>`${after.toString()}::xid8`)
+        .on((eb) =>
+          eb.or([
+            eb('run.status', '<>', 'started'),
+            eb('block_run.recorded', '<', sql<string>`pg_snapshot_xmin(pg_current_snapshot())`),
+            eb('block_run.finished_at', '<', sql<Date>`now() - ${UNSETTLED_SECONDS} * interval '1 second'`),
+          ]),
+        ),
+    )
+    .select('run.status as run_status')
+    .select(BLOCK_RUN_COLUMNS)
+    .select('block_run.recorded')
+    .where('run.execution_id', '=', executionId)
+    .orderBy('block_run.recorded')
+    .execute();
+  return {
+    status: rows[0]?.run_status as RunStatus,
+    blocks: rows.filter((row): row is Recorded<typeof row> => row.block_key !== null),
+  };
+}
+
+type Recorded<Row> = {
+  [Column in keyof Row]: Column extends Nullable ? Row[Column] : NonNullable<Row[Column]>;
+};
+type Nullable = 'error' | 'model';
