@@ -78,7 +78,9 @@ async function record(name: string, executionId: string): Promise<void> {
   const file = path.join(import.meta.dirname, '..', 'histories', `${name}.json`);
   if (existsSync(file)) return;
   const history = await weir.client.workflow.getHandle(executionId).fetchHistory();
-  await writeFile(file, `${historyToJSON(history)}\n`);
+  // Stack traces name the folder it was recorded in, which is nobody's business.
+  const text = historyToJSON(history).replaceAll(path.join(import.meta.dirname, '..', '..'), '/weir');
+  await writeFile(file, `${text}\n`);
   console.log(name);
 }
 
