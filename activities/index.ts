@@ -1,7 +1,7 @@
 // The activity types of this service, by the names operators read in the Temporal Web UI.
 import type { Provider } from '../config.ts';
-import { requireSpendable } from '../db/charge-credits.ts';
 import type { Db } from '../db/connect.ts';
+import { requireSpendable } from '../db/ledger.ts';
 import type { LocalRuns } from '../db/local-runs.ts';
 import { finishRun } from '../db/runs.ts';
 import type { LoopCondition } from '../flow/definition.ts';

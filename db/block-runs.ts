@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Json, ProcessorType } from '../flow/definition.ts';
 import { MESSAGE_REF, type Value } from '../flow/value.ts';
 import { refuseCancelled } from './cancel-run.ts';
-import { chargeCredits } from './charge-credits.ts';
 import type { Db, Tx } from './connect.ts';
+import { chargeCredits } from './ledger.ts';
 
 /** The trace of one block execution. `output` and `error` exclude each other; costs are in microcredits. */
 export type BlockRun = {

@@ -1,5 +1,6 @@
 import { ServiceError } from '../flow/errors.ts';
-import type { Db } from './connect.ts';
+import { CANCELLED } from '../flow/run.ts';
+import type { Db, Tx } from './connect.ts';
 
 export const MICROCREDITS_PER_CREDIT = 1_000_000;
 
@@ -35,23 +36,78 @@ export function grantCredits(
         'VALIDATION_ERROR',
         'A grant is a positive whole number of microcredits, and the balance stays below 2^53 of them.',
       );
-    const entry = await tx
-      .insertInto('ledger_entry')
-      .values({
-        organization_id: organizationId,
-        entry_key: entryKey,
-        kind: 'grant',
-        amount_microcredits: microcredits,
-      })
-      .onConflict((conflict) => conflict.constraint('ledger_entry_key').doNothing())
-      .executeTakeFirst();
-    if (entry.numInsertedOrUpdatedRows === 0n) return { granted: false, balanceMicrocredits: before };
-    const after = await tx
-      .updateTable('organization')
-      .set((eb) => ({ balance_microcredits: eb('balance_microcredits', '+', microcredits) }))
-      .where('id', '=', organizationId)
-      .returning('balance_microcredits')
-      .executeTakeFirstOrThrow();
-    return { granted: true, balanceMicrocredits: after.balance_microcredits };
+    const entry = { organizationId, entryKey, kind: 'grant' as const, amount: microcredits };
+    const granted = await postEntry(tx, entry);
+    return { granted, balanceMicrocredits: granted ? before + microcredits : before };
   });
+}
+
+export type Charge = { organizationId: string; executionId: string; blockKey: string; microcredits: number };
+
+/**
+ * Takes the cost of one block execution from the organization's balance, once per block execution. The balance never
+ * goes below zero: the last call of an empty account is charged what is left, and the ledger says what was taken.
+ */
+export async function chargeCredits(tx: Tx, charge: Charge): Promise<void> {
+  const { balance_microcredits: balance } = await tx
+    .selectFrom('organization')
+    .select('balance_microcredits')
+    .where('id', '=', charge.organizationId)
+    // Not FOR UPDATE: that would hold up new runs, whose foreign key locks the organization's key.
+    .forNoKeyUpdate()
+    .executeTakeFirstOrThrow();
+  await postEntry(tx, {
+    organizationId: charge.organizationId,
+    entryKey: `charge/${charge.executionId}/${charge.blockKey}`,
+    kind: 'charge',
+    amount: -Math.min(balance, charge.microcredits),
+    executionId: charge.executionId,
+  });
+}
+
+type Entry = {
+  organizationId: string;
+  entryKey: string;
+  kind: 'grant' | 'charge';
+  /** Microcredits, negative for a charge. */
+  amount: number;
+  executionId?: string;
+};
+
+/** Writes an entry and moves the balance by it, once per key; the caller holds the organization's row. */
+async function postEntry(tx: Tx, entry: Entry): Promise<boolean> {
+  const inserted = await tx
+    .insertInto('ledger_entry')
+    .values({
+      organization_id: entry.organizationId,
+      entry_key: entry.entryKey,
+      kind: entry.kind,
+      amount_microcredits: entry.amount,
+      execution_id: entry.executionId ?? null,
+    })
+    .onConflict((conflict) => conflict.constraint('ledger_entry_key').doNothing())
+    .executeTakeFirst();
+  if (inserted.numInsertedOrUpdatedRows === 0n) return false;
+  await tx
+    .updateTable('organization')
+    .set((eb) => ({ balance_microcredits: eb('balance_microcredits', '+', entry.amount) }))
+    .where('id', '=', entry.organizationId)
+    .execute();
+  return true;
+}
+
+/** Throws CANCELLED for a run that its caller cancelled, INSUFFICIENT_CREDITS when there is nothing left to spend. */
+export async function requireSpendable(db: Db, executionId: string): Promise<void> {
+  const run = await db
+    .selectFrom('run')
+    .innerJoin('organization', 'organization.id', 'run.organization_id')
+    .select(['organization.balance_microcredits as balance', 'run.cancel_requested_at'])
+    .where('run.execution_id', '=', executionId)
+    .executeTakeFirstOrThrow();
+  if (run.cancel_requested_at) throw new ServiceError(CANCELLED.code, CANCELLED.message);
+  if (run.balance <= 0)
+    throw new ServiceError(
+      'INSUFFICIENT_CREDITS',
+      'The organization has no credits left: an operator can grant more.',
+    );
 }
