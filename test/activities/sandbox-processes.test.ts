@@ -53,7 +53,7 @@ function isAlive(pid: number | string): boolean {
   }
 }
 
-describe('sandbox processes', () => {
+describe('sandbox processes (on Linux: they are looked at through /proc)', () => {
   let sandbox: Sandbox;
   const guests = () => guestsOf(process.pid);
   beforeEach(async function () {
