@@ -1,6 +1,7 @@
 // An llm block: a chat completion, with structured output when the block has an outputSchema.
 import type { OpenAI } from 'openai';
 import type { Provider } from '../config.ts';
+import type { Attachment } from '../flow/attachment.ts';
 import type { Block, Json, JsonSchema } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { Registry, TokenUsage } from '../models/registry.ts';
@@ -15,7 +16,7 @@ const PATH_MAX_LENGTH = 300;
 type Problem = { path: string; message: string };
 
 /** A block whose prompt template is already rendered. */
-export type ModelRequest = { block: Block; prompt: string };
+export type ModelRequest = { block: Block; prompt: string; attachments?: Attachment[] | undefined };
 
 /** `output` is the text, or the value that matches the outputSchema; usage and cost cover a repair too. */
 export type ModelReply = TokenUsage & { output: Json; model: string; costMicrocredits: number };
@@ -87,8 +88,14 @@ function findProvider(providers: Record<string, Provider>, model: string): Provi
 function buildMessages(request: ModelRequest, instructed: JsonSchema | undefined) {
   const messages: OpenAI.Chat.ChatCompletionMessageParam[] = [];
   if (instructed !== undefined) messages.push({ role: 'system', content: schemaInstruction(instructed) });
-  messages.push({ role: 'user', content: request.prompt });
+  messages.push({ role: 'user', content: userContent(request) });
   return messages;
+}
+
+function userContent({ prompt, attachments = [] }: ModelRequest) {
+  if (attachments.length === 0) return prompt;
+  const images = attachments.map(({ url }) => ({ type: 'image_url' as const, image_url: { url } }));
+  return [{ type: 'text' as const, text: prompt }, ...images];
 }
 
 /** OpenAI's reasoning models refuse `max_tokens`; other servers may not know its successor. */

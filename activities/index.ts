@@ -39,10 +39,10 @@ export function createActivities(deps: ActivityDeps) {
     /** One model call (and at most one repair) of an llm block. */
     callModel: (call: BlockCall): Promise<Value> =>
       attempted(({ attempt, signal }) =>
-        blocks.run(call, attempt, async ({ block, input, message, parameters }) => {
+        blocks.run(call, attempt, async ({ block, input, message, parameters, attachments }) => {
           await requireSpendable(deps.db, call.executionId);
           const prompt = renderTemplate(block.prompt ?? '', { message, previousOutput: input, parameters });
-          return callModel(deps, { block, prompt }, signal);
+          return callModel(deps, { block, prompt, attachments }, signal);
         }),
       ),
 

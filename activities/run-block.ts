@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { loadStored, recordBlockRun } from '../db/block-runs.ts';
 import { definitionsOf } from '../db/definitions.ts';
 import { getRunContext, type RunContext } from '../db/runs.ts';
+import type { Attachment } from '../flow/attachment.ts';
 import type { Block, Json } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { applyOverride } from '../flow/overrides.ts';
@@ -25,6 +26,7 @@ export type BlockInput = {
   input: Json;
   message: string;
   parameters: { [key: string]: Json };
+  attachments?: Attachment[];
 };
 
 /** What a processor answers; tokens and cost are a model's. */

@@ -7,9 +7,11 @@ import type { JsonSchema } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { type BlockOverrides, checkOverrides } from '../flow/overrides.ts';
 import type { RunOutcome } from '../flow/run.ts';
+import { readAttachments } from './attachments.ts';
 import type { ApiContext, ApiDeps } from './context.ts';
 import { PROBLEMS_MAX } from './json-body.ts';
 import type { RunRequest } from './requests.ts';
+import { requireImageSupport } from './require-image-support.ts';
 import type { RunStart } from './start-run.ts';
 
 /** A stored run. `outcome`: one that was accepted before has ended like this. */
@@ -25,18 +27,30 @@ export async function acceptRun(
   mode: RunMode,
 ): Promise<AcceptedRun | undefined> {
   const { flow, key, idempotencyKey } = ctx.state;
-  const { message, parameters, block_overrides } = ctx.state.body as RunRequest;
+  const body = ctx.state.body as RunRequest;
+  const { message, parameters } = body;
+  const block_overrides = body.block_overrides as BlockOverrides;
   if (Object.hasOwn(parameters, 'attachments'))
     throw new ServiceError(
       'PARAMETER_NAME_RESERVED',
       'parameters.attachments is reserved: give this parameter another name.',
     );
-  await requireValidOverrides(deps, ctx, block_overrides as BlockOverrides);
+  await requireValidOverrides(deps, ctx, block_overrides);
+  const attachments = await readAttachments(body.attachments ?? [], deps.resolvePublic);
+  requireImageSupport(ctx, deps.registry, {
+    definition: flow.definition,
+    overrides: block_overrides,
+    attachments,
+  });
   if (flow.balanceMicrocredits <= 0)
     throw new ServiceError('INSUFFICIENT_CREDITS', 'The organization has no credits left.');
 
-  // What JSON text held is JSON.
-  const input = { message, parameters, block_overrides } as StoredRunInput;
+  const input: StoredRunInput = {
+    message,
+    parameters,
+    block_overrides,
+    ...(attachments.length > 0 && { attachments }),
+  };
   const executionId = randomUUID();
   ctx.state.accepted = { executionId };
   const run = {

@@ -9,6 +9,18 @@ const result = {
 
 export const runRequest = { message: 'rivers, dams' };
 
+export const imageRequest = {
+  message: 'What is in the picture?',
+  attachments: [
+    {
+      kind: 'url',
+      url: 'https://images.example/weir.png',
+      mime_type: 'image/png',
+      filename: 'weir.png',
+    },
+  ],
+};
+
 export const overridingRequest = {
   ...runRequest,
   parameters: { language: 'fr' },

@@ -5,11 +5,11 @@ import { acceptOnce } from './accept-once.ts';
 import type { AcceptedRun } from './accept-run.ts';
 import { authenticate } from './authenticate.ts';
 import type { ApiContext, ApiDeps, ApiMiddleware, Route } from './context.ts';
-import { completed, failed, overridingRequest, runRequest } from './examples.ts';
+import { completed, failed, imageRequest, overridingRequest, runRequest } from './examples.ts';
 import { readBody } from './json-body.ts';
 import { limitRate } from './limit-rate.ts';
 import { loadFlow } from './load-flow.ts';
-import { body, flowPaths, RUN_ERRORS, refusal, runAnswer } from './operations.ts';
+import { body, flowPaths, RUN_ERRORS, runAnswer, runUnavailable } from './operations.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { executeRequest, executeResponse, idempotencyHeaders } from './requests.ts';
 import { startRun } from './start-run.ts';
@@ -28,17 +28,17 @@ export function executeRoutes(deps: ApiDeps): Route[] {
       summary: versioned ? 'Run a published version and wait' : 'Run the production version and wait',
       tags: ['Execution'],
       requestParams: { header: idempotencyHeaders },
-      requestBody: body(executeRequest, { message: runRequest, overrides: overridingRequest }),
+      requestBody: body(executeRequest, {
+        message: runRequest,
+        overrides: overridingRequest,
+        images: imageRequest,
+      }),
       responses: {
         200: runAnswer('The run has ended, as `status` says.', executeResponse, { completed, failed }),
         ...RUN_ERRORS,
-        503: refusal(
-          'With `detail.executionId`, the run is accepted, or may be: ask for it before sending it again.',
-          {
-            ENGINE_UNAVAILABLE: { message: ENGINE_UNAVAILABLE, executionId: completed.executionId },
-            DATABASE_UNAVAILABLE: 'The database does not answer: try again later.',
-          },
-        ),
+        503: runUnavailable({
+          ENGINE_UNAVAILABLE: { message: ENGINE_UNAVAILABLE, executionId: completed.executionId },
+        }),
       },
     },
     handlers: [

@@ -75,7 +75,7 @@ function forkJob({ db }: ApiDeps): ApiMiddleware {
     const completed = blocks.filter(({ status }) => status === 'completed').map((block) => block.block_key);
     const load = boundedLoad(db, run.execution_id);
     const accumulatedOutputs = await composeOutputs(plan.slice(0, step), new Set(completed), load);
-    const { message, parameters, block_overrides } = await getRunInput(db, run.execution_id);
+    const { message, parameters, block_overrides, attachments } = await getRunInput(db, run.execution_id);
     ctx.body = {
       executionId: null,
       version: run.version,
@@ -84,6 +84,7 @@ function forkJob({ db }: ApiDeps): ApiMiddleware {
       message,
       parameters,
       ...(Object.keys(block_overrides).length > 0 && { blockOverrides: block_overrides }),
+      ...(attachments && { attachments }),
     };
   };
 }

@@ -5,7 +5,7 @@ import { ServiceError } from '../flow/errors.ts';
 import { acceptOnce } from './accept-once.ts';
 import { authenticate } from './authenticate.ts';
 import type { ApiDeps, ApiMiddleware, Route } from './context.ts';
-import { accepted, ended, overridingRequest, runRequest, underWay } from './examples.ts';
+import { accepted, ended, imageRequest, overridingRequest, runRequest, underWay } from './examples.ts';
 import { readBody } from './json-body.ts';
 import { limitRate } from './limit-rate.ts';
 import { loadFlow } from './load-flow.ts';
@@ -30,7 +30,11 @@ export function jobRoutes(deps: ApiDeps): Route[] {
       summary: versioned ? 'Start a published version' : 'Start the production version',
       tags: ['Execution'],
       requestParams: { header: idempotencyHeaders },
-      requestBody: body(jobRequest, { message: runRequest, overrides: overridingRequest }),
+      requestBody: body(jobRequest, {
+        message: runRequest,
+        overrides: overridingRequest,
+        images: imageRequest,
+      }),
       responses: {
         202: runAnswer('The run is accepted and will end, whatever process fails meanwhile.', jobAccepted, {
           accepted,

@@ -6,6 +6,7 @@ import type {
   ZodOpenApiResponsesObject,
 } from 'zod-openapi';
 import type { ErrorCode } from '../flow/errors.ts';
+import { ATTACHMENT_REFUSALS, CAPABILITY_REGISTRY_UNAVAILABLE } from './attachment-refusals.ts';
 import { errorBody } from './errors.ts';
 import { errorResponse, idempotentReplayed, rateLimitHeaders, retryAfter } from './requests.ts';
 
@@ -71,6 +72,7 @@ function jsonContent(schema: z.ZodType, examples: Examples) {
 
 const BAD_REQUEST = 'The request is not valid HTTP: Parse Error: Invalid method encountered';
 const INVALID_VERSION = 'Version 0 is the draft: publish it and run the version that gives.';
+const DATABASE_UNAVAILABLE = 'The database does not answer: try again later.';
 const FLOW_NOT_FOUND = 'There is no such flow for this API key, or the version asked for is not published.';
 
 const ERRORS: ZodOpenApiResponsesObject = {
@@ -96,9 +98,7 @@ const ERRORS: ZodOpenApiResponsesObject = {
   }),
   503: refusal(
     'Try again later. With `detail.executionId`, the run may have been accepted: ask for it first.',
-    {
-      DATABASE_UNAVAILABLE: 'The database does not answer: try again later.',
-    },
+    { DATABASE_UNAVAILABLE },
   ),
 };
 
@@ -120,12 +120,23 @@ export const VALIDATION_ERRORS: ZodOpenApiResponsesObject = {
   }),
 };
 
+/** The 503 of an endpoint that starts a run. */
+export function runUnavailable(more: { [code in ErrorCode]?: ErrorExample } = {}) {
+  return refusal(
+    'With `detail.executionId`, the run is accepted, or may be: ask for it before sending it again.',
+    { ...more, DATABASE_UNAVAILABLE, CAPABILITY_REGISTRY_UNAVAILABLE },
+    { 'Retry-After': retryAfter },
+  );
+}
+
 export const RUN_ERRORS: ZodOpenApiResponsesObject = {
   ...ERRORS,
-  400: refusal('A version or a parameter that cannot be; or the request is not sound HTTP.', {
+  503: runUnavailable(),
+  400: refusal('A version, parameter or attachment that cannot be; or the request is not sound HTTP.', {
     INVALID_VERSION,
     BAD_REQUEST,
     PARAMETER_NAME_RESERVED: 'parameters.attachments is reserved: give this parameter another name.',
+    ...ATTACHMENT_REFUSALS,
   }),
   402: refusal('The organization’s balance is used up.', {
     INSUFFICIENT_CREDITS: 'The organization has no credits left.',

@@ -1,6 +1,7 @@
 // Shapes of requests and answers: what validates is what the API reference shows (spec: Endpoints).
 import { z } from 'zod';
 import { IDEMPOTENCY_KEY_HOURS } from '../db/idempotency-keys.ts';
+import { attachmentsField } from './attachments.ts';
 import { blockFields, parsedJson as json, processorConfig } from './flow-schema.ts';
 
 /** No number here is ever negative. */
@@ -26,6 +27,7 @@ const runFields = {
     .record(z.string(), blockOverride)
     .default({})
     .meta({ description: 'Overrides by step_id.' }),
+  attachments: attachmentsField,
 };
 const ignored = z.unknown().optional().meta({ description: 'Ignored: only asynchronous runs call back.' });
 
@@ -165,6 +167,7 @@ export const stepCursor = z
       .record(z.string(), blockOverride)
       .optional()
       .meta({ description: 'When the run had some.' }),
+    attachments: attachmentsField,
   })
   .meta({ id: 'StepCursor' });
 

@@ -1,5 +1,6 @@
 // The tables as Kysely sees them; `schema.sql` is the database's own description, checked in CI.
 import type { ColumnType, Generated, JSONColumnType } from 'kysely';
+import type { Attachment } from '../flow/attachment.ts';
 import type { FlowDefinition, Json, ProcessorType } from '../flow/definition.ts';
 import type { BlockOverrides } from '../flow/overrides.ts';
 import type { RunOutcome } from '../flow/run.ts';
@@ -74,6 +75,7 @@ export type StoredRunInput = {
   message: string;
   parameters: { [key: string]: Json };
   block_overrides: BlockOverrides;
+  attachments?: Attachment[];
 };
 
 export type StoredError = Extract<RunOutcome, { status: 'failed' }>['error'];

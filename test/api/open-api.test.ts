@@ -56,7 +56,8 @@ describe('API reference', () => {
           const limits =
             status === '401' ? [] : ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
           const replayed = starts ? 'Idempotent-Replayed' : undefined;
-          const more = { 200: replayed, 202: replayed, 429: 'Retry-After' }[status];
+          const retry = starts ? 'Retry-After' : undefined;
+          const more = { 200: replayed, 202: replayed, 429: 'Retry-After', 503: retry }[status];
           const expected = [...limits, ...(more ? [more] : [])];
           assert.deepEqual(Object.keys(headers ?? {}), expected, `${method} ${path} ${status}`);
         }
