@@ -4,6 +4,7 @@ import type { Provider } from '../config.ts';
 import type { Attachment } from '../flow/attachment.ts';
 import type { Block, Json, JsonSchema } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
+import type { ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
 import type { Registry, TokenUsage } from '../models/registry.ts';
 import { completeChat } from './model-completion.ts';
 import { readJson, schemaInstruction, schemaResponseFormat } from './model-output.ts';
@@ -15,11 +16,25 @@ const PATH_MAX_LENGTH = 300;
 
 type Problem = { path: string; message: string };
 
-/** A block whose prompt template is already rendered. */
-export type ModelRequest = { block: Block; prompt: string; attachments?: Attachment[] | undefined };
+/** A block, and the conversation it puts to its model: the rendered prompt, then the tool calls and results so far. */
+export type ModelRequest = {
+  block: Block;
+  conversation: ToolCallMessage[];
+  attachments?: Attachment[] | undefined;
+  tools?: ToolDefinition[] | undefined;
+  tool_choice?: ToolChoice | undefined;
+};
 
-/** `output` is the text, or the value that matches the outputSchema; usage and cost cover a repair too. */
-export type ModelReply = TokenUsage & { output: Json; model: string; costMicrocredits: number };
+/**
+ * `output` is the text, or the value that matches the outputSchema; with `paused` it is the conversation, which ends with
+ * tool calls. Usage and cost cover a repair too.
+ */
+export type ModelReply = TokenUsage & {
+  output: Json;
+  paused?: boolean;
+  model: string;
+  costMicrocredits: number;
+};
 
 export type ModelDeps = {
   providers: Record<string, Provider>;
@@ -43,22 +58,34 @@ export async function callModel(
   const format = schema !== undefined && hasFormat ? schemaResponseFormat(schema) : undefined;
   const messages = buildMessages(request, format === undefined ? schema : undefined);
   const usage = { promptTokens: 0, completionTokens: 0 };
+  const withTools = (request.tools?.length ?? 0) > 0;
 
-  async function ask(): Promise<string> {
-    const params = { messages, response_format: format, ...sampling(model, config) };
+  async function ask(choice = request.tool_choice) {
+    const params = {
+      messages,
+      response_format: format,
+      ...sampling(model, config),
+      ...(withTools && { tools: request.tools, tool_choice: choice }),
+    } as Omit<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming, 'model'>;
     const answer = await completeChat(provider, model, params, signal);
     usage.promptTokens += answer.promptTokens;
     usage.completionTokens += answer.completionTokens;
-    return answer.text;
+    return answer;
   }
+  const paid = () => ({ model, ...usage, costMicrocredits: deps.registry.costMicrocredits(model, usage) });
 
-  let output: Json = await ask();
+  const { text, toolCalls } = await ask();
+  if (withTools && toolCalls.length > 0) {
+    const asked = { role: 'assistant', content: text || null, tool_calls: toolCalls };
+    return { output: [...request.conversation, asked] as Json, paused: true, ...paid() };
+  }
+  let output: Json = text;
   if (schema !== undefined) {
     let reading = await readOutput(deps, schema, output);
     if (reading.problems.length > 0) {
-      messages.push({ role: 'assistant', content: output });
+      messages.push({ role: 'assistant', content: text });
       messages.push({ role: 'user', content: repairPrompt(list(reading.problems)) });
-      reading = await readOutput(deps, schema, await ask());
+      reading = await readOutput(deps, schema, (await ask('none')).text);
     }
     if (reading.problems.length > 0) {
       throw new ServiceError(
@@ -69,7 +96,7 @@ export async function callModel(
     }
     output = reading.value;
   }
-  return { output, model, ...usage, costMicrocredits: deps.registry.costMicrocredits(model, usage) };
+  return { output, ...paid() };
 }
 
 function findProvider(providers: Record<string, Provider>, model: string): Provider {
@@ -88,14 +115,19 @@ function findProvider(providers: Record<string, Provider>, model: string): Provi
 function buildMessages(request: ModelRequest, instructed: JsonSchema | undefined) {
   const messages: OpenAI.Chat.ChatCompletionMessageParam[] = [];
   if (instructed !== undefined) messages.push({ role: 'system', content: schemaInstruction(instructed) });
-  messages.push({ role: 'user', content: userContent(request) });
-  return messages;
+  const conversation = request.conversation.map((message, index) =>
+    message.role === 'user' && index === 0
+      ? { ...message, content: userContent(message.content, request.attachments) }
+      : message,
+  );
+  return [...messages, ...(conversation as OpenAI.Chat.ChatCompletionMessageParam[])];
 }
 
-function userContent({ prompt, attachments = [] }: ModelRequest) {
-  if (attachments.length === 0) return prompt;
+/** The images go with the prompt, which is the first message. */
+function userContent(text: string, attachments: Attachment[] = []) {
+  if (attachments.length === 0) return text;
   const images = attachments.map(({ url }) => ({ type: 'image_url' as const, image_url: { url } }));
-  return [{ type: 'text' as const, text: prompt }, ...images];
+  return [{ type: 'text' as const, text }, ...images];
 }
 
 /** OpenAI's reasoning models refuse `max_tokens`; other servers may not know its successor. */

@@ -10,6 +10,7 @@ import { meets } from '../flow/interpreter.ts';
 import { CODE_TIMEOUT_DEFAULT_MS } from '../flow/limits.ts';
 import type { BlockCall, RunOutcome } from '../flow/run.ts';
 import { renderTemplate } from '../flow/template.ts';
+import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import type { Validator } from '../json-schema/validator.ts';
 import type { Registry } from '../models/registry.ts';
@@ -36,18 +37,21 @@ export type Activities = ReturnType<typeof createActivities>;
 export function createActivities(deps: ActivityDeps) {
   const blocks = createBlockRunner(deps);
   return {
-    /** One model call (and at most one repair) of an llm block. */
-    callModel: (call: BlockCall): Promise<Value> =>
+    /** One model call (and at most one repair) of an llm block; it may pause for the caller's tools. */
+    callModel: (call: BlockCall): Promise<Value | Pause> =>
       attempted(({ attempt, signal }) =>
-        blocks.run(call, attempt, async ({ block, input, message, parameters, attachments }) => {
+        blocks.run(call, attempt, async ({ block, input, message, parameters, ...asked }) => {
           await requireSpendable(deps.db, call.executionId);
-          const prompt = renderTemplate(block.prompt ?? '', { message, previousOutput: input, parameters });
-          return callModel(deps, { block, prompt, attachments }, signal);
+          const values = { message, previousOutput: input, parameters };
+          const conversation = asked.conversation ?? [
+            { role: 'user', content: renderTemplate(block.prompt ?? '', values) },
+          ];
+          return callModel(deps, { ...asked, block, conversation }, signal);
         }),
       ),
 
     /** The JavaScript of a code block, in the sandbox. */
-    runCode: (call: BlockCall): Promise<Value> =>
+    runCode: (call: BlockCall): Promise<Value | Pause> =>
       attempted(({ attempt, signal }) =>
         blocks.run(call, attempt, async ({ block, input, message, parameters }) => {
           const timeoutMs = block.processor_config?.timeout_ms ?? CODE_TIMEOUT_DEFAULT_MS;
@@ -63,7 +67,7 @@ export function createActivities(deps: ActivityDeps) {
       ),
 
     /** Forwards its input. */
-    passThrough: (call: BlockCall): Promise<Value> =>
+    passThrough: (call: BlockCall): Promise<Value | Pause> =>
       attempted(({ attempt }) => blocks.run(call, attempt, async ({ input }) => ({ output: input }))),
 
     /** How many items a stored value has; undefined when it is no array. */

@@ -1,8 +1,10 @@
 // One chat completion over HTTP, and what its answer says.
+import { randomUUID } from 'node:crypto';
 import type { OpenAI } from 'openai';
 import { z } from 'zod';
 import type { Provider } from '../config.ts';
 import { ServiceError } from '../flow/errors.ts';
+import type { ToolCall } from '../flow/tool-calls.ts';
 import type { TokenUsage } from '../models/registry.ts';
 import { modelClient } from './model-client.ts';
 import { modelError, providerMessage } from './model-error.ts';
@@ -10,8 +12,19 @@ import { ModelUnavailable } from './model-unavailable.ts';
 
 /** A count that a provider leaves out or gets wrong is 0. */
 const tokenCount = z.int().nonnegative().catch(0);
+const toolCall = z.object({
+  id: z.string().nullish(),
+  type: z.literal('function').default('function'),
+  function: z.object({ name: z.string(), arguments: z.string().nullish() }),
+  // Google's signature of its thoughts, which it wants back.
+  extra_content: z.unknown().optional(),
+});
 const choice = z.object({
-  message: z.object({ content: z.string().nullish(), refusal: z.string().nullish() }),
+  message: z.object({
+    content: z.string().nullish(),
+    refusal: z.string().nullish(),
+    tool_calls: z.array(toolCall).nullish(),
+  }),
   finish_reason: z.string().nullish(),
 });
 const completion = z.object({
@@ -27,7 +40,7 @@ export async function completeChat(
   model: string,
   params: Omit<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming, 'model'>,
   signal: AbortSignal,
-): Promise<TokenUsage & { text: string }> {
+): Promise<TokenUsage & { text: string; toolCalls: ToolCall[] }> {
   const name = model.slice(model.indexOf('/') + 1);
   let answer: unknown;
   try {
@@ -56,7 +69,22 @@ export async function completeChat(
   }
   return {
     text: message.content ?? '',
+    toolCalls: withIds(message.tool_calls ?? []),
     promptTokens: parsed.data.usage?.prompt_tokens ?? 0,
     completionTokens: parsed.data.usage?.completion_tokens ?? 0,
   };
+}
+
+/** Results are matched by id: a call that comes without one, or with that of another, gets a new one. */
+function withIds(calls: z.infer<typeof toolCall>[]): ToolCall[] {
+  const taken = new Set<string>();
+  return calls.map((call) => {
+    const id = call.id && !taken.has(call.id) ? call.id : `call_${randomUUID()}`;
+    taken.add(id);
+    return {
+      ...call,
+      id,
+      function: { name: call.function.name, arguments: call.function.arguments ?? '{}' },
+    };
+  });
 }

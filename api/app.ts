@@ -14,6 +14,7 @@ import { jobRoutes } from './jobs.ts';
 import { openApiDocument } from './open-api.ts';
 import { serveReference } from './reference.ts';
 import { runRoutes } from './runs.ts';
+import { stepRoutes } from './step.ts';
 
 /** Every endpoint of the interface. */
 export function apiRoutes(deps: ApiDeps): Route[] {
@@ -24,6 +25,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...eventRoutes(deps),
     ...forkRoutes(deps),
     ...runRoutes(deps),
+    ...stepRoutes(deps),
   ];
 }
 

@@ -96,3 +96,60 @@ export const cursor = {
   message: 'rivers, dams',
   parameters: {},
 };
+
+const ask = { role: 'user', content: 'What is the weather in Paris?' };
+const call = {
+  id: 'call_1',
+  type: 'function',
+  function: { name: 'get_weather', arguments: '{"city":"Paris"}' },
+};
+export const conversation = [ask, { role: 'assistant', content: null, tool_calls: [call] }];
+const answered = [...conversation, { role: 'tool', tool_call_id: 'call_1', content: '{"celsius":21}' }];
+const tools = [
+  {
+    type: 'function',
+    function: {
+      name: 'get_weather',
+      description: 'The weather in a city',
+      parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+    },
+  },
+];
+
+export const toolsRequest = { message: 'Paris', tools, toolChoice: 'auto' };
+
+export const resumeRequest = {
+  executionId,
+  pausedAtStep: 'ask',
+  iterationsUsed: 1,
+  toolCallMessages: answered,
+  accumulatedOutputs: {},
+  tools,
+};
+
+export const paused = {
+  executionId,
+  status: 'tool_calls_required',
+  pausedAtStep: 'ask',
+  iterationsUsed: 1,
+  toolCallMessages: conversation,
+  toolCalls: [call],
+  accumulatedOutputs: {},
+  resumeState: 'eyJleGVjdXRpb25JZCI6IjZhMWYwYzUyIn0.pO1…',
+  ...flow,
+};
+
+export const firstStepRequest = { executionId: null, stepIndex: 0, message: 'rivers, dams' };
+
+export const nextStepRequest = {
+  executionId,
+  stepIndex: 1,
+  accumulatedOutputs: { topics: ['rivers', 'dams'] },
+  inputOverrides: { topics: ['rivers'] },
+  runRemaining: true,
+};
+
+export const stepPlan = [
+  { index: 0, step_id: 'topics', name: 'Split the message into topics', type: 'sequential' },
+  { index: 1, step_id: 'sentences', name: 'A sentence for each', type: 'loop' },
+];

@@ -6,7 +6,6 @@ import type {
   ZodOpenApiResponsesObject,
 } from 'zod-openapi';
 import type { ErrorCode } from '../flow/errors.ts';
-import { ATTACHMENT_REFUSALS, CAPABILITY_REGISTRY_UNAVAILABLE } from './attachment-refusals.ts';
 import { errorBody } from './errors.ts';
 import { errorResponse, idempotentReplayed, rateLimitHeaders, retryAfter } from './requests.ts';
 
@@ -50,7 +49,7 @@ export function runAnswer(description: string, schema: z.ZodType, examples: Exam
   return answer(description, schema, examples, { 'Idempotent-Replayed': idempotentReplayed });
 }
 
-type ErrorExample = string | { message: string; [field: string]: unknown };
+export type ErrorExample = string | { message: string; [field: string]: unknown };
 
 /** An error answer: its codes, each with the message, and further fields, that callers get. */
 export function refusal(
@@ -70,12 +69,13 @@ function jsonContent(schema: z.ZodType, examples: Examples) {
   return { 'application/json': { schema, examples: Object.fromEntries(named) } };
 }
 
-const BAD_REQUEST = 'The request is not valid HTTP: Parse Error: Invalid method encountered';
-const INVALID_VERSION = 'Version 0 is the draft: publish it and run the version that gives.';
-const DATABASE_UNAVAILABLE = 'The database does not answer: try again later.';
-const FLOW_NOT_FOUND = 'There is no such flow for this API key, or the version asked for is not published.';
+export const BAD_REQUEST = 'The request is not valid HTTP: Parse Error: Invalid method encountered';
+export const INVALID_VERSION = 'Version 0 is the draft: publish it and run the version that gives.';
+export const DATABASE_UNAVAILABLE = 'The database does not answer: try again later.';
+export const FLOW_NOT_FOUND =
+  'There is no such flow for this API key, or the version asked for is not published.';
 
-const ERRORS: ZodOpenApiResponsesObject = {
+export const ERRORS: ZodOpenApiResponsesObject = {
   401: {
     ...refusal('Missing or invalid API key.', {
       UNAUTHENTICATED: 'Send an API key as Authorization: Bearer weir_live_….',
@@ -117,48 +117,5 @@ export const VALIDATION_ERRORS: ZodOpenApiResponsesObject = {
       message: 'limit: is a whole number from 1 to 200',
       errors: [{ field: 'limit', message: 'is a whole number from 1 to 200' }],
     },
-  }),
-};
-
-/** The 503 of an endpoint that starts a run. */
-export function runUnavailable(more: { [code in ErrorCode]?: ErrorExample } = {}) {
-  return refusal(
-    'With `detail.executionId`, the run is accepted, or may be: ask for it before sending it again.',
-    { ...more, DATABASE_UNAVAILABLE, CAPABILITY_REGISTRY_UNAVAILABLE },
-    { 'Retry-After': retryAfter },
-  );
-}
-
-export const RUN_ERRORS: ZodOpenApiResponsesObject = {
-  ...ERRORS,
-  503: runUnavailable(),
-  400: refusal('A version, parameter or attachment that cannot be; or the request is not sound HTTP.', {
-    INVALID_VERSION,
-    BAD_REQUEST,
-    PARAMETER_NAME_RESERVED: 'parameters.attachments is reserved: give this parameter another name.',
-    ...ATTACHMENT_REFUSALS,
-  }),
-  402: refusal('The organization’s balance is used up.', {
-    INSUFFICIENT_CREDITS: 'The organization has no credits left.',
-  }),
-  404: refusal('Unknown, of another project, or not published.', { FLOW_NOT_FOUND }),
-  409: refusal('The Idempotency-Key was used with another request.', {
-    IDEMPOTENCY_KEY_REUSED:
-      'This Idempotency-Key was used with another request in the last 24 hours: send a new one with each new request.',
-  }),
-  413: refusal('Over 10 MiB.', { BODY_TOO_LARGE: 'The body is over 10485760 bytes.' }),
-  415: refusal('Not application/json in UTF-8.', {
-    UNSUPPORTED_MEDIA_TYPE: 'Send the body as Content-Type: application/json, in UTF-8.',
-  }),
-  422: refusal('`detail.errors` names each field.', {
-    VALIDATION_ERROR: {
-      message: 'message: is required; mesage: is not a known field',
-      errors: [
-        { field: 'message', message: 'is required' },
-        { field: 'mesage', message: 'is not a known field' },
-      ],
-    },
-    MALFORMED_JSON:
-      "The body is not valid JSON: Expected ',' or '}' after property value in JSON at position 14 (line 1 column 15).",
   }),
 };

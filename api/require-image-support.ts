@@ -1,7 +1,7 @@
 import type { Attachment } from '../flow/attachment.ts';
 import type { FlowDefinition } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
-import { applyOverride, type BlockOverrides } from '../flow/overrides.ts';
+import { applyOverride, type BlockOverrides, overrideOf } from '../flow/overrides.ts';
 import { listBlocks } from '../flow/plan.ts';
 import { type LiveRegistry, RETRY_SECONDS } from '../models/live-registry.ts';
 import type { ApiContext } from './context.ts';
@@ -25,10 +25,7 @@ export function requireImageSupport(
   }
   for (const stored of listBlocks(run.definition)) {
     const { step_id } = stored;
-    const block = applyOverride(
-      stored,
-      Object.hasOwn(run.overrides, step_id) ? run.overrides[step_id] : undefined,
-    );
+    const block = applyOverride(stored, overrideOf(run.overrides, step_id));
     if (block.processor_type !== 'llm') continue;
     const { model = '' } = block;
     const taken = imageMimeTypes(registry, model);

@@ -4,6 +4,7 @@ import type { Attachment } from '../flow/attachment.ts';
 import type { FlowDefinition, Json, ProcessorType } from '../flow/definition.ts';
 import type { BlockOverrides } from '../flow/overrides.ts';
 import type { RunOutcome } from '../flow/run.ts';
+import type { PausePoint, ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 
 type Now = ColumnType<Date, Date | undefined, Date>;
@@ -11,8 +12,10 @@ type Now = ColumnType<Date, Date | undefined, Date>;
 type Default<T> = Generated<T>;
 
 export type Environment = 'live' | 'test';
-export type RunMode = 'execute' | 'jobs';
-export type RunStatus = 'started' | 'completed' | 'failed';
+export type RunMode = 'execute' | 'jobs' | 'step';
+/** `tool_calls_required` and `in_progress` wait for their caller. */
+export const RUN_STATUSES = ['started', 'completed', 'failed', 'tool_calls_required', 'in_progress'] as const;
+export type RunStatus = (typeof RUN_STATUSES)[number];
 
 export interface OrganizationTable {
   id: Generated<string>;
@@ -76,6 +79,19 @@ export type StoredRunInput = {
   parameters: { [key: string]: Json };
   block_overrides: BlockOverrides;
   attachments?: Attachment[];
+  tools?: ToolDefinition[] | undefined;
+  tool_choice?: ToolChoice | undefined;
+  continuation?: Continuation | undefined;
+};
+
+/** What a caller carried from one call of a run to the next. */
+export type Continuation = {
+  /** What the first step gets, unless it is the message. */
+  input?: Json | undefined;
+  /** Outputs of the steps before. */
+  outputs: { [stepId: string]: Json };
+  /** The paused step goes on with this conversation. */
+  resume?: { step_id: string; iterations: number; messages: ToolCallMessage[] } | undefined;
 };
 
 export type StoredError = Extract<RunOutcome, { status: 'failed' }>['error'];
@@ -97,6 +113,16 @@ export interface RunTable {
   finished_at: Date | null;
   reconciled_at: Date | null;
   cancel_requested_at: Date | null;
+  /** The run whose executionId callers know: this row is one call that goes on with it. */
+  continues: string | null;
+  /** Of a continuation: the steps it runs, from this index of the plan up to the next, exclusive. */
+  step_from: number | null;
+  step_to: number | null;
+  /** Whether its end is the end of the run it continues. */
+  concludes: Default<boolean>;
+  /** The continuation that ended last; `result` refers to its blocks. */
+  concluded_by: string | null;
+  pause: ColumnType<PausePoint | null, string | null, string | null>;
 }
 
 export interface BlockRunTable {
@@ -105,7 +131,8 @@ export interface BlockRunTable {
   step_id: string;
   name: string;
   processor_type: ProcessorType;
-  status: 'completed' | 'failed';
+  /** `paused`: its model asked for tools; the output is the conversation up to there. */
+  status: 'completed' | 'failed' | 'paused';
   /** A Value (flow/value.ts) over the run's message and the outputs of its other blocks. */
   input: ColumnType<Value, string, string>;
   output: ColumnType<Json, string | null, string | null>;

@@ -3,8 +3,9 @@ import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { startRun } from '../api/start-run.ts';
 import type { Db } from '../db/connect.ts';
 import { deleteExpiredKeys } from '../db/idempotency-keys.ts';
-import { claimUnfinishedRuns, finishRun } from '../db/runs.ts';
-import { CANCELLED } from '../flow/run.ts';
+import { claimUnfinishedRuns } from '../db/run-starts.ts';
+import { finishRun } from '../db/runs.ts';
+import { CANCELLED, workflowIdOf } from '../flow/run.ts';
 
 const INTERVAL_MS = 15_000;
 /** A run younger than this, or looked at within it, is left alone. */
@@ -51,7 +52,7 @@ async function reconcileRun(
   deps: { db: Db; client: Client; taskQueue: string },
   run: UnfinishedRun,
 ): Promise<void> {
-  const workflow = deps.client.workflow.getHandle(run.executionId);
+  const workflow = deps.client.workflow.getHandle(workflowIdOf(run));
   const cancelled = run.cancelRequestedAt !== null;
   let status: string;
   try {

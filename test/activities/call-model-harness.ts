@@ -34,7 +34,10 @@ export function useCallModel(): CallModelHarness {
     const { provider } = harness.server;
     const providers = { openai: provider, anthropic: provider, google: provider };
     const llm = { step_id: 's', name: 'S', processor_type: 'llm', model: 'openai/gpt-4o-mini' } as const;
-    const request = { block: { ...llm, ...block }, prompt: 'Who was Ada?' };
+    const request = {
+      block: { ...llm, ...block },
+      conversation: [{ role: 'user' as const, content: 'Who was Ada?' }],
+    };
     return callModel({ providers, registry: createRegistry(), validator }, request, signal);
   }
   function callAfter(behaviour: Behaviour) {

@@ -25,7 +25,7 @@ describe('API reference', () => {
   type Document = {
     openapi: string;
     paths: { [path: string]: { [method: string]: Operation } };
-    components: { schemas: { ExecuteRequest: Schema } };
+    components: { schemas: { JobRequest: Schema } };
   };
   const openApi = async () => (await (await fetch(`${weir.url}/openapi.json`)).json()) as Document;
 
@@ -41,7 +41,7 @@ describe('API reference', () => {
 
   it('describes the fields that the validation takes', async () => {
     const document = await openApi();
-    const request = document.components.schemas.ExecuteRequest;
+    const request = document.components.schemas.JobRequest;
     assert.deepEqual(request.required, ['message']);
     assert.equal(request.additionalProperties, false);
   });
@@ -51,7 +51,8 @@ describe('API reference', () => {
     for (const [path, item] of Object.entries(document.paths))
       for (const [method, { parameters, responses }] of Object.entries(item)) {
         const starts = method === 'post' && !path.endsWith('/cancel');
-        const header = path.endsWith('/events') ? ['Last-Event-ID'] : starts ? ['Idempotency-Key'] : [];
+        const resumable = path.endsWith('/events') || path.endsWith('/step');
+        const header = [...(starts ? ['Idempotency-Key'] : []), ...(resumable ? ['Last-Event-ID'] : [])];
         for (const [status, { headers }] of Object.entries(responses)) {
           const limits =
             status === '401' ? [] : ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
