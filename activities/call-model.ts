@@ -4,6 +4,7 @@ import type { Provider } from '../config.ts';
 import type { Block, Json, JsonSchema } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { Registry, TokenUsage } from '../models/registry.ts';
+import { estimateUsage } from './estimate-usage.ts';
 import { completeChat } from './model-completion.ts';
 import { readJson, schemaInstruction, schemaResponseFormat } from './model-output.ts';
 
@@ -14,11 +15,18 @@ const PATH_MAX_LENGTH = 300;
 
 type Problem = { path: string; message: string };
 
-/** A block whose prompt template is already rendered. */
-export type ModelRequest = { block: Block; prompt: string };
+/** What the answers for one block have used, a repair included. */
+export type ModelUsage = TokenUsage & { model?: string; costMicrocredits: number };
 
-/** `output` is the text, or the value that matches the outputSchema; usage and cost cover a repair too. */
-export type ModelReply = TokenUsage & { output: Json; model: string; costMicrocredits: number };
+/** A block whose prompt template is already rendered. */
+export type ModelRequest = {
+  block: Block;
+  prompt: string;
+  /** Filled in with each answer, so that one which ends in a failure is paid too. */
+  usage: ModelUsage;
+  /** Told before each request what the block may have cost after it, in microcredits; what it throws is passed on. */
+  reserve(microcredits: number): Promise<void>;
+};
 
 export type ModelDeps = {
   providers: Record<string, Provider>;
@@ -28,27 +36,28 @@ export type ModelDeps = {
 };
 
 /**
- * Asks the block's model. An answer that misses the outputSchema goes back to the model once. Throws
- * ModelUnavailable when repeating may help, ServiceError when it can't, the signal's reason when it is aborted.
+ * Asks the block's model; answers the text, or the value that matches the outputSchema. An answer that misses it goes
+ * back to the model once. Throws ModelUnavailable when repeating may help, ServiceError when it can't, the signal's
+ * reason when it is aborted.
  */
-export async function callModel(
-  deps: ModelDeps,
-  request: ModelRequest,
-  signal: AbortSignal,
-): Promise<ModelReply> {
+export async function callModel(deps: ModelDeps, request: ModelRequest, signal: AbortSignal): Promise<Json> {
   const { model = '', outputSchema: schema, processor_config: config = {} } = request.block;
+  const { usage } = request;
+  usage.model = model;
   const { json_schema: hasFormat } = deps.registry.capabilities(model);
   const provider = findProvider(deps.providers, model);
   const format = schema !== undefined && hasFormat ? schemaResponseFormat(schema) : undefined;
   const messages = buildMessages(request, format === undefined ? schema : undefined);
-  const usage = { promptTokens: 0, completionTokens: 0 };
 
   async function ask(): Promise<string> {
-    const params = { messages, response_format: format, ...sampling(model, config) };
-    const answer = await completeChat(provider, model, params, signal);
-    usage.promptTokens += answer.promptTokens;
-    usage.completionTokens += answer.completionTokens;
-    return answer.text;
+    const asked = { messages, response_format: format };
+    const estimate = deps.registry.costMicrocredits(model, estimateUsage(asked, config.max_tokens));
+    await request.reserve(usage.costMicrocredits + estimate);
+    return completeChat(provider, model, { ...asked, ...sampling(model, config) }, signal, (answer) => {
+      usage.promptTokens += answer.promptTokens;
+      usage.completionTokens += answer.completionTokens;
+      usage.costMicrocredits = deps.registry.costMicrocredits(model, usage);
+    });
   }
 
   let output: Json = await ask();
@@ -68,7 +77,7 @@ export async function callModel(
     }
     output = reading.value;
   }
-  return { output, model, ...usage, costMicrocredits: deps.registry.costMicrocredits(model, usage) };
+  return output;
 }
 
 function findProvider(providers: Record<string, Provider>, model: string): Provider {

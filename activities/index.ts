@@ -1,8 +1,9 @@
 // The activity types of this service, by the names operators read in the Temporal Web UI.
 import type { Provider } from '../config.ts';
 import type { Db } from '../db/connect.ts';
-import { requireSpendable } from '../db/ledger.ts';
+import { MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
 import type { LocalRuns } from '../db/local-runs.ts';
+import { releaseReservation, reserveCredits } from '../db/reservations.ts';
 import { finishRun } from '../db/runs.ts';
 import type { LoopCondition } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
@@ -39,11 +40,27 @@ export function createActivities(deps: ActivityDeps) {
     /** One model call (and at most one repair) of an llm block. */
     callModel: (call: BlockCall): Promise<Value> =>
       attempted(({ attempt, signal }) =>
-        blocks.run(call, attempt, async ({ block, input, message, parameters }) => {
-          await requireSpendable(deps.db, call.executionId);
-          const prompt = renderTemplate(block.prompt ?? '', { message, previousOutput: input, parameters });
-          return callModel(deps, { block, prompt }, signal);
-        }),
+        blocks
+          .run(call, attempt, async ({ block, input, message, parameters, usage, ...run }) => {
+            const prompt = renderTemplate(block.prompt ?? '', { message, previousOutput: input, parameters });
+            const { executionId, blockKey } = call;
+            const { organizationId, max_credits: max } = run;
+            const maxMicrocredits = max && Math.round(max * MICROCREDITS_PER_CREDIT);
+            const reserve = (microcredits: number) =>
+              reserveCredits(deps.db, {
+                organizationId,
+                executionId,
+                blockKey,
+                microcredits,
+                maxMicrocredits,
+              });
+            return { output: await callModel(deps, { block, prompt, usage, reserve }, signal) };
+          })
+          .catch(async (error: unknown) => {
+            // What can't be released now is taken over by the next attempt, or released by the reconciler.
+            await releaseReservation(deps.db, call).catch(() => undefined);
+            throw error;
+          }),
       ),
 
     /** The JavaScript of a code block, in the sandbox. */

@@ -10,7 +10,7 @@ import { listBlocks } from '../flow/plan.ts';
 import { type BlockCall, CANCELLED } from '../flow/run.ts';
 import { MESSAGE_REF, resolveValue, toLeaf, type Value } from '../flow/value.ts';
 import type { Attempt } from './attempted.ts';
-import { ModelUnavailable } from './call-model.ts';
+import { ModelUnavailable, type ModelUsage } from './call-model.ts';
 import type { ActivityDeps } from './index.ts';
 
 /** An output longer than this, serialized, fails its block. */
@@ -25,18 +25,14 @@ export type BlockInput = {
   input: Json;
   message: string;
   parameters: { [key: string]: Json };
+  organizationId: string;
+  /** Credits the run may cost at most. */
+  max_credits?: number;
+  /** What a model has used so far: recorded and charged however the block ends. */
+  usage: ModelUsage;
 };
 
-/** What a processor answers; tokens and cost are a model's. */
-export type BlockResult = {
-  output: Json;
-  model?: string;
-  promptTokens?: number;
-  completionTokens?: number;
-  costMicrocredits?: number;
-};
-
-export type Processor = (input: BlockInput) => Promise<BlockResult>;
+export type Processor = (input: BlockInput) => Promise<{ output: Json }>;
 
 export type BlockRunner = {
   /** Runs one block execution at most once: one that is recorded as completed answers with its recorded output. */
@@ -74,14 +70,12 @@ export function createBlockRunner({
       attempts: attempt.number,
       startedAt: new Date(),
     };
+    const usage: ModelUsage = { promptTokens: 0, completionTokens: 0, costMicrocredits: 0 };
     try {
       const input = await resolve(call.executionId, call.input);
       await enforce(block.inputSchema, input, 'INPUT_SCHEMA_MISMATCH', 'The input');
-      const { output, ...usage } = await process({
-        block,
-        input,
-        ...context.input,
-      });
+      const { organizationId } = context;
+      const { output } = await process({ block, input, ...context.input, organizationId, usage });
       // A model's answer has been validated, and repaired, by its processor.
       if (block.processor_type !== 'llm')
         await enforce(block.outputSchema, output, 'OUTPUT_SCHEMA_MISMATCH', 'The output');
@@ -96,7 +90,7 @@ export function createBlockRunner({
       return recorded ? value : await recordedOutput(call);
     } catch (error) {
       if (error instanceof ServiceError || attempt.last) {
-        const row = { ...trace, error: describe(error) };
+        const row = { ...trace, ...usage, error: describe(error) };
         await persist(() => recordBlockRun(db, context.organizationId, row));
       }
       throw error;

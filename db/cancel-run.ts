@@ -1,6 +1,4 @@
 import { sql } from 'kysely';
-import { ServiceError } from '../flow/errors.ts';
-import { CANCELLED } from '../flow/run.ts';
 import type { Db, Tx } from './connect.ts';
 
 /** Marks a run that has not ended: from here on nothing is charged for it, and its workflow is not started. */
@@ -13,13 +11,16 @@ export async function requestCancel(db: Db, executionId: string): Promise<void> 
     .execute();
 }
 
-/** Throws CANCELLED when the run's cancellation was asked for; otherwise that has to wait for the end of `tx`. */
-export async function refuseCancelled(tx: Tx, executionId: string): Promise<void> {
+/** Whether the run's cancellation was asked for, or it has ended; if not yet, that has to wait for the end of `tx`. */
+export async function lockRunState(
+  tx: Tx,
+  executionId: string,
+): Promise<{ cancelled: boolean; ended: boolean }> {
   const run = await tx
     .selectFrom('run')
-    .select('cancel_requested_at')
+    .select(['cancel_requested_at', 'finished_at'])
     .where('execution_id', '=', executionId)
     .forShare()
     .executeTakeFirstOrThrow();
-  if (run.cancel_requested_at) throw new ServiceError(CANCELLED.code, CANCELLED.message);
+  return { cancelled: run.cancel_requested_at !== null, ended: run.finished_at !== null };
 }

@@ -74,6 +74,8 @@ export type StoredRunInput = {
   message: string;
   parameters: { [key: string]: Json };
   block_overrides: BlockOverrides;
+  /** Credits the run may cost at most. */
+  max_credits?: number;
 };
 
 export type StoredError = Extract<RunOutcome, { status: 'failed' }>['error'];
@@ -132,6 +134,15 @@ export interface LedgerEntryTable {
   created_at: Now;
 }
 
+/** Credits set aside for a block execution whose model is asked. */
+export interface ReservationTable {
+  execution_id: string;
+  block_key: string;
+  organization_id: string;
+  microcredits: number;
+  reserved_at: Now;
+}
+
 /** A token bucket of requests, kept as the moment it is full again. */
 export interface RateLimitTable {
   /** Id of an API key or of an organization. */
@@ -160,6 +171,7 @@ export interface Schema {
   run: RunTable;
   block_run: BlockRunTable;
   ledger_entry: LedgerEntryTable;
+  reservation: ReservationTable;
   rate_limit: RateLimitTable;
   idempotency_key: IdempotencyKeyTable;
 }
