@@ -25,7 +25,7 @@ export async function acceptRun(
   mode: RunMode,
 ): Promise<AcceptedRun | undefined> {
   const { flow, key, idempotencyKey } = ctx.state;
-  const { message, parameters, block_overrides } = ctx.state.body as RunRequest;
+  const { message, parameters, block_overrides, maxCredits } = ctx.state.body as RunRequest;
   if (Object.hasOwn(parameters, 'attachments'))
     throw new ServiceError(
       'PARAMETER_NAME_RESERVED',
@@ -36,7 +36,12 @@ export async function acceptRun(
     throw new ServiceError('INSUFFICIENT_CREDITS', 'The organization has no credits left.');
 
   // What JSON text held is JSON.
-  const input = { message, parameters, block_overrides } as StoredRunInput;
+  const input = {
+    message,
+    parameters,
+    block_overrides,
+    ...(maxCredits !== undefined && { max_credits: maxCredits }),
+  } as StoredRunInput;
   const executionId = randomUUID();
   ctx.state.accepted = { executionId };
   const run = {

@@ -11,6 +11,7 @@ import { limitRate } from './limit-rate.ts';
 import { loadFlow } from './load-flow.ts';
 import { body, flowPaths, RUN_ERRORS, refusal, runAnswer } from './operations.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
+import { readReceipt } from './receipt.ts';
 import { executeRequest, executeResponse, idempotencyHeaders } from './requests.ts';
 import { startRun } from './start-run.ts';
 import { readResult, waitForRun } from './wait-for-run.ts';
@@ -64,6 +65,7 @@ function execute(deps: ApiDeps): ApiMiddleware {
       ...(await describe(deps, executionId, outcome)),
       flowId,
       blockCount,
+      ...(await readReceipt(deps.db, executionId)),
     };
   };
 }

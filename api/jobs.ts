@@ -1,6 +1,4 @@
 // POST …/jobs and GET …/jobs/{executionId} (spec: Endpoints)
-import { listBlockRuns } from '../db/block-runs.ts';
-import { throughOutage } from '../db/through-outage.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { acceptOnce } from './accept-once.ts';
 import { authenticate } from './authenticate.ts';
@@ -12,9 +10,9 @@ import { loadFlow } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
 import { answer, body, flowPaths, READ_ERRORS, RUN_ERRORS, refusal, runAnswer } from './operations.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
+import { readReceipt } from './receipt.ts';
 import { idempotencyHeaders, jobAccepted, jobRequest, jobState } from './requests.ts';
 import { startRun } from './start-run.ts';
-import { toBlockRun } from './to-block-run.ts';
 import { toRun } from './to-run.ts';
 import { readResult } from './wait-for-run.ts';
 
@@ -92,11 +90,10 @@ function startJob(deps: ApiDeps): ApiMiddleware {
 function getJob({ db }: ApiDeps): ApiMiddleware {
   return async function getJob(ctx) {
     const { run } = ctx.state;
-    const blocks = await throughOutage(() => listBlockRuns(db, run.execution_id));
     ctx.body = {
       ...(await toRun(db, run)),
       ...(run.result && { result: await readResult(db, run.execution_id, run.result) }),
-      blocks: blocks.map(toBlockRun),
+      ...(await readReceipt(db, run.execution_id)),
     };
   };
 }

@@ -2,6 +2,8 @@
 import { z } from 'zod';
 import { IDEMPOTENCY_KEY_HOURS } from '../db/idempotency-keys.ts';
 import { blockFields, parsedJson as json, processorConfig } from './flow-schema.ts';
+import { maxCredits } from './max-credits.ts';
+import { blockRun, receipt } from './receipt.ts';
 
 /** No number here is ever negative. */
 const count = z.int().min(0);
@@ -26,6 +28,7 @@ const runFields = {
     .record(z.string(), blockOverride)
     .default({})
     .meta({ description: 'Overrides by step_id.' }),
+  maxCredits,
 };
 const ignored = z.unknown().optional().meta({ description: 'Ignored: only asynchronous runs call back.' });
 
@@ -84,35 +87,13 @@ export const executeResponse = z
     ...failure,
     flowId,
     blockCount,
+    ...receipt,
   })
   .meta({ id: 'ExecuteResponse' });
 
 export const jobAccepted = z
   .object({ executionId, status: z.literal('started'), flowId, blockCount })
   .meta({ id: 'JobAccepted' });
-
-const usage = z
-  .object({
-    promptTokens: count,
-    completionTokens: count,
-    cost: z.number().meta({ description: 'In credits.' }),
-    ms: count.meta({ description: 'Milliseconds the block took, its last attempt.' }),
-  })
-  .meta({ id: 'Usage' });
-
-const blockRun = z
-  .object({
-    step_id: z.string(),
-    key: z.string().meta({ description: 'step_id, in loops with the iterations: `step#0`.' }),
-    name: z.string(),
-    processor_type: z.enum(['llm', 'passthrough', 'code']),
-    status: z.enum(['completed', 'failed']),
-    attempts: count,
-    model: z.string().nullable(),
-    errorMessage: z.string().optional(),
-    usage,
-  })
-  .meta({ id: 'BlockRun', description: 'One execution of a block.' });
 
 export const runState = z
   .object({
@@ -134,7 +115,7 @@ export const runState = z
 export const jobState = runState
   .extend({
     result: z.unknown().optional().meta({ description: 'On completed: any JSON.' }),
-    blocks: z.array(blockRun),
+    blocks: receipt.blocks,
   })
   .meta({ id: 'JobState' });
 
@@ -148,7 +129,10 @@ export const runList = z
 
 export const runEvents = z
   .union([
-    runState.meta({ description: 'run_started, run_completed, run_failed (GET …/jobs has the result)' }),
+    runState.meta({ description: 'run_started' }),
+    runState
+      .extend({ blocks: receipt.blocks })
+      .meta({ description: 'run_completed, run_failed (GET …/jobs has the result)' }),
     blockRun.meta({ description: 'block_completed, block_failed' }),
   ])
   .meta({ id: 'RunEvent', description: 'The `data` of an event, by its name; `id` grows within a run.' });
