@@ -1,8 +1,9 @@
 // The activity types of this service, by the names operators read in the Temporal Web UI.
 import type { Provider } from '../config.ts';
 import type { Db } from '../db/connect.ts';
-import { requireSpendable } from '../db/ledger.ts';
+import { MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
 import type { LocalRuns } from '../db/local-runs.ts';
+import { releaseReservation, reserveCredits } from '../db/reservations.ts';
 import { finishRun } from '../db/runs.ts';
 import type { LoopCondition } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
@@ -40,14 +41,24 @@ export function createActivities(deps: ActivityDeps) {
     /** One model call (and at most one repair) of an llm block; it may pause for the caller's tools. */
     callModel: (call: BlockCall): Promise<Value | Pause> =>
       attempted(({ attempt, signal }) =>
-        blocks.run(call, attempt, async ({ block, input, message, parameters, ...asked }) => {
-          await requireSpendable(deps.db, call.executionId);
-          const values = { message, previousOutput: input, parameters };
-          const conversation = asked.conversation ?? [
-            { role: 'user', content: renderTemplate(block.prompt ?? '', values) },
-          ];
-          return callModel(deps, { ...asked, block, conversation }, signal);
-        }),
+        blocks
+          .run(call, attempt, ({ block, input, message, parameters, max_credits: max, ...asked }) => {
+            const values = { message, previousOutput: input, parameters };
+            const conversation = asked.conversation ?? [
+              { role: 'user', content: renderTemplate(block.prompt ?? '', values) },
+            ];
+            const { organizationId } = asked;
+            const { executionId, blockKey } = call;
+            const maxMicrocredits = max && Math.round(max * MICROCREDITS_PER_CREDIT);
+            const owner = { organizationId, executionId, blockKey, maxMicrocredits };
+            const reserve = (microcredits: number) => reserveCredits(deps.db, { ...owner, microcredits });
+            return callModel(deps, { ...asked, block, conversation, reserve }, signal);
+          })
+          .catch(async (error: unknown) => {
+            // What can't be released now is taken over by the next attempt, or released by the reconciler.
+            await releaseReservation(deps.db, call).catch(() => undefined);
+            throw error;
+          }),
       ),
 
     /** The JavaScript of a code block, in the sandbox. */

@@ -34,7 +34,13 @@ export async function acceptRun(
   mode: RunMode,
 ): Promise<AcceptedRun | undefined> {
   const { flow } = ctx.state;
-  const { message, parameters = {}, block_overrides = {}, ...asked } = ctx.state.body as RunRequest;
+  const {
+    message,
+    parameters = {},
+    block_overrides = {},
+    maxCredits,
+    ...asked
+  } = ctx.state.body as RunRequest;
   if (message === undefined) throw missing('message');
   requireParameterNames(parameters);
   const overrides = block_overrides as BlockOverrides;
@@ -42,7 +48,14 @@ export async function acceptRun(
   const images = await acceptAttachments(deps, ctx, overrides, asked.attachments);
   const tools = requireTools(deps, flow.definition, overrides, asked);
   requireCredits(flow);
-  const input = { message, parameters, block_overrides, ...images, ...tools } as StoredRunInput;
+  const input = {
+    message,
+    parameters,
+    block_overrides,
+    ...(maxCredits !== undefined && { max_credits: maxCredits }),
+    ...images,
+    ...tools,
+  } as StoredRunInput;
   return storeRun(deps, ctx, { executionId: randomUUID(), mode, input, ...flow });
 }
 

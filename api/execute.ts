@@ -22,6 +22,7 @@ import { limitRate } from './limit-rate.ts';
 import { loadFlow } from './load-flow.ts';
 import { body, flowPaths, runAnswer } from './operations.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
+import { readReceipt } from './receipt.ts';
 import { type ExecuteRequest, executeRequest, executeResponse, idempotencyHeaders } from './requests.ts';
 import { runErrors } from './run-errors.ts';
 import { startRun } from './start-run.ts';
@@ -79,9 +80,14 @@ function execute(deps: ApiDeps): ApiMiddleware {
     const run = await acceptOnce(deps, ctx, () => accept(deps, ctx, 'execute'));
     const outcome = run.outcome ?? (await runToEnd(deps, run, whenClosed(ctx)));
     if (!outcome) return;
-    const { flowId, blockCount } = run;
-    const described = await describeOutcome(deps, run, outcome);
-    ctx.body = { executionId: executionIdOf(run), ...described, flowId, blockCount };
+    const executionId = executionIdOf(run);
+    ctx.body = {
+      executionId,
+      ...(await describeOutcome(deps, run, outcome)),
+      flowId: run.flowId,
+      blockCount: run.blockCount,
+      ...(await readReceipt(deps.db, executionId)),
+    };
   };
 }
 

@@ -4,6 +4,8 @@ import { IDEMPOTENCY_KEY_HOURS } from '../db/idempotency-keys.ts';
 import { RUN_STATUSES } from '../db/schema.ts';
 import { attachmentsField } from './attachments.ts';
 import { blockFields, parsedJson as json, processorConfig } from './flow-schema.ts';
+import { maxCredits } from './max-credits.ts';
+import { blockRun, receipt } from './receipt.ts';
 import { resumeFields, toolCallMessages, toolCalls, toolFields } from './tool-requests.ts';
 
 /** No number here is ever negative. */
@@ -30,6 +32,7 @@ export const runFields = {
     .meta({ description: 'Extra inputs to blocks. The key `attachments` is reserved.' }),
   attachments: attachmentsField,
   block_overrides: blockOverrides.optional().meta({ description: 'Overrides by step_id.' }),
+  maxCredits,
 };
 const ignored = z.unknown().optional().meta({ description: 'Ignored: only asynchronous runs call back.' });
 
@@ -118,41 +121,13 @@ export const executeResponse = z
     ...pausePoint.partial().shape,
     flowId,
     blockCount,
+    ...receipt,
   })
   .meta({ id: 'ExecuteResponse' });
 
 export const jobAccepted = z
   .object({ executionId, status: z.literal('started'), flowId, blockCount })
   .meta({ id: 'JobAccepted' });
-
-const usage = z
-  .object({
-    promptTokens: count,
-    completionTokens: count,
-    cost: z.number().meta({ description: 'In credits.' }),
-    ms: count.meta({ description: 'Milliseconds the block took, its last attempt.' }),
-  })
-  .meta({ id: 'Usage' });
-
-const blockRun = z
-  .object({
-    step_id: z.string(),
-    key: z.string().meta({ description: 'step_id, in loops with the iterations: `step#0`.' }),
-    name: z.string(),
-    processor_type: z.enum(['llm', 'passthrough', 'code']),
-    status: z.enum(['completed', 'failed', 'paused']),
-    attempts: count,
-    model: z.string().nullable(),
-    errorMessage: z.string().optional(),
-    usage,
-  })
-  .meta({ id: 'BlockRun', description: 'One execution of a block.' });
-
-/** What blocks took and cost. */
-export const receipt = {
-  cost: z.number().meta({ description: 'In credits, of the blocks below.' }),
-  blocks: z.array(blockRun),
-};
 
 export const runState = z
   .object({
@@ -177,7 +152,7 @@ export const jobState = runState
   .extend({
     result: z.unknown().optional().meta({ description: 'On completed: any JSON.' }),
     ...pausePoint.partial().shape,
-    blocks: z.array(blockRun),
+    blocks: receipt.blocks,
   })
   .meta({ id: 'JobState' });
 
@@ -191,7 +166,10 @@ export const runList = z
 
 export const runEvents = z
   .union([
-    runState.meta({ description: 'run_started, run_completed, run_failed (GET …/jobs has the result)' }),
+    runState.meta({ description: 'run_started' }),
+    runState
+      .extend({ blocks: receipt.blocks })
+      .meta({ description: 'run_completed, run_failed (GET …/jobs has the result)' }),
     blockRun.meta({ description: 'block_completed, block_failed' }),
   ])
   .meta({ id: 'RunEvent', description: 'The `data` of an event, by its name; `id` grows within a run.' });

@@ -137,6 +137,16 @@ CREATE UNLOGGED TABLE rate_limit (
   constraint rate_limit_pkey PRIMARY KEY (subject)
 );
 
+CREATE TABLE reservation (
+  execution_id uuid not null,
+  block_key text not null,
+  organization_id uuid not null,
+  microcredits bigint not null,
+  reserved_at timestamp with time zone not null default now(),
+  constraint reservation_microcredits_check CHECK ((microcredits >= 0)),
+  constraint reservation_pkey PRIMARY KEY (execution_id, block_key)
+);
+
 CREATE TABLE run (
   execution_id uuid not null,
   organization_id uuid not null,
@@ -169,6 +179,8 @@ CREATE INDEX api_key_project ON public.api_key USING btree (project_id) WHERE (r
 
 CREATE INDEX idempotency_key_age ON public.idempotency_key USING btree (created_at);
 
+CREATE INDEX reservation_by_organization ON public.reservation USING btree (organization_id);
+
 CREATE INDEX run_by_flow ON public.run USING btree (flow_id, started_at DESC, execution_id DESC);
 
 CREATE INDEX run_by_project ON public.run USING btree (project_id, started_at DESC, execution_id DESC);
@@ -200,6 +212,10 @@ ALTER TABLE idempotency_key ADD CONSTRAINT idempotency_key_project_id_fkey FOREI
 ALTER TABLE ledger_entry ADD CONSTRAINT ledger_entry_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
 
 ALTER TABLE project ADD CONSTRAINT project_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
+
+ALTER TABLE reservation ADD CONSTRAINT reservation_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES run(execution_id);
+
+ALTER TABLE reservation ADD CONSTRAINT reservation_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
 
 ALTER TABLE run ADD CONSTRAINT run_concluded_by_fkey FOREIGN KEY (concluded_by) REFERENCES run(execution_id);
 

@@ -79,6 +79,8 @@ export type StoredRunInput = {
   parameters: { [key: string]: Json };
   block_overrides: BlockOverrides;
   attachments?: Attachment[];
+  /** Credits the run may cost at most. */
+  max_credits?: number | undefined;
   tools?: ToolDefinition[] | undefined;
   tool_choice?: ToolChoice | undefined;
   continuation?: Continuation | undefined;
@@ -161,6 +163,15 @@ export interface LedgerEntryTable {
   created_at: Now;
 }
 
+/** Credits set aside for a block execution whose model is asked. */
+export interface ReservationTable {
+  execution_id: string;
+  block_key: string;
+  organization_id: string;
+  microcredits: number;
+  reserved_at: Now;
+}
+
 /** A token bucket of requests, kept as the moment it is full again. */
 export interface RateLimitTable {
   /** Id of an API key or of an organization. */
@@ -189,6 +200,7 @@ export interface Schema {
   run: RunTable;
   block_run: BlockRunTable;
   ledger_entry: LedgerEntryTable;
+  reservation: ReservationTable;
   rate_limit: RateLimitTable;
   idempotency_key: IdempotencyKeyTable;
 }

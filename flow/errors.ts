@@ -49,6 +49,7 @@ export const ERROR_CODES = [
   'ENGINE_UNAVAILABLE',
   'DATABASE_UNAVAILABLE',
   // why a block, and with it the run, failed
+  'MAX_CREDITS_REACHED',
   'INPUT_SCHEMA_MISMATCH',
   'OUTPUT_SCHEMA_MISMATCH',
   'SCHEMA_INVALID',

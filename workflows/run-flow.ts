@@ -55,6 +55,7 @@ export async function runFlow({
 
 const REASONS: { [code: string]: FailureReason } = {
   INSUFFICIENT_CREDITS: 'credits_exhausted',
+  MAX_CREDITS_REACHED: 'credits_exhausted',
 };
 
 function describe(error: unknown): (RunOutcome & { status: 'failed' })['error'] {
