@@ -167,10 +167,11 @@ export const runList = z
 export const runEvents = z
   .union([
     runState.meta({ description: 'run_started' }),
-    runState
-      .extend({ blocks: receipt.blocks })
-      .meta({ description: 'run_completed, run_failed (GET …/jobs has the result)' }),
-    blockRun.meta({ description: 'block_completed, block_failed' }),
+    runState.extend({ blocks: receipt.blocks }).meta({
+      description:
+        'run_completed, run_failed (GET …/jobs has the result), or run_tool_calls_required, run_in_progress where the run waits for its caller',
+    }),
+    blockRun.meta({ description: 'block_completed, block_failed, block_paused' }),
   ])
   .meta({ id: 'RunEvent', description: 'The `data` of an event, by its name; `id` grows within a run.' });
 
