@@ -2,10 +2,23 @@
 import { availableParallelism } from 'node:os';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
+import type { DialMap } from './net/resolve-public.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const count = z.coerce.number().int().min(1);
 const RATE_LIMIT_MAX_PER_MINUTE = 1_000_000;
+/** `{"host" or "host:port": "address:port"}`, as JSON. */
+const dialMap = z
+  .string()
+  .transform((text, ctx) => {
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      ctx.addIssue('is not JSON');
+      return z.NEVER;
+    }
+  })
+  .pipe(z.record(z.string(), z.string().regex(/^\S+:\d{1,5}$/, 'reads address:port')));
 /** An empty value is refused: it would read as 0, which is no limit. */
 const rateLimit = z.string().min(1).transform(Number).pipe(z.int().min(0).max(RATE_LIMIT_MAX_PER_MINUTE));
 
@@ -33,7 +46,13 @@ const environment = z.object({
   WEIR_RATE_LIMIT_PER_KEY: rateLimit.default(60_000),
   /** The same for all API keys of an organization together. */
   WEIR_RATE_LIMIT_PER_ORGANIZATION: rateLimit.default(300_000),
+  /** For tests: hosts of callers' URLs that are dialled elsewhere, unchecked. Refused in production. */
+  WEIR_TEST_DIAL_MAP: dialMap.optional(),
 });
+const soundEnvironment = environment.refine(
+  ({ NODE_ENV, WEIR_TEST_DIAL_MAP }) => NODE_ENV !== 'production' || WEIR_TEST_DIAL_MAP === undefined,
+  { path: ['WEIR_TEST_DIAL_MAP'], message: 'is for tests: it must not be set in production' },
+);
 
 /** Where a provider prefix (`openai/…`) leads. */
 export type Provider = { baseUrl: string; apiKey: string };
@@ -65,12 +84,13 @@ export type Config = {
   /** Requests per minute; 0: no limit. */
   rateLimitPerKey: number;
   rateLimitPerOrganization: number;
+  dialMap: DialMap | undefined;
   providers: Record<string, Provider>;
 };
 
 /** Reads the configuration; throws an Error that names every variable that is missing or wrong. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
-  const parsed = environment.safeParse(env, {
+  const parsed = soundEnvironment.safeParse(env, {
     error: (issue) => (issue.input === undefined ? 'is not set' : undefined),
   });
   if (!parsed.success) {
@@ -93,6 +113,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     modelsFile: values.WEIR_MODELS_FILE,
     rateLimitPerKey: values.WEIR_RATE_LIMIT_PER_KEY,
     rateLimitPerOrganization: values.WEIR_RATE_LIMIT_PER_ORGANIZATION,
+    dialMap: values.WEIR_TEST_DIAL_MAP,
     providers: readProviders(env),
   };
 }
