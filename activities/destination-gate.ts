@@ -45,7 +45,7 @@ export function createDestinationGate(concurrency: number): DestinationGate {
           if (isAdmitted) running.add(keys, 1);
           resolve(isAdmitted);
         };
-        const timer = setTimeout(() => decide(false), WAIT_MAX_MS);
+        const timer = setTimeout(() => decide(false), WAIT_MAX_MS).unref();
         const waiting = { keys, admit: () => decide(true) };
         queue.add(waiting);
         if (hasRoom(keys)) waiting.admit();

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { DELIVERY_STATUSES } from '../flow/delivery.ts';
 import { webhookEvent } from './callback-fields.ts';
+import { moment } from './query.ts';
 
 const organizationId = z.uuid();
 const time = z.iso.datetime();
@@ -86,10 +87,6 @@ export const testRequest = z
     event: webhookEvent.default('flow.completed'),
   })
   .meta({ id: 'WebhookTestRequest' });
-
-const moment = z.iso
-  .datetime({ offset: true, error: 'is a time with its offset, such as 2026-01-31T12:00:00Z' })
-  .transform((text) => new Date(text));
 
 export const recoverRequest = z
   .strictObject({

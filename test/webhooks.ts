@@ -5,6 +5,9 @@ import path from 'node:path';
 import { startWebhookReceiver, testAuthority, type WebhookReceiver } from './fakes/webhook-receiver.ts';
 import { type Answer, startWeir, type Tenant, type Weir } from './harness.ts';
 
+/** A delivery's activity as the engine has it between two attempts; `gapMs` is NaN after one whose worker was lost. */
+export type PendingAttempt = { attempt: number; gapMs: number; lastFailure: string };
+
 export type WebhookWeir = Weir & {
   /** What processes of the same Weir need. */
   env: NodeJS.ProcessEnv;
@@ -15,6 +18,12 @@ export type WebhookWeir = Weir & {
   rotate(tenant: Tenant): Promise<string>;
   /** Starts a job that calls back to a receiver; answers its executionId. */
   startJob(tenant: Tenant, flow: string, hook: WebhookReceiver, more?: object): Promise<string>;
+  /** Sends a made-up event; answers the delivery. */
+  sendTest(tenant: Tenant, hook: WebhookReceiver): Promise<Answer['body']>;
+  /** Waits until the engine has scheduled attempt `attempt` of the workflow for later. */
+  pendingAttempt(workflowId: string, attempt: number): Promise<PendingAttempt>;
+  /** Lets the engine make the pending attempt now, as an operator would who unpauses it. */
+  attemptNow(workflowId: string): Promise<void>;
   /** Polls a delivery until `holds`; the last one of the tenant when no id is given. */
   deliveryWhen(
     tenant: Tenant,
@@ -61,6 +70,36 @@ export async function startWebhookWeir(
       if (status !== 202) throw new Error(JSON.stringify(body));
       return body.executionId;
     },
+    async sendTest(tenant, hook) {
+      const { status, body } = await webhookWeir.webhooks(tenant, 'POST', 'test', {
+        url: `https://${hook.host}/hook`,
+      });
+      if (status !== 202) throw new Error(JSON.stringify(body));
+      return body;
+    },
+    async pendingAttempt(workflowId, attempt) {
+      for (;;) {
+        const { raw } = await weir.client.workflow.getHandle(workflowId).describe();
+        const [pending] = raw.pendingActivities ?? [];
+        if (pending?.attempt === attempt && pending.nextAttemptScheduleTime)
+          return {
+            attempt,
+            gapMs: toMs(pending.nextAttemptScheduleTime) - toMs(pending.lastAttemptCompleteTime ?? {}),
+            lastFailure: pending.lastFailure?.message ?? '',
+          };
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    },
+    async attemptNow(workflowId) {
+      const activity = {
+        namespace: 'default',
+        execution: { workflowId },
+        type: 'attemptDelivery',
+        identity: 'test',
+      };
+      await weir.client.workflowService.pauseActivity(activity);
+      await weir.client.workflowService.unpauseActivity(activity);
+    },
     async deliveryWhen(tenant, holds, id) {
       for (;;) {
         const { body: list } = await webhookWeir.webhooks(tenant, 'GET', 'deliveries?limit=1');
@@ -79,4 +118,11 @@ export async function startWebhookWeir(
     },
   };
   return webhookWeir;
+}
+
+type Timestamp = { seconds?: unknown; nanos?: number | null };
+
+/** Whole milliseconds: the engine itself adds some microseconds. */
+function toMs({ seconds, nanos }: Timestamp): number {
+  return Number(seconds) * 1_000 + Math.floor((nanos ?? 0) / 1_000_000);
 }
