@@ -21,7 +21,7 @@ const dialMap = z
   })
   .pipe(z.record(z.string(), z.string().regex(/^\S+:\d{1,5}$/, 'reads address:port')));
 /** `id:key,id:key`; each key is 32 bytes in base64. */
-const encryptionKeys = z
+export const encryptionKeys = z
   .string()
   .regex(/^[\w-]+:[\w+/=-]+(,[\w-]+:[\w+/=-]+)*$/, 'reads id:key,id:key')
   .transform((text) =>
