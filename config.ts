@@ -7,6 +7,7 @@ import type { DialMap } from './net/resolve-public.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const count = z.coerce.number().int().min(1);
+const MODELS_REFRESH_MAX_MINUTES = 7 * 24 * 60;
 const RATE_LIMIT_MAX_PER_MINUTE = 1_000_000;
 /** `{"host" or "host:port": "address:port"}`, as JSON. */
 const dialMap = z
@@ -64,6 +65,13 @@ const environment = z.object({
   WEIR_WEBHOOK_CA_FILE: z.string().optional(),
   /** Path of a JSON file merged over models/models.json. */
   WEIR_MODELS_FILE: z.string().optional(),
+  /** Where a JSON file is fetched from that is merged over both. */
+  WEIR_MODELS_URL: z
+    .url({ protocol: /^https?$/ })
+    .refine((url) => !/\/\/[^/?#]*@/.test(url), { error: 'takes no user name or password' })
+    .optional(),
+  /** Minutes between two looks at it. */
+  WEIR_MODELS_REFRESH: count.max(MODELS_REFRESH_MAX_MINUTES).default(60),
   /** Requests per minute that one API key may send, over all API processes; 0: no limit. */
   WEIR_RATE_LIMIT_PER_KEY: rateLimit.default(60_000),
   /** The same for all API keys of an organization together. */
@@ -107,6 +115,8 @@ export type Config = {
   webhookConcurrency: number;
   webhookCaFile: string | undefined;
   modelsFile: string | undefined;
+  modelsUrl: string | undefined;
+  modelsRefreshMinutes: number;
   /** Requests per minute; 0: no limit. */
   rateLimitPerKey: number;
   rateLimitPerOrganization: number;
@@ -140,6 +150,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     webhookConcurrency: values.WEIR_WEBHOOK_CONCURRENCY,
     webhookCaFile: values.WEIR_WEBHOOK_CA_FILE,
     modelsFile: values.WEIR_MODELS_FILE,
+    modelsUrl: values.WEIR_MODELS_URL,
+    modelsRefreshMinutes: values.WEIR_MODELS_REFRESH,
     rateLimitPerKey: values.WEIR_RATE_LIMIT_PER_KEY,
     rateLimitPerOrganization: values.WEIR_RATE_LIMIT_PER_ORGANIZATION,
     dialMap: values.WEIR_TEST_DIAL_MAP,

@@ -1,10 +1,13 @@
 // An llm block: a chat completion, with structured output when the block has an outputSchema.
 import type { OpenAI } from 'openai';
 import type { Provider } from '../config.ts';
+import type { Attachment } from '../flow/attachment.ts';
 import type { Block, Json, JsonSchema } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
+import type { ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
 import type { Registry, TokenUsage } from '../models/registry.ts';
-import { completeChat } from './model-completion.ts';
+import { estimateUsage } from './estimate-usage.ts';
+import { type ChatAnswer, completeChat } from './model-completion.ts';
 import { readJson, schemaInstruction, schemaResponseFormat } from './model-output.ts';
 
 export { ModelUnavailable } from './model-unavailable.ts';
@@ -14,11 +17,24 @@ const PATH_MAX_LENGTH = 300;
 
 type Problem = { path: string; message: string };
 
-/** A block whose prompt template is already rendered. */
-export type ModelRequest = { block: Block; prompt: string };
+/** What the answers for one block have used, a repair included. */
+export type ModelUsage = TokenUsage & { model?: string; costMicrocredits: number };
 
-/** `output` is the text, or the value that matches the outputSchema; usage and cost cover a repair too. */
-export type ModelReply = TokenUsage & { output: Json; model: string; costMicrocredits: number };
+/** A block, and the conversation it puts to its model: the rendered prompt, then the tool calls and results so far. */
+export type ModelRequest = {
+  block: Block;
+  conversation: ToolCallMessage[];
+  attachments?: Attachment[] | undefined;
+  tools?: ToolDefinition[] | undefined;
+  tool_choice?: ToolChoice | undefined;
+  /** Filled in with each answer, so that one which ends in a failure is paid too. */
+  usage: ModelUsage;
+  /** Told before each request what the block may have cost after it, in microcredits; what it throws is passed on. */
+  reserve(microcredits: number): Promise<void>;
+};
+
+/** The text, or the value that matches the outputSchema; `paused`: the conversation, which ends with tool calls. */
+export type ModelReply = { output: Json; paused?: boolean };
 
 export type ModelDeps = {
   providers: Record<string, Provider>;
@@ -28,8 +44,8 @@ export type ModelDeps = {
 };
 
 /**
- * Asks the block's model. An answer that misses the outputSchema goes back to the model once. Throws
- * ModelUnavailable when repeating may help, ServiceError when it can't, the signal's reason when it is aborted.
+ * Asks the block's model. An answer that misses the outputSchema goes back to the model once. Throws ModelUnavailable
+ * when repeating may help, ServiceError when it can't, the signal's reason when it is aborted.
  */
 export async function callModel(
   deps: ModelDeps,
@@ -37,27 +53,40 @@ export async function callModel(
   signal: AbortSignal,
 ): Promise<ModelReply> {
   const { model = '', outputSchema: schema, processor_config: config = {} } = request.block;
+  const { usage, tools = [] } = request;
+  usage.model = model;
   const { json_schema: hasFormat } = deps.registry.capabilities(model);
   const provider = findProvider(deps.providers, model);
   const format = schema !== undefined && hasFormat ? schemaResponseFormat(schema) : undefined;
   const messages = buildMessages(request, format === undefined ? schema : undefined);
-  const usage = { promptTokens: 0, completionTokens: 0 };
 
-  async function ask(): Promise<string> {
-    const params = { messages, response_format: format, ...sampling(model, config) };
-    const answer = await completeChat(provider, model, params, signal);
-    usage.promptTokens += answer.promptTokens;
-    usage.completionTokens += answer.completionTokens;
-    return answer.text;
+  async function ask(choice = request.tool_choice): Promise<ChatAnswer> {
+    const asked = {
+      messages,
+      response_format: format,
+      ...(tools.length > 0 && { tools, tool_choice: choice }),
+    } as Omit<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming, 'model'>;
+    const estimate = deps.registry.costMicrocredits(model, estimateUsage(asked, config.max_tokens));
+    await request.reserve(usage.costMicrocredits + estimate);
+    return completeChat(provider, model, { ...asked, ...sampling(model, config) }, signal, (answer) => {
+      usage.promptTokens += answer.promptTokens;
+      usage.completionTokens += answer.completionTokens;
+      usage.costMicrocredits = deps.registry.costMicrocredits(model, usage);
+    });
   }
 
-  let output: Json = await ask();
+  const { text, toolCalls } = await ask();
+  if (tools.length > 0 && toolCalls.length > 0) {
+    const asked = { role: 'assistant', content: text || null, tool_calls: toolCalls };
+    return { output: [...request.conversation, asked] as Json, paused: true };
+  }
+  let output: Json = text;
   if (schema !== undefined) {
-    let reading = await readOutput(deps, schema, output);
+    let reading = await readOutput(deps, schema, text);
     if (reading.problems.length > 0) {
-      messages.push({ role: 'assistant', content: output });
+      messages.push({ role: 'assistant', content: text });
       messages.push({ role: 'user', content: repairPrompt(list(reading.problems)) });
-      reading = await readOutput(deps, schema, await ask());
+      reading = await readOutput(deps, schema, (await ask('none')).text);
     }
     if (reading.problems.length > 0) {
       throw new ServiceError(
@@ -68,7 +97,7 @@ export async function callModel(
     }
     output = reading.value;
   }
-  return { output, model, ...usage, costMicrocredits: deps.registry.costMicrocredits(model, usage) };
+  return { output };
 }
 
 function findProvider(providers: Record<string, Provider>, model: string): Provider {
@@ -87,8 +116,19 @@ function findProvider(providers: Record<string, Provider>, model: string): Provi
 function buildMessages(request: ModelRequest, instructed: JsonSchema | undefined) {
   const messages: OpenAI.Chat.ChatCompletionMessageParam[] = [];
   if (instructed !== undefined) messages.push({ role: 'system', content: schemaInstruction(instructed) });
-  messages.push({ role: 'user', content: request.prompt });
-  return messages;
+  const conversation = request.conversation.map((message, index) =>
+    message.role === 'user' && index === 0
+      ? { ...message, content: userContent(message.content, request.attachments) }
+      : message,
+  );
+  return [...messages, ...(conversation as OpenAI.Chat.ChatCompletionMessageParam[])];
+}
+
+/** The images go with the prompt, which is the first message. */
+function userContent(text: string, attachments: Attachment[] = []) {
+  if (attachments.length === 0) return text;
+  const images = attachments.map(({ url }) => ({ type: 'image_url' as const, image_url: { url } }));
+  return [{ type: 'text' as const, text }, ...images];
 }
 
 /** OpenAI's reasoning models refuse `max_tokens`; other servers may not know its successor. */

@@ -1,9 +1,10 @@
 // The activity types of this service, by the names operators read in the Temporal Web UI.
 import type { Provider } from '../config.ts';
 import type { Db } from '../db/connect.ts';
-import { requireSpendable } from '../db/ledger.ts';
+import { MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
 import type { LocalRuns } from '../db/local-runs.ts';
 import { findRunDelivery } from '../db/open-deliveries.ts';
+import { releaseReservation, reserveCredits } from '../db/reservations.ts';
 import { finishRun } from '../db/runs.ts';
 import type { LoopCondition } from '../flow/definition.ts';
 import type { DeliveryCall } from '../flow/delivery.ts';
@@ -12,6 +13,7 @@ import { meets } from '../flow/interpreter.ts';
 import { CODE_TIMEOUT_DEFAULT_MS } from '../flow/limits.ts';
 import type { BlockCall, RunOutcome } from '../flow/run.ts';
 import { renderTemplate } from '../flow/template.ts';
+import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import type { Validator } from '../json-schema/validator.ts';
 import type { Registry } from '../models/registry.ts';
@@ -38,18 +40,31 @@ export type Activities = ReturnType<typeof createActivities>;
 export function createActivities(deps: ActivityDeps) {
   const blocks = createBlockRunner(deps);
   return {
-    /** One model call (and at most one repair) of an llm block. */
-    callModel: (call: BlockCall): Promise<Value> =>
+    /** One model call (and at most one repair) of an llm block; it may pause for the caller's tools. */
+    callModel: (call: BlockCall): Promise<Value | Pause> =>
       attempted(({ attempt, signal }) =>
-        blocks.run(call, attempt, async ({ block, input, message, parameters }) => {
-          await requireSpendable(deps.db, call.executionId);
-          const prompt = renderTemplate(block.prompt ?? '', { message, previousOutput: input, parameters });
-          return callModel(deps, { block, prompt }, signal);
-        }),
+        blocks
+          .run(call, attempt, ({ block, input, message, parameters, max_credits: max, ...asked }) => {
+            const values = { message, previousOutput: input, parameters };
+            const conversation = asked.conversation ?? [
+              { role: 'user', content: renderTemplate(block.prompt ?? '', values) },
+            ];
+            const { organizationId } = asked;
+            const { executionId, blockKey } = call;
+            const maxMicrocredits = max && Math.round(max * MICROCREDITS_PER_CREDIT);
+            const owner = { organizationId, executionId, blockKey, maxMicrocredits };
+            const reserve = (microcredits: number) => reserveCredits(deps.db, { ...owner, microcredits });
+            return callModel(deps, { ...asked, block, conversation, reserve }, signal);
+          })
+          .catch(async (error: unknown) => {
+            // What can't be released now is taken over by the next attempt, or released by the reconciler.
+            await releaseReservation(deps.db, call).catch(() => undefined);
+            throw error;
+          }),
       ),
 
     /** The JavaScript of a code block, in the sandbox. */
-    runCode: (call: BlockCall): Promise<Value> =>
+    runCode: (call: BlockCall): Promise<Value | Pause> =>
       attempted(({ attempt, signal }) =>
         blocks.run(call, attempt, async ({ block, input, message, parameters }) => {
           const timeoutMs = block.processor_config?.timeout_ms ?? CODE_TIMEOUT_DEFAULT_MS;
@@ -65,7 +80,7 @@ export function createActivities(deps: ActivityDeps) {
       ),
 
     /** Forwards its input. */
-    passThrough: (call: BlockCall): Promise<Value> =>
+    passThrough: (call: BlockCall): Promise<Value | Pause> =>
       attempted(({ attempt }) => blocks.run(call, attempt, async ({ input }) => ({ output: input }))),
 
     /** How many items a stored value has; undefined when it is no array. */

@@ -1,16 +1,20 @@
 // What every block execution does around its processor: input, schemas, overrides, trace row, charge.
+import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { loadStored, recordBlockRun } from '../db/block-runs.ts';
+import { loadBlockOutput, loadStored, recordBlockRun } from '../db/block-runs.ts';
 import { definitionsOf } from '../db/definitions.ts';
 import { getRunContext, type RunContext } from '../db/runs.ts';
+import type { Attachment } from '../flow/attachment.ts';
+import { canonicalJson } from '../flow/canonical-json.ts';
 import type { Block, Json } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
-import { applyOverride } from '../flow/overrides.ts';
+import { applyOverride, overrideOf } from '../flow/overrides.ts';
 import { listBlocks } from '../flow/plan.ts';
 import { type BlockCall, CANCELLED } from '../flow/run.ts';
-import { MESSAGE_REF, resolveValue, toLeaf, type Value } from '../flow/value.ts';
+import type { Pause, ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
+import { INPUT_REF, MESSAGE_REF, resolveValue, toLeaf, type Value } from '../flow/value.ts';
 import type { Attempt } from './attempted.ts';
-import { ModelUnavailable } from './call-model.ts';
+import { ModelUnavailable, type ModelUsage } from './call-model.ts';
 import type { ActivityDeps } from './index.ts';
 import { persist } from './persist.ts';
 
@@ -26,22 +30,24 @@ export type BlockInput = {
   input: Json;
   message: string;
   parameters: { [key: string]: Json };
+  attachments: Attachment[] | undefined;
+  tools?: ToolDefinition[] | undefined;
+  tool_choice?: ToolChoice | undefined;
+  /** The conversation that this block goes on with after a pause. */
+  conversation?: ToolCallMessage[] | undefined;
+  organizationId: string;
+  /** Credits the run may cost at most. */
+  max_credits: number | undefined;
+  /** What a model has used so far: recorded and charged however the block ends. */
+  usage: ModelUsage;
 };
 
-/** What a processor answers; tokens and cost are a model's. */
-export type BlockResult = {
-  output: Json;
-  model?: string;
-  promptTokens?: number;
-  completionTokens?: number;
-  costMicrocredits?: number;
-};
-
-export type Processor = (input: BlockInput) => Promise<BlockResult>;
+/** `paused`: the output is a conversation that waits for tools. */
+export type Processor = (input: BlockInput) => Promise<{ output: Json; paused?: boolean }>;
 
 export type BlockRunner = {
   /** Runs one block execution at most once: one that is recorded as completed answers with its recorded output. */
-  run(call: BlockCall, attempt: Attempt, process: Processor): Promise<Value>;
+  run(call: BlockCall, attempt: Attempt, process: Processor): Promise<Value | Pause>;
   /** The JSON a value of this run stands for. */
   resolve(executionId: string, value: Value): Promise<Json>;
 };
@@ -56,11 +62,11 @@ export function createBlockRunner({
   // Large values only: a loop over a stored array reads it once per item.
   const outputs = new LRUCache<string, { json: Json }>({ max: OUTPUTS_KEPT });
 
-  async function run(call: BlockCall, attempt: Attempt, process: Processor): Promise<Value> {
+  async function run(call: BlockCall, attempt: Attempt, process: Processor): Promise<Value | Pause> {
     // A first attempt in this process trusts the cached list; a repeated one may follow a lost answer.
     if (attempt.number > 1) contexts.delete(call.executionId);
     const context = await loadContext(call.executionId);
-    if (context.completed.has(call.blockKey)) return recordedOutput(call);
+    if (context.completed.has(call.blockKey)) return recordedReply(call);
     // Its workflow was started at the moment its caller cancelled it, and is not to spend anything.
     if (context.cancelled) throw new ServiceError(CANCELLED.code, CANCELLED.message);
 
@@ -75,37 +81,60 @@ export function createBlockRunner({
       attempts: attempt.number,
       startedAt: new Date(),
     };
+    const { message, parameters, attachments, max_credits, tools, tool_choice } = context.input;
+    const { organizationId } = context;
+    const conversation = resumeOf(context, call)?.messages;
+    const usage: ModelUsage = { promptTokens: 0, completionTokens: 0, costMicrocredits: 0 };
     try {
       const input = await resolve(call.executionId, call.input);
-      await enforce(block.inputSchema, input, 'INPUT_SCHEMA_MISMATCH', 'The input');
-      const { output, ...usage } = await process({
+      // What goes on after a pause had its input checked before.
+      if (!conversation) await enforce(block.inputSchema, input, 'INPUT_SCHEMA_MISMATCH', 'The input');
+      const { output, paused } = await process({
         block,
         input,
-        ...context.input,
+        message,
+        parameters,
+        attachments,
+        ...(block.processor_config?.tools_enabled && { tools, tool_choice, conversation }),
+        organizationId,
+        max_credits,
+        usage,
       });
       // A model's answer has been validated, and repaired, by its processor.
       if (block.processor_type !== 'llm')
         await enforce(block.outputSchema, output, 'OUTPUT_SCHEMA_MISMATCH', 'The output');
       const serialized = serialize(output);
-      const value = toLeaf(call.blockKey, output);
-      const row = { ...trace, ...usage, output: serialized };
-      const recorded = await persist(() =>
-        recordBlockRun(db, context.organizationId, row, call.ends ? value : undefined),
-      );
+      const row = { ...trace, ...usage, output: serialized, ...(paused && { paused }) };
+      const ends = call.ends && !paused;
+      const value = paused ? undefined : toLeaf(call.blockKey, output);
+      const recorded = await persist(() => recordBlockRun(db, organizationId, row, ends ? value : undefined));
       context.completed.add(call.blockKey);
-      if (recorded && call.ends) localRuns.end(call.executionId, { status: 'completed', result: value });
-      return recorded ? value : await recordedOutput(call);
+      if (!recorded || !value) return await recordedReply(call);
+      if (ends) localRuns.end(call.executionId, { status: 'completed', result: value });
+      return value;
     } catch (error) {
       if (error instanceof ServiceError || attempt.last) {
-        const row = { ...trace, error: describe(error) };
-        await persist(() => recordBlockRun(db, context.organizationId, row));
+        const row = { ...trace, ...usage, error: describe(error) };
+        await persist(() => recordBlockRun(db, organizationId, row));
       }
       throw error;
     }
   }
 
-  async function recordedOutput(call: BlockCall): Promise<Value> {
-    return toLeaf(call.blockKey, await loadOutput(call.executionId, call.blockKey));
+  async function recordedReply(call: BlockCall): Promise<Value | Pause> {
+    const { output, paused } = await loadBlockOutput(db, call.executionId, call.blockKey);
+    if (!paused) return toLeaf(call.blockKey, output);
+    const context = await loadContext(call.executionId);
+    const messages = output as ToolCallMessage[];
+    const last = messages.at(-1);
+    return {
+      paused: {
+        step_id: call.stepId,
+        iterations: (resumeOf(context, call)?.iterations ?? 0) + 1,
+        tool_call_ids: (last?.role === 'assistant' ? (last.tool_calls ?? []) : []).map(({ id }) => id),
+        digest: createHash('sha256').update(canonicalJson(messages)).digest('hex'),
+      },
+    };
   }
 
   async function loadContext(executionId: string): Promise<RunContext> {
@@ -120,12 +149,12 @@ export function createBlockRunner({
     const definition = await definitions.get(context.flowVersionId);
     const block = listBlocks(definition).find((candidate) => candidate.step_id === stepId);
     if (!block) throw new ServiceError('INVALID_TREE', `This version of the flow has no block ${stepId}.`);
-    const { block_overrides: overrides } = context.input;
-    return applyOverride(block, Object.hasOwn(overrides, stepId) ? overrides[stepId] : undefined);
+    return applyOverride(block, overrideOf(context.input.block_overrides, stepId));
   }
 
   async function loadOutput(executionId: string, ref: string): Promise<Json> {
     if (ref === MESSAGE_REF) return (await loadContext(executionId)).input.message;
+    if (ref === INPUT_REF) return (await loadContext(executionId)).input.continuation?.input ?? null;
     const key = `${executionId}/${ref}`;
     const kept = outputs.get(key);
     if (kept) return kept.json;
@@ -152,6 +181,12 @@ export function createBlockRunner({
   }
 
   return { run, resolve };
+}
+
+/** How the block goes on, when it is the one that had paused. */
+function resumeOf({ input }: RunContext, call: BlockCall) {
+  const resume = input.continuation?.resume;
+  return resume?.step_id === call.stepId ? resume : undefined;
 }
 
 /** What a caller may read of an error. */

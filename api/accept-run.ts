@@ -1,20 +1,29 @@
 import { randomUUID } from 'node:crypto';
-import { insertKeyedRun } from '../db/idempotency-keys.ts';
-import { insertRun } from '../db/runs.ts';
+import { insertKeyedRuns } from '../db/idempotency-keys.ts';
+import { insertRuns, type NewRun } from '../db/runs.ts';
 import type { RunMode, StoredRunInput } from '../db/schema.ts';
 import { throughOutage } from '../db/through-outage.ts';
-import type { JsonSchema } from '../flow/definition.ts';
+import type { FlowDefinition } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
-import { type BlockOverrides, checkOverrides } from '../flow/overrides.ts';
+import type { BlockOverrides } from '../flow/overrides.ts';
 import type { RunOutcome } from '../flow/run.ts';
+import { readAttachments } from './attachments.ts';
+import { requireValidOverrides } from './check-overrides.ts';
 import type { ApiContext, ApiDeps } from './context.ts';
-import { PROBLEMS_MAX } from './json-body.ts';
+import type { LoadedFlow } from './load-flow.ts';
 import { readCallback } from './read-callback.ts';
 import type { JobRequest, RunRequest } from './requests.ts';
+import { requireImageSupport } from './require-image-support.ts';
+import { requireTools } from './require-tools.ts';
 import type { RunStart } from './start-run.ts';
 
-/** A stored run. `outcome`: one that was accepted before has ended like this. */
+/** A stored run. `outcome`: one that was accepted before has ended, or paused, like this. */
 export type AcceptedRun = RunStart & { flowId: string; blockCount: number; outcome?: RunOutcome | undefined };
+
+/** The executionId that callers know the run by. */
+export function executionIdOf({ executionId, continues }: RunStart): string {
+  return continues ?? executionId;
+}
 
 /**
  * Checks everything a run can be refused for, then stores it: from here on it is not lost. Undefined when another
@@ -25,89 +34,117 @@ export async function acceptRun(
   ctx: ApiContext,
   mode: RunMode,
 ): Promise<AcceptedRun | undefined> {
-  const { flow, key, idempotencyKey } = ctx.state;
-  const { message, parameters, block_overrides } = ctx.state.body as RunRequest;
-  if (Object.hasOwn(parameters, 'attachments'))
-    throw new ServiceError(
-      'PARAMETER_NAME_RESERVED',
-      'parameters.attachments is reserved: give this parameter another name.',
-    );
-  await requireValidOverrides(deps, ctx, block_overrides as BlockOverrides);
+  const { flow } = ctx.state;
+  const {
+    message,
+    parameters = {},
+    block_overrides = {},
+    maxCredits,
+    ...asked
+  } = ctx.state.body as RunRequest;
+  if (message === undefined) throw missing('message');
+  requireParameterNames(parameters);
+  const overrides = block_overrides as BlockOverrides;
+  await requireValidOverrides(deps, flow.definition, 'block_overrides', overrides);
+  const images = await acceptAttachments(deps, ctx, overrides, asked.attachments);
+  const tools = requireTools(deps, flow.definition, overrides, asked);
   const callback = mode === 'jobs' ? await readCallback(deps, ctx.state.body as JobRequest) : undefined;
-  if (flow.balanceMicrocredits <= 0)
-    throw new ServiceError('INSUFFICIENT_CREDITS', 'The organization has no credits left.');
+  requireCredits(flow);
+  const input = {
+    message,
+    parameters,
+    block_overrides,
+    ...(maxCredits !== undefined && { max_credits: maxCredits }),
+    ...images,
+    ...tools,
+  } as StoredRunInput;
+  return storeRun(deps, ctx, { executionId: randomUUID(), mode, input, callback, ...flow });
+}
 
-  // What JSON text held is JSON.
-  const input = { message, parameters, block_overrides } as StoredRunInput;
-  const executionId = randomUUID();
-  ctx.state.accepted = { executionId };
-  const run = {
-    executionId,
-    organizationId: flow.organizationId,
-    projectId: flow.projectId,
-    flowId: flow.flowId,
-    flowVersionId: flow.flowVersionId,
-    mode,
-    environment: key.environment,
-    input,
-    callback,
-  };
+/** `version` and what it holds may differ from the flow's of the request: a resumed run keeps its version. */
+export type RunToStore = Pick<NewRun, 'executionId' | 'mode' | 'input' | 'callback' | 'continues'> & {
+  flowVersionId: string;
+  version: number;
+  definition: FlowDefinition;
+};
+
+/** Stores a run, and with it the step-through `session` it is the first call of. Undefined as in `acceptRun`. */
+export async function storeRun(
+  deps: ApiDeps,
+  ctx: ApiContext,
+  run: RunToStore,
+  session?: Pick<NewRun, 'executionId' | 'input'>,
+): Promise<AcceptedRun | undefined> {
+  const { flow, key, idempotencyKey } = ctx.state;
+  const { executionId, mode, input, callback, continues } = run;
+  ctx.state.accepted = { executionId: continues?.executionId ?? executionId };
+  const { organizationId, projectId, flowId } = flow;
+  const { flowVersionId, version, definition } = run;
+  const row = { organizationId, projectId, flowId, flowVersionId, mode, environment: key.environment };
+  const rows: NewRun[] = [{ ...row, executionId, input, callback, continues }];
+  if (session) rows.unshift({ ...row, ...session, status: 'in_progress' });
   // Repeated after a lost answer, a keyed run finds its own key taken, and is then found under it.
   const accepted = await throughOutage(() =>
-    idempotencyKey ? insertKeyedRun(deps.db, run, idempotencyKey) : insertRun(deps.db, run).then(() => true),
+    idempotencyKey
+      ? insertKeyedRuns(deps.db, rows, idempotencyKey)
+      : insertRuns(deps.db, rows).then(() => true),
   );
   if (!accepted) {
     ctx.state.accepted = undefined;
     return undefined;
   }
-  const { organizationId, flowVersionId } = flow;
   const context = { organizationId, flowVersionId, input, completed: new Set<string>(), cancelled: false };
   deps.localRuns?.contexts.set(executionId, context);
   const { org = '', project = '', flow: flowSlug = '' } = ctx.params;
   return {
     executionId,
+    continues: continues?.executionId ?? null,
+    from: continues?.from ?? null,
+    to: continues?.to ?? null,
     organization: org,
     project,
     flow: flowSlug,
-    version: flow.version,
+    version,
     mode,
     environment: key.environment,
-    definition: flow.definition,
-    flowId: flow.flowId,
+    flowVersionId,
+    definition,
+    flowId,
     blockCount: flow.blockCount,
     callback: callback !== undefined,
   };
 }
 
-async function requireValidOverrides(
+/** Attachments as they are stored; {} when there are none. Throws the codes of attachments. */
+export async function acceptAttachments(
   deps: ApiDeps,
   ctx: ApiContext,
   overrides: BlockOverrides,
-): Promise<void> {
-  const problems = checkOverrides(ctx.state.flow.definition, overrides);
-  for (const [stepId, override] of Object.entries(overrides)) {
-    for (const name of ['inputSchema', 'outputSchema'] as const) {
-      const problem = override[name] === undefined ? undefined : await schemaProblem(deps, override[name]);
-      if (problem) problems.push({ field: `${stepId}.${name}`, message: problem });
-    }
-  }
-  if (problems.length === 0) return;
-  const errors = problems
-    .slice(0, PROBLEMS_MAX)
-    .map(({ field, message }) => ({ field: `block_overrides.${field}`, message }));
-  throw new ServiceError(
-    'VALIDATION_ERROR',
-    errors.map(({ field, message }) => `${field}: ${message}`).join('; '),
-    { errors },
-  );
+  sent: unknown[] = [],
+): Promise<Pick<StoredRunInput, 'attachments'>> {
+  const attachments = await readAttachments(sent, deps.resolvePublic);
+  const { definition } = ctx.state.flow;
+  requireImageSupport(ctx, deps.registry, { definition, overrides, attachments });
+  return attachments.length > 0 ? { attachments } : {};
 }
 
-async function schemaProblem({ validator }: ApiDeps, schema: JsonSchema): Promise<string | undefined> {
-  try {
-    await validator.check(schema);
-    return undefined;
-  } catch (error) {
-    if (error instanceof ServiceError) return error.message;
-    throw error;
-  }
+/** Throws INSUFFICIENT_CREDITS. */
+export function requireCredits(flow: LoadedFlow): void {
+  if (flow.balanceMicrocredits <= 0)
+    throw new ServiceError('INSUFFICIENT_CREDITS', 'The organization has no credits left.');
+}
+
+/** Throws PARAMETER_NAME_RESERVED. */
+export function requireParameterNames(parameters: object): void {
+  if (Object.hasOwn(parameters, 'attachments'))
+    throw new ServiceError(
+      'PARAMETER_NAME_RESERVED',
+      'parameters.attachments is reserved: give this parameter another name.',
+    );
+}
+
+/** The 422 for a field that this request needs. */
+export function missing(field: string): ServiceError {
+  const message = 'is required';
+  return new ServiceError('VALIDATION_ERROR', `${field}: ${message}`, { errors: [{ field, message }] });
 }

@@ -14,6 +14,7 @@ import { jobRoutes } from './jobs.ts';
 import { openApiDocument } from './open-api.ts';
 import { serveReference } from './reference.ts';
 import { runRoutes } from './runs.ts';
+import { stepRoutes } from './step.ts';
 import { webhookDeliveryRoutes } from './webhook-deliveries.ts';
 import { webhookResendRoutes } from './webhook-resends.ts';
 import { webhookSecretRoutes } from './webhook-secrets.ts';
@@ -27,6 +28,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...eventRoutes(deps),
     ...forkRoutes(deps),
     ...runRoutes(deps),
+    ...stepRoutes(deps),
     ...webhookSecretRoutes(deps),
     ...webhookDeliveryRoutes(deps),
     ...webhookResendRoutes(deps),

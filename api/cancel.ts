@@ -1,8 +1,8 @@
 // POST …/jobs/{executionId}/cancel: stops a run and what it spends.
 import { WorkflowNotFoundError } from '@temporalio/client';
-import { requestCancel } from '../db/cancel-run.ts';
+import { listUnderWay, requestCancel } from '../db/cancel-run.ts';
 import { findRun, finishRun, type RunRow } from '../db/runs.ts';
-import { CANCELLED, type RunOutcome } from '../flow/run.ts';
+import { CANCELLED, type RunOutcome, workflowIdOf } from '../flow/run.ts';
 import { authenticate } from './authenticate.ts';
 import type { ApiDeps, ApiMiddleware, Route } from './context.ts';
 import { endedState, startedState } from './examples.ts';
@@ -40,23 +40,31 @@ export function cancelRoutes(deps: ApiDeps): Route[] {
 function cancelJob(deps: ApiDeps): ApiMiddleware {
   return async function cancelJob(ctx) {
     const { run } = ctx.state;
-    ctx.status = run.status === 'started' ? 202 : 200;
-    ctx.body = await toRun(deps.db, run.status === 'started' ? await cancel(deps, run) : run);
+    const ended = run.status === 'completed' || run.status === 'failed';
+    ctx.status = ended ? 200 : 202;
+    ctx.body = await toRun(deps.db, ended ? run : await cancel(deps, run));
   };
 }
 
-async function cancel({ db, client, localRuns }: ApiDeps, run: RunRow): Promise<RunRow> {
-  await requestCancel(db, run.execution_id);
+async function cancel(deps: ApiDeps, run: RunRow): Promise<RunRow> {
+  await requestCancel(deps.db, run.execution_id);
+  for (const part of await listUnderWay(deps.db, run.execution_id)) await cancelWorkflow(deps, part);
+  return (await findRun(deps.db, run.flow_id, run.execution_id)) ?? run;
+}
+
+async function cancelWorkflow(
+  { db, client, localRuns }: ApiDeps,
+  run: { executionId: string; continues: string | null },
+): Promise<void> {
   try {
     await client.withDeadline(Date.now() + CANCEL_TIMEOUT_MS, () =>
-      client.workflow.getHandle(run.execution_id).cancel(),
+      client.workflow.getHandle(workflowIdOf(run)).cancel(),
     );
   } catch (error) {
     // Without a workflow it was not started yet, or has just ended.
     if (error instanceof WorkflowNotFoundError) {
       const outcome: RunOutcome = { status: 'failed', error: CANCELLED };
-      if (await finishRun(db, run.execution_id, outcome)) localRuns?.end(run.execution_id, outcome);
-    } else console.error(`Run ${run.execution_id} could not be cancelled yet: ${error}`);
+      if (await finishRun(db, run.executionId, outcome)) localRuns?.end(run.executionId, outcome);
+    } else console.error(`Run ${run.executionId} could not be cancelled yet: ${error}`);
   }
-  return (await findRun(db, run.flow_id, run.execution_id)) ?? run;
 }

@@ -8,6 +8,8 @@ import type { IdempotencyKey } from '../db/idempotency-keys.ts';
 import type { LocalRuns } from '../db/local-runs.ts';
 import type { RunRow } from '../db/runs.ts';
 import type { Validator } from '../json-schema/validator.ts';
+import type { LiveRegistry } from '../models/live-registry.ts';
+import type { ResolvePublic } from '../net/resolve-public.ts';
 import type { KeyCache } from './key-cache.ts';
 import type { LoadedFlow } from './load-flow.ts';
 
@@ -18,6 +20,8 @@ export type ApiDeps = {
   client: Client;
   keys: KeyCache;
   validator: Validator;
+  registry: LiveRegistry;
+  resolvePublic: ResolvePublic;
   /** Where a worker runs in this process. */
   localRuns?: LocalRuns;
   /** Aborted when the process stops taking requests: long answers end. */

@@ -1,24 +1,31 @@
 // GET …/jobs/{executionId}/events: a running or finished run as Server-Sent Events.
-import { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { listRecorded } from '../db/run-events.ts';
 import { findRun, type RunRow } from '../db/runs.ts';
-import { authenticate, isUsable } from './authenticate.ts';
+import { authenticate } from './authenticate.ts';
 import type { ApiDeps, ApiMiddleware, Route } from './context.ts';
+import {
+  answerEvents,
+  formatEvent,
+  HEARTBEAT,
+  HEARTBEAT_MS,
+  mayRead,
+  RETRY,
+  readerSignal,
+} from './event-stream.ts';
 import { validationError } from './json-body.ts';
 import { limitRate } from './limit-rate.ts';
 import { loadFlow } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
 import { flowPaths, READ_ERRORS, VALIDATION_ERRORS } from './operations.ts';
+import { readReceipt } from './receipt.ts';
 import { rateLimitHeaders, runEvents } from './requests.ts';
 import { toBlockRun } from './to-block-run.ts';
 import { toRun } from './to-run.ts';
 
 /** Looking is one indexed query; announcing every block would slow every commit, listened to or not. */
 const LOOK_MS = 250;
-const HEARTBEAT_MS = 15_000;
-const RECONNECT_MS = 1_000;
 
 const lastEventId = z.strictObject({
   'Last-Event-ID': z
@@ -59,7 +66,7 @@ export function eventRoutes(deps: ApiDeps): Route[] {
 
 function streamJob(deps: ApiDeps): ApiMiddleware {
   return async function streamJob(ctx) {
-    const { run, key } = ctx.state;
+    const { run } = ctx.state;
     const sent = ctx.get('last-event-id');
     const parsed = lastEventId.safeParse(sent === '' ? {} : { 'Last-Event-ID': sent });
     if (!parsed.success) throw validationError(parsed.error);
@@ -68,18 +75,12 @@ function streamJob(deps: ApiDeps): ApiMiddleware {
       ctx.status = 204;
       return;
     }
-    const gone = new AbortController();
-    ctx.res.once('close', () => gone.abort());
-    const signal = deps.stopping ? AbortSignal.any([gone.signal, deps.stopping]) : gone.signal;
-    const isAllowed = async () => isUsable(await deps.keys.find(key.key_id));
-    ctx.set({
-      'Content-Type': 'text/event-stream; charset=utf-8',
-      'Cache-Control': 'no-cache, no-transform',
-      'X-Accel-Buffering': 'no',
-    });
-    // Nothing is read from the database for a reader who does not take what there is.
-    const events = endOnError(follow(deps, run, after, isAllowed, signal), signal);
-    ctx.body = Readable.from(events, { highWaterMark: 1 });
+    const signal = readerSignal(deps, ctx);
+    answerEvents(
+      ctx,
+      follow(deps, run, after, () => mayRead(deps, ctx), signal),
+      signal,
+    );
   };
 }
 
@@ -99,40 +100,29 @@ async function* follow(
 ): AsyncGenerator<string> {
   let last = after ?? 0n;
   let beatAt = performance.now();
-  yield `retry: ${RECONNECT_MS}\n\n`;
-  if (after === undefined) yield event(0n, 'run_started', await toRun(deps.db, { ...run, ...STARTED }));
+  yield RETRY;
+  if (after === undefined)
+    yield formatEvent('0', 'run_started', await toRun(deps.db, { ...run, ...STARTED }));
   while (!signal.aborted) {
     const { status, blocks } = await listRecorded(deps.db, run.execution_id, last);
     for (const block of blocks) {
       last = BigInt(block.recorded);
-      yield event(last, `block_${block.status}`, toBlockRun(block));
+      yield formatEvent(String(last), `block_${block.status}`, toBlockRun(block));
     }
     if (status !== 'started') {
       const ended = (await findRun(deps.db, run.flow_id, run.execution_id)) ?? run;
-      yield event(last + 1n, `run_${status}`, await toRun(deps.db, ended));
+      const receipt = await readReceipt(deps.db, run.execution_id);
+      yield formatEvent(String(last + 1n), `run_${status}`, { ...(await toRun(deps.db, ended)), ...receipt });
       return;
     }
     if (performance.now() - beatAt >= HEARTBEAT_MS) {
       if (!(await isAllowed())) return;
-      yield ':\n\n';
+      yield HEARTBEAT;
       beatAt = performance.now();
     }
     await setTimeout(LOOK_MS, undefined, { signal }).catch(() => undefined);
   }
 }
 
-/** A stream that ends is asked for again, and goes on where it was. */
-async function* endOnError(events: AsyncGenerator<string>, signal: AbortSignal): AsyncGenerator<string> {
-  try {
-    yield* events;
-  } catch (error) {
-    if (!signal.aborted) console.error(`A stream of events was ended: ${error}`);
-  }
-}
-
 /** The first event is the same whenever it is asked for. */
 const STARTED = { status: 'started', error: null, finished_at: null, cost_microcredits: 0 } as const;
-
-function event(id: bigint, name: string, data: object): string {
-  return `id: ${id}\nevent: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
-}

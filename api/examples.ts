@@ -9,35 +9,27 @@ const result = {
 
 export const runRequest = { message: 'rivers, dams' };
 
+export const imageRequest = {
+  message: 'What is in the picture?',
+  attachments: [
+    {
+      kind: 'url',
+      url: 'https://images.example/weir.png',
+      mime_type: 'image/png',
+      filename: 'weir.png',
+    },
+  ],
+};
+
 export const overridingRequest = {
   ...runRequest,
   parameters: { language: 'fr' },
+  maxCredits: 5,
   block_overrides: {
     'sum-up': { prompt: 'In {{parameters.language}}: {{message}}', processor_config: { temperature: 0 } },
   },
 };
 
-export const completed = { executionId, status: 'completed', result, ...flow };
-
-export const failed = {
-  executionId,
-  status: 'failed',
-  result: null,
-  errorMessage: 'Block "Sum up" (sum-up): The organization has no credits left.',
-  failureReason: 'credits_exhausted',
-  ...flow,
-};
-
-export const accepted = { executionId, status: 'started', ...flow };
-
-const times = {
-  version: 1,
-  mode: 'jobs',
-  environment: 'live',
-  startedAt: '2026-01-31T12:00:00.000Z',
-  finishedAt: null,
-  durationMs: null,
-};
 const blocks = [
   {
     step_id: 'topics',
@@ -61,7 +53,48 @@ const blocks = [
   },
 ];
 
-export const startedState = { executionId, status: 'started', ...flow, ...times, cost: 0.0034 };
+const cost = 0.0034;
+
+export const completed = { executionId, status: 'completed', result, ...flow, cost, blocks };
+
+const NO_CREDITS =
+  'The organization has 0.2 credits that are not reserved for other calls, and this one may cost 0.8208: an operator can grant more.';
+
+export const failed = {
+  executionId,
+  status: 'failed',
+  result: null,
+  errorMessage: `Block "Sum up" (sum-up): ${NO_CREDITS}`,
+  failureReason: 'credits_exhausted',
+  ...flow,
+  cost,
+  blocks: [
+    ...blocks,
+    {
+      step_id: 'sum-up',
+      key: 'sum-up',
+      name: 'Sum up',
+      processor_type: 'llm',
+      status: 'failed',
+      attempts: 1,
+      model: 'demo/chat',
+      errorMessage: NO_CREDITS,
+      usage: { promptTokens: 0, completionTokens: 0, cost: 0, ms: 3 },
+    },
+  ],
+};
+
+export const accepted = { executionId, status: 'started', ...flow };
+
+const times = {
+  version: 1,
+  mode: 'jobs',
+  environment: 'live',
+  startedAt: '2026-01-31T12:00:00.000Z',
+  finishedAt: null,
+  durationMs: null,
+};
+export const startedState = { executionId, status: 'started', ...flow, ...times, cost };
 
 export const endedState = {
   ...startedState,
@@ -84,3 +117,62 @@ export const cursor = {
   message: 'rivers, dams',
   parameters: {},
 };
+
+const ask = { role: 'user', content: 'What is the weather in Paris?' };
+const call = {
+  id: 'call_1',
+  type: 'function',
+  function: { name: 'get_weather', arguments: '{"city":"Paris"}' },
+};
+export const conversation = [ask, { role: 'assistant', content: null, tool_calls: [call] }];
+const answered = [...conversation, { role: 'tool', tool_call_id: 'call_1', content: '{"celsius":21}' }];
+const tools = [
+  {
+    type: 'function',
+    function: {
+      name: 'get_weather',
+      description: 'The weather in a city',
+      parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+    },
+  },
+];
+
+export const toolsRequest = { message: 'Paris', tools, toolChoice: 'auto' };
+
+export const resumeRequest = {
+  executionId,
+  pausedAtStep: 'ask',
+  iterationsUsed: 1,
+  toolCallMessages: answered,
+  accumulatedOutputs: {},
+  tools,
+};
+
+export const paused = {
+  executionId,
+  status: 'tool_calls_required',
+  pausedAtStep: 'ask',
+  iterationsUsed: 1,
+  toolCallMessages: conversation,
+  toolCalls: [call],
+  accumulatedOutputs: {},
+  resumeState: 'eyJleGVjdXRpb25JZCI6IjZhMWYwYzUyIn0.pO1…',
+  ...flow,
+  cost: 0.0034,
+  blocks: [{ ...blocks[1], step_id: 'ask', key: 'ask', name: 'Ask', status: 'paused' }],
+};
+
+export const firstStepRequest = { executionId: null, stepIndex: 0, message: 'rivers, dams' };
+
+export const nextStepRequest = {
+  executionId,
+  stepIndex: 1,
+  accumulatedOutputs: { topics: ['rivers', 'dams'] },
+  inputOverrides: { topics: ['rivers'] },
+  runRemaining: true,
+};
+
+export const stepPlan = [
+  { index: 0, step_id: 'topics', name: 'Split the message into topics', type: 'sequential' },
+  { index: 1, step_id: 'sentences', name: 'A sentence for each', type: 'loop' },
+];

@@ -2,18 +2,33 @@
 import { ServiceError } from '../flow/errors.ts';
 import type { RunOutcome } from '../flow/run.ts';
 import { acceptOnce } from './accept-once.ts';
-import type { AcceptedRun } from './accept-run.ts';
+import { acceptResume, isResume } from './accept-resume.ts';
+import { type AcceptedRun, acceptRun, executionIdOf } from './accept-run.ts';
 import { authenticate } from './authenticate.ts';
 import type { ApiContext, ApiDeps, ApiMiddleware, Route } from './context.ts';
-import { completed, failed, overridingRequest, runRequest } from './examples.ts';
+import { describeOutcome } from './describe-outcome.ts';
+import {
+  completed,
+  failed,
+  imageRequest,
+  overridingRequest,
+  paused,
+  resumeRequest,
+  runRequest,
+  toolsRequest,
+} from './examples.ts';
 import { readBody } from './json-body.ts';
 import { limitRate } from './limit-rate.ts';
 import { loadFlow } from './load-flow.ts';
-import { body, flowPaths, RUN_ERRORS, refusal, runAnswer } from './operations.ts';
+import { body, flowPaths, runAnswer } from './operations.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
-import { executeRequest, executeResponse, idempotencyHeaders } from './requests.ts';
+import { readReceipt } from './receipt.ts';
+import { type ExecuteRequest, executeRequest, executeResponse, idempotencyHeaders } from './requests.ts';
+import { runErrors } from './run-errors.ts';
 import { startRun } from './start-run.ts';
-import { readResult, waitForRun } from './wait-for-run.ts';
+import { RESUME_REFUSALS, TOOL_REFUSALS } from './tool-refusals.ts';
+import { describeProblems, requireMessagesFit } from './tool-requests.ts';
+import { waitForRun } from './wait-for-run.ts';
 
 const ENGINE_UNAVAILABLE =
   'The run is accepted and starts when the engine answers again: poll …/jobs/{executionId}.';
@@ -28,24 +43,31 @@ export function executeRoutes(deps: ApiDeps): Route[] {
       summary: versioned ? 'Run a published version and wait' : 'Run the production version and wait',
       tags: ['Execution'],
       requestParams: { header: idempotencyHeaders },
-      requestBody: body(executeRequest, { message: runRequest, overrides: overridingRequest }),
+      requestBody: body(executeRequest, {
+        message: runRequest,
+        overrides: overridingRequest,
+        images: imageRequest,
+        tools: toolsRequest,
+        resume: resumeRequest,
+      }),
       responses: {
-        200: runAnswer('The run has ended, as `status` says.', executeResponse, { completed, failed }),
-        ...RUN_ERRORS,
-        503: refusal(
-          'With `detail.executionId`, the run is accepted, or may be: ask for it before sending it again.',
-          {
-            ENGINE_UNAVAILABLE: { message: ENGINE_UNAVAILABLE, executionId: completed.executionId },
-            DATABASE_UNAVAILABLE: 'The database does not answer: try again later.',
-          },
-        ),
+        200: runAnswer('The run has ended, or waits for tool results, as `status` says.', executeResponse, {
+          completed,
+          failed,
+          paused,
+        }),
+        ...runErrors({
+          ...TOOL_REFUSALS,
+          400: { ...TOOL_REFUSALS[400], ...RESUME_REFUSALS },
+          503: { ENGINE_UNAVAILABLE: { message: ENGINE_UNAVAILABLE, executionId: completed.executionId } },
+        }),
       },
     },
     handlers: [
       authenticate(deps),
       limitRate(deps),
       loadFlow(deps),
-      readBody(executeRequest),
+      readBody(executeRequest, { before: requireMessagesFit, describe: describeProblems }),
       readIdempotencyKey('execute'),
       execute(deps),
     ],
@@ -54,33 +76,29 @@ export function executeRoutes(deps: ApiDeps): Route[] {
 
 function execute(deps: ApiDeps): ApiMiddleware {
   return async function execute(ctx) {
-    const run = await acceptOnce(deps, ctx, 'execute');
-    const { executionId, flowId, blockCount } = run;
+    const accept = isResume(ctx.state.body as ExecuteRequest) ? acceptResume : acceptRun;
+    const run = await acceptOnce(deps, ctx, () => accept(deps, ctx, 'execute'));
     const outcome = run.outcome ?? (await runToEnd(deps, run, whenClosed(ctx)));
     if (!outcome) return;
+    const executionId = executionIdOf(run);
     ctx.body = {
       executionId,
-      status: outcome.status,
-      ...(await describe(deps, executionId, outcome)),
-      flowId,
-      blockCount,
+      ...(await describeOutcome(deps, run, outcome)),
+      flowId: run.flowId,
+      blockCount: run.blockCount,
+      ...(await readReceipt(deps.db, executionId)),
     };
   };
 }
 
 /** Starts the run, unless that is done, and waits; undefined when `signal` aborted first. */
 function runToEnd(deps: ApiDeps, run: AcceptedRun, signal: AbortSignal): Promise<RunOutcome | undefined> {
-  const { executionId } = run;
+  const executionId = executionIdOf(run);
   const started = startRun(deps.client, deps.config.taskQueue, run).catch((error: unknown) => {
     console.error(`Run ${executionId} could not be started yet: ${error}`);
     throw new ServiceError('ENGINE_UNAVAILABLE', ENGINE_UNAVAILABLE, { executionId });
   });
   return waitForRun(deps, run, started, signal);
-}
-
-async function describe({ db }: ApiDeps, executionId: string, outcome: RunOutcome) {
-  if (outcome.status === 'completed') return { result: await readResult(db, executionId, outcome.result) };
-  return { result: null, errorMessage: outcome.error.message, failureReason: outcome.error.reason };
 }
 
 /** Aborts when the caller is gone; the run itself goes on. */

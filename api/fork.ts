@@ -1,13 +1,15 @@
 // GET …/jobs/{executionId}/fork: where a /step session goes on from in the middle of a stored run.
 import { z } from 'zod';
-import { listBlockRuns, loadStored } from '../db/block-runs.ts';
+import { loadStored } from '../db/block-runs.ts';
 import type { Db } from '../db/connect.ts';
 import { definitionsOf } from '../db/definitions.ts';
+import { listParts } from '../db/run-parts.ts';
 import { getRunInput } from '../db/runs.ts';
-import { composeOutputs } from '../flow/compose-outputs.ts';
+import { type ComposedOutputs, composeOutputs } from '../flow/compose-outputs.ts';
 import type { Json } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
-import { toPlan } from '../flow/plan.ts';
+import { type PlannedStep, toPlan } from '../flow/plan.ts';
+import { INPUT_REF, MESSAGE_REF } from '../flow/value.ts';
 import { authenticate } from './authenticate.ts';
 import type { ApiDeps, ApiMiddleware, Route } from './context.ts';
 import { cursor } from './examples.ts';
@@ -71,11 +73,8 @@ function forkJob({ db }: ApiDeps): ApiMiddleware {
     const { step } = ctx.state.query as z.infer<typeof forkQuery>;
     const plan = toPlan((await definitionsOf(db).get(run.flow_version_id)).steps);
     if (step >= plan.length) throw outOfRange(plan.length);
-    const blocks = await listBlockRuns(db, run.execution_id);
-    const completed = blocks.filter(({ status }) => status === 'completed').map((block) => block.block_key);
-    const load = boundedLoad(db, run.execution_id);
-    const accumulatedOutputs = await composeOutputs(plan.slice(0, step), new Set(completed), load);
-    const { message, parameters, block_overrides } = await getRunInput(db, run.execution_id);
+    const accumulatedOutputs = await collectOutputs(db, run.execution_id, plan.slice(0, step));
+    const { message, parameters, block_overrides, attachments } = await getRunInput(db, run.execution_id);
     ctx.body = {
       executionId: null,
       version: run.version,
@@ -84,15 +83,45 @@ function forkJob({ db }: ApiDeps): ApiMiddleware {
       message,
       parameters,
       ...(Object.keys(block_overrides).length > 0 && { blockOverrides: block_overrides }),
+      ...(attachments && { attachments }),
     };
   };
 }
 
+/** What the steps answered, in the run and its continuations, whose callers may have sent other outputs. */
+async function collectOutputs(
+  db: Db,
+  executionId: string,
+  steps: PlannedStep[],
+): Promise<{ [stepId: string]: Json }> {
+  let outputs: { [stepId: string]: Json } = {};
+  let missing: ComposedOutputs['missing'];
+  const load = boundedLoad(db);
+  for (const part of await listParts(db, executionId)) {
+    const { from, to, continuation } = part;
+    const composed = await composeOutputs(
+      steps.slice(from, to),
+      new Set(part.completed),
+      (ref) => load(part.executionId, ref),
+      { ref: from > 0 ? INPUT_REF : MESSAGE_REF },
+    );
+    outputs = { ...outputs, ...continuation?.outputs, ...composed.outputs };
+    missing = composed.missing ?? missing;
+  }
+  const absent = steps.find(({ step_id }) => !Object.hasOwn(outputs, step_id));
+  if (absent) {
+    const why = missing?.step_id === absent.step_id ? missing.message : 'it was not run';
+    const message = `The run has not completed the step ${absent.step_id}, which comes before: ${why}.`;
+    throw new ServiceError('CONFLICT', message, { step_id: absent.step_id });
+  }
+  return Object.fromEntries(steps.map(({ step_id }) => [step_id, outputs[step_id] as Json]));
+}
+
 /** Reads each output once, and no more than a request of /step could carry. */
-function boundedLoad(db: Db, executionId: string): (ref: string) => Promise<Json> {
+function boundedLoad(db: Db): (executionId: string, ref: string) => Promise<Json> {
   const loaded = new Map<string, Promise<Json>>();
   let bytes = 0;
-  async function read(ref: string): Promise<Json> {
+  async function read(executionId: string, ref: string): Promise<Json> {
     const json = bytes > BODY_MAX_BYTES ? null : await loadStored(db, executionId, ref);
     bytes += Buffer.byteLength(JSON.stringify(json));
     if (bytes > BODY_MAX_BYTES)
@@ -102,9 +131,10 @@ function boundedLoad(db: Db, executionId: string): (ref: string) => Promise<Json
       );
     return json;
   }
-  return (ref) => {
-    const reading = loaded.get(ref) ?? read(ref);
-    loaded.set(ref, reading);
+  return (executionId, ref) => {
+    const key = `${executionId}/${ref}`;
+    const reading = loaded.get(key) ?? read(executionId, ref);
+    loaded.set(key, reading);
     return reading;
   };
 }

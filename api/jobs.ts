@@ -1,20 +1,22 @@
 // POST …/jobs and GET …/jobs/{executionId} (spec: Endpoints)
-import { listBlockRuns } from '../db/block-runs.ts';
-import { throughOutage } from '../db/through-outage.ts';
 import { ServiceError } from '../flow/errors.ts';
-import { acceptOnce } from './accept-once.ts';
+import type { PausePoint } from '../flow/tool-calls.ts';
+import { acceptOnce, findAcceptedRun } from './accept-once.ts';
+import { acceptRun } from './accept-run.ts';
 import { authenticate } from './authenticate.ts';
 import type { ApiDeps, ApiMiddleware, Route } from './context.ts';
-import { accepted, ended, overridingRequest, runRequest, underWay } from './examples.ts';
+import { describePause } from './describe-outcome.ts';
+import { accepted, ended, imageRequest, overridingRequest, runRequest, underWay } from './examples.ts';
 import { readBody } from './json-body.ts';
 import { limitRate } from './limit-rate.ts';
 import { loadFlow } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
-import { answer, body, flowPaths, READ_ERRORS, RUN_ERRORS, refusal, runAnswer } from './operations.ts';
+import { answer, body, flowPaths, READ_ERRORS, refusal, runAnswer } from './operations.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
+import { readReceipt } from './receipt.ts';
 import { idempotencyHeaders, jobAccepted, jobRequest, jobState } from './requests.ts';
+import { runErrors } from './run-errors.ts';
 import { startRun } from './start-run.ts';
-import { toBlockRun } from './to-block-run.ts';
 import { toRun } from './to-run.ts';
 import { readResult } from './wait-for-run.ts';
 
@@ -30,13 +32,17 @@ export function jobRoutes(deps: ApiDeps): Route[] {
       summary: versioned ? 'Start a published version' : 'Start the production version',
       tags: ['Execution'],
       requestParams: { header: idempotencyHeaders },
-      requestBody: body(jobRequest, { message: runRequest, overrides: overridingRequest }),
+      requestBody: body(jobRequest, {
+        message: runRequest,
+        overrides: overridingRequest,
+        images: imageRequest,
+      }),
       responses: {
         202: runAnswer('The run is accepted and will end, whatever process fails meanwhile.', jobAccepted, {
           accepted,
         }),
         405: refusal('`tools` need /execute.', { TOOLS_REQUIRE_SYNC_EXECUTE }),
-        ...RUN_ERRORS,
+        ...runErrors(),
       },
     },
     handlers: [
@@ -77,7 +83,7 @@ const refuseTools: ApiMiddleware = async (ctx, next) => {
 
 function startJob(deps: ApiDeps): ApiMiddleware {
   return async function startJob(ctx) {
-    const run = await acceptOnce(deps, ctx, 'jobs');
+    const run = await acceptOnce(deps, ctx, () => acceptRun(deps, ctx, 'jobs'));
     // The run is stored: should its workflow not start now, the reconciler starts it.
     const { executionId, flowId, blockCount } = run;
     if (!run.outcome)
@@ -89,14 +95,21 @@ function startJob(deps: ApiDeps): ApiMiddleware {
   };
 }
 
-function getJob({ db }: ApiDeps): ApiMiddleware {
+function getJob(deps: ApiDeps): ApiMiddleware {
   return async function getJob(ctx) {
     const { run } = ctx.state;
-    const blocks = await throughOutage(() => listBlockRuns(db, run.execution_id));
+    const ended = run.concluded_by ?? run.execution_id;
     ctx.body = {
-      ...(await toRun(db, run)),
-      ...(run.result && { result: await readResult(db, run.execution_id, run.result) }),
-      blocks: blocks.map(toBlockRun),
+      ...(await toRun(deps.db, run)),
+      ...(run.result && { result: await readResult(deps.db, ended, run.result) }),
+      ...(run.pause && (await pauseOf(deps, ended, run.pause))),
+      ...(await readReceipt(deps.db, run.execution_id)),
     };
   };
+}
+
+/** A caller that lost the answer of a pause goes on from here. */
+async function pauseOf(deps: ApiDeps, executionId: string, pause: PausePoint) {
+  const paused = await findAcceptedRun(deps, executionId);
+  return paused && describePause(deps, paused, pause);
 }

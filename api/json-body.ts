@@ -9,17 +9,29 @@ export const BODY_MAX_DEPTH = 64;
 /** Keys that reach for an object's prototype. */
 const REFUSED_KEYS = new Set(['__proto__', 'constructor']);
 
-/** Reads the body into `ctx.state.body`, as `schema` describes it. */
-export function readBody(schema: z.ZodType): Middleware {
+export type BodyRules = {
+  before?: (json: unknown) => void;
+  describe?: (error: z.ZodError) => ServiceError;
+};
+
+/**
+ * Reads the body into `ctx.state.body`, as `schema` describes it. `before` may refuse it first; `describe` makes the
+ * error of what does not fit the schema.
+ */
+export function readBody(
+  schema: z.ZodType,
+  { before, describe = validationError }: BodyRules = {},
+): Middleware {
   return async function readBody(ctx, next) {
     requireJson(ctx.get('content-type'), ctx.get('content-encoding').toLowerCase());
     const json = parseJson(await readBytes(ctx.req, ctx.get('content-length')));
     checkStructure(json);
+    before?.(json);
     const parsed = schema.safeParse(json, {
       reportInput: false,
       error: (issue) => (issue.input === undefined ? 'is required' : undefined),
     });
-    if (!parsed.success) throw validationError(parsed.error);
+    if (!parsed.success) throw describe(parsed.error);
     ctx.state.body = parsed.data;
     await next();
   };

@@ -52,7 +52,7 @@ export function runAnswer(description: string, schema: z.ZodType, examples: Exam
   return answer(description, schema, examples, { 'Idempotent-Replayed': idempotentReplayed });
 }
 
-type ErrorExample = string | { message: string; [field: string]: unknown };
+export type ErrorExample = string | { message: string; [field: string]: unknown };
 
 /** An error answer: its codes, each with the message, and further fields, that callers get. */
 export function refusal(
@@ -72,11 +72,13 @@ function jsonContent(schema: z.ZodType, examples: Examples) {
   return { 'application/json': { schema, examples: Object.fromEntries(named) } };
 }
 
-const BAD_REQUEST = 'The request is not valid HTTP: Parse Error: Invalid method encountered';
-const INVALID_VERSION = 'Version 0 is the draft: publish it and run the version that gives.';
-const FLOW_NOT_FOUND = 'There is no such flow for this API key, or the version asked for is not published.';
+export const BAD_REQUEST = 'The request is not valid HTTP: Parse Error: Invalid method encountered';
+export const INVALID_VERSION = 'Version 0 is the draft: publish it and run the version that gives.';
+export const DATABASE_UNAVAILABLE = 'The database does not answer: try again later.';
+export const FLOW_NOT_FOUND =
+  'There is no such flow for this API key, or the version asked for is not published.';
 
-const ERRORS: ZodOpenApiResponsesObject = {
+export const ERRORS: ZodOpenApiResponsesObject = {
   401: {
     ...refusal('Missing or invalid API key.', {
       UNAUTHENTICATED: 'Send an API key as Authorization: Bearer weir_live_….',
@@ -99,9 +101,7 @@ const ERRORS: ZodOpenApiResponsesObject = {
   }),
   503: refusal(
     'Try again later. With `detail.executionId`, the run may have been accepted: ask for it first.',
-    {
-      DATABASE_UNAVAILABLE: 'The database does not answer: try again later.',
-    },
+    { DATABASE_UNAVAILABLE },
   ),
 };
 
@@ -157,22 +157,4 @@ export const BODY_ERRORS: ZodOpenApiResponsesObject = {
     MALFORMED_JSON:
       "The body is not valid JSON: Expected ',' or '}' after property value in JSON at position 14 (line 1 column 15).",
   }),
-};
-
-export const RUN_ERRORS: ZodOpenApiResponsesObject = {
-  ...ERRORS,
-  400: refusal('A version or a parameter that cannot be; or the request is not sound HTTP.', {
-    INVALID_VERSION,
-    BAD_REQUEST,
-    PARAMETER_NAME_RESERVED: 'parameters.attachments is reserved: give this parameter another name.',
-  }),
-  402: refusal('The organization’s balance is used up.', {
-    INSUFFICIENT_CREDITS: 'The organization has no credits left.',
-  }),
-  404: refusal('Unknown, of another project, or not published.', { FLOW_NOT_FOUND }),
-  409: refusal('The Idempotency-Key was used with another request.', {
-    IDEMPOTENCY_KEY_REUSED:
-      'This Idempotency-Key was used with another request in the last 24 hours: send a new one with each new request.',
-  }),
-  ...BODY_ERRORS,
 };

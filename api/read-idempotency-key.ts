@@ -1,6 +1,7 @@
 // The Idempotency-Key header: a request that is repeated with it is carried out once.
 import { createHash } from 'node:crypto';
 import type { RunMode } from '../db/schema.ts';
+import { canonicalJson } from '../flow/canonical-json.ts';
 import type { ApiMiddleware } from './context.ts';
 import { validationError } from './json-body.ts';
 import { idempotencyHeaders } from './requests.ts';
@@ -23,13 +24,4 @@ export function readIdempotencyKey(endpoint: RunMode): ApiMiddleware {
     }
     await next();
   };
-}
-
-/** JSON text with the keys of every object in one order. */
-function canonicalJson(json: unknown): string {
-  return JSON.stringify(json, (_, value: unknown) =>
-    value !== null && typeof value === 'object' && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : value,
-  );
 }

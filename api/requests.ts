@@ -1,8 +1,13 @@
 // Shapes of requests and answers: what validates is what the API reference shows (spec: Endpoints).
 import { z } from 'zod';
 import { IDEMPOTENCY_KEY_HOURS } from '../db/idempotency-keys.ts';
+import { RUN_STATUSES } from '../db/schema.ts';
+import { attachmentsField } from './attachments.ts';
 import { callbackFields } from './callback-fields.ts';
 import { blockFields, parsedJson as json, processorConfig } from './flow-schema.ts';
+import { maxCredits } from './max-credits.ts';
+import { blockRun, receipt } from './receipt.ts';
+import { resumeFields, toolCallMessages, toolCalls, toolFields } from './tool-requests.ts';
 
 /** No number here is ever negative. */
 const count = z.int().min(0);
@@ -17,22 +22,39 @@ const blockOverride = z
     description: 'Replaces fields of one block for this run only; never its type or code.',
   });
 
-const runFields = {
+export const blockOverrides = z.record(z.string(), blockOverride);
+export const outputsByStep = z.record(z.string(), json);
+
+export const runFields = {
   message: z.string().meta({ description: 'The primary input.' }),
   parameters: z
     .record(z.string(), json)
-    .default({})
+    .optional()
     .meta({ description: 'Extra inputs to blocks. The key `attachments` is reserved.' }),
-  block_overrides: z
-    .record(z.string(), blockOverride)
-    .default({})
-    .meta({ description: 'Overrides by step_id.' }),
+  attachments: attachmentsField,
+  block_overrides: blockOverrides.optional().meta({ description: 'Overrides by step_id.' }),
+  maxCredits,
 };
 const ignored = z.unknown().optional().meta({ description: 'Ignored: only asynchronous runs call back.' });
 
 export const executeRequest = z
-  .strictObject({ ...runFields, callbackUrl: ignored, callbackEvents: ignored })
-  .meta({ id: 'ExecuteRequest' });
+  .strictObject({
+    ...runFields,
+    message: runFields.message.optional().meta({ description: 'The primary input; ignored on resume.' }),
+    ...toolFields,
+    executionId: z.string().optional().meta({ description: 'On resume: echo.' }),
+    pausedAtStep: z.string().optional().meta({ description: 'On resume: echo.' }),
+    ...resumeFields,
+    accumulatedOutputs: outputsByStep.optional().meta({ description: 'On resume: echo.' }),
+    callbackUrl: ignored,
+    callbackEvents: ignored,
+  })
+  .meta({
+    id: 'ExecuteRequest',
+    description:
+      'A fresh call needs `message`; a resume `executionId`, `pausedAtStep` and `toolCallMessages`.',
+  });
+export type ExecuteRequest = z.infer<typeof executeRequest>;
 export const jobRequest = z
   .strictObject({
     ...runFields,
@@ -41,7 +63,7 @@ export const jobRequest = z
   })
   .meta({ id: 'JobRequest' });
 export type JobRequest = z.infer<typeof jobRequest>;
-export type RunRequest = JobRequest | z.infer<typeof executeRequest>;
+export type RunRequest = ExecuteRequest | (JobRequest & { toolChoice?: unknown });
 
 const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
 
@@ -71,7 +93,7 @@ export const idempotentReplayed = header(
   'Sent when the run was accepted before, under the same Idempotency-Key.',
 );
 
-const executionId = z.uuid().meta({ description: 'Identifies the run.' });
+export const executionId = z.uuid().meta({ description: 'Identifies the run.' });
 const flowId = z.uuid();
 const blockCount = count.meta({ description: 'Number of blocks of the flow.' });
 const failure = {
@@ -79,14 +101,30 @@ const failure = {
   failureReason: z.enum(['error', 'credits_exhausted', 'byok_rejected']).optional(),
 };
 
+/** What an answer has only where the run waits for its caller's tools. */
+const pauseFields = {
+  pausedAtStep: z.string().meta({ description: 'The step_id of the paused block; echo.' }),
+  iterationsUsed: count.meta({ description: 'Round-trips of this block so far; echo.' }),
+  toolCallMessages: toolCallMessages.meta({ description: 'The conversation: append tool results and echo.' }),
+  toolCalls,
+  accumulatedOutputs: outputsByStep.meta({ description: 'Outputs of the steps before; echo.' }),
+  resumeState: z.string().meta({ description: 'Opaque: echo it to have the rest verified.' }),
+};
+export const pausePoint = z.object(pauseFields);
+
 export const executeResponse = z
   .object({
     executionId,
-    status: z.enum(['completed', 'failed']),
-    result: z.unknown().meta({ description: 'Any JSON: the output of the last step; null on failed.' }),
+    status: z.enum(['completed', 'failed', 'tool_calls_required']),
+    result: z
+      .unknown()
+      .optional()
+      .meta({ description: 'Any JSON: the output of the last step; null on failed.' }),
     ...failure,
+    ...pausePoint.partial().shape,
     flowId,
     blockCount,
+    ...receipt,
   })
   .meta({ id: 'ExecuteResponse' });
 
@@ -94,38 +132,17 @@ export const jobAccepted = z
   .object({ executionId, status: z.literal('started'), flowId, blockCount })
   .meta({ id: 'JobAccepted' });
 
-const usage = z
-  .object({
-    promptTokens: count,
-    completionTokens: count,
-    cost: z.number().meta({ description: 'In credits.' }),
-    ms: count.meta({ description: 'Milliseconds the block took, its last attempt.' }),
-  })
-  .meta({ id: 'Usage' });
-
-const blockRun = z
-  .object({
-    step_id: z.string(),
-    key: z.string().meta({ description: 'step_id, in loops with the iterations: `step#0`.' }),
-    name: z.string(),
-    processor_type: z.enum(['llm', 'passthrough', 'code']),
-    status: z.enum(['completed', 'failed']),
-    attempts: count,
-    model: z.string().nullable(),
-    errorMessage: z.string().optional(),
-    usage,
-  })
-  .meta({ id: 'BlockRun', description: 'One execution of a block.' });
-
 export const runState = z
   .object({
     executionId,
-    status: z.enum(['started', 'completed', 'failed']),
+    status: z
+      .enum(RUN_STATUSES)
+      .meta({ description: '`tool_calls_required` and `in_progress` wait for their caller.' }),
     ...failure,
     flowId,
     blockCount,
     version: count.meta({ description: 'The version that runs.' }),
-    mode: z.enum(['execute', 'jobs']).meta({ description: 'The endpoint that started it.' }),
+    mode: z.enum(['execute', 'jobs', 'step']).meta({ description: 'The endpoint that started it.' }),
     environment: z.enum(['live', 'test']).meta({ description: 'Of the API key that started it.' }),
     startedAt: z.iso.datetime(),
     finishedAt: z.iso.datetime().nullable().meta({ description: 'null while it runs.' }),
@@ -137,7 +154,8 @@ export const runState = z
 export const jobState = runState
   .extend({
     result: z.unknown().optional().meta({ description: 'On completed: any JSON.' }),
-    blocks: z.array(blockRun),
+    ...pausePoint.partial().shape,
+    blocks: receipt.blocks,
   })
   .meta({ id: 'JobState' });
 
@@ -151,7 +169,10 @@ export const runList = z
 
 export const runEvents = z
   .union([
-    runState.meta({ description: 'run_started, run_completed, run_failed (GET …/jobs has the result)' }),
+    runState.meta({ description: 'run_started' }),
+    runState
+      .extend({ blocks: receipt.blocks })
+      .meta({ description: 'run_completed, run_failed (GET …/jobs has the result)' }),
     blockRun.meta({ description: 'block_completed, block_failed' }),
   ])
   .meta({ id: 'RunEvent', description: 'The `data` of an event, by its name; `id` grows within a run.' });
@@ -168,6 +189,7 @@ export const stepCursor = z
       .record(z.string(), blockOverride)
       .optional()
       .meta({ description: 'When the run had some.' }),
+    attachments: attachmentsField,
   })
   .meta({ id: 'StepCursor' });
 

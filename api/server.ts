@@ -1,14 +1,17 @@
 // main of `npm run api`
 import { readConfig } from '../config.ts';
-import { connect } from '../db/connect.ts';
+import { connect, QUERY_TIMEOUT_MS } from '../db/connect.ts';
 import { createValidator } from '../json-schema/validator.ts';
+import { openRegistry } from '../models/live-registry.ts';
+import { createResolvePublic } from '../net/resolve-public.ts';
 import { connectToTemporal, createClient } from '../temporal.ts';
 import { createKeyCache } from './key-cache.ts';
 import { serveApi } from './serve.ts';
 
 const config = readConfig();
 const connection = await connectToTemporal(config);
-const db = connect(config.databaseUrl, config.databaseConnections);
+const db = connect(config.databaseUrl, config.databaseConnections, QUERY_TIMEOUT_MS);
+const registry = await openRegistry(config);
 const validator = createValidator();
 const api = await serveApi({
   config,
@@ -16,6 +19,8 @@ const api = await serveApi({
   client: createClient(config, connection),
   keys: createKeyCache(db, config.databaseUrl),
   validator,
+  registry,
+  resolvePublic: createResolvePublic(config),
 });
 console.log(`The API listens on http://${config.host}:${api.port}/api/v1.`);
 
@@ -23,6 +28,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
 
 async function stop(): Promise<void> {
   await api.close();
+  registry.close();
   await Promise.all([validator.close(), db.destroy()]);
   await connection.close();
 }

@@ -3,7 +3,8 @@ import { TypedSearchAttributes } from '@temporalio/common';
 import type { Environment, RunMode } from '../db/schema.ts';
 import type { FlowDefinition } from '../flow/definition.ts';
 import { toPlan } from '../flow/plan.ts';
-import { RUN_FLOW, type RunInput } from '../flow/run.ts';
+import { RUN_FLOW, type RunInput, workflowIdOf } from '../flow/run.ts';
+import { INPUT_REF } from '../flow/value.ts';
 import type { runFlow } from '../workflows/run-flow.ts';
 
 /** A caller is told sooner that the engine is away; the run it started is found by the reconciler. */
@@ -12,12 +13,17 @@ const START_TIMEOUT_MS = 5_000;
 /** What the workflow of an accepted run is started from. */
 export type RunStart = {
   executionId: string;
+  /** Of a continuation: the run it continues, and the steps it runs, `from` up to `to` (exclusive) of the plan. */
+  continues: string | null;
+  from: number | null;
+  to: number | null;
   organization: string;
   project: string;
   flow: string;
   version: number;
   mode: RunMode;
   environment: Environment;
+  flowVersionId: string;
   definition: FlowDefinition;
   /** Whether its caller asked for a webhook. */
   callback?: boolean;
@@ -28,16 +34,20 @@ export type RunStart = {
  * (an eager start).
  */
 export async function startRun(client: Client, taskQueue: string, run: RunStart): Promise<{ here: boolean }> {
+  const { executionId, continues, from, to } = run;
+  const steps = toPlan(run.definition.steps).slice(from ?? 0, to ?? undefined);
   const input: RunInput = {
-    executionId: run.executionId,
-    steps: toPlan(run.definition.steps),
+    executionId,
+    steps,
+    ...(from && { input: { ref: INPUT_REF } }),
+    ...(continues && { continues: true }),
     ...(run.callback && { callback: true }),
   };
   try {
     const deadline = Date.now() + START_TIMEOUT_MS;
     const handle = await client.withDeadline(deadline, () =>
       client.workflow.start<typeof runFlow>(RUN_FLOW, {
-        workflowId: run.executionId,
+        workflowId: workflowIdOf(run),
         taskQueue,
         args: [input],
         workflowIdReusePolicy: 'REJECT_DUPLICATE',

@@ -5,7 +5,10 @@ import type { RunRow } from '../db/runs.ts';
 import { listBlocks } from '../flow/plan.ts';
 
 /** A run as callers read it, without its result and blocks; `cost` in credits, so far. */
-export async function toRun(db: Db, run: Omit<RunRow, 'result'>) {
+export async function toRun(
+  db: Db,
+  run: Omit<RunRow, 'result' | 'pause' | 'concluded_by' | 'cancel_requested_at'>,
+) {
   return {
     executionId: run.execution_id,
     status: run.status,

@@ -4,13 +4,15 @@ import { WorkflowFailedError } from '@temporalio/client';
 import { loadStored } from '../db/block-runs.ts';
 import type { Db } from '../db/connect.ts';
 import type { LocalRuns } from '../db/local-runs.ts';
-import { findRun } from '../db/runs.ts';
+import { findOutcome } from '../db/runs.ts';
 import { throughOutage } from '../db/through-outage.ts';
 import type { Json } from '../flow/definition.ts';
-import type { RunOutcome } from '../flow/run.ts';
+import { type RunOutcome, workflowIdOf } from '../flow/run.ts';
+import { isPause } from '../flow/tool-calls.ts';
 import { resolveValue, type Value } from '../flow/value.ts';
 import type { runFlow } from '../workflows/run-flow.ts';
 import type { ApiDeps } from './context.ts';
+import type { RunStart } from './start-run.ts';
 
 const RETRY_MS = 500;
 /** A run that this process's worker was given may still be taken over by another one. */
@@ -23,7 +25,7 @@ const ASK_AFTER_MS = 5_000;
  */
 export async function waitForRun(
   deps: ApiDeps,
-  run: { executionId: string; flowId: string },
+  run: RunStart,
   started: Promise<{ here: boolean }>,
   signal: AbortSignal,
 ): Promise<RunOutcome | undefined> {
@@ -58,20 +60,22 @@ function waitHere(
 /** A run that ended without its workflow, by an operator's hand, is read from its row. */
 async function askEngine(
   { db, client }: ApiDeps,
-  run: { executionId: string; flowId: string },
+  run: RunStart,
   signal: AbortSignal,
 ): Promise<RunOutcome | undefined> {
-  const handle = client.workflow.getHandle<typeof runFlow>(run.executionId);
+  const handle = client.workflow.getHandle<typeof runFlow>(workflowIdOf(run));
   while (!signal.aborted) {
     try {
-      return { status: 'completed', result: await client.withAbortSignal(signal, () => handle.result()) };
+      const reply = await client.withAbortSignal(signal, () => handle.result());
+      return isPause(reply)
+        ? { status: 'tool_calls_required', pause: reply.paused }
+        : { status: 'completed', result: reply };
     } catch (error) {
       if (signal.aborted) return undefined;
-      const row = await findRun(db, run.flowId, run.executionId).catch((databaseError: unknown) =>
+      const outcome = await findOutcome(db, run.executionId).catch((databaseError: unknown) =>
         console.error(`Looking for the end of run ${run.executionId}: ${databaseError}`),
       );
-      if (row?.status === 'failed' && row.error) return { status: 'failed', error: row.error };
-      if (row?.status === 'completed' && row.result) return { status: 'completed', result: row.result };
+      if (outcome) return outcome;
       // Ended but not recorded: the reconciler does that. Not ended: the engine was away.
       if (!(error instanceof WorkflowFailedError))
         console.error(`Waiting for run ${run.executionId}: ${error}`);
@@ -83,5 +87,10 @@ async function askEngine(
 
 /** A result as the caller gets it. */
 export function readResult(db: Db, executionId: string, result: Value): Promise<Json> {
-  return resolveValue(result, (ref) => throughOutage(() => loadStored(db, executionId, ref)));
+  return resolveValue(result, readStored(db, executionId));
+}
+
+/** Reads what the values of a run refer to. */
+export function readStored(db: Db, executionId: string): (ref: string) => Promise<Json> {
+  return (ref) => throughOutage(() => loadStored(db, executionId, ref));
 }

@@ -5,7 +5,8 @@ import { requestCancel } from '../db/cancel-run.ts';
 import type { Db } from '../db/connect.ts';
 import { MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
 import { findListedRun, type ListedRun, listRuns } from '../db/list-runs.ts';
-import type { RunStatus } from '../db/schema.ts';
+import { listParts } from '../db/run-parts.ts';
+import { RUN_STATUSES, type RunStatus } from '../db/schema.ts';
 import type { Json } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { resolveValue, type Value } from '../flow/value.ts';
@@ -23,7 +24,7 @@ export function addRunsCommands(program: Command): void {
     .command('list')
     .description('newest first')
     .argument('[path]', 'org, org/project or org/project/flow; every run when absent')
-    .addOption(new Option('--status <status>').choices(['started', 'completed', 'failed']))
+    .addOption(new Option('--status <status>').choices(RUN_STATUSES))
     .option('--limit <number>', `at most ${LIST_MAX}`, check.wholeNumber(1, LIST_MAX), 20)
     .action(answering(list));
   runs
@@ -77,14 +78,13 @@ async function requirePath(db: Db, path: string): Promise<void> {
 async function show(db: Db, executionId: string, options: { full?: boolean }): Promise<Answer> {
   const row = UUID.test(executionId) ? await findListedRun(db, executionId) : undefined;
   if (!row) throw new ServiceError('RUN_NOT_FOUND', `There is no run ${executionId}.`);
-  const resolve = (value: Value) => resolveValue(value, (ref) => loadStored(db, executionId, ref));
   const run = toJson(row);
-  const values = options.full ? await readValues(db, executionId, resolve) : new Map<string, BlockValues>();
+  const values = options.full ? await readValues(db, executionId) : new Map<string, BlockValues>();
   const blocks = (await listBlockRuns(db, executionId)).map((block) => ({
     ...toBlockRun(block),
     ...values.get(block.block_key),
   }));
-  const result = row.result && (await resolve(row.result));
+  const result = row.result && (await resolve(db, row.concluded_by ?? executionId, row.result));
   return {
     json: { ...run, input: row.input, ...(row.result && { result }), blocks },
     text: [
@@ -113,20 +113,27 @@ async function cancel(db: Db, executionId: string): Promise<Answer> {
 
 type BlockValues = { input: Json; output: Json };
 
-async function readValues(
-  db: Db,
-  executionId: string,
-  resolve: (value: Value) => Promise<Json>,
-): Promise<Map<string, BlockValues>> {
+function resolve(db: Db, executionId: string, value: Value): Promise<Json> {
+  return resolveValue(value, (ref) => loadStored(db, executionId, ref));
+}
+
+/** By block key; of a block that went on after a pause, what it did last. */
+async function readValues(db: Db, executionId: string): Promise<Map<string, BlockValues>> {
+  const parts = await listParts(db, executionId);
   const rows = await db
     .selectFrom('block_run')
-    .select(['block_key', 'input', 'output'])
-    .where('execution_id', '=', executionId)
+    .select(['execution_id', 'block_key', 'input', 'output'])
+    .where(
+      'execution_id',
+      'in',
+      parts.map((part) => part.executionId),
+    )
     .orderBy('started_at')
     .orderBy('block_key')
     .execute();
   const values = new Map<string, BlockValues>();
-  for (const row of rows) values.set(row.block_key, { input: await resolve(row.input), output: row.output });
+  for (const row of rows)
+    values.set(row.block_key, { input: await resolve(db, row.execution_id, row.input), output: row.output });
   return values;
 }
 

@@ -1,9 +1,12 @@
 import { sql } from 'kysely';
 import type { Json, ProcessorType } from '../flow/definition.ts';
-import { MESSAGE_REF, type Value } from '../flow/value.ts';
-import { refuseCancelled } from './cancel-run.ts';
+import { ServiceError } from '../flow/errors.ts';
+import { CANCELLED } from '../flow/run.ts';
+import { INPUT_REF, MESSAGE_REF, type Value } from '../flow/value.ts';
+import { lockRunState } from './cancel-run.ts';
 import type { Db, Tx } from './connect.ts';
 import { chargeCredits } from './ledger.ts';
+import { releaseReservation } from './reservations.ts';
 
 /** The trace of one block execution. `output` and `error` exclude each other; costs are in microcredits. */
 export type BlockRun = {
@@ -13,8 +16,9 @@ export type BlockRun = {
   name: string;
   processorType: ProcessorType;
   input: Value;
-  /** Serialized JSON. */
+  /** Serialized JSON; `paused`: it is the conversation up to where the model asked for tools. */
   output?: string;
+  paused?: boolean;
   error?: { code: string; message: string };
   model?: string;
   promptTokens?: number;
@@ -25,9 +29,10 @@ export type BlockRun = {
 };
 
 /**
- * Records a block execution and charges for it, once: a block that is recorded as completed stays as it is and is not
- * charged again. With a `result` it also records that the run has completed with it. Answers whether this call did it.
- * What costs is neither recorded nor charged once the run's cancellation was asked for: throws CANCELLED.
+ * Records a block execution, charges for it and releases what was reserved for it, once: one that is recorded as
+ * completed, or as failed and charged, stays as it is. With a `result` it also records that the run has completed with
+ * it. Answers whether this call did it. Model calls are not recorded once the run has ended, nor charged once its
+ * cancellation was asked for: a completed one throws CANCELLED then.
  */
 export async function recordBlockRun(
   db: Db,
@@ -35,19 +40,17 @@ export async function recordBlockRun(
   run: BlockRun,
   result?: Value,
 ): Promise<boolean> {
-  const cost = run.costMicrocredits ?? 0;
-  if (cost === 0) return insertBlockRun(db, run, result);
+  if (run.processorType !== 'llm') return insertBlockRun(db, run, result);
+  const { executionId, blockKey } = run;
   return db.transaction().execute(async (tx) => {
-    await refuseCancelled(tx, run.executionId);
-    const inserted = await insertBlockRun(tx, run, result);
-    if (inserted)
-      await chargeCredits(tx, {
-        organizationId,
-        executionId: run.executionId,
-        blockKey: run.blockKey,
-        microcredits: cost,
-      });
-    return inserted;
+    const { cancelled, ended } = await lockRunState(tx, executionId);
+    if (cancelled && !run.error) throw new ServiceError(CANCELLED.code, CANCELLED.message);
+    const microcredits = cancelled ? 0 : (run.costMicrocredits ?? 0);
+    const recorded = !ended && (await insertBlockRun(tx, { ...run, costMicrocredits: microcredits }, result));
+    if (recorded && microcredits > 0)
+      await chargeCredits(tx, { organizationId, executionId, blockKey, microcredits });
+    await releaseReservation(tx, run);
+    return recorded;
   });
 }
 
@@ -59,7 +62,7 @@ async function insertBlockRun(db: Db | Tx, run: BlockRun, result?: Value): Promi
     step_id: run.stepId,
     name: run.name,
     processor_type: run.processorType,
-    status: run.error ? ('failed' as const) : ('completed' as const),
+    status: run.error ? ('failed' as const) : run.paused ? ('paused' as const) : ('completed' as const),
     input: JSON.stringify(run.input),
     output: run.output ?? null,
     error: run.error ? JSON.stringify(run.error) : null,
@@ -80,7 +83,8 @@ async function insertBlockRun(db: Db | Tx, run: BlockRun, result?: Value): Promi
       conflict
         .columns(['execution_id', 'block_key'])
         .doUpdateSet({ ...changes, recorded: sql`default` })
-        .where('block_run.status', '=', 'failed'),
+        .where('block_run.status', '=', 'failed')
+        .where('block_run.cost_microcredits', '=', 0),
     );
   if (!result) return ((await insert.executeTakeFirst()).numInsertedOrUpdatedRows ?? 0n) > 0n;
   const { numUpdatedRows } = await db
@@ -94,25 +98,37 @@ async function insertBlockRun(db: Db | Tx, run: BlockRun, result?: Value): Promi
   return numUpdatedRows > 0n;
 }
 
-/** What a Value's `ref` stands for: the output of a completed block, or the run's message. Throws when there is none. */
+/**
+ * What a Value's `ref` stands for: the output of a completed block, the run's message, or the input of a continuation.
+ * Throws when there is none.
+ */
 export async function loadStored(db: Db, executionId: string, ref: string): Promise<Json> {
-  if (ref === MESSAGE_REF) {
-    const run = await db
+  if (ref === MESSAGE_REF || ref === INPUT_REF) {
+    const { input } = await db
       .selectFrom('run')
       .select('input')
       .where('execution_id', '=', executionId)
       .executeTakeFirstOrThrow();
-    return run.input.message;
+    return ref === MESSAGE_REF ? input.message : (input.continuation?.input ?? null);
   }
+  return (await loadBlockOutput(db, executionId, ref)).output;
+}
+
+/** The recorded output of a block that completed, or its conversation where it paused. */
+export async function loadBlockOutput(
+  db: Db,
+  executionId: string,
+  blockKey: string,
+): Promise<{ output: Json; paused: boolean; finishedAt: Date }> {
   const row = await db
     .selectFrom('block_run')
-    .select('output')
+    .select(['output', 'status', 'finished_at'])
     .where('execution_id', '=', executionId)
-    .where('block_key', '=', ref)
-    .where('status', '=', 'completed')
+    .where('block_key', '=', blockKey)
+    .where('status', 'in', ['completed', 'paused'])
     .executeTakeFirst();
-  if (!row) throw new Error(`The output of ${ref} in run ${executionId} is not stored.`);
-  return row.output;
+  if (!row) throw new Error(`The output of ${blockKey} in run ${executionId} is not stored.`);
+  return { output: row.output, paused: row.status === 'paused', finishedAt: row.finished_at };
 }
 
 /** What callers and operators read of a block execution. */
@@ -131,12 +147,19 @@ export const BLOCK_RUN_COLUMNS = [
   'block_run.attempts',
 ] as const;
 
-/** The blocks of a run in the order they started, without inputs and outputs. */
+/** The blocks of a run and its continuations in the order they started, without inputs and outputs. */
 export function listBlockRuns(db: Db, executionId: string) {
   return db
     .selectFrom('block_run')
     .select(BLOCK_RUN_COLUMNS)
-    .where('execution_id', '=', executionId)
+    .where('execution_id', 'in', (query) =>
+      query
+        .selectFrom('run')
+        .select('run.execution_id')
+        .where((run) =>
+          run.or([run('run.execution_id', '=', executionId), run('continues', '=', executionId)]),
+        ),
+    )
     .orderBy('started_at')
     .orderBy('block_key')
     .execute();

@@ -1,25 +1,51 @@
 import { sql } from 'kysely';
-import { ServiceError } from '../flow/errors.ts';
 import { CANCELLED } from '../flow/run.ts';
 import type { Db, Tx } from './connect.ts';
 
-/** Marks a run that has not ended: from here on nothing is charged for it, and its workflow is not started. */
+/**
+ * Marks a run that has not ended, and its continuations under way: from here on nothing is charged for it, and no
+ * workflow of it is started. One that waits for its caller ends with this.
+ */
 export async function requestCancel(db: Db, executionId: string): Promise<void> {
+  const waits = sql<boolean>`status in ('tool_calls_required', 'in_progress')`;
   await db
     .updateTable('run')
-    .set({ cancel_requested_at: sql`coalesce(cancel_requested_at, now())` })
-    .where('execution_id', '=', executionId)
+    .set({
+      cancel_requested_at: sql`coalesce(cancel_requested_at, now())`,
+      status: sql`case when ${waits} then 'failed' else status end`,
+      error: sql`case when ${waits} then ${JSON.stringify(CANCELLED)}::json else error end`,
+      finished_at: sql`case when ${waits} then now() else finished_at end`,
+      pause: null,
+    })
+    .where((eb) =>
+      eb.or([
+        eb.and([eb('execution_id', '=', executionId), eb('status', 'not in', ['completed', 'failed'])]),
+        eb.and([eb('continues', '=', executionId), eb('status', '=', 'started')]),
+      ]),
+    )
+    .execute();
+}
+
+/** The run, or the continuations of it, whose workflows are to be told of a cancellation. */
+export function listUnderWay(db: Db, executionId: string) {
+  return db
+    .selectFrom('run')
+    .select(['execution_id as executionId', 'continues'])
+    .where((eb) => eb.or([eb('execution_id', '=', executionId), eb('continues', '=', executionId)]))
     .where('status', '=', 'started')
     .execute();
 }
 
-/** Throws CANCELLED when the run's cancellation was asked for; otherwise that has to wait for the end of `tx`. */
-export async function refuseCancelled(tx: Tx, executionId: string): Promise<void> {
+/** Whether the run's cancellation was asked for, or it has ended; if not yet, that has to wait for the end of `tx`. */
+export async function lockRunState(
+  tx: Tx,
+  executionId: string,
+): Promise<{ cancelled: boolean; ended: boolean }> {
   const run = await tx
     .selectFrom('run')
-    .select('cancel_requested_at')
+    .select(['cancel_requested_at', 'finished_at'])
     .where('execution_id', '=', executionId)
     .forShare()
     .executeTakeFirstOrThrow();
-  if (run.cancel_requested_at) throw new ServiceError(CANCELLED.code, CANCELLED.message);
+  return { cancelled: run.cancel_requested_at !== null, ended: run.finished_at !== null };
 }

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { ServiceError } from '../flow/errors.ts';
 import type { Db } from './connect.ts';
-import { insertRun, type NewRun } from './runs.ts';
+import { insertRuns, type NewRun } from './runs.ts';
 import type { RunMode } from './schema.ts';
 
 /** How long a key stands for its run; used later, it starts a new one. */
@@ -38,11 +38,11 @@ export async function findKeyedRun(
 }
 
 /**
- * Accepts a run under a key, both or neither; false when the key stands for another run by now. Waits for a request
- * that is taking the same key. Opens a transaction of its own.
+ * Accepts runs under a key that stands for the last of them, all or nothing; false when it stands for another run by
+ * now. Waits for a request that is taking the same key. Opens a transaction of its own.
  */
-export function insertKeyedRun(db: Db, run: NewRun, key: IdempotencyKey): Promise<boolean> {
-  const values = { execution_id: run.executionId, digest: key.digest };
+export function insertKeyedRuns(db: Db, runs: NewRun[], key: IdempotencyKey): Promise<boolean> {
+  const values = { execution_id: runs.at(-1)?.executionId as string, digest: key.digest };
   return db.transaction().execute(async (tx) => {
     const taken = await tx
       .insertInto('idempotency_key')
@@ -55,7 +55,7 @@ export function insertKeyedRun(db: Db, run: NewRun, key: IdempotencyKey): Promis
       )
       .returning('execution_id')
       .executeTakeFirst();
-    if (taken) await insertRun(tx, run);
+    if (taken) await insertRuns(tx, runs);
     return taken !== undefined;
   });
 }

@@ -1,7 +1,7 @@
 // Lists of runs: of every organization for an operator, of one flow for its callers.
 import { sql } from 'kysely';
 import type { Db } from './connect.ts';
-import { costOfRun } from './runs.ts';
+import { costOfRun, statusOfRun } from './runs.ts';
 import type { Environment, RunMode, RunStatus } from './schema.ts';
 
 /** Each that is absent matches every one; organization, project and flow are slugs. */
@@ -23,12 +23,13 @@ export type RunFilter = {
   limit: number;
 };
 
-/** Newest first, with the cost of their blocks in microcredits. */
+/** Newest first, continuations as part of what they continue, with the cost of their blocks in microcredits. */
 export function listRuns(db: Db, filter: RunFilter) {
   const { flowId, organization, project, flow, status, mode, environment, version, since, until, after } =
     filter;
   return (
     selectRuns(db)
+      .where('run.continues', 'is', null)
       .$if(flowId !== undefined, (query) => query.where('run.flow_id', '=', flowId as string))
       .$if(organization !== undefined, (query) =>
         query.where('organization.slug', '=', organization as string),
@@ -61,7 +62,7 @@ export type ListedRun = Awaited<ReturnType<typeof listRuns>>[number];
 /** One run with its input and result. */
 export function findListedRun(db: Db, executionId: string) {
   return selectRuns(db)
-    .select(['run.input', 'run.result'])
+    .select(['run.input', 'run.result', 'run.concluded_by'])
     .where('run.execution_id', '=', executionId)
     .executeTakeFirst();
 }
@@ -83,10 +84,9 @@ function selectRuns(db: Db) {
       'flow_version.version',
       'run.mode',
       'run.environment',
-      'run.status',
       'run.error',
       'run.started_at',
       'run.finished_at',
     ])
-    .select(costOfRun);
+    .select([costOfRun, statusOfRun().as('status')]);
 }

@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import { BLOCK_RUN_COLUMNS } from './block-runs.ts';
 import type { Db } from './connect.ts';
+import { statusOfRun } from './runs.ts';
 import type { RunStatus } from './schema.ts';
 
 /** A row with a smaller id than one that is visible may still be on its way into the database, for this long. */
@@ -13,7 +14,17 @@ export async function listRecorded(db: Db, executionId: string, after: bigint) {
     .selectFrom('run')
     .leftJoin('block_run', (join) =>
       join
-        .onRef('block_run.execution_id', '=', 'run.execution_id')
+        .on('block_run.execution_id', 'in', (query) =>
+          query
+            .selectFrom('run as part')
+            .select('part.execution_id')
+            .where((part) =>
+              part.or([
+                part('part.execution_id', '=', executionId),
+                part('part.continues', '=', executionId),
+              ]),
+            ),
+        )
         .on('block_run.recorded', '>', sql<string>`${after.toString()}::xid8`)
         .on((eb) =>
           eb.or([
@@ -23,7 +34,7 @@ export async function listRecorded(db: Db, executionId: string, after: bigint) {
           ]),
         ),
     )
-    .select('run.status as run_status')
+    .select(statusOfRun().as('run_status'))
     .select(BLOCK_RUN_COLUMNS)
     .select('block_run.recorded')
     .where('run.execution_id', '=', executionId)

@@ -1,9 +1,9 @@
-import { type ExpressionBuilder, sql } from 'kysely';
+import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
 import type { WebhookEvent } from '../flow/delivery.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { RunOutcome } from '../flow/run.ts';
 import type { Db, Tx } from './connect.ts';
-import type { Environment, RunMode, Schema, StoredRunInput } from './schema.ts';
+import type { Environment, RunMode, RunStatus, RunTable, Schema, StoredRunInput } from './schema.ts';
 
 export type NewRun = {
   executionId: string;
@@ -15,45 +15,91 @@ export type NewRun = {
   environment: Environment;
   input: StoredRunInput;
   callback?: { url: string; events: WebhookEvent[] } | undefined;
+  /** `in_progress`: a step-through session, which is itself never carried out. */
+  status?: 'started' | 'in_progress';
+  /**
+   * The run that this one goes on with, and the steps it runs, `from` up to `to` (exclusive) of the plan; `concludes`:
+   * whether its end is that run's end.
+   */
+  continues?: { executionId: string; from: number; to: number; concludes: boolean } | undefined;
 };
 
-/** Accepts a run, once: from here on it is finished by its workflow, or started anew by the reconciler. */
-export async function insertRun(db: Db | Tx, run: NewRun): Promise<void> {
+/**
+ * Accepts runs, together and once: from here on each is finished by its workflow, or started anew by the reconciler.
+ * A continuation comes after what it continues.
+ */
+export async function insertRuns(db: Db | Tx, runs: NewRun[]): Promise<void> {
+  const rows = runs.map((run) => ({
+    execution_id: run.executionId,
+    organization_id: run.organizationId,
+    project_id: run.projectId,
+    flow_id: run.flowId,
+    flow_version_id: run.flowVersionId,
+    mode: run.mode,
+    environment: run.environment,
+    status: run.status ?? ('started' as const),
+    input: JSON.stringify(run.input),
+    continues: run.continues?.executionId ?? null,
+    step_from: run.continues?.from ?? null,
+    step_to: run.continues?.to ?? null,
+    concludes: run.continues?.concludes ?? true,
+    callback_url: run.callback?.url ?? null,
+    callback_events: run.callback?.events ?? null,
+  }));
   await db
     .insertInto('run')
-    .values({
-      execution_id: run.executionId,
-      organization_id: run.organizationId,
-      project_id: run.projectId,
-      flow_id: run.flowId,
-      flow_version_id: run.flowVersionId,
-      mode: run.mode,
-      environment: run.environment,
-      input: JSON.stringify(run.input),
-      callback_url: run.callback?.url ?? null,
-      callback_events: run.callback?.events ?? null,
-    })
+    .values(rows)
     .onConflict((conflict) => conflict.column('execution_id').doNothing())
     .execute();
 }
 
-/** Records how a run ended; a run that has ended already is left as it is. Answers whether this call did it. */
+/**
+ * Records how a run ended or where it paused, and with a continuation how the run stands that it continues; a run that
+ * has ended already is left as it is. Answers whether this call did it.
+ */
 export async function finishRun(db: Db | Tx, executionId: string, outcome: RunOutcome): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('run')
-    .set({
-      status: outcome.status,
-      finished_at: new Date(),
-      result: outcome.status === 'completed' ? JSON.stringify(outcome.result) : null,
-      error: outcome.status === 'failed' ? JSON.stringify(outcome.error) : null,
-    })
-    .where('execution_id', '=', executionId)
-    .where('status', '=', 'started')
+  const { status } = outcome;
+  const ending = {
+    status,
+    finished_at: status === 'tool_calls_required' ? null : new Date(),
+    result: status === 'completed' ? JSON.stringify(outcome.result) : null,
+    error: status === 'failed' ? JSON.stringify(outcome.error) : null,
+    pause: status === 'tool_calls_required' ? JSON.stringify(outcome.pause) : null,
+  };
+  // A step-through session goes on after a pause, and after every step but the last.
+  const open = sql<boolean>`ended.mode = 'step' and
+    (${status} = 'tool_calls_required' or ${status} = 'completed' and not ended.concludes)`;
+  const ended = await db
+    .with('ended', (query) =>
+      query
+        .updateTable('run')
+        .set(ending)
+        .where('execution_id', '=', executionId)
+        .where('status', '=', 'started')
+        .returning(['execution_id', 'continues', 'concludes', 'mode']),
+    )
+    .with('continued', (query) =>
+      query
+        .updateTable('run')
+        .from('ended')
+        .set({
+          ...ending,
+          status: sql`case when ${open} then 'in_progress' else ${status} end`,
+          finished_at: sql`case when ${open} then null else ${ending.finished_at}::timestamptz end`,
+          result: sql`case when ${open} then null else ${ending.result}::json end`,
+          concluded_by: sql`ended.execution_id`,
+        })
+        .whereRef('run.execution_id', '=', 'ended.continues')
+        .where('run.cancel_requested_at', 'is', null)
+        .returning('run.execution_id'),
+    )
+    .selectFrom('ended')
+    .select('execution_id')
     .executeTakeFirst();
-  return numUpdatedRows > 0n;
+  return ended !== undefined;
 }
 
-/** What activities need of a run, and which of its blocks are done. `cancelled`: its cancellation was asked for. */
+/** What activities need of a run, and which of its blocks are done or paused. `cancelled`: its cancellation was asked for. */
 export type RunContext = {
   organizationId: string;
   flowVersionId: string;
@@ -72,7 +118,7 @@ export async function getRunContext(db: Db, executionId: string): Promise<RunCon
         .selectFrom('block_run')
         .select(sql<string[] | null>`array_agg(block_key)`.as('keys'))
         .where('execution_id', '=', executionId)
-        .where('status', '=', 'completed')
+        .where('status', 'in', ['completed', 'paused'])
         .as('completed'),
     )
     .where('execution_id', '=', executionId)
@@ -85,6 +131,15 @@ export async function getRunContext(db: Db, executionId: string): Promise<RunCon
     completed: new Set(row.completed ?? []),
     cancelled: row.cancel_requested_at !== null,
   };
+}
+
+/** What the later calls of a session go by, when it begins anew. */
+export async function updateSessionInput(db: Db, executionId: string, input: StoredRunInput): Promise<void> {
+  await db
+    .updateTable('run')
+    .set({ input: JSON.stringify(input) })
+    .where('execution_id', '=', executionId)
+    .execute();
 }
 
 /** What a run was asked to do. */
@@ -102,13 +157,30 @@ export function costOfRun(eb: ExpressionBuilder<Schema, 'run'>) {
   return eb
     .selectFrom('block_run')
     .select(sql<number>`coalesce(sum(cost_microcredits), 0)::bigint`.as('sum'))
-    .whereRef('block_run.execution_id', '=', 'run.execution_id')
+    .where('block_run.execution_id', 'in', (query) =>
+      query
+        .selectFrom('run as part')
+        .select('part.execution_id')
+        .where((part) =>
+          part.or([
+            part('part.execution_id', '=', part.ref('run.execution_id')),
+            part('part.continues', '=', part.ref('run.execution_id')),
+          ]),
+        ),
+    )
     .$asScalar()
     .$notNull()
     .as('cost_microcredits');
 }
 
-/** One run of a flow with the number of its version and its cost so far. Only within the flow: a foreign id is not found. */
+/** A paused run whose caller has come back is under way again; as `status` of a query over `run`. */
+export function statusOfRun() {
+  return sql<RunStatus>`case when run.status = 'tool_calls_required' and exists (
+    select from run part where part.continues = run.execution_id and part.status = 'started'
+  ) then 'started' else run.status end`;
+}
+
+/** A run as callers know it, with the number of its version and its cost so far. Within the flow: a foreign id is not found. */
 export function findRun(db: Db, flowId: string, executionId: string) {
   return db
     .selectFrom('run')
@@ -120,78 +192,39 @@ export function findRun(db: Db, flowId: string, executionId: string) {
       'flow_version.version',
       'run.mode',
       'run.environment',
-      'run.status',
       'run.result',
       'run.error',
+      'run.pause',
+      'run.concluded_by',
+      'run.cancel_requested_at',
       'run.started_at',
       'run.finished_at',
     ])
-    .select(costOfRun)
+    .select([costOfRun, statusOfRun().as('status')])
+    .where('run.continues', 'is', null)
     .where('run.flow_id', '=', flowId)
     .where('run.execution_id', '=', executionId)
     .executeTakeFirst();
 }
 export type RunRow = NonNullable<Awaited<ReturnType<typeof findRun>>>;
 
-/**
- * Takes up to `limit` runs that are `started`, older than `quietSeconds` and not taken within that time, with what
- * starting their workflow needs. Processes that call this at the same time take different runs.
- */
-export async function claimUnfinishedRuns(
-  db: Db,
-  { quietSeconds, limit }: { quietSeconds: number; limit: number },
-) {
-  const claimed = await db
-    .updateTable('run')
-    .set({ reconciled_at: sql`now()` })
-    .where('execution_id', 'in', (eb) =>
-      eb
-        .selectFrom('run')
-        .select('execution_id')
-        .where('status', '=', 'started')
-        .where(
-          sql`coalesce(reconciled_at, started_at)`,
-          '<=',
-          sql`now() - ${quietSeconds} * interval '1 second'`,
-        )
-        .orderBy(sql`coalesce(reconciled_at, started_at)`)
-        .limit(limit)
-        .forUpdate()
-        .skipLocked(),
-    )
-    .returning('execution_id')
-    .execute();
-  return findRunStarts(
-    db,
-    claimed.map((row) => row.execution_id),
-  );
+/** How a run, or a continuation of one, ended or paused; undefined while it is under way. */
+export async function findOutcome(db: Db, executionId: string): Promise<RunOutcome | undefined> {
+  const row = await db
+    .selectFrom('run')
+    .select(['status', 'result', 'error', 'pause'])
+    .where('execution_id', '=', executionId)
+    .executeTakeFirst();
+  return row && toOutcome(row);
 }
 
-/** How these runs stand, with what starting their workflow needs. */
-export async function findRunStarts(db: Db, executionIds: string[]) {
-  if (executionIds.length === 0) return [];
-  return db
-    .selectFrom('run')
-    .innerJoin('flow', 'flow.id', 'run.flow_id')
-    .innerJoin('project', 'project.id', 'run.project_id')
-    .innerJoin('organization', 'organization.id', 'run.organization_id')
-    .innerJoin('flow_version', 'flow_version.id', 'run.flow_version_id')
-    .select([
-      'run.execution_id as executionId',
-      'organization.slug as organization',
-      'project.slug as project',
-      'flow.slug as flow',
-      'flow_version.version',
-      'run.mode',
-      'run.environment',
-      'flow_version.definition',
-      'run.flow_id as flowId',
-      'run.status',
-      'run.result',
-      'run.error',
-      'run.cancel_requested_at as cancelRequestedAt',
-    ])
-    .select(sql<boolean>`run.callback_url is not null`.as('callback'))
-    .where('run.execution_id', 'in', executionIds)
-    .execute();
+/** The outcome that a row records; undefined while the run is under way. */
+export function toOutcome(
+  row: Pick<Selectable<RunTable>, 'status' | 'result' | 'error' | 'pause'>,
+): RunOutcome | undefined {
+  const { status, result, error, pause } = row;
+  if (status === 'failed' && error) return { status, error };
+  if (status === 'completed' && result) return { status, result };
+  if (status === 'tool_calls_required' && pause) return { status, pause };
+  return undefined;
 }

@@ -62,7 +62,7 @@ CREATE TABLE block_run (
   finished_at timestamp with time zone not null,
   recorded xid8 not null default pg_current_xact_id(),
   constraint block_run_pkey PRIMARY KEY (execution_id, block_key),
-  constraint block_run_status_check CHECK ((status = ANY (ARRAY['completed'::text, 'failed'::text])))
+  constraint block_run_status_check CHECK ((status = ANY (ARRAY['completed'::text, 'failed'::text, 'paused'::text])))
 );
 
 CREATE TABLE flow (
@@ -98,7 +98,7 @@ CREATE TABLE idempotency_key (
   digest bytea not null,
   execution_id uuid not null,
   created_at timestamp with time zone not null default now(),
-  constraint idempotency_key_endpoint_check CHECK ((endpoint = ANY (ARRAY['execute'::text, 'jobs'::text]))),
+  constraint idempotency_key_endpoint_check CHECK ((endpoint = ANY (ARRAY['execute'::text, 'jobs'::text, 'step'::text]))),
   constraint idempotency_key_pkey PRIMARY KEY (project_id, endpoint, key)
 );
 
@@ -147,6 +147,16 @@ CREATE UNLOGGED TABLE rate_limit (
   constraint rate_limit_pkey PRIMARY KEY (subject)
 );
 
+CREATE TABLE reservation (
+  execution_id uuid not null,
+  block_key text not null,
+  organization_id uuid not null,
+  microcredits bigint not null,
+  reserved_at timestamp with time zone not null default now(),
+  constraint reservation_microcredits_check CHECK ((microcredits >= 0)),
+  constraint reservation_pkey PRIMARY KEY (execution_id, block_key)
+);
+
 CREATE TABLE run (
   execution_id uuid not null,
   organization_id uuid not null,
@@ -163,12 +173,18 @@ CREATE TABLE run (
   finished_at timestamp with time zone,
   reconciled_at timestamp with time zone,
   cancel_requested_at timestamp with time zone,
+  continues uuid,
+  step_from integer,
+  step_to integer,
+  concludes boolean not null default true,
+  concluded_by uuid,
+  pause json,
   callback_url text,
   callback_events text[],
   constraint run_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
-  constraint run_mode_check CHECK ((mode = ANY (ARRAY['execute'::text, 'jobs'::text]))),
+  constraint run_mode_check CHECK ((mode = ANY (ARRAY['execute'::text, 'jobs'::text, 'step'::text]))),
   constraint run_pkey PRIMARY KEY (execution_id),
-  constraint run_status_check CHECK ((status = ANY (ARRAY['started'::text, 'completed'::text, 'failed'::text])))
+  constraint run_status_check CHECK ((status = ANY (ARRAY['started'::text, 'completed'::text, 'failed'::text, 'tool_calls_required'::text, 'in_progress'::text])))
 );
 
 CREATE TABLE webhook_attempt (
@@ -220,9 +236,13 @@ CREATE INDEX api_key_project ON public.api_key USING btree (project_id) WHERE (r
 
 CREATE INDEX idempotency_key_age ON public.idempotency_key USING btree (created_at);
 
+CREATE INDEX reservation_by_organization ON public.reservation USING btree (organization_id);
+
 CREATE INDEX run_by_flow ON public.run USING btree (flow_id, started_at DESC, execution_id DESC);
 
 CREATE INDEX run_by_project ON public.run USING btree (project_id, started_at DESC, execution_id DESC);
+
+CREATE INDEX run_continues ON public.run USING btree (continues, started_at) WHERE (continues IS NOT NULL);
 
 CREATE INDEX run_unfinished ON public.run USING btree (COALESCE(reconciled_at, started_at)) WHERE (status = 'started'::text);
 
@@ -255,6 +275,14 @@ ALTER TABLE idempotency_key ADD CONSTRAINT idempotency_key_project_id_fkey FOREI
 ALTER TABLE ledger_entry ADD CONSTRAINT ledger_entry_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
 
 ALTER TABLE project ADD CONSTRAINT project_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
+
+ALTER TABLE reservation ADD CONSTRAINT reservation_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES run(execution_id);
+
+ALTER TABLE reservation ADD CONSTRAINT reservation_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
+
+ALTER TABLE run ADD CONSTRAINT run_concluded_by_fkey FOREIGN KEY (concluded_by) REFERENCES run(execution_id);
+
+ALTER TABLE run ADD CONSTRAINT run_continues_fkey FOREIGN KEY (continues) REFERENCES run(execution_id);
 
 ALTER TABLE run ADD CONSTRAINT run_flow_id_fkey FOREIGN KEY (flow_id) REFERENCES flow(id);
 

@@ -1,18 +1,23 @@
 // The tables as Kysely sees them; `schema.sql` is the database's own description, checked in CI.
 import type { ColumnType, Generated, JSONColumnType } from 'kysely';
+import type { Attachment } from '../flow/attachment.ts';
 import type { FlowDefinition, Json, ProcessorType } from '../flow/definition.ts';
-import type { DeliveryStatus, WebhookEvent } from '../flow/delivery.ts';
+import type { WebhookEvent } from '../flow/delivery.ts';
 import type { BlockOverrides } from '../flow/overrides.ts';
 import type { RunOutcome } from '../flow/run.ts';
+import type { PausePoint, ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
+import type { WebhookAttemptTable, WebhookDeliveryTable, WebhookSecretTable } from './webhook-tables.ts';
 
 type Now = ColumnType<Date, Date | undefined, Date>;
 /** bigint columns are read as numbers (see connect.ts): balances stay far below 2^53 microcredits. */
 type Default<T> = Generated<T>;
 
 export type Environment = 'live' | 'test';
-export type RunMode = 'execute' | 'jobs';
-export type RunStatus = 'started' | 'completed' | 'failed';
+export type RunMode = 'execute' | 'jobs' | 'step';
+/** `tool_calls_required` and `in_progress` wait for their caller. */
+export const RUN_STATUSES = ['started', 'completed', 'failed', 'tool_calls_required', 'in_progress'] as const;
+export type RunStatus = (typeof RUN_STATUSES)[number];
 
 export interface OrganizationTable {
   id: Generated<string>;
@@ -75,6 +80,22 @@ export type StoredRunInput = {
   message: string;
   parameters: { [key: string]: Json };
   block_overrides: BlockOverrides;
+  attachments?: Attachment[];
+  /** Credits the run may cost at most. */
+  max_credits?: number | undefined;
+  tools?: ToolDefinition[] | undefined;
+  tool_choice?: ToolChoice | undefined;
+  continuation?: Continuation | undefined;
+};
+
+/** What a caller carried from one call of a run to the next. */
+export type Continuation = {
+  /** What the first step gets, unless it is the message. */
+  input?: Json | undefined;
+  /** Outputs of the steps before. */
+  outputs: { [stepId: string]: Json };
+  /** The paused step goes on with this conversation. */
+  resume?: { step_id: string; iterations: number; messages: ToolCallMessage[] } | undefined;
 };
 
 export type StoredError = Extract<RunOutcome, { status: 'failed' }>['error'];
@@ -99,6 +120,16 @@ export interface RunTable {
   /** Both or neither. */
   callback_url: string | null;
   callback_events: WebhookEvent[] | null;
+  /** The run whose executionId callers know: this row is one call that goes on with it. */
+  continues: string | null;
+  /** Of a continuation: the steps it runs, from this index of the plan up to the next, exclusive. */
+  step_from: number | null;
+  step_to: number | null;
+  /** Whether its end is the end of the run it continues. */
+  concludes: Default<boolean>;
+  /** The continuation that ended last; `result` refers to its blocks. */
+  concluded_by: string | null;
+  pause: ColumnType<PausePoint | null, string | null, string | null>;
 }
 
 export interface BlockRunTable {
@@ -107,7 +138,8 @@ export interface BlockRunTable {
   step_id: string;
   name: string;
   processor_type: ProcessorType;
-  status: 'completed' | 'failed';
+  /** `paused`: its model asked for tools; the output is the conversation up to there. */
+  status: 'completed' | 'failed' | 'paused';
   /** A Value (flow/value.ts) over the run's message and the outputs of its other blocks. */
   input: ColumnType<Value, string, string>;
   output: ColumnType<Json, string | null, string | null>;
@@ -136,6 +168,15 @@ export interface LedgerEntryTable {
   created_at: Now;
 }
 
+/** Credits set aside for a block execution whose model is asked. */
+export interface ReservationTable {
+  execution_id: string;
+  block_key: string;
+  organization_id: string;
+  microcredits: number;
+  reserved_at: Now;
+}
+
 /** A token bucket of requests, kept as the moment it is full again. */
 export interface RateLimitTable {
   /** Id of an API key or of an organization. */
@@ -155,54 +196,6 @@ export interface IdempotencyKeyTable {
   created_at: Now;
 }
 
-/** Secrets as db/encrypt.ts writes them. */
-export interface WebhookSecretTable {
-  organization_id: string;
-  version: number;
-  current_secret: string;
-  previous_secret: string | null;
-  created_at: Now;
-  rotated_at: Date | null;
-  grace_until: Date | null;
-}
-
-/** Added by a trigger in the transaction that ends a run with a callback, or for a test. */
-export interface WebhookDeliveryTable {
-  id: Generated<string>;
-  seq: Generated<number>;
-  organization_id: string;
-  /** null: a test. */
-  execution_id: string | null;
-  event_type: WebhookEvent;
-  target_url: string;
-  status: Default<DeliveryStatus>;
-  /** Counts from 1; each time a delivery is sent anew, its attempts are counted anew. */
-  round: Default<number>;
-  attempt: Default<number>;
-  response_status: number | null;
-  last_attempted_at: Date | null;
-  next_attempt_at: Date | null;
-  error_message: string | null;
-  /** The bytes of every attempt, from the first one on. */
-  body: string | null;
-  created_at: Generated<Date>;
-  /** When to look whether it is still being delivered. */
-  check_at: Generated<Date>;
-}
-
-export interface WebhookAttemptTable {
-  delivery_id: string;
-  round: number;
-  attempt: number;
-  started_at: Now;
-  /** null while it runs, and when its worker was lost. */
-  duration_ms: number | null;
-  response_status: number | null;
-  /** The first characters. */
-  response_body: string | null;
-  error_message: string | null;
-}
-
 export interface Schema {
   organization: OrganizationTable;
   project: ProjectTable;
@@ -212,6 +205,7 @@ export interface Schema {
   run: RunTable;
   block_run: BlockRunTable;
   ledger_entry: LedgerEntryTable;
+  reservation: ReservationTable;
   rate_limit: RateLimitTable;
   idempotency_key: IdempotencyKeyTable;
   webhook_secret: WebhookSecretTable;

@@ -3,18 +3,26 @@ import type { Json } from './definition.ts';
 import { ServiceError } from './errors.ts';
 import { interpret, meets, type Surroundings } from './interpreter.ts';
 import { blockKey, type PlannedStep } from './plan.ts';
-import { MESSAGE_REF, resolveValue, type Value } from './value.ts';
+import { resolveValue, type Value } from './value.ts';
+
+/** Outputs by step_id; `value` is the last one's; `missing` names the first step that has not completed, and why. */
+export type ComposedOutputs = {
+  outputs: { [stepId: string]: Json };
+  value: Value;
+  missing?: { step_id: string; message: string };
+};
 
 /**
- * The output of each of the first steps of a plan, by step_id, composed as the interpreter composed it. `completed`
- * holds the keys of the blocks whose outputs are stored; `load` reads those and the message. Throws CONFLICT with the
- * step_id of the first step that has not completed.
+ * The outputs of the first steps of a plan, composed as the interpreter composed them, up to the first step that has not
+ * completed. `completed` holds the keys of the blocks whose outputs are stored; `load` reads those and `input`, which the
+ * first step got.
  */
 export async function composeOutputs(
   steps: PlannedStep[],
   completed: Set<string>,
   load: (ref: string) => Promise<Json>,
-): Promise<{ [stepId: string]: Json }> {
+  input: Value,
+): Promise<ComposedOutputs> {
   const surroundings: Surroundings = {
     async runBlock(block, _input, iterations) {
       const ref = blockKey(block.step_id, iterations);
@@ -28,14 +36,17 @@ export async function composeOutputs(
     holds: async (condition, value) => meets(condition, await resolveValue(value, load)),
   };
   const outputs: [string, Json][] = [];
-  let value: Value = { ref: MESSAGE_REF };
+  let value = input;
   for (const step of steps) {
-    value = await interpret([step], value, surroundings).catch((error: unknown) => {
+    try {
+      // Only a model pauses, and none is asked here.
+      value = (await interpret([step], value, surroundings)) as Value;
+    } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      const message = `The run has not completed the step ${step.step_id}, which comes before: ${error.message}.`;
-      throw new ServiceError('CONFLICT', message, { step_id: step.step_id });
-    });
+      const missing = { step_id: step.step_id, message: error.message };
+      return { outputs: Object.fromEntries(outputs), value, missing };
+    }
     outputs.push([step.step_id, await resolveValue(value, load)]);
   }
-  return Object.fromEntries(outputs);
+  return { outputs: Object.fromEntries(outputs), value };
 }

@@ -3,29 +3,38 @@ import type { Json, LoopCondition } from './definition.ts';
 import { ServiceError } from './errors.ts';
 import { BLOCK_RUNS_MAX } from './limits.ts';
 import type { PlannedBlock, PlannedLoop, PlannedParallel, PlannedStep } from './plan.ts';
+import { isPause, type Pause } from './tool-calls.ts';
 import { compact, countItems, isLeaf, itemOf, type Value } from './value.ts';
 
 /** What the interpreter asks of its surroundings. */
 export type Surroundings = {
   /** Runs one block on its input; `iterations` holds the index in each enclosing loop, outermost first. */
-  runBlock(block: PlannedBlock, input: Value, iterations: number[]): Promise<Value>;
+  runBlock(block: PlannedBlock, input: Value, iterations: number[]): Promise<Value | Pause>;
   /** The JSON of a value that is not inline, reduced to what a loop needs to know of it. */
   inspect(value: Value): Promise<{ items: number | undefined }>;
   /** Whether the condition holds for a value that is not inline. */
   holds(condition: LoopCondition, value: Value): Promise<boolean>;
 };
 
-/** Runs steps one after the other; answers the last one's output (the input itself when there are none). */
-export function interpret(steps: PlannedStep[], input: Value, surroundings: Surroundings): Promise<Value> {
+/**
+ * Runs steps one after the other; answers the last one's output (the input itself when there are none), or the pause of
+ * the step that paused.
+ */
+export async function interpret(
+  steps: PlannedStep[],
+  input: Value,
+  surroundings: Surroundings,
+): Promise<Value | Pause> {
   let blockRuns = 0;
 
+  /** The steps inside another step: none of their blocks can pause. */
   async function runSteps(list: PlannedStep[], start: Value, iterations: number[]): Promise<Value> {
     let value = start;
-    for (const step of list) value = await runStep(step, value, iterations);
+    for (const step of list) value = requireOutput(step, await runStep(step, value, iterations));
     return value;
   }
 
-  function runStep(step: PlannedStep, value: Value, iterations: number[]): Promise<Value> {
+  function runStep(step: PlannedStep, value: Value, iterations: number[]): Promise<Value | Pause> {
     switch (step.type) {
       case 'sequential':
         return runBlock(step, value, iterations);
@@ -36,7 +45,7 @@ export function interpret(steps: PlannedStep[], input: Value, surroundings: Surr
     }
   }
 
-  function runBlock(block: PlannedBlock, value: Value, iterations: number[]): Promise<Value> {
+  function runBlock(block: PlannedBlock, value: Value, iterations: number[]): Promise<Value | Pause> {
     blockRuns += 1;
     if (blockRuns > BLOCK_RUNS_MAX)
       throw new ServiceError(
@@ -88,7 +97,21 @@ export function interpret(steps: PlannedStep[], input: Value, surroundings: Surr
     return compact({ items });
   }
 
-  return runSteps(steps, input, []);
+  let value = input;
+  for (const step of steps) {
+    const reply = await runStep(step, value, []);
+    if (isPause(reply)) return reply;
+    value = reply;
+  }
+  return value;
+}
+
+function requireOutput(step: PlannedStep, reply: Value | Pause): Value {
+  if (!isPause(reply)) return reply;
+  throw new ServiceError(
+    'TOOLS_IN_NON_SEQUENTIAL_STEP',
+    `${step.step_id} is inside another step and can't pause.`,
+  );
 }
 
 /** Whether the value at the condition's pointer equals what the condition asks for. */

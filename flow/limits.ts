@@ -21,3 +21,11 @@ export const CODE_TIMEOUT_DEFAULT_MS = 5_000;
 export const CODE_TIMEOUT_MAX_MS = 30_000;
 export const MAX_TOOL_ITERATIONS_DEFAULT = 25;
 export const MAX_TOOL_ITERATIONS_MAX = 100;
+export const TOOLS_MAX = 64;
+export const TOOL_NAME_PATTERN = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/;
+export const TOOL_DESCRIPTION_MAX_LENGTH = 4096;
+/** Serialized. */
+export const TOOL_PARAMETERS_MAX_BYTES = 16 * 1024;
+export const TOOL_RESULT_MAX_BYTES = 256 * 1024;
+/** toolCallMessages, serialized. */
+export const TOOL_MESSAGES_MAX_BYTES = 1024 * 1024;

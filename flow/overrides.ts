@@ -35,6 +35,11 @@ export function checkOverrides(
   });
 }
 
+/** What is overridden of one block. */
+export function overrideOf(overrides: BlockOverrides, stepId: string): BlockOverride | undefined {
+  return Object.hasOwn(overrides, stepId) ? overrides[stepId] : undefined;
+}
+
 /** The block as this run sees it. */
 export function applyOverride(block: Block, override: BlockOverride | undefined): Block {
   if (!override) return block;

@@ -1,12 +1,28 @@
 // The contract between the API, which starts runs, and the workflow and activities, which carry them out.
 import type { PlannedStep } from './plan.ts';
+import type { PausePoint } from './tool-calls.ts';
 import type { Value } from './value.ts';
 
 /** Name of the workflow type; renaming it breaks every run under way. */
 export const RUN_FLOW = 'runFlow';
 
-/** Argument of `runFlow`. The workflow id is the executionId. `callback`: its end may have a delivery. */
-export type RunInput = { executionId: string; steps: PlannedStep[]; callback?: true };
+/**
+ * Argument of `runFlow`: the steps to run. `input` is what the first one gets, the run's message when absent.
+ * `continues`: the run goes on after a pause, or is one call of a step-through session. `callback`: its end may have a
+ * delivery.
+ */
+export type RunInput = {
+  executionId: string;
+  steps: PlannedStep[];
+  input?: Value;
+  continues?: true;
+  callback?: true;
+};
+
+/** The executionId; of a continuation, that of the run it continues and its own, so that operators find them together. */
+export function workflowIdOf(run: { executionId: string; continues?: string | null }): string {
+  return run.continues ? `${run.continues}/${run.executionId}` : run.executionId;
+}
 
 /** What one block activity is asked to do. */
 export type BlockCall = {
@@ -24,6 +40,7 @@ export type FailureReason = 'error' | 'credits_exhausted' | 'byok_rejected';
 /** How a run ended, as recorded in its row. `code` is an ErrorCode. */
 export type RunOutcome =
   | { status: 'completed'; result: Value }
+  | { status: 'tool_calls_required'; pause: PausePoint }
   | {
       status: 'failed';
       error: { code: string; message: string; reason: FailureReason; step_id?: string };

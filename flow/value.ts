@@ -3,6 +3,8 @@ import type { Json } from './definition.ts';
 
 /** The reference of a run's message, beside those of block outputs (`blockKey`). */
 export const MESSAGE_REF = '$message';
+/** The reference of the input that a continuation of a run starts with. */
+export const INPUT_REF = '$input';
 
 /**
  * One stored value: `ref` names the output it comes from, `at` the items picked from it in turn. `json` is a copy,

@@ -1,4 +1,4 @@
-// What each model can do and what its tokens cost: models.json, overlaid by the operator's file.
+// What each model can do and what its tokens cost: models.json, overlaid by the operator's lists.
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { ServiceError } from '../flow/errors.ts';
@@ -33,25 +33,31 @@ export type Registry = {
   costMicrocredits(model: string, usage: TokenUsage): number;
 };
 
+/** A list that an operator supplies; `name` says in errors where it is from. */
+export type ModelList = { name: string; content: unknown };
+
 /**
  * Reads the model list once. An entry takes what it leaves out from its provider's `*` entry, which also stands
- * for the provider's unlisted models. `file` has the shape of models.json and wins over it, field by field;
- * throws an Error that names the file and each wrong entry.
+ * for the provider's unlisted models. `file` and `fetched` have the shape of models.json; each wins over what is before
+ * it, field by field. Throws an Error that names the list and each wrong entry.
  */
-export function createRegistry(options: { file?: string | undefined } = {}): Registry {
+export function createRegistry(
+  options: { file?: string | undefined; fetched?: ModelList | undefined } = {},
+): Registry {
+  const lists: ModelList[] = [];
+  if (options.file !== undefined) lists.push(readFile(options.file));
+  if (options.fetched !== undefined) lists.push(options.fetched);
   const models = new Map(Object.entries(modelList.parse(shipped)));
-  if (options.file !== undefined) {
-    for (const [id, entry] of Object.entries(readModelList(options.file))) {
+  for (const list of lists)
+    for (const [id, entry] of Object.entries(parseList(list)))
       models.set(id, { ...models.get(id), ...entry });
-    }
-  }
 
   const resolved = new Map<string, ModelCapabilities>();
   for (const [id, entry] of models) {
     const complete = capabilities.safeParse({ ...models.get(providerEntry(id)), ...entry });
     if (!complete.success) {
       throw new Error(
-        `The models file ${options.file} leaves fields of "${id}" out, and there is no complete ` +
+        `${lists.map(({ name }) => name).join(', then ')} leaves fields of "${id}" out, and there is no complete ` +
           `"${providerEntry(id)}" to take them from:\n${z.prettifyError(complete.error)}`,
       );
     }
@@ -85,14 +91,17 @@ function providerEntry(model: string): string {
   return `${model.slice(0, model.indexOf('/') + 1)}*`;
 }
 
-function readModelList(file: string): z.infer<typeof modelList> {
-  let content: unknown;
+function readFile(file: string): ModelList {
+  const name = `The models file ${file}`;
   try {
-    content = JSON.parse(readFileSync(file, 'utf8'));
+    return { name, content: JSON.parse(readFileSync(file, 'utf8')) };
   } catch (error) {
-    throw new Error(`The models file ${file} can't be read: ${(error as Error).message}`);
+    throw new Error(`${name} can't be read: ${(error as Error).message}`);
   }
+}
+
+function parseList({ name, content }: ModelList): z.infer<typeof modelList> {
   const parsed = modelList.safeParse(content);
   if (parsed.success) return parsed.data;
-  throw new Error(`The models file ${file} is not valid:\n${z.prettifyError(parsed.error)}`);
+  throw new Error(`${name} is not valid:\n${z.prettifyError(parsed.error)}`);
 }

@@ -8,7 +8,7 @@ export type UrlProblem = 'scheme' | 'too_long' | 'malformed';
 
 /** A URL to be used as it was parsed, never as it was written; or what is wrong with it, in words that follow "it". */
 export type CheckedUrl =
-  | { url: URL; problem?: never }
+  | { url: URL; problem?: never; message?: never }
   | { url?: never; problem: UrlProblem; message: string };
 
 /** Parses `text` once; only an https URL without user info, odd characters and port 0 passes. Its host is not looked up. */

@@ -15,6 +15,8 @@ import { insertOrganization } from '../db/organizations.ts';
 import { insertProject } from '../db/projects.ts';
 import type { Step } from '../flow/definition.ts';
 import { createValidator } from '../json-schema/validator.ts';
+import { openRegistry } from '../models/live-registry.ts';
+import { createResolvePublic } from '../net/resolve-public.ts';
 import { connectToTemporal, createClient } from '../temporal.ts';
 import { workflowBundle } from '../worker/bundle.ts';
 import { runWorker } from '../worker/run-worker.ts';
@@ -83,8 +85,10 @@ export async function startWeir(options: { env?: NodeJS.ProcessEnv; worker?: boo
   const client = createClient(config, connection);
   const validator = createValidator();
   const keys = createKeyCache(db, database.url);
+  const registry = await openRegistry(config);
+  const resolvePublic = createResolvePublic(config);
   const localRuns = createLocalRuns();
-  const api = await serveApi({ config, db, client, keys, validator, localRuns });
+  const api = await serveApi({ config, db, client, keys, validator, registry, resolvePublic, localRuns });
   const url = `http://127.0.0.1:${api.port}`;
   let worker: Awaited<ReturnType<typeof runWorker>> | undefined;
 
@@ -140,7 +144,7 @@ export async function startWeir(options: { env?: NodeJS.ProcessEnv; worker?: boo
     },
     async startWorker() {
       bundle ??= workflowBundle(false);
-      worker = await runWorker({ config, db, connection, workflowBundle: await bundle, localRuns });
+      worker = await runWorker({ config, db, connection, workflowBundle: await bundle, registry, localRuns });
     },
     async stopWorker() {
       worker?.shutdown();
@@ -150,6 +154,7 @@ export async function startWeir(options: { env?: NodeJS.ProcessEnv; worker?: boo
     async stop() {
       await api.close();
       await weir.stopWorker();
+      registry.close();
       await validator.close();
       await connection.close();
       await database.drop();

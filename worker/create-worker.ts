@@ -6,7 +6,7 @@ import type { Config } from '../config.ts';
 import type { Db } from '../db/connect.ts';
 import { createLocalRuns, type LocalRuns } from '../db/local-runs.ts';
 import { createValidator } from '../json-schema/validator.ts';
-import { createRegistry } from '../models/registry.ts';
+import type { Registry } from '../models/registry.ts';
 import { DEFAULT_NAMESPACE } from '../temporal.ts';
 
 export type FlowWorker = {
@@ -22,9 +22,10 @@ export async function createFlowWorker(deps: {
   db: Db;
   connection: NativeConnection;
   workflowBundle: WorkflowBundleOption;
+  registry: Registry;
   localRuns?: LocalRuns;
 }): Promise<FlowWorker> {
-  const { config, db, connection, workflowBundle } = deps;
+  const { config, db, connection, workflowBundle, registry } = deps;
   const sandbox = createSandbox({ processes: config.sandboxProcesses });
   const validator = createValidator();
   const worker = await Worker.create({
@@ -36,7 +37,7 @@ export async function createFlowWorker(deps: {
       db,
       sandbox,
       validator,
-      registry: createRegistry({ file: config.modelsFile }),
+      registry,
       providers: config.providers,
       localRuns: deps.localRuns ?? createLocalRuns(),
     }),

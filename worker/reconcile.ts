@@ -3,8 +3,10 @@ import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { startRun } from '../api/start-run.ts';
 import type { Db } from '../db/connect.ts';
 import { deleteExpiredKeys } from '../db/idempotency-keys.ts';
-import { claimUnfinishedRuns, finishRun } from '../db/runs.ts';
-import { CANCELLED } from '../flow/run.ts';
+import { releaseLeftReservations } from '../db/reservations.ts';
+import { claimUnfinishedRuns } from '../db/run-starts.ts';
+import { finishRun } from '../db/runs.ts';
+import { CANCELLED, workflowIdOf } from '../flow/run.ts';
 import { reconcileDeliveries } from './reconcile-deliveries.ts';
 
 const INTERVAL_MS = 15_000;
@@ -16,7 +18,8 @@ const EXPIRED_KEYS_MAX = 10_000;
 /**
  * Looks every 15 s, until `signal` aborts, at the runs that should have ended: starts the workflow of one that has
  * none, records the end of one whose workflow was terminated or timed out, cancels what its caller asked to cancel
- * while the engine was away; at webhook deliveries; deletes expired idempotency keys. Several processes share the work.
+ * while the engine was away; at webhook deliveries; deletes expired idempotency keys and reservations that were left.
+ * Several processes share the work.
  */
 export async function keepReconciling(
   deps: { db: Db; client: Client; taskQueue: string },
@@ -27,6 +30,9 @@ export async function keepReconciling(
     await reconcileDeliveries(deps).catch((error) => console.error('Reconciling deliveries failed:', error));
     await deleteExpiredKeys(deps.db, EXPIRED_KEYS_MAX).catch((error) =>
       console.error('Deleting expired idempotency keys failed:', error),
+    );
+    await releaseLeftReservations(deps.db).catch((error) =>
+      console.error('Releasing reservations failed:', error),
     );
     await pause(INTERVAL_MS, signal);
   }
@@ -53,7 +59,7 @@ async function reconcileRun(
   deps: { db: Db; client: Client; taskQueue: string },
   run: UnfinishedRun,
 ): Promise<void> {
-  const workflow = deps.client.workflow.getHandle(run.executionId);
+  const workflow = deps.client.workflow.getHandle(workflowIdOf(run));
   const cancelled = run.cancelRequestedAt !== null;
   let status: string;
   try {

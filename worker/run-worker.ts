@@ -2,6 +2,7 @@ import type { NativeConnection, WorkflowBundleOption } from '@temporalio/worker'
 import type { Config } from '../config.ts';
 import type { Db } from '../db/connect.ts';
 import type { LocalRuns } from '../db/local-runs.ts';
+import type { Registry } from '../models/registry.ts';
 import { createClient, DEFAULT_NAMESPACE } from '../temporal.ts';
 import { createWebhookWorker } from './create-webhook-worker.ts';
 import { createFlowWorker } from './create-worker.ts';
@@ -21,6 +22,7 @@ export async function runWorker(deps: {
   db: Db;
   connection: NativeConnection;
   workflowBundle: WorkflowBundleOption;
+  registry: Registry;
   localRuns?: LocalRuns;
 }): Promise<RunningWorker> {
   const { config, db, connection } = deps;

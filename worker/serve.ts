@@ -2,9 +2,11 @@
 import { createKeyCache } from '../api/key-cache.ts';
 import { serveApi } from '../api/serve.ts';
 import { readConfig } from '../config.ts';
-import { connect } from '../db/connect.ts';
+import { connect, QUERY_TIMEOUT_MS } from '../db/connect.ts';
 import { createLocalRuns } from '../db/local-runs.ts';
 import { createValidator } from '../json-schema/validator.ts';
+import { openRegistry } from '../models/live-registry.ts';
+import { createResolvePublic } from '../net/resolve-public.ts';
 import { connectToTemporal, createClient } from '../temporal.ts';
 import { workflowBundle } from './bundle.ts';
 import { runWorker } from './run-worker.ts';
@@ -13,14 +15,16 @@ import { installRuntime } from './runtime.ts';
 installRuntime();
 const config = readConfig();
 const connection = await connectToTemporal(config);
-const db = connect(config.databaseUrl, config.databaseConnections);
+const db = connect(config.databaseUrl, config.databaseConnections, QUERY_TIMEOUT_MS);
 const validator = createValidator();
+const registry = await openRegistry(config);
 const localRuns = createLocalRuns();
 const worker = await runWorker({
   config,
   db,
   connection,
   workflowBundle: await workflowBundle(config.production),
+  registry,
   localRuns,
 });
 const api = await serveApi({
@@ -29,6 +33,8 @@ const api = await serveApi({
   client: createClient(config, connection),
   keys: createKeyCache(db, config.databaseUrl),
   validator,
+  registry,
+  resolvePublic: createResolvePublic(config),
   localRuns,
 });
 console.log(`API and worker: http://${config.host}:${api.port}/api/v1, task queue ${config.taskQueue}.`);
@@ -40,6 +46,7 @@ async function stop(): Promise<void> {
   await api.close();
   worker.shutdown();
   await worker.ended;
+  registry.close();
   await Promise.all([validator.close(), db.destroy()]);
   await connection.close();
 }

@@ -1,6 +1,7 @@
 // main of `npm run worker`
 import { readConfig } from '../config.ts';
-import { connect } from '../db/connect.ts';
+import { connect, QUERY_TIMEOUT_MS } from '../db/connect.ts';
+import { openRegistry } from '../models/live-registry.ts';
 import { connectToTemporal } from '../temporal.ts';
 import { workflowBundle } from './bundle.ts';
 import { runWorker } from './run-worker.ts';
@@ -9,15 +10,18 @@ import { installRuntime } from './runtime.ts';
 installRuntime();
 const config = readConfig();
 const connection = await connectToTemporal(config);
-const db = connect(config.databaseUrl, config.databaseConnections);
+const db = connect(config.databaseUrl, config.databaseConnections, QUERY_TIMEOUT_MS);
+const registry = await openRegistry(config);
 const worker = await runWorker({
   config,
   db,
   connection,
   workflowBundle: await workflowBundle(config.production),
+  registry,
 });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => worker.shutdown());
 console.log(`The worker takes runs from task queue ${config.taskQueue}.`);
 await worker.ended;
+registry.close();
 await db.destroy();
 await connection.close();

@@ -1,6 +1,7 @@
 import { ActivityFailure, isCancellation, setCurrentDetails } from '@temporalio/workflow';
 import { blockKey, type PlannedBlock } from '../flow/plan.ts';
 import type { BlockCall } from '../flow/run.ts';
+import { isPause, type Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import { blockActivities, modelActivities } from './activities.ts';
 
@@ -30,14 +31,19 @@ export function createBlockRunner(executionId: string, lastBlock: PlannedBlock |
     setCurrentDetails([...shown.values()].map((line) => `- ${line}`).join('\n'));
   }
 
-  return async function runBlock(block: PlannedBlock, input: Value, iterations: number[]): Promise<Value> {
+  return async function runBlock(
+    block: PlannedBlock,
+    input: Value,
+    iterations: number[],
+  ): Promise<Value | Pause> {
     const key = blockKey(block.step_id, iterations);
     const summary = iterations.length > 0 ? `${block.name} #${iterations.join('.')}` : block.name;
     show(key, `${summary} (${block.processor_type}): running`);
     const call = { executionId, stepId: block.step_id, blockKey: key, input, ends: block === lastBlock };
     try {
       const output = await runActivity(block, call, summary);
-      show(key, `${summary} (${block.processor_type}): completed`);
+      const state = isPause(output) ? 'waits for the results of tool calls' : 'completed';
+      show(key, `${summary} (${block.processor_type}): ${state}`);
       return output;
     } catch (error) {
       show(key, `${summary} (${block.processor_type}): failed`);
@@ -46,7 +52,7 @@ export function createBlockRunner(executionId: string, lastBlock: PlannedBlock |
   };
 }
 
-function runActivity(block: PlannedBlock, call: BlockCall, summary: string): Promise<Value> {
+function runActivity(block: PlannedBlock, call: BlockCall, summary: string): Promise<Value | Pause> {
   switch (block.processor_type) {
     case 'llm':
       return modelActivities.callModel.executeWithOptions({ activityId: call.blockKey, summary }, [call]);

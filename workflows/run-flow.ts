@@ -8,33 +8,38 @@ import {
 import { ServiceError, soundMessage } from '../flow/errors.ts';
 import { interpret } from '../flow/interpreter.ts';
 import { CANCELLED, type FailureReason, type RunInput, type RunOutcome } from '../flow/run.ts';
+import { isPause, type Pause } from '../flow/tool-calls.ts';
 import { MESSAGE_REF, type Value } from '../flow/value.ts';
 import { blockActivities, recordRun } from './activities.ts';
 import { BlockFailure, createBlockRunner } from './run-block.ts';
 import { startDelivery } from './start-delivery.ts';
 
 /**
- * One run of a flow: interprets its plan, one activity per block, and records the end. Answers the result as a Value;
- * a failed run ends as an ApplicationFailure whose type is the ErrorCode.
+ * One run of a flow: interprets its plan, one activity per block, and records the end. Answers the result as a Value, or
+ * where the run waits for its caller's tools; a failed run ends as an ApplicationFailure whose type is the ErrorCode.
  */
-export async function runFlow({ executionId, steps, callback }: RunInput): Promise<Value> {
+export async function runFlow({
+  executionId,
+  steps,
+  input = { ref: MESSAGE_REF },
+  continues,
+  callback,
+}: RunInput): Promise<Value | Pause> {
   const blocks = new CancellationScope();
-  const last = steps.at(-1);
+  const last = continues ? undefined : steps.at(-1);
   const lastBlock = last?.type === 'sequential' ? last : undefined;
   let outcome: RunOutcome;
   try {
-    const result = await blocks.run(() =>
-      interpret(
-        steps,
-        { ref: MESSAGE_REF },
-        {
-          runBlock: createBlockRunner(executionId, lastBlock),
-          inspect: (value) => blockActivities.inspectValue(executionId, value),
-          holds: (condition, value) => blockActivities.checkCondition(executionId, condition, value),
-        },
-      ),
+    const reply = await blocks.run(() =>
+      interpret(steps, input, {
+        runBlock: createBlockRunner(executionId, lastBlock),
+        inspect: (value) => blockActivities.inspectValue(executionId, value),
+        holds: (condition, value) => blockActivities.checkCondition(executionId, condition, value),
+      }),
     );
-    outcome = { status: 'completed', result };
+    outcome = isPause(reply)
+      ? { status: 'tool_calls_required', pause: reply.paused }
+      : { status: 'completed', result: reply };
   } catch (error) {
     // Branches of a parallel step that are still running stop spending.
     blocks.cancel();
@@ -43,15 +48,17 @@ export async function runFlow({ executionId, steps, callback }: RunInput): Promi
   const end = outcome;
   return CancellationScope.nonCancellable(async () => {
     upsertSearchAttributes([{ key: { name: 'WeirOutcome', type: 'KEYWORD' }, value: end.status }]);
-    if (end.status === 'failed' || !lastBlock) await recordRun(executionId, end);
+    if (end.status !== 'completed' || !lastBlock) await recordRun(executionId, end);
     if (callback) await startDelivery(executionId);
     if (end.status === 'completed') return end.result;
+    if (end.status === 'tool_calls_required') return { paused: end.pause };
     throw ApplicationFailure.nonRetryable(end.error.message, end.error.code, end.error);
   });
 }
 
 const REASONS: { [code: string]: FailureReason } = {
   INSUFFICIENT_CREDITS: 'credits_exhausted',
+  MAX_CREDITS_REACHED: 'credits_exhausted',
 };
 
 function describe(error: unknown): (RunOutcome & { status: 'failed' })['error'] {

@@ -5,7 +5,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { startRun } from '../../api/start-run.ts';
 import { recordBlockRun } from '../../db/block-runs.ts';
 import { requestCancel } from '../../db/cancel-run.ts';
-import { insertRun } from '../../db/runs.ts';
+import { insertRuns } from '../../db/runs.ts';
 import { reconcile } from '../../worker/reconcile.ts';
 import { code, llm, passthrough } from '../blocks.ts';
 import { answer, type FakeModelServer, hang, startFakeModelServer } from '../fakes/model-server.ts';
@@ -48,16 +48,18 @@ describe('POST …/jobs/{executionId}/cancel', () => {
       .where('flow_id', '=', id)
       .executeTakeFirstOrThrow();
     const executionId = randomUUID();
-    await insertRun(weir.db, {
-      executionId,
-      organizationId: tenant.organizationId,
-      projectId: project_id,
-      flowId: id,
-      flowVersionId: version.id,
-      mode: 'jobs',
-      environment: 'live',
-      input: { message: 'm', parameters: {}, block_overrides: {} },
-    });
+    await insertRuns(weir.db, [
+      {
+        executionId,
+        organizationId: tenant.organizationId,
+        projectId: project_id,
+        flowId: id,
+        flowVersionId: version.id,
+        mode: 'jobs',
+        environment: 'live',
+        input: { message: 'm', parameters: {}, block_overrides: {} },
+      },
+    ]);
     return { executionId, definition: version.definition };
   }
 
@@ -167,6 +169,10 @@ describe('POST …/jobs/{executionId}/cancel', () => {
       version: 1,
       mode: 'jobs',
       environment: 'live',
+      flowVersionId: executionId,
+      continues: null,
+      from: null,
+      to: null,
     } as const;
     await startRun(weir.client, weir.config.taskQueue, { executionId, definition, ...names });
     await assert.rejects(weir.client.workflow.getHandle(executionId).result());

@@ -5,7 +5,7 @@ import { mintApiKey } from '../../api/api-key.ts';
 import { insertApiKey } from '../../db/api-keys.ts';
 import { deleteExpiredKeys } from '../../db/idempotency-keys.ts';
 import { grantCredits } from '../../db/ledger.ts';
-import { insertRun } from '../../db/runs.ts';
+import { insertRuns } from '../../db/runs.ts';
 import { code } from '../blocks.ts';
 import { startApiProcess } from '../faults/api-process.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
@@ -115,16 +115,18 @@ describe('Idempotency-Key', () => {
         .where('execution_id', '=', executionId)
         .executeTakeFirstOrThrow();
       const orphan = randomUUID();
-      await insertRun(weir.db, {
-        executionId: orphan,
-        organizationId: run.organization_id,
-        projectId: run.project_id,
-        flowId: run.flow_id,
-        flowVersionId: run.flow_version_id,
-        mode: 'execute',
-        environment: 'live',
-        input: run.input,
-      });
+      await insertRuns(weir.db, [
+        {
+          executionId: orphan,
+          organizationId: run.organization_id,
+          projectId: run.project_id,
+          flowId: run.flow_id,
+          flowVersionId: run.flow_version_id,
+          mode: 'execute',
+          environment: 'live',
+          input: run.input,
+        },
+      ]);
       await weir.db
         .updateTable('idempotency_key')
         .set({ execution_id: orphan })

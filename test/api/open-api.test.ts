@@ -25,7 +25,7 @@ describe('API reference', () => {
   type Document = {
     openapi: string;
     paths: { [path: string]: { [method: string]: Operation } };
-    components: { schemas: { ExecuteRequest: Schema } };
+    components: { schemas: { JobRequest: Schema } };
   };
   const openApi = async () => (await (await fetch(`${weir.url}/openapi.json`)).json()) as Document;
 
@@ -41,7 +41,7 @@ describe('API reference', () => {
 
   it('describes the fields that the validation takes', async () => {
     const document = await openApi();
-    const request = document.components.schemas.ExecuteRequest;
+    const request = document.components.schemas.JobRequest;
     assert.deepEqual(request.required, ['message']);
     assert.equal(request.additionalProperties, false);
   });
@@ -50,13 +50,15 @@ describe('API reference', () => {
     const document = await openApi();
     for (const [path, item] of Object.entries(document.paths))
       for (const [method, { parameters, responses }] of Object.entries(item)) {
-        const starts = method === 'post' && /\/(execute|jobs)$/.test(path);
-        const header = path.endsWith('/events') ? ['Last-Event-ID'] : starts ? ['Idempotency-Key'] : [];
+        const starts = method === 'post' && /\/(execute|jobs|step)$/.test(path);
+        const resumable = path.endsWith('/events') || path.endsWith('/step');
+        const header = [...(starts ? ['Idempotency-Key'] : []), ...(resumable ? ['Last-Event-ID'] : [])];
         for (const [status, { headers }] of Object.entries(responses)) {
           const limits =
             status === '401' ? [] : ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
           const replayed = starts ? 'Idempotent-Replayed' : undefined;
-          const more = { 200: replayed, 202: replayed, 429: 'Retry-After' }[status];
+          const retry = starts ? 'Retry-After' : undefined;
+          const more = { 200: replayed, 202: replayed, 429: 'Retry-After', 503: retry }[status];
           const expected = [...limits, ...(more ? [more] : [])];
           assert.deepEqual(Object.keys(headers ?? {}), expected, `${method} ${path} ${status}`);
         }

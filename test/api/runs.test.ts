@@ -117,7 +117,7 @@ describe('GET …/runs', () => {
       ['limit=', 'limit'],
       ['limit=5&limit=6', 'limit'],
       ['status=done', 'status'],
-      ['mode=step', 'mode'],
+      ['mode=steps', 'mode'],
       ['environment=prod', 'environment'],
       ['version=0', 'version'],
       ['version=4294967296', 'version'],

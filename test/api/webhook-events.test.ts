@@ -11,7 +11,8 @@ describe('webhook events', () => {
   let tenant: Tenant;
   let secret: string;
   before(async () => {
-    weir = await startWebhookWeir();
+    // A model that is configured, and never asked.
+    weir = await startWebhookWeir({ env: { DEMO_BASE_URL: 'http://127.0.0.1:1/v1' } });
     tenant = await weir.createTenant();
     secret = await weir.rotate(tenant);
   });

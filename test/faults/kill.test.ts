@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { insertRun } from '../../db/runs.ts';
+import { insertRuns } from '../../db/runs.ts';
 import { startTemporal, type Temporal } from '../../embedded/temporal.ts';
 import { reconcile } from '../../worker/reconcile.ts';
 import { code, llm, passthrough } from '../blocks.ts';
@@ -105,6 +105,12 @@ describe('an accepted run is never lost', () => {
       .where('execution_id', 'in', ids)
       .execute();
     assert.equal(charges.length, RUNS * LLM_BLOCKS);
+    const reserved = await weir.db
+      .selectFrom('reservation')
+      .select('block_key')
+      .where('execution_id', 'in', ids)
+      .execute();
+    assert.deepEqual(reserved, []);
     const ledger = await weir.db
       .selectFrom('ledger_entry')
       .select((eb) => eb.fn.sum<number>('amount_microcredits').as('sum'))
@@ -157,16 +163,18 @@ describe('an accepted run is never lost', () => {
   it('starts the workflow of a run whose API process died between accepting and starting it', async () => {
     const template = await weir.db.selectFrom('run').selectAll().limit(1).executeTakeFirstOrThrow();
     const executionId = randomUUID();
-    await insertRun(weir.db, {
-      executionId,
-      organizationId: template.organization_id,
-      projectId: template.project_id,
-      flowId: template.flow_id,
-      flowVersionId: template.flow_version_id,
-      mode: 'jobs',
-      environment: 'live',
-      input: { message: 'orphan', parameters: {}, block_overrides: {} },
-    });
+    await insertRuns(weir.db, [
+      {
+        executionId,
+        organizationId: template.organization_id,
+        projectId: template.project_id,
+        flowId: template.flow_id,
+        flowVersionId: template.flow_version_id,
+        mode: 'jobs',
+        environment: 'live',
+        input: { message: 'orphan', parameters: {}, block_overrides: {} },
+      },
+    ]);
     await reconcile({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, 0);
     assert.equal((await weir.finish(flow, executionId, tenant.key)).body.status, 'completed');
   });

@@ -5,6 +5,7 @@ import type { Json, Step } from '../../flow/definition.ts';
 import { interpret, meets, type Surroundings } from '../../flow/interpreter.ts';
 import { BLOCK_RUNS_MAX } from '../../flow/limits.ts';
 import { blockKey, toPlan } from '../../flow/plan.ts';
+import { isPause } from '../../flow/tool-calls.ts';
 import { MESSAGE_REF, resolveValue, toLeaf, type Value } from '../../flow/value.ts';
 import { passthrough } from '../blocks.ts';
 
@@ -35,6 +36,7 @@ async function run(steps: Step[], message: string, process: Process) {
     holds: async (condition, value) => meets(condition, await resolve(value)),
   };
   const result = await interpret(toPlan(steps), { ref: MESSAGE_REF }, surroundings);
+  assert(!isPause(result));
   return { result: await resolve(result), keys, store };
 }
 
@@ -179,8 +181,8 @@ describe('interpret', () => {
         }
         assert.deepEqual(output, whole.result);
         const load = async (ref: string) => whole.store.get(ref) as Json;
-        const composed = await composeOutputs(toPlan(steps), new Set(whole.keys), load);
-        assert.deepEqual(composed, Object.fromEntries(store));
+        const composed = await composeOutputs(toPlan(steps), new Set(whole.keys), load, { ref: MESSAGE_REF });
+        assert.deepEqual(composed.outputs, Object.fromEntries(store));
       }),
       { numRuns: 200 },
     );

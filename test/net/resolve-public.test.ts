@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { Resolver } from 'node:dns/promises';
 import { checkUrl } from '../../net/check-url.ts';
 import { createResolvePublic, type ResolverOptions } from '../../net/resolve-public.ts';
+import { SERVFAIL, startFakeDnsServer } from '../fakes/dns-server.ts';
 
 describe('createResolvePublic', () => {
   /** Resolves the host of `text`, the URL gate first; no name is looked up in the network. */
@@ -87,6 +89,53 @@ describe('createResolvePublic', () => {
     ]);
     assert.equal((await resolve('https://other.example/', options)).problem, 'not_public');
     assert.equal((await resolve('https://constructor/', options)).problem, 'not_public');
+  });
+
+  describe('by DNS', () => {
+    const original: (hostname: string) => Promise<string[]> = Resolver.prototype.resolve4;
+    let dns: Awaited<ReturnType<typeof startFakeDnsServer>>;
+    const PUBLIC = [8, 8, 8, 8];
+    const PUBLIC_IPV6 = [0x26, 0x06, 0x47, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
+    const LOOPBACK_IPV6 = [...Array(15).fill(0), 1];
+    before(async () => {
+      dns = await startFakeDnsServer({
+        'both.example': { a: [PUBLIC], aaaa: [PUBLIC_IPV6] },
+        'one.example': { a: [PUBLIC], aaaa: [] },
+        'other.example': { a: [], aaaa: [PUBLIC_IPV6] },
+        'mixed.example': { a: [PUBLIC, [10, 0, 0, 1]], aaaa: [] },
+        'hidden.example': { a: [PUBLIC], aaaa: [LOOPBACK_IPV6] },
+        'half.example': { a: [PUBLIC], aaaa: SERVFAIL },
+        'nothing.example': { a: [], aaaa: [] },
+        'silent.example': { a: [PUBLIC], aaaa: 'silence' },
+      });
+      // Every resolver asks this server, whatever the machine is set up with.
+      Resolver.prototype.resolve4 = function (this: Resolver, hostname: string) {
+        this.setServers([dns.address]);
+        return original.call(this, hostname);
+      } as typeof Resolver.prototype.resolve4;
+    });
+    after(() => {
+      Resolver.prototype.resolve4 = original as typeof Resolver.prototype.resolve4;
+      dns.close();
+    });
+
+    const table: [string, string[] | string][] = [
+      ['both.example', ['8.8.8.8', '2606:4700::1']],
+      ['one.example', ['8.8.8.8']],
+      ['other.example', ['2606:4700::1']],
+      ['mixed.example', 'not_public'],
+      ['hidden.example', 'not_public'],
+      ['half.example', 'unresolved'],
+      ['nothing.example', 'unresolved'],
+      ['unknown.example', 'unresolved'],
+      // Ends at the time limit of the look-up.
+      ['silent.example', 'unresolved'],
+    ];
+    for (const [hostname, expected] of table)
+      it(`answers ${expected} for ${hostname}`, async () => {
+        const { targets, problem } = await createResolvePublic()({ hostname, port: '' });
+        assert.deepEqual(problem ?? targets?.map(({ address }) => address), expected);
+      });
   });
 });
 

@@ -1,0 +1,41 @@
+// Block overrides of a request: every unknown step and field is named (spec: block_overrides, blockOverrides).
+import type { FlowDefinition, JsonSchema } from '../flow/definition.ts';
+import { ServiceError } from '../flow/errors.ts';
+import { type BlockOverrides, checkOverrides } from '../flow/overrides.ts';
+import type { ApiDeps } from './context.ts';
+import { PROBLEMS_MAX } from './json-body.ts';
+
+/** Throws VALIDATION_ERROR; `field` is what the request calls its overrides. */
+export async function requireValidOverrides(
+  deps: ApiDeps,
+  definition: FlowDefinition,
+  field: string,
+  overrides: BlockOverrides,
+): Promise<void> {
+  const problems = checkOverrides(definition, overrides);
+  for (const [stepId, override] of Object.entries(overrides)) {
+    for (const name of ['inputSchema', 'outputSchema'] as const) {
+      const problem = override[name] === undefined ? undefined : await schemaProblem(deps, override[name]);
+      if (problem) problems.push({ field: `${stepId}.${name}`, message: problem });
+    }
+  }
+  if (problems.length === 0) return;
+  const errors = problems
+    .slice(0, PROBLEMS_MAX)
+    .map((problem) => ({ field: `${field}.${problem.field}`, message: problem.message }));
+  throw new ServiceError(
+    'VALIDATION_ERROR',
+    errors.map((error) => `${error.field}: ${error.message}`).join('; '),
+    { errors },
+  );
+}
+
+async function schemaProblem({ validator }: ApiDeps, schema: JsonSchema): Promise<string | undefined> {
+  try {
+    await validator.check(schema);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ServiceError) return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,45 @@
+// Server-Sent Events: what the streams of runs and of /step have in common.
+import { Readable } from 'node:stream';
+import { isUsable } from './authenticate.ts';
+import type { ApiContext, ApiDeps } from './context.ts';
+
+export const HEARTBEAT_MS = 15_000;
+export const HEARTBEAT = ':\n\n';
+/** After how long a reader that lost the stream asks again. */
+export const RETRY = 'retry: 1000\n\n';
+
+/** One event; `data` is sent as JSON. */
+export function formatEvent(id: string, name: string, data: object): string {
+  return `id: ${id}\nevent: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+/** Aborted when the reader is gone or the process stops. */
+export function readerSignal({ stopping }: ApiDeps, ctx: ApiContext): AbortSignal {
+  const gone = new AbortController();
+  ctx.res.once('close', () => gone.abort());
+  return stopping ? AbortSignal.any([gone.signal, stopping]) : gone.signal;
+}
+
+/** Whether the caller may still read what it asked for. */
+export async function mayRead({ keys }: ApiDeps, ctx: ApiContext): Promise<boolean> {
+  return isUsable(await keys.find(ctx.state.key.key_id));
+}
+
+/** Answers with a stream that no proxy holds back; nothing is made for a reader who does not take what there is. */
+export function answerEvents(ctx: ApiContext, events: AsyncGenerator<string>, signal: AbortSignal): void {
+  ctx.set({
+    'Content-Type': 'text/event-stream; charset=utf-8',
+    'Cache-Control': 'no-cache, no-transform',
+    'X-Accel-Buffering': 'no',
+  });
+  ctx.body = Readable.from(endOnError(events, signal), { highWaterMark: 1 });
+}
+
+/** A stream that ends is asked for again, and goes on where it was. */
+async function* endOnError(events: AsyncGenerator<string>, signal: AbortSignal): AsyncGenerator<string> {
+  try {
+    yield* events;
+  } catch (error) {
+    if (!signal.aborted) console.error(`A stream of events was ended: ${error}`);
+  }
+}

@@ -1,0 +1,114 @@
+// The events of one /step call, made from what is recorded of it, so that they are the same whenever they are asked for.
+import { setTimeout } from 'node:timers/promises';
+import { listBlockRuns } from '../db/block-runs.ts';
+import { throughOutage } from '../db/through-outage.ts';
+import { composeOutputs } from '../flow/compose-outputs.ts';
+import { toPlan } from '../flow/plan.ts';
+import type { RunOutcome } from '../flow/run.ts';
+import { INPUT_REF, MESSAGE_REF, resolveValue, type Value } from '../flow/value.ts';
+import { type AcceptedRun, executionIdOf } from './accept-run.ts';
+import { describePlan, firstCallOf } from './accept-step.ts';
+import type { ApiDeps } from './context.ts';
+import { describePause } from './describe-outcome.ts';
+import { HEARTBEAT, HEARTBEAT_MS } from './event-stream.ts';
+import { toReceipt } from './receipt.ts';
+import { readStored } from './wait-for-run.ts';
+
+const LOOK_MS = 250;
+
+export type StepEvent = { name: string; data: object } | typeof HEARTBEAT;
+
+type Place = { executionId: string; stepId: string; stepIndex: number };
+type BlockRuns = Awaited<ReturnType<typeof listBlockRuns>>;
+
+/** Ends early when `signal` aborts, or when the reader `mayRead` no longer; the call itself goes on. */
+export async function* stepEvents(
+  deps: ApiDeps,
+  run: AcceptedRun,
+  ended: Promise<RunOutcome | undefined>,
+  mayRead: () => Promise<boolean>,
+  signal: AbortSignal,
+): AsyncGenerator<StepEvent> {
+  const { definition, flowId, blockCount, version } = run;
+  const { steps } = definition;
+  const executionId = executionIdOf(run);
+  const [from, to] = [run.from ?? 0, run.to ?? steps.length];
+  const session = { executionId, flowId, blockCount };
+  if (run.executionId === firstCallOf(executionId))
+    yield { name: 'run_started', data: { ...session, version, steps: describePlan(definition) } };
+
+  const plan = toPlan(steps);
+  const load = readStored(deps.db, run.executionId);
+  let value: Value = { ref: from > 0 ? INPUT_REF : MESSAGE_REF };
+  let blocks: BlockRuns = [];
+  let outcome: RunOutcome | undefined;
+  let beatAt = performance.now();
+
+  for (const [offset, step] of steps.slice(from, to).entries()) {
+    const stepIndex = from + offset;
+    const place = { executionId, stepId: step.step_id, stepIndex };
+    yield { name: 'block_started', data: { ...place, name: step.name, type: step.type } };
+    for (;;) {
+      // What had ended before it was looked at is all recorded.
+      const over = outcome;
+      blocks = await throughOutage(() => listBlockRuns(deps.db, run.executionId));
+      const completed = new Set(
+        blocks.filter(({ status }) => status === 'completed').map((block) => block.block_key),
+      );
+      const composed = await composeOutputs(plan.slice(stepIndex, stepIndex + 1), completed, load, value);
+      if (!composed.missing) {
+        value = composed.value;
+        const own = blocks.filter(isPartOf(plan.slice(stepIndex, stepIndex + 1)));
+        const output = composed.outputs[step.step_id] ?? null;
+        yield { name: 'block_completed', data: { ...place, output, ...toReceipt(own) } };
+        break;
+      }
+      if (over) {
+        yield* endOf(over, place);
+        return;
+      }
+      outcome = await Promise.race([
+        ended,
+        setTimeout(LOOK_MS, undefined, { signal }).catch(() => undefined),
+      ]);
+      if (signal.aborted) return;
+      if (performance.now() - beatAt < HEARTBEAT_MS) continue;
+      if (!(await mayRead())) return;
+      yield HEARTBEAT;
+      beatAt = performance.now();
+    }
+    const next = { ...place, nextStepIndex: stepIndex + 1, stepCount: steps.length };
+    if (stepIndex + 1 < to) yield { name: 'step_progress', data: next };
+    else {
+      // The next call finds this one ended.
+      outcome = await ended;
+      if (!outcome) return;
+      if (outcome.status === 'completed' && to < steps.length) yield { name: 'step_paused', data: next };
+      else yield* endOf(outcome, place);
+    }
+  }
+
+  async function* endOf(end: RunOutcome, place: Place): AsyncGenerator<StepEvent> {
+    const receipt = toReceipt(blocks);
+    if (end.status === 'failed') {
+      const { code, message, reason, step_id } = end.error;
+      const error = { code, errorMessage: message, failureReason: reason };
+      const at = step_id === undefined ? {} : { stepId: step_id };
+      yield { name: 'run_failed', data: { executionId, status: 'failed', ...at, ...error, ...receipt } };
+    } else if (end.status === 'tool_calls_required') {
+      const pause = await describePause(deps, run, end.pause);
+      yield {
+        name: 'step_paused_for_tool_calls',
+        data: { runId: executionId, ...place, status: 'in_progress', ...pause },
+      };
+    } else {
+      const result = await resolveValue(end.result, load);
+      yield { name: 'run_completed', data: { ...session, status: 'completed', result, ...receipt } };
+    }
+  }
+}
+
+function isPartOf(plan: ReturnType<typeof toPlan>) {
+  const ids = new Set(JSON.stringify(plan).match(/(?<="step_id":")[^"]+/g));
+  return (block: BlockRuns[number]) => ids.has(block.step_id);
+}

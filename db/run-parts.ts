@@ -1,0 +1,48 @@
+// The calls that a run was carried out in: the first, and those that went on after a pause or with the next step.
+import { sql } from 'kysely';
+import type { Db, Tx } from './connect.ts';
+
+/** Each with the steps it ran, `from` up to `to` (exclusive), and the keys of its completed blocks, in the order they began. */
+export async function listParts(db: Db, executionId: string) {
+  const rows = await db
+    .selectFrom('run')
+    .select(['execution_id', 'continues', 'mode', 'input', 'step_from', 'step_to'])
+    .select((eb) =>
+      eb
+        .selectFrom('block_run')
+        .select(sql<string[] | null>`array_agg(block_key)`.as('keys'))
+        .whereRef('block_run.execution_id', '=', 'run.execution_id')
+        .where('block_run.status', '=', 'completed')
+        .as('completed'),
+    )
+    .where((eb) => eb.or([eb('execution_id', '=', executionId), eb('continues', '=', executionId)]))
+    .orderBy('started_at')
+    .execute();
+  return (
+    rows
+      // A step-through session runs nothing itself.
+      .filter((row) => row.mode !== 'step' || row.continues !== null)
+      .map((row) => ({
+        executionId: row.execution_id,
+        from: row.step_from ?? 0,
+        to: row.step_to ?? undefined,
+        continuation: row.input.continuation,
+        completed: row.completed ?? [],
+      }))
+  );
+}
+
+/** The ids of all calls of the run that this one belongs to, its own among them. */
+export async function listRunIds(db: Db | Tx, executionId: string): Promise<string[]> {
+  const { root } = await db
+    .selectFrom('run')
+    .select(sql<string>`coalesce(continues, execution_id)`.as('root'))
+    .where('execution_id', '=', executionId)
+    .executeTakeFirstOrThrow();
+  const rows = await db
+    .selectFrom('run')
+    .select('execution_id')
+    .where((eb) => eb.or([eb('execution_id', '=', root), eb('continues', '=', root)]))
+    .execute();
+  return rows.map((row) => row.execution_id);
+}

@@ -1,0 +1,7 @@
+// Images given to a run by URL (spec: Attachment). Their bytes are never fetched or kept.
+
+export const IMAGE_MIME_TYPES = ['image/jpeg', 'image/png', 'image/webp', 'image/gif'] as const;
+export type ImageMimeType = (typeof IMAGE_MIME_TYPES)[number];
+
+/** An image whose URL was checked; models that fetch it may find another address behind its host by then. */
+export type Attachment = { kind: 'url'; url: string; mime_type: ImageMimeType; filename: string };

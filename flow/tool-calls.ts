@@ -1,0 +1,125 @@
+// Tool calls (spec: "Tool definition", "Tool-call messages", resume rules): pausing, resuming, matching ids, the cap.
+import type { Block, FlowDefinition, Step } from './definition.ts';
+import { ServiceError } from './errors.ts';
+import { MAX_TOOL_ITERATIONS_DEFAULT } from './limits.ts';
+import { listBlocks } from './plan.ts';
+
+export type ToolDefinition = {
+  type: 'function';
+  function: {
+    name: string;
+    description?: string | undefined;
+    /** A JSON Schema. */
+    parameters?: { [key: string]: unknown } | undefined;
+    strict?: boolean | null | undefined;
+  };
+};
+
+export type ToolChoice = 'auto' | 'none' | 'required' | { type: 'function'; function: { name: string } };
+
+/** `arguments` is JSON text as the model wrote it. `extra_content` is what some providers want back, unread. */
+export type ToolCall = {
+  id: string;
+  type: 'function';
+  function: { name: string; arguments: string };
+  extra_content?: unknown;
+};
+
+export type AssistantMessage = {
+  role: 'assistant';
+  content?: string | null | undefined;
+  tool_calls?: ToolCall[] | undefined;
+};
+
+export type ToolCallMessage =
+  | { role: 'user'; content: string }
+  | AssistantMessage
+  | { role: 'tool'; tool_call_id: string; content: string };
+
+/** Where a run waits for its caller's tools. `digest`: SHA-256 (hex) of the conversation it answered with. */
+export type PausePoint = {
+  step_id: string;
+  /** Round-trips of this block so far, the one asked for included. */
+  iterations: number;
+  tool_call_ids: string[];
+  digest: string;
+};
+
+/** What a block answers instead of an output when its model calls tools. */
+export type Pause = { paused: PausePoint };
+
+export function isPause(reply: object): reply is Pause {
+  return 'paused' in reply;
+}
+
+/** step_ids of the blocks that can pause: tools-enabled ones that are steps of their own. */
+export function listToolSteps(definition: FlowDefinition): string[] {
+  return definition.steps.filter(isToolStep).map((step) => step.step_id);
+}
+
+function isToolStep(step: Step): boolean {
+  return step.type === 'sequential' && step.processor_config?.tools_enabled === true;
+}
+
+/** Throws TOOLS_NOT_ENABLED or TOOLS_IN_NON_SEQUENTIAL_STEP when this flow can't take tools. */
+export function requireToolSteps(definition: FlowDefinition): void {
+  const enabled = listBlocks(definition).filter((block) => block.processor_config?.tools_enabled);
+  if (enabled.length === 0)
+    throw new ServiceError(
+      'TOOLS_NOT_ENABLED',
+      'No block of this flow has processor_config.tools_enabled: enable it on one, or leave tools out.',
+    );
+  const alone = new Set(listToolSteps(definition));
+  const inside = enabled.find(({ step_id }) => !alone.has(step_id));
+  if (inside)
+    throw new ServiceError(
+      'TOOLS_IN_NON_SEQUENTIAL_STEP',
+      `The block ${inside.step_id} calls tools inside a parallel or loop step: only a sequential step can.`,
+      { step_id: inside.step_id },
+    );
+}
+
+/** Tool-call round-trips the block may take. */
+export function iterationCap(block: Block): number {
+  return block.processor_config?.max_tool_iterations ?? MAX_TOOL_ITERATIONS_DEFAULT;
+}
+
+/** How often the model asked for tools in a conversation. */
+export function countRounds(messages: ToolCallMessage[]): number {
+  return messages.filter(hasCalls).length;
+}
+
+/**
+ * Throws TOOL_RESULTS_MISMATCH unless each tool call has exactly one result, after it and before the next assistant
+ * message, and the last calls are those with the ids `expected`.
+ */
+export function requireMatchingResults(messages: ToolCallMessage[], expected: string[]): void {
+  const rounds: { asked: string[]; answered: string[] }[] = [];
+  for (const message of messages) {
+    if (hasCalls(message)) rounds.push({ asked: message.tool_calls.map(({ id }) => id), answered: [] });
+    if (message.role !== 'tool') continue;
+    const round = rounds.at(-1);
+    if (!round) throw mismatch([], [message.tool_call_id]);
+    round.answered.push(message.tool_call_id);
+  }
+  for (const { asked, answered } of rounds) if (!sameIds(asked, answered)) throw mismatch(asked, answered);
+  const last = rounds.at(-1);
+  if (!last || !sameIds(last.asked, expected)) throw mismatch(expected, last?.answered ?? []);
+  if (messages.at(-1)?.role !== 'tool') throw mismatch(expected, []);
+}
+
+function hasCalls(message: ToolCallMessage): message is AssistantMessage & { tool_calls: ToolCall[] } {
+  return message.role === 'assistant' && (message.tool_calls?.length ?? 0) > 0;
+}
+
+function sameIds(a: string[], b: string[]): boolean {
+  return a.length === b.length && new Set(a).size === a.length && a.every((id) => b.includes(id));
+}
+
+function mismatch(expected: string[], received: string[]): ServiceError {
+  return new ServiceError(
+    'TOOL_RESULTS_MISMATCH',
+    'After its tool_calls, every id needs exactly one message {role: tool, tool_call_id, content}, and no other id has one.',
+    { expected, received },
+  );
+}

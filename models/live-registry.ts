@@ -1,0 +1,76 @@
+// The model list of a running service: where a URL is configured, kept as current as that.
+import { createRegistry, type Registry } from './registry.ts';
+
+/** After a list could not be fetched, until it is tried again. */
+export const RETRY_SECONDS = 60;
+/** Its URL may hold a token, and stays out of the log. */
+const LIST = 'The models list at WEIR_MODELS_URL';
+const FETCH_TIMEOUT_MS = 10_000;
+const LIST_MAX_BYTES = 8 * 1024 * 1024;
+
+export type RegistryConfig = {
+  modelsFile: string | undefined;
+  modelsUrl: string | undefined;
+  modelsRefreshMinutes: number;
+};
+
+export type LiveRegistry = Registry & {
+  /** False as long as a list is configured by URL and none was fetched yet: what models take is not known. */
+  isAvailable(): boolean;
+  /** Stops looking at the URL. */
+  close(): void;
+};
+
+/**
+ * Opens the model list; the URL is asked once before this resolves, and then every so many minutes. A list that cannot
+ * be fetched or is not valid is logged, and changes nothing. Rejects when the file is wrong.
+ */
+export async function openRegistry(config: RegistryConfig): Promise<LiveRegistry> {
+  const { modelsFile: file, modelsUrl: url, modelsRefreshMinutes } = config;
+  let current = createRegistry({ file });
+  let available = url === undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const closing = new AbortController();
+
+  async function refresh(url: string): Promise<void> {
+    let nextSeconds = modelsRefreshMinutes * 60;
+    try {
+      const content = await fetchJson(url, closing.signal);
+      current = createRegistry({ file, fetched: { name: LIST, content } });
+      available = true;
+    } catch (error) {
+      if (closing.signal.aborted) return;
+      console.error(`${LIST} could not be read, what was known stays: ${(error as Error).cause ?? error}`);
+      nextSeconds = Math.min(nextSeconds, RETRY_SECONDS);
+    }
+    timer = setTimeout(() => refresh(url), nextSeconds * 1_000).unref();
+  }
+
+  if (url !== undefined) await refresh(url);
+  return {
+    capabilities: (model) => current.capabilities(model),
+    costMicrocredits: (model, usage) => current.costMicrocredits(model, usage),
+    isAvailable: () => available,
+    close() {
+      closing.abort();
+      clearTimeout(timer);
+    },
+  };
+}
+
+async function fetchJson(url: string, closing: AbortSignal): Promise<unknown> {
+  const signal = AbortSignal.any([closing, AbortSignal.timeout(FETCH_TIMEOUT_MS)]);
+  const response = await fetch(url, { signal });
+  if (!response.ok) {
+    await response.body?.cancel();
+    throw new Error(`it was answered with status ${response.status}`);
+  }
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > LIST_MAX_BYTES) throw new Error(`it has more than ${LIST_MAX_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return JSON.parse(Buffer.concat(chunks).toString());
+}
