@@ -11,7 +11,8 @@ import { readAttachments } from './attachments.ts';
 import { requireValidOverrides } from './check-overrides.ts';
 import type { ApiContext, ApiDeps } from './context.ts';
 import type { LoadedFlow } from './load-flow.ts';
-import type { RunRequest } from './requests.ts';
+import { readCallback } from './read-callback.ts';
+import type { JobRequest, RunRequest } from './requests.ts';
 import { requireImageSupport } from './require-image-support.ts';
 import { requireTools } from './require-tools.ts';
 import type { RunStart } from './start-run.ts';
@@ -47,6 +48,7 @@ export async function acceptRun(
   await requireValidOverrides(deps, flow.definition, 'block_overrides', overrides);
   const images = await acceptAttachments(deps, ctx, overrides, asked.attachments);
   const tools = requireTools(deps, flow.definition, overrides, asked);
+  const callback = mode === 'jobs' ? await readCallback(deps, ctx.state.body as JobRequest) : undefined;
   requireCredits(flow);
   const input = {
     message,
@@ -56,11 +58,11 @@ export async function acceptRun(
     ...images,
     ...tools,
   } as StoredRunInput;
-  return storeRun(deps, ctx, { executionId: randomUUID(), mode, input, ...flow });
+  return storeRun(deps, ctx, { executionId: randomUUID(), mode, input, callback, ...flow });
 }
 
 /** `version` and what it holds may differ from the flow's of the request: a resumed run keeps its version. */
-export type RunToStore = Pick<NewRun, 'executionId' | 'mode' | 'input' | 'continues'> & {
+export type RunToStore = Pick<NewRun, 'executionId' | 'mode' | 'input' | 'callback' | 'continues'> & {
   flowVersionId: string;
   version: number;
   definition: FlowDefinition;
@@ -74,12 +76,12 @@ export async function storeRun(
   session?: Pick<NewRun, 'executionId' | 'input'>,
 ): Promise<AcceptedRun | undefined> {
   const { flow, key, idempotencyKey } = ctx.state;
-  const { executionId, mode, input, continues } = run;
+  const { executionId, mode, input, callback, continues } = run;
   ctx.state.accepted = { executionId: continues?.executionId ?? executionId };
   const { organizationId, projectId, flowId } = flow;
   const { flowVersionId, version, definition } = run;
   const row = { organizationId, projectId, flowId, flowVersionId, mode, environment: key.environment };
-  const rows: NewRun[] = [{ ...row, executionId, input, continues }];
+  const rows: NewRun[] = [{ ...row, executionId, input, callback, continues }];
   if (session) rows.unshift({ ...row, ...session, status: 'in_progress' });
   // Repeated after a lost answer, a keyed run finds its own key taken, and is then found under it.
   const accepted = await throughOutage(() =>
@@ -109,6 +111,7 @@ export async function storeRun(
     definition,
     flowId,
     blockCount: flow.blockCount,
+    callback: callback !== undefined,
   };
 }
 

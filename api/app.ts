@@ -15,6 +15,9 @@ import { openApiDocument } from './open-api.ts';
 import { serveReference } from './reference.ts';
 import { runRoutes } from './runs.ts';
 import { stepRoutes } from './step.ts';
+import { webhookDeliveryRoutes } from './webhook-deliveries.ts';
+import { webhookResendRoutes } from './webhook-resends.ts';
+import { webhookSecretRoutes } from './webhook-secrets.ts';
 
 /** Every endpoint of the interface. */
 export function apiRoutes(deps: ApiDeps): Route[] {
@@ -26,6 +29,9 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...forkRoutes(deps),
     ...runRoutes(deps),
     ...stepRoutes(deps),
+    ...webhookSecretRoutes(deps),
+    ...webhookDeliveryRoutes(deps),
+    ...webhookResendRoutes(deps),
   ];
 }
 

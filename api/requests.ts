@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { IDEMPOTENCY_KEY_HOURS } from '../db/idempotency-keys.ts';
 import { RUN_STATUSES } from '../db/schema.ts';
 import { attachmentsField } from './attachments.ts';
+import { callbackFields } from './callback-fields.ts';
 import { blockFields, parsedJson as json, processorConfig } from './flow-schema.ts';
 import { maxCredits } from './max-credits.ts';
 import { blockRun, receipt } from './receipt.ts';
@@ -57,10 +58,12 @@ export type ExecuteRequest = z.infer<typeof executeRequest>;
 export const jobRequest = z
   .strictObject({
     ...runFields,
+    ...callbackFields,
     tools: z.unknown().optional().meta({ description: 'Refused with 405: tool calls need /execute.' }),
   })
   .meta({ id: 'JobRequest' });
-export type RunRequest = ExecuteRequest | (z.infer<typeof jobRequest> & { toolChoice?: unknown });
+export type JobRequest = z.infer<typeof jobRequest>;
+export type RunRequest = ExecuteRequest | (JobRequest & { toolChoice?: unknown });
 
 const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
 

@@ -1,5 +1,6 @@
 // Where the command finds its service: the service's own variables, else the state of a local `npm start`.
 import path from 'node:path';
+import { type Config, encryptionKeys } from '../config.ts';
 import { type LocalEnvironment, readState } from '../embedded/state-folder.ts';
 import { ServiceError } from '../flow/errors.ts';
 
@@ -20,6 +21,15 @@ export function apiKeyPepper(): string {
       `WEIR_API_KEY_PEPPER has at least ${PEPPER_MIN_LENGTH} characters.`,
     );
   return pepper;
+}
+
+/** From where DATABASE_URL is from, too. */
+export function secretsKeys(): Config['secretsKeys'] {
+  const text = process.env.DATABASE_URL ? process.env.WEIR_SECRETS_KEYS : local()?.WEIR_SECRETS_KEYS;
+  const parsed = encryptionKeys.safeParse(text || missing('WEIR_SECRETS_KEYS'));
+  if (!parsed.success)
+    throw new ServiceError('VALIDATION_ERROR', `WEIR_SECRETS_KEYS ${parsed.error.issues[0]?.message}.`);
+  return parsed.data;
 }
 
 /** Base URL of the API, without a trailing slash, and the key to call it with. The local key goes to the local service only. */

@@ -4,6 +4,7 @@ import { addCreditCommands } from './credits.ts';
 import { describeError } from './describe-error.ts';
 import { addFlowCommands } from './flows.ts';
 import { addKeyCommands } from './keys.ts';
+import { addListenCommand } from './listen.ts';
 import { addOrganizationCommands } from './organizations.ts';
 import { addProjectCommands } from './projects.ts';
 import { addRunCommand } from './run.ts';
@@ -21,6 +22,7 @@ addFlowCommands(program);
 addRunCommand(program);
 addRunsCommands(program);
 addCreditCommands(program);
+addListenCommand(program);
 completeLeaves(program);
 
 // `weir runs list | head` closes the pipe early.

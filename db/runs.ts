@@ -1,4 +1,5 @@
 import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
+import type { WebhookEvent } from '../flow/delivery.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { RunOutcome } from '../flow/run.ts';
 import type { Db, Tx } from './connect.ts';
@@ -13,6 +14,7 @@ export type NewRun = {
   mode: RunMode;
   environment: Environment;
   input: StoredRunInput;
+  callback?: { url: string; events: WebhookEvent[] } | undefined;
   /** `in_progress`: a step-through session, which is itself never carried out. */
   status?: 'started' | 'in_progress';
   /**
@@ -41,6 +43,8 @@ export async function insertRuns(db: Db | Tx, runs: NewRun[]): Promise<void> {
     step_from: run.continues?.from ?? null,
     step_to: run.continues?.to ?? null,
     concludes: run.continues?.concludes ?? true,
+    callback_url: run.callback?.url ?? null,
+    callback_events: run.callback?.events ?? null,
   }));
   await db
     .insertInto('run')

@@ -2,10 +2,12 @@
 import type { ColumnType, Generated, JSONColumnType } from 'kysely';
 import type { Attachment } from '../flow/attachment.ts';
 import type { FlowDefinition, Json, ProcessorType } from '../flow/definition.ts';
+import type { WebhookEvent } from '../flow/delivery.ts';
 import type { BlockOverrides } from '../flow/overrides.ts';
 import type { RunOutcome } from '../flow/run.ts';
 import type { PausePoint, ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
+import type { WebhookAttemptTable, WebhookDeliveryTable, WebhookSecretTable } from './webhook-tables.ts';
 
 type Now = ColumnType<Date, Date | undefined, Date>;
 /** bigint columns are read as numbers (see connect.ts): balances stay far below 2^53 microcredits. */
@@ -115,6 +117,9 @@ export interface RunTable {
   finished_at: Date | null;
   reconciled_at: Date | null;
   cancel_requested_at: Date | null;
+  /** Both or neither. */
+  callback_url: string | null;
+  callback_events: WebhookEvent[] | null;
   /** The run whose executionId callers know: this row is one call that goes on with it. */
   continues: string | null;
   /** Of a continuation: the steps it runs, from this index of the plan up to the next, exclusive. */
@@ -203,4 +208,7 @@ export interface Schema {
   reservation: ReservationTable;
   rate_limit: RateLimitTable;
   idempotency_key: IdempotencyKeyTable;
+  webhook_secret: WebhookSecretTable;
+  webhook_delivery: WebhookDeliveryTable;
+  webhook_attempt: WebhookAttemptTable;
 }

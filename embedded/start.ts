@@ -48,6 +48,7 @@ async function start(
   const config = readConfig({
     DATABASE_URL: 'postgres://to-be-started',
     WEIR_API_KEY_PEPPER: secrets.apiKeyPepper,
+    WEIR_SECRETS_KEYS: secrets.secretsKeys,
     ...process.env,
   });
   progress.line('Weir is starting; Ctrl-C stops it.');
@@ -68,6 +69,7 @@ async function start(
   const baseUrl = `http://${addressFor(config.host)}:${port}`;
   const demoModels = config.providers.demo ? undefined : await startDemoModelServer();
   const env: NodeJS.ProcessEnv = {
+    WEIR_SECRETS_KEYS: secrets.secretsKeys,
     ...process.env,
     ...database.env,
     ...temporal.env,
@@ -76,7 +78,12 @@ async function start(
     ...(demoModels && { DEMO_BASE_URL: demoModels.url }),
   };
   const databaseUrl = env.DATABASE_URL ?? config.databaseUrl;
-  const local = { DATABASE_URL: databaseUrl, WEIR_API_KEY_PEPPER: config.apiKeyPepper, WEIR_URL: baseUrl };
+  const local = {
+    DATABASE_URL: databaseUrl,
+    WEIR_API_KEY_PEPPER: config.apiKeyPepper,
+    WEIR_SECRETS_KEYS: env.WEIR_SECRETS_KEYS ?? secrets.secretsKeys,
+    WEIR_URL: baseUrl,
+  };
   const apiKey = await prepareDatabase(stateFolder, local, progress);
 
   const task = progress.begin('Service');

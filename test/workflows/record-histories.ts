@@ -1,6 +1,6 @@
 // Records test/histories/*.json from real runs. Run by hand, with TEST_DATABASE_URL and TEST_TEMPORAL_ADDRESS set, to keep
 // a new kind of history; files that are there stay, for they are what older deployments left behind.
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -8,7 +8,8 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { startDemoModelServer } from '../../embedded/demo-model-server.ts';
 import type { Step } from '../../flow/definition.ts';
 import { code, llm, passthrough } from '../blocks.ts';
-import { startWeir } from '../harness.ts';
+import { answerWith, type WebhookReceiver } from '../fakes/webhook-receiver.ts';
+import { startWebhookWeir } from '../webhooks.ts';
 
 const FLOWS: { [name: string]: Step[] } = {
   empty: [],
@@ -78,14 +79,17 @@ async function record(name: string, executionId: string): Promise<void> {
   const file = path.join(import.meta.dirname, '..', 'histories', `${name}.json`);
   if (existsSync(file)) return;
   const history = await weir.client.workflow.getHandle(executionId).fetchHistory();
-  // Stack traces name the folder it was recorded in, which is nobody's business.
-  const text = historyToJSON(history).replaceAll(path.join(import.meta.dirname, '..', '..'), '/weir');
+  // Stack traces name the folders it was recorded in, which are nobody's business.
+  const root = path.join(import.meta.dirname, '..', '..');
+  const folders = [path.dirname(realpathSync(path.join(root, 'node_modules'))), root];
+  const text = folders.reduce((json, folder) => json.replaceAll(folder, '/weir'), historyToJSON(history));
   await writeFile(file, `${text}\n`);
   console.log(name);
 }
 
 const models = await startDemoModelServer();
-const weir = await startWeir({ env: { DEMO_BASE_URL: models.url } });
+// With room for one attempt in hand at each host: a second one is postponed.
+const weir = await startWebhookWeir({ env: { DEMO_BASE_URL: models.url, WEIR_WEBHOOK_CONCURRENCY: '8' } });
 const tenant = await weir.createTenant();
 for (const [name, steps] of Object.entries(FLOWS)) {
   const flow = await weir.createFlow(tenant, steps);
@@ -104,5 +108,36 @@ for (const [name, steps] of Object.entries(CANCELLED_FLOWS)) {
   await weir.finish(flow, body.executionId, tenant.key);
   await record(name, body.executionId);
 }
+const hook = weir.hooks[0] as WebhookReceiver;
+const ends = (id: string) =>
+  weir.deliveryWhen(
+    tenant,
+    ({ nextAttemptAt, status }) => !nextAttemptAt && !['pending', 'in_flight'].includes(status),
+    id,
+  );
+hook.will(answerWith(503));
+const callback = await weir.startJob(tenant, await weir.createFlow(tenant, FLOWS['failed-code'] ?? []), hook);
+const { id: retried } = await weir.deliveryWhen(tenant, ({ status }) => status === 'failed_retry');
+await weir.pendingAttempt(retried, 2);
+await weir.attemptNow(retried);
+await ends(retried);
+await record('callback', callback);
+await record('delivery-retried', retried);
+hook.will(answerWith(404));
+const { id: failed } = await weir.sendTest(tenant, hook);
+await ends(failed);
+await setTimeout(500);
+await record('delivery-failed', failed);
+hook.will(async (response) => {
+  await setTimeout(2_000);
+  response.writeHead(204).end();
+});
+const arrived = hook.received.length;
+await weir.sendTest(tenant, hook);
+await hook.arrived(arrived + 1);
+const { id: postponed } = await weir.sendTest(tenant, hook);
+await ends(postponed);
+await setTimeout(500);
+await record('delivery-postponed', postponed);
 await weir.stop();
 await models.close();
