@@ -24,7 +24,7 @@ export async function acceptRun(
   ctx: ApiContext,
   mode: RunMode,
 ): Promise<AcceptedRun | undefined> {
-  const { flow, key, idempotencyKey } = ctx.state;
+  const { flow, principal, idempotencyKey } = ctx.state;
   const { message, parameters, block_overrides } = ctx.state.body as RunRequest;
   if (Object.hasOwn(parameters, 'attachments'))
     throw new ServiceError(
@@ -46,7 +46,7 @@ export async function acceptRun(
     flowId: flow.flowId,
     flowVersionId: flow.flowVersionId,
     mode,
-    environment: key.environment,
+    environment: principal.environment,
     input,
   };
   // Repeated after a lost answer, a keyed run finds its own key taken, and is then found under it.
@@ -68,7 +68,7 @@ export async function acceptRun(
     flow: flowSlug,
     version: flow.version,
     mode,
-    environment: key.environment,
+    environment: principal.environment,
     definition: flow.definition,
     flowId: flow.flowId,
     blockCount: flow.blockCount,

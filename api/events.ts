@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
+import { findRole } from '../db/memberships.ts';
 import { listRecorded } from '../db/run-events.ts';
 import { findRun, type RunRow } from '../db/runs.ts';
 import { authenticate, isUsable } from './authenticate.ts';
@@ -11,6 +12,7 @@ import { limitRate } from './limit-rate.ts';
 import { loadFlow } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
 import { flowPaths, READ_ERRORS, VALIDATION_ERRORS } from './operations.ts';
+import type { Principal } from './principal.ts';
 import { rateLimitHeaders, runEvents } from './requests.ts';
 import { toBlockRun } from './to-block-run.ts';
 import { toRun } from './to-run.ts';
@@ -59,7 +61,7 @@ export function eventRoutes(deps: ApiDeps): Route[] {
 
 function streamJob(deps: ApiDeps): ApiMiddleware {
   return async function streamJob(ctx) {
-    const { run, key } = ctx.state;
+    const { run, flow, principal } = ctx.state;
     const sent = ctx.get('last-event-id');
     const parsed = lastEventId.safeParse(sent === '' ? {} : { 'Last-Event-ID': sent });
     if (!parsed.success) throw validationError(parsed.error);
@@ -71,7 +73,7 @@ function streamJob(deps: ApiDeps): ApiMiddleware {
     const gone = new AbortController();
     ctx.res.once('close', () => gone.abort());
     const signal = deps.stopping ? AbortSignal.any([gone.signal, deps.stopping]) : gone.signal;
-    const isAllowed = async () => isUsable(await deps.keys.find(key.key_id));
+    const isAllowed = () => mayStillRead(deps, principal, flow.organizationId);
     ctx.set({
       'Content-Type': 'text/event-stream; charset=utf-8',
       'Cache-Control': 'no-cache, no-transform',
@@ -81,6 +83,16 @@ function streamJob(deps: ApiDeps): ApiMiddleware {
     const events = endOnError(follow(deps, run, after, isAllowed, signal), signal);
     ctx.body = Readable.from(events, { highWaterMark: 1 });
   };
+}
+
+async function mayStillRead(
+  { db, keys }: ApiDeps,
+  principal: Principal,
+  organizationId: string,
+): Promise<boolean> {
+  if (principal.kind === 'key') return isUsable(await keys.find(principal.key.key_id));
+  if (principal.expiresAt.getTime() <= Date.now()) return false;
+  return (await findRole(db, organizationId, principal.userId)) !== undefined;
 }
 
 /** The end follows the last block by one. */

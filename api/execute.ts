@@ -13,6 +13,7 @@ import { body, flowPaths, RUN_ERRORS, refusal, runAnswer } from './operations.ts
 import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { executeRequest, executeResponse, idempotencyHeaders } from './requests.ts';
 import { startRun } from './start-run.ts';
+import { IDENTITY_PROVIDER_UNAVAILABLE } from './verify-token.ts';
 import { readResult, waitForRun } from './wait-for-run.ts';
 
 const ENGINE_UNAVAILABLE =
@@ -37,6 +38,7 @@ export function executeRoutes(deps: ApiDeps): Route[] {
           {
             ENGINE_UNAVAILABLE: { message: ENGINE_UNAVAILABLE, executionId: completed.executionId },
             DATABASE_UNAVAILABLE: 'The database does not answer: try again later.',
+            IDENTITY_PROVIDER_UNAVAILABLE,
           },
         ),
       },

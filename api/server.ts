@@ -5,6 +5,7 @@ import { createValidator } from '../json-schema/validator.ts';
 import { connectToTemporal, createClient } from '../temporal.ts';
 import { createKeyCache } from './key-cache.ts';
 import { serveApi } from './serve.ts';
+import { createTokenVerifier } from './verify-token.ts';
 
 const config = readConfig();
 const connection = await connectToTemporal(config);
@@ -15,6 +16,7 @@ const api = await serveApi({
   db,
   client: createClient(config, connection),
   keys: createKeyCache(db, config.databaseUrl),
+  tokens: createTokenVerifier(config),
   validator,
 });
 console.log(`The API listens on http://${config.host}:${api.port}/api/v1.`);
