@@ -9,6 +9,8 @@ export type LocalEnvironment = {
   WEIR_API_KEY_PEPPER: string;
   WEIR_URL: string;
   WEIR_API_KEY: string;
+  /** Of the embedded identity provider, where one runs: for `weir token`. */
+  identity?: { issuer: string; audience: string; mcpAudience: string; scriptSecret: string };
 };
 
 export type Secrets = { apiKeyPepper: string; postgresPassword: string };
