@@ -8,6 +8,7 @@ import { addOrganizationCommands } from './organizations.ts';
 import { addProjectCommands } from './projects.ts';
 import { addRunCommand } from './run.ts';
 import { addRunsCommands } from './runs.ts';
+import { addTokenCommand } from './token.ts';
 
 const USAGE_ERROR = 2;
 
@@ -21,6 +22,7 @@ addFlowCommands(program);
 addRunCommand(program);
 addRunsCommands(program);
 addCreditCommands(program);
+addTokenCommand(program);
 completeLeaves(program);
 
 // `weir runs list | head` closes the pipe early.
