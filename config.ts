@@ -2,10 +2,39 @@
 import { availableParallelism } from 'node:os';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
+import { ENCRYPTION_KEY_BYTES, type EncryptionKey } from './db/encrypt.ts';
+import type { DialMap } from './net/resolve-public.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const count = z.coerce.number().int().min(1);
 const RATE_LIMIT_MAX_PER_MINUTE = 1_000_000;
+/** `{"host" or "host:port": "address:port"}`, as JSON. */
+const dialMap = z
+  .string()
+  .transform((text, ctx) => {
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      ctx.addIssue('is not JSON');
+      return z.NEVER;
+    }
+  })
+  .pipe(z.record(z.string(), z.string().regex(/^\S+:\d{1,5}$/, 'reads address:port')));
+/** `id:key,id:key`; each key is 32 bytes in base64. */
+const encryptionKeys = z
+  .string()
+  .regex(/^[\w-]+:[\w+/=-]+(,[\w-]+:[\w+/=-]+)*$/, 'reads id:key,id:key')
+  .transform((text) =>
+    text.split(',').map((entry) => {
+      const [id = '', key = ''] = entry.split(':');
+      return { id, key: Buffer.from(key, 'base64') };
+    }),
+  )
+  .refine(
+    (keys) => keys.every(({ key }) => key.length === ENCRYPTION_KEY_BYTES),
+    'takes keys of 32 bytes, in base64',
+  )
+  .transform((keys) => keys as [EncryptionKey, ...EncryptionKey[]]);
 /** An empty value is refused: it would read as 0, which is no limit. */
 const rateLimit = z.string().min(1).transform(Number).pipe(z.int().min(0).max(RATE_LIMIT_MAX_PER_MINUTE));
 
@@ -17,6 +46,8 @@ const environment = z.object({
   WEIR_DATABASE_CONNECTIONS: count.default(20),
   /** At least 32 characters; API key secrets are stored as HMAC-SHA256 under it. */
   WEIR_API_KEY_PEPPER: z.string().min(32),
+  /** Secrets are stored encrypted under the first key, and readable under all; e.g. `2026:` and `openssl rand -base64 32`. */
+  WEIR_SECRETS_KEYS: encryptionKeys,
   WEIR_HOST: z.string().default('127.0.0.1'),
   WEIR_PORT: port.default(8787),
   /** Where callers reach the API, without a trailing slash; http://WEIR_HOST:WEIR_PORT when absent. */
@@ -33,13 +64,23 @@ const environment = z.object({
   WEIR_SANDBOX_PROCESSES: count.default(availableParallelism()),
   /** Model calls one worker makes at a time. */
   WEIR_MODEL_CONCURRENCY: count.default(100),
+  /** Webhook attempts one worker has in hand at a time, waiting for their destination's turn included. */
+  WEIR_WEBHOOK_CONCURRENCY: count.default(500),
+  /** Path of a PEM file: authorities of receivers' certificates, beside those that Node.js knows. */
+  WEIR_WEBHOOK_CA_FILE: z.string().optional(),
   /** Path of a JSON file merged over models/models.json. */
   WEIR_MODELS_FILE: z.string().optional(),
   /** Requests per minute that one API key may send, over all API processes; 0: no limit. */
   WEIR_RATE_LIMIT_PER_KEY: rateLimit.default(60_000),
   /** The same for all API keys of an organization together. */
   WEIR_RATE_LIMIT_PER_ORGANIZATION: rateLimit.default(300_000),
+  /** For tests: hosts of callers' URLs that are dialled elsewhere, unchecked. Refused in production. */
+  WEIR_TEST_DIAL_MAP: dialMap.optional(),
 });
+const soundEnvironment = environment.refine(
+  ({ NODE_ENV, WEIR_TEST_DIAL_MAP }) => NODE_ENV !== 'production' || WEIR_TEST_DIAL_MAP === undefined,
+  { path: ['WEIR_TEST_DIAL_MAP'], message: 'is for tests: it must not be set in production' },
+);
 
 /** Where a provider prefix (`openai/…`) leads. */
 export type Provider = { baseUrl: string; apiKey: string };
@@ -59,6 +100,8 @@ export type Config = {
   databaseUrl: string;
   databaseConnections: number;
   apiKeyPepper: string;
+  /** The first encrypts. */
+  secretsKeys: [EncryptionKey, ...EncryptionKey[]];
   host: string;
   port: number;
   publicUrl: string | undefined;
@@ -69,16 +112,19 @@ export type Config = {
   taskQueue: string;
   sandboxProcesses: number;
   modelConcurrency: number;
+  webhookConcurrency: number;
+  webhookCaFile: string | undefined;
   modelsFile: string | undefined;
   /** Requests per minute; 0: no limit. */
   rateLimitPerKey: number;
   rateLimitPerOrganization: number;
+  dialMap: DialMap | undefined;
   providers: Record<string, Provider>;
 };
 
 /** Reads the configuration; throws an Error that names every variable that is missing or wrong. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
-  const parsed = environment.safeParse(env, {
+  const parsed = soundEnvironment.safeParse(env, {
     error: (issue) => (issue.input === undefined ? 'is not set' : undefined),
   });
   if (!parsed.success) {
@@ -91,6 +137,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     databaseUrl: values.DATABASE_URL,
     databaseConnections: values.WEIR_DATABASE_CONNECTIONS,
     apiKeyPepper: values.WEIR_API_KEY_PEPPER,
+    secretsKeys: values.WEIR_SECRETS_KEYS,
     host: values.WEIR_HOST,
     port: values.WEIR_PORT,
     publicUrl: publicUrlOf(values),
@@ -99,9 +146,12 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     taskQueue: values.WEIR_TASK_QUEUE,
     sandboxProcesses: values.WEIR_SANDBOX_PROCESSES,
     modelConcurrency: values.WEIR_MODEL_CONCURRENCY,
+    webhookConcurrency: values.WEIR_WEBHOOK_CONCURRENCY,
+    webhookCaFile: values.WEIR_WEBHOOK_CA_FILE,
     modelsFile: values.WEIR_MODELS_FILE,
     rateLimitPerKey: values.WEIR_RATE_LIMIT_PER_KEY,
     rateLimitPerOrganization: values.WEIR_RATE_LIMIT_PER_ORGANIZATION,
+    dialMap: values.WEIR_TEST_DIAL_MAP,
     providers: readProviders(env),
   };
 }

@@ -3,8 +3,10 @@ import type { Provider } from '../config.ts';
 import type { Db } from '../db/connect.ts';
 import { requireSpendable } from '../db/ledger.ts';
 import type { LocalRuns } from '../db/local-runs.ts';
+import { findRunDelivery } from '../db/open-deliveries.ts';
 import { finishRun } from '../db/runs.ts';
 import type { LoopCondition } from '../flow/definition.ts';
+import type { DeliveryCall } from '../flow/delivery.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { meets } from '../flow/interpreter.ts';
 import { CODE_TIMEOUT_DEFAULT_MS } from '../flow/limits.ts';
@@ -76,6 +78,10 @@ export function createActivities(deps: ActivityDeps) {
     /** Whether a loop's condition holds for a stored value. */
     checkCondition: (executionId: string, condition: LoopCondition, value: Value): Promise<boolean> =>
       attempted(async () => meets(condition, await blocks.resolve(executionId, value))),
+
+    /** The webhook that the end of a run is to be reported by, when there is one. */
+    findRunDelivery: (executionId: string): Promise<DeliveryCall | undefined> =>
+      attempted(() => findRunDelivery(deps.db, executionId)),
 
     /** Records the end of a run, once. */
     recordRun: (executionId: string, outcome: RunOutcome): Promise<void> =>

@@ -12,6 +12,7 @@ import { MESSAGE_REF, resolveValue, toLeaf, type Value } from '../flow/value.ts'
 import type { Attempt } from './attempted.ts';
 import { ModelUnavailable } from './call-model.ts';
 import type { ActivityDeps } from './index.ts';
+import { persist } from './persist.ts';
 
 /** An output longer than this, serialized, fails its block. */
 export const OUTPUT_MAX_BYTES = 16 * 1024 * 1024;
@@ -169,19 +170,4 @@ function serialize(output: Json): string {
       `The output has ${bytes} bytes; at most ${OUTPUT_MAX_BYTES} are kept.`,
     );
   return serialized;
-}
-
-const PERSIST_DELAYS_MS = [100, 300, 1_000, 3_000, 10_000];
-
-/** Repeats a failed write here: failing the whole attempt would pay for a model's answer a second time. */
-async function persist<T>(write: () => Promise<T>): Promise<T> {
-  for (const delay of PERSIST_DELAYS_MS) {
-    try {
-      return await write();
-    } catch (error) {
-      if (error instanceof ServiceError) throw error;
-      await new Promise((resolve) => setTimeout(resolve, delay));
-    }
-  }
-  return write();
 }

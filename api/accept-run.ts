@@ -9,7 +9,8 @@ import { type BlockOverrides, checkOverrides } from '../flow/overrides.ts';
 import type { RunOutcome } from '../flow/run.ts';
 import type { ApiContext, ApiDeps } from './context.ts';
 import { PROBLEMS_MAX } from './json-body.ts';
-import type { RunRequest } from './requests.ts';
+import { readCallback } from './read-callback.ts';
+import type { JobRequest, RunRequest } from './requests.ts';
 import type { RunStart } from './start-run.ts';
 
 /** A stored run. `outcome`: one that was accepted before has ended like this. */
@@ -32,6 +33,7 @@ export async function acceptRun(
       'parameters.attachments is reserved: give this parameter another name.',
     );
   await requireValidOverrides(deps, ctx, block_overrides as BlockOverrides);
+  const callback = mode === 'jobs' ? await readCallback(deps, ctx.state.body as JobRequest) : undefined;
   if (flow.balanceMicrocredits <= 0)
     throw new ServiceError('INSUFFICIENT_CREDITS', 'The organization has no credits left.');
 
@@ -48,6 +50,7 @@ export async function acceptRun(
     mode,
     environment: principal.environment,
     input,
+    callback,
   };
   // Repeated after a lost answer, a keyed run finds its own key taken, and is then found under it.
   const accepted = await throughOutage(() =>
@@ -72,6 +75,7 @@ export async function acceptRun(
     definition: flow.definition,
     flowId: flow.flowId,
     blockCount: flow.blockCount,
+    callback: callback !== undefined,
   };
 }
 

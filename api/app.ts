@@ -14,6 +14,9 @@ import { jobRoutes } from './jobs.ts';
 import { openApiDocument } from './open-api.ts';
 import { serveReference } from './reference.ts';
 import { runRoutes } from './runs.ts';
+import { webhookDeliveryRoutes } from './webhook-deliveries.ts';
+import { webhookResendRoutes } from './webhook-resends.ts';
+import { webhookSecretRoutes } from './webhook-secrets.ts';
 
 /** Every endpoint of the interface. */
 export function apiRoutes(deps: ApiDeps): Route[] {
@@ -24,6 +27,9 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...eventRoutes(deps),
     ...forkRoutes(deps),
     ...runRoutes(deps),
+    ...webhookSecretRoutes(deps),
+    ...webhookDeliveryRoutes(deps),
+    ...webhookResendRoutes(deps),
   ];
 }
 

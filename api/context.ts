@@ -8,6 +8,7 @@ import type { IdempotencyKey } from '../db/idempotency-keys.ts';
 import type { LocalRuns } from '../db/local-runs.ts';
 import type { RunRow } from '../db/runs.ts';
 import type { Validator } from '../json-schema/validator.ts';
+import type { CallerMembership } from './authorize-organization.ts';
 import type { KeyCache } from './key-cache.ts';
 import type { LoadedFlow } from './load-flow.ts';
 import type { Principal } from './principal.ts';
@@ -33,6 +34,7 @@ export type ApiState = {
   principal: Principal;
   /** The principal's, where it is an API key. */
   key?: FoundApiKey;
+  membership: CallerMembership;
   flow: LoadedFlow;
   run: RunRow;
   body: unknown;

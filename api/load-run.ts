@@ -3,7 +3,7 @@ import { throughOutage } from '../db/through-outage.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { ApiDeps, ApiMiddleware } from './context.ts';
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Sets `ctx.state.run`, a run of `ctx.state.flow` in any version. Unknown and foreign ones answer the same 404. */
 export function loadRun({ db }: ApiDeps): ApiMiddleware {

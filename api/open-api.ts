@@ -8,6 +8,8 @@ const PARAMETERS: { [name: string]: { description: string; example?: string | nu
   flow: { description: 'Flow slug.', example: 'hello' },
   version: { description: 'Number of a published version.', example: 1 },
   executionId: { description: 'As answered when the run was started.' },
+  org_id: { description: 'Id of the organization.' },
+  deliveryId: { description: 'X-Weir-Delivery of the webhook.' },
 };
 
 const DESCRIPTION = `Runs published flows. \`execute\` waits for the result of a run; \`jobs\` starts one and answers at

@@ -1,6 +1,7 @@
 // Shapes of requests and answers: what validates is what the API reference shows (spec: Endpoints).
 import { z } from 'zod';
 import { IDEMPOTENCY_KEY_HOURS } from '../db/idempotency-keys.ts';
+import { callbackFields } from './callback-fields.ts';
 import { blockFields, parsedJson as json, processorConfig } from './flow-schema.ts';
 
 /** No number here is ever negative. */
@@ -35,10 +36,12 @@ export const executeRequest = z
 export const jobRequest = z
   .strictObject({
     ...runFields,
+    ...callbackFields,
     tools: z.unknown().optional().meta({ description: 'Refused with 405: tool calls need /execute.' }),
   })
   .meta({ id: 'JobRequest' });
-export type RunRequest = z.infer<typeof jobRequest> | z.infer<typeof executeRequest>;
+export type JobRequest = z.infer<typeof jobRequest>;
+export type RunRequest = JobRequest | z.infer<typeof executeRequest>;
 
 const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
 

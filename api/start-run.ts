@@ -19,6 +19,8 @@ export type RunStart = {
   mode: RunMode;
   environment: Environment;
   definition: FlowDefinition;
+  /** Whether its caller asked for a webhook. */
+  callback?: boolean;
 };
 
 /**
@@ -26,7 +28,11 @@ export type RunStart = {
  * (an eager start).
  */
 export async function startRun(client: Client, taskQueue: string, run: RunStart): Promise<{ here: boolean }> {
-  const input: RunInput = { executionId: run.executionId, steps: toPlan(run.definition.steps) };
+  const input: RunInput = {
+    executionId: run.executionId,
+    steps: toPlan(run.definition.steps),
+    ...(run.callback && { callback: true }),
+  };
   try {
     const deadline = Date.now() + START_TIMEOUT_MS;
     const handle = await client.withDeadline(deadline, () =>

@@ -60,6 +60,7 @@ export async function startWeir(
       DATABASE_URL: url,
       TEMPORAL_ADDRESS: backends.temporalAddress,
       WEIR_API_KEY_PEPPER: pepper,
+      WEIR_SECRETS_KEYS: `bench:${randomBytes(32).toString('base64')}`,
       WEIR_HOST: '127.0.0.1',
       WEIR_PORT: String(port),
       WEIR_TASK_QUEUE: `bench-${randomUUID()}`,

@@ -1,4 +1,5 @@
 import { type ExpressionBuilder, sql } from 'kysely';
+import type { WebhookEvent } from '../flow/delivery.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { RunOutcome } from '../flow/run.ts';
 import type { Db, Tx } from './connect.ts';
@@ -13,6 +14,7 @@ export type NewRun = {
   mode: RunMode;
   environment: Environment;
   input: StoredRunInput;
+  callback?: { url: string; events: WebhookEvent[] } | undefined;
 };
 
 /** Accepts a run, once: from here on it is finished by its workflow, or started anew by the reconciler. */
@@ -28,6 +30,8 @@ export async function insertRun(db: Db | Tx, run: NewRun): Promise<void> {
       mode: run.mode,
       environment: run.environment,
       input: JSON.stringify(run.input),
+      callback_url: run.callback?.url ?? null,
+      callback_events: run.callback?.events ?? null,
     })
     .onConflict((conflict) => conflict.column('execution_id').doNothing())
     .execute();
@@ -187,6 +191,7 @@ export async function findRunStarts(db: Db, executionIds: string[]) {
       'run.error',
       'run.cancel_requested_at as cancelRequestedAt',
     ])
+    .select(sql<boolean>`run.callback_url is not null`.as('callback'))
     .where('run.execution_id', 'in', executionIds)
     .execute();
 }

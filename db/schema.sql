@@ -1,5 +1,15 @@
 -- Written by `npm run schema-dump` from the database that the migrations make. Not for editing.
 
+CREATE OR REPLACE FUNCTION public.add_webhook_delivery()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      insert into webhook_delivery (organization_id, execution_id, event_type, target_url)
+        values (new.organization_id, new.execution_id, 'flow.' || new.status, new.callback_url);
+      return new;
+    end $function$;
+
 CREATE OR REPLACE FUNCTION public.notify_api_key()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -178,10 +188,57 @@ CREATE TABLE run (
   finished_at timestamp with time zone,
   reconciled_at timestamp with time zone,
   cancel_requested_at timestamp with time zone,
+  callback_url text,
+  callback_events text[],
   constraint run_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
   constraint run_mode_check CHECK ((mode = ANY (ARRAY['execute'::text, 'jobs'::text]))),
   constraint run_pkey PRIMARY KEY (execution_id),
   constraint run_status_check CHECK ((status = ANY (ARRAY['started'::text, 'completed'::text, 'failed'::text])))
+);
+
+CREATE TABLE webhook_attempt (
+  delivery_id uuid not null,
+  round integer not null,
+  attempt integer not null,
+  started_at timestamp with time zone not null default now(),
+  duration_ms integer,
+  response_status integer,
+  response_body text,
+  error_message text,
+  constraint webhook_attempt_pkey PRIMARY KEY (delivery_id, round, attempt)
+);
+
+CREATE TABLE webhook_delivery (
+  id uuid not null default gen_random_uuid(),
+  seq bigint generated always as identity not null,
+  organization_id uuid not null,
+  execution_id uuid,
+  event_type text not null,
+  target_url text not null,
+  status text not null default 'pending'::text,
+  round integer not null default 1,
+  attempt integer not null default 0,
+  response_status integer,
+  last_attempted_at timestamp with time zone,
+  next_attempt_at timestamp with time zone,
+  error_message text,
+  body text,
+  created_at timestamp(3) with time zone not null default now(),
+  check_at timestamp with time zone not null default (now() + '00:00:30'::interval),
+  constraint webhook_delivery_event_type_check CHECK ((event_type = ANY (ARRAY['flow.completed'::text, 'flow.failed'::text]))),
+  constraint webhook_delivery_pkey PRIMARY KEY (id),
+  constraint webhook_delivery_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'in_flight'::text, 'succeeded'::text, 'failed_retry'::text, 'failed_permanent'::text, 'dead_letter'::text])))
+);
+
+CREATE TABLE webhook_secret (
+  organization_id uuid not null,
+  version integer not null,
+  current_secret text not null,
+  previous_secret text,
+  created_at timestamp with time zone not null default now(),
+  rotated_at timestamp with time zone,
+  grace_until timestamp with time zone,
+  constraint webhook_secret_pkey PRIMARY KEY (organization_id)
 );
 
 CREATE INDEX api_key_project ON public.api_key USING btree (project_id) WHERE (revoked_at IS NULL);
@@ -198,11 +255,17 @@ CREATE INDEX run_by_project ON public.run USING btree (project_id, started_at DE
 
 CREATE INDEX run_unfinished ON public.run USING btree (COALESCE(reconciled_at, started_at)) WHERE (status = 'started'::text);
 
+CREATE INDEX webhook_delivery_open ON public.webhook_delivery USING btree (check_at) WHERE (status = ANY (ARRAY['pending'::text, 'in_flight'::text, 'failed_retry'::text]));
+
+CREATE INDEX webhook_delivery_page ON public.webhook_delivery USING btree (organization_id, created_at DESC, seq DESC);
+
 CREATE UNIQUE INDEX flow_slug_key ON public.flow USING btree (project_id, slug) WHERE (deleted_at IS NULL);
 
 CREATE UNIQUE INDEX organization_slug_key ON public.organization USING btree (slug) WHERE (deleted_at IS NULL);
 
 CREATE UNIQUE INDEX project_slug_key ON public.project USING btree (organization_id, slug) WHERE (deleted_at IS NULL);
+
+CREATE UNIQUE INDEX webhook_delivery_run ON public.webhook_delivery USING btree (execution_id);
 
 ALTER TABLE api_key ADD CONSTRAINT api_key_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id);
 
@@ -234,6 +297,16 @@ ALTER TABLE run ADD CONSTRAINT run_organization_id_fkey FOREIGN KEY (organizatio
 
 ALTER TABLE run ADD CONSTRAINT run_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id);
 
+ALTER TABLE webhook_attempt ADD CONSTRAINT webhook_attempt_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES webhook_delivery(id);
+
+ALTER TABLE webhook_delivery ADD CONSTRAINT webhook_delivery_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES run(execution_id);
+
+ALTER TABLE webhook_delivery ADD CONSTRAINT webhook_delivery_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
+
+ALTER TABLE webhook_secret ADD CONSTRAINT webhook_secret_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
+
 CREATE TRIGGER api_key_changed AFTER UPDATE OF revoked_at, expires_at ON public.api_key FOR EACH ROW EXECUTE FUNCTION notify_api_key();
 
 CREATE TRIGGER flow_version_immutable BEFORE DELETE OR UPDATE ON public.flow_version FOR EACH ROW EXECUTE FUNCTION refuse_version_change();
+
+CREATE TRIGGER run_ended AFTER UPDATE OF status ON public.run FOR EACH ROW WHEN (((old.status = 'started'::text) AND (new.status <> 'started'::text) AND (('flow.'::text || new.status) = ANY (new.callback_events)))) EXECUTE FUNCTION add_webhook_delivery();

@@ -1,6 +1,7 @@
 // The tables as Kysely sees them; `schema.sql` is the database's own description, checked in CI.
 import type { ColumnType, Generated, JSONColumnType } from 'kysely';
 import type { FlowDefinition, Json, ProcessorType } from '../flow/definition.ts';
+import type { DeliveryStatus, WebhookEvent } from '../flow/delivery.ts';
 import type { BlockOverrides } from '../flow/overrides.ts';
 import type { RunOutcome } from '../flow/run.ts';
 import type { Value } from '../flow/value.ts';
@@ -110,6 +111,9 @@ export interface RunTable {
   finished_at: Date | null;
   reconciled_at: Date | null;
   cancel_requested_at: Date | null;
+  /** Both or neither. */
+  callback_url: string | null;
+  callback_events: WebhookEvent[] | null;
 }
 
 export interface BlockRunTable {
@@ -180,6 +184,54 @@ export interface AuditEntryTable {
   created_at: Now;
 }
 
+/** Secrets as db/encrypt.ts writes them. */
+export interface WebhookSecretTable {
+  organization_id: string;
+  version: number;
+  current_secret: string;
+  previous_secret: string | null;
+  created_at: Now;
+  rotated_at: Date | null;
+  grace_until: Date | null;
+}
+
+/** Added by a trigger in the transaction that ends a run with a callback, or for a test. */
+export interface WebhookDeliveryTable {
+  id: Generated<string>;
+  seq: Generated<number>;
+  organization_id: string;
+  /** null: a test. */
+  execution_id: string | null;
+  event_type: WebhookEvent;
+  target_url: string;
+  status: Default<DeliveryStatus>;
+  /** Counts from 1; each time a delivery is sent anew, its attempts are counted anew. */
+  round: Default<number>;
+  attempt: Default<number>;
+  response_status: number | null;
+  last_attempted_at: Date | null;
+  next_attempt_at: Date | null;
+  error_message: string | null;
+  /** The bytes of every attempt, from the first one on. */
+  body: string | null;
+  created_at: Generated<Date>;
+  /** When to look whether it is still being delivered. */
+  check_at: Generated<Date>;
+}
+
+export interface WebhookAttemptTable {
+  delivery_id: string;
+  round: number;
+  attempt: number;
+  started_at: Now;
+  /** null while it runs, and when its worker was lost. */
+  duration_ms: number | null;
+  response_status: number | null;
+  /** The first characters. */
+  response_body: string | null;
+  error_message: string | null;
+}
+
 export interface Schema {
   organization: OrganizationTable;
   membership: MembershipTable;
@@ -193,4 +245,7 @@ export interface Schema {
   ledger_entry: LedgerEntryTable;
   rate_limit: RateLimitTable;
   idempotency_key: IdempotencyKeyTable;
+  webhook_secret: WebhookSecretTable;
+  webhook_delivery: WebhookDeliveryTable;
+  webhook_attempt: WebhookAttemptTable;
 }

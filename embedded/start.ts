@@ -49,6 +49,7 @@ async function start(
   const config = readConfig({
     DATABASE_URL: 'postgres://to-be-started',
     WEIR_API_KEY_PEPPER: secrets.apiKeyPepper,
+    WEIR_SECRETS_KEYS: secrets.secretsKeys,
     ...process.env,
   });
   progress.line('Weir is starting; Ctrl-C stops it.');
@@ -68,6 +69,7 @@ async function start(
   const identity = await provideIdentity({ stateFolder, port: ports.identity, baseUrl, progress });
   const demoModels = config.providers.demo ? undefined : await startDemoModelServer();
   const env: NodeJS.ProcessEnv = {
+    WEIR_SECRETS_KEYS: secrets.secretsKeys,
     ...process.env,
     ...database.env,
     ...temporal.env,
@@ -87,6 +89,7 @@ async function start(
   const local = {
     DATABASE_URL: databaseUrl,
     WEIR_API_KEY_PEPPER: config.apiKeyPepper,
+    WEIR_SECRETS_KEYS: env.WEIR_SECRETS_KEYS ?? secrets.secretsKeys,
     WEIR_URL: baseUrl,
     ...identity.local,
   };

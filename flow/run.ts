@@ -5,8 +5,8 @@ import type { Value } from './value.ts';
 /** Name of the workflow type; renaming it breaks every run under way. */
 export const RUN_FLOW = 'runFlow';
 
-/** Argument of `runFlow`. The workflow id is the executionId. */
-export type RunInput = { executionId: string; steps: PlannedStep[] };
+/** Argument of `runFlow`. The workflow id is the executionId. `callback`: its end may have a delivery. */
+export type RunInput = { executionId: string; steps: PlannedStep[]; callback?: true };
 
 /** What one block activity is asked to do. */
 export type BlockCall = {

@@ -61,6 +61,8 @@ export type Weir = {
 };
 
 const PEPPER = 'a pepper of at least thirty-two characters';
+/** Of every Weir of the tests, processes included. */
+export const SECRETS_KEYS = `test:${Buffer.alloc(32, 'k').toString('base64')}`;
 let bundle: Promise<WorkflowBundleOption> | undefined;
 
 /** Starts API and worker (unless `worker` is false). The caller stops it. */
@@ -71,6 +73,7 @@ export async function startWeir(options: { env?: NodeJS.ProcessEnv; worker?: boo
   const config = readConfig({
     DATABASE_URL: database.url,
     WEIR_API_KEY_PEPPER: PEPPER,
+    WEIR_SECRETS_KEYS: SECRETS_KEYS,
     WEIR_PORT: '0',
     WEIR_TASK_QUEUE: `test-${randomUUID()}`,
     WEIR_SANDBOX_PROCESSES: '1',

@@ -5,6 +5,7 @@ import type { Db } from '../db/connect.ts';
 import { deleteExpiredKeys } from '../db/idempotency-keys.ts';
 import { claimUnfinishedRuns, finishRun } from '../db/runs.ts';
 import { CANCELLED } from '../flow/run.ts';
+import { reconcileDeliveries } from './reconcile-deliveries.ts';
 
 const INTERVAL_MS = 15_000;
 /** A run younger than this, or looked at within it, is left alone. */
@@ -15,7 +16,7 @@ const EXPIRED_KEYS_MAX = 10_000;
 /**
  * Looks every 15 s, until `signal` aborts, at the runs that should have ended: starts the workflow of one that has
  * none, records the end of one whose workflow was terminated or timed out, cancels what its caller asked to cancel
- * while the engine was away; deletes expired idempotency keys. Several processes share the work.
+ * while the engine was away; at webhook deliveries; deletes expired idempotency keys. Several processes share the work.
  */
 export async function keepReconciling(
   deps: { db: Db; client: Client; taskQueue: string },
@@ -23,6 +24,7 @@ export async function keepReconciling(
 ): Promise<void> {
   while (!signal.aborted) {
     await reconcile(deps, QUIET_SECONDS).catch((error) => console.error('Reconciling runs failed:', error));
+    await reconcileDeliveries(deps).catch((error) => console.error('Reconciling deliveries failed:', error));
     await deleteExpiredKeys(deps.db, EXPIRED_KEYS_MAX).catch((error) =>
       console.error('Deleting expired idempotency keys failed:', error),
     );

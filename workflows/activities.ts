@@ -1,6 +1,8 @@
 // Every timeout and retry policy of a run, on one screen.
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
+import type { WebhookActivities } from '../activities/webhooks.ts';
+import { ATTEMPTS_MAX, RETRY_DELAYS_MS } from '../flow/delivery.ts';
 
 /**
  * Model calls: regular activities, so that a slow or failing one is visible and outlives its worker. One attempt makes
@@ -32,10 +34,40 @@ export const blockActivities = proxyLocalActivities<
 });
 
 /** The end of a run is recorded however long the database is away: up to about a day. */
-export const { recordRun } = proxyLocalActivities<Pick<Activities, 'recordRun'>>({
+export const { recordRun, findRunDelivery } = proxyLocalActivities<
+  Pick<Activities, 'recordRun' | 'findRunDelivery'>
+>({
   startToCloseTimeout: '1 minute',
   retry: {
     initialInterval: '200 ms',
+    backoffCoefficient: 2,
+    maximumInterval: '1 minute',
+    maximumAttempts: 1500,
+  },
+});
+
+/**
+ * The attempts of a delivery, after `made` earlier ones. A failed one says itself when the next is due; the intervals
+ * here, about the same, are for one whose worker was lost.
+ */
+export function deliveryActivities(made: number) {
+  return proxyActivities<Pick<WebhookActivities, 'attemptDelivery'>>({
+    startToCloseTimeout: '90 seconds',
+    heartbeatTimeout: '15 seconds',
+    retry: {
+      initialInterval: RETRY_DELAYS_MS[made] ?? RETRY_DELAYS_MS[0],
+      backoffCoefficient: 5.18,
+      maximumInterval: '12 hours',
+      maximumAttempts: ATTEMPTS_MAX - made,
+    },
+  });
+}
+
+/** What became of a delivery is recorded however long the database is away: up to about a day. */
+export const { abandonDelivery } = proxyActivities<Pick<WebhookActivities, 'abandonDelivery'>>({
+  startToCloseTimeout: '1 minute',
+  retry: {
+    initialInterval: '1 second',
     backoffCoefficient: 2,
     maximumInterval: '1 minute',
     maximumAttempts: 1500,

@@ -11,12 +11,13 @@ import { CANCELLED, type FailureReason, type RunInput, type RunOutcome } from '.
 import { MESSAGE_REF, type Value } from '../flow/value.ts';
 import { blockActivities, recordRun } from './activities.ts';
 import { BlockFailure, createBlockRunner } from './run-block.ts';
+import { startDelivery } from './start-delivery.ts';
 
 /**
  * One run of a flow: interprets its plan, one activity per block, and records the end. Answers the result as a Value;
  * a failed run ends as an ApplicationFailure whose type is the ErrorCode.
  */
-export async function runFlow({ executionId, steps }: RunInput): Promise<Value> {
+export async function runFlow({ executionId, steps, callback }: RunInput): Promise<Value> {
   const blocks = new CancellationScope();
   const last = steps.at(-1);
   const lastBlock = last?.type === 'sequential' ? last : undefined;
@@ -43,6 +44,7 @@ export async function runFlow({ executionId, steps }: RunInput): Promise<Value> 
   return CancellationScope.nonCancellable(async () => {
     upsertSearchAttributes([{ key: { name: 'WeirOutcome', type: 'KEYWORD' }, value: end.status }]);
     if (end.status === 'failed' || !lastBlock) await recordRun(executionId, end);
+    if (callback) await startDelivery(executionId);
     if (end.status === 'completed') return end.result;
     throw ApplicationFailure.nonRetryable(end.error.message, end.error.code, end.error);
   });

@@ -5,7 +5,7 @@ import { apiRoutes } from '../../api/app.ts';
 import { readConfig } from '../../config.ts';
 import { insertApiKey } from '../../db/api-keys.ts';
 import { startApiProcess } from '../faults/api-process.ts';
-import { type Answer, startWeir, type Tenant, type Weir } from '../harness.ts';
+import { type Answer, SECRETS_KEYS, startWeir, type Tenant, type Weir } from '../harness.ts';
 
 const PER_KEY = 3;
 const PER_ORGANIZATION = 5;
@@ -146,7 +146,11 @@ describe('rate limits', () => {
   });
 
   it('refuse to be configured with what is no whole number from 0 to 1,000,000', () => {
-    const env = { DATABASE_URL: 'postgres://db/weir', WEIR_API_KEY_PEPPER: 'p'.repeat(32) };
+    const env = {
+      DATABASE_URL: 'postgres://db/weir',
+      WEIR_API_KEY_PEPPER: 'p'.repeat(32),
+      WEIR_SECRETS_KEYS: SECRETS_KEYS,
+    };
     for (const value of ['', '-1', '1.5', 'many', '1000001'])
       assert.throws(
         () => readConfig({ ...env, WEIR_RATE_LIMIT_PER_KEY: value }),

@@ -50,7 +50,7 @@ describe('API reference', () => {
     const document = await openApi();
     for (const [path, item] of Object.entries(document.paths))
       for (const [method, { parameters, responses }] of Object.entries(item)) {
-        const starts = method === 'post' && !path.endsWith('/cancel');
+        const starts = method === 'post' && /\/(execute|jobs)$/.test(path);
         const header = path.endsWith('/events') ? ['Last-Event-ID'] : starts ? ['Idempotency-Key'] : [];
         for (const [status, { headers }] of Object.entries(responses)) {
           const limits =

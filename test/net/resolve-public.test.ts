@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { checkUrl } from '../../net/check-url.ts';
+import { createResolvePublic, type ResolverOptions } from '../../net/resolve-public.ts';
+
+describe('createResolvePublic', () => {
+  /** Resolves the host of `text`, the URL gate first; no name is looked up in the network. */
+  function resolve(text: string, options: ResolverOptions = { lookup: notAsked }) {
+    const { url } = checkUrl(text);
+    assert.ok(url, text);
+    return createResolvePublic(options)(url);
+  }
+  const answering = (addresses: string[]) => ({ lookup: async () => addresses });
+
+  it('answers every address of a public host, with the port', async () => {
+    assert.deepEqual(await resolve('https://images.example:8443/', answering(['8.8.8.8', '2606:4700::1'])), {
+      targets: [
+        { address: '8.8.8.8', family: 4, port: 8443 },
+        { address: '2606:4700::1', family: 6, port: 8443 },
+      ],
+    });
+  });
+
+  it('takes a public address as a host, at port 443, without a look-up', async () => {
+    assert.deepEqual(await resolve('https://8.8.8.8/'), {
+      targets: [{ address: '8.8.8.8', family: 4, port: 443 }],
+    });
+    assert.deepEqual(await resolve('https://[2606:4700::1]/'), {
+      targets: [{ address: '2606:4700::1', family: 6, port: 443 }],
+    });
+  });
+
+  const literals = [
+    ...['127.0.0.1', '2130706433', '0x7f.1', '0x7f000001', '017700000001', '127.1', '0', '127.0.0.1.'],
+    ...['169.254.169.254', '10.0.0.1', '[::1]', '[::]', '[::ffff:127.0.0.1]', '[::ffff:8.8.8.8]'],
+    ...['[64:ff9b::7f00:1]', '[fd00::1]', '[fe80::1]', '[2002:7f00:1::]', '①②⑦.⓪.⓪.①'],
+  ];
+  for (const host of [
+    ...literals,
+    ...[
+      'localhost',
+      'LOCALHOST',
+      'localhost.',
+      'a.localhost',
+      'printer',
+      'printer.local',
+      'metadata.google.internal',
+    ],
+  ])
+    it(`refuses ${host} without a look-up`, async () =>
+      assert.equal((await resolve(`https://${host}/`)).problem, 'not_public'));
+
+  for (const addresses of [
+    ['8.8.8.8', '127.0.0.1'],
+    ['10.0.0.1', '8.8.8.8'],
+    ['8.8.8.8', '::1'],
+    ['8.8.8.8', '::ffff:8.8.8.8'],
+    ['8.8.8.8', 'no address'],
+  ])
+    it(`refuses a host that is at ${addresses.join(' and ')}`, async () =>
+      assert.equal(
+        (await resolve('https://rebinding.example/', answering(addresses))).problem,
+        'not_public',
+      ));
+
+  it('looks a host up anew each time: one that was public is refused once it is not', async () => {
+    const answers = [['8.8.8.8'], ['127.0.0.1']];
+    const resolvePublic = createResolvePublic({ lookup: async () => answers.shift() as string[] });
+    const host = { hostname: 'rebinding.example', port: '' };
+    assert.ok((await resolvePublic(host)).targets);
+    assert.equal((await resolvePublic(host)).problem, 'not_public');
+  });
+
+  it('says that a host cannot be resolved, which is not the same as not public', async () => {
+    const failing = { lookup: () => Promise.reject(new Error('SERVFAIL')) };
+    assert.equal((await resolve('https://images.example/', answering([]))).problem, 'unresolved');
+    assert.equal((await resolve('https://images.example/', failing)).problem, 'unresolved');
+  });
+
+  it('dials what the dial map says, by host and port or by host, and no other host', async () => {
+    const dialMap = { 'hooks.example': '127.0.0.1:9001', 'hooks.example:8443': '[::1]:9002' };
+    const options = { dialMap, lookup: async () => ['10.0.0.1'] };
+    assert.deepEqual((await resolve('https://hooks.example/', options)).targets, [
+      { address: '127.0.0.1', family: 4, port: 9001 },
+    ]);
+    assert.deepEqual((await resolve('https://hooks.example:8443/', options)).targets, [
+      { address: '::1', family: 6, port: 9002 },
+    ]);
+    assert.equal((await resolve('https://other.example/', options)).problem, 'not_public');
+    assert.equal((await resolve('https://constructor/', options)).problem, 'not_public');
+  });
+});
+
+async function notAsked(hostname: string): Promise<string[]> {
+  assert.fail(`${hostname} was looked up`);
+}
