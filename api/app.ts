@@ -4,6 +4,8 @@ import Router from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { sql } from 'kysely';
 import { ServiceError } from '../flow/errors.ts';
+import { apiKeyRoutes } from './api-keys.ts';
+import { auditLogRoutes } from './audit-log.ts';
 import { cancelRoutes } from './cancel.ts';
 import type { ApiDeps, Route } from './context.ts';
 import { handleErrors } from './errors.ts';
@@ -11,7 +13,10 @@ import { eventRoutes } from './events.ts';
 import { executeRoutes } from './execute.ts';
 import { forkRoutes } from './fork.ts';
 import { jobRoutes } from './jobs.ts';
+import { memberRoutes } from './members.ts';
 import { openApiDocument } from './open-api.ts';
+import { organizationRoutes } from './organizations.ts';
+import { projectRoutes } from './projects.ts';
 import { serveReference } from './reference.ts';
 import { runRoutes } from './runs.ts';
 import { webhookDeliveryRoutes } from './webhook-deliveries.ts';
@@ -27,6 +32,11 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...eventRoutes(deps),
     ...forkRoutes(deps),
     ...runRoutes(deps),
+    ...organizationRoutes(deps),
+    ...memberRoutes(deps),
+    ...projectRoutes(deps),
+    ...apiKeyRoutes(deps),
+    ...auditLogRoutes(deps),
     ...webhookSecretRoutes(deps),
     ...webhookDeliveryRoutes(deps),
     ...webhookResendRoutes(deps),

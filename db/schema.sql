@@ -243,7 +243,7 @@ CREATE TABLE webhook_secret (
 
 CREATE INDEX api_key_project ON public.api_key USING btree (project_id) WHERE (revoked_at IS NULL);
 
-CREATE INDEX audit_entry_by_organization ON public.audit_entry USING btree (organization_id, id DESC);
+CREATE INDEX audit_entry_by_organization ON public.audit_entry USING btree (organization_id, created_at DESC);
 
 CREATE INDEX idempotency_key_age ON public.idempotency_key USING btree (created_at);
 

@@ -35,5 +35,5 @@ const STATEMENTS = [
     request_id uuid not null,
     created_at timestamptz not null default clock_timestamp()
   )`,
-  `create index audit_entry_by_organization on audit_entry (organization_id, id desc)`,
+  `create index audit_entry_by_organization on audit_entry (organization_id, created_at desc)`,
 ];
