@@ -14,6 +14,7 @@ import { executeRoutes } from './execute.ts';
 import { forkRoutes } from './fork.ts';
 import { jobRoutes } from './jobs.ts';
 import { memberRoutes } from './members.ts';
+import { modelKeyRoutes } from './model-keys.ts';
 import { openApiDocument } from './open-api.ts';
 import { organizationRoutes } from './organizations.ts';
 import { projectRoutes } from './projects.ts';
@@ -37,6 +38,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...projectRoutes(deps),
     ...apiKeyRoutes(deps),
     ...auditLogRoutes(deps),
+    ...modelKeyRoutes(deps),
     ...webhookSecretRoutes(deps),
     ...webhookDeliveryRoutes(deps),
     ...webhookResendRoutes(deps),

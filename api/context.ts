@@ -6,6 +6,7 @@ import type { FoundApiKey } from '../db/api-keys.ts';
 import type { Db } from '../db/connect.ts';
 import type { IdempotencyKey } from '../db/idempotency-keys.ts';
 import type { LocalRuns } from '../db/local-runs.ts';
+import type { ModelKeys } from '../db/model-keys.ts';
 import type { ProjectOfUser } from '../db/of-user.ts';
 import type { RunRow } from '../db/runs.ts';
 import type { Validator } from '../json-schema/validator.ts';
@@ -44,6 +45,7 @@ export type ApiState = {
   body: unknown;
   query: unknown;
   idempotencyKey: IdempotencyKey | undefined;
+  modelKeys?: ModelKeys;
   /** From when a run may have been stored: every later error names it. */
   accepted?: { executionId: string } | undefined;
 };

@@ -11,6 +11,7 @@ const PARAMETERS: { [name: string]: { description: string; example?: string | nu
   slug: { description: 'Slug.', example: 'acme' },
   project_id: { description: 'Id of the project.' },
   member_user_id: { description: 'user_id of the member.' },
+  provider: { description: 'Prefix of its models.', example: 'openai' },
   key_id: { description: 'The 8 characters after weir_live_ or weir_test_.' },
   org_id: { description: 'Id of the organization.' },
   deliveryId: { description: 'X-Weir-Delivery of the webhook.' },

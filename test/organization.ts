@@ -1,5 +1,7 @@
-// An organization with an owner, an admin and a member, for tests of who may do what.
+// An organization with an owner, an admin, a member and a key of its own for `openai/…`, for tests of who may do what.
+import { createEncryption } from '../db/encrypt.ts';
 import { insertMember } from '../db/memberships.ts';
+import { setModelKey } from '../db/model-keys.ts';
 import type { Role } from '../db/schema.ts';
 import type { IdentityProvider } from './fakes/identity-provider.ts';
 import type { Tenant, Weir } from './harness.ts';
@@ -16,5 +18,13 @@ export async function createOrganization(weir: Weir, provider: IdentityProvider)
     await insertMember(weir.db, { organizationId: tenant.organizationId, userId: users[role], role });
     token[role] = await provider.token(users[role]);
   }
+  const encryption = createEncryption(weir.config.secretsKeys);
+  const key = {
+    organizationId: tenant.organizationId,
+    provider: 'openai',
+    secret: 'sk-first',
+    userId: users.owner,
+  };
+  await weir.db.transaction().execute((tx) => setModelKey(tx, encryption, key));
   return { ...tenant, users, token };
 }

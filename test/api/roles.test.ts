@@ -27,6 +27,10 @@ const MANAGEMENT: { [route: string]: Row } = {
   [`put ${O}/:org_id/members/:member_user_id`]: { ...admins(200), body: () => ({ role: 'admin' }) },
   [`delete ${O}/:org_id/members/:member_user_id`]: admins(204),
   [`get ${O}/:org_id/audit-log`]: admins(200),
+  [`get ${O}/:org_id/model-keys`]: admins(200),
+  [`get ${O}/:org_id/model-keys/:provider`]: admins(200),
+  [`put ${O}/:org_id/model-keys/:provider`]: { ...admins(200), body: () => ({ key: 'sk-key' }) },
+  [`delete ${O}/:org_id/model-keys/:provider`]: admins(204),
   [`post ${P}`]: {
     ...admins(201),
     body: ({ organizationId }) => ({ name: 'New', slug: 'new', organization_id: organizationId }),
@@ -65,6 +69,7 @@ describe('roles', () => {
     member_user_id: encodeURIComponent(about?.users.member ?? 'nobody'),
     key_id: about?.keyId ?? 'AAAAAAAA',
     slug: about?.organization ?? 'unknown',
+    provider: 'openai',
     ...more,
   });
   const send = (route: string, values: Record<string, string>, key: string | undefined, body?: unknown) => {
@@ -132,12 +137,19 @@ describe('roles', () => {
 
   it('answers 404, never 500, for what can be no id', async () => {
     for (const bad of ['x', '%00', '..%2f..', 'a'.repeat(300), '%F0%9F%92%A9', "'--"]) {
-      const values = { org_id: bad, project_id: bad, slug: bad, member_user_id: bad, key_id: bad };
+      const values = {
+        org_id: bad,
+        project_id: bad,
+        slug: bad,
+        member_user_id: bad,
+        key_id: bad,
+        provider: bad,
+      };
       for (const [route, { body }] of Object.entries(MANAGEMENT)) {
         if (OF_CALLER.includes(route) || route === `post ${P}`) continue;
         const answer = await send(route, values, other.token.owner, body?.(other));
         assert.equal(answer.status, 404, `${route} ${bad}`);
-        for (const name of ['member_user_id', 'key_id'])
+        for (const name of ['member_user_id', 'key_id', 'provider'])
           if (route.includes(name)) {
             const { status } = await send(
               route,
