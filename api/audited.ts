@@ -13,13 +13,14 @@ export function audited<T>(
   { state }: Pick<ApiContext, 'state'>,
   work: (tx: Tx, record: Recorder) => Promise<T>,
 ): Promise<T> {
+  return unlessOutage(() => db.transaction().execute((tx) => work(tx, recorder(tx, { state }))));
+}
+
+/** For a write that has a transaction of its own. */
+export function recorder(tx: Tx, { state }: Pick<ApiContext, 'state'>): Recorder {
   const { requestId } = state;
   const actor = actorOf(state.principal);
-  return unlessOutage(() =>
-    db
-      .transaction()
-      .execute((tx) => work(tx, (entry) => insertAuditEntry(tx, { ...entry, actor, requestId }))),
-  );
+  return (entry) => insertAuditEntry(tx, { ...entry, actor, requestId });
 }
 
 function actorOf(principal: Principal): string {

@@ -227,6 +227,11 @@ describe('roles', () => {
         { role: 'member' },
       );
       assert.equal((await rotate()).status, 403);
+      const log = await send(`get ${O}/:org_id/audit-log`, parameters(about), about.token.owner);
+      const [rotated] = log.body.entries.filter(
+        ({ action }: { action: string }) => action === 'webhook_secret.rotate',
+      );
+      assert.equal(rotated.actor, `api_key/${made.body.keyId}`);
       assert.equal((await send(`get ${secret}`, parameters(about), made.body.key)).status, 200);
     });
   });
