@@ -1,6 +1,7 @@
 // The activity types of this service, by the names operators read in the Temporal Web UI.
 import type { Provider } from '../config.ts';
 import type { Db } from '../db/connect.ts';
+import type { Encryption } from '../db/encrypt.ts';
 import { MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
 import type { LocalRuns } from '../db/local-runs.ts';
 import { findRunDelivery } from '../db/open-deliveries.ts';
@@ -18,6 +19,7 @@ import type { Value } from '../flow/value.ts';
 import type { Validator } from '../json-schema/validator.ts';
 import type { Registry } from '../models/registry.ts';
 import { attempted } from './attempted.ts';
+import { bringOwnKey } from './bring-own-key.ts';
 import { callModel } from './call-model.ts';
 import { createBlockRunner } from './run-block.ts';
 import { type Sandbox, SandboxCrashed } from './sandbox/sandbox.ts';
@@ -31,6 +33,9 @@ export type ActivityDeps = {
   sandbox: Sandbox;
   registry: Registry;
   providers: Record<string, Provider>;
+  /** Where own keys may be sent, by provider. */
+  providerUrls: Record<string, string>;
+  encryption: Encryption;
   localRuns: LocalRuns;
 };
 
@@ -44,7 +49,8 @@ export function createActivities(deps: ActivityDeps) {
     callModel: (call: BlockCall): Promise<Value | Pause> =>
       attempted(({ attempt, signal }) =>
         blocks
-          .run(call, attempt, ({ block, input, message, parameters, max_credits: max, ...asked }) => {
+          .run(call, attempt, async ({ block, input, message, parameters, max_credits: max, ...asked }) => {
+            const { own, ...access } = await bringOwnKey(deps, call.executionId, block.model ?? '');
             const values = { message, previousOutput: input, parameters };
             const conversation = asked.conversation ?? [
               { role: 'user', content: renderTemplate(block.prompt ?? '', values) },
@@ -53,8 +59,10 @@ export function createActivities(deps: ActivityDeps) {
             const { executionId, blockKey } = call;
             const maxMicrocredits = max && Math.round(max * MICROCREDITS_PER_CREDIT);
             const owner = { organizationId, executionId, blockKey, maxMicrocredits };
-            const reserve = (microcredits: number) => reserveCredits(deps.db, { ...owner, microcredits });
-            return callModel(deps, { ...asked, block, conversation, reserve }, signal);
+            const reserve = async (microcredits: number) => {
+              if (!own) await reserveCredits(deps.db, { ...owner, microcredits });
+            };
+            return callModel({ ...deps, ...access }, { ...asked, block, conversation, reserve }, signal);
           })
           .catch(async (error: unknown) => {
             // What can't be released now is taken over by the next attempt, or released by the reconciler.

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { createEncryption } from '../db/encrypt.ts';
 import { insertKeyedRuns } from '../db/idempotency-keys.ts';
+import { sealModelKeys } from '../db/model-keys.ts';
 import { insertRuns, type NewRun } from '../db/runs.ts';
 import type { RunMode, StoredRunInput } from '../db/schema.ts';
 import { throughOutage } from '../db/through-outage.ts';
@@ -75,13 +77,16 @@ export async function storeRun(
   run: RunToStore,
   session?: Pick<NewRun, 'executionId' | 'input'>,
 ): Promise<AcceptedRun | undefined> {
-  const { flow, key, idempotencyKey } = ctx.state;
+  const { flow, principal, idempotencyKey, modelKeys } = ctx.state;
+  const { environment } = principal;
   const { executionId, mode, input, callback, continues } = run;
   ctx.state.accepted = { executionId: continues?.executionId ?? executionId };
   const { organizationId, projectId, flowId } = flow;
   const { flowVersionId, version, definition } = run;
-  const row = { organizationId, projectId, flowId, flowVersionId, mode, environment: key.environment };
-  const rows: NewRun[] = [{ ...row, executionId, input, callback, continues }];
+  const row = { organizationId, projectId, flowId, flowVersionId, mode, environment };
+  const sealed =
+    modelKeys && sealModelKeys(createEncryption(deps.config.secretsKeys), executionId, modelKeys);
+  const rows: NewRun[] = [{ ...row, executionId, input, callback, continues, modelKeys: sealed }];
   if (session) rows.unshift({ ...row, ...session, status: 'in_progress' });
   // Repeated after a lost answer, a keyed run finds its own key taken, and is then found under it.
   const accepted = await throughOutage(() =>
@@ -106,7 +111,7 @@ export async function storeRun(
     flow: flowSlug,
     version,
     mode,
-    environment: key.environment,
+    environment,
     flowVersionId,
     definition,
     flowId,

@@ -22,6 +22,7 @@ import { limitRate } from './limit-rate.ts';
 import { loadFlow } from './load-flow.ts';
 import { body, flowPaths, runAnswer } from './operations.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
+import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
 import { readReceipt } from './receipt.ts';
 import { type ExecuteRequest, executeRequest, executeResponse, idempotencyHeaders } from './requests.ts';
 import { runErrors } from './run-errors.ts';
@@ -42,7 +43,7 @@ export function executeRoutes(deps: ApiDeps): Route[] {
       operationId: versioned ? 'executeVersion' : 'execute',
       summary: versioned ? 'Run a published version and wait' : 'Run the production version and wait',
       tags: ['Execution'],
-      requestParams: { header: idempotencyHeaders },
+      requestParams: { header: idempotencyHeaders.extend(modelKeyHeaders.shape) },
       requestBody: body(executeRequest, {
         message: runRequest,
         overrides: overridingRequest,
@@ -69,6 +70,7 @@ export function executeRoutes(deps: ApiDeps): Route[] {
       loadFlow(deps),
       readBody(executeRequest, { before: requireMessagesFit, describe: describeProblems }),
       readIdempotencyKey('execute'),
+      readModelKeys(deps),
       execute(deps),
     ],
   }));

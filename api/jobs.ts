@@ -13,6 +13,7 @@ import { loadFlow } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
 import { answer, body, flowPaths, READ_ERRORS, refusal, runAnswer } from './operations.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
+import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
 import { readReceipt } from './receipt.ts';
 import { idempotencyHeaders, jobAccepted, jobRequest, jobState } from './requests.ts';
 import { runErrors } from './run-errors.ts';
@@ -31,7 +32,7 @@ export function jobRoutes(deps: ApiDeps): Route[] {
       operationId: versioned ? 'startVersionJob' : 'startJob',
       summary: versioned ? 'Start a published version' : 'Start the production version',
       tags: ['Execution'],
-      requestParams: { header: idempotencyHeaders },
+      requestParams: { header: idempotencyHeaders.extend(modelKeyHeaders.shape) },
       requestBody: body(jobRequest, {
         message: runRequest,
         overrides: overridingRequest,
@@ -52,6 +53,7 @@ export function jobRoutes(deps: ApiDeps): Route[] {
       readBody(jobRequest),
       refuseTools,
       readIdempotencyKey('jobs'),
+      readModelKeys(deps),
       startJob(deps),
     ],
   }));

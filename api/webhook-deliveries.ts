@@ -36,7 +36,11 @@ const deliveriesQuery = z.strictObject({
 
 /** Lists deliveries. */
 export function webhookDeliveryRoutes(deps: ApiDeps): Route[] {
-  const first = [authenticate(deps), limitRate(deps), authorizeOrganization({ role: 'member' })];
+  const first = [
+    authenticate(deps),
+    limitRate(deps),
+    authorizeOrganization(deps, { role: 'member', strangers: 'FORBIDDEN' }),
+  ];
   return [
     {
       method: 'get',
@@ -75,7 +79,7 @@ export function webhookDeliveryRoutes(deps: ApiDeps): Route[] {
 function listPage({ db }: ApiDeps): ApiMiddleware {
   return async function listPage(ctx) {
     const { limit, before } = ctx.state.query as z.infer<typeof deliveriesQuery>;
-    const organizationId = ctx.state.key.organization_id;
+    const organizationId = ctx.state.membership.organizationId;
     const rows = await throughOutage(() => listDeliveries(db, { organizationId, before, limit: limit + 1 }));
     const page = rows.slice(0, limit);
     const last = page.at(-1);
@@ -92,7 +96,7 @@ function getOne({ db }: ApiDeps): ApiMiddleware {
   return async function getOne(ctx) {
     const { deliveryId = '' } = ctx.params;
     const delivery = UUID.test(deliveryId)
-      ? await throughOutage(() => findDelivery(db, ctx.state.key.organization_id, deliveryId))
+      ? await throughOutage(() => findDelivery(db, ctx.state.membership.organizationId, deliveryId))
       : undefined;
     if (!delivery) throw deliveryNotFound();
     const attempts = await throughOutage(() => listAttempts(db, delivery.id));

@@ -29,7 +29,11 @@ const RECOVERED_MAX = 1_000;
 
 /** Sends deliveries anew, and tests. */
 export function webhookResendRoutes(deps: ApiDeps): Route[] {
-  const first = [authenticate(deps), limitRate(deps), authorizeOrganization({ role: 'member' })];
+  const first = [
+    authenticate(deps),
+    limitRate(deps),
+    authorizeOrganization(deps, { role: 'member', strangers: 'FORBIDDEN' }),
+  ];
   return [
     {
       method: 'post',
@@ -90,7 +94,7 @@ function redeliverOne(deps: ApiDeps): ApiMiddleware {
   return async function redeliverOne(ctx) {
     const { deliveryId = '' } = ctx.params;
     const call = UUID.test(deliveryId)
-      ? await throughOutage(() => redeliver(deps.db, ctx.state.key.organization_id, deliveryId))
+      ? await throughOutage(() => redeliver(deps.db, ctx.state.membership.organizationId, deliveryId))
       : undefined;
     if (!call) throw deliveryNotFound();
     await startAndAnswer(deps, ctx, call);
@@ -102,7 +106,7 @@ function recover({ db }: ApiDeps): ApiMiddleware {
     const { since, until, status } = ctx.state.body as z.infer<typeof recoverRequest>;
     const count = await throughOutage(() =>
       redeliverMany(db, {
-        organizationId: ctx.state.key.organization_id,
+        organizationId: ctx.state.membership.organizationId,
         since,
         until: until ?? new Date(),
         statuses: status ? [status] : ['failed_permanent', 'dead_letter'],
@@ -119,7 +123,7 @@ function sendTest(deps: ApiDeps): ApiMiddleware {
     const request = ctx.state.body as z.infer<typeof testRequest>;
     const { event } = request;
     const url = await checkTargetUrl(deps, 'url', request.url);
-    const organizationId = ctx.state.key.organization_id;
+    const organizationId = ctx.state.membership.organizationId;
     const id = randomUUID();
     const text = JSON.stringify({ ...samplePayload(event, organizationId), test: true });
     await throughOutage(() => insertTestDelivery(deps.db, { id, organizationId, event, url, body: text }));

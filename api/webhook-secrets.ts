@@ -1,7 +1,9 @@
 // GET …/webhooks/secret and POST …/webhooks/secret/rotate (spec: Webhook administration)
+import type { Tx } from '../db/connect.ts';
 import { createEncryption } from '../db/encrypt.ts';
 import { throughOutage } from '../db/through-outage.ts';
 import { getSigningSecret, mintSigningSecret, rotateSigningSecret } from '../db/webhook-secrets.ts';
+import { recorder } from './audited.ts';
 import { authenticate } from './authenticate.ts';
 import { authorizeOrganization } from './authorize-organization.ts';
 import type { ApiDeps, ApiMiddleware, Route } from './context.ts';
@@ -32,7 +34,7 @@ export function webhookSecretRoutes(deps: ApiDeps): Route[] {
       handlers: [
         authenticate(deps),
         limitRate(deps),
-        authorizeOrganization({ role: 'member' }),
+        authorizeOrganization(deps, { role: 'member', strangers: 'FORBIDDEN' }),
         getSecret(deps),
       ],
     },
@@ -53,7 +55,7 @@ export function webhookSecretRoutes(deps: ApiDeps): Route[] {
       handlers: [
         authenticate(deps),
         limitRate(deps),
-        authorizeOrganization({ role: 'admin' }),
+        authorizeOrganization(deps, { role: 'admin', strangers: 'FORBIDDEN' }),
         rotateSecret(deps),
       ],
     },
@@ -63,7 +65,7 @@ export function webhookSecretRoutes(deps: ApiDeps): Route[] {
 function getSecret({ db, config }: ApiDeps): ApiMiddleware {
   const encryption = createEncryption(config.secretsKeys);
   return async function getSecret(ctx) {
-    const organizationId = ctx.state.key.organization_id;
+    const organizationId = ctx.state.membership.organizationId;
     const secret = await throughOutage(() => getSigningSecret(db, encryption, organizationId));
     ctx.body = {
       organizationId,
@@ -79,9 +81,13 @@ function getSecret({ db, config }: ApiDeps): ApiMiddleware {
 function rotateSecret({ db, config }: ApiDeps): ApiMiddleware {
   const encryption = createEncryption(config.secretsKeys);
   return async function rotateSecret(ctx) {
-    const organizationId = ctx.state.key.organization_id;
+    const organizationId = ctx.state.membership.organizationId;
     const plaintext = mintSigningSecret();
-    const secret = await throughOutage(() => rotateSigningSecret(db, encryption, organizationId, plaintext));
+    const record = (tx: Tx) =>
+      recorder(tx, ctx)({ organizationId, action: 'webhook_secret.rotate', resourceId: organizationId });
+    const secret = await throughOutage(() =>
+      rotateSigningSecret(db, encryption, organizationId, plaintext, record),
+    );
     ctx.set('Cache-Control', 'no-store');
     ctx.body = {
       organizationId,

@@ -46,7 +46,17 @@ export function apiAccess(): { url: string; key: string } {
   return { url, key: key ?? missing('WEIR_API_KEY') };
 }
 
-function read(name: keyof LocalEnvironment): string | undefined {
+/** Where the local `npm start` lets users sign in. */
+export function localIdentity(): NonNullable<LocalEnvironment['identity']> {
+  const identity = local()?.identity;
+  if (identity) return identity;
+  throw new ServiceError(
+    'VALIDATION_ERROR',
+    'No npm start with an identity provider of its own ran here. With WEIR_OIDC_ISSUER, that provider issues tokens.',
+  );
+}
+
+function read(name: Exclude<keyof LocalEnvironment, 'identity'>): string | undefined {
   return process.env[name] || local()?.[name];
 }
 

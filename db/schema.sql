@@ -10,6 +10,15 @@ AS $function$
       return new;
     end $function$;
 
+CREATE OR REPLACE FUNCTION public.clear_model_keys()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      new.model_keys := null;
+      return new;
+    end $function$;
+
 CREATE OR REPLACE FUNCTION public.notify_api_key()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -37,9 +46,23 @@ CREATE TABLE api_key (
   created_at timestamp with time zone not null default now(),
   expires_at timestamp with time zone,
   revoked_at timestamp with time zone,
+  created_by text,
+  last_used_at timestamp with time zone,
   constraint api_key_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
   constraint api_key_key_id_key UNIQUE (key_id),
   constraint api_key_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE audit_entry (
+  id bigint generated always as identity not null,
+  organization_id uuid not null,
+  actor text not null,
+  action text not null,
+  resource_id text not null,
+  details json not null,
+  request_id uuid not null,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  constraint audit_entry_pkey PRIMARY KEY (id)
 );
 
 CREATE TABLE block_run (
@@ -115,6 +138,26 @@ CREATE TABLE ledger_entry (
   constraint ledger_entry_pkey PRIMARY KEY (id)
 );
 
+CREATE TABLE membership (
+  organization_id uuid not null,
+  user_id text not null,
+  role text not null,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint membership_pkey PRIMARY KEY (organization_id, user_id),
+  constraint membership_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'member'::text])))
+);
+
+CREATE TABLE model_key (
+  organization_id uuid not null,
+  provider text not null,
+  secret text not null,
+  preview text not null,
+  created_by text not null,
+  updated_at timestamp with time zone not null default now(),
+  constraint model_key_pkey PRIMARY KEY (organization_id, provider)
+);
+
 CREATE TABLE organization (
   id uuid not null default gen_random_uuid(),
   slug text not null,
@@ -123,6 +166,7 @@ CREATE TABLE organization (
   balance_microcredits bigint not null default 0,
   created_at timestamp with time zone not null default now(),
   deleted_at timestamp with time zone,
+  updated_at timestamp with time zone not null default now(),
   constraint organization_balance_microcredits_check CHECK ((balance_microcredits >= 0)),
   constraint organization_pkey PRIMARY KEY (id)
 );
@@ -181,6 +225,7 @@ CREATE TABLE run (
   pause json,
   callback_url text,
   callback_events text[],
+  model_keys text,
   constraint run_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
   constraint run_mode_check CHECK ((mode = ANY (ARRAY['execute'::text, 'jobs'::text, 'step'::text]))),
   constraint run_pkey PRIMARY KEY (execution_id),
@@ -234,7 +279,11 @@ CREATE TABLE webhook_secret (
 
 CREATE INDEX api_key_project ON public.api_key USING btree (project_id) WHERE (revoked_at IS NULL);
 
+CREATE INDEX audit_entry_by_organization ON public.audit_entry USING btree (organization_id, created_at DESC);
+
 CREATE INDEX idempotency_key_age ON public.idempotency_key USING btree (created_at);
+
+CREATE INDEX membership_by_user ON public.membership USING btree (user_id);
 
 CREATE INDEX reservation_by_organization ON public.reservation USING btree (organization_id);
 
@@ -260,6 +309,8 @@ CREATE UNIQUE INDEX webhook_delivery_run ON public.webhook_delivery USING btree 
 
 ALTER TABLE api_key ADD CONSTRAINT api_key_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id);
 
+ALTER TABLE audit_entry ADD CONSTRAINT audit_entry_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
+
 ALTER TABLE block_run ADD CONSTRAINT block_run_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES run(execution_id);
 
 ALTER TABLE flow ADD CONSTRAINT flow_production_version_fkey FOREIGN KEY (id, production_version) REFERENCES flow_version(flow_id, version);
@@ -273,6 +324,10 @@ ALTER TABLE idempotency_key ADD CONSTRAINT idempotency_key_execution_id_fkey FOR
 ALTER TABLE idempotency_key ADD CONSTRAINT idempotency_key_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id);
 
 ALTER TABLE ledger_entry ADD CONSTRAINT ledger_entry_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
+
+ALTER TABLE membership ADD CONSTRAINT membership_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
+
+ALTER TABLE model_key ADD CONSTRAINT model_key_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
 
 ALTER TABLE project ADD CONSTRAINT project_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
 
@@ -300,8 +355,10 @@ ALTER TABLE webhook_delivery ADD CONSTRAINT webhook_delivery_organization_id_fke
 
 ALTER TABLE webhook_secret ADD CONSTRAINT webhook_secret_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
 
-CREATE TRIGGER api_key_changed AFTER UPDATE ON public.api_key FOR EACH ROW EXECUTE FUNCTION notify_api_key();
+CREATE TRIGGER api_key_changed AFTER UPDATE OF revoked_at, expires_at ON public.api_key FOR EACH ROW EXECUTE FUNCTION notify_api_key();
 
 CREATE TRIGGER flow_version_immutable BEFORE DELETE OR UPDATE ON public.flow_version FOR EACH ROW EXECUTE FUNCTION refuse_version_change();
 
 CREATE TRIGGER run_ended AFTER UPDATE OF status ON public.run FOR EACH ROW WHEN (((old.status = 'started'::text) AND (new.status <> 'started'::text) AND (('flow.'::text || new.status) = ANY (new.callback_events)))) EXECUTE FUNCTION add_webhook_delivery();
+
+CREATE TRIGGER run_ending BEFORE UPDATE OF status ON public.run FOR EACH ROW WHEN (((new.status <> 'started'::text) AND (new.model_keys IS NOT NULL))) EXECUTE FUNCTION clear_model_keys();

@@ -11,6 +11,8 @@ export type LocalEnvironment = {
   WEIR_SECRETS_KEYS: string;
   WEIR_URL: string;
   WEIR_API_KEY: string;
+  /** Of the embedded identity provider, where one runs: for `weir token`. */
+  identity?: { issuer: string; audience: string; mcpAudience: string; scriptSecret: string };
 };
 
 /** `secretsKeys` as in WEIR_SECRETS_KEYS. */

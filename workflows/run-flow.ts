@@ -59,6 +59,7 @@ export async function runFlow({
 const REASONS: { [code: string]: FailureReason } = {
   INSUFFICIENT_CREDITS: 'credits_exhausted',
   MAX_CREDITS_REACHED: 'credits_exhausted',
+  BYOK_REJECTED: 'byok_rejected',
 };
 
 function describe(error: unknown): (RunOutcome & { status: 'failed' })['error'] {

@@ -52,7 +52,10 @@ describe('API reference', () => {
       for (const [method, { parameters, responses }] of Object.entries(item)) {
         const starts = method === 'post' && /\/(execute|jobs|step)$/.test(path);
         const resumable = path.endsWith('/events') || path.endsWith('/step');
-        const header = [...(starts ? ['Idempotency-Key'] : []), ...(resumable ? ['Last-Event-ID'] : [])];
+        const header = [
+          ...(starts ? ['Idempotency-Key', 'X-Weir-Model-Key'] : []),
+          ...(resumable ? ['Last-Event-ID'] : []),
+        ];
         for (const [status, { headers }] of Object.entries(responses)) {
           const limits =
             status === '401' ? [] : ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
