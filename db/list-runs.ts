@@ -36,7 +36,7 @@ export function listRuns(db: Db, filter: RunFilter) {
       )
       .$if(project !== undefined, (query) => query.where('project.slug', '=', project as string))
       .$if(flow !== undefined, (query) => query.where('flow.slug', '=', flow as string))
-      .$if(status !== undefined, (query) => query.where('run.status', '=', status as RunStatus))
+      .$if(status !== undefined, (query) => query.where(statusOfRun(), '=', status as RunStatus))
       .$if(mode !== undefined, (query) => query.where('run.mode', '=', mode as RunMode))
       .$if(environment !== undefined, (query) =>
         query.where('run.environment', '=', environment as Environment),
