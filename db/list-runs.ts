@@ -1,7 +1,7 @@
 // Lists of runs: of every organization for an operator, of one flow for its callers.
 import { sql } from 'kysely';
 import type { Db } from './connect.ts';
-import { costOfRun, statusOfRun } from './runs.ts';
+import { costOfRun, statusOfRun } from './run-columns.ts';
 import type { Environment, RunMode, RunStatus } from './schema.ts';
 
 /** Each that is absent matches every one; organization, project and flow are slugs. */

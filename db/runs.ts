@@ -1,9 +1,10 @@
-import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { ServiceError } from '../flow/errors.ts';
 import type { RunOutcome } from '../flow/run.ts';
-import { notPaused, type PausePoint } from '../flow/tool-calls.ts';
+import { notPaused } from '../flow/tool-calls.ts';
 import type { Db, Tx } from './connect.ts';
-import type { Environment, RunMode, RunStatus, RunTable, Schema, StoredRunInput } from './schema.ts';
+import { costOfRun, pauseOfRun, statusOfRun } from './run-columns.ts';
+import type { Environment, RunMode, RunTable, StoredRunInput } from './schema.ts';
 
 export type NewRun = {
   executionId: string;
@@ -167,41 +168,6 @@ export async function getRunInput(db: Db, executionId: string): Promise<StoredRu
     .where('execution_id', '=', executionId)
     .executeTakeFirstOrThrow();
   return input;
-}
-
-/** The cost of a run's blocks so far, in microcredits, as `cost_microcredits` of a query over `run`. */
-export function costOfRun(eb: ExpressionBuilder<Schema, 'run'>) {
-  return eb
-    .selectFrom('block_run')
-    .select(sql<number>`coalesce(sum(cost_microcredits), 0)::bigint`.as('sum'))
-    .where('block_run.execution_id', 'in', (query) =>
-      query
-        .selectFrom('run as part')
-        .select('part.execution_id')
-        .where((part) =>
-          part.or([
-            part('part.execution_id', '=', part.ref('run.execution_id')),
-            part('part.continues', '=', part.ref('run.execution_id')),
-          ]),
-        ),
-    )
-    .$asScalar()
-    .$notNull()
-    .as('cost_microcredits');
-}
-
-/** A paused run whose caller has come back is under way again; as `status` of a query over `run`. */
-export function statusOfRun() {
-  return sql<RunStatus>`case when run.status = 'tool_calls_required' and exists (
-    select from run part where part.continues = run.execution_id and part.status = 'started'
-  ) then 'started' else run.status end`;
-}
-
-/** Where a run waits for its caller's tools, in the call that was the last to carry it out; as `pause` of a query over `run`. */
-function pauseOfRun() {
-  return sql<PausePoint | null>`case when run.status in ('tool_calls_required', 'in_progress') then (
-    select last.pause from run last where last.execution_id = coalesce(run.concluded_by, run.execution_id)
-  ) end`;
 }
 
 /** A run as callers know it, with the number of its version and its cost so far. Within the flow: a foreign id is not found. */
