@@ -36,7 +36,7 @@ export function isResume(body: ExecuteRequest): boolean {
   if (absent.length > 0)
     throw new ServiceError(
       'INVALID_RESUME',
-      `To resume, send ${RESUME_FIELDS.join(', ')} as the pause answered them: ${absent.join(', ')} is missing.`,
+      `To resume, send ${RESUME_FIELDS.join(', ')} as the pause answered them. Missing: ${absent.join(', ')}.`,
     );
   return true;
 }

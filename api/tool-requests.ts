@@ -94,10 +94,13 @@ export const toolFields = {
     .optional()
     .meta({ description: 'Sent again, unchanged, on every call that should have them.' }),
   toolChoice: z
-    .union([
-      z.enum(['auto', 'none', 'required']),
-      z.strictObject({ type: z.literal('function'), function: z.strictObject({ name: z.string() }) }),
-    ])
+    .union(
+      [
+        z.enum(['auto', 'none', 'required']),
+        z.strictObject({ type: z.literal('function'), function: z.strictObject({ name: z.string() }) }),
+      ],
+      { error: 'is auto, none, required or {type: function, function: {name}}' },
+    )
     .optional()
     .meta({ description: '`auto` when absent.' }),
 };
