@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { findFlowBySlug, publishVersion, setProductionVersion, updateDraft } from '../../db/flows.ts';
 import type { Block, Step } from '../../flow/definition.ts';
-import { llm } from '../blocks.ts';
-import { type FakeModelServer, startFakeModelServer } from '../fakes/model-server.ts';
+import { llm, passthrough } from '../blocks.ts';
+import { answer, callTools, type FakeModelServer, startFakeModelServer } from '../fakes/model-server.ts';
 import { type Answer, startWeir, type Tenant, type Weir } from '../harness.ts';
 
 export const MODEL = 'openai/gpt-4o-mini';
@@ -30,6 +30,8 @@ export function asking(stepId: string, prompt = '{{message}}', more: Partial<Blo
   return llm(stepId, prompt, MODEL, { ...more, processor_config });
 }
 
+export const TWO_ASKING = [passthrough('a'), asking('ask'), asking('other')];
+
 // biome-ignore lint/suspicious/noExplicitAny: bodies of every shape, hostile ones too
 export type Body = any;
 
@@ -55,6 +57,12 @@ export function resumeOf(paused: Body, results: Body[] = resultsOf(paused)): Bod
   };
 }
 
+/** Of a refusal with this status and code. */
+export function detail({ status, body }: Answer, expected: number, code: string): Body {
+  assert.deepEqual([status, body.detail?.code], [expected, code], JSON.stringify(body).slice(0, 2_000));
+  return body.detail;
+}
+
 export type ToolCallsHarness = {
   weir: Weir;
   tenant: Tenant;
@@ -67,6 +75,10 @@ export type ToolCallsHarness = {
   ): Promise<Answer>;
   /** A run that is paused; answers the body. */
   pause(flow: string, body?: Body): Promise<Body>;
+  /** A paused run with the calls c1 and c2. */
+  pauseWithTwo(flow: string): Promise<Body>;
+  /** What was refused neither asked a model nor ended the pause of a run of TWO_ASKING. */
+  stillWaits(flow: string, paused: Body): Promise<void>;
   read(flow: string, executionId: string, suffix?: string): Promise<Answer>;
   /** Publishes the steps as the production version of a flow. */
   publish(flow: string, steps: Step[]): Promise<void>;
@@ -76,7 +88,7 @@ export type ToolCallsHarness = {
 
 /** Registers the hooks of the enclosing `describe`; the model's script is empty before each test. */
 export function useToolCalls(options: { worker?: boolean; env?: NodeJS.ProcessEnv } = {}): ToolCallsHarness {
-  const harness = { execute, pause, read, publish, charges } as ToolCallsHarness;
+  const harness = { execute, pause, pauseWithTwo, stillWaits, read, publish, charges } as ToolCallsHarness;
   before(async () => {
     harness.models = await startFakeModelServer();
     const { baseUrl } = harness.models.provider;
@@ -107,6 +119,19 @@ export function useToolCalls(options: { worker?: boolean; env?: NodeJS.ProcessEn
       answer.body.errorMessage,
     );
     return answer.body;
+  }
+
+  function pauseWithTwo(flow: string) {
+    harness.models.will(callTools([toolCall('c1'), toolCall('c2')]));
+    return pause(flow);
+  }
+
+  async function stillWaits(flow: string, paused: Body) {
+    const asked = harness.models.calls.length;
+    harness.models.will(answer('ok'), answer('done'));
+    const { body } = await execute(flow, resumeOf(paused));
+    assert.equal(body.status, 'completed', body.errorMessage);
+    assert.equal(harness.models.calls.length, asked + 2);
   }
 
   function read(flow: string, executionId: string, suffix = '') {
