@@ -113,7 +113,8 @@ function hasCalls(message: ToolCallMessage): message is AssistantMessage & { too
 }
 
 function sameIds(a: string[], b: string[]): boolean {
-  return a.length === b.length && new Set(a).size === a.length && a.every((id) => b.includes(id));
+  const known = new Set(b);
+  return a.length === b.length && new Set(a).size === a.length && a.every((id) => known.has(id));
 }
 
 function mismatch(expected: string[], received: string[]): ServiceError {
