@@ -84,7 +84,7 @@ export const retryAfter = header('Retry-After', z.int(), 'Seconds until a reques
 export const idempotentReplayed = header(
   'Idempotent-Replayed',
   z.literal('true'),
-  'Sent when the run was accepted before, under the same Idempotency-Key.',
+  'Sent when the run was accepted before, under the same Idempotency-Key, or as the same resume.',
 );
 
 export const executionId = z.uuid().meta({ description: 'Identifies the run.' });
@@ -191,8 +191,11 @@ export const runList = z
 
 export const runEvents = z
   .union([
-    runState.meta({ description: 'run_started, run_completed, run_failed (GET …/jobs has the result)' }),
-    blockRun.meta({ description: 'block_completed, block_failed' }),
+    runState.meta({
+      description:
+        'run_started; run_completed, run_failed or run_tool_calls_required, with which the stream ends (GET …/jobs has the rest)',
+    }),
+    blockRun.meta({ description: 'block_completed, block_failed, block_paused' }),
   ])
   .meta({ id: 'RunEvent', description: 'The `data` of an event, by its name; `id` grows within a run.' });
 
