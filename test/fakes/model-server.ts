@@ -16,6 +16,8 @@ export type FakeModelServer = {
   calls: ModelCall[];
   /** Appends what the next calls get; a call without a behaviour gets status 418. */
   will(...behaviours: Behaviour[]): void;
+  /** Leaves out what no call got. */
+  forget(): void;
   /** Resolves with the response of the next call, when its behaviour has been played. */
   nextCall(): Promise<ServerResponse>;
   close(): Promise<void>;
@@ -93,6 +95,7 @@ export async function startFakeModelServer(): Promise<FakeModelServer> {
     },
     calls,
     will: (...behaviours) => void script.push(...behaviours),
+    forget: () => void script.splice(0),
     async nextCall() {
       const [response] = await once(played, 'call');
       return response;
