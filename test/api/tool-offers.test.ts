@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 import { llm } from '../blocks.ts';
 import { answer, callTools } from '../fakes/model-server.ts';
-import { asking, type Body, MODEL, resumeOf, toolCall, useToolCalls, weather } from './tool-calls-harness.ts';
+import {
+  asking,
+  type Body,
+  detail,
+  MODEL,
+  resumeOf,
+  toolCall,
+  useToolCalls,
+  weather,
+} from './tool-calls-harness.ts';
 
 const IMAGE = 'https://images.example/cat.png';
 
@@ -52,6 +61,9 @@ describe('tools of /execute', () => {
     const attachments = [{ kind: 'url', url: IMAGE, mime_type: 'image/png' }];
     const paused = await h.pause(flow, { attachments });
     assert.deepEqual(paused.toolCallMessages[0], { role: 'user', content: 'Paris?' });
+    const block_overrides = { ask: { model: 'openai/o3-mini' } };
+    const blind = await h.execute(flow, { ...resumeOf(paused), block_overrides });
+    assert.equal(detail(blind, 400, 'MODEL_MIME_INCOMPATIBLE').model, 'openai/o3-mini');
     assert.equal((await h.execute(flow, resumeOf(paused))).body.result, 'A cat');
     const content = [
       { type: 'text', text: 'Paris?' },
