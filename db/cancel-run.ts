@@ -37,13 +37,17 @@ export function listUnderWay(db: Db, executionId: string) {
     .execute();
 }
 
+/** Of a query over `run`: a continuation that was stored at the moment its run was cancelled is cancelled with it. */
+export const cancelRequestedAt = sql<Date | null>`coalesce(run.cancel_requested_at,
+  (select continued.cancel_requested_at from run continued where continued.execution_id = run.continues))`;
+
 /** Throws CANCELLED when the run's cancellation was asked for; otherwise that has to wait for the end of `tx`. */
 export async function refuseCancelled(tx: Tx, executionId: string): Promise<void> {
   const run = await tx
     .selectFrom('run')
-    .select('cancel_requested_at')
+    .select(cancelRequestedAt.as('cancelled_at'))
     .where('execution_id', '=', executionId)
     .forShare()
     .executeTakeFirstOrThrow();
-  if (run.cancel_requested_at) throw new ServiceError(CANCELLED.code, CANCELLED.message);
+  if (run.cancelled_at) throw new ServiceError(CANCELLED.code, CANCELLED.message);
 }

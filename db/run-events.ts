@@ -28,7 +28,7 @@ export async function listRecorded(db: Db, executionId: string, after: bigint) {
         .on('block_run.recorded', '>', sql<string>`${after.toString()}::xid8`)
         .on((eb) =>
           eb.or([
-            eb('run.status', '<>', 'started'),
+            eb(statusOfRun(), '<>', 'started'),
             eb('block_run.recorded', '<', sql<string>`pg_snapshot_xmin(pg_current_snapshot())`),
             eb('block_run.finished_at', '<', sql<Date>`now() - ${UNSETTLED_SECONDS} * interval '1 second'`),
           ]),

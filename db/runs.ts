@@ -17,14 +17,16 @@ export type NewRun = {
   status?: 'started' | 'in_progress';
   /**
    * The run that this one goes on with, and the steps it runs, `from` up to `to` (exclusive) of the plan; `concludes`:
-   * whether its end is that run's end.
+   * whether its end is that run's end; `anew`: what later calls of a session go by from here on.
    */
-  continues?: { executionId: string; from: number; to: number; concludes: boolean } | undefined;
+  continues?:
+    | { executionId: string; from: number; to: number; concludes: boolean; anew?: StoredRunInput }
+    | undefined;
 };
 
 /**
  * Accepts runs, together and once: from here on each is finished by its workflow, or started anew by the reconciler.
- * A continuation comes after what it continues.
+ * A continuation comes after what it continues; a step-through session that had ended goes on with it.
  */
 export async function insertRuns(db: Db | Tx, runs: NewRun[]): Promise<void> {
   const rows = runs.map((run) => ({
@@ -42,10 +44,24 @@ export async function insertRuns(db: Db | Tx, runs: NewRun[]): Promise<void> {
     step_to: run.continues?.to ?? null,
     concludes: run.continues?.concludes ?? true,
   }));
-  await db
+  const insert = db
     .insertInto('run')
     .values(rows)
-    .onConflict((conflict) => conflict.column('execution_id').doNothing())
+    .onConflict((conflict) => conflict.column('execution_id').doNothing());
+  const call = runs.at(-1);
+  if (call?.mode !== 'step' || !call.continues) {
+    await insert.execute();
+    return;
+  }
+  const { executionId, anew } = call.continues;
+  await db
+    .with('stored', () => insert.returning('execution_id'))
+    .updateTable('run')
+    .set({ status: 'in_progress', finished_at: null, error: null, result: null })
+    .$if(anew !== undefined, (query) => query.set({ input: JSON.stringify(anew) }))
+    .where('execution_id', '=', executionId)
+    .where('cancel_requested_at', 'is', null)
+    .where((eb) => eb.exists(eb.selectFrom('stored').select('stored.execution_id')))
     .execute();
 }
 
@@ -129,15 +145,6 @@ export async function getRunContext(db: Db, executionId: string): Promise<RunCon
   };
 }
 
-/** What the later calls of a session go by, when it begins anew. */
-export async function updateSessionInput(db: Db, executionId: string, input: StoredRunInput): Promise<void> {
-  await db
-    .updateTable('run')
-    .set({ input: JSON.stringify(input) })
-    .where('execution_id', '=', executionId)
-    .execute();
-}
-
 /** What a run was asked to do. */
 export async function getRunInput(db: Db, executionId: string): Promise<StoredRunInput> {
   const { input } = await db
@@ -169,9 +176,9 @@ export function costOfRun(eb: ExpressionBuilder<Schema, 'run'>) {
     .as('cost_microcredits');
 }
 
-/** A paused run whose caller has come back is under way again; as `status` of a query over `run`. */
+/** A run that waited for its caller, who has come back, is under way again; as `status` of a query over `run`. */
 export function statusOfRun() {
-  return sql<RunStatus>`case when run.status = 'tool_calls_required' and exists (
+  return sql<RunStatus>`case when run.status in ('tool_calls_required', 'in_progress') and exists (
     select from run part where part.continues = run.execution_id and part.status = 'started'
   ) then 'started' else run.status end`;
 }

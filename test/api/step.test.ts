@@ -1,0 +1,337 @@
+import assert from 'node:assert/strict';
+import type { Step } from '../../flow/definition.ts';
+import { code, llm, passthrough } from '../blocks.ts';
+import { answer, type FakeModelServer, startFakeModelServer } from '../fakes/model-server.ts';
+import { startWeir, type Tenant, type Weir } from '../harness.ts';
+import { createStepClient, names, only, type StepClient } from './step-client.ts';
+
+const add = (stepId: string) => code(stepId, `return input + ${JSON.stringify(stepId)};`);
+const echo = (stepId: string) => code(stepId, 'return { message, parameters, input };');
+
+describe('POST …/step', () => {
+  let weir: Weir;
+  let tenant: Tenant;
+  let models: FakeModelServer;
+  let client: StepClient;
+  before(async () => {
+    models = await startFakeModelServer();
+    weir = await startWeir({ env: { DEMO_BASE_URL: models.provider.baseUrl } });
+    tenant = await weir.createTenant();
+    client = await createStepClient(weir, tenant);
+  });
+  after(async () => {
+    await weir.stop();
+    await models.close();
+  });
+
+  const createFlow = (...steps: Step[]) => weir.createFlow(tenant, steps);
+  const get = async (path: string) => (await weir.call('GET', path, { key: tenant.key })).body;
+  /** The prompt and model of the last call. */
+  function asked(): [string | undefined, string] {
+    const call = models.calls.at(-1);
+    assert(call);
+    const { messages, model } = call.body as { messages: { content: string }[]; model: string };
+    return [messages[0]?.content, model];
+  }
+  /** A session after its first step. */
+  async function begin(flow: string, body: object = {}) {
+    const events = await client.step(flow, { stepIndex: 0, message: 'm', ...body });
+    return { events, executionId: only(events, 'run_started').executionId as string };
+  }
+
+  describe('a session', () => {
+    for (const [how, body] of [
+      ['null', { executionId: null }],
+      ['omitted', {}],
+    ] as const)
+      it(`is opened with executionId ${how}; run_started comes on that call alone`, async () => {
+        const flow = await createFlow(add('a'), add('b'));
+        const { events, executionId } = await begin(flow, body);
+        assert.deepEqual(names(events), ['run_started', 'block_started', 'block_completed', 'step_paused']);
+        const next = { executionId, stepIndex: 1, accumulatedOutputs: { a: 'ma' } };
+        assert.deepEqual(names(await client.step(flow, next)), [
+          'block_started',
+          'block_completed',
+          'run_completed',
+        ]);
+        const again = await client.step(flow, { executionId, stepIndex: 0, message: 'm' });
+        assert.equal(names(again).includes('run_started'), false);
+      });
+
+    it('says in each event where it is', async () => {
+      const flow = await createFlow(add('a'), passthrough('b', { name: 'The last' }));
+      const { events, executionId } = await begin(flow);
+      const [started, block, completed, paused] = events.map(({ data }) => data);
+      const { flowId } = started;
+      assert.deepEqual(started, {
+        executionId,
+        flowId,
+        version: 1,
+        blockCount: 2,
+        steps: [
+          { index: 0, step_id: 'a', name: 'a', type: 'sequential' },
+          { index: 1, step_id: 'b', name: 'The last', type: 'sequential' },
+        ],
+      });
+      const a = { executionId, stepId: 'a', stepIndex: 0 };
+      assert.deepEqual(block, { ...a, name: 'a', type: 'sequential' });
+      const { blocks, ...rest } = completed;
+      assert.deepEqual(rest, { ...a, output: 'ma', cost: 0 });
+      assert.deepEqual(
+        blocks.map(({ key }: { key: string }) => key),
+        ['a'],
+      );
+      assert.deepEqual(paused, { ...a, nextStepIndex: 1, stepCount: 2 });
+      const accumulatedOutputs = { a: completed.output };
+      const last = await client.step(flow, { executionId, stepIndex: 1, accumulatedOutputs });
+      const { blocks: receipt, ...end } = only(last, 'run_completed');
+      assert.deepEqual(end, {
+        executionId,
+        flowId,
+        blockCount: 2,
+        status: 'completed',
+        result: 'ma',
+        cost: 0,
+      });
+      assert.deepEqual(
+        receipt.map(({ key }: { key: string }) => key),
+        ['b'],
+      );
+    });
+
+    it('is one run of GET …/runs and GET …/jobs/{executionId}, whose state follows its calls', async () => {
+      const flow = await createFlow(add('a'), add('b'));
+      const { executionId } = await begin(flow);
+      const open = await get(`${flow}/jobs/${executionId}`);
+      assert.deepEqual([open.mode, open.status, open.finishedAt], ['step', 'in_progress', null]);
+      await client.step(flow, { executionId, stepIndex: 1, accumulatedOutputs: { a: 'ma' } });
+      const { runs } = await get(`${flow}/runs?mode=step`);
+      assert.deepEqual(
+        runs.map((run: typeof open) => [run.executionId, run.status]),
+        [[executionId, 'completed']],
+      );
+      const ended = await get(`${flow}/jobs/${executionId}`);
+      assert.deepEqual([ended.status, ended.result], ['completed', 'mab']);
+      assert.deepEqual(
+        ended.blocks.map((block: { key: string }) => block.key),
+        ['a', 'b'],
+      );
+    });
+
+    it('charges each call for its own blocks, and sums them up', async () => {
+      const flow = await createFlow(llm('a', 'one', 'demo/chat'), llm('b', 'two', 'demo/chat'));
+      models.will(answer('1'), answer('2'));
+      const events = await client.walk(flow, { stepIndex: 0, message: 'm' });
+      const costs = events.filter(({ event }) => event === 'block_completed').map(({ data }) => data.cost);
+      assert(costs.length === 2 && costs.every((cost) => cost > 0));
+      assert.equal(only(events, 'run_completed').cost, costs[1]);
+      const { cost } = await get(`${flow}/jobs/${only(events, 'run_started').executionId}`);
+      assert.equal(cost, costs[0] + costs[1]);
+    });
+  });
+
+  describe('what a step gets', () => {
+    it('is the output of the step before, as the client carries it', async () => {
+      const flow = await createFlow(add('a'), add('b'), add('c'));
+      const events = await client.walk(flow, { stepIndex: 0, message: 'm' });
+      assert.equal(only(events, 'run_completed').result, 'mabc');
+      const { executionId } = await begin(flow);
+      const accumulatedOutputs = { a: 'ma', b: 'edited' };
+      const last = await client.step(flow, { executionId, stepIndex: 2, accumulatedOutputs });
+      assert.equal(only(last, 'run_completed').result, 'editedc');
+    });
+
+    it('is inputOverrides over accumulatedOutputs, and at stepIndex 0 the message', async () => {
+      const flow = await createFlow(add('a'), add('b'), add('c'));
+      const inputOverrides = { a: 'x' };
+      const { events, executionId } = await begin(flow, { inputOverrides: { unknown: 1, a: 'x' } });
+      assert.equal(only(events, 'block_completed').output, 'ma');
+      const session = { executionId, accumulatedOutputs: { a: 'ma', b: 'mab' }, inputOverrides };
+      const second = await client.step(flow, { ...session, stepIndex: 1 });
+      assert.equal(only(second, 'block_completed').output, 'xb');
+      const third = await client.step(flow, { ...session, stepIndex: 2 });
+      assert.equal(only(third, 'block_completed').output, 'mabc');
+      const alone = { executionId, stepIndex: 1, accumulatedOutputs: {}, inputOverrides: { a: null } };
+      assert.equal(only(await client.step(flow, alone), 'block_completed').output, 'nullb');
+    });
+
+    it('includes message and parameters of the first call in every later one', async () => {
+      const flow = await createFlow(echo('a'), echo('b'), echo('c'));
+      const parameters = { tone: 'dry', nested: { a: [1] } };
+      const { executionId } = await begin(flow, { message: 'first', parameters });
+      for (const stepIndex of [1, 2]) {
+        const events = await client.step(flow, {
+          executionId,
+          stepIndex,
+          accumulatedOutputs: { a: 1, b: 1 },
+          message: 'ignored',
+          parameters: { tone: 'ignored' },
+        });
+        assert.deepEqual(only(events, 'block_completed').output, { message: 'first', parameters, input: 1 });
+      }
+    });
+
+    it('is what the prompt of an llm block is rendered with', async () => {
+      const flow = await createFlow(
+        passthrough('a'),
+        llm('b', '{{message}}/{{previous_output}}/{{parameters.tone}}', 'demo/chat'),
+      );
+      const { executionId } = await begin(flow, {
+        message: '{{previous_output}}',
+        parameters: { tone: '$&' },
+      });
+      models.will(answer('done'));
+      await client.step(flow, { executionId, stepIndex: 1, accumulatedOutputs: { a: 'A' } });
+      assert.deepEqual(asked(), ['{{previous_output}}/A/$&', 'chat']);
+    });
+  });
+
+  describe('blockOverrides', () => {
+    it('hold for their call alone, together with inputOverrides', async () => {
+      const flow = await createFlow(
+        passthrough('a'),
+        llm('b', 'stored {{previous_output}}', 'demo/chat'),
+        passthrough('c'),
+      );
+      const { executionId } = await begin(flow, { blockOverrides: { b: { prompt: 'first call' } } });
+      const call = { executionId, stepIndex: 1, accumulatedOutputs: { a: 'A' } };
+      const ask = async (more: object) => {
+        models.will(answer('done'));
+        await client.step(flow, { ...call, ...more });
+        return asked();
+      };
+      const blockOverrides = { b: { prompt: 'changed {{previous_output}}', model: 'demo/other' } };
+      assert.deepEqual(await ask({ blockOverrides, inputOverrides: { a: 'X' } }), ['changed X', 'other']);
+      assert.deepEqual(await ask({}), ['stored A', 'chat']);
+      assert.deepEqual(await ask({ inputOverrides: { a: 'X' } }), ['stored X', 'chat']);
+      assert.deepEqual(await ask({ blockOverrides }), ['changed A', 'other']);
+    });
+  });
+
+  describe('going back', () => {
+    it('begins anew at stepIndex 0, with another message for all that follows', async () => {
+      const flow = await createFlow(echo('a'), echo('b'));
+      const { executionId } = await begin(flow, { message: 'old', parameters: { kept: 1 } });
+      await client.step(flow, { executionId, stepIndex: 1, accumulatedOutputs: { a: 1 } });
+      const again = await client.step(flow, { executionId, stepIndex: 0, message: 'new' });
+      assert.deepEqual(only(again, 'block_completed').output, {
+        message: 'new',
+        parameters: { kept: 1 },
+        input: 'new',
+      });
+      assert.equal((await get(`${flow}/jobs/${executionId}`)).status, 'in_progress');
+      const last = await client.step(flow, { executionId, stepIndex: 1, accumulatedOutputs: { a: 2 } });
+      assert.equal(only(last, 'run_completed').result.message, 'new');
+    });
+
+    it('runs a step again, as often as it is asked', async () => {
+      const flow = await createFlow(passthrough('a'), code('b', 'return input * 2;'), passthrough('c'));
+      const { executionId } = await begin(flow);
+      for (const a of [1, 2, 2]) {
+        const events = await client.step(flow, { executionId, stepIndex: 1, accumulatedOutputs: { a } });
+        assert.equal(only(events, 'block_completed').output, a * 2);
+      }
+      assert.equal((await get(`${flow}/jobs/${executionId}`)).blocks.length, 4);
+    });
+
+    it('mends a step that failed: run_failed, then the same step with blockOverrides', async () => {
+      const flow = await createFlow(
+        passthrough('a'),
+        code('b', 'return input;', { outputSchema: { type: 'number' } }),
+      );
+      const { executionId } = await begin(flow);
+      const call = { executionId, stepIndex: 1, accumulatedOutputs: { a: 'text' } };
+      const failed = await client.step(flow, call);
+      assert.deepEqual(names(failed), ['block_started', 'run_failed']);
+      const { errorMessage, blocks, ...data } = only(failed, 'run_failed');
+      assert.deepEqual(data, {
+        executionId,
+        status: 'failed',
+        stepId: 'b',
+        code: 'OUTPUT_SCHEMA_MISMATCH',
+        failureReason: 'error',
+        cost: 0,
+      });
+      assert.match(errorMessage, /Block "b" \(b\): The output/);
+      assert.deepEqual([blocks.length, blocks[0].status], [1, 'failed']);
+      const state = await get(`${flow}/jobs/${executionId}`);
+      assert.deepEqual([state.status, state.errorMessage], ['failed', errorMessage]);
+
+      const blockOverrides = { b: { outputSchema: { type: 'string' } } };
+      const mended = await client.step(flow, { ...call, blockOverrides });
+      assert.equal(only(mended, 'run_completed').result, 'text');
+      const ended = await get(`${flow}/jobs/${executionId}`);
+      assert.deepEqual([ended.status, ended.result, ended.errorMessage], ['completed', 'text', undefined]);
+    });
+  });
+
+  describe('loop and parallel steps', () => {
+    const inner = (stepId: string, body: Step[]): Step => ({
+      type: 'loop',
+      step_id: stepId,
+      name: stepId,
+      max_iterations: 10,
+      body,
+    });
+    it('run whole in one call', async () => {
+      const flow = await createFlow(
+        code('list', 'return [1, 2, 3];'),
+        inner('each', [code('double', 'return input * 2;'), code('more', 'return input + 1;')]),
+        {
+          type: 'parallel',
+          step_id: 'both',
+          name: 'both',
+          branches: { sum: [code('sum', 'return input[0] + input[2];')], all: [inner('again', [add('x')])] },
+        },
+      );
+      const { executionId } = await begin(flow);
+      const looped = await client.step(flow, {
+        executionId,
+        stepIndex: 1,
+        accumulatedOutputs: { list: [1, 2, 3] },
+      });
+      assert.deepEqual(names(looped), ['block_started', 'block_completed', 'step_paused']);
+      const each = only(looped, 'block_completed');
+      assert.deepEqual([each.stepId, each.output, each.blocks.length], ['each', [3, 5, 7], 6]);
+      assert.deepEqual(only(looped, 'block_started').type, 'loop');
+      const last = await client.step(flow, {
+        executionId,
+        stepIndex: 2,
+        accumulatedOutputs: { list: [1, 2, 3], each: each.output },
+      });
+      assert.deepEqual(names(last), ['block_started', 'block_completed', 'run_completed']);
+      assert.deepEqual(only(last, 'run_completed').result, { sum: 10, all: ['3x', '5x', '7x'] });
+    });
+
+    it('fail with the block inside them named', async () => {
+      const flow = await createFlow(inner('each', [code('bad', 'throw new Error("no")')]));
+      const [none] = [await client.step(flow, { stepIndex: 0, message: 'm' })];
+      assert.equal(only(none, 'run_failed').code, 'LOOP_INPUT_NOT_ARRAY');
+      const nested = await createFlow(code('list', 'return [1];'), inner('each', [code('bad', 'throw 1;')]));
+      const events = await client.step(nested, { stepIndex: 0, message: 'm', runRemaining: true });
+      assert.equal(only(events, 'run_failed').stepId, 'bad');
+    });
+  });
+
+  describe('runRemaining', () => {
+    it('runs from stepIndex to the end, with step_progress between steps', async () => {
+      const flow = await createFlow(add('a'), add('b'), add('c'), add('d'));
+      const { executionId } = await begin(flow);
+      const events = await client.step(flow, {
+        executionId,
+        stepIndex: 1,
+        accumulatedOutputs: { a: 'A' },
+        runRemaining: true,
+      });
+      const step = ['block_started', 'block_completed', 'step_progress'];
+      assert.deepEqual(names(events), [...step, ...step, ...step.slice(0, 2), 'run_completed']);
+      const progress = events.filter(({ event }) => event === 'step_progress').map(({ data }) => data);
+      assert.deepEqual(progress, [
+        { executionId, stepId: 'b', stepIndex: 1, nextStepIndex: 2, stepCount: 4 },
+        { executionId, stepId: 'c', stepIndex: 2, nextStepIndex: 3, stepCount: 4 },
+      ]);
+      const { result, blocks } = only(events, 'run_completed');
+      assert.deepEqual([result, blocks.length], ['Abcd', 3]);
+    });
+  });
+});
