@@ -211,6 +211,13 @@ describe('POST …/step with tools', () => {
     assert.deepEqual([sent, tool_choice], [tools, toolChoice]);
   });
 
+  it('answers 500 MODEL_TOOLS_UNSUPPORTED for a chosen model that has no tool calls', async () => {
+    const blockOverrides = { ask: { model: 'demo/no-tools' } };
+    const call = { stepIndex: 1, accumulatedOutputs: { a: 'ma' }, tools, blockOverrides };
+    const { message } = await refused(await createFlow(), call, 500, 'MODEL_TOOLS_UNSUPPORTED');
+    assert.match(message, /demo\/no-tools .* does not support tool calling/);
+  });
+
   it('starts a paused step anew when it is run again without results', async () => {
     const { flow, call, resume } = await pause({ flow: await createFlow() });
     models.will(answer('fresh'));
@@ -255,6 +262,8 @@ describe('POST …/step with tools', () => {
     const { resumeState } = only(events, 'step_paused_for_tool_calls');
     const changed = { ...resume, resumeState, accumulatedOutputs: { a: 'changed' } };
     await refused(flow, changed, 400, 'INVALID_RESUME');
-    await refused(flow, { ...resume, resumeState: `${resumeState}x` }, 400, 'INVALID_RESUME');
+    const payload = resumeState.split('.')[0];
+    for (const forged of ['', '.', payload, `${resumeState}x`, `${payload}.${'é'.repeat(43)}`])
+      await refused(flow, { ...resume, resumeState: forged }, 400, 'INVALID_RESUME');
   });
 });
