@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Step } from '../../flow/definition.ts';
 import { code, llm, passthrough } from '../blocks.ts';
-import { answer, type FakeModelServer, startFakeModelServer } from '../fakes/model-server.ts';
+import { answer, type FakeModelServer, hang, startFakeModelServer } from '../fakes/model-server.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
 import { createStepClient, names, only, type StepClient } from './step-client.ts';
 
@@ -26,13 +26,6 @@ describe('POST …/step', () => {
 
   const createFlow = (...steps: Step[]) => weir.createFlow(tenant, steps);
   const get = async (path: string) => (await weir.call('GET', path, { key: tenant.key })).body;
-  /** The prompt and model of the last call. */
-  function asked(): [string | undefined, string] {
-    const call = models.calls.at(-1);
-    assert(call);
-    const { messages, model } = call.body as { messages: { content: string }[]; model: string };
-    return [messages[0]?.content, model];
-  }
   /** A session after its first step. */
   async function begin(flow: string, body: object = {}) {
     const events = await client.step(flow, { stepIndex: 0, message: 'm', ...body });
@@ -130,84 +123,6 @@ describe('POST …/step', () => {
     });
   });
 
-  describe('what a step gets', () => {
-    it('is the output of the step before, as the client carries it', async () => {
-      const flow = await createFlow(add('a'), add('b'), add('c'));
-      const events = await client.walk(flow, { stepIndex: 0, message: 'm' });
-      assert.equal(only(events, 'run_completed').result, 'mabc');
-      const { executionId } = await begin(flow);
-      const accumulatedOutputs = { a: 'ma', b: 'edited' };
-      const last = await client.step(flow, { executionId, stepIndex: 2, accumulatedOutputs });
-      assert.equal(only(last, 'run_completed').result, 'editedc');
-    });
-
-    it('is inputOverrides over accumulatedOutputs, and at stepIndex 0 the message', async () => {
-      const flow = await createFlow(add('a'), add('b'), add('c'));
-      const inputOverrides = { a: 'x' };
-      const { events, executionId } = await begin(flow, { inputOverrides: { unknown: 1, a: 'x' } });
-      assert.equal(only(events, 'block_completed').output, 'ma');
-      const session = { executionId, accumulatedOutputs: { a: 'ma', b: 'mab' }, inputOverrides };
-      const second = await client.step(flow, { ...session, stepIndex: 1 });
-      assert.equal(only(second, 'block_completed').output, 'xb');
-      const third = await client.step(flow, { ...session, stepIndex: 2 });
-      assert.equal(only(third, 'block_completed').output, 'mabc');
-      const alone = { executionId, stepIndex: 1, accumulatedOutputs: {}, inputOverrides: { a: null } };
-      assert.equal(only(await client.step(flow, alone), 'block_completed').output, 'nullb');
-    });
-
-    it('includes message and parameters of the first call in every later one', async () => {
-      const flow = await createFlow(echo('a'), echo('b'), echo('c'));
-      const parameters = { tone: 'dry', nested: { a: [1] } };
-      const { executionId } = await begin(flow, { message: 'first', parameters });
-      for (const stepIndex of [1, 2]) {
-        const events = await client.step(flow, {
-          executionId,
-          stepIndex,
-          accumulatedOutputs: { a: 1, b: 1 },
-          message: 'ignored',
-          parameters: { tone: 'ignored' },
-        });
-        assert.deepEqual(only(events, 'block_completed').output, { message: 'first', parameters, input: 1 });
-      }
-    });
-
-    it('is what the prompt of an llm block is rendered with', async () => {
-      const flow = await createFlow(
-        passthrough('a'),
-        llm('b', '{{message}}/{{previous_output}}/{{parameters.tone}}', 'demo/chat'),
-      );
-      const { executionId } = await begin(flow, {
-        message: '{{previous_output}}',
-        parameters: { tone: '$&' },
-      });
-      models.will(answer('done'));
-      await client.step(flow, { executionId, stepIndex: 1, accumulatedOutputs: { a: 'A' } });
-      assert.deepEqual(asked(), ['{{previous_output}}/A/$&', 'chat']);
-    });
-  });
-
-  describe('blockOverrides', () => {
-    it('hold for their call alone, together with inputOverrides', async () => {
-      const flow = await createFlow(
-        passthrough('a'),
-        llm('b', 'stored {{previous_output}}', 'demo/chat'),
-        passthrough('c'),
-      );
-      const { executionId } = await begin(flow, { blockOverrides: { b: { prompt: 'first call' } } });
-      const call = { executionId, stepIndex: 1, accumulatedOutputs: { a: 'A' } };
-      const ask = async (more: object) => {
-        models.will(answer('done'));
-        await client.step(flow, { ...call, ...more });
-        return asked();
-      };
-      const blockOverrides = { b: { prompt: 'changed {{previous_output}}', model: 'demo/other' } };
-      assert.deepEqual(await ask({ blockOverrides, inputOverrides: { a: 'X' } }), ['changed X', 'other']);
-      assert.deepEqual(await ask({}), ['stored A', 'chat']);
-      assert.deepEqual(await ask({ inputOverrides: { a: 'X' } }), ['stored X', 'chat']);
-      assert.deepEqual(await ask({ blockOverrides }), ['changed A', 'other']);
-    });
-  });
-
   describe('going back', () => {
     it('begins anew at stepIndex 0, with another message for all that follows', async () => {
       const flow = await createFlow(echo('a'), echo('b'));
@@ -263,6 +178,26 @@ describe('POST …/step', () => {
       const ended = await get(`${flow}/jobs/${executionId}`);
       assert.deepEqual([ended.status, ended.result, ended.errorMessage], ['completed', 'text', undefined]);
     });
+  });
+
+  it('is started again while a step is mended, and can be cancelled then', async () => {
+    const flow = await createFlow(passthrough('a'), llm('b', 'x', 'demo/chat'));
+    const { executionId } = await begin(flow);
+    const path = `${flow}/jobs/${executionId}`;
+    const call = { executionId, stepIndex: 1, accumulatedOutputs: { a: 'm' } };
+    const blockOverrides = { b: { inputSchema: false } };
+    assert.equal(names(await client.step(flow, { ...call, blockOverrides })).at(-1), 'run_failed');
+    models.will(hang);
+    const asking = models.nextCall();
+    const response = await client.open(flow, call);
+    await asking;
+    const state = await get(path);
+    assert.deepEqual([state.status, state.errorMessage, state.finishedAt], ['started', undefined, null]);
+    const cancelled = await weir.call('POST', `${path}/cancel`, { key: tenant.key });
+    assert.deepEqual([cancelled.status, cancelled.body.status], [202, 'failed']);
+    const events = [];
+    for await (const event of client.read(response)) events.push(event);
+    assert.equal(only(events, 'run_failed').code, 'CANCELLED');
   });
 
   describe('loop and parallel steps', () => {
