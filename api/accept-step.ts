@@ -105,7 +105,7 @@ export async function acceptStep(deps: ApiDeps, ctx: ApiContext): Promise<Accept
     return resume(deps, ctx, session, {
       ...run,
       executionId: resumeId,
-      continues,
+      continues: { ...continues, after: session.concluded_by },
       input: { ...input, continuation },
     });
   requireCredits(flow);

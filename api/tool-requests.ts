@@ -94,10 +94,13 @@ export const toolFields = {
     .optional()
     .meta({ description: 'Sent again, unchanged, on every call that should have them.' }),
   toolChoice: z
-    .union([
-      z.enum(['auto', 'none', 'required']),
-      z.strictObject({ type: z.literal('function'), function: z.strictObject({ name: z.string() }) }),
-    ])
+    .union(
+      [
+        z.enum(['auto', 'none', 'required']),
+        z.strictObject({ type: z.literal('function'), function: z.strictObject({ name: z.string() }) }),
+      ],
+      { error: 'is auto, none, required or {type: function, function: {name}}' },
+    )
     .optional()
     .meta({ description: '`auto` when absent.' }),
 };
@@ -126,12 +129,12 @@ export function requireMessagesFit(body: unknown): void {
 
 const TOOL_FIELDS = ['tools', 'toolChoice', 'toolCallMessages'];
 
-/** TOOL_NAME_INVALID or TOOLS_INVALID for what is wrong with tools, else the 422 that names each field. */
+/** TOOLS_INVALID, or TOOL_NAME_INVALID when it is names only, for what is wrong with tools, else the 422 that names each field. */
 export function describeProblems(error: z.ZodError): ServiceError {
   const ofTools = error.issues.filter(({ path }) => TOOL_FIELDS.includes(String(path[0])));
   if (ofTools.length === 0) return validationError(error);
   const { message: text, extra } = validationError(new z.ZodError(ofTools));
-  const named = ofTools.find(({ path, code }) => path.at(-1) === 'name' && code === 'invalid_format');
+  const named = ofTools.every(({ path, code }) => path.at(-1) === 'name' && code === 'invalid_format');
   return new ServiceError(named ? 'TOOL_NAME_INVALID' : 'TOOLS_INVALID', text, extra);
 }
 

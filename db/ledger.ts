@@ -1,6 +1,5 @@
 import { ServiceError } from '../flow/errors.ts';
 import { CANCELLED } from '../flow/run.ts';
-import { cancelRequestedAt } from './cancel-run.ts';
 import type { Db, Tx } from './connect.ts';
 
 export const MICROCREDITS_PER_CREDIT = 1_000_000;
@@ -102,10 +101,10 @@ export async function requireSpendable(db: Db, executionId: string): Promise<voi
   const run = await db
     .selectFrom('run')
     .innerJoin('organization', 'organization.id', 'run.organization_id')
-    .select(['organization.balance_microcredits as balance', cancelRequestedAt.as('cancelled_at')])
+    .select(['organization.balance_microcredits as balance', 'run.cancel_requested_at'])
     .where('run.execution_id', '=', executionId)
     .executeTakeFirstOrThrow();
-  if (run.cancelled_at) throw new ServiceError(CANCELLED.code, CANCELLED.message);
+  if (run.cancel_requested_at) throw new ServiceError(CANCELLED.code, CANCELLED.message);
   if (run.balance <= 0)
     throw new ServiceError(
       'INSUFFICIENT_CREDITS',

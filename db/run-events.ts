@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { BLOCK_RUN_COLUMNS } from './block-runs.ts';
 import type { Db } from './connect.ts';
-import { statusOfRun } from './runs.ts';
+import { statusOfRun } from './run-columns.ts';
 import type { RunStatus } from './schema.ts';
 
 /** A row with a smaller id than one that is visible may still be on its way into the database, for this long. */

@@ -1,7 +1,12 @@
 // A fake model server per test, and callModel against it.
 import assert from 'node:assert/strict';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { callModel, type ModelDeps, type ModelReply } from '../../activities/call-model.ts';
+import {
+  callModel,
+  type ModelDeps,
+  type ModelReply,
+  type ModelRequest,
+} from '../../activities/call-model.ts';
 import type { Block } from '../../flow/definition.ts';
 import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
 import { createRegistry } from '../../models/registry.ts';
@@ -18,7 +23,7 @@ const validator: ModelDeps['validator'] = {
 /** `server` is a new one in each test, and the provider of openai, anthropic and google. */
 export type CallModelHarness = {
   server: FakeModelServer;
-  call(block?: Partial<Block>, signal?: AbortSignal): Promise<ModelReply>;
+  call(block?: Partial<Block>, signal?: AbortSignal, more?: Partial<ModelRequest>): Promise<ModelReply>;
   callAfter(behaviour: Behaviour): Promise<ModelReply>;
 };
 
@@ -30,13 +35,18 @@ export function useCallModel(): CallModelHarness {
   });
   afterEach(() => harness.server.close());
 
-  function call(block: Partial<Block> = {}, signal = new AbortController().signal) {
+  function call(
+    block: Partial<Block> = {},
+    signal = new AbortController().signal,
+    more: Partial<ModelRequest> = {},
+  ) {
     const { provider } = harness.server;
     const providers = { openai: provider, anthropic: provider, google: provider };
     const llm = { step_id: 's', name: 'S', processor_type: 'llm', model: 'openai/gpt-4o-mini' } as const;
     const request = {
       block: { ...llm, ...block },
       conversation: [{ role: 'user' as const, content: 'Who was Ada?' }],
+      ...more,
     };
     return callModel({ providers, registry: createRegistry(), validator }, request, signal);
   }

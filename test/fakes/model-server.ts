@@ -34,6 +34,18 @@ export function answer(
   });
 }
 
+/** A completion that asks for tools; `calls` as a provider writes them, `arguments` as JSON text. */
+export function callTools(calls: unknown[], content: string | null = null): Behaviour {
+  return respond(200, {
+    id: 'chatcmpl-fake',
+    object: 'chat.completion',
+    choices: [
+      { index: 0, message: { role: 'assistant', content, tool_calls: calls }, finish_reason: 'tool_calls' },
+    ],
+    usage: { prompt_tokens: 10, completion_tokens: 5 },
+  });
+}
+
 export function respond(status: number, body: unknown, headers: Record<string, string> = {}): Behaviour {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   return (response) =>

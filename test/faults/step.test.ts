@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { insertRuns } from '../../db/runs.ts';
 import { startTemporal, type Temporal } from '../../embedded/temporal.ts';
 import { reconcile } from '../../worker/reconcile.ts';
 import { createStepClient, names, only, type StepClient } from '../api/step-client.ts';
@@ -120,34 +119,5 @@ describe('an accepted step is never lost', () => {
     }
     assert.equal(only(events, 'run_completed').result, expected);
     assert.equal((await charges(only(events, 'run_started').executionId)).length, 2);
-  });
-
-  it('spends nothing when its session was cancelled at the moment it was stored', async () => {
-    const { executionId } = only(await client.step(flow, { stepIndex: 0, message: 'm' }), 'run_started');
-    const [template] = await weir.db
-      .selectFrom('run')
-      .selectAll()
-      .where('continues', '=', executionId)
-      .execute();
-    assert(template);
-    await weir.call('POST', `${flow}/jobs/${executionId}/cancel`, { key: tenant.key });
-    await insertRuns(weir.db, [
-      {
-        executionId: '00000000-0000-4000-8000-000000000001',
-        organizationId: template.organization_id,
-        projectId: template.project_id,
-        flowId: template.flow_id,
-        flowVersionId: template.flow_version_id,
-        mode: 'step',
-        environment: 'live',
-        input: { ...template.input, message: 'late' },
-        continues: { executionId, from: 0, to: 1, concludes: false },
-      },
-    ]);
-    await lookAfter();
-    const { body } = await weir.finish(flow, executionId, tenant.key);
-    assert.deepEqual([body.status, body.failureReason], ['failed', 'error']);
-    assert.equal(models.asked.get('one late'), undefined);
-    assert.equal((await charges(executionId)).length, 1);
   });
 });
