@@ -191,7 +191,10 @@ export const runList = z
 
 export const runEvents = z
   .union([
-    runState.meta({ description: 'run_started, run_completed, run_failed (GET …/jobs has the result)' }),
+    runState.meta({
+      description:
+        'run_started, run_completed, run_failed (GET …/jobs has the result); run_tool_calls_required, run_in_progress: it waits for its caller',
+    }),
     blockRun.meta({ description: 'block_completed, block_failed' }),
   ])
   .meta({ id: 'RunEvent', description: 'The `data` of an event, by its name; `id` grows within a run.' });

@@ -61,8 +61,8 @@ export async function insertRuns(db: Db | Tx, runs: NewRun[]): Promise<boolean> 
     .onConflict((conflict) => conflict.column('execution_id').doNothing())
     .executeTakeFirst();
   if (numInsertedOrUpdatedRows === 0n) return false;
+  // The first call comes with its session.
   for (const { executionId, mode, continues } of runs)
-    // The first call comes with its session.
     if (mode === 'step' && continues && runs.length === 1) await goOn(db, executionId, continues);
     else if (continues?.after !== undefined)
       await takePause(db, executionId, continues.executionId, continues.after);

@@ -91,3 +91,23 @@ export function only(messages: SseMessage[], event: string): SseMessage['data'] 
 export function names(messages: SseMessage[]): string[] {
   return messages.map(({ event }) => event);
 }
+
+/** The call again, with a result for each tool call. */
+export function resumeOf(call: object, events: SseMessage[]) {
+  const { toolCallMessages, toolCalls, iterationsUsed, stepIndex, accumulatedOutputs } = only(
+    events,
+    'step_paused_for_tool_calls',
+  );
+  const results = toolCalls.map(({ id }: { id: string }) => ({
+    role: 'tool',
+    tool_call_id: id,
+    content: `result of ${id}`,
+  }));
+  return {
+    ...call,
+    stepIndex,
+    accumulatedOutputs,
+    iterationsUsed,
+    toolCallMessages: [...toolCallMessages, ...results],
+  };
+}

@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
 import type { Step } from '../../flow/definition.ts';
 import { code, llm, passthrough } from '../blocks.ts';
-import { answer, type FakeModelServer, respond, startFakeModelServer } from '../fakes/model-server.ts';
+import { answer, callTools, type FakeModelServer, startFakeModelServer } from '../fakes/model-server.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
 import { createStepClient, only, type StepClient } from './step-client.ts';
 
 const tools = [{ type: 'function', function: { name: 'look' } }];
-const tool_calls = [{ id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' } }];
-const callTool = respond(200, {
-  choices: [{ message: { role: 'assistant', content: null, tool_calls }, finish_reason: 'tool_calls' }],
-});
+const callTool = callTools([{ id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' } }]);
 const result = { role: 'tool', tool_call_id: 'c1', content: '1' };
 
 describe('a fork, sent to POST …/step as it is', () => {

@@ -141,33 +141,6 @@ describe('the stream of POST …/step', () => {
       });
   });
 
-  describe('Idempotency-Key', () => {
-    const keyed = (key: string) => ({ headers: { 'idempotency-key': key } });
-    it('replays the same events of the same call', async () => {
-      const flow = await three();
-      const first = await client.step(flow, whole, keyed('k'));
-      const before = await runs();
-      const response = await client.open(flow, whole, keyed('k'));
-      assert.equal(response.headers.get('idempotent-replayed'), 'true');
-      const again: SseMessage[] = [];
-      for await (const event of client.read(response)) again.push(event);
-      assert.deepEqual(again, first);
-      assert.equal(await runs(), before);
-      const changed = await client.open(flow, { ...whole, message: 'n' }, keyed('k'));
-      assert.equal(changed.status, 409);
-      await changed.body?.cancel();
-    });
-
-    it('gives simultaneous requests one session, and replays a step of it that failed', async () => {
-      const flow = await weir.createFlow(tenant, [code('bad', 'throw new Error("no")')]);
-      const before = await runs();
-      const all = await Promise.all(Array.from({ length: 5 }, () => client.step(flow, whole, keyed('many'))));
-      for (const events of all) assert.deepEqual(events, all[0]);
-      assert.equal(only(all[0] ?? [], 'run_failed').code, 'CODE_ERROR');
-      assert.equal(await runs(), before + 2);
-    });
-  });
-
   describe('a reader', () => {
     it('who leaves stops nothing: the step finishes and is found', async () => {
       const { path, response, leaving, release } = await stepUntilRelease();

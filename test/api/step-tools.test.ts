@@ -1,30 +1,13 @@
 import assert from 'node:assert/strict';
 import { code, llm } from '../blocks.ts';
-import { answer, type FakeModelServer, respond, startFakeModelServer } from '../fakes/model-server.ts';
+import { answer, callTools, type FakeModelServer, startFakeModelServer } from '../fakes/model-server.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
-import type { SseMessage } from '../sse.ts';
-import { createStepClient, names, only, type StepClient } from './step-client.ts';
+import { createStepClient, names, only, resumeOf, type StepClient } from './step-client.ts';
 
 const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }];
 /** The model asks for tools. */
 const calls = (...ids: string[]) =>
-  respond(200, {
-    choices: [
-      {
-        message: {
-          role: 'assistant',
-          content: null,
-          tool_calls: ids.map((id) => ({
-            id,
-            type: 'function',
-            function: { name: 'look', arguments: '{}' },
-          })),
-        },
-        finish_reason: 'tool_calls',
-      },
-    ],
-    usage: { prompt_tokens: 10, completion_tokens: 5 },
-  });
+  callTools(ids.map((id) => ({ id, type: 'function', function: { name: 'look', arguments: '{}' } })));
 
 describe('POST …/step with tools', () => {
   let weir: Weir;
@@ -75,26 +58,6 @@ describe('POST …/step with tools', () => {
     const events = await client.step(flow, call);
     return { flow, executionId, call, events, resume: resumeOf(call, events) };
   }
-  /** The call again, with a result for each tool call. */
-  function resumeOf(call: object, events: SseMessage[]) {
-    const { toolCallMessages, toolCalls, iterationsUsed, stepIndex, accumulatedOutputs } = only(
-      events,
-      'step_paused_for_tool_calls',
-    );
-    const results = toolCalls.map(({ id }: { id: string }) => ({
-      role: 'tool',
-      tool_call_id: id,
-      content: `result of ${id}`,
-    }));
-    return {
-      ...call,
-      stepIndex,
-      accumulatedOutputs,
-      iterationsUsed,
-      toolCallMessages: [...toolCallMessages, ...results],
-    };
-  }
-
   it('pauses instead of block_completed, with all that the client needs to go on', async () => {
     const { flow, executionId, events } = await pause({ flow: await createFlow(), ids: ['c1', 'c2'] });
     assert.deepEqual(names(events), ['block_started', 'step_paused_for_tool_calls']);
@@ -186,6 +149,27 @@ describe('POST …/step with tools', () => {
     await answered.body?.cancel();
   });
 
+  it('takes one resume of a pause: another one is refused, at the same moment too', async () => {
+    const { flow, executionId, resume } = await pause({ flow: await createFlow() });
+    models.will(answer('first'));
+    const asked = models.calls.length;
+    const others = ['x', 'y', 'z'].map((content) => ({
+      ...resume,
+      toolCallMessages: [
+        ...resume.toolCallMessages.slice(0, -1),
+        { role: 'tool', tool_call_id: 'c1', content },
+      ],
+    }));
+    const responses = await Promise.all([resume, ...others].map((body) => client.open(flow, body)));
+    const texts = await Promise.all(responses.map((response) => response.text()));
+    const accepted = responses.filter(({ status }) => status === 200);
+    assert.equal(accepted.length, 1, texts.join());
+    for (const [index, { status }] of responses.entries())
+      if (status !== 200) assert.match(texts[index] ?? '', /"code":"(CONFLICT|TOOL_RESULTS_MISMATCH)"/);
+    assert.equal(models.calls.length, asked + 1);
+    assert.equal(await charges(flow, executionId), 2);
+  });
+
   it('takes the outputs of the pause where a resume leaves accumulatedOutputs out, repeated too', async () => {
     const { flow, resume } = await pause({ flow: await createFlow(), more: { runRemaining: true } });
     const { accumulatedOutputs: _, ...without } = resume;
@@ -202,13 +186,6 @@ describe('POST …/step with tools', () => {
     assert.equal(only(events, 'block_completed').output, 'no tools');
     const { tools: sent, tool_choice } = models.calls.at(-1)?.body ?? {};
     assert.deepEqual([sent, tool_choice], [undefined, undefined]);
-  });
-
-  it('gives a model the toolChoice of its call', async () => {
-    const toolChoice = { type: 'function', function: { name: 'look' } };
-    await pause({ flow: await createFlow(), more: { toolChoice } });
-    const { tools: sent, tool_choice } = models.calls.at(-1)?.body ?? {};
-    assert.deepEqual([sent, tool_choice], [tools, toolChoice]);
   });
 
   it('answers 500 MODEL_TOOLS_UNSUPPORTED for a chosen model that has no tool calls', async () => {

@@ -200,52 +200,27 @@ describe('POST …/step', () => {
     assert.equal(only(events, 'run_failed').code, 'CANCELLED');
   });
 
-  describe('loop and parallel steps', () => {
-    const inner = (stepId: string, body: Step[]): Step => ({
-      type: 'loop',
-      step_id: stepId,
-      name: stepId,
-      max_iterations: 10,
-      body,
-    });
-    it('run whole in one call', async () => {
-      const flow = await createFlow(
-        code('list', 'return [1, 2, 3];'),
-        inner('each', [code('double', 'return input * 2;'), code('more', 'return input + 1;')]),
-        {
-          type: 'parallel',
-          step_id: 'both',
-          name: 'both',
-          branches: { sum: [code('sum', 'return input[0] + input[2];')], all: [inner('again', [add('x')])] },
-        },
-      );
-      const { executionId } = await begin(flow);
-      const looped = await client.step(flow, {
-        executionId,
-        stepIndex: 1,
-        accumulatedOutputs: { list: [1, 2, 3] },
-      });
-      assert.deepEqual(names(looped), ['block_started', 'block_completed', 'step_paused']);
-      const each = only(looped, 'block_completed');
-      assert.deepEqual([each.stepId, each.output, each.blocks.length], ['each', [3, 5, 7], 6]);
-      assert.deepEqual(only(looped, 'block_started').type, 'loop');
-      const last = await client.step(flow, {
-        executionId,
-        stepIndex: 2,
-        accumulatedOutputs: { list: [1, 2, 3], each: each.output },
-      });
-      assert.deepEqual(names(last), ['block_started', 'block_completed', 'run_completed']);
-      assert.deepEqual(only(last, 'run_completed').result, { sum: 10, all: ['3x', '5x', '7x'] });
-    });
-
-    it('fail with the block inside them named', async () => {
-      const flow = await createFlow(inner('each', [code('bad', 'throw new Error("no")')]));
-      const [none] = [await client.step(flow, { stepIndex: 0, message: 'm' })];
-      assert.equal(only(none, 'run_failed').code, 'LOOP_INPUT_NOT_ARRAY');
-      const nested = await createFlow(code('list', 'return [1];'), inner('each', [code('bad', 'throw 1;')]));
-      const events = await client.step(nested, { stepIndex: 0, message: 'm', runRemaining: true });
-      assert.equal(only(events, 'run_failed').stepId, 'bad');
-    });
+  it('is cancelled or goes on, when both are asked at once: nothing is left under way, or spent after', async () => {
+    const flow = await createFlow(passthrough('a'), llm('b', 'x', 'demo/chat'), passthrough('c'));
+    const sessions = await Promise.all(Array.from({ length: 10 }, () => begin(flow)));
+    const asked = models.calls.length;
+    models.will(...sessions.map(() => answer('done')));
+    await Promise.all(
+      sessions.map(async ({ executionId }, index) => {
+        const call = { executionId, stepIndex: 1, accumulatedOutputs: { a: 'm' } };
+        const cancel = () => weir.call('POST', `${flow}/jobs/${executionId}/cancel`, { key: tenant.key });
+        const first = index % 2 ? cancel() : undefined;
+        const response = await client.open(flow, call);
+        assert.match(`${response.status} ${await response.text()}`, /^200 |^409 .*"CONFLICT"/s);
+        assert.equal((await (first ?? cancel())).status, 202);
+        const { status, errorMessage, blocks } = (await weir.finish(flow, executionId, tenant.key)).body;
+        assert.deepEqual([status, errorMessage], ['failed', 'The run was cancelled by its caller.']);
+        assert(blocks.length <= (response.status === 200 ? 2 : 1));
+      }),
+    );
+    const left = weir.db.selectFrom('run').select('execution_id').where('status', '=', 'started').execute();
+    assert.deepEqual(await left, []);
+    assert(models.calls.length - asked <= sessions.length);
   });
 
   describe('runRemaining', () => {
