@@ -82,9 +82,9 @@ export async function acceptStep(deps: ApiDeps, ctx: ApiContext): Promise<Accept
   const images = session ? {} : await acceptAttachments(deps, ctx, overrides, body.attachments);
   const kept = await inputOf(deps, body, session);
   const input = { ...kept, block_overrides: overrides, ...images, ...tools };
-  const running = { steps: steps.slice(stepIndex, to) };
+  // Those of the session, whose models this call may have changed.
   requireImageSupport(ctx, deps.registry, {
-    definition: running,
+    definition: { steps: steps.slice(stepIndex, to) },
     overrides,
     attachments: kept.attachments ?? [],
   });
@@ -163,7 +163,7 @@ async function pausedOutputs(
   session: RunRow,
   pause: PausePoint,
 ): Promise<Outputs | undefined> {
-  const call = await findAcceptedRun(deps, session.concluded_by ?? '');
+  const call = session.concluded_by ? await findAcceptedRun(deps, session.concluded_by) : undefined;
   return call && (await describePause(deps, call, pause)).accumulatedOutputs;
 }
 

@@ -1,5 +1,4 @@
 // Whether a stored definition is a tree of steps at all (spec: INVALID_TREE, "stored tree fails validation").
-
 import type { TreeProblem } from './check-tree.ts';
 import { PROCESSOR_TYPES } from './definition.ts';
 import type { PathSegment } from './step-path.ts';
