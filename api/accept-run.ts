@@ -88,8 +88,10 @@ export async function storeRun(
   // Repeated after a lost answer, a keyed run finds its own key taken, a resume itself, and is then found under it.
   const accepted = await throughOutage(() => {
     if (idempotencyKey) return insertKeyedRuns(deps.db, rows, idempotencyKey);
-    if (continues?.after !== undefined) return deps.db.transaction().execute((tx) => insertRuns(tx, rows));
-    return insertRuns(deps.db, rows).then(() => true);
+    if (!continues || session) return insertRuns(deps.db, rows).then(() => true);
+    // A call of a session that is there already is this one.
+    const stored = deps.db.transaction().execute((tx) => insertRuns(tx, rows));
+    return stored.then((isNew) => isNew || mode === 'step');
   });
   if (!accepted) {
     ctx.state.accepted = undefined;

@@ -196,6 +196,7 @@ export const stepCursor = z
       .optional()
       .meta({ description: 'When the run had some.' }),
     attachments: attachmentsField,
+    ...toolFields,
   })
   .meta({ id: 'StepCursor' });
 

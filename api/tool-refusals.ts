@@ -68,10 +68,6 @@ export const STEP_REFUSALS = {
   400: {
     MISSING_MESSAGE: 'The step with index 0 needs a message.',
     INVALID_STEP_INDEX: 'stepIndex is from 0 to 2 in this flow.',
-    INVALID_TREE: {
-      message: "The published flow can't be stepped through: steps[0].body: The body of a loop needs a step.",
-      problems: [{ path: 'steps[0].body', message: 'The body of a loop needs a step.' }],
-    },
     NO_STEPS: 'The flow has no steps: it passes its message through, see …/execute.',
     STALE_TREE: {
       message: 'The flow has no step "old": it was published anew. Start a new session with detail.steps.',

@@ -24,9 +24,9 @@ export function costOfRun(eb: ExpressionBuilder<Schema, 'run'>) {
     .as('cost_microcredits');
 }
 
-/** A paused run whose caller has come back is under way again; as `status` of a query over `run`. */
+/** A run that waited for its caller, who has come back, is under way again; as `status` of a query over `run`. */
 export function statusOfRun() {
-  return sql<RunStatus>`case when run.status = 'tool_calls_required' and exists (
+  return sql<RunStatus>`case when run.status in ('tool_calls_required', 'in_progress') and exists (
     select from run part where part.continues = run.execution_id and part.status = 'started'
   ) then 'started' else run.status end`;
 }

@@ -20,16 +20,24 @@ export type NewRun = {
   /**
    * The run that this one goes on with, and the steps it runs, `from` up to `to` (exclusive) of the plan; `concludes`:
    * whether its end is that run's end. `after`, of a resume: the continuation whose pause it ends, null for the run's own.
+   * `anew`: what later calls of a step-through session go by from here on.
    */
   continues?:
-    | { executionId: string; from: number; to: number; concludes: boolean; after?: string | null }
+    | {
+        executionId: string;
+        from: number;
+        to: number;
+        concludes: boolean;
+        after?: string | null;
+        anew?: StoredRunInput;
+      }
     | undefined;
 };
 
 /**
  * Accepts runs, together and once: from here on each is finished by its workflow, or started anew by the reconciler.
- * A continuation comes after what it continues. Answers whether they were not there yet. A resume needs a transaction:
- * throws EXECUTION_ID_INVALID when its pause is over.
+ * A continuation comes after what it continues. Answers whether they were not there yet. A resume, and a later call of a
+ * session, need a transaction: throws EXECUTION_ID_INVALID or CONFLICT when its pause is over, or the session cancelled.
  */
 export async function insertRuns(db: Db | Tx, runs: NewRun[]): Promise<boolean> {
   const rows = runs.map((run) => ({
@@ -53,10 +61,32 @@ export async function insertRuns(db: Db | Tx, runs: NewRun[]): Promise<boolean> 
     .onConflict((conflict) => conflict.column('execution_id').doNothing())
     .executeTakeFirst();
   if (numInsertedOrUpdatedRows === 0n) return false;
-  for (const { executionId, continues } of runs)
-    if (continues?.after !== undefined)
+  // The first call comes with its session.
+  for (const { executionId, mode, continues } of runs)
+    if (mode === 'step' && continues && runs.length === 1) await goOn(db, executionId, continues);
+    else if (continues?.after !== undefined)
       await takePause(db, executionId, continues.executionId, continues.after);
   return true;
+}
+
+/** A session, also one that had ended, goes on with a call; not with two resumes of one pause. */
+async function goOn(
+  db: Db | Tx,
+  call: string,
+  { executionId, after, anew }: NonNullable<NewRun['continues']>,
+): Promise<void> {
+  const { numUpdatedRows } = await db
+    .updateTable('run')
+    .set({ status: 'in_progress', finished_at: null, error: null, result: null, concluded_by: call })
+    .$if(anew !== undefined, (query) => query.set({ input: JSON.stringify(anew) }))
+    .where('execution_id', '=', executionId)
+    .where('cancel_requested_at', 'is', null)
+    .$if(after !== undefined, (query) =>
+      query.where('concluded_by', 'is not distinct from', after as string | null),
+    )
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n)
+    throw new ServiceError('CONFLICT', 'The session was cancelled, or another call has gone on with it.');
 }
 
 /** Of several resumes of one pause, the first gets it. */
@@ -149,15 +179,6 @@ export async function getRunContext(db: Db, executionId: string): Promise<RunCon
     completed: new Set(row.completed ?? []),
     cancelled: row.cancel_requested_at !== null,
   };
-}
-
-/** What the later calls of a session go by, when it begins anew. */
-export async function updateSessionInput(db: Db, executionId: string, input: StoredRunInput): Promise<void> {
-  await db
-    .updateTable('run')
-    .set({ input: JSON.stringify(input) })
-    .where('execution_id', '=', executionId)
-    .execute();
 }
 
 /** What a run was asked to do. */

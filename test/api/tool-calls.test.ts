@@ -17,7 +17,7 @@ describe('tool calls of /execute', () => {
   const asked = (index: number): Body => h.models.calls[index]?.body;
 
   describe('a pause', () => {
-    it('answers the fields of the interface, no more than resumeState beside them, and no result', async () => {
+    it('answers the fields of the interface, resumeState and a receipt beside them, and no result', async () => {
       const flow = await h.weir.createFlow(h.tenant, [
         code('prepare', 'return { city: message };'),
         asking('ask', 'Weather of {{previous_output}}'),
@@ -26,7 +26,17 @@ describe('tool calls of /execute', () => {
       h.models.will(callTools([toolCall('c1'), toolCall('c2', '{"city":"Rome"}')], 'Let me look.'));
       const { status, body } = await h.execute(flow);
       assert.equal(status, 200);
-      const { executionId, flowId, resumeState, ...rest } = body;
+      const { executionId, flowId, resumeState, cost, blocks: ran, ...rest } = body;
+      assert.deepEqual(
+        [cost > 0, ran.map(({ key, status: state }: Body) => [key, state])],
+        [
+          true,
+          [
+            ['prepare', 'completed'],
+            ['ask', 'paused'],
+          ],
+        ],
+      );
       assert.match(executionId, /^[0-9a-f-]{36}$/);
       assert.match(flowId, /^[0-9a-f-]{36}$/);
       assert.match(resumeState, /^[\w-]+\.[\w-]+$/);
@@ -57,13 +67,16 @@ describe('tool calls of /execute', () => {
       const resume = resumeOf(paused, resultsOf(paused).reverse());
       const { status, body } = await h.execute(flow, { ...resume, message: 'something else' });
       assert.equal(status, 200);
-      assert.deepEqual(body, {
+      const { blocks: receipt, cost, ...rest } = body;
+      assert.deepEqual(rest, {
         executionId: paused.executionId,
         status: 'completed',
         result: 'Done',
         flowId: paused.flowId,
         blockCount: 3,
       });
+      assert(cost > paused.cost);
+      assert.equal(receipt.length, 4);
       assert.deepEqual(asked(1).messages, resume.toolCallMessages);
       assert.equal(asked(2).messages[0].content, 'After: Sunny of Paris?');
       assert.equal(h.models.calls.length, 3);

@@ -99,7 +99,7 @@ describe('errors of tool calls', () => {
       );
     await set(0);
     detail(await h.execute(flow, resumeOf(paused)), 402, 'INSUFFICIENT_CREDITS');
-    await set(1_000_000);
+    await set(1_000_000_000);
     await h.stillWaits(flow, paused);
   });
 
