@@ -151,7 +151,10 @@ describe('the stream of POST …/step', () => {
         headers: { authorization: `Bearer ${tenant.key}` },
       }).then((stream) => stream.text());
       release();
-      const keys = [...(await watching).matchAll(/"key":"(\w+)"/g)].map(([, key]) => key);
+      const text = await watching;
+      const keys = [...text.matchAll(/^event: block_completed\ndata: .*"key":"(\w+)"/gm)].map(
+        ([, key]) => key,
+      );
       assert.deepEqual(keys, ['a', 'b']);
       const { status, blocks } = await get(path);
       assert.deepEqual([status, blocks.length], ['in_progress', 2]);
