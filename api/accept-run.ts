@@ -8,6 +8,7 @@ import { throughOutage } from '../db/through-outage.ts';
 import type { FlowDefinition } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { BlockOverrides } from '../flow/overrides.ts';
+import { listBlocks } from '../flow/plan.ts';
 import type { RunOutcome } from '../flow/run.ts';
 import { readAttachments } from './attachments.ts';
 import { requireValidOverrides } from './check-overrides.ts';
@@ -70,7 +71,10 @@ export type RunToStore = Pick<NewRun, 'executionId' | 'mode' | 'input' | 'callba
   definition: FlowDefinition;
 };
 
-/** Stores a run, and with it the step-through `session` it is the first call of. Undefined as in `acceptRun`. */
+/**
+ * Stores a run, and with it the step-through `session` it is the first call of. Undefined as in `acceptRun`, and
+ * when the same resume was stored meanwhile.
+ */
 export async function storeRun(
   deps: ApiDeps,
   ctx: ApiContext,
@@ -88,12 +92,14 @@ export async function storeRun(
     modelKeys && sealModelKeys(createEncryption(deps.config.secretsKeys), executionId, modelKeys);
   const rows: NewRun[] = [{ ...row, executionId, input, callback, continues, modelKeys: sealed }];
   if (session) rows.unshift({ ...row, ...session, status: 'in_progress' });
-  // Repeated after a lost answer, a keyed run finds its own key taken, and is then found under it.
-  const accepted = await throughOutage(() =>
-    idempotencyKey
-      ? insertKeyedRuns(deps.db, rows, idempotencyKey)
-      : insertRuns(deps.db, rows).then(() => true),
-  );
+  // Repeated after a lost answer, a keyed run finds its own key taken, a resume itself, and is then found under it.
+  const accepted = await throughOutage(() => {
+    if (idempotencyKey) return insertKeyedRuns(deps.db, rows, idempotencyKey);
+    if (!continues || session) return insertRuns(deps.db, rows).then(() => true);
+    // A call of a session that is there already is this one.
+    const stored = deps.db.transaction().execute((tx) => insertRuns(tx, rows));
+    return stored.then((isNew) => isNew || mode === 'step');
+  });
   if (!accepted) {
     ctx.state.accepted = undefined;
     return undefined;
@@ -115,7 +121,7 @@ export async function storeRun(
     flowVersionId,
     definition,
     flowId,
-    blockCount: flow.blockCount,
+    blockCount: listBlocks(definition).length,
     callback: callback !== undefined,
   };
 }

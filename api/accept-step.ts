@@ -1,14 +1,12 @@
 // One call of a step-through session: everything it can be refused for, before the first byte (spec: /step errors).
 import { randomUUID } from 'node:crypto';
-import { findRun, getRunInput, type RunRow, updateSessionInput } from '../db/runs.ts';
+import { findRun, getRunInput, type RunRow } from '../db/runs.ts';
 import type { Continuation, StoredRunInput } from '../db/schema.ts';
 import { throughOutage } from '../db/through-outage.ts';
-import { checkTree } from '../flow/check-tree.ts';
 import type { FlowDefinition, Json } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { BlockOverrides } from '../flow/overrides.ts';
-import { eachStep } from '../flow/step-path.ts';
-import { requireMatchingResults, type ToolCallMessage } from '../flow/tool-calls.ts';
+import { type PausePoint, requireMatchingResults, type ToolCallMessage } from '../flow/tool-calls.ts';
 import { findAcceptedRun } from './accept-once.ts';
 import { requireIterations, withoutResults } from './accept-resume.ts';
 import {
@@ -21,12 +19,17 @@ import {
   storeRun,
 } from './accept-run.ts';
 import { requireValidOverrides } from './check-overrides.ts';
+import { requireFreshTree, requireSoundTree, staleTree } from './check-step-tree.ts';
 import type { ApiContext, ApiDeps } from './context.ts';
 import { deriveId } from './derive-id.ts';
+import { describePause } from './describe-outcome.ts';
 import { UUID } from './load-run.ts';
+import { requireImageSupport } from './require-image-support.ts';
 import { requireTools } from './require-tools.ts';
 import { digestOf, requireState } from './resume-state.ts';
 import type { StepRequest } from './step-requests.ts';
+
+type Outputs = { [stepId: string]: Json };
 
 /** Of the call that opens a session: says so whenever it is asked. */
 export function firstCallOf(sessionId: string): string {
@@ -62,15 +65,29 @@ export async function acceptStep(deps: ApiDeps, ctx: ApiContext): Promise<Accept
   requireParameterNames(body.parameters ?? {});
   const session = body.executionId == null ? undefined : await findSession(deps, ctx, body.executionId);
 
-  const outputs = (body.accumulatedOutputs ?? {}) as { [stepId: string]: Json };
-  const continuation: Continuation = { ...pipelineInput(definition, body, messages !== undefined), outputs };
-  const images = session ? {} : await acceptAttachments(deps, ctx, overrides, body.attachments);
-  const input = {
-    ...(await inputOf(deps, body, session)),
-    block_overrides: overrides,
-    ...images,
-    ...tools,
+  const resumeId = session && messages && idOfResume(ctx, session, body);
+  const accepted = resumeId && (await findAcceptedRun(deps, resumeId));
+  if (accepted) {
+    ctx.set('Idempotent-Replayed', 'true');
+    return accepted;
+  }
+
+  const paused = messages && session?.pause ? await pausedOutputs(deps, session, session.pause) : undefined;
+  const outputs = (body.accumulatedOutputs ?? paused) as Outputs | undefined;
+  const republished = session !== undefined && session.flow_version_id !== flow.flowVersionId;
+  const continuation: Continuation = {
+    ...pipelineInput(definition, body, outputs, republished),
+    outputs: outputs ?? {},
   };
+  const images = session ? {} : await acceptAttachments(deps, ctx, overrides, body.attachments);
+  const kept = await inputOf(deps, body, session);
+  const input = { ...kept, block_overrides: overrides, ...images, ...tools };
+  // Those of the session, whose models this call may have changed.
+  requireImageSupport(ctx, deps.registry, {
+    definition: { steps: steps.slice(stepIndex, to) },
+    overrides,
+    attachments: kept.attachments ?? [],
+  });
   const run = { mode: 'step' as const, ...flow };
   const concludes = to === steps.length;
   if (!session) {
@@ -84,14 +101,18 @@ export async function acceptStep(deps: ApiDeps, ctx: ApiContext): Promise<Accept
 
   const executionId = session.execution_id;
   const continues = { executionId, from: stepIndex, to, concludes };
-  if (messages)
-    return resume(deps, ctx, session, { ...run, executionId, continues, input: { ...input, continuation } });
+  if (resumeId)
+    return resume(deps, ctx, session, {
+      ...run,
+      executionId: resumeId,
+      continues: { ...continues, after: session.concluded_by },
+      input: { ...input, continuation },
+    });
   requireCredits(flow);
-  if (stepIndex === 0) await throughOutage(() => updateSessionInput(deps.db, executionId, input));
   return storeRun(deps, ctx, {
     ...run,
     executionId: randomUUID(),
-    continues,
+    continues: stepIndex === 0 ? { ...continues, anew: input } : continues,
     input: { ...input, continuation },
   });
 }
@@ -106,20 +127,8 @@ async function resume(
   const body = ctx.state.body as StepRequest;
   const messages = body.toolCallMessages as ToolCallMessage[];
   const { definition, input, continues } = run;
-  const { from, to, executionId } = continues;
+  const { from, executionId } = continues;
   const step_id = definition.steps[from]?.step_id ?? '';
-  const executionIdOfCall = deriveId(executionId, [
-    ctx.state.principal.environment,
-    from,
-    to,
-    messages,
-    input,
-  ]);
-  const accepted = await findAcceptedRun(deps, executionIdOfCall);
-  if (accepted) {
-    ctx.set('Idempotent-Replayed', 'true');
-    return accepted;
-  }
   const pause = session.pause?.step_id === step_id ? session.pause : undefined;
   requireMatchingResults(messages, pause?.tool_call_ids ?? []);
   if (!pause) throw new ServiceError('TOOL_RESULTS_MISMATCH', 'The session does not wait for tool results.');
@@ -139,52 +148,40 @@ async function resume(
     ...(input.continuation as Continuation),
     resume: { step_id, iterations, messages },
   };
-  return storeRun(deps, ctx, { ...run, executionId: executionIdOfCall, input: { ...input, continuation } });
+  return storeRun(deps, ctx, { ...run, input: { ...input, continuation } });
 }
 
-/** Throws STALE_TREE with the plan as it is now. */
-function requireFreshTree(definition: FlowDefinition, body: StepRequest): void {
-  const known = new Set([...eachStep(definition)].map(({ step }) => step.step_id));
-  const sent = {
-    ...body.accumulatedOutputs,
-    ...(body.stepIndex !== 0 && body.inputOverrides),
-  };
-  const stale = Object.keys(sent).find((stepId) => !known.has(stepId));
-  if (stale === undefined) return;
-  throw new ServiceError(
-    'STALE_TREE',
-    `The flow has no step ${JSON.stringify(stale.slice(0, 100))}: it was published anew. Start a new session with detail.steps.`,
-    { steps: describePlan(definition) },
-  );
+/** The same resume again, whatever else its body holds, has the same one. */
+function idOfResume(ctx: ApiContext, session: RunRow, body: StepRequest): string {
+  const { iterationsUsed, resumeState, message, parameters, attachments, ...asked } = body;
+  return deriveId(session.execution_id, [ctx.state.principal.environment, asked]);
 }
 
-/** The step plan as callers read it. */
-export function describePlan({ steps }: FlowDefinition) {
-  return steps.map(({ step_id, name, type }, index) => ({ index, step_id, name, type }));
-}
-
-function requireSoundTree(definition: FlowDefinition): void {
-  const problems = checkTree(definition);
-  if (problems.length === 0) return;
-  const text = problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
-  throw new ServiceError('INVALID_TREE', `The published flow can't be stepped through: ${text}`, {
-    problems,
-  });
+/** What the steps before a pause answered, for a resume that leaves it out. */
+async function pausedOutputs(
+  deps: ApiDeps,
+  session: RunRow,
+  pause: PausePoint,
+): Promise<Outputs | undefined> {
+  const call = session.concluded_by ? await findAcceptedRun(deps, session.concluded_by) : undefined;
+  return call && (await describePause(deps, call, pause)).accumulatedOutputs;
 }
 
 /** What the step gets: the output of the one before, with overrides on top, as in /execute. */
 function pipelineInput(
-  { steps }: FlowDefinition,
-  { stepIndex, accumulatedOutputs, inputOverrides }: StepRequest,
-  resumes: boolean,
+  definition: FlowDefinition,
+  { stepIndex, inputOverrides }: StepRequest,
+  outputs: Outputs | undefined,
+  republished: boolean,
 ): { input?: Json } {
-  const previous = steps[stepIndex - 1];
-  if (!previous) return {};
-  if (!accumulatedOutputs) throw missing('accumulatedOutputs');
-  const merged = { ...accumulatedOutputs, ...inputOverrides };
-  if (!Object.hasOwn(merged, previous.step_id) && !resumes)
-    throw missing(`accumulatedOutputs.${previous.step_id}`);
-  return { input: merged[previous.step_id] ?? null };
+  const previous = definition.steps[stepIndex - 1]?.step_id;
+  if (previous === undefined) return {};
+  if (!outputs) throw missing('accumulatedOutputs');
+  const merged = { ...outputs, ...inputOverrides } as Outputs;
+  if (Object.hasOwn(merged, previous)) return { input: merged[previous] as Json };
+  if (republished)
+    throw staleTree(definition, `The flow has a step ${previous}, which the session has not run`);
+  throw missing(`accumulatedOutputs.${previous}`);
 }
 
 /** Message and parameters: those of the session, unless this call begins it, or begins anew. */

@@ -88,7 +88,7 @@ function execute(deps: ApiDeps): ApiMiddleware {
       ...(await describeOutcome(deps, run, outcome)),
       flowId: run.flowId,
       blockCount: run.blockCount,
-      ...(await readReceipt(deps.db, executionId)),
+      ...(await readReceipt(deps.db, executionId, run.executionId)),
     };
   };
 }

@@ -74,7 +74,8 @@ function forkJob({ db }: ApiDeps): ApiMiddleware {
     const plan = toPlan((await definitionsOf(db).get(run.flow_version_id)).steps);
     if (step >= plan.length) throw outOfRange(plan.length);
     const accumulatedOutputs = await collectOutputs(db, run.execution_id, plan.slice(0, step));
-    const { message, parameters, block_overrides, attachments } = await getRunInput(db, run.execution_id);
+    const input = await getRunInput(db, run.execution_id);
+    const { message, parameters, block_overrides, attachments, tools, tool_choice: toolChoice } = input;
     ctx.body = {
       executionId: null,
       version: run.version,
@@ -84,31 +85,39 @@ function forkJob({ db }: ApiDeps): ApiMiddleware {
       parameters,
       ...(Object.keys(block_overrides).length > 0 && { blockOverrides: block_overrides }),
       ...(attachments && { attachments }),
+      ...(tools && { tools }),
+      ...(toolChoice && { toolChoice }),
     };
   };
 }
 
-/** What the steps answered, in the run and its continuations, whose callers may have sent other outputs. */
+/** What the steps answered last, in the run and its continuations, whose callers may have sent other outputs. */
 async function collectOutputs(
   db: Db,
   executionId: string,
   steps: PlannedStep[],
 ): Promise<{ [stepId: string]: Json }> {
-  let outputs: { [stepId: string]: Json } = {};
+  const outputs: { [stepId: string]: Json } = {};
   let missing: ComposedOutputs['missing'];
-  const load = boundedLoad(db);
+  const findAbsent = () => steps.find(({ step_id }) => !Object.hasOwn(outputs, step_id));
   for (const part of await listParts(db, executionId)) {
-    const { from, to, continuation } = part;
+    if (!findAbsent()) break;
+    const { from, to } = part;
+    const { continuation } = await getRunInput(db, part.executionId);
     const composed = await composeOutputs(
       steps.slice(from, to),
       new Set(part.completed),
-      (ref) => load(part.executionId, ref),
+      boundedLoad(db, part.executionId),
       { ref: from > 0 ? INPUT_REF : MESSAGE_REF },
     );
-    outputs = { ...outputs, ...continuation?.outputs, ...composed.outputs };
-    missing = composed.missing ?? missing;
+    const known = { ...continuation?.outputs, ...composed.outputs };
+    for (const { step_id } of steps)
+      if (!Object.hasOwn(outputs, step_id) && Object.hasOwn(known, step_id))
+        outputs[step_id] = known[step_id] as Json;
+    requireCarriable(outputs);
+    missing ??= composed.missing;
   }
-  const absent = steps.find(({ step_id }) => !Object.hasOwn(outputs, step_id));
+  const absent = findAbsent();
   if (absent) {
     const why = missing?.step_id === absent.step_id ? missing.message : 'it was not run';
     const message = `The run has not completed the step ${absent.step_id}, which comes before: ${why}.`;
@@ -117,26 +126,31 @@ async function collectOutputs(
   return Object.fromEntries(steps.map(({ step_id }) => [step_id, outputs[step_id] as Json]));
 }
 
-/** Reads each output once, and no more than a request of /step could carry. */
-function boundedLoad(db: Db): (executionId: string, ref: string) => Promise<Json> {
+/** Reads each output of one part once, and no more than a request of /step could carry. */
+function boundedLoad(db: Db, executionId: string): (ref: string) => Promise<Json> {
   const loaded = new Map<string, Promise<Json>>();
   let bytes = 0;
-  async function read(executionId: string, ref: string): Promise<Json> {
+  async function read(ref: string): Promise<Json> {
     const json = bytes > BODY_MAX_BYTES ? null : await loadStored(db, executionId, ref);
-    bytes += Buffer.byteLength(JSON.stringify(json));
-    if (bytes > BODY_MAX_BYTES)
-      throw new ServiceError(
-        'BODY_TOO_LARGE',
-        `The outputs before this step have more than the ${BODY_MAX_BYTES} bytes that a request of /step may have.`,
-      );
+    bytes += requireCarriable(json, bytes);
     return json;
   }
-  return (executionId, ref) => {
-    const key = `${executionId}/${ref}`;
-    const reading = loaded.get(key) ?? read(executionId, ref);
-    loaded.set(key, reading);
+  return (ref) => {
+    const reading = loaded.get(ref) ?? read(ref);
+    loaded.set(ref, reading);
     return reading;
   };
+}
+
+/** Bytes of what is to be carried beside `others`. Throws BODY_TOO_LARGE. */
+function requireCarriable(json: Json, others = 0): number {
+  const bytes = Buffer.byteLength(JSON.stringify(json));
+  if (bytes + others > BODY_MAX_BYTES)
+    throw new ServiceError(
+      'BODY_TOO_LARGE',
+      `The outputs before this step have more than the ${BODY_MAX_BYTES} bytes that a request of /step may have.`,
+    );
+  return bytes;
 }
 
 function outOfRange(steps: number): ServiceError {

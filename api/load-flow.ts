@@ -1,10 +1,13 @@
 import { definitionsOf } from '../db/definitions.ts';
 import { findFlowForRun } from '../db/find-flow-for-run.ts';
 import { throughOutage } from '../db/through-outage.ts';
+import { findShapeProblems } from '../flow/check-shape.ts';
 import { DRAFT_VERSION, type FlowDefinition } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { SLUG_PATTERN } from '../flow/limits.ts';
 import { listBlocks } from '../flow/plan.ts';
+import { formatPath } from '../flow/step-path.ts';
+import { invalidTree } from './check-step-tree.ts';
 import type { ApiDeps, ApiMiddleware } from './context.ts';
 
 /** The flow a request names, at the version it asks for. */
@@ -22,7 +25,10 @@ export type LoadedFlow = {
 /** Slugs and, in the versioned form, the number; unversioned means production. */
 type FlowPath = { org?: string; project?: string; flow?: string; version?: string };
 
-/** Sets `ctx.state.flow`. Unknown, foreign and unpublished flows all answer the same 404. */
+/**
+ * Sets `ctx.state.flow`. Unknown, foreign and unpublished flows all answer the same 404; throws INVALID_TREE for a stored
+ * definition that is no tree of steps.
+ */
 export function loadFlow({ db }: ApiDeps): ApiMiddleware {
   return async function loadFlow(ctx, next) {
     const { principal } = ctx.state;
@@ -46,6 +52,9 @@ export function loadFlow({ db }: ApiDeps): ApiMiddleware {
         'There is no such flow for this caller, or the version asked for is not published.',
       );
     const definition = await throughOutage(() => definitionsOf(db).get(found.flowVersionId));
+    const problems = findShapeProblems(definition);
+    if (problems.length > 0)
+      throw invalidTree(problems.map(({ path, message }) => ({ path: formatPath(path), message })));
     ctx.state.flow = { ...found, definition, blockCount: listBlocks(definition).length };
     await next();
   };

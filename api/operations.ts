@@ -75,6 +75,10 @@ function jsonContent(schema: z.ZodType, examples: Examples) {
 
 export const BAD_REQUEST = 'The request is not valid HTTP: Parse Error: Invalid method encountered';
 export const INVALID_VERSION = 'Version 0 is the draft: publish it and run the version that gives.';
+export const INVALID_TREE = {
+  message: "The published flow can't be run: steps[0].body: The body of a loop needs at least one step.",
+  problems: [{ path: 'steps[0].body', message: 'The body of a loop needs at least one step.' }],
+};
 export const DATABASE_UNAVAILABLE = 'The database does not answer: try again later.';
 export const FLOW_NOT_FOUND =
   'There is no such flow for this caller, or the version asked for is not published.';
@@ -108,7 +112,11 @@ export const ERRORS: ZodOpenApiResponsesObject = {
 
 export const READ_ERRORS: ZodOpenApiResponsesObject = {
   ...ERRORS,
-  400: refusal('Version 0 is the draft; or the request is not sound HTTP.', { INVALID_VERSION, BAD_REQUEST }),
+  400: refusal('Version 0 is the draft; the flow is no tree of steps; or the request is not sound HTTP.', {
+    INVALID_VERSION,
+    INVALID_TREE,
+    BAD_REQUEST,
+  }),
   404: refusal('Unknown, of another project, or not published.', {
     FLOW_NOT_FOUND,
     RUN_NOT_FOUND: 'This flow has no run with that executionId.',

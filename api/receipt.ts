@@ -38,9 +38,9 @@ export const receipt = {
     .meta({ description: 'What each block execution took, in the order they started.' }),
 };
 
-/** What a run has cost, in credits, and each of its block executions. */
-export async function readReceipt(db: Db, executionId: string) {
-  return toReceipt(await throughOutage(() => listBlockRuns(db, executionId)));
+/** What a run has cost, in credits, and each of its block executions; up to the call `until`, where given. */
+export async function readReceipt(db: Db, executionId: string, until?: string) {
+  return toReceipt(await throughOutage(() => listBlockRuns(db, executionId, until)));
 }
 
 /** What these block executions have cost, in credits, and each of them. */

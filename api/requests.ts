@@ -37,6 +37,13 @@ export const runFields = {
 };
 const ignored = z.unknown().optional().meta({ description: 'Ignored: only asynchronous runs call back.' });
 
+/** The rest of a pause: its answer may be sent back as it is. */
+const echo = z
+  .unknown()
+  .optional()
+  .meta({ description: 'Ignored: part of a pause that is sent back whole.' });
+const echoed = { status: echo, toolCalls: echo, flowId: echo, blockCount: echo, cost: echo, blocks: echo };
+
 export const executeRequest = z
   .strictObject({
     ...runFields,
@@ -48,6 +55,7 @@ export const executeRequest = z
     accumulatedOutputs: outputsByStep.optional().meta({ description: 'On resume: echo.' }),
     callbackUrl: ignored,
     callbackEvents: ignored,
+    ...echoed,
   })
   .meta({
     id: 'ExecuteRequest',
@@ -90,7 +98,7 @@ export const retryAfter = header('Retry-After', z.int(), 'Seconds until a reques
 export const idempotentReplayed = header(
   'Idempotent-Replayed',
   z.literal('true'),
-  'Sent when the run was accepted before, under the same Idempotency-Key.',
+  'Sent when the run was accepted before, under the same Idempotency-Key, or as the same resume.',
 );
 
 export const executionId = z.uuid().meta({ description: 'Identifies the run.' });
@@ -191,6 +199,7 @@ export const stepCursor = z
       .optional()
       .meta({ description: 'When the run had some.' }),
     attachments: attachmentsField,
+    ...toolFields,
   })
   .meta({ id: 'StepCursor' });
 

@@ -8,6 +8,7 @@ import {
   ERRORS,
   type ErrorExample,
   FLOW_NOT_FOUND,
+  INVALID_TREE,
   INVALID_VERSION,
   refusal,
 } from './operations.ts';
@@ -27,6 +28,7 @@ export function runErrors(more: { [status: number]: Codes } = {}): ZodOpenApiRes
     ...ERRORS,
     400: refusal('What the request asks for cannot be, as `detail.code` says.', {
       INVALID_VERSION,
+      INVALID_TREE,
       BAD_REQUEST,
       PARAMETER_NAME_RESERVED: 'parameters.attachments is reserved: give this parameter another name.',
       ...ATTACHMENT_REFUSALS,

@@ -7,7 +7,8 @@ import { toPlan } from '../flow/plan.ts';
 import type { RunOutcome } from '../flow/run.ts';
 import { INPUT_REF, MESSAGE_REF, resolveValue, type Value } from '../flow/value.ts';
 import { type AcceptedRun, executionIdOf } from './accept-run.ts';
-import { describePlan, firstCallOf } from './accept-step.ts';
+import { firstCallOf } from './accept-step.ts';
+import { describePlan } from './check-step-tree.ts';
 import type { ApiDeps } from './context.ts';
 import { describePause } from './describe-outcome.ts';
 import { HEARTBEAT, HEARTBEAT_MS } from './event-stream.ts';
@@ -21,13 +22,14 @@ export type StepEvent = { name: string; data: object } | typeof HEARTBEAT;
 type Place = { executionId: string; stepId: string; stepIndex: number };
 type BlockRuns = Awaited<ReturnType<typeof listBlockRuns>>;
 
-/** Ends early when `signal` aborts, or when the reader `mayRead` no longer; the call itself goes on. */
+/** Ends early when `signal` aborts, or when the reader, asked at each heartbeat, `mayRead` no longer; the call goes on. */
 export async function* stepEvents(
   deps: ApiDeps,
   run: AcceptedRun,
   ended: Promise<RunOutcome | undefined>,
   mayRead: () => Promise<boolean>,
   signal: AbortSignal,
+  heartbeatMs = HEARTBEAT_MS,
 ): AsyncGenerator<StepEvent> {
   const { definition, flowId, blockCount, version } = run;
   const { steps } = definition;
@@ -67,25 +69,27 @@ export async function* stepEvents(
         yield* endOf(over, place);
         return;
       }
-      outcome = await Promise.race([
-        ended,
-        setTimeout(LOOK_MS, undefined, { signal }).catch(() => undefined),
-      ]);
-      if (signal.aborted) return;
-      if (performance.now() - beatAt < HEARTBEAT_MS) continue;
-      if (!(await mayRead())) return;
-      yield HEARTBEAT;
-      beatAt = performance.now();
+      if (!(yield* wait())) return;
     }
     const next = { ...place, nextStepIndex: stepIndex + 1, stepCount: steps.length };
     if (stepIndex + 1 < to) yield { name: 'step_progress', data: next };
     else {
       // The next call finds this one ended.
-      outcome = await ended;
-      if (!outcome) return;
+      while (!outcome) if (!(yield* wait())) return;
       if (outcome.status === 'completed' && to < steps.length) yield { name: 'step_paused', data: next };
       else yield* endOf(outcome, place);
     }
+  }
+
+  /** Waits a little for the end of the call, and beats; false when the stream is to end. */
+  async function* wait(): AsyncGenerator<StepEvent, boolean> {
+    outcome = await Promise.race([ended, setTimeout(LOOK_MS, undefined, { signal }).catch(() => undefined)]);
+    if (signal.aborted) return false;
+    if (outcome || performance.now() - beatAt < heartbeatMs) return true;
+    if (!(await mayRead())) return false;
+    yield HEARTBEAT;
+    beatAt = performance.now();
+    return true;
   }
 
   async function* endOf(end: RunOutcome, place: Place): AsyncGenerator<StepEvent> {

@@ -27,6 +27,10 @@ export const stepRequest = z
     runRemaining: z.boolean().optional().meta({ description: 'Run to the end without pausing after steps.' }),
     ...toolFields,
     ...resumeFields,
+    version: z
+      .unknown()
+      .optional()
+      .meta({ description: 'Of the cursor of a fork. Ignored: the path names it.' }),
     callbackUrl: z.unknown().optional().meta({ description: 'Ignored.' }),
     callbackEvents: z.unknown().optional().meta({ description: 'Ignored.' }),
   })

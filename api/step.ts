@@ -26,7 +26,7 @@ import { waitForRun } from './wait-for-run.ts';
 const ENGINE_UNAVAILABLE =
   'The step is accepted and runs when the engine answers again: ask for …/jobs/{executionId}.';
 
-const EVENT_ID = /^([0-9a-f-]{36}):(\d{1,9})$/;
+const EVENT_ID = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}):(\d{1,9})$/;
 const stepHeaders = idempotencyHeaders.extend({
   ...modelKeyHeaders.shape,
   'Last-Event-ID': z

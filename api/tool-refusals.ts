@@ -19,7 +19,7 @@ export const TOOL_REFUSALS = {
     },
     TOOL_RESULTS_MISMATCH: {
       message:
-        'After its tool_calls, every id needs exactly one message {role: tool, tool_call_id, content}, and no other id has one.',
+        'Directly after its tool_calls, every id needs exactly one message {role: tool, tool_call_id, content}, no other id has one, and the conversation ends with the results of the last ones.',
       expected: ['call_1', 'call_2'],
       received: ['call_1'],
     },
@@ -68,10 +68,6 @@ export const STEP_REFUSALS = {
   400: {
     MISSING_MESSAGE: 'The step with index 0 needs a message.',
     INVALID_STEP_INDEX: 'stepIndex is from 0 to 2 in this flow.',
-    INVALID_TREE: {
-      message: "The published flow can't be stepped through: steps[0].body: The body of a loop needs a step.",
-      problems: [{ path: 'steps[0].body', message: 'The body of a loop needs a step.' }],
-    },
     NO_STEPS: 'The flow has no steps: it passes its message through, see …/execute.',
     STALE_TREE: {
       message: 'The flow has no step "old": it was published anew. Start a new session with detail.steps.',

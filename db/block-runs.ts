@@ -147,20 +147,29 @@ export const BLOCK_RUN_COLUMNS = [
   'block_run.attempts',
 ] as const;
 
-/** The blocks of a run and its continuations in the order they started, without inputs and outputs. */
-export function listBlockRuns(db: Db, executionId: string) {
-  return db
+/**
+ * The blocks of a run and its continuations in the order they started, without inputs and outputs; up to what the call
+ * `until` ran, where given.
+ */
+export function listBlockRuns(db: Db, executionId: string, until?: string) {
+  const blocks = db
     .selectFrom('block_run')
     .select(BLOCK_RUN_COLUMNS)
+    .orderBy('block_run.started_at')
+    .orderBy('block_key');
+  if (until === executionId) return blocks.where('execution_id', '=', executionId).execute();
+  const lastStart = db.selectFrom('run as last').select('last.started_at');
+  return blocks
     .where('execution_id', 'in', (query) =>
       query
         .selectFrom('run')
         .select('run.execution_id')
         .where((run) =>
           run.or([run('run.execution_id', '=', executionId), run('continues', '=', executionId)]),
+        )
+        .$if(until !== undefined, (run) =>
+          run.where('run.started_at', '<=', lastStart.where('last.execution_id', '=', until as string)),
         ),
     )
-    .orderBy('started_at')
-    .orderBy('block_key')
     .execute();
 }

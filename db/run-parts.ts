@@ -2,11 +2,11 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from './connect.ts';
 
-/** Each with the steps it ran, `from` up to `to` (exclusive), and the keys of its completed blocks, in the order they began. */
+/** Each with the steps it ran, `from` up to `to` (exclusive), and the keys of its completed blocks; the last one first. */
 export async function listParts(db: Db, executionId: string) {
   const rows = await db
     .selectFrom('run')
-    .select(['execution_id', 'continues', 'mode', 'input', 'step_from', 'step_to'])
+    .select(['execution_id', 'continues', 'mode', 'step_from', 'step_to'])
     .select((eb) =>
       eb
         .selectFrom('block_run')
@@ -16,7 +16,7 @@ export async function listParts(db: Db, executionId: string) {
         .as('completed'),
     )
     .where((eb) => eb.or([eb('execution_id', '=', executionId), eb('continues', '=', executionId)]))
-    .orderBy('started_at')
+    .orderBy('started_at', 'desc')
     .execute();
   return (
     rows
@@ -26,7 +26,6 @@ export async function listParts(db: Db, executionId: string) {
         executionId: row.execution_id,
         from: row.step_from ?? 0,
         to: row.step_to ?? undefined,
-        continuation: row.input.continuation,
         completed: row.completed ?? [],
       }))
   );

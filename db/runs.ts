@@ -1,9 +1,11 @@
-import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { WebhookEvent } from '../flow/delivery.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { RunOutcome } from '../flow/run.ts';
+import { notPaused } from '../flow/tool-calls.ts';
 import type { Db, Tx } from './connect.ts';
-import type { Environment, RunMode, RunStatus, RunTable, Schema, StoredRunInput } from './schema.ts';
+import { costOfRun, pauseOfRun, statusOfRun } from './run-columns.ts';
+import type { Environment, RunMode, RunTable, StoredRunInput } from './schema.ts';
 
 export type NewRun = {
   executionId: string;
@@ -21,16 +23,27 @@ export type NewRun = {
   status?: 'started' | 'in_progress';
   /**
    * The run that this one goes on with, and the steps it runs, `from` up to `to` (exclusive) of the plan; `concludes`:
-   * whether its end is that run's end.
+   * whether its end is that run's end. `after`, of a resume: the continuation whose pause it ends, null for the run's own.
+   * `anew`: what later calls of a step-through session go by from here on.
    */
-  continues?: { executionId: string; from: number; to: number; concludes: boolean } | undefined;
+  continues?:
+    | {
+        executionId: string;
+        from: number;
+        to: number;
+        concludes: boolean;
+        after?: string | null;
+        anew?: StoredRunInput;
+      }
+    | undefined;
 };
 
 /**
  * Accepts runs, together and once: from here on each is finished by its workflow, or started anew by the reconciler.
- * A continuation comes after what it continues.
+ * A continuation comes after what it continues. Answers whether they were not there yet. A resume, and a later call of a
+ * session, need a transaction: throws EXECUTION_ID_INVALID or CONFLICT when its pause is over, or the session cancelled.
  */
-export async function insertRuns(db: Db | Tx, runs: NewRun[]): Promise<void> {
+export async function insertRuns(db: Db | Tx, runs: NewRun[]): Promise<boolean> {
   const rows = runs.map((run) => ({
     execution_id: run.executionId,
     organization_id: run.organizationId,
@@ -49,11 +62,50 @@ export async function insertRuns(db: Db | Tx, runs: NewRun[]): Promise<void> {
     callback_url: run.callback?.url ?? null,
     callback_events: run.callback?.events ?? null,
   }));
-  await db
+  const { numInsertedOrUpdatedRows = 0n } = await db
     .insertInto('run')
     .values(rows)
     .onConflict((conflict) => conflict.column('execution_id').doNothing())
-    .execute();
+    .executeTakeFirst();
+  if (numInsertedOrUpdatedRows === 0n) return false;
+  // The first call comes with its session.
+  for (const { executionId, mode, continues } of runs)
+    if (mode === 'step' && continues && runs.length === 1) await goOn(db, executionId, continues);
+    else if (continues?.after !== undefined)
+      await takePause(db, executionId, continues.executionId, continues.after);
+  return true;
+}
+
+/** A session, also one that had ended, goes on with a call; not with two resumes of one pause. */
+async function goOn(
+  db: Db | Tx,
+  call: string,
+  { executionId, after, anew }: NonNullable<NewRun['continues']>,
+): Promise<void> {
+  const { numUpdatedRows } = await db
+    .updateTable('run')
+    .set({ status: 'in_progress', finished_at: null, error: null, result: null, concluded_by: call })
+    .$if(anew !== undefined, (query) => query.set({ input: JSON.stringify(anew) }))
+    .where('execution_id', '=', executionId)
+    .where('cancel_requested_at', 'is', null)
+    .$if(after !== undefined, (query) =>
+      query.where('concluded_by', 'is not distinct from', after as string | null),
+    )
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n)
+    throw new ServiceError('CONFLICT', 'The session was cancelled, or another call has gone on with it.');
+}
+
+/** Of several resumes of one pause, the first gets it. */
+async function takePause(db: Db | Tx, resumedBy: string, executionId: string, after: string | null) {
+  const { numUpdatedRows } = await db
+    .updateTable('run')
+    .set({ concluded_by: resumedBy })
+    .where('execution_id', '=', executionId)
+    .where('status', '=', 'tool_calls_required')
+    .where('concluded_by', 'is not distinct from', after)
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) throw notPaused();
 }
 
 /**
@@ -67,8 +119,8 @@ export async function finishRun(db: Db | Tx, executionId: string, outcome: RunOu
     finished_at: status === 'tool_calls_required' ? null : new Date(),
     result: status === 'completed' ? JSON.stringify(outcome.result) : null,
     error: status === 'failed' ? JSON.stringify(outcome.error) : null,
-    pause: status === 'tool_calls_required' ? JSON.stringify(outcome.pause) : null,
   };
+  const pause = status === 'tool_calls_required' ? JSON.stringify(outcome.pause) : null;
   // A step-through session goes on after a pause, and after every step but the last.
   const open = sql<boolean>`ended.mode = 'step' and
     (${status} = 'tool_calls_required' or ${status} = 'completed' and not ended.concludes)`;
@@ -76,7 +128,7 @@ export async function finishRun(db: Db | Tx, executionId: string, outcome: RunOu
     .with('ended', (query) =>
       query
         .updateTable('run')
-        .set(ending)
+        .set({ ...ending, pause })
         .where('execution_id', '=', executionId)
         .where('status', '=', 'started')
         .returning(['execution_id', 'continues', 'concludes', 'mode']),
@@ -136,15 +188,6 @@ export async function getRunContext(db: Db, executionId: string): Promise<RunCon
   };
 }
 
-/** What the later calls of a session go by, when it begins anew. */
-export async function updateSessionInput(db: Db, executionId: string, input: StoredRunInput): Promise<void> {
-  await db
-    .updateTable('run')
-    .set({ input: JSON.stringify(input) })
-    .where('execution_id', '=', executionId)
-    .execute();
-}
-
 /** What a run was asked to do. */
 export async function getRunInput(db: Db, executionId: string): Promise<StoredRunInput> {
   const { input } = await db
@@ -153,34 +196,6 @@ export async function getRunInput(db: Db, executionId: string): Promise<StoredRu
     .where('execution_id', '=', executionId)
     .executeTakeFirstOrThrow();
   return input;
-}
-
-/** The cost of a run's blocks so far, in microcredits, as `cost_microcredits` of a query over `run`. */
-export function costOfRun(eb: ExpressionBuilder<Schema, 'run'>) {
-  return eb
-    .selectFrom('block_run')
-    .select(sql<number>`coalesce(sum(cost_microcredits), 0)::bigint`.as('sum'))
-    .where('block_run.execution_id', 'in', (query) =>
-      query
-        .selectFrom('run as part')
-        .select('part.execution_id')
-        .where((part) =>
-          part.or([
-            part('part.execution_id', '=', part.ref('run.execution_id')),
-            part('part.continues', '=', part.ref('run.execution_id')),
-          ]),
-        ),
-    )
-    .$asScalar()
-    .$notNull()
-    .as('cost_microcredits');
-}
-
-/** A paused run whose caller has come back is under way again; as `status` of a query over `run`. */
-export function statusOfRun() {
-  return sql<RunStatus>`case when run.status = 'tool_calls_required' and exists (
-    select from run part where part.continues = run.execution_id and part.status = 'started'
-  ) then 'started' else run.status end`;
 }
 
 /** A run as callers know it, with the number of its version and its cost so far. Within the flow: a foreign id is not found. */
@@ -197,13 +212,12 @@ export function findRun(db: Db, flowId: string, executionId: string) {
       'run.environment',
       'run.result',
       'run.error',
-      'run.pause',
       'run.concluded_by',
       'run.cancel_requested_at',
       'run.started_at',
       'run.finished_at',
     ])
-    .select([costOfRun, statusOfRun().as('status')])
+    .select([costOfRun, statusOfRun().as('status'), pauseOfRun().as('pause')])
     .where('run.continues', 'is', null)
     .where('run.flow_id', '=', flowId)
     .where('run.execution_id', '=', executionId)
@@ -215,17 +229,21 @@ export type RunRow = NonNullable<Awaited<ReturnType<typeof findRun>>>;
 export async function findOutcome(db: Db, executionId: string): Promise<RunOutcome | undefined> {
   const row = await db
     .selectFrom('run')
-    .select(['status', 'result', 'error', 'pause'])
+    .select(['status', 'result', 'error', 'pause', 'concluded_by'])
     .where('execution_id', '=', executionId)
     .executeTakeFirst();
   return row && toOutcome(row);
 }
 
-/** The outcome that a row records; undefined while the run is under way. */
+/**
+ * How the call ended that a row stands for; undefined while it is under way. That of a resumed run is its first pause:
+ * what the row tells beyond it happened in its continuations.
+ */
 export function toOutcome(
-  row: Pick<Selectable<RunTable>, 'status' | 'result' | 'error' | 'pause'>,
+  row: Pick<Selectable<RunTable>, 'status' | 'result' | 'error' | 'pause' | 'concluded_by'>,
 ): RunOutcome | undefined {
   const { status, result, error, pause } = row;
+  if (row.concluded_by && pause) return { status: 'tool_calls_required', pause };
   if (status === 'failed' && error) return { status, error };
   if (status === 'completed' && result) return { status, result };
   if (status === 'tool_calls_required' && pause) return { status, pause };

@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into data of every shape, and assert what they find
-export type SseEvent = { id: number; event: string; data: any };
+export type SseMessage = { id: string; event: string; data: any };
+export type SseEvent = Omit<SseMessage, 'id'> & { id: number };
 
 /** The events of an open stream, one at a time; ends with the stream. */
-export async function* readEvents(response: Response): AsyncGenerator<SseEvent> {
+export async function* readMessages(response: Response): AsyncGenerator<SseMessage> {
   assert.equal(response.status, 200);
   assert(response.body);
   let text = '';
@@ -17,11 +18,16 @@ export async function* readEvents(response: Response): AsyncGenerator<SseEvent> 
       const data = fields.get('data');
       if (data !== undefined)
         yield {
-          id: Number(fields.get('id')),
+          id: fields.get('id') ?? '',
           event: fields.get('event') ?? '',
           data: JSON.parse(data),
         };
     }
   }
   assert.equal(text, '', 'the stream ended within an event');
+}
+
+/** The same, where ids are numbers. */
+export async function* readEvents(response: Response): AsyncGenerator<SseEvent> {
+  for await (const { id, ...message } of readMessages(response)) yield { ...message, id: Number(id) };
 }
