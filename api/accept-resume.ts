@@ -10,6 +10,7 @@ import {
   countRounds,
   iterationCap,
   listToolSteps,
+  notPaused,
   type PausePoint,
   requireMatchingResults,
   type ToolCallMessage,
@@ -21,8 +22,10 @@ import type { ApiContext, ApiDeps } from './context.ts';
 import { deriveId } from './derive-id.ts';
 import { UUID } from './load-run.ts';
 import type { ExecuteRequest } from './requests.ts';
+import { requireImageSupport } from './require-image-support.ts';
 import { requireTools } from './require-tools.ts';
 import { digestOf, requireState } from './resume-state.ts';
+import { requireChoice } from './tool-requests.ts';
 
 const RESUME_FIELDS = ['executionId', 'pausedAtStep', 'toolCallMessages'] as const;
 
@@ -33,14 +36,14 @@ export function isResume(body: ExecuteRequest): boolean {
   if (absent.length > 0)
     throw new ServiceError(
       'INVALID_RESUME',
-      `To resume, send ${RESUME_FIELDS.join(', ')} as the pause answered them: ${absent.join(', ')} is missing.`,
+      `To resume, send ${RESUME_FIELDS.join(', ')} as the pause answered them. Missing: ${absent.join(', ')}.`,
     );
   return true;
 }
 
 /**
  * Stores the continuation of a paused run. The same resume again answers the one that was accepted before. Undefined
- * when another request has taken its Idempotency-Key meanwhile.
+ * when another request has stored it, or taken its Idempotency-Key, meanwhile.
  */
 export async function acceptResume(deps: ApiDeps, ctx: ApiContext): Promise<AcceptedRun | undefined> {
   const { flow } = ctx.state;
@@ -56,8 +59,7 @@ export async function acceptResume(deps: ApiDeps, ctx: ApiContext): Promise<Acce
   const overrides = (body.block_overrides ?? earlier?.block_overrides ?? {}) as BlockOverrides;
   await requireValidOverrides(deps, definition, 'block_overrides', overrides);
   const valid = listToolSteps(definition);
-  const from = definition.steps.findIndex(({ step_id }) => step_id === pausedAtStep);
-  const tools = requireTools(deps, definition, overrides, body, definition.steps.slice(Math.max(from, 0)));
+  requireChoice(body);
   if (!valid.includes(pausedAtStep))
     throw new ServiceError(
       'PAUSED_STEP_INVALID',
@@ -67,7 +69,9 @@ export async function acceptResume(deps: ApiDeps, ctx: ApiContext): Promise<Acce
   if (!run || !earlier) throw notPaused();
 
   const outputs = accumulatedOutputs as { [stepId: string]: Json };
-  const id = deriveId(executionId, [ctx.state.key.environment, messages, outputs, overrides, tools]);
+  const { tools: sent, toolChoice } = body;
+  const asked = [pausedAtStep, messages, outputs, overrides, sent, toolChoice];
+  const id = deriveId(executionId, [ctx.state.key.environment, ...asked]);
   const accepted = await findAcceptedRun(deps, id);
   if (accepted) {
     ctx.set('Idempotent-Replayed', 'true');
@@ -87,6 +91,14 @@ export async function acceptResume(deps: ApiDeps, ctx: ApiContext): Promise<Acce
     });
   requireMatchingResults(messages, pause.tool_call_ids);
   const iterations = requireIterations(definition, overrides, pause, messages, body.iterationsUsed);
+  const from = definition.steps.findIndex(({ step_id }) => step_id === pausedAtStep);
+  const rest = { steps: definition.steps.slice(from) };
+  const tools = requireTools(deps, definition, overrides, body, rest.steps);
+  requireImageSupport(ctx, deps.registry, {
+    definition: rest,
+    overrides,
+    attachments: earlier.attachments ?? [],
+  });
   requireCredits(flow);
 
   const previous = definition.steps[from - 1];
@@ -104,7 +116,8 @@ export async function acceptResume(deps: ApiDeps, ctx: ApiContext): Promise<Acce
     },
   };
   const { flow_version_id: flowVersionId, version } = run;
-  const continues = { executionId, from, to: definition.steps.length, concludes: true };
+  const to = definition.steps.length;
+  const continues = { executionId, from, to, concludes: true, after: run.concluded_by };
   const stored = { executionId: id, mode: run.mode, input, continues, flowVersionId, version, definition };
   return storeRun(deps, ctx, stored);
 }
@@ -121,13 +134,6 @@ async function findPaused(
     : undefined;
   const pinned = ctx.params.version !== undefined;
   return run?.mode === 'execute' && (!pinned || run.version === version) ? run : undefined;
-}
-
-function notPaused(): ServiceError {
-  return new ServiceError(
-    'EXECUTION_ID_INVALID',
-    'executionId is no run of this flow that waits for tool results at this step: echo what the pause answered.',
-  );
 }
 
 /** A conversation as its pause answered it. */

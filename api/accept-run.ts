@@ -6,6 +6,7 @@ import { throughOutage } from '../db/through-outage.ts';
 import type { FlowDefinition } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { BlockOverrides } from '../flow/overrides.ts';
+import { listBlocks } from '../flow/plan.ts';
 import type { RunOutcome } from '../flow/run.ts';
 import { readAttachments } from './attachments.ts';
 import { requireValidOverrides } from './check-overrides.ts';
@@ -68,7 +69,10 @@ export type RunToStore = Pick<NewRun, 'executionId' | 'mode' | 'input' | 'callba
   definition: FlowDefinition;
 };
 
-/** Stores a run, and with it the step-through `session` it is the first call of. Undefined as in `acceptRun`. */
+/**
+ * Stores a run, and with it the step-through `session` it is the first call of. Undefined as in `acceptRun`, and
+ * when the same resume was stored meanwhile.
+ */
 export async function storeRun(
   deps: ApiDeps,
   ctx: ApiContext,
@@ -83,12 +87,12 @@ export async function storeRun(
   const row = { organizationId, projectId, flowId, flowVersionId, mode, environment: key.environment };
   const rows: NewRun[] = [{ ...row, executionId, input, callback, continues }];
   if (session) rows.unshift({ ...row, ...session, status: 'in_progress' });
-  // Repeated after a lost answer, a keyed run finds its own key taken, and is then found under it.
-  const accepted = await throughOutage(() =>
-    idempotencyKey
-      ? insertKeyedRuns(deps.db, rows, idempotencyKey)
-      : insertRuns(deps.db, rows).then(() => true),
-  );
+  // Repeated after a lost answer, a keyed run finds its own key taken, a resume itself, and is then found under it.
+  const accepted = await throughOutage(() => {
+    if (idempotencyKey) return insertKeyedRuns(deps.db, rows, idempotencyKey);
+    if (continues?.after !== undefined) return deps.db.transaction().execute((tx) => insertRuns(tx, rows));
+    return insertRuns(deps.db, rows).then(() => true);
+  });
   if (!accepted) {
     ctx.state.accepted = undefined;
     return undefined;
@@ -110,7 +114,7 @@ export async function storeRun(
     flowVersionId,
     definition,
     flowId,
-    blockCount: flow.blockCount,
+    blockCount: listBlocks(definition).length,
     callback: callback !== undefined,
   };
 }

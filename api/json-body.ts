@@ -9,6 +9,12 @@ export const BODY_MAX_DEPTH = 64;
 /** Keys that reach for an object's prototype. */
 const REFUSED_KEYS = new Set(['__proto__', 'constructor']);
 
+/** How problems of what callers send are told. */
+export const PARSE_OPTIONS: z.core.ParseContext<z.core.$ZodIssue> = {
+  reportInput: false,
+  error: (issue) => (issue.input === undefined ? 'is required' : undefined),
+};
+
 export type BodyRules = {
   before?: (json: unknown) => void;
   describe?: (error: z.ZodError) => ServiceError;
@@ -27,10 +33,7 @@ export function readBody(
     const json = parseJson(await readBytes(ctx.req, ctx.get('content-length')));
     checkStructure(json);
     before?.(json);
-    const parsed = schema.safeParse(json, {
-      reportInput: false,
-      error: (issue) => (issue.input === undefined ? 'is required' : undefined),
-    });
+    const parsed = schema.safeParse(json, PARSE_OPTIONS);
     if (!parsed.success) throw describe(parsed.error);
     ctx.state.body = parsed.data;
     await next();

@@ -37,6 +37,13 @@ export const runFields = {
 };
 const ignored = z.unknown().optional().meta({ description: 'Ignored: only asynchronous runs call back.' });
 
+/** The rest of a pause: its answer may be sent back as it is. */
+const echo = z
+  .unknown()
+  .optional()
+  .meta({ description: 'Ignored: part of a pause that is sent back whole.' });
+const echoed = { status: echo, toolCalls: echo, flowId: echo, blockCount: echo, cost: echo, blocks: echo };
+
 export const executeRequest = z
   .strictObject({
     ...runFields,
@@ -48,6 +55,7 @@ export const executeRequest = z
     accumulatedOutputs: outputsByStep.optional().meta({ description: 'On resume: echo.' }),
     callbackUrl: ignored,
     callbackEvents: ignored,
+    ...echoed,
   })
   .meta({
     id: 'ExecuteRequest',
@@ -90,7 +98,7 @@ export const retryAfter = header('Retry-After', z.int(), 'Seconds until a reques
 export const idempotentReplayed = header(
   'Idempotent-Replayed',
   z.literal('true'),
-  'Sent when the run was accepted before, under the same Idempotency-Key.',
+  'Sent when the run was accepted before, under the same Idempotency-Key, or as the same resume.',
 );
 
 export const executionId = z.uuid().meta({ description: 'Identifies the run.' });
@@ -170,10 +178,11 @@ export const runList = z
 export const runEvents = z
   .union([
     runState.meta({ description: 'run_started' }),
-    runState
-      .extend({ blocks: receipt.blocks })
-      .meta({ description: 'run_completed, run_failed (GET …/jobs has the result)' }),
-    blockRun.meta({ description: 'block_completed, block_failed' }),
+    runState.extend({ blocks: receipt.blocks }).meta({
+      description:
+        'run_completed, run_failed (GET …/jobs has the result), or run_tool_calls_required, run_in_progress where the run waits for its caller',
+    }),
+    blockRun.meta({ description: 'block_completed, block_failed, block_paused' }),
   ])
   .meta({ id: 'RunEvent', description: 'The `data` of an event, by its name; `id` grows within a run.' });
 

@@ -30,9 +30,10 @@ export function signState(pepper: string, state: PausedState, pausedAt: Date): s
 
 /** Throws INVALID_RESUME unless `token` was signed here, is not too old, and stands for `state`. */
 export function requireState(pepper: string, token: string, state: PausedState): void {
-  const [payload = '', mac = ''] = token.split('.');
-  const expected = macOf(pepper, payload);
-  if (mac.length !== expected.length || !timingSafeEqual(Buffer.from(mac), Buffer.from(expected)))
+  const [payload = ''] = token.split('.');
+  const sent = Buffer.from(token);
+  const expected = Buffer.from(`${payload}.${macOf(pepper, payload)}`);
+  if (sent.length !== expected.length || !timingSafeEqual(sent, expected))
     throw new ServiceError('INVALID_RESUME', 'resumeState is not what this service sent.');
   const { expires, ...signed } = JSON.parse(Buffer.from(payload, 'base64url').toString());
   if (expires < Date.now())

@@ -19,7 +19,7 @@ export const TOOL_REFUSALS = {
     },
     TOOL_RESULTS_MISMATCH: {
       message:
-        'After its tool_calls, every id needs exactly one message {role: tool, tool_call_id, content}, and no other id has one.',
+        'Directly after its tool_calls, every id needs exactly one message {role: tool, tool_call_id, content}, no other id has one, and the conversation ends with the results of the last ones.',
       expected: ['call_1', 'call_2'],
       received: ['call_1'],
     },

@@ -10,7 +10,7 @@ import {
   TOOLS_MAX,
 } from '../flow/limits.ts';
 import { parsedJson } from './flow-schema.ts';
-import { validationError } from './json-body.ts';
+import { PARSE_OPTIONS, PROBLEMS_MAX, validationError } from './json-body.ts';
 
 const name = z
   .string()
@@ -49,13 +49,18 @@ const toolCall = z
   })
   .meta({ id: 'ToolCall' });
 
+/** As many as a conversation has room for: nobody waits for a list of more mistakes. */
+const TOOL_CALLS_MAX = Math.floor(
+  TOOL_MESSAGES_MAX_BYTES / '{"id":"1","type":"function","function":{"name":"","arguments":""}},'.length,
+);
+
 const message = z
   .discriminatedUnion('role', [
     z.object({ role: z.literal('user'), content: z.string() }),
     z.object({
       role: z.literal('assistant'),
       content: z.string().nullish(),
-      tool_calls: z.array(toolCall).optional(),
+      tool_calls: z.array(toolCall).max(TOOL_CALLS_MAX).optional(),
     }),
     z.object({
       role: z.literal('tool'),
@@ -94,10 +99,13 @@ export const toolFields = {
     .optional()
     .meta({ description: 'Sent again, unchanged, on every call that should have them.' }),
   toolChoice: z
-    .union([
-      z.enum(['auto', 'none', 'required']),
-      z.strictObject({ type: z.literal('function'), function: z.strictObject({ name: z.string() }) }),
-    ])
+    .union(
+      [
+        z.enum(['auto', 'none', 'required']),
+        z.strictObject({ type: z.literal('function'), function: z.strictObject({ name: z.string() }) }),
+      ],
+      { error: 'is auto, none, required or {type: function, function: {name}}' },
+    )
     .optional()
     .meta({ description: '`auto` when absent.' }),
 };
@@ -113,25 +121,38 @@ export const resumeFields = {
   }),
 };
 
-/** Throws MESSAGES_TOO_LARGE. Before the shape of the body is looked at. */
+/**
+ * Throws MESSAGES_TOO_LARGE, and what is wrong with the first message that is none: to list all that can be wrong with
+ * a megabyte of them takes seconds. Before the shape of the body is looked at.
+ */
 export function requireMessagesFit(body: unknown): void {
   const messages = (body as { toolCallMessages?: unknown } | null)?.toolCallMessages;
-  const bytes = messages === undefined ? 0 : bytesOf(messages);
+  if (messages === undefined) return;
+  const bytes = bytesOf(messages);
   if (bytes > TOOL_MESSAGES_MAX_BYTES)
     throw new ServiceError(
       'MESSAGES_TOO_LARGE',
       `toolCallMessages have ${bytes} bytes; at most ${TOOL_MESSAGES_MAX_BYTES} are taken.`,
     );
+  for (const [index, each] of Array.isArray(messages) ? messages.entries() : []) {
+    const issues = message.safeParse(each, PARSE_OPTIONS).error?.issues.slice(0, PROBLEMS_MAX);
+    if (issues)
+      throw describeProblems(
+        new z.ZodError(
+          issues.map((issue) => ({ ...issue, path: ['toolCallMessages', index, ...issue.path] })),
+        ),
+      );
+  }
 }
 
 const TOOL_FIELDS = ['tools', 'toolChoice', 'toolCallMessages'];
 
-/** TOOL_NAME_INVALID or TOOLS_INVALID for what is wrong with tools, else the 422 that names each field. */
+/** TOOLS_INVALID, or TOOL_NAME_INVALID when it is names only, for what is wrong with tools, else the 422 that names each field. */
 export function describeProblems(error: z.ZodError): ServiceError {
   const ofTools = error.issues.filter(({ path }) => TOOL_FIELDS.includes(String(path[0])));
   if (ofTools.length === 0) return validationError(error);
   const { message: text, extra } = validationError(new z.ZodError(ofTools));
-  const named = ofTools.find(({ path, code }) => path.at(-1) === 'name' && code === 'invalid_format');
+  const named = ofTools.every(({ path, code }) => path.at(-1) === 'name' && code === 'invalid_format');
   return new ServiceError(named ? 'TOOL_NAME_INVALID' : 'TOOLS_INVALID', text, extra);
 }
 

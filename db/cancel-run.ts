@@ -8,21 +8,25 @@ import type { Db, Tx } from './connect.ts';
  */
 export async function requestCancel(db: Db, executionId: string): Promise<void> {
   const waits = sql<boolean>`status in ('tool_calls_required', 'in_progress')`;
+  const now = sql<Date>`coalesce(cancel_requested_at, now())`;
   await db
     .updateTable('run')
     .set({
-      cancel_requested_at: sql`coalesce(cancel_requested_at, now())`,
+      cancel_requested_at: now,
       status: sql`case when ${waits} then 'failed' else status end`,
       error: sql`case when ${waits} then ${JSON.stringify(CANCELLED)}::json else error end`,
       finished_at: sql`case when ${waits} then now() else finished_at end`,
       pause: null,
     })
-    .where((eb) =>
-      eb.or([
-        eb.and([eb('execution_id', '=', executionId), eb('status', 'not in', ['completed', 'failed'])]),
-        eb.and([eb('continues', '=', executionId), eb('status', '=', 'started')]),
-      ]),
-    )
+    .where('execution_id', '=', executionId)
+    .where('status', 'not in', ['completed', 'failed'])
+    .execute();
+  // Looked for only now: a continuation is accepted before the run is marked, or not at all.
+  await db
+    .updateTable('run')
+    .set({ cancel_requested_at: now })
+    .where('continues', '=', executionId)
+    .where('status', '=', 'started')
     .execute();
 }
 

@@ -1,7 +1,7 @@
 // Lists of runs: of every organization for an operator, of one flow for its callers.
 import { sql } from 'kysely';
 import type { Db } from './connect.ts';
-import { costOfRun, statusOfRun } from './runs.ts';
+import { costOfRun, statusOfRun } from './run-columns.ts';
 import type { Environment, RunMode, RunStatus } from './schema.ts';
 
 /** Each that is absent matches every one; organization, project and flow are slugs. */
@@ -36,7 +36,7 @@ export function listRuns(db: Db, filter: RunFilter) {
       )
       .$if(project !== undefined, (query) => query.where('project.slug', '=', project as string))
       .$if(flow !== undefined, (query) => query.where('flow.slug', '=', flow as string))
-      .$if(status !== undefined, (query) => query.where('run.status', '=', status as RunStatus))
+      .$if(status !== undefined, (query) => query.where(statusOfRun(), '=', status as RunStatus))
       .$if(mode !== undefined, (query) => query.where('run.mode', '=', mode as RunMode))
       .$if(environment !== undefined, (query) =>
         query.where('run.environment', '=', environment as Environment),

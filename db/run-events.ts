@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { BLOCK_RUN_COLUMNS } from './block-runs.ts';
 import type { Db } from './connect.ts';
-import { statusOfRun } from './runs.ts';
+import { statusOfRun } from './run-columns.ts';
 import type { RunStatus } from './schema.ts';
 
 /** A row with a smaller id than one that is visible may still be on its way into the database, for this long. */
@@ -28,7 +28,7 @@ export async function listRecorded(db: Db, executionId: string, after: bigint) {
         .on('block_run.recorded', '>', sql<string>`${after.toString()}::xid8`)
         .on((eb) =>
           eb.or([
-            eb('run.status', '<>', 'started'),
+            eb(statusOfRun(), '<>', 'started'),
             eb('block_run.recorded', '<', sql<string>`pg_snapshot_xmin(pg_current_snapshot())`),
             eb('block_run.finished_at', '<', sql<Date>`now() - ${UNSETTLED_SECONDS} * interval '1 second'`),
           ]),

@@ -63,6 +63,7 @@ export async function findRunStarts(db: Db, executionIds: string[]) {
       'run.result',
       'run.error',
       'run.pause',
+      'run.concluded_by',
       'run.cancel_requested_at as cancelRequestedAt',
     ])
     .select(sql<boolean>`run.callback_url is not null`.as('callback'))

@@ -1,9 +1,11 @@
-import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { WebhookEvent } from '../flow/delivery.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { RunOutcome } from '../flow/run.ts';
+import { notPaused } from '../flow/tool-calls.ts';
 import type { Db, Tx } from './connect.ts';
-import type { Environment, RunMode, RunStatus, RunTable, Schema, StoredRunInput } from './schema.ts';
+import { costOfRun, pauseOfRun, statusOfRun } from './run-columns.ts';
+import type { Environment, RunMode, RunTable, StoredRunInput } from './schema.ts';
 
 export type NewRun = {
   executionId: string;
@@ -19,16 +21,19 @@ export type NewRun = {
   status?: 'started' | 'in_progress';
   /**
    * The run that this one goes on with, and the steps it runs, `from` up to `to` (exclusive) of the plan; `concludes`:
-   * whether its end is that run's end.
+   * whether its end is that run's end. `after`, of a resume: the continuation whose pause it ends, null for the run's own.
    */
-  continues?: { executionId: string; from: number; to: number; concludes: boolean } | undefined;
+  continues?:
+    | { executionId: string; from: number; to: number; concludes: boolean; after?: string | null }
+    | undefined;
 };
 
 /**
  * Accepts runs, together and once: from here on each is finished by its workflow, or started anew by the reconciler.
- * A continuation comes after what it continues.
+ * A continuation comes after what it continues. Answers whether they were not there yet. A resume needs a transaction:
+ * throws EXECUTION_ID_INVALID when its pause is over.
  */
-export async function insertRuns(db: Db | Tx, runs: NewRun[]): Promise<void> {
+export async function insertRuns(db: Db | Tx, runs: NewRun[]): Promise<boolean> {
   const rows = runs.map((run) => ({
     execution_id: run.executionId,
     organization_id: run.organizationId,
@@ -46,11 +51,28 @@ export async function insertRuns(db: Db | Tx, runs: NewRun[]): Promise<void> {
     callback_url: run.callback?.url ?? null,
     callback_events: run.callback?.events ?? null,
   }));
-  await db
+  const { numInsertedOrUpdatedRows = 0n } = await db
     .insertInto('run')
     .values(rows)
     .onConflict((conflict) => conflict.column('execution_id').doNothing())
-    .execute();
+    .executeTakeFirst();
+  if (numInsertedOrUpdatedRows === 0n) return false;
+  for (const { executionId, continues } of runs)
+    if (continues?.after !== undefined)
+      await takePause(db, executionId, continues.executionId, continues.after);
+  return true;
+}
+
+/** Of several resumes of one pause, the first gets it. */
+async function takePause(db: Db | Tx, resumedBy: string, executionId: string, after: string | null) {
+  const { numUpdatedRows } = await db
+    .updateTable('run')
+    .set({ concluded_by: resumedBy })
+    .where('execution_id', '=', executionId)
+    .where('status', '=', 'tool_calls_required')
+    .where('concluded_by', 'is not distinct from', after)
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) throw notPaused();
 }
 
 /**
@@ -64,8 +86,8 @@ export async function finishRun(db: Db | Tx, executionId: string, outcome: RunOu
     finished_at: status === 'tool_calls_required' ? null : new Date(),
     result: status === 'completed' ? JSON.stringify(outcome.result) : null,
     error: status === 'failed' ? JSON.stringify(outcome.error) : null,
-    pause: status === 'tool_calls_required' ? JSON.stringify(outcome.pause) : null,
   };
+  const pause = status === 'tool_calls_required' ? JSON.stringify(outcome.pause) : null;
   // A step-through session goes on after a pause, and after every step but the last.
   const open = sql<boolean>`ended.mode = 'step' and
     (${status} = 'tool_calls_required' or ${status} = 'completed' and not ended.concludes)`;
@@ -73,7 +95,7 @@ export async function finishRun(db: Db | Tx, executionId: string, outcome: RunOu
     .with('ended', (query) =>
       query
         .updateTable('run')
-        .set(ending)
+        .set({ ...ending, pause })
         .where('execution_id', '=', executionId)
         .where('status', '=', 'started')
         .returning(['execution_id', 'continues', 'concludes', 'mode']),
@@ -152,34 +174,6 @@ export async function getRunInput(db: Db, executionId: string): Promise<StoredRu
   return input;
 }
 
-/** The cost of a run's blocks so far, in microcredits, as `cost_microcredits` of a query over `run`. */
-export function costOfRun(eb: ExpressionBuilder<Schema, 'run'>) {
-  return eb
-    .selectFrom('block_run')
-    .select(sql<number>`coalesce(sum(cost_microcredits), 0)::bigint`.as('sum'))
-    .where('block_run.execution_id', 'in', (query) =>
-      query
-        .selectFrom('run as part')
-        .select('part.execution_id')
-        .where((part) =>
-          part.or([
-            part('part.execution_id', '=', part.ref('run.execution_id')),
-            part('part.continues', '=', part.ref('run.execution_id')),
-          ]),
-        ),
-    )
-    .$asScalar()
-    .$notNull()
-    .as('cost_microcredits');
-}
-
-/** A paused run whose caller has come back is under way again; as `status` of a query over `run`. */
-export function statusOfRun() {
-  return sql<RunStatus>`case when run.status = 'tool_calls_required' and exists (
-    select from run part where part.continues = run.execution_id and part.status = 'started'
-  ) then 'started' else run.status end`;
-}
-
 /** A run as callers know it, with the number of its version and its cost so far. Within the flow: a foreign id is not found. */
 export function findRun(db: Db, flowId: string, executionId: string) {
   return db
@@ -194,13 +188,12 @@ export function findRun(db: Db, flowId: string, executionId: string) {
       'run.environment',
       'run.result',
       'run.error',
-      'run.pause',
       'run.concluded_by',
       'run.cancel_requested_at',
       'run.started_at',
       'run.finished_at',
     ])
-    .select([costOfRun, statusOfRun().as('status')])
+    .select([costOfRun, statusOfRun().as('status'), pauseOfRun().as('pause')])
     .where('run.continues', 'is', null)
     .where('run.flow_id', '=', flowId)
     .where('run.execution_id', '=', executionId)
@@ -212,17 +205,21 @@ export type RunRow = NonNullable<Awaited<ReturnType<typeof findRun>>>;
 export async function findOutcome(db: Db, executionId: string): Promise<RunOutcome | undefined> {
   const row = await db
     .selectFrom('run')
-    .select(['status', 'result', 'error', 'pause'])
+    .select(['status', 'result', 'error', 'pause', 'concluded_by'])
     .where('execution_id', '=', executionId)
     .executeTakeFirst();
   return row && toOutcome(row);
 }
 
-/** The outcome that a row records; undefined while the run is under way. */
+/**
+ * How the call ended that a row stands for; undefined while it is under way. That of a resumed run is its first pause:
+ * what the row tells beyond it happened in its continuations.
+ */
 export function toOutcome(
-  row: Pick<Selectable<RunTable>, 'status' | 'result' | 'error' | 'pause'>,
+  row: Pick<Selectable<RunTable>, 'status' | 'result' | 'error' | 'pause' | 'concluded_by'>,
 ): RunOutcome | undefined {
   const { status, result, error, pause } = row;
+  if (row.concluded_by && pause) return { status: 'tool_calls_required', pause };
   if (status === 'failed' && error) return { status, error };
   if (status === 'completed' && result) return { status, result };
   if (status === 'tool_calls_required' && pause) return { status, pause };

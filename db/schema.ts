@@ -127,8 +127,9 @@ export interface RunTable {
   step_to: number | null;
   /** Whether its end is the end of the run it continues. */
   concludes: Default<boolean>;
-  /** The continuation that ended last; `result` refers to its blocks. */
+  /** The continuation that ended last, or that resumed last; `result` refers to its blocks. */
   concluded_by: string | null;
+  /** Where this call paused. */
   pause: ColumnType<PausePoint | null, string | null, string | null>;
 }
 

@@ -90,22 +90,22 @@ export function countRounds(messages: ToolCallMessage[]): number {
 }
 
 /**
- * Throws TOOL_RESULTS_MISMATCH unless each tool call has exactly one result, after it and before the next assistant
- * message, and the last calls are those with the ids `expected`.
+ * Throws TOOL_RESULTS_MISMATCH unless each tool call has exactly one result, directly after its message, and the
+ * conversation ends with the results of the calls with the ids `expected`.
  */
 export function requireMatchingResults(messages: ToolCallMessage[], expected: string[]): void {
-  const rounds: { asked: string[]; answered: string[] }[] = [];
+  let round: { asked: string[]; answered: string[] } | undefined;
   for (const message of messages) {
-    if (hasCalls(message)) rounds.push({ asked: message.tool_calls.map(({ id }) => id), answered: [] });
-    if (message.role !== 'tool') continue;
-    const round = rounds.at(-1);
-    if (!round) throw mismatch([], [message.tool_call_id]);
-    round.answered.push(message.tool_call_id);
+    if (message.role === 'tool') {
+      if (!round) throw mismatch([], [message.tool_call_id]);
+      round.answered.push(message.tool_call_id);
+      continue;
+    }
+    if (round && !sameIds(round.asked, round.answered)) throw mismatch(round.asked, round.answered);
+    round = hasCalls(message) ? { asked: message.tool_calls.map(({ id }) => id), answered: [] } : undefined;
   }
-  for (const { asked, answered } of rounds) if (!sameIds(asked, answered)) throw mismatch(asked, answered);
-  const last = rounds.at(-1);
-  if (!last || !sameIds(last.asked, expected)) throw mismatch(expected, last?.answered ?? []);
-  if (messages.at(-1)?.role !== 'tool') throw mismatch(expected, []);
+  const { asked = [], answered = [] } = round ?? {};
+  if (!sameIds(asked, expected) || !sameIds(asked, answered)) throw mismatch(expected, answered);
 }
 
 function hasCalls(message: ToolCallMessage): message is AssistantMessage & { tool_calls: ToolCall[] } {
@@ -113,13 +113,22 @@ function hasCalls(message: ToolCallMessage): message is AssistantMessage & { too
 }
 
 function sameIds(a: string[], b: string[]): boolean {
-  return a.length === b.length && new Set(a).size === a.length && a.every((id) => b.includes(id));
+  const known = new Set(b);
+  return a.length === b.length && new Set(a).size === a.length && a.every((id) => known.has(id));
 }
 
 function mismatch(expected: string[], received: string[]): ServiceError {
   return new ServiceError(
     'TOOL_RESULTS_MISMATCH',
-    'After its tool_calls, every id needs exactly one message {role: tool, tool_call_id, content}, and no other id has one.',
+    'Directly after its tool_calls, every id needs exactly one message {role: tool, tool_call_id, content}, no other id has one, and the conversation ends with the results of the last ones.',
     { expected, received },
+  );
+}
+
+/** The error of a resume that finds no run waiting for it. */
+export function notPaused(): ServiceError {
+  return new ServiceError(
+    'EXECUTION_ID_INVALID',
+    'executionId is no run of this flow that waits for tool results at this step: echo what the pause answered.',
   );
 }

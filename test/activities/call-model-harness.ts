@@ -1,8 +1,14 @@
 // A fake model server per test, and callModel against it.
 import assert from 'node:assert/strict';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { callModel, type ModelDeps, type ModelUsage } from '../../activities/call-model.ts';
-import type { Block, Json } from '../../flow/definition.ts';
+import {
+  callModel,
+  type ModelDeps,
+  type ModelReply,
+  type ModelRequest,
+  type ModelUsage,
+} from '../../activities/call-model.ts';
+import type { Block } from '../../flow/definition.ts';
 import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
 import { createRegistry } from '../../models/registry.ts';
 import { type Behaviour, type FakeModelServer, startFakeModelServer } from '../fakes/model-server.ts';
@@ -15,8 +21,8 @@ const validator: ModelDeps['validator'] = {
   },
 };
 
-/** The output, and what it used. */
-type ModelReply = ModelUsage & { output: Json };
+/** The answer, and what it used. */
+type Called = ModelUsage & ModelReply;
 
 /** `server` is a new one in each test, and the provider of openai, anthropic and google. */
 export type CallModelHarness = {
@@ -24,8 +30,8 @@ export type CallModelHarness = {
   /** What the calls so far have used, and what each request was to be reserved. */
   usage: ModelUsage;
   reserved: number[];
-  call(block?: Partial<Block>, signal?: AbortSignal): Promise<ModelReply>;
-  callAfter(behaviour: Behaviour): Promise<ModelReply>;
+  call(block?: Partial<Block>, signal?: AbortSignal, more?: Partial<ModelRequest>): Promise<Called>;
+  callAfter(behaviour: Behaviour): Promise<Called>;
 };
 
 /** Registers the hooks of the enclosing `describe`. */
@@ -38,16 +44,20 @@ export function useCallModel(): CallModelHarness {
   });
   afterEach(() => harness.server.close());
 
-  async function call(block: Partial<Block> = {}, signal = new AbortController().signal) {
+  async function call(
+    block: Partial<Block> = {},
+    signal = new AbortController().signal,
+    more: Partial<ModelRequest> = {},
+  ): Promise<Called> {
     const { server, usage, reserved } = harness;
     const { provider } = server;
     const providers = { openai: provider, anthropic: provider, google: provider };
     const llm = { step_id: 's', name: 'S', processor_type: 'llm', model: 'openai/gpt-4o-mini' } as const;
     const reserve = async (microcredits: number) => void reserved.push(microcredits);
     const conversation = [{ role: 'user' as const, content: 'Who was Ada?' }];
-    const request = { block: { ...llm, ...block }, conversation, usage, reserve };
-    const { output } = await callModel({ providers, registry: createRegistry(), validator }, request, signal);
-    return { output, ...usage };
+    const request = { block: { ...llm, ...block }, conversation, usage, reserve, ...more };
+    const reply = await callModel({ providers, registry: createRegistry(), validator }, request, signal);
+    return { ...reply, ...usage };
   }
   function callAfter(behaviour: Behaviour) {
     harness.server.will(behaviour);

@@ -63,7 +63,7 @@ describe('throughOutage', () => {
       );
       assert.equal(attempts, 1);
     } finally {
-      await sql`select pg_terminate_backend(pid) from pg_stat_activity where query like 'select pg_sleep%'`.execute(
+      await sql`select pg_terminate_backend(pid) from pg_stat_activity where query like 'select pg_sleep%' and datname = current_database()`.execute(
         database.db,
       );
       await silent.destroy();

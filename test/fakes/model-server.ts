@@ -16,6 +16,8 @@ export type FakeModelServer = {
   calls: ModelCall[];
   /** Appends what the next calls get; a call without a behaviour gets status 418. */
   will(...behaviours: Behaviour[]): void;
+  /** Leaves out what no call got. */
+  forget(): void;
   /** Resolves with the response of the next call, when its behaviour has been played. */
   nextCall(): Promise<ServerResponse>;
   close(): Promise<void>;
@@ -31,6 +33,18 @@ export function answer(
     object: 'chat.completion',
     choices: [{ index: 0, message: { role: 'assistant', content, refusal }, finish_reason }],
     usage: usage && { prompt_tokens: 10, completion_tokens: 5, ...usage },
+  });
+}
+
+/** A completion that asks for tools; `calls` as a provider writes them, `arguments` as JSON text. */
+export function callTools(calls: unknown[], content: string | null = null): Behaviour {
+  return respond(200, {
+    id: 'chatcmpl-fake',
+    object: 'chat.completion',
+    choices: [
+      { index: 0, message: { role: 'assistant', content, tool_calls: calls }, finish_reason: 'tool_calls' },
+    ],
+    usage: { prompt_tokens: 10, completion_tokens: 5 },
   });
 }
 
@@ -81,6 +95,7 @@ export async function startFakeModelServer(): Promise<FakeModelServer> {
     },
     calls,
     will: (...behaviours) => void script.push(...behaviours),
+    forget: () => void script.splice(0),
     async nextCall() {
       const [response] = await once(played, 'call');
       return response;

@@ -7,6 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { startDemoModelServer } from '../../embedded/demo-model-server.ts';
 import type { Step } from '../../flow/definition.ts';
+import { workflowIdOf } from '../../flow/run.ts';
 import { code, llm, passthrough } from '../blocks.ts';
 import { answerWith, type WebhookReceiver } from '../fakes/webhook-receiver.ts';
 import { startWebhookWeir } from '../webhooks.ts';
@@ -75,10 +76,10 @@ const CANCELLED_FLOWS: { [name: string]: Step[] } = {
   'cancelled-code': [code('spin', 'for (;;);', { processor_config: { timeout_ms: 30_000 } })],
 };
 
-async function record(name: string, executionId: string): Promise<void> {
+async function record(name: string, workflowId: string): Promise<void> {
   const file = path.join(import.meta.dirname, '..', 'histories', `${name}.json`);
   if (existsSync(file)) return;
-  const history = await weir.client.workflow.getHandle(executionId).fetchHistory();
+  const history = await weir.client.workflow.getHandle(workflowId).fetchHistory();
   // Stack traces name the folders it was recorded in, which are nobody's business.
   const root = path.join(import.meta.dirname, '..', '..');
   const folders = [path.dirname(realpathSync(path.join(root, 'node_modules'))), root];
@@ -108,6 +109,42 @@ for (const [name, steps] of Object.entries(CANCELLED_FLOWS)) {
   await weir.finish(flow, body.executionId, tenant.key);
   await record(name, body.executionId);
 }
+// A run that pauses for a tool, its resume, and the rest of the flow after it.
+const asking = await weir.createFlow(tenant, [
+  code('a', 'return message;'),
+  llm('ask', 'Use get_weather: {{previous_output}}', 'demo/chat', {
+    processor_config: { tools_enabled: true },
+  }),
+  code('b', 'return input;'),
+]);
+const tools = [{ type: 'function', function: { name: 'get_weather' } }];
+const { body: paused } = await weir.call('POST', `${asking}/execute`, {
+  key: tenant.key,
+  body: { message: 'hello', tools },
+});
+await record('paused', paused.executionId);
+const { executionId, pausedAtStep, toolCallMessages, toolCalls, accumulatedOutputs } = paused;
+const results = toolCalls.map(({ id }: { id: string }) => ({
+  role: 'tool',
+  tool_call_id: id,
+  content: 'sunny',
+}));
+await weir.call('POST', `${asking}/execute`, {
+  key: tenant.key,
+  body: {
+    executionId,
+    pausedAtStep,
+    toolCallMessages: [...toolCallMessages, ...results],
+    accumulatedOutputs,
+    tools,
+  },
+});
+const resumed = await weir.db
+  .selectFrom('run')
+  .select(['execution_id as executionId', 'continues'])
+  .where('continues', '=', executionId)
+  .executeTakeFirstOrThrow();
+await record('resumed', workflowIdOf(resumed));
 const hook = weir.hooks[0] as WebhookReceiver;
 const ends = (id: string) =>
   weir.deliveryWhen(

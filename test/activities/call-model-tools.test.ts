@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import type { ToolCallMessage, ToolChoice, ToolDefinition } from '../../flow/tool-calls.ts';
+import { answer, callTools, respond } from '../fakes/model-server.ts';
+import { useCallModel } from './call-model-harness.ts';
+
+const tools: ToolDefinition[] = [{ type: 'function', function: { name: 'f' } }];
+const prompt: ToolCallMessage = { role: 'user', content: 'Who was Ada?' };
+const f = { name: 'f', arguments: '{"a":1}' };
+
+describe('callModel with tools', () => {
+  const harness = useCallModel();
+  const call = (more: { tool_choice?: ToolChoice; conversation?: ToolCallMessage[] } = {}) =>
+    harness.call({}, undefined, { tools, ...more });
+  // biome-ignore lint/suspicious/noExplicitAny: conversations of every shape
+  const askedFor = async (calls: unknown[], content?: string): Promise<any> => {
+    harness.server.will(callTools(calls, content));
+    const reply = await call();
+    assert.equal(reply.paused, true);
+    return reply.output;
+  };
+
+  it('answers the conversation, its calls last, and what it cost', async () => {
+    harness.server.will(callTools([{ id: 'c1', type: 'function', function: f }]));
+    const asked = {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id: 'c1', type: 'function', function: f }],
+    };
+    assert.deepEqual(await call(), {
+      output: [prompt, asked],
+      paused: true,
+      model: 'openai/gpt-4o-mini',
+      promptTokens: 10,
+      completionTokens: 5,
+      costMicrocredits: 10 * 15 + 5 * 60,
+    });
+  });
+
+  it('keeps what the model says beside its calls; nothing said is null', async () => {
+    const calls = [{ id: 'c1', type: 'function', function: f }];
+    assert.equal((await askedFor(calls, 'Let me see'))[1].content, 'Let me see');
+    assert.equal((await askedFor(calls, ''))[1].content, null);
+  });
+
+  it('gives calls that come without an id, or with that of another, one of their own', async () => {
+    const calls = [
+      { function: f },
+      { id: null, function: f },
+      { id: '', function: f },
+      { id: 'c', function: f },
+    ];
+    const [, { tool_calls }] = await askedFor([...calls, { id: 'c', function: f }]);
+    const ids: string[] = tool_calls.map(({ id }: { id: string }) => id);
+    assert.equal(new Set(ids).size, 5);
+    assert.equal(ids[3], 'c');
+    for (const id of ids) assert.match(id, /^(c|call_[0-9a-f-]{36})$/);
+    for (const { type } of tool_calls) assert.equal(type, 'function');
+  });
+
+  it('makes an empty object of missing arguments and leaves others as the model wrote them', async () => {
+    const written = ['', 'not json', '{"a":'];
+    const calls = [
+      { name: 'f' },
+      { name: 'f', arguments: null },
+      ...written.map((text) => ({ name: 'f', arguments: text })),
+    ];
+    const [, { tool_calls }] = await askedFor(
+      calls.map((each, index) => ({ id: `${index}`, function: each })),
+    );
+    assert.deepEqual(
+      tool_calls.map((each: { function: { arguments: string } }) => each.function.arguments),
+      ['{}', '{}', ...written],
+    );
+  });
+
+  it('hands extra_content of a provider through, and back to it', async () => {
+    const extra_content = { google: { thought_signature: 'c2ln' } };
+    const conversation = await askedFor([{ id: 'c', type: 'function', function: f, extra_content }]);
+    assert.deepEqual(conversation[1].tool_calls[0].extra_content, extra_content);
+    harness.server.will(answer('ok'));
+    await call({ conversation: [...conversation, { role: 'tool', tool_call_id: 'c', content: '1' }] });
+    assert.partialDeepStrictEqual(harness.server.calls[1]?.body, { messages: conversation });
+  });
+
+  it('takes calls for none where no tools were offered', async () => {
+    harness.server.will(callTools([{ id: 'c', type: 'function', function: f }], 'Hello'));
+    assert.deepEqual(
+      [(await harness.call()).output, (await harness.server.calls)[0]?.body.tools],
+      ['Hello', undefined],
+    );
+  });
+
+  it('repairs an answer without calling tools, and counts both requests', async () => {
+    harness.server.will(answer('no'), answer('{"a":1}'));
+    const outputSchema = { type: 'object', required: ['a'] };
+    const reply = await harness.call({ outputSchema }, undefined, { tools, tool_choice: 'required' });
+    assert.deepEqual([reply.output, reply.paused, reply.promptTokens], [{ a: 1 }, undefined, 20]);
+    assert.deepEqual(
+      harness.server.calls.map(({ body }) => body.tool_choice),
+      ['required', 'none'],
+    );
+  });
+
+  it('does not check calls against the outputSchema', async () => {
+    harness.server.will(callTools([{ id: 'c', type: 'function', function: f }], 'no JSON'));
+    const reply = await harness.call({ outputSchema: { type: 'object' } }, undefined, { tools });
+    assert.equal(reply.paused, true);
+    assert.equal(harness.server.calls.length, 1);
+  });
+
+  it('tries again when the calls cannot be read', async () => {
+    for (const tool_calls of ['many', [{}], [{ id: 'c', type: 'function', function: { name: 1 } }]]) {
+      harness.server.will(respond(200, { choices: [{ message: { role: 'assistant', tool_calls } }] }));
+      await assert.rejects(call(), { name: 'ModelUnavailable' });
+    }
+  });
+});
