@@ -11,7 +11,7 @@ import { deliveryHeaders } from './delivery-headers.ts';
 import type { DestinationGate } from './destination-gate.ts';
 import { persist } from './persist.ts';
 
-const RESPONSE_BODY_MAX_CHARS = 1_024;
+const TEXT_MAX_CHARS = 1_024;
 
 export type DeliveryDeps = { db: Db; encryption: Encryption; post: GuardedPost; gate: DestinationGate };
 
@@ -82,12 +82,7 @@ function judge({ status, body }: { status: number; body: Buffer }): Judgement {
   return {
     status: succeeded ? 'succeeded' : final ? 'failed_permanent' : 'failed_retry',
     responseStatus: status,
-    // A text column takes no NUL.
-    responseBody: body
-      .toString()
-      .slice(0, RESPONSE_BODY_MAX_CHARS)
-      .toWellFormed()
-      .replaceAll('\0', '\u{fffd}'),
+    responseBody: keepable(body.toString()),
     errorMessage: succeeded ? null : `The receiver answered ${status}.`,
   };
 }
@@ -98,8 +93,13 @@ function judgeFailure(error: unknown): Judgement {
     status: error instanceof DestinationBlocked ? 'failed_permanent' : 'failed_retry',
     responseStatus: null,
     responseBody: null,
-    errorMessage: error.message,
+    errorMessage: keepable(error.message),
   };
+}
+
+/** The beginning of what the other side chose, its certificate's names included; a text column takes no NUL. */
+function keepable(text: string): string {
+  return text.slice(0, TEXT_MAX_CHARS).toWellFormed().replaceAll('\0', '\u{fffd}');
 }
 
 /** As operators see it in the Temporal Web UI; the engine waits `nextRetryDelay` exactly. */

@@ -1,6 +1,7 @@
 // POST …/jobs/{executionId}/cancel: stops a run and what it spends.
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { listUnderWay, requestCancel } from '../db/cancel-run.ts';
+import { findRunDelivery } from '../db/open-deliveries.ts';
 import { findRun, finishRun, type RunRow } from '../db/runs.ts';
 import { CANCELLED, type RunOutcome, workflowIdOf } from '../flow/run.ts';
 import { authenticate } from './authenticate.ts';
@@ -11,6 +12,7 @@ import { loadFlow } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
 import { answer, flowPaths, READ_ERRORS } from './operations.ts';
 import { runState } from './requests.ts';
+import { startDeliverySoon } from './start-delivery.ts';
 import { toRun } from './to-run.ts';
 
 /** A caller does not wait longer for an engine that is away; the reconciler hands the cancellation on. */
@@ -53,9 +55,10 @@ async function cancel(deps: ApiDeps, run: RunRow): Promise<RunRow> {
 }
 
 async function cancelWorkflow(
-  { db, client, localRuns }: ApiDeps,
+  deps: ApiDeps,
   run: { executionId: string; continues: string | null },
 ): Promise<void> {
+  const { db, client, localRuns } = deps;
   try {
     await client.withDeadline(Date.now() + CANCEL_TIMEOUT_MS, () =>
       client.workflow.getHandle(workflowIdOf(run)).cancel(),
@@ -64,7 +67,10 @@ async function cancelWorkflow(
     // Without a workflow it was not started yet, or has just ended.
     if (error instanceof WorkflowNotFoundError) {
       const outcome: RunOutcome = { status: 'failed', error: CANCELLED };
-      if (await finishRun(db, run.executionId, outcome)) localRuns?.end(run.executionId, outcome);
+      if (!(await finishRun(db, run.executionId, outcome))) return;
+      localRuns?.end(run.executionId, outcome);
+      const delivery = await findRunDelivery(db, run.executionId);
+      if (delivery) await startDeliverySoon(deps, delivery);
     } else console.error(`Run ${run.executionId} could not be cancelled yet: ${error}`);
   }
 }

@@ -55,6 +55,12 @@ const blocks = [
 
 const cost = 0.0034;
 
+export const callbackRequest = {
+  ...runRequest,
+  callbackUrl: 'https://hooks.example.com/weir',
+  callbackEvents: ['flow.failed'],
+};
+
 export const completed = { executionId, status: 'completed', result, ...flow, cost, blocks };
 
 const NO_CREDITS =

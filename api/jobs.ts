@@ -6,7 +6,15 @@ import { acceptRun } from './accept-run.ts';
 import { authenticate } from './authenticate.ts';
 import type { ApiDeps, ApiMiddleware, Route } from './context.ts';
 import { describePause } from './describe-outcome.ts';
-import { accepted, ended, imageRequest, overridingRequest, runRequest, underWay } from './examples.ts';
+import {
+  accepted,
+  callbackRequest,
+  ended,
+  imageRequest,
+  overridingRequest,
+  runRequest,
+  underWay,
+} from './examples.ts';
 import { readBody } from './json-body.ts';
 import { limitRate } from './limit-rate.ts';
 import { loadFlow } from './load-flow.ts';
@@ -37,6 +45,7 @@ export function jobRoutes(deps: ApiDeps): Route[] {
         message: runRequest,
         overrides: overridingRequest,
         images: imageRequest,
+        callback: callbackRequest,
       }),
       responses: {
         202: runAnswer('The run is accepted and will end, whatever process fails meanwhile.', jobAccepted, {

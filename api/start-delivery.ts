@@ -6,8 +6,9 @@ import {
   describeDelivery,
   webhookTaskQueue,
 } from '../flow/delivery.ts';
+import type { ApiDeps } from './context.ts';
 
-/** A caller waits no longer; the reconciler starts what is recorded. */
+/** A caller waits no longer. */
 const START_TIMEOUT_MS = 5_000;
 
 /** Starts the workflow of a recorded delivery, unless that round of it was started already. `taskQueue` is that of runs. */
@@ -25,4 +26,11 @@ export async function startDelivery(client: Client, taskQueue: string, call: Del
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }
+}
+
+/** The same for a request that has its answer in any case: a delivery that can't be started now is the reconciler's. */
+export async function startDeliverySoon({ client, config }: ApiDeps, call: DeliveryCall): Promise<void> {
+  await startDelivery(client, config.taskQueue, call).catch((error: unknown) =>
+    console.error(`Delivery ${call.deliveryId} could not be started yet: ${error}`),
+  );
 }

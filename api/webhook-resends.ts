@@ -20,7 +20,7 @@ import {
   ORGANIZATION_ERRORS,
   WEBHOOKS_PATH,
 } from './operations.ts';
-import { startDelivery } from './start-delivery.ts';
+import { startDeliverySoon } from './start-delivery.ts';
 import { deliveryNotFound, toDelivery } from './to-delivery.ts';
 import { delivery, pendingDelivery, recovery, testOf } from './webhook-examples.ts';
 import { deliveryRecord, recovered, recoverRequest, testRequest } from './webhook-schema.ts';
@@ -146,11 +146,8 @@ function samplePayload(event: WebhookEvent, organizationId: string): DeliveryPay
     : { ...about, errorMessage: 'This is a test.', failureReason: 'error' };
 }
 
-/** The delivery is recorded: should its workflow not start now, the reconciler starts it. */
 async function startAndAnswer(deps: ApiDeps, ctx: ApiContext, call: DeliveryCall): Promise<void> {
-  await startDelivery(deps.client, deps.config.taskQueue, call).catch((error: unknown) =>
-    console.error(`Delivery ${call.deliveryId} could not be started yet: ${error}`),
-  );
+  await startDeliverySoon(deps, call);
   const row = await throughOutage(() => findDelivery(deps.db, call.organizationId, call.deliveryId));
   ctx.status = 202;
   ctx.body = row && toDelivery(row);

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { ApplicationFailure } from '@temporalio/activity';
 import { attemptDelivery } from '../../activities/attempt-delivery.ts';
 import { createDestinationGate } from '../../activities/destination-gate.ts';
 import { connect, type Db } from '../../db/connect.ts';
 import { createEncryption } from '../../db/encrypt.ts';
 import { insertTestDelivery } from '../../db/open-deliveries.ts';
 import { insertOrganization } from '../../db/organizations.ts';
+import { NoAnswer } from '../../net/guarded-post.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
 
 describe('an attempt', () => {
@@ -67,6 +69,18 @@ describe('an attempt', () => {
     await database.db.updateTable('webhook_delivery').set({ status: 'pending', round: 2 }).execute();
     assert.equal(await attemptDelivery(depsWith(database.db), call, 1), 'over');
     assert.equal(sent, 1);
+  });
+
+  it('keeps what the receiver made of it, whatever that holds', async () => {
+    const call = await record();
+    const post = () => Promise.reject(new NoAnswer(`\0\ud800${'x'.repeat(100_000)}`));
+    await assert.rejects(attemptDelivery({ ...depsWith(database.db), post }, call, 1), ApplicationFailure);
+    const { status, error_message } = await database.db
+      .selectFrom('webhook_delivery')
+      .select(['status', 'error_message'])
+      .where('id', '=', call.deliveryId)
+      .executeTakeFirstOrThrow();
+    assert.deepEqual([status, error_message?.length], ['failed_retry', 1_024]);
   });
 
   it('is none when its destination is busy', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
+import { insertRuns } from '../../db/runs.ts';
 import { code, llm, passthrough } from '../blocks.ts';
 import type { Received } from '../fakes/webhook-receiver.ts';
 import type { Answer, Tenant } from '../harness.ts';
@@ -131,6 +132,31 @@ describe('webhook events', () => {
       [executionId, 'flow.failed', 'error'],
     );
   });
+
+  it('sends flow.failed at once when the run is cancelled before its workflow was started', async () => {
+    const flow = await weir.createFlow(tenant, []);
+    const { id, project_id } = await weir.db
+      .selectFrom('flow')
+      .select(['id', 'project_id'])
+      .where('slug', '=', flow.split('/')[2] as string)
+      .executeTakeFirstOrThrow();
+    const version = await weir.db
+      .selectFrom('flow_version')
+      .select('id')
+      .where('flow_id', '=', id)
+      .executeTakeFirstOrThrow();
+    const executionId = randomUUID();
+    const run = { organizationId: tenant.organizationId, projectId: project_id, flowId: id };
+    const input = { message: 'm', parameters: {}, block_overrides: {} };
+    const callback = { url: `https://${hook().host}/`, events: ['flow.failed' as const] };
+    await insertRuns(weir.db, [
+      { ...run, executionId, flowVersionId: version.id, mode: 'jobs', environment: 'live', input, callback },
+    ]);
+    const count = hook().received.length;
+    await weir.call('POST', `${flow}/jobs/${executionId}/cancel`, { key: tenant.key });
+    await hook().arrived(count + 1);
+    assert.equal(JSON.parse(String(hook().received.at(-1)?.body)).executionId, executionId);
+  }).timeout(10_000);
 
   it('reports a run whose last step is a parallel one, and one without steps', async () => {
     const branches = { a: [passthrough('a')], b: [code('b', 'return 2;')] };
