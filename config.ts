@@ -35,6 +35,12 @@ const environment = z.object({
   WEIR_PORT: port.default(8787),
   /** Where callers reach the API, without a trailing slash; http://WEIR_HOST:WEIR_PORT when absent. */
   WEIR_PUBLIC_URL: z.url().optional(),
+  /** The OpenID Connect issuer whose JWTs are accepted, exactly as its discovery document says; none when absent. */
+  WEIR_OIDC_ISSUER: z.url({ protocol: /^https?$/ }).optional(),
+  /** `aud` of JWTs for management and execution; <public url>/api/v1 when absent. */
+  WEIR_OIDC_AUDIENCE: z.string().min(1).optional(),
+  /** `aud` of JWTs for MCP; <public url>/api/v1/mcp/ when absent. */
+  WEIR_MCP_AUDIENCE: z.string().min(1).optional(),
   /** Temporal task queue of flow runs. */
   WEIR_TASK_QUEUE: z.string().min(1).default('weir-flows'),
   /** Processes kept for user code. */
@@ -83,6 +89,8 @@ export type Config = {
   host: string;
   port: number;
   publicUrl: string | undefined;
+  /** Whose JWTs are accepted; undefined: API keys only. */
+  oidc: { issuer: string; audience: string; mcpAudience: string } | undefined;
   /** From TEMPORAL_ADDRESS and Temporal's other standard variables, or its configuration file. */
   temporal: ReturnType<typeof loadClientConnectConfig>;
   taskQueue: string;
@@ -115,7 +123,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     apiKeyPepper: values.WEIR_API_KEY_PEPPER,
     host: values.WEIR_HOST,
     port: values.WEIR_PORT,
-    publicUrl: values.WEIR_PUBLIC_URL?.replace(/\/+$/, ''),
+    publicUrl: publicUrlOf(values),
+    oidc: readOidc(values),
     temporal: loadClientConnectConfig({ overrideEnvVars: env as Record<string, string> }),
     taskQueue: values.WEIR_TASK_QUEUE,
     sandboxProcesses: values.WEIR_SANDBOX_PROCESSES,
@@ -128,6 +137,27 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     dialMap: values.WEIR_TEST_DIAL_MAP,
     providers: readProviders(env),
   };
+}
+
+type Values = z.infer<typeof environment>;
+
+function publicUrlOf(values: Values): string | undefined {
+  return values.WEIR_PUBLIC_URL?.replace(/\/+$/, '');
+}
+
+function readOidc(values: Values): Config['oidc'] {
+  const issuer = values.WEIR_OIDC_ISSUER;
+  if (!issuer) return undefined;
+  const { protocol, hostname } = new URL(issuer);
+  const local = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+  if (protocol === 'http:' && !local && values.NODE_ENV === 'production')
+    throw new Error(`WEIR_OIDC_ISSUER: ${issuer} must be https: its keys decide who is let in.`);
+  const base = publicUrlOf(values) ?? `http://${values.WEIR_HOST}:${values.WEIR_PORT}`;
+  const audience = values.WEIR_OIDC_AUDIENCE ?? `${base}/api/v1`;
+  const mcpAudience = values.WEIR_MCP_AUDIENCE ?? `${base}/api/v1/mcp/`;
+  if (audience === mcpAudience)
+    throw new Error('WEIR_OIDC_AUDIENCE and WEIR_MCP_AUDIENCE must differ: a token is for one of them.');
+  return { issuer, audience, mcpAudience };
 }
 
 function readProviders(env: NodeJS.ProcessEnv): Record<string, Provider> {

@@ -67,7 +67,7 @@ export async function acceptResume(deps: ApiDeps, ctx: ApiContext): Promise<Acce
   if (!run || !earlier) throw notPaused();
 
   const outputs = accumulatedOutputs as { [stepId: string]: Json };
-  const id = deriveId(executionId, [ctx.state.key.environment, messages, outputs, overrides, tools]);
+  const id = deriveId(executionId, [ctx.state.principal.environment, messages, outputs, overrides, tools]);
   const accepted = await findAcceptedRun(deps, id);
   if (accepted) {
     ctx.set('Idempotent-Replayed', 'true');

@@ -60,12 +60,13 @@ export async function storeRun(
   run: RunToStore,
   session?: Pick<NewRun, 'executionId' | 'input'>,
 ): Promise<AcceptedRun | undefined> {
-  const { flow, key, idempotencyKey } = ctx.state;
+  const { flow, principal, idempotencyKey } = ctx.state;
+  const { environment } = principal;
   const { executionId, mode, input, continues } = run;
   ctx.state.accepted = { executionId: continues?.executionId ?? executionId };
   const { organizationId, projectId, flowId } = flow;
   const { flowVersionId, version, definition } = run;
-  const row = { organizationId, projectId, flowId, flowVersionId, mode, environment: key.environment };
+  const row = { organizationId, projectId, flowId, flowVersionId, mode, environment };
   const rows: NewRun[] = [{ ...row, executionId, input, continues }];
   if (session) rows.unshift({ ...row, ...session, status: 'in_progress' });
   // Repeated after a lost answer, a keyed run finds its own key taken, and is then found under it.
@@ -91,7 +92,7 @@ export async function storeRun(
     flow: flowSlug,
     version,
     mode,
-    environment: key.environment,
+    environment,
     flowVersionId,
     definition,
     flowId,

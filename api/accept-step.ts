@@ -108,7 +108,13 @@ async function resume(
   const { definition, input, continues } = run;
   const { from, to, executionId } = continues;
   const step_id = definition.steps[from]?.step_id ?? '';
-  const executionIdOfCall = deriveId(executionId, [ctx.state.key.environment, from, to, messages, input]);
+  const executionIdOfCall = deriveId(executionId, [
+    ctx.state.principal.environment,
+    from,
+    to,
+    messages,
+    input,
+  ]);
   const accepted = await findAcceptedRun(deps, executionIdOfCall);
   if (accepted) {
     ctx.set('Idempotent-Replayed', 'true');

@@ -1,26 +1,66 @@
-// API keys (spec: Authentication, "API key format").
+// API keys and JWTs (spec: Authentication).
 import type { FoundApiKey } from '../db/api-keys.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { parseApiKey, secretMatches } from './api-key.ts';
-import type { ApiDeps, ApiMiddleware } from './context.ts';
+import type { ApiContext, ApiDeps, ApiMiddleware } from './context.ts';
+import type { KeyPrincipal } from './principal.ts';
 
-/** Sets `ctx.state.key`, or answers 401: the same whatever is wrong with the key. */
-export function authenticate({ config, keys }: ApiDeps): ApiMiddleware {
+const API_KEY_PREFIX = /^weir_/;
+
+/** Sets `ctx.state.principal`, or answers 401: the same whatever is wrong with the key or token. */
+export function authenticate(deps: ApiDeps): ApiMiddleware {
   return async function authenticate(ctx, next) {
-    const header = ctx.get('authorization');
-    if (header === '')
-      throw new ServiceError('UNAUTHENTICATED', 'Send an API key as Authorization: Bearer weir_live_….');
-    const parts = parseApiKey(/^Bearer +(\S+)$/i.exec(header)?.[1] ?? '');
-    const key = parts && (await keys.find(parts.keyId));
-    const matches = parts && secretMatches(parts.secret, key?.secret_hmac, config.apiKeyPepper);
-    if (!matches || !isUsable(key) || key.environment !== parts.environment)
-      throw new ServiceError(
-        'UNAUTHENTICATED',
-        'The API key is not valid: it is unknown, revoked or expired.',
-      );
-    ctx.state.key = key;
+    const token = bearerToken(ctx, 'an API key (weir_live_…) or a JWT');
+    ctx.state.principal = API_KEY_PREFIX.test(token)
+      ? await findKey(deps, token)
+      : await verifyUser(deps, token);
+    if (ctx.state.principal.kind === 'key') ctx.state.key = ctx.state.principal.key;
     await next();
   };
+}
+
+/** The same for endpoints that take a JWT alone, issued for the management API. */
+export function authenticateUser(deps: ApiDeps): ApiMiddleware {
+  return async function authenticateUser(ctx, next) {
+    const token = bearerToken(ctx, 'a JWT');
+    if (API_KEY_PREFIX.test(token))
+      throw new ServiceError('UNAUTHENTICATED', 'This endpoint takes the JWT of a user, not an API key.');
+    ctx.state.principal = await verifyUser(deps, token);
+    await next();
+  };
+}
+
+function bearerToken(ctx: ApiContext, what: string): string {
+  const header = ctx.get('authorization');
+  if (header === '') throw new ServiceError('UNAUTHENTICATED', `Send ${what} as Authorization: Bearer ….`);
+  return /^Bearer +(\S+)$/i.exec(header)?.[1] ?? '';
+}
+
+async function verifyUser({ config, tokens }: ApiDeps, token: string) {
+  const user = await tokens.verify(token, config.oidc ? [config.oidc.audience] : []);
+  return user ?? refuse();
+}
+
+async function findKey({ config, keys }: ApiDeps, token: string): Promise<KeyPrincipal> {
+  const parts = parseApiKey(token);
+  const key = parts && (await keys.find(parts.keyId));
+  const matches = parts && secretMatches(parts.secret, key?.secret_hmac, config.apiKeyPepper);
+  if (!matches || !isUsable(key) || key.environment !== parts.environment) return refuse();
+  return {
+    kind: 'key',
+    key,
+    organizationId: key.organization_id,
+    projectId: key.project_id,
+    userId: key.created_by,
+    environment: key.environment,
+  };
+}
+
+function refuse(): never {
+  throw new ServiceError(
+    'UNAUTHENTICATED',
+    'The API key or token is not valid: it is unknown, revoked, expired or not for this service.',
+  );
 }
 
 /** Whether a key, as it was found, is neither revoked nor expired. */

@@ -12,6 +12,8 @@ import type { LiveRegistry } from '../models/live-registry.ts';
 import type { ResolvePublic } from '../net/resolve-public.ts';
 import type { KeyCache } from './key-cache.ts';
 import type { LoadedFlow } from './load-flow.ts';
+import type { Principal } from './principal.ts';
+import type { TokenVerifier } from './verify-token.ts';
 
 /** What the endpoints work with; `createApp` takes it once. */
 export type ApiDeps = {
@@ -19,6 +21,7 @@ export type ApiDeps = {
   db: Db;
   client: Client;
   keys: KeyCache;
+  tokens: TokenVerifier;
   validator: Validator;
   registry: LiveRegistry;
   resolvePublic: ResolvePublic;
@@ -31,7 +34,9 @@ export type ApiDeps = {
 /** What the middleware of one request leaves for the next: each field is set by the middleware named like it. */
 export type ApiState = {
   requestId: string;
-  key: FoundApiKey;
+  principal: Principal;
+  /** The principal's, where it is an API key. */
+  key?: FoundApiKey;
   flow: LoadedFlow;
   run: RunRow;
   body: unknown;
@@ -47,7 +52,7 @@ export type ApiMiddleware = (ctx: ApiContext, next: () => Promise<void>) => Prom
 
 /** One endpoint: an array of named middleware, and its entry in the OpenAPI document. */
 export type Route = {
-  method: 'get' | 'post';
+  method: 'get' | 'post' | 'put' | 'delete';
   /** As the router matches it, `/:org/…`. */
   path: string;
   operation: ZodOpenApiOperationObject;

@@ -49,6 +49,7 @@ export const STATUS = {
   INTERNAL_ERROR: 500,
   ENGINE_UNAVAILABLE: 503,
   DATABASE_UNAVAILABLE: 503,
+  IDENTITY_PROVIDER_UNAVAILABLE: 503,
   INPUT_SCHEMA_MISMATCH: 500,
   OUTPUT_SCHEMA_MISMATCH: 500,
   SCHEMA_INVALID: 422,
@@ -66,6 +67,9 @@ export const STATUS = {
   OUTPUT_TOO_LARGE: 500,
   CANCELLED: 500,
 } satisfies Record<ErrorCode, number>;
+
+/** Of an identity provider that is away, in seconds. */
+const IDENTITY_PROVIDER_RETRY_AFTER = '5';
 
 /** The body of every error. */
 export function errorBody(code: ErrorCode, message: string, extra: Record<string, unknown> = {}) {
@@ -93,6 +97,8 @@ export const handleErrors: Middleware = async (ctx, next) => {
       );
     ctx.status = STATUS[answer.code];
     if (ctx.status === 401) ctx.set('WWW-Authenticate', 'Bearer');
+    if (answer.code === 'IDENTITY_PROVIDER_UNAVAILABLE')
+      ctx.set('Retry-After', IDENTITY_PROVIDER_RETRY_AFTER);
     // What is left of a body that was refused is not read.
     if (ctx.status === 413) ctx.set('Connection', 'close');
     ctx.body = errorBody(answer.code, answer.message, { ...ctx.state.accepted, ...answer.extra });

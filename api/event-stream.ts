@@ -1,5 +1,6 @@
 // Server-Sent Events: what the streams of runs and of /step have in common.
 import { Readable } from 'node:stream';
+import { findRole } from '../db/memberships.ts';
 import { isUsable } from './authenticate.ts';
 import type { ApiContext, ApiDeps } from './context.ts';
 
@@ -21,8 +22,11 @@ export function readerSignal({ stopping }: ApiDeps, ctx: ApiContext): AbortSigna
 }
 
 /** Whether the caller may still read what it asked for. */
-export async function mayRead({ keys }: ApiDeps, ctx: ApiContext): Promise<boolean> {
-  return isUsable(await keys.find(ctx.state.key.key_id));
+export async function mayRead({ db, keys }: ApiDeps, ctx: ApiContext): Promise<boolean> {
+  const { principal, flow } = ctx.state;
+  if (principal.kind === 'key') return isUsable(await keys.find(principal.key.key_id));
+  if (principal.expiresAt.getTime() <= Date.now()) return false;
+  return (await findRole(db, flow.organizationId, principal.userId)) !== undefined;
 }
 
 /** Answers with a stream that no proxy holds back; nothing is made for a reader who does not take what there is. */

@@ -1,7 +1,8 @@
-// Rate limits per API key and organization, and the RateLimit-* fields (spec: 429 rate limited).
+// Rate limits per API key, its organization, and user, and the RateLimit-* fields (spec: 429 rate limited).
 import { takeRequest } from '../db/rate-limits.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { ApiDeps, ApiMiddleware } from './context.ts';
+import { rateLimitSubject } from './principal.ts';
 
 /**
  * Counts the request, or answers 429. Every answer after it carries the state of the quota that has least left. While
@@ -9,11 +10,20 @@ import type { ApiDeps, ApiMiddleware } from './context.ts';
  */
 export function limitRate({ config, db }: ApiDeps): ApiMiddleware {
   return async function limitRate(ctx, next) {
-    const { id, organization_id } = ctx.state.key;
-    const states = await takeRequest(db, [
-      { name: 'API key', subject: id, perMinute: config.rateLimitPerKey },
-      { name: 'organization', subject: organization_id, perMinute: config.rateLimitPerOrganization },
-    ]).catch((error: unknown) => {
+    const { principal } = ctx.state;
+    const caller = { subject: rateLimitSubject(principal), perMinute: config.rateLimitPerKey };
+    const quotas =
+      principal.kind === 'user'
+        ? [{ name: 'user', ...caller }]
+        : [
+            { name: 'API key', ...caller },
+            {
+              name: 'organization',
+              subject: principal.organizationId,
+              perMinute: config.rateLimitPerOrganization,
+            },
+          ];
+    const states = await takeRequest(db, quotas).catch((error: unknown) => {
       console.error(`Request ${ctx.state.requestId} is not counted: ${error}`);
       return [];
     });

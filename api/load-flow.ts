@@ -25,6 +25,7 @@ type FlowPath = { org?: string; project?: string; flow?: string; version?: strin
 /** Sets `ctx.state.flow`. Unknown, foreign and unpublished flows all answer the same 404. */
 export function loadFlow({ db }: ApiDeps): ApiMiddleware {
   return async function loadFlow(ctx, next) {
+    const { principal } = ctx.state;
     const { org = '', project = '', flow = '', version } = ctx.params as FlowPath;
     const asked = version === undefined ? 'production' : parseVersion(version);
     const found = [org, project, flow].every((slug) => SLUG_PATTERN.test(slug))
@@ -33,7 +34,8 @@ export function loadFlow({ db }: ApiDeps): ApiMiddleware {
             organization: org,
             project,
             flow,
-            projectId: ctx.state.key.project_id,
+            within:
+              principal.kind === 'key' ? { projectId: principal.projectId } : { userId: principal.userId },
             version: asked,
           }),
         )
@@ -41,7 +43,7 @@ export function loadFlow({ db }: ApiDeps): ApiMiddleware {
     if (!found)
       throw new ServiceError(
         'FLOW_NOT_FOUND',
-        'There is no such flow for this API key, or the version asked for is not published.',
+        'There is no such flow for this caller, or the version asked for is not published.',
       );
     const definition = await throughOutage(() => definitionsOf(db).get(found.flowVersionId));
     ctx.state.flow = { ...found, definition, blockCount: listBlocks(definition).length };

@@ -8,6 +8,7 @@ import type {
 import type { ErrorCode } from '../flow/errors.ts';
 import { errorBody } from './errors.ts';
 import { errorResponse, idempotentReplayed, rateLimitHeaders, retryAfter } from './requests.ts';
+import { IDENTITY_PROVIDER_UNAVAILABLE } from './verify-token.ts';
 
 /** The path of a flow, which its endpoints begin with. */
 export const FLOW_PATH = '/api/v1/seq/:org/:project/:flow';
@@ -73,18 +74,18 @@ export const BAD_REQUEST = 'The request is not valid HTTP: Parse Error: Invalid 
 export const INVALID_VERSION = 'Version 0 is the draft: publish it and run the version that gives.';
 export const DATABASE_UNAVAILABLE = 'The database does not answer: try again later.';
 export const FLOW_NOT_FOUND =
-  'There is no such flow for this API key, or the version asked for is not published.';
+  'There is no such flow for this caller, or the version asked for is not published.';
 
 export const ERRORS: ZodOpenApiResponsesObject = {
   401: {
-    ...refusal('Missing or invalid API key.', {
-      UNAUTHENTICATED: 'Send an API key as Authorization: Bearer weir_live_….',
+    ...refusal('Missing or invalid API key or JWT.', {
+      UNAUTHENTICATED: 'Send an API key (weir_live_…) or a JWT as Authorization: Bearer ….',
     }),
     // Nobody's quota is known yet.
     headers: undefined,
   },
   429: refusal(
-    'The API key or the organization is over its limit.',
+    'The API key, the user or the organization is over its limit.',
     { RATE_LIMITED: 'The API key is over its 60000 requests per minute: try again in 2 s.' },
     { 'Retry-After': retryAfter },
   ),
@@ -98,7 +99,7 @@ export const ERRORS: ZodOpenApiResponsesObject = {
   }),
   503: refusal(
     'Try again later. With `detail.executionId`, the run may have been accepted: ask for it first.',
-    { DATABASE_UNAVAILABLE },
+    { DATABASE_UNAVAILABLE, IDENTITY_PROVIDER_UNAVAILABLE },
   ),
 };
 

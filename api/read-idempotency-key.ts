@@ -8,7 +8,7 @@ import { idempotencyHeaders } from './requests.ts';
 
 /**
  * Sets `ctx.state.idempotencyKey` where the header is sent; 422 when it is no key. Two requests are the same when path
- * (with the version), body and the API key's environment are; the order of the body's keys makes no difference.
+ * (with the version), body and the caller's environment are; the order of the body's keys makes no difference.
  */
 export function readIdempotencyKey(endpoint: RunMode): ApiMiddleware {
   return async function readIdempotencyKey(ctx, next) {
@@ -16,11 +16,11 @@ export function readIdempotencyKey(endpoint: RunMode): ApiMiddleware {
     if (!headers.success) throw validationError(headers.error);
     const key = headers.data['Idempotency-Key'];
     if (key !== undefined) {
-      const { key: apiKey, body } = ctx.state;
+      const { principal, flow, body } = ctx.state;
       const digest = createHash('sha256')
-        .update(canonicalJson([apiKey.environment, ctx.path, body]))
+        .update(canonicalJson([principal.environment, ctx.path, body]))
         .digest();
-      ctx.state.idempotencyKey = { projectId: apiKey.project_id, endpoint, key, digest };
+      ctx.state.idempotencyKey = { projectId: flow.projectId, endpoint, key, digest };
     }
     await next();
   };

@@ -12,6 +12,7 @@ import {
   refusal,
 } from './operations.ts';
 import { retryAfter } from './requests.ts';
+import { IDENTITY_PROVIDER_UNAVAILABLE } from './verify-token.ts';
 
 type Codes = { [code in ErrorCode]?: ErrorExample };
 
@@ -62,7 +63,7 @@ export function runErrors(more: { [status: number]: Codes } = {}): ZodOpenApiRes
     }),
     503: refusal(
       'With `detail.executionId`, the run is accepted, or may be: ask for it before sending it again.',
-      { ...more[503], DATABASE_UNAVAILABLE, CAPABILITY_REGISTRY_UNAVAILABLE },
+      { ...more[503], DATABASE_UNAVAILABLE, CAPABILITY_REGISTRY_UNAVAILABLE, IDENTITY_PROVIDER_UNAVAILABLE },
       { 'Retry-After': retryAfter },
     ),
   };

@@ -7,6 +7,7 @@ import { createResolvePublic } from '../net/resolve-public.ts';
 import { connectToTemporal, createClient } from '../temporal.ts';
 import { createKeyCache } from './key-cache.ts';
 import { serveApi } from './serve.ts';
+import { createTokenVerifier } from './verify-token.ts';
 
 const config = readConfig();
 const connection = await connectToTemporal(config);
@@ -18,6 +19,7 @@ const api = await serveApi({
   db,
   client: createClient(config, connection),
   keys: createKeyCache(db, config.databaseUrl),
+  tokens: createTokenVerifier(config),
   validator,
   registry,
   resolvePublic: createResolvePublic(config),

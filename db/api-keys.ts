@@ -16,6 +16,8 @@ const COLUMNS = [
   'created_at',
   'expires_at',
   'revoked_at',
+  'created_by',
+  'last_used_at',
 ] as const;
 
 export type NewApiKey = {
@@ -25,6 +27,8 @@ export type NewApiKey = {
   name: string;
   secretHmac: Buffer;
   expiresAt?: Date;
+  /** The user who makes it; an operator when absent. */
+  createdBy?: string;
 };
 
 /** Opens a transaction of its own. Throws NOT_FOUND for an unknown project, CONFLICT when it has ten active keys. */
@@ -60,6 +64,7 @@ export function insertApiKey(db: Db, key: NewApiKey) {
         name: key.name,
         secret_hmac: key.secretHmac,
         expires_at: key.expiresAt ?? null,
+        created_by: key.createdBy ?? null,
       })
       .returning(COLUMNS)
       .executeTakeFirstOrThrow();
@@ -80,6 +85,7 @@ export function findApiKey(db: Db | Tx, keyId: string) {
       'api_key.secret_hmac',
       'api_key.expires_at',
       'api_key.revoked_at',
+      'api_key.created_by',
       'api_key.project_id',
       'project.organization_id',
     ])

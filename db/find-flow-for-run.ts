@@ -5,13 +5,14 @@ export type FlowQuery = {
   organization: string;
   project: string;
   flow: string;
-  /** The project the caller may reach. */
-  projectId: string;
+  /** What the caller may reach: the project of its API key, or those of the organizations a user belongs to. */
+  within: { projectId: string } | { userId: string };
   version: number | 'production';
 };
 
-/** The published version of a flow that a caller may run; undefined when there is none within its project. */
+/** The published version of a flow that a caller may run; undefined when there is none within its reach. */
 export function findFlowForRun(db: Db, query: FlowQuery) {
+  const { within } = query;
   return db
     .selectFrom('flow')
     .innerJoin('project', 'project.id', 'flow.project_id')
@@ -29,7 +30,17 @@ export function findFlowForRun(db: Db, query: FlowQuery) {
     .where('organization.deleted_at', 'is', null)
     .where('project.slug', '=', query.project)
     .where('project.deleted_at', 'is', null)
-    .where('project.id', '=', query.projectId)
+    .where((eb) =>
+      'projectId' in within
+        ? eb('project.id', '=', within.projectId)
+        : eb.exists(
+            eb
+              .selectFrom('membership')
+              .select('membership.role')
+              .whereRef('membership.organization_id', '=', 'organization.id')
+              .where('membership.user_id', '=', within.userId),
+          ),
+    )
     .where('flow.slug', '=', query.flow)
     .where('flow.deleted_at', 'is', null)
     .where((eb) =>

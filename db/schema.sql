@@ -27,9 +27,23 @@ CREATE TABLE api_key (
   created_at timestamp with time zone not null default now(),
   expires_at timestamp with time zone,
   revoked_at timestamp with time zone,
+  created_by text,
+  last_used_at timestamp with time zone,
   constraint api_key_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
   constraint api_key_key_id_key UNIQUE (key_id),
   constraint api_key_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE audit_entry (
+  id bigint generated always as identity not null,
+  organization_id uuid not null,
+  actor text not null,
+  action text not null,
+  resource_id text not null,
+  details json not null,
+  request_id uuid not null,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  constraint audit_entry_pkey PRIMARY KEY (id)
 );
 
 CREATE TABLE block_run (
@@ -105,6 +119,16 @@ CREATE TABLE ledger_entry (
   constraint ledger_entry_pkey PRIMARY KEY (id)
 );
 
+CREATE TABLE membership (
+  organization_id uuid not null,
+  user_id text not null,
+  role text not null,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint membership_pkey PRIMARY KEY (organization_id, user_id),
+  constraint membership_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'member'::text])))
+);
+
 CREATE TABLE organization (
   id uuid not null default gen_random_uuid(),
   slug text not null,
@@ -113,6 +137,7 @@ CREATE TABLE organization (
   balance_microcredits bigint not null default 0,
   created_at timestamp with time zone not null default now(),
   deleted_at timestamp with time zone,
+  updated_at timestamp with time zone not null default now(),
   constraint organization_balance_microcredits_check CHECK ((balance_microcredits >= 0)),
   constraint organization_pkey PRIMARY KEY (id)
 );
@@ -167,7 +192,11 @@ CREATE TABLE run (
 
 CREATE INDEX api_key_project ON public.api_key USING btree (project_id) WHERE (revoked_at IS NULL);
 
+CREATE INDEX audit_entry_by_organization ON public.audit_entry USING btree (organization_id, id DESC);
+
 CREATE INDEX idempotency_key_age ON public.idempotency_key USING btree (created_at);
+
+CREATE INDEX membership_by_user ON public.membership USING btree (user_id);
 
 CREATE INDEX run_by_flow ON public.run USING btree (flow_id, started_at DESC, execution_id DESC);
 
@@ -185,6 +214,8 @@ CREATE UNIQUE INDEX project_slug_key ON public.project USING btree (organization
 
 ALTER TABLE api_key ADD CONSTRAINT api_key_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id);
 
+ALTER TABLE audit_entry ADD CONSTRAINT audit_entry_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
+
 ALTER TABLE block_run ADD CONSTRAINT block_run_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES run(execution_id);
 
 ALTER TABLE flow ADD CONSTRAINT flow_production_version_fkey FOREIGN KEY (id, production_version) REFERENCES flow_version(flow_id, version);
@@ -198,6 +229,8 @@ ALTER TABLE idempotency_key ADD CONSTRAINT idempotency_key_execution_id_fkey FOR
 ALTER TABLE idempotency_key ADD CONSTRAINT idempotency_key_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id);
 
 ALTER TABLE ledger_entry ADD CONSTRAINT ledger_entry_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
+
+ALTER TABLE membership ADD CONSTRAINT membership_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
 
 ALTER TABLE project ADD CONSTRAINT project_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
 
@@ -213,6 +246,6 @@ ALTER TABLE run ADD CONSTRAINT run_organization_id_fkey FOREIGN KEY (organizatio
 
 ALTER TABLE run ADD CONSTRAINT run_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id);
 
-CREATE TRIGGER api_key_changed AFTER UPDATE ON public.api_key FOR EACH ROW EXECUTE FUNCTION notify_api_key();
+CREATE TRIGGER api_key_changed AFTER UPDATE OF revoked_at, expires_at ON public.api_key FOR EACH ROW EXECUTE FUNCTION notify_api_key();
 
 CREATE TRIGGER flow_version_immutable BEFORE DELETE OR UPDATE ON public.flow_version FOR EACH ROW EXECUTE FUNCTION refuse_version_change();

@@ -16,6 +16,7 @@ export type RunMode = 'execute' | 'jobs' | 'step';
 /** `tool_calls_required` and `in_progress` wait for their caller. */
 export const RUN_STATUSES = ['started', 'completed', 'failed', 'tool_calls_required', 'in_progress'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
+export type Role = 'owner' | 'admin' | 'member';
 
 export interface OrganizationTable {
   id: Generated<string>;
@@ -24,7 +25,17 @@ export interface OrganizationTable {
   description: Default<string>;
   balance_microcredits: Default<number>;
   created_at: Now;
+  updated_at: Now;
   deleted_at: Date | null;
+}
+
+export interface MembershipTable {
+  organization_id: string;
+  /** The `sub` of the user's tokens. */
+  user_id: string;
+  role: Role;
+  created_at: Now;
+  updated_at: Now;
 }
 
 export interface ProjectTable {
@@ -49,6 +60,10 @@ export interface ApiKeyTable {
   created_at: Now;
   expires_at: Date | null;
   revoked_at: Date | null;
+  /** The user who made it; null when an operator did. */
+  created_by: string | null;
+  /** To the minute. */
+  last_used_at: Date | null;
 }
 
 export interface FlowTable {
@@ -180,8 +195,24 @@ export interface IdempotencyKeyTable {
   created_at: Now;
 }
 
+/** Who changed what: one row per management write, in its transaction. */
+export interface AuditEntryTable {
+  id: Generated<number>;
+  organization_id: string;
+  /** A user id. */
+  actor: string;
+  /** `resource.verb`. */
+  action: string;
+  resource_id: string;
+  details: JSONColumnType<{ [field: string]: Json }>;
+  request_id: string;
+  created_at: Now;
+}
+
 export interface Schema {
   organization: OrganizationTable;
+  membership: MembershipTable;
+  audit_entry: AuditEntryTable;
   project: ProjectTable;
   api_key: ApiKeyTable;
   flow: FlowTable;

@@ -5,6 +5,7 @@ import type { WorkflowBundleOption } from '@temporalio/worker';
 import { mintApiKey } from '../api/api-key.ts';
 import { createKeyCache } from '../api/key-cache.ts';
 import { serveApi } from '../api/serve.ts';
+import { createTokenVerifier } from '../api/verify-token.ts';
 import { type Config, readConfig } from '../config.ts';
 import { insertApiKey } from '../db/api-keys.ts';
 import type { Db } from '../db/connect.ts';
@@ -42,7 +43,7 @@ export type Weir = {
   createTenant(options?: { credits?: number }): Promise<Tenant>;
   /** Publishes a flow as production; answers its path below /api/v1/seq. */
   createFlow(tenant: Tenant, steps: Step[]): Promise<string>;
-  /** Sends JSON (or `raw` as it is) to a path below /api/v1/seq, of this API or the one at `url`. */
+  /** Sends JSON (or `raw` as it is) to a path below /api/v1/seq, or /api/v1 when it begins with a slash. */
   call(
     method: string,
     path: string,
@@ -85,7 +86,18 @@ export async function startWeir(options: { env?: NodeJS.ProcessEnv; worker?: boo
   const registry = await openRegistry(config);
   const resolvePublic = createResolvePublic(config);
   const localRuns = createLocalRuns();
-  const api = await serveApi({ config, db, client, keys, validator, registry, resolvePublic, localRuns });
+  const tokens = createTokenVerifier(config);
+  const api = await serveApi({
+    config,
+    db,
+    client,
+    keys,
+    tokens,
+    validator,
+    registry,
+    resolvePublic,
+    localRuns,
+  });
   const url = `http://127.0.0.1:${api.port}`;
   let worker: Awaited<ReturnType<typeof runWorker>> | undefined;
 
@@ -116,7 +128,7 @@ export async function startWeir(options: { env?: NodeJS.ProcessEnv; worker?: boo
       return `${tenant.organization}/project/${slug}`;
     },
     async call(method, path, { key, body, headers, raw, url: base = url } = {}) {
-      const response = await fetch(`${base}/api/v1/seq/${path}`, {
+      const response = await fetch(`${base}/api/v1${path.startsWith('/') ? path : `/seq/${path}`}`, {
         method,
         headers: {
           ...(key !== undefined && { authorization: `Bearer ${key}` }),

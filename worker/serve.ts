@@ -1,6 +1,7 @@
 // main of `npm run serve`: API and worker in one process on one Temporal connection, the shortest path for /execute.
 import { createKeyCache } from '../api/key-cache.ts';
 import { serveApi } from '../api/serve.ts';
+import { createTokenVerifier } from '../api/verify-token.ts';
 import { readConfig } from '../config.ts';
 import { connect } from '../db/connect.ts';
 import { createLocalRuns } from '../db/local-runs.ts';
@@ -32,6 +33,7 @@ const api = await serveApi({
   db,
   client: createClient(config, connection),
   keys: createKeyCache(db, config.databaseUrl),
+  tokens: createTokenVerifier(config),
   validator,
   registry,
   resolvePublic: createResolvePublic(config),

@@ -1,0 +1,120 @@
+// JWTs of the configured identity provider (spec: Authentication, "JWT").
+import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { z } from 'zod';
+import type { Config } from '../config.ts';
+import { ServiceError } from '../flow/errors.ts';
+import type { UserPrincipal } from './principal.ts';
+import { userIdSchema } from './user-id.ts';
+
+/** Signatures only an asymmetric key makes: nobody who can check a token can issue one. */
+const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'];
+const CLOCK_TOLERANCE_SECONDS = 10;
+const FETCH_TIMEOUT_MS = 5_000;
+/** How long a provider that did not answer is not asked again. */
+const FAILURE_KEPT_MS = 2_000;
+
+export const IDENTITY_PROVIDER_UNAVAILABLE =
+  'The identity provider does not answer, so that tokens cannot be checked: try again later. API keys work meanwhile.';
+
+export type TokenVerifier = {
+  /**
+   * The user a token was issued to for one of `audiences`; undefined when it is not valid, whatever is wrong with it.
+   * Throws IDENTITY_PROVIDER_UNAVAILABLE while the keys that would tell cannot be had.
+   */
+  verify(token: string, audiences: string[]): Promise<UserPrincipal | undefined>;
+};
+
+/** Finds the issuer's keys by its discovery document, when first needed, and keeps them. Without an issuer no token is valid. */
+export function createTokenVerifier({ oidc }: Pick<Config, 'oidc'>): TokenVerifier {
+  if (!oidc) return { verify: async () => undefined };
+  const { issuer } = oidc;
+  const getKey = discoveredKeys(issuer);
+  return {
+    async verify(token, audiences) {
+      try {
+        const { payload } = await jwtVerify(token, getKey, {
+          issuer,
+          audience: audiences,
+          algorithms: ALGORITHMS,
+          requiredClaims: ['sub', 'exp'],
+          clockTolerance: CLOCK_TOLERANCE_SECONDS,
+        });
+        return toPrincipal(payload, audiences);
+      } catch (error) {
+        if (error instanceof ServiceError) throw error;
+        return undefined;
+      }
+    },
+  };
+}
+
+const claims = z.object({
+  sub: userIdSchema,
+  exp: z.number(),
+  email: z.string().optional().catch(undefined),
+  scope: z.string().catch(''),
+  scp: z.array(z.string()).catch([]),
+});
+
+function toPrincipal(payload: JWTPayload, audiences: string[]): UserPrincipal | undefined {
+  const parsed = claims.safeParse(payload);
+  if (!parsed.success) return undefined;
+  const { sub, exp, email, scope, scp } = parsed.data;
+  const issuedFor = [payload.aud].flat();
+  return {
+    kind: 'user',
+    userId: sub,
+    ...(email !== undefined && { email }),
+    scopes: [...scope.split(' ').filter((word) => word !== ''), ...scp],
+    audience: audiences.find((audience) => issuedFor.includes(audience)) as string,
+    expiresAt: new Date(exp * 1000),
+    environment: 'live',
+  };
+}
+
+/** Picks a key by the header's `alg` and `kid` alone: `jku`, `jwk` and `x5u` are never looked at. */
+function discoveredKeys(issuer: string): JWTVerifyGetKey {
+  let keys: Promise<JWTVerifyGetKey> | undefined;
+  return async (header, token) => {
+    try {
+      keys ??= discover(issuer).catch((error: unknown) => {
+        setTimeout(() => {
+          keys = undefined;
+        }, FAILURE_KEPT_MS).unref();
+        throw error;
+      });
+      return await (await keys)(header, token);
+    } catch (error) {
+      if (saysTheTokenIsWrong(error)) throw error;
+      console.error(`The identity provider ${issuer} cannot be asked for its keys: ${describe(error)}`);
+      throw new ServiceError('IDENTITY_PROVIDER_UNAVAILABLE', IDENTITY_PROVIDER_UNAVAILABLE);
+    }
+  };
+}
+
+function saysTheTokenIsWrong(error: unknown): boolean {
+  return (
+    error instanceof errors.JWKSNoMatchingKey ||
+    error instanceof errors.JWKSMultipleMatchingKeys ||
+    error instanceof errors.JOSENotSupported
+  );
+}
+
+const discoveryDocument = z.object({ issuer: z.string(), jwks_uri: z.url({ protocol: /^https?$/ }) });
+
+async function discover(issuer: string): Promise<JWTVerifyGetKey> {
+  const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+  const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
+  if (!response.ok) throw new Error(`${url} answered ${response.status}`);
+  const document = discoveryDocument.parse(await response.json());
+  if (document.issuer !== issuer) throw new Error(`${url} is that of ${document.issuer}`);
+  const jwksUrl = new URL(document.jwks_uri);
+  if (issuer.startsWith('https:') && jwksUrl.protocol !== 'https:')
+    throw new Error(`${url} names keys that are not served over https`);
+  return createRemoteJWKSet(jwksUrl, { timeoutDuration: FETCH_TIMEOUT_MS });
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;
+}
