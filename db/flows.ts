@@ -1,5 +1,5 @@
 // Flows and their versions: an editable draft, immutable numbered versions, one of them in production.
-import { sql } from 'kysely';
+import { type NotNull, sql } from 'kysely';
 import type { FlowDefinition } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { Db, Tx } from './connect.ts';
@@ -113,6 +113,7 @@ export function publishVersion(db: Db, flowId: string, note: string): Promise<nu
           .where('flow.id', '=', flowId),
       )
       .returning('version')
+      .$narrowType<{ version: NotNull }>()
       .executeTakeFirstOrThrow();
     return version;
   });
@@ -144,6 +145,8 @@ export function listVersions(db: Db | Tx, flowId: string) {
     .selectFrom('flow_version')
     .select(['id', 'version', 'note', 'created_at'])
     .where('flow_id', '=', flowId)
+    .where('version', 'is not', null)
+    .$narrowType<{ version: NotNull }>()
     .orderBy('version', 'desc')
     .execute();
 }
@@ -155,6 +158,7 @@ export async function getVersion(db: Db | Tx, flowId: string, version: number) {
     .select(['id', 'version', 'note', 'definition', 'created_at'])
     .where('flow_id', '=', flowId)
     .where('version', '=', version)
+    .$narrowType<{ version: NotNull }>()
     .executeTakeFirst();
   if (!row) throw unknownVersion(version);
   return row;

@@ -1,4 +1,5 @@
 import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
+import { DRAFT_VERSION } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { RunOutcome } from '../flow/run.ts';
 import type { Db, Tx } from './connect.ts';
@@ -176,6 +177,11 @@ export function statusOfRun() {
   ) then 'started' else run.status end`;
 }
 
+/** The number of a run's version, that of drafts for a test run; as `version` of a query over `flow_version`. */
+export function versionOfRun() {
+  return sql<number>`coalesce(flow_version.version, ${sql.lit(DRAFT_VERSION)})`;
+}
+
 /** A run as callers know it, with the number of its version and its cost so far. Within the flow: a foreign id is not found. */
 export function findRun(db: Db, flowId: string, executionId: string) {
   return db
@@ -185,7 +191,6 @@ export function findRun(db: Db, flowId: string, executionId: string) {
       'run.execution_id',
       'run.flow_id',
       'run.flow_version_id',
-      'flow_version.version',
       'run.mode',
       'run.environment',
       'run.result',
@@ -196,7 +201,7 @@ export function findRun(db: Db, flowId: string, executionId: string) {
       'run.started_at',
       'run.finished_at',
     ])
-    .select([costOfRun, statusOfRun().as('status')])
+    .select([costOfRun, statusOfRun().as('status'), versionOfRun().as('version')])
     .where('run.continues', 'is', null)
     .where('run.flow_id', '=', flowId)
     .where('run.execution_id', '=', executionId)

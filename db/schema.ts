@@ -4,6 +4,7 @@ import type { Attachment } from '../flow/attachment.ts';
 import type { FlowDefinition, Json, ProcessorType } from '../flow/definition.ts';
 import type { BlockOverrides } from '../flow/overrides.ts';
 import type { RunOutcome } from '../flow/run.ts';
+import type { Expectation, TestInput, TestStatus } from '../flow/test-case.ts';
 import type { PausePoint, ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 
@@ -12,7 +13,8 @@ type Now = ColumnType<Date, Date | undefined, Date>;
 type Default<T> = Generated<T>;
 
 export type Environment = 'live' | 'test';
-export type RunMode = 'execute' | 'jobs' | 'step';
+export const RUN_MODES = ['execute', 'jobs', 'step', 'test'] as const;
+export type RunMode = (typeof RUN_MODES)[number];
 /** `tool_calls_required` and `in_progress` wait for their caller. */
 export const RUN_STATUSES = ['started', 'completed', 'failed', 'tool_calls_required', 'in_progress'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
@@ -82,10 +84,13 @@ export interface FlowTable {
 export interface FlowVersionTable {
   id: Generated<string>;
   flow_id: string;
-  version: number;
+  /** null: a draft as it was tested, once per content; it is no version. */
+  version: number | null;
   note: string;
   definition: JSONColumnType<FlowDefinition>;
   created_at: Now;
+  /** Of a draft: SHA-256 of its definition. */
+  digest: ColumnType<Buffer | null, Buffer | undefined, never>;
 }
 
 /** What a run was asked to do, as stored in `run.input`. */
@@ -187,12 +192,46 @@ export interface RateLimitTable {
 
 export interface IdempotencyKeyTable {
   project_id: string;
-  endpoint: RunMode;
+  endpoint: Exclude<RunMode, 'test'>;
   key: string;
   /** SHA-256 of the request the key was first used with. */
   digest: Buffer;
   execution_id: string;
   created_at: Now;
+}
+
+export interface TestCaseTable {
+  id: Generated<string>;
+  flow_id: string;
+  name: string;
+  input: JSONColumnType<TestInput>;
+  expectation: JSONColumnType<Expectation>;
+  created_at: Now;
+  updated_at: Now;
+}
+
+/** Test cases of a flow run together, in one workflow of the same id. */
+export interface TestRunTable {
+  id: string;
+  flow_id: string;
+  flow_version_id: string;
+  status: Default<'started' | 'completed'>;
+  started_at: Now;
+  finished_at: Date | null;
+  reconciled_at: Date | null;
+}
+
+/** A case as it was when it was run, and what came of it. */
+export interface TestResultTable {
+  execution_id: string;
+  test_run_id: string;
+  position: number;
+  test_case_id: string;
+  name: string;
+  input: JSONColumnType<TestInput>;
+  expectation: JSONColumnType<Expectation>;
+  status: Default<TestStatus>;
+  why: ColumnType<string | null, never, string | null>;
 }
 
 /** Who changed what: one row per management write, in its transaction. */
@@ -222,4 +261,7 @@ export interface Schema {
   ledger_entry: LedgerEntryTable;
   rate_limit: RateLimitTable;
   idempotency_key: IdempotencyKeyTable;
+  test_case: TestCaseTable;
+  test_run: TestRunTable;
+  test_result: TestResultTable;
 }
