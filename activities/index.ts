@@ -4,6 +4,7 @@ import type { Db } from '../db/connect.ts';
 import { requireSpendable } from '../db/ledger.ts';
 import type { LocalRuns } from '../db/local-runs.ts';
 import { finishRun } from '../db/runs.ts';
+import { acceptTest, finishTestRun } from '../db/test-runs.ts';
 import type { LoopCondition } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { meets } from '../flow/interpreter.ts';
@@ -16,7 +17,8 @@ import type { Validator } from '../json-schema/validator.ts';
 import type { Registry } from '../models/registry.ts';
 import { attempted } from './attempted.ts';
 import { callModel } from './call-model.ts';
-import { createBlockRunner } from './run-block.ts';
+import { evaluateTest } from './evaluate-test.ts';
+import { createBlockRunner, type Processor } from './run-block.ts';
 import { type Sandbox, SandboxCrashed } from './sandbox/sandbox.ts';
 
 /** A sandbox that crashed under the same code this often is the code's fault. */
@@ -36,19 +38,20 @@ export type Activities = ReturnType<typeof createActivities>;
 /** The activities over their dependencies, which the caller opens and closes. */
 export function createActivities(deps: ActivityDeps) {
   const blocks = createBlockRunner(deps);
+  const askModel =
+    (signal: AbortSignal, executionId: string): Processor =>
+    async ({ block, input, message, parameters, ...asked }) => {
+      await requireSpendable(deps.db, executionId);
+      const values = { message, previousOutput: input, parameters };
+      const conversation = asked.conversation ?? [
+        { role: 'user', content: renderTemplate(block.prompt ?? '', values) },
+      ];
+      return callModel(deps, { ...asked, block, conversation }, signal);
+    };
   return {
     /** One model call (and at most one repair) of an llm block; it may pause for the caller's tools. */
     callModel: (call: BlockCall): Promise<Value | Pause> =>
-      attempted(({ attempt, signal }) =>
-        blocks.run(call, attempt, async ({ block, input, message, parameters, ...asked }) => {
-          await requireSpendable(deps.db, call.executionId);
-          const values = { message, previousOutput: input, parameters };
-          const conversation = asked.conversation ?? [
-            { role: 'user', content: renderTemplate(block.prompt ?? '', values) },
-          ];
-          return callModel(deps, { ...asked, block, conversation }, signal);
-        }),
-      ),
+      attempted(({ attempt, signal }) => blocks.run(call, attempt, askModel(signal, call.executionId))),
 
     /** The JavaScript of a code block, in the sandbox. */
     runCode: (call: BlockCall): Promise<Value | Pause> =>
@@ -80,6 +83,18 @@ export function createActivities(deps: ActivityDeps) {
     /** Whether a loop's condition holds for a stored value. */
     checkCondition: (executionId: string, condition: LoopCondition, value: Value): Promise<boolean> =>
       attempted(async () => meets(condition, await blocks.resolve(executionId, value))),
+
+    /** Accepts the run of a test case, once. */
+    acceptTest: (executionId: string): Promise<void> => attempted(() => acceptTest(deps.db, executionId)),
+
+    /** Judges the run of a test case, which has ended, and records the verdict, once. */
+    evaluateTest: (executionId: string): Promise<void> =>
+      attempted(({ attempt, signal }) =>
+        evaluateTest({ ...deps, blocks }, executionId, attempt, askModel(signal, executionId)),
+      ),
+
+    /** Records the end of a test run, once. */
+    finishTestRun: (testRunId: string): Promise<void> => attempted(() => finishTestRun(deps.db, testRunId)),
 
     /** Records the end of a run, once. */
     recordRun: (executionId: string, outcome: RunOutcome): Promise<void> =>

@@ -3,10 +3,11 @@ import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from 
 import type { Activities } from '../activities/index.ts';
 
 /**
- * Model calls: regular activities, so that a slow or failing one is visible and outlives its worker. One attempt makes
- * at most two requests of 120 s. Refusals and bad input are not retried; the delay after a 429 or 5xx is the provider's.
+ * Model calls, those of a test's judge too: regular activities, so that a slow or failing one is visible and outlives its
+ * worker. One attempt makes at most two requests of 120 s. Refusals and bad input are not retried; the delay after a 429
+ * or 5xx is the provider's.
  */
-export const modelActivities = proxyActivities<Pick<Activities, 'callModel'>>({
+export const modelActivities = proxyActivities<Pick<Activities, 'callModel' | 'evaluateTest'>>({
   startToCloseTimeout: '5 minutes',
   heartbeatTimeout: '10 seconds',
   cancellationType: ActivityCancellationType.TRY_CANCEL,
@@ -31,8 +32,10 @@ export const blockActivities = proxyLocalActivities<
   },
 });
 
-/** The end of a run is recorded however long the database is away: up to about a day. */
-export const { recordRun } = proxyLocalActivities<Pick<Activities, 'recordRun'>>({
+/** That a run begins or ends is recorded however long the database is away: up to about a day. */
+export const { recordRun, acceptTest, finishTestRun } = proxyLocalActivities<
+  Pick<Activities, 'recordRun' | 'acceptTest' | 'finishTestRun'>
+>({
   startToCloseTimeout: '1 minute',
   retry: {
     initialInterval: '200 ms',

@@ -1,2 +1,3 @@
 // The workflow types of this service, as the worker bundles them.
 export { runFlow } from './run-flow.ts';
+export { runTests } from './run-tests.ts';
