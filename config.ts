@@ -56,6 +56,8 @@ const environment = z.object({
     .optional(),
   /** Minutes between two looks at it. */
   WEIR_MODELS_REFRESH: count.max(MODELS_REFRESH_MAX_MINUTES).default(60),
+  /** Judges test cases that name no model, provider-prefixed. */
+  WEIR_JUDGE_MODEL: z.string().min(1).optional(),
   /** Requests per minute that one API key may send, over all API processes; 0: no limit. */
   WEIR_RATE_LIMIT_PER_KEY: rateLimit.default(60_000),
   /** The same for all API keys of an organization together. */
@@ -99,6 +101,7 @@ export type Config = {
   modelsFile: string | undefined;
   modelsUrl: string | undefined;
   modelsRefreshMinutes: number;
+  judgeModel: string | undefined;
   /** Requests per minute; 0: no limit. */
   rateLimitPerKey: number;
   rateLimitPerOrganization: number;
@@ -132,6 +135,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     modelsFile: values.WEIR_MODELS_FILE,
     modelsUrl: values.WEIR_MODELS_URL,
     modelsRefreshMinutes: values.WEIR_MODELS_REFRESH,
+    judgeModel: values.WEIR_JUDGE_MODEL,
     rateLimitPerKey: values.WEIR_RATE_LIMIT_PER_KEY,
     rateLimitPerOrganization: values.WEIR_RATE_LIMIT_PER_ORGANIZATION,
     dialMap: values.WEIR_TEST_DIAL_MAP,

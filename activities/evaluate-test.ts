@@ -1,95 +1,119 @@
 // Whether the answer of a test case's run is as expected.
-
-import { toOutcome } from '../db/runs.ts';
-import { getTest, recordVerdict } from '../db/test-runs.ts';
+import { loadStored } from '../db/block-runs.ts';
+import type { Db } from '../db/connect.ts';
+import { findOutcome } from '../db/runs.ts';
+import { acceptJudge, getTest, recordVerdict } from '../db/test-runs.ts';
 import type { Json } from '../flow/definition.ts';
 import { ServiceError, soundMessage } from '../flow/errors.ts';
 import { findDifference } from '../flow/find-difference.ts';
-import { type Expectation, JUDGE_STEP_ID, judgeBlock, type Verdict } from '../flow/test-case.ts';
-import type { Value } from '../flow/value.ts';
-import type { Attempt } from './attempted.ts';
-import { ModelUnavailable } from './call-model.ts';
-import type { ActivityDeps } from './index.ts';
-import type { BlockRunner, Processor } from './run-block.ts';
+import { toPlan } from '../flow/plan.ts';
+import {
+  type Expectation,
+  type Judgement,
+  type JudgeRun,
+  judgeFlow,
+  type Verdict,
+} from '../flow/test-case.ts';
+import { resolveValue } from '../flow/value.ts';
+import type { Validator } from '../json-schema/validator.ts';
 
 const EXCERPT_MAX_LENGTH = 300;
 
-export type TestDeps = Pick<ActivityDeps, 'db' | 'validator'> & { blocks: BlockRunner };
-
 /**
- * Judges the run of a case and records the verdict, once. Throws what may be mended by another attempt, such as that the
- * run has not ended. `askModel` is what an llm block does.
+ * Records the verdict on a case whose run has ended, or accepts the run that is to judge it and answers that. Throws while
+ * the run has not ended.
  */
 export async function evaluateTest(
-  deps: TestDeps,
+  { db, validator }: { db: Db; validator: Validator },
   executionId: string,
-  attempt: Attempt,
-  askModel: Processor,
-): Promise<void> {
-  const { expectation, status, ...run } = await getTest(deps.db, executionId);
-  if (status !== 'pending') return;
-  if (run.run_status === null)
-    return recordVerdict(deps.db, executionId, { status: 'error', why: 'Its run did not begin.' });
-  const outcome = toOutcome({ ...run, status: run.run_status, pause: null });
-  if (!outcome) throw new Error(`The run ${executionId} has not ended.`);
-  if (outcome.status !== 'completed') {
-    const why =
-      outcome.status === 'failed' ? outcome.error.message : 'The run waits for the results of tools.';
-    return recordVerdict(deps.db, executionId, { status: 'error', why });
+): Promise<JudgeRun | undefined> {
+  const answer = await readAnswer(db, executionId);
+  if ('error' in answer) {
+    await recordVerdict(db, executionId, { status: 'error', why: answer.error });
+    return undefined;
   }
-  const verdict = await judge(outcome.result).catch((error: unknown): Verdict => {
-    const final = error instanceof ServiceError || (error instanceof ModelUnavailable && attempt.last);
-    if (!final) throw error;
-    return { status: 'error', why: `The answer could not be judged: ${error.message}` };
+  const { expectation, input } = await getTest(db, executionId);
+  if (expectation.type !== 'judge') {
+    await recordVerdict(db, executionId, await check(validator, expectation, answer.json));
+    return undefined;
+  }
+  const flow = judgeFlow(expectation.model);
+  const judgeId = await acceptJudge(db, executionId, flow, {
+    message: toText(answer.json),
+    parameters: { question: input.message, criteria: expectation.criteria },
   });
-  await recordVerdict(deps.db, executionId, verdict);
+  return { executionId: judgeId, steps: toPlan(flow.steps) };
+}
 
-  async function judge(result: Value): Promise<Verdict> {
-    if (expectation.type !== 'judge')
-      return check(deps, expectation, await deps.blocks.resolve(executionId, result));
-    const call = { executionId, stepId: JUDGE_STEP_ID, blockKey: JUDGE_STEP_ID, input: result, ends: false };
-    // Without tools it does not pause.
-    const answer = (await deps.blocks.run(call, attempt, askModel, judgeBlock(expectation))) as Value;
-    const { passed, reason } = (await deps.blocks.resolve(executionId, answer)) as JudgeAnswer;
-    return toVerdict(passed, reason);
+/** Records the verdict of the run that judged a case. Throws while that has not ended. */
+export async function readJudgement(db: Db, executionId: string): Promise<void> {
+  const { judgeId } = await getTest(db, executionId);
+  if (!judgeId) throw new Error(`Nothing judges the run ${executionId}.`);
+  const answer = await readAnswer(db, judgeId);
+  if ('error' in answer)
+    return recordVerdict(db, executionId, {
+      status: 'error',
+      why: soundMessage(`The answer could not be judged: ${answer.error}`),
+    });
+  const { passed, reason } = answer.json as Judgement;
+  await recordVerdict(db, executionId, { status: passed ? 'passed' : 'failed', why: soundMessage(reason) });
+}
+
+async function readAnswer(db: Db, executionId: string): Promise<{ json: Json } | { error: string }> {
+  const outcome = await findOutcome(db, executionId);
+  if (!outcome) throw new Error(`The run ${executionId} has not ended.`);
+  switch (outcome.status) {
+    case 'completed':
+      return { json: await resolveValue(outcome.result, (ref) => loadStored(db, executionId, ref)) };
+    case 'failed':
+      return { error: outcome.error.message };
+    case 'tool_calls_required':
+      return { error: 'The run waits for the results of tools, which tests do not have.' };
   }
 }
 
-/** As the judge's outputSchema has it. */
-type JudgeAnswer = { passed: boolean; reason: string };
-
 async function check(
-  { validator }: TestDeps,
+  validator: Validator,
   expectation: Exclude<Expectation, { type: 'judge' }>,
   answer: Json,
 ): Promise<Verdict> {
+  const problem = await findProblem(validator, expectation, answer).catch((error: unknown) => {
+    if (!(error instanceof ServiceError)) throw error;
+    return error;
+  });
+  if (problem === undefined) return { status: 'passed', why: null };
+  if (problem instanceof ServiceError)
+    return { status: 'error', why: soundMessage(`The answer could not be judged: ${problem.message}`) };
+  return { status: 'failed', why: soundMessage(problem) };
+}
+
+async function findProblem(
+  validator: Validator,
+  expectation: Exclude<Expectation, { type: 'judge' }>,
+  answer: Json,
+): Promise<string | undefined> {
   switch (expectation.type) {
     case 'equals': {
       const difference = findDifference(expectation.value, answer);
-      if (!difference) return toVerdict(true);
+      if (!difference) return undefined;
       const { path, expected, actual } = difference;
       const place = path === '' ? 'The answer' : `At ${path} the answer`;
-      return toVerdict(false, `${place} is ${excerpt(actual)}; expected was ${excerpt(expected)}.`);
+      return `${place} is ${excerpt(actual)}; expected is ${excerpt(expected)}.`;
     }
     case 'json_schema': {
       const problems = await validator.validate(expectation.schema, answer);
+      if (problems.length === 0) return undefined;
       const list = problems.map(({ path, message }) => `${path || 'the value'} ${message}`);
-      if (list.length === 0) return toVerdict(true);
-      return toVerdict(false, `The answer does not match the JSON Schema: ${list.join('; ')}.`);
+      return `The answer does not match the JSON Schema: ${list.join('; ')}.`;
     }
-    case 'contains': {
-      const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
-      if (text.includes(expectation.text)) return toVerdict(true);
-      return toVerdict(
-        false,
-        `The answer does not contain ${excerpt(expectation.text)}; it is ${excerpt(answer)}.`,
-      );
-    }
+    case 'contains':
+      if (toText(answer).includes(expectation.text)) return undefined;
+      return `The answer does not contain ${excerpt(expectation.text)}: it is ${excerpt(answer)}.`;
   }
 }
 
-function toVerdict(passed: boolean, why?: string): Verdict {
-  return { status: passed ? 'passed' : 'failed', why: why === undefined ? null : soundMessage(why) };
+function toText(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function excerpt(value: Json | undefined): string {

@@ -11,14 +11,15 @@ import { meets } from '../flow/interpreter.ts';
 import { CODE_TIMEOUT_DEFAULT_MS } from '../flow/limits.ts';
 import type { BlockCall, RunOutcome } from '../flow/run.ts';
 import { renderTemplate } from '../flow/template.ts';
+import type { JudgeRun } from '../flow/test-case.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import type { Validator } from '../json-schema/validator.ts';
 import type { Registry } from '../models/registry.ts';
 import { attempted } from './attempted.ts';
 import { callModel } from './call-model.ts';
-import { evaluateTest } from './evaluate-test.ts';
-import { createBlockRunner, type Processor } from './run-block.ts';
+import { evaluateTest, readJudgement } from './evaluate-test.ts';
+import { createBlockRunner } from './run-block.ts';
 import { type Sandbox, SandboxCrashed } from './sandbox/sandbox.ts';
 
 /** A sandbox that crashed under the same code this often is the code's fault. */
@@ -38,20 +39,19 @@ export type Activities = ReturnType<typeof createActivities>;
 /** The activities over their dependencies, which the caller opens and closes. */
 export function createActivities(deps: ActivityDeps) {
   const blocks = createBlockRunner(deps);
-  const askModel =
-    (signal: AbortSignal, executionId: string): Processor =>
-    async ({ block, input, message, parameters, ...asked }) => {
-      await requireSpendable(deps.db, executionId);
-      const values = { message, previousOutput: input, parameters };
-      const conversation = asked.conversation ?? [
-        { role: 'user', content: renderTemplate(block.prompt ?? '', values) },
-      ];
-      return callModel(deps, { ...asked, block, conversation }, signal);
-    };
   return {
     /** One model call (and at most one repair) of an llm block; it may pause for the caller's tools. */
     callModel: (call: BlockCall): Promise<Value | Pause> =>
-      attempted(({ attempt, signal }) => blocks.run(call, attempt, askModel(signal, call.executionId))),
+      attempted(({ attempt, signal }) =>
+        blocks.run(call, attempt, async ({ block, input, message, parameters, ...asked }) => {
+          await requireSpendable(deps.db, call.executionId);
+          const values = { message, previousOutput: input, parameters };
+          const conversation = asked.conversation ?? [
+            { role: 'user', content: renderTemplate(block.prompt ?? '', values) },
+          ];
+          return callModel(deps, { ...asked, block, conversation }, signal);
+        }),
+      ),
 
     /** The JavaScript of a code block, in the sandbox. */
     runCode: (call: BlockCall): Promise<Value | Pause> =>
@@ -87,11 +87,13 @@ export function createActivities(deps: ActivityDeps) {
     /** Accepts the run of a test case, once. */
     acceptTest: (executionId: string): Promise<void> => attempted(() => acceptTest(deps.db, executionId)),
 
-    /** Judges the run of a test case, which has ended, and records the verdict, once. */
-    evaluateTest: (executionId: string): Promise<void> =>
-      attempted(({ attempt, signal }) =>
-        evaluateTest({ ...deps, blocks }, executionId, attempt, askModel(signal, executionId)),
-      ),
+    /** Judges the run of a test case, which has ended; answers the run that is to judge it, when a model does. */
+    evaluateTest: (executionId: string): Promise<JudgeRun | undefined> =>
+      attempted(() => evaluateTest(deps, executionId)),
+
+    /** Takes the verdict on a test case from the run that judged it, which has ended. */
+    readJudgement: (executionId: string): Promise<void> =>
+      attempted(() => readJudgement(deps.db, executionId)),
 
     /** Records the end of a test run, once. */
     finishTestRun: (testRunId: string): Promise<void> => attempted(() => finishTestRun(deps.db, testRunId)),

@@ -49,11 +49,8 @@ export type BlockResult = {
 export type Processor = (input: BlockInput) => Promise<BlockResult>;
 
 export type BlockRunner = {
-  /**
-   * Runs one block execution at most once: one that is recorded as completed answers with its recorded output. `block`
-   * is one that is no part of the flow.
-   */
-  run(call: BlockCall, attempt: Attempt, process: Processor, block?: Block): Promise<Value | Pause>;
+  /** Runs one block execution at most once: one that is recorded as completed answers with its recorded output. */
+  run(call: BlockCall, attempt: Attempt, process: Processor): Promise<Value | Pause>;
   /** The JSON a value of this run stands for. */
   resolve(executionId: string, value: Value): Promise<Json>;
 };
@@ -68,12 +65,7 @@ export function createBlockRunner({
   // Large values only: a loop over a stored array reads it once per item.
   const outputs = new LRUCache<string, { json: Json }>({ max: OUTPUTS_KEPT });
 
-  async function run(
-    call: BlockCall,
-    attempt: Attempt,
-    process: Processor,
-    extra?: Block,
-  ): Promise<Value | Pause> {
+  async function run(call: BlockCall, attempt: Attempt, process: Processor): Promise<Value | Pause> {
     // A first attempt in this process trusts the cached list; a repeated one may follow a lost answer.
     if (attempt.number > 1) contexts.delete(call.executionId);
     const context = await loadContext(call.executionId);
@@ -81,7 +73,7 @@ export function createBlockRunner({
     // Its workflow was started at the moment its caller cancelled it, and is not to spend anything.
     if (context.cancelled) throw new ServiceError(CANCELLED.code, CANCELLED.message);
 
-    const block = extra ?? (await loadBlock(context, call.stepId));
+    const block = await loadBlock(context, call.stepId);
     const trace = {
       executionId: call.executionId,
       blockKey: call.blockKey,

@@ -209,6 +209,17 @@ export function findRun(db: Db, flowId: string, executionId: string) {
 }
 export type RunRow = NonNullable<Awaited<ReturnType<typeof findRun>>>;
 
+/** The flow that a run is of; undefined when there is no such run. The caller checks that the flow may be seen. */
+export async function findFlowOfRun(db: Db, executionId: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('run')
+    .select('flow_id')
+    .where('execution_id', '=', executionId)
+    .where('continues', 'is', null)
+    .executeTakeFirst();
+  return row?.flow_id;
+}
+
 /** How a run, or a continuation of one, ended or paused; undefined while it is under way. */
 export async function findOutcome(db: Db, executionId: string): Promise<RunOutcome | undefined> {
   const row = await db

@@ -232,6 +232,8 @@ export interface TestResultTable {
   expectation: JSONColumnType<Expectation>;
   status: Default<TestStatus>;
   why: ColumnType<string | null, never, string | null>;
+  /** The run in which a model judged it. */
+  judge_execution_id: string | null;
 }
 
 /** Who changed what: one row per management write, in its transaction. */

@@ -1,8 +1,10 @@
 // Test runs: cases of a flow run together against one snapshot of its draft.
-import { sql } from 'kysely';
-import type { Verdict } from '../flow/test-case.ts';
+import { type NotNull, sql } from 'kysely';
+import type { FlowDefinition } from '../flow/definition.ts';
+import type { TestInput, Verdict } from '../flow/test-case.ts';
 import type { Db } from './connect.ts';
-import { insertRuns } from './runs.ts';
+import { snapshotDraft } from './draft-snapshots.ts';
+import { insertRuns, type NewRun } from './runs.ts';
 import type { TestCaseRow } from './test-cases.ts';
 
 export type NewTestRun = {
@@ -38,9 +40,9 @@ export function insertTestRun(db: Db, { id, flowId, flowVersionId, tests }: NewT
   });
 }
 
-/** Accepts the run of a case, once: the draft's snapshot with the case's input. */
-export async function acceptTest(db: Db, executionId: string): Promise<void> {
-  const test = await db
+/** A case of a test run, and the flow it is of. */
+export function getTest(db: Db, executionId: string) {
+  return db
     .selectFrom('test_result')
     .innerJoin('test_run', 'test_run.id', 'test_result.test_run_id')
     .innerJoin('flow', 'flow.id', 'test_run.flow_id')
@@ -51,27 +53,46 @@ export async function acceptTest(db: Db, executionId: string): Promise<void> {
       'flow.id as flowId',
       'test_run.flow_version_id as flowVersionId',
       'test_result.input',
+      'test_result.expectation',
+      'test_result.judge_execution_id as judgeId',
     ])
     .where('test_result.execution_id', '=', executionId)
     .executeTakeFirstOrThrow();
-  const input = { ...test.input, block_overrides: {} };
-  await insertRuns(db, [{ ...test, executionId, mode: 'test', environment: 'test', input }]);
+}
+type Test = Awaited<ReturnType<typeof getTest>>;
+
+/** Accepts the run of a case, once: the draft's snapshot with the case's input. */
+export async function acceptTest(db: Db, executionId: string): Promise<void> {
+  const test = await getTest(db, executionId);
+  await insertRuns(db, [toRun(test, executionId)]);
 }
 
-/** A case that was run: what is expected, and how its run stands (`run_status` null: it never began). */
-export function getTest(db: Db, executionId: string) {
-  return db
-    .selectFrom('test_result')
-    .leftJoin('run', 'run.execution_id', 'test_result.execution_id')
-    .select([
-      'test_result.expectation',
-      'test_result.status',
-      'run.status as run_status',
-      'run.result',
-      'run.error',
-    ])
-    .where('test_result.execution_id', '=', executionId)
+/** Accepts a run of the flow `judge` on a case that was run, once; answers its executionId. */
+export async function acceptJudge(
+  db: Db,
+  executionId: string,
+  judge: FlowDefinition,
+  input: TestInput,
+): Promise<string> {
+  const test = await getTest(db, executionId);
+  const flowVersionId = await snapshotDraft(db, test.flowId, judge);
+  const { judgeId } = await db
+    .updateTable('test_result')
+    .set({ judge_execution_id: sql`coalesce(judge_execution_id, gen_random_uuid())` })
+    .where('execution_id', '=', executionId)
+    .returning('judge_execution_id as judgeId')
+    .$narrowType<{ judgeId: NotNull }>()
     .executeTakeFirstOrThrow();
+  await insertRuns(db, [toRun({ ...test, flowVersionId, input }, judgeId)]);
+  return judgeId;
+}
+
+function toRun(
+  { organizationId, projectId, flowId, flowVersionId, input }: Test,
+  executionId: string,
+): NewRun {
+  const of = { organizationId, projectId, flowId, flowVersionId };
+  return { ...of, executionId, mode: 'test', environment: 'test', input: { ...input, block_overrides: {} } };
 }
 
 /** Records what came of a case, once. */

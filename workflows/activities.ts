@@ -3,11 +3,10 @@ import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from 
 import type { Activities } from '../activities/index.ts';
 
 /**
- * Model calls, those of a test's judge too: regular activities, so that a slow or failing one is visible and outlives its
- * worker. One attempt makes at most two requests of 120 s. Refusals and bad input are not retried; the delay after a 429
- * or 5xx is the provider's.
+ * Model calls: regular activities, so that a slow or failing one is visible and outlives its worker. One attempt makes
+ * at most two requests of 120 s. Refusals and bad input are not retried; the delay after a 429 or 5xx is the provider's.
  */
-export const modelActivities = proxyActivities<Pick<Activities, 'callModel' | 'evaluateTest'>>({
+export const modelActivities = proxyActivities<Pick<Activities, 'callModel'>>({
   startToCloseTimeout: '5 minutes',
   heartbeatTimeout: '10 seconds',
   cancellationType: ActivityCancellationType.TRY_CANCEL,
@@ -19,9 +18,12 @@ export const modelActivities = proxyActivities<Pick<Activities, 'callModel' | 'e
   },
 });
 
-/** Blocks that finish in milliseconds, and what a loop asks of large values: run inside the workflow task. */
+/** Blocks that finish in milliseconds, what a loop asks of large values, tests: run inside the workflow task. */
 export const blockActivities = proxyLocalActivities<
-  Pick<Activities, 'runCode' | 'passThrough' | 'inspectValue' | 'checkCondition'>
+  Pick<
+    Activities,
+    'runCode' | 'passThrough' | 'inspectValue' | 'checkCondition' | 'evaluateTest' | 'readJudgement'
+  >
 >({
   startToCloseTimeout: '2 minutes',
   retry: {

@@ -52,6 +52,7 @@ const STATEMENTS = [
     expectation json not null,
     status text not null default 'pending' check (status in ('pending', 'passed', 'failed', 'error')),
     why json,
+    judge_execution_id uuid,
     constraint test_result_position_key unique (test_run_id, position)
   )`,
 ];
