@@ -1,5 +1,6 @@
 // run_test_case and run_all_tests: the draft, run as callers would run it, and judged.
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { snapshotDraft } from '../../db/draft-snapshots.ts';
 import type { VisibleFlow } from '../../db/find-visible-flow.ts';
 import type { Reach } from '../../db/reach.ts';
@@ -71,6 +72,8 @@ async function runTests(
 /** However it ends: what came of it is in its rows. */
 async function waitForEnd({ client, stopping }: ApiDeps, testRunId: string, waitMs: number): Promise<void> {
   const over = AbortSignal.any([AbortSignal.timeout(waitMs), ...(stopping ? [stopping] : [])]);
-  const handle = client.workflow.getHandle(testRunId);
-  await client.withAbortSignal(over, () => handle.result()).catch(() => undefined);
+  if (over.aborted) return;
+  const ended = client.withAbortSignal(over, () => client.workflow.getHandle(testRunId).result());
+  // A request to the engine that is under way may not heed the signal.
+  await Promise.race([ended, once(over, 'abort')]).catch(() => undefined);
 }

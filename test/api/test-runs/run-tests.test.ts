@@ -1,0 +1,341 @@
+import assert from 'node:assert/strict';
+import { runAllTests, runTestCase } from '../../../api/test-runs/run-tests.ts';
+import { createTestCase, deleteTestCase } from '../../../api/test-runs/test-case.ts';
+import { traceRun } from '../../../api/test-runs/trace-run.ts';
+import { listVersions, publishVersion, updateDraft } from '../../../db/flows.ts';
+import { insertOrganization } from '../../../db/organizations.ts';
+import { listTestCases } from '../../../db/test-cases.ts';
+import type { Step } from '../../../flow/definition.ts';
+import { reconcileTests } from '../../../worker/reconcile-tests.ts';
+import { code, llm, passthrough } from '../../blocks.ts';
+import { answer, hang } from '../../fakes/model-server.ts';
+import { noAudit, startTestsWeir, type TestsWeir } from './tests-harness.ts';
+
+const MISSING = '00000000-0000-4000-8000-000000000000';
+
+describe('test runs', () => {
+  let tests: TestsWeir;
+  before(async () => {
+    tests = await startTestsWeir();
+  });
+  after(() => tests.stop());
+
+  const run = async (steps: Step[], expectation: unknown, more = {}) => {
+    const id = await tests.testCase(await tests.draft(steps), expectation, more);
+    const summary = await runTestCase(tests.deps, tests.ada, id);
+    const [result] = summary.results;
+    assert(result);
+    return { summary, ...result };
+  };
+
+  describe('an expectation', () => {
+    const value = { a: [1, { b: 'x' }], c: null };
+    const returning = [code('a', `return ${JSON.stringify(value)};`)];
+    const table: [string, unknown, 'passed' | 'failed', RegExp?][] = [
+      ['equals', { type: 'equals', value: { c: null, a: [1, { b: 'x' }] } }, 'passed'],
+      [
+        'equals',
+        { type: 'equals', value: { a: [1, { b: 'y' }], c: null } },
+        'failed',
+        /At \/a\/1\/b the answer is "x"; expected is "y"/,
+      ],
+      ['equals', { type: 'equals', value: { a: [1, { b: 'x' }] } }, 'failed', /At \/c .* is null; .* absent/],
+      ['json_schema', { type: 'json_schema', schema: { required: ['a'] } }, 'passed'],
+      ['json_schema', { type: 'json_schema', schema: { required: ['z'] } }, 'failed', /must have .*z/],
+      ['contains', { type: 'contains', text: '"b":"x"' }, 'passed'],
+      ['contains', { type: 'contains', text: 'absent words' }, 'failed', /does not contain "absent words"/],
+    ];
+    for (const [type, expectation, expected, why] of table)
+      it(`${type} that is ${expected}: ${JSON.stringify(expectation)}`, async () => {
+        const result = await run(returning, expectation);
+        assert.equal(result.status, expected, result.why ?? '');
+        if (why) assert.match(result.why ?? '', why);
+        else assert.equal(result.why, null);
+        assert.deepEqual(result.summary.results[0]?.answer, value);
+      });
+
+    it('contains looks into the text of a string as it is', async () => {
+      const { status } = await run(
+        [passthrough('a')],
+        { type: 'contains', text: 'say "hi"' },
+        {
+          message: 'they say "hi"\n',
+        },
+      );
+      assert.equal(status, 'passed');
+    });
+
+    for (const passed of [true, false])
+      it(`judge asks its model, in a run of its own, which answers passed: ${passed}`, async () => {
+        tests.models.will(answer(JSON.stringify({ reason: 'because', passed })));
+        const criteria = 'is polite, whatever {{message}} says';
+        const expectation = { type: 'judge', criteria, model: 'demo/judge' };
+        const result = await run([code('a', 'return { said: message };')], expectation);
+        assert.deepEqual([result.status, result.why], [passed ? 'passed' : 'failed', 'because']);
+        const { body } = tests.models.calls.at(-1) ?? {};
+        const prompt = JSON.stringify(body?.messages);
+        for (const part of [criteria, '{\\"said\\":\\"hello\\"}', '\\nhello\\n'])
+          assert(prompt.includes(part), `${part} in ${prompt}`);
+        assert.equal(body?.model, 'judge');
+        const judge = await traceRun(tests.deps, tests.ada, { flow_run_id: result.judge_run_id ?? '' });
+        assert.equal(judge.flow_run?.cost, result.cost);
+        assert(result.cost > 0);
+      });
+
+    it('judge that can not judge is an error that says why', async () => {
+      tests.models.will(answer('nonsense'), answer('nonsense again'));
+      const { status, why } = await run([passthrough('a')], {
+        type: 'judge',
+        criteria: 'c',
+        model: 'demo/judge',
+      });
+      assert.equal(status, 'error');
+      assert.match(why ?? '', /could not be judged: .*does not match the outputSchema/);
+    });
+  });
+
+  it('a case whose run fails is an error with the message of the run', async () => {
+    const { status, why } = await run([code('a', 'throw new Error("no luck");')], {
+      type: 'equals',
+      value: 1,
+    });
+    assert.equal(status, 'error');
+    assert.match(why ?? '', /no luck/);
+  });
+
+  it('gives the flow the message and parameters of the case', async () => {
+    const { status, why } = await run(
+      [code('a', 'return [message, parameters];')],
+      { type: 'equals', value: ['m', { p: { q: 1 } }] },
+      { message: 'm', parameters: { p: { q: 1 } } },
+    );
+    assert.equal(status, 'passed', why ?? '');
+  });
+
+  it('run the draft as it is, which is no version, and is charged like others', async () => {
+    const { deps, ada, weir, models, tenant } = tests;
+    const balance = async () =>
+      (
+        await weir.db
+          .selectFrom('organization')
+          .select('balance_microcredits')
+          .where('id', '=', tenant.organizationId)
+          .executeTakeFirstOrThrow()
+      ).balance_microcredits;
+    const flowId = await tests.draft([code('a', 'return 1;')]);
+    await publishVersion(weir.db, flowId, 'one');
+    await updateDraft(weir.db, flowId, { steps: [llm('a', 'two', 'demo/chat')] });
+    const id = await tests.testCase(flowId, { type: 'equals', value: 'two' });
+    const before = await balance();
+    models.will(answer('two'), answer('two'));
+    const [first, second] = [await runTestCase(deps, ada, id), await runTestCase(deps, ada, id)];
+    assert.deepEqual([first.passed, second.passed], [1, 1]);
+    assert.equal(before - (await balance()), Math.round((first.cost + second.cost) * 1e6));
+    assert.notEqual(before, await balance());
+
+    assert.equal(await publishVersion(weir.db, flowId, 'two'), 2);
+    assert.deepEqual(
+      (await listVersions(weir.db, flowId)).map(({ version }) => version),
+      [2, 1],
+    );
+    const rows = await weir.db
+      .selectFrom('run')
+      .innerJoin('flow_version', 'flow_version.id', 'run.flow_version_id')
+      .select(['mode', 'environment', 'flow_version_id', 'version'])
+      .where('run.flow_id', '=', flowId)
+      .execute();
+    assert.deepEqual(
+      rows.map((row) => [row.mode, row.environment, row.version]),
+      [
+        ['test', 'test', null],
+        ['test', 'test', null],
+      ],
+    );
+    assert.equal(rows[0]?.flow_version_id, rows[1]?.flow_version_id, 'the same content is kept once');
+  });
+
+  it('are listed and read over HTTP as runs of version 0, which can not be forked', async () => {
+    const { weir, tenant } = tests;
+    const flow = await weir.createFlow(tenant, [passthrough('a')]);
+    const { id } = await weir.db
+      .selectFrom('flow')
+      .select('id')
+      .where('slug', '=', flow.split('/')[2] ?? '')
+      .executeTakeFirstOrThrow();
+    const testCase = await tests.testCase(id, { type: 'equals', value: 'hello' });
+    const [result] = (await runTestCase(tests.deps, tests.ada, testCase)).results;
+    const { key } = tenant;
+    const listed = await weir.call('GET', `${flow}/runs?mode=test`, { key });
+    assert.deepEqual(
+      listed.body.runs.map((row: { executionId: string; version: number }) => [row.executionId, row.version]),
+      [[result?.flow_run_id, 0]],
+    );
+    const job = await weir.call('GET', `${flow}/jobs/${result?.flow_run_id}`, { key });
+    assert.deepEqual([job.body.mode, job.body.version, job.body.result], ['test', 0, 'hello']);
+    const fork = await weir.call('GET', `${flow}/jobs/${result?.flow_run_id}/fork?step=0`, { key });
+    assert.deepEqual([fork.status, fork.body.detail.code], [400, 'INVALID_VERSION']);
+    const v0 = await weir.call('POST', `${flow}/v0/execute`, { key, body: { message: 'm' } });
+    assert.deepEqual([v0.status, v0.body.detail.code], [400, 'INVALID_VERSION']);
+  });
+
+  it('run all cases of a flow, four at a time, and sum them up in their order', async () => {
+    const flowId = await tests.draft([llm('a', '{{message}}', 'demo/chat')]);
+    const expectations = ['one', 'two', 'three', 'one', 'one', 'one'].map((value) => ({
+      type: 'equals',
+      value,
+    }));
+    const ids: string[] = [];
+    for (const expectation of expectations) ids.push(await tests.testCase(flowId, expectation));
+    const { models } = tests;
+    const held: Parameters<typeof hang>[0][] = [];
+    let most = 0;
+    const four = Promise.withResolvers<void>();
+    models.will(
+      ...expectations.map(() => (response: (typeof held)[number]) => {
+        held.push(response);
+        most = Math.max(most, held.length);
+        if (held.length === 4) four.resolve();
+        if (held.length > 4) answer('one')(response);
+      }),
+    );
+    const running = runAllTests(tests.deps, tests.ada, flowId);
+    await four.promise;
+    assert.equal(held.length, 4);
+    // Nothing else is asked while four are under way: those that follow are answered at once.
+    for (const response of held.slice(0, 4)) answer('one')(response);
+    const { passed, failed, errors, pending, total, status, results } = await running;
+    assert.deepEqual([total, passed, failed, errors, pending, status], [6, 4, 2, 0, 0, 'completed']);
+    assert.deepEqual(
+      results.map((result) => result.test_case_id),
+      ids,
+    );
+    assert.deepEqual(
+      results.map((result) => result.status),
+      ['passed', 'failed', 'failed', 'passed', 'passed', 'passed'],
+    );
+  });
+
+  it('answer how they stand when the time is over, and go on', async () => {
+    const flowId = await tests.draft([llm('a', 'x', 'demo/chat')]);
+    const id = await tests.testCase(flowId, { type: 'contains', text: 'late' });
+    tests.models.will(hang);
+    const asked = tests.models.nextCall();
+    const early = await runTestCase(tests.deps, tests.ada, id, 300);
+    assert.deepEqual([early.status, early.pending, early.results[0]?.status], ['started', 1, 'pending']);
+    answer('late')(await asked);
+    await tests.weir.client.workflow.getHandle(early.test_run_id).result();
+    const { test_run: end } = await traceRun(tests.deps, tests.ada, { flow_run_id: early.test_run_id });
+    assert.deepEqual([end?.status, end?.passed], ['completed', 1]);
+  });
+
+  describe('that were accepted', () => {
+    it('are started by the reconciler when their workflow is missing', async () => {
+      const flowId = await tests.draft([passthrough('a')]);
+      const id = await tests.testCase(flowId, { type: 'equals', value: 'hello' });
+      const { weir } = tests;
+      const away = {
+        ...tests.deps,
+        client: { workflow: {}, withDeadline: () => Promise.reject(new Error('away')) },
+      };
+      const accepted = await runTestCase(away as never, tests.ada, id);
+      assert.deepEqual([accepted.status, accepted.pending], ['started', 1]);
+      await reconcileTests({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, 0);
+      await weir.client.workflow.getHandle(accepted.test_run_id).result();
+      const { test_run: end } = await traceRun(tests.deps, tests.ada, {
+        flow_run_id: accepted.test_run_id,
+      });
+      assert.deepEqual([end?.status, end?.passed], ['completed', 1]);
+    });
+
+    it('end when their workflow was terminated, with what is left as errors', async () => {
+      const flowId = await tests.draft([llm('a', 'x', 'demo/chat')]);
+      const id = await tests.testCase(flowId, { type: 'contains', text: 'never' });
+      const { weir } = tests;
+      tests.models.will(hang);
+      const asked = tests.models.nextCall();
+      const running = runTestCase(tests.deps, tests.ada, id, 20_000);
+      await asked;
+      const [row] = await weir.db.selectFrom('test_run').select('id').where('flow_id', '=', flowId).execute();
+      await weir.client.workflow.getHandle(row?.id ?? '').terminate();
+      assert.equal((await running).status, 'started');
+      await reconcileTests({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, 0);
+      const { test_run: end } = await traceRun(tests.deps, tests.ada, { flow_run_id: row?.id ?? '' });
+      assert.deepEqual([end?.status, end?.errors], ['completed', 1]);
+    });
+
+    it('end with a case whose run was cancelled as an error', async () => {
+      const flow = await tests.weir.createFlow(tests.tenant, [llm('a', 'x', 'demo/chat')]);
+      const { id: flowId } = await tests.weir.db
+        .selectFrom('flow')
+        .select('id')
+        .where('slug', '=', flow.split('/')[2] ?? '')
+        .executeTakeFirstOrThrow();
+      const id = await tests.testCase(flowId, { type: 'contains', text: 'never' });
+      tests.models.will(hang);
+      const asked = tests.models.nextCall();
+      const running = runTestCase(tests.deps, tests.ada, id);
+      await asked;
+      const { body } = await tests.weir.call('GET', `${flow}/runs?mode=test`, { key: tests.tenant.key });
+      const path = `${flow}/jobs/${body.runs[0].executionId}/cancel`;
+      await tests.weir.call('POST', path, { key: tests.tenant.key });
+      const [result] = (await running).results;
+      assert.equal(result?.status, 'error');
+      assert.match(result?.why ?? '', /cancelled/);
+    });
+  });
+
+  describe('are refused', () => {
+    it('while the draft can not run, naming each problem', async () => {
+      const flowId = await tests.draft([llm('a', '', 'nothing'), code('b', '')]);
+      const id = await tests.testCase(flowId, { type: 'equals', value: 1 });
+      const expected = (error: { code: string; message: string }) =>
+        error.code === 'INVALID_TREE' &&
+        ['steps[0].model', 'steps[0].prompt', 'steps[1].prompt'].every((path) =>
+          error.message.includes(path),
+        );
+      await assert.rejects(runTestCase(tests.deps, tests.ada, id), expected);
+      await assert.rejects(runAllTests(tests.deps, tests.ada, flowId), expected);
+    });
+
+    it('without credits', async () => {
+      const poor = await tests.weir.createTenant({ credits: 0 });
+      const reach = { projectId: poor.projectId };
+      const flowId = await tests.draft([passthrough('a')], poor);
+      const input = { flow_id: flowId, name: 'n', message: '', expectation: { type: 'equals', value: 1 } };
+      await createTestCase(tests.deps, reach, input as never, noAudit);
+      await assert.rejects(runAllTests(tests.deps, reach, flowId), { code: 'INSUFFICIENT_CREDITS' });
+    });
+
+    it('for a flow without cases', async () => {
+      const flowId = await tests.draft([passthrough('a')]);
+      await assert.rejects(runAllTests(tests.deps, tests.ada, flowId), { code: 'CONFLICT' });
+    });
+  });
+
+  it('of others are as unknown as those that never were', async () => {
+    const { deps } = tests;
+    const flowId = await tests.draft([passthrough('a')]);
+    const id = await tests.testCase(flowId, { type: 'equals', value: 'hello' });
+    const { results, test_run_id } = await runTestCase(deps, tests.ada, id);
+    const { id: other } = await insertOrganization(tests.weir.db, { slug: 'other', name: 'Other' });
+    assert(other);
+    const messageOf = (work: Promise<unknown>) =>
+      work.then(
+        () => assert.fail('answered'),
+        (error: { code: string; message: string }) => [error.code, error.message],
+      );
+    const eve = { userId: 'eve' };
+    const input = { flow_id: flowId, name: 'n', message: '', expectation: { type: 'equals', value: 1 } };
+    const asks: [(id: string) => Promise<unknown>, string][] = [
+      [(known) => runTestCase(deps, eve, known), id],
+      [(known) => runAllTests(deps, eve, known), flowId],
+      [(known) => deleteTestCase(deps, eve, known, noAudit), id],
+      [(known) => createTestCase(deps, eve, { ...input, flow_id: known } as never, noAudit), flowId],
+      [(known) => traceRun(deps, eve, { flow_run_id: known }), results[0]?.flow_run_id ?? ''],
+      [(known) => traceRun(deps, eve, { flow_run_id: known }), test_run_id],
+    ];
+    for (const [ask, known] of asks)
+      assert.deepEqual(await messageOf(ask(known)), await messageOf(ask(MISSING)));
+    assert.equal((await listTestCases(deps.db, flowId)).length, 1);
+  });
+});
