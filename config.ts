@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
+import { ENCRYPTION_KEY_BYTES, type EncryptionKey } from './db/encrypt.ts';
 import type { DialMap } from './net/resolve-public.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
@@ -20,6 +21,21 @@ const dialMap = z
     }
   })
   .pipe(z.record(z.string(), z.string().regex(/^\S+:\d{1,5}$/, 'reads address:port')));
+/** `id:key,id:key`; each key is 32 bytes in base64. */
+export const encryptionKeys = z
+  .string()
+  .regex(/^[\w-]+:[\w+/=-]+(,[\w-]+:[\w+/=-]+)*$/, 'reads id:key,id:key')
+  .transform((text) =>
+    text.split(',').map((entry) => {
+      const [id = '', key = ''] = entry.split(':');
+      return { id, key: Buffer.from(key, 'base64') };
+    }),
+  )
+  .refine(
+    (keys) => keys.every(({ key }) => key.length === ENCRYPTION_KEY_BYTES),
+    'takes keys of 32 bytes, in base64',
+  )
+  .transform((keys) => keys as [EncryptionKey, ...EncryptionKey[]]);
 /** An empty value is refused: it would read as 0, which is no limit. */
 const rateLimit = z.string().min(1).transform(Number).pipe(z.int().min(0).max(RATE_LIMIT_MAX_PER_MINUTE));
 
@@ -31,6 +47,8 @@ const environment = z.object({
   WEIR_DATABASE_CONNECTIONS: count.default(20),
   /** At least 32 characters; API key secrets are stored as HMAC-SHA256 under it. */
   WEIR_API_KEY_PEPPER: z.string().min(32),
+  /** Secrets are stored encrypted under the first key, and readable under all; e.g. `2026:` and `openssl rand -base64 32`. */
+  WEIR_SECRETS_KEYS: encryptionKeys,
   WEIR_HOST: z.string().default('127.0.0.1'),
   WEIR_PORT: port.default(8787),
   /** Where callers reach the API, without a trailing slash; http://WEIR_HOST:WEIR_PORT when absent. */
@@ -47,6 +65,10 @@ const environment = z.object({
   WEIR_SANDBOX_PROCESSES: count.default(availableParallelism()),
   /** Model calls one worker makes at a time. */
   WEIR_MODEL_CONCURRENCY: count.default(100),
+  /** Webhook attempts one worker has in hand at a time, waiting for their destination's turn included. */
+  WEIR_WEBHOOK_CONCURRENCY: count.default(500),
+  /** Path of a PEM file: authorities of receivers' certificates, beside those that Node.js knows. */
+  WEIR_WEBHOOK_CA_FILE: z.string().optional(),
   /** Path of a JSON file merged over models/models.json. */
   WEIR_MODELS_FILE: z.string().optional(),
   /** Where a JSON file is fetched from that is merged over both. */
@@ -71,7 +93,12 @@ const soundEnvironment = environment.refine(
 );
 
 /** Where a provider prefix (`openai/…`) leads. */
-export type Provider = { baseUrl: string; apiKey: string };
+export type Provider = {
+  baseUrl: string;
+  apiKey: string;
+  /** The key is the caller's, not the service's. */
+  own?: true;
+};
 
 /** Prefix → default base URL; a provider exists when its `<PREFIX>_API_KEY` or `<PREFIX>_BASE_URL` is set. */
 const PROVIDERS = {
@@ -88,6 +115,8 @@ export type Config = {
   databaseUrl: string;
   databaseConnections: number;
   apiKeyPepper: string;
+  /** The first encrypts. */
+  secretsKeys: [EncryptionKey, ...EncryptionKey[]];
   host: string;
   port: number;
   publicUrl: string | undefined;
@@ -98,6 +127,8 @@ export type Config = {
   taskQueue: string;
   sandboxProcesses: number;
   modelConcurrency: number;
+  webhookConcurrency: number;
+  webhookCaFile: string | undefined;
   modelsFile: string | undefined;
   modelsUrl: string | undefined;
   modelsRefreshMinutes: number;
@@ -107,6 +138,8 @@ export type Config = {
   rateLimitPerOrganization: number;
   dialMap: DialMap | undefined;
   providers: Record<string, Provider>;
+  /** Where keys that callers bring may be sent: providers that are configured, or public. */
+  providerUrls: Record<string, string>;
 };
 
 /** Reads the configuration; throws an Error that names every variable that is missing or wrong. */
@@ -124,6 +157,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     databaseUrl: values.DATABASE_URL,
     databaseConnections: values.WEIR_DATABASE_CONNECTIONS,
     apiKeyPepper: values.WEIR_API_KEY_PEPPER,
+    secretsKeys: values.WEIR_SECRETS_KEYS,
     host: values.WEIR_HOST,
     port: values.WEIR_PORT,
     publicUrl: publicUrlOf(values),
@@ -132,6 +166,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     taskQueue: values.WEIR_TASK_QUEUE,
     sandboxProcesses: values.WEIR_SANDBOX_PROCESSES,
     modelConcurrency: values.WEIR_MODEL_CONCURRENCY,
+    webhookConcurrency: values.WEIR_WEBHOOK_CONCURRENCY,
+    webhookCaFile: values.WEIR_WEBHOOK_CA_FILE,
     modelsFile: values.WEIR_MODELS_FILE,
     modelsUrl: values.WEIR_MODELS_URL,
     modelsRefreshMinutes: values.WEIR_MODELS_REFRESH,
@@ -140,6 +176,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     rateLimitPerOrganization: values.WEIR_RATE_LIMIT_PER_ORGANIZATION,
     dialMap: values.WEIR_TEST_DIAL_MAP,
     providers: readProviders(env),
+    providerUrls: readProviderUrls(env),
   };
 }
 
@@ -162,6 +199,16 @@ function readOidc(values: Values): Config['oidc'] {
   if (audience === mcpAudience)
     throw new Error('WEIR_OIDC_AUDIENCE and WEIR_MCP_AUDIENCE must differ: a token is for one of them.');
   return { issuer, audience, mcpAudience };
+}
+
+function readProviderUrls(env: NodeJS.ProcessEnv): Record<string, string> {
+  const urls: Record<string, string> = {};
+  for (const [prefix, defaultUrl] of Object.entries(PROVIDERS)) {
+    const baseUrl = env[`${prefix.toUpperCase()}_BASE_URL`] ?? defaultUrl;
+    const configured = env[`${prefix.toUpperCase()}_BASE_URL`] || baseUrl?.startsWith('https:');
+    if (configured && baseUrl) urls[prefix] = baseUrl;
+  }
+  return urls;
 }
 
 function readProviders(env: NodeJS.ProcessEnv): Record<string, Provider> {

@@ -1,5 +1,6 @@
 // The one wrapper around every activity: attempt, cancellation and heartbeat in; errors out as Temporal failures.
-import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import { TemporalFailure } from '@temporalio/common';
 import { ServiceError, soundMessage } from '../flow/errors.ts';
 import { ModelUnavailable } from './call-model.ts';
 
@@ -37,6 +38,6 @@ function toFailure(error: unknown): unknown {
       type: 'MODEL_UNAVAILABLE',
       ...(error.retryAfterMs !== undefined && { nextRetryDelay: error.retryAfterMs }),
     });
-  if (error instanceof CancelledFailure || !(error instanceof Error)) return error;
+  if (error instanceof TemporalFailure || !(error instanceof Error)) return error;
   return ApplicationFailure.create({ message: soundMessage(error.message), type: error.name });
 }

@@ -7,7 +7,8 @@ import { ServiceError } from '../flow/errors.ts';
 import type { ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
 import { buildMessages } from '../models/build-messages.ts';
 import type { Registry, TokenUsage } from '../models/registry.ts';
-import { completeChat } from './model-completion.ts';
+import { estimateUsage } from './estimate-usage.ts';
+import { type ChatAnswer, completeChat } from './model-completion.ts';
 import { readJson } from './model-output.ts';
 
 export { ModelUnavailable } from './model-unavailable.ts';
@@ -17,6 +18,9 @@ const PATH_MAX_LENGTH = 300;
 
 type Problem = { path: string; message: string };
 
+/** What the answers for one block have used, a repair included. */
+export type ModelUsage = TokenUsage & { model?: string; costMicrocredits: number };
+
 /** A block, and the conversation it puts to its model: the rendered prompt, then the tool calls and results so far. */
 export type ModelRequest = {
   block: Block;
@@ -24,18 +28,14 @@ export type ModelRequest = {
   attachments?: Attachment[] | undefined;
   tools?: ToolDefinition[] | undefined;
   tool_choice?: ToolChoice | undefined;
+  /** Filled in with each answer, so that one which ends in a failure is paid too. */
+  usage: ModelUsage;
+  /** Told before each request what the block may have cost after it, in microcredits; what it throws is passed on. */
+  reserve(microcredits: number): Promise<void>;
 };
 
-/**
- * `output` is the text, or the value that matches the outputSchema; with `paused` it is the conversation, which ends with
- * tool calls. Usage and cost cover a repair too.
- */
-export type ModelReply = TokenUsage & {
-  output: Json;
-  paused?: boolean;
-  model: string;
-  costMicrocredits: number;
-};
+/** The text, or the value that matches the outputSchema; `paused`: the conversation, which ends with tool calls. */
+export type ModelReply = { output: Json; paused?: boolean };
 
 export type ModelDeps = {
   providers: Record<string, Provider>;
@@ -45,8 +45,8 @@ export type ModelDeps = {
 };
 
 /**
- * Asks the block's model. An answer that misses the outputSchema goes back to the model once. Throws
- * ModelUnavailable when repeating may help, ServiceError when it can't, the signal's reason when it is aborted.
+ * Asks the block's model. An answer that misses the outputSchema goes back to the model once. Throws ModelUnavailable
+ * when repeating may help, ServiceError when it can't, the signal's reason when it is aborted.
  */
 export async function callModel(
   deps: ModelDeps,
@@ -54,34 +54,35 @@ export async function callModel(
   signal: AbortSignal,
 ): Promise<ModelReply> {
   const { model = '', outputSchema: schema, processor_config: config = {} } = request.block;
+  const { usage, tools = [] } = request;
+  usage.model = model;
   const { json_schema: hasFormat } = deps.registry.capabilities(model);
   const provider = findProvider(deps.providers, model);
   const { messages, format } = buildMessages(request, hasFormat);
-  const usage = { promptTokens: 0, completionTokens: 0 };
-  const withTools = (request.tools?.length ?? 0) > 0;
 
-  async function ask(choice = request.tool_choice) {
-    const params = {
+  async function ask(choice = request.tool_choice): Promise<ChatAnswer> {
+    const asked = {
       messages,
       response_format: format,
-      ...sampling(model, config),
-      ...(withTools && { tools: request.tools, tool_choice: choice }),
+      ...(tools.length > 0 && { tools, tool_choice: choice }),
     } as Omit<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming, 'model'>;
-    const answer = await completeChat(provider, model, params, signal);
-    usage.promptTokens += answer.promptTokens;
-    usage.completionTokens += answer.completionTokens;
-    return answer;
+    const estimate = deps.registry.costMicrocredits(model, estimateUsage(asked, config.max_tokens));
+    await request.reserve(usage.costMicrocredits + estimate);
+    return completeChat(provider, model, { ...asked, ...sampling(model, config) }, signal, (answer) => {
+      usage.promptTokens += answer.promptTokens;
+      usage.completionTokens += answer.completionTokens;
+      usage.costMicrocredits = deps.registry.costMicrocredits(model, usage);
+    });
   }
-  const paid = () => ({ model, ...usage, costMicrocredits: deps.registry.costMicrocredits(model, usage) });
 
   const { text, toolCalls } = await ask();
-  if (withTools && toolCalls.length > 0) {
+  if (tools.length > 0 && toolCalls.length > 0) {
     const asked = { role: 'assistant', content: text || null, tool_calls: toolCalls };
-    return { output: [...request.conversation, asked] as Json, paused: true, ...paid() };
+    return { output: [...request.conversation, asked] as Json, paused: true };
   }
   let output: Json = text;
   if (schema !== undefined) {
-    let reading = await readOutput(deps, schema, output);
+    let reading = await readOutput(deps, schema, text);
     if (reading.problems.length > 0) {
       messages.push({ role: 'assistant', content: text });
       messages.push({ role: 'user', content: repairPrompt(list(reading.problems)) });
@@ -96,7 +97,7 @@ export async function callModel(
     }
     output = reading.value;
   }
-  return { output, ...paid() };
+  return { output };
 }
 
 function findProvider(providers: Record<string, Provider>, model: string): Provider {

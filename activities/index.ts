@@ -1,11 +1,15 @@
 // The activity types of this service, by the names operators read in the Temporal Web UI.
 import type { Provider } from '../config.ts';
 import type { Db } from '../db/connect.ts';
-import { requireSpendable } from '../db/ledger.ts';
+import type { Encryption } from '../db/encrypt.ts';
+import { MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
 import type { LocalRuns } from '../db/local-runs.ts';
+import { findRunDelivery } from '../db/open-deliveries.ts';
+import { releaseReservation, reserveCredits } from '../db/reservations.ts';
 import { finishRun } from '../db/runs.ts';
 import { acceptTest, finishTestRun } from '../db/test-runs.ts';
 import type { LoopCondition } from '../flow/definition.ts';
+import type { DeliveryCall } from '../flow/delivery.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { meets } from '../flow/interpreter.ts';
 import { CODE_TIMEOUT_DEFAULT_MS } from '../flow/limits.ts';
@@ -17,6 +21,7 @@ import type { Value } from '../flow/value.ts';
 import type { Validator } from '../json-schema/validator.ts';
 import type { Registry } from '../models/registry.ts';
 import { attempted } from './attempted.ts';
+import { bringOwnKey } from './bring-own-key.ts';
 import { callModel } from './call-model.ts';
 import { evaluateTest, readJudgement } from './evaluate-test.ts';
 import { createBlockRunner } from './run-block.ts';
@@ -31,6 +36,9 @@ export type ActivityDeps = {
   sandbox: Sandbox;
   registry: Registry;
   providers: Record<string, Provider>;
+  /** Where own keys may be sent, by provider. */
+  providerUrls: Record<string, string>;
+  encryption: Encryption;
   localRuns: LocalRuns;
 };
 
@@ -43,14 +51,27 @@ export function createActivities(deps: ActivityDeps) {
     /** One model call (and at most one repair) of an llm block; it may pause for the caller's tools. */
     callModel: (call: BlockCall): Promise<Value | Pause> =>
       attempted(({ attempt, signal }) =>
-        blocks.run(call, attempt, async ({ block, input, message, parameters, ...asked }) => {
-          await requireSpendable(deps.db, call.executionId);
-          const values = { message, previousOutput: input, parameters };
-          const conversation = asked.conversation ?? [
-            { role: 'user', content: renderTemplate(block.prompt ?? '', values) },
-          ];
-          return callModel(deps, { ...asked, block, conversation }, signal);
-        }),
+        blocks
+          .run(call, attempt, async ({ block, input, message, parameters, max_credits: max, ...asked }) => {
+            const { own, ...access } = await bringOwnKey(deps, call.executionId, block.model ?? '');
+            const values = { message, previousOutput: input, parameters };
+            const conversation = asked.conversation ?? [
+              { role: 'user', content: renderTemplate(block.prompt ?? '', values) },
+            ];
+            const { organizationId } = asked;
+            const { executionId, blockKey } = call;
+            const maxMicrocredits = max && Math.round(max * MICROCREDITS_PER_CREDIT);
+            const owner = { organizationId, executionId, blockKey, maxMicrocredits };
+            const reserve = async (microcredits: number) => {
+              if (!own) await reserveCredits(deps.db, { ...owner, microcredits });
+            };
+            return callModel({ ...deps, ...access }, { ...asked, block, conversation, reserve }, signal);
+          })
+          .catch(async (error: unknown) => {
+            // What can't be released now is taken over by the next attempt, or released by the reconciler.
+            await releaseReservation(deps.db, call).catch(() => undefined);
+            throw error;
+          }),
       ),
 
     /** The JavaScript of a code block, in the sandbox. */
@@ -97,6 +118,10 @@ export function createActivities(deps: ActivityDeps) {
 
     /** Records the end of a test run, once. */
     finishTestRun: (testRunId: string): Promise<void> => attempted(() => finishTestRun(deps.db, testRunId)),
+
+    /** The webhook that the end of a run is to be reported by, when there is one. */
+    findRunDelivery: (executionId: string): Promise<DeliveryCall | undefined> =>
+      attempted(() => findRunDelivery(deps.db, executionId)),
 
     /** Records the end of a run, once. */
     recordRun: (executionId: string, outcome: RunOutcome): Promise<void> =>

@@ -34,13 +34,20 @@ const completion = z.object({
 /** What some gateways answer with status 200. */
 const gatewayError = z.object({ error: z.object({ message: z.string() }) });
 
-/** `model` is provider-prefixed. Throws ModelUnavailable, ServiceError, or the signal's reason when aborted. */
+/** What a model says: text, or the tools it asks for. */
+export type ChatAnswer = { text: string; toolCalls: ToolCall[] };
+
+/**
+ * Answers the text; `model` is provider-prefixed. Tells `count` what an answer has used before it looks at what it says.
+ * Throws ModelUnavailable, ServiceError, or the signal's reason when aborted.
+ */
 export async function completeChat(
   provider: Provider,
   model: string,
   params: Omit<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming, 'model'>,
   signal: AbortSignal,
-): Promise<TokenUsage & { text: string; toolCalls: ToolCall[] }> {
+  count: (usage: TokenUsage) => void,
+): Promise<ChatAnswer> {
   const name = model.slice(model.indexOf('/') + 1);
   let answer: unknown;
   try {
@@ -55,6 +62,11 @@ export async function completeChat(
     const said = gatewayError.safeParse(answer).data?.error.message ?? 'it is not a chat completion';
     throw new ModelUnavailable(`The answer of ${model} can't be used: ${providerMessage(said, provider)}`);
   }
+  const { usage } = parsed.data;
+  count({
+    promptTokens: usage?.prompt_tokens ?? 0,
+    completionTokens: usage?.completion_tokens ?? 0,
+  });
   const { message, finish_reason: finishReason } = parsed.data.choices[0];
   if (message.refusal || finishReason === 'content_filter') {
     const said = providerMessage(message.refusal || 'its content filter stopped the answer', provider);
@@ -67,12 +79,7 @@ export async function completeChat(
       { model },
     );
   }
-  return {
-    text: message.content ?? '',
-    toolCalls: withIds(message.tool_calls ?? []),
-    promptTokens: parsed.data.usage?.prompt_tokens ?? 0,
-    completionTokens: parsed.data.usage?.completion_tokens ?? 0,
-  };
+  return { text: message.content ?? '', toolCalls: withIds(message.tool_calls ?? []) };
 }
 
 /** Results are matched by id: a call that comes without one, or with that of another, gets a new one. */

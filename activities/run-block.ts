@@ -14,8 +14,9 @@ import { type BlockCall, CANCELLED } from '../flow/run.ts';
 import type { Pause, ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
 import { INPUT_REF, MESSAGE_REF, resolveValue, toLeaf, type Value } from '../flow/value.ts';
 import type { Attempt } from './attempted.ts';
-import { ModelUnavailable } from './call-model.ts';
+import { ModelUnavailable, type ModelUsage } from './call-model.ts';
 import type { ActivityDeps } from './index.ts';
+import { persist } from './persist.ts';
 
 /** An output longer than this, serialized, fails its block. */
 export const OUTPUT_MAX_BYTES = 16 * 1024 * 1024;
@@ -34,19 +35,15 @@ export type BlockInput = {
   tool_choice?: ToolChoice | undefined;
   /** The conversation that this block goes on with after a pause. */
   conversation?: ToolCallMessage[] | undefined;
+  organizationId: string;
+  /** Credits the run may cost at most. */
+  max_credits: number | undefined;
+  /** What a model has used so far: recorded and charged however the block ends. */
+  usage: ModelUsage;
 };
 
-/** What a processor answers; tokens and cost are a model's. `paused`: the output is a conversation that waits for tools. */
-export type BlockResult = {
-  output: Json;
-  paused?: boolean;
-  model?: string;
-  promptTokens?: number;
-  completionTokens?: number;
-  costMicrocredits?: number;
-};
-
-export type Processor = (input: BlockInput) => Promise<BlockResult>;
+/** `paused`: the output is a conversation that waits for tools. */
+export type Processor = (input: BlockInput) => Promise<{ output: Json; paused?: boolean }>;
 
 export type BlockRunner = {
   /** Runs one block execution at most once: one that is recorded as completed answers with its recorded output. */
@@ -84,19 +81,24 @@ export function createBlockRunner({
       attempts: attempt.number,
       startedAt: new Date(),
     };
-    const { message, parameters, attachments, tools, tool_choice } = context.input;
+    const { message, parameters, attachments, max_credits, tools, tool_choice } = context.input;
+    const { organizationId } = context;
     const conversation = resumeOf(context, call)?.messages;
+    const usage: ModelUsage = { promptTokens: 0, completionTokens: 0, costMicrocredits: 0 };
     try {
       const input = await resolve(call.executionId, call.input);
       // What goes on after a pause had its input checked before.
       if (!conversation) await enforce(block.inputSchema, input, 'INPUT_SCHEMA_MISMATCH', 'The input');
-      const { output, paused, ...usage } = await process({
+      const { output, paused } = await process({
         block,
         input,
         message,
         parameters,
         attachments,
         ...(block.processor_config?.tools_enabled && { tools, tool_choice, conversation }),
+        organizationId,
+        max_credits,
+        usage,
       });
       // A model's answer has been validated, and repaired, by its processor.
       if (block.processor_type !== 'llm')
@@ -105,17 +107,15 @@ export function createBlockRunner({
       const row = { ...trace, ...usage, output: serialized, ...(paused && { paused }) };
       const ends = call.ends && !paused;
       const value = paused ? undefined : toLeaf(call.blockKey, output);
-      const recorded = await persist(() =>
-        recordBlockRun(db, context.organizationId, row, ends ? value : undefined),
-      );
+      const recorded = await persist(() => recordBlockRun(db, organizationId, row, ends ? value : undefined));
       context.completed.add(call.blockKey);
       if (!recorded || !value) return await recordedReply(call);
       if (ends) localRuns.end(call.executionId, { status: 'completed', result: value });
       return value;
     } catch (error) {
       if (error instanceof ServiceError || attempt.last) {
-        const row = { ...trace, error: describe(error) };
-        await persist(() => recordBlockRun(db, context.organizationId, row));
+        const row = { ...trace, ...usage, error: describe(error) };
+        await persist(() => recordBlockRun(db, organizationId, row));
       }
       throw error;
     }
@@ -205,19 +205,4 @@ function serialize(output: Json): string {
       `The output has ${bytes} bytes; at most ${OUTPUT_MAX_BYTES} are kept.`,
     );
   return serialized;
-}
-
-const PERSIST_DELAYS_MS = [100, 300, 1_000, 3_000, 10_000];
-
-/** Repeats a failed write here: failing the whole attempt would pay for a model's answer a second time. */
-async function persist<T>(write: () => Promise<T>): Promise<T> {
-  for (const delay of PERSIST_DELAYS_MS) {
-    try {
-      return await write();
-    } catch (error) {
-      if (error instanceof ServiceError) throw error;
-      await new Promise((resolve) => setTimeout(resolve, delay));
-    }
-  }
-  return write();
 }

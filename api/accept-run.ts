@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { createEncryption } from '../db/encrypt.ts';
 import { insertKeyedRuns } from '../db/idempotency-keys.ts';
+import { sealModelKeys } from '../db/model-keys.ts';
 import { insertRuns, type NewRun } from '../db/runs.ts';
 import type { RunMode, StoredRunInput } from '../db/schema.ts';
 import { throughOutage } from '../db/through-outage.ts';
@@ -11,7 +13,8 @@ import { readAttachments } from './attachments.ts';
 import { requireValidOverrides } from './check-overrides.ts';
 import type { ApiContext, ApiDeps } from './context.ts';
 import type { LoadedFlow } from './load-flow.ts';
-import type { RunRequest } from './requests.ts';
+import { readCallback } from './read-callback.ts';
+import type { JobRequest, RunRequest } from './requests.ts';
 import { requireImageSupport } from './require-image-support.ts';
 import { requireTools } from './require-tools.ts';
 import type { RunStart } from './start-run.ts';
@@ -34,20 +37,34 @@ export async function acceptRun(
   mode: RunMode,
 ): Promise<AcceptedRun | undefined> {
   const { flow } = ctx.state;
-  const { message, parameters = {}, block_overrides = {}, ...asked } = ctx.state.body as RunRequest;
+  const {
+    message,
+    parameters = {},
+    block_overrides = {},
+    maxCredits,
+    ...asked
+  } = ctx.state.body as RunRequest;
   if (message === undefined) throw missing('message');
   requireParameterNames(parameters);
   const overrides = block_overrides as BlockOverrides;
   await requireValidOverrides(deps, flow.definition, 'block_overrides', overrides);
   const images = await acceptAttachments(deps, ctx, overrides, asked.attachments);
   const tools = requireTools(deps, flow.definition, overrides, asked);
+  const callback = mode === 'jobs' ? await readCallback(deps, ctx.state.body as JobRequest) : undefined;
   requireCredits(flow);
-  const input = { message, parameters, block_overrides, ...images, ...tools } as StoredRunInput;
-  return storeRun(deps, ctx, { executionId: randomUUID(), mode, input, ...flow });
+  const input = {
+    message,
+    parameters,
+    block_overrides,
+    ...(maxCredits !== undefined && { max_credits: maxCredits }),
+    ...images,
+    ...tools,
+  } as StoredRunInput;
+  return storeRun(deps, ctx, { executionId: randomUUID(), mode, input, callback, ...flow });
 }
 
 /** `version` and what it holds may differ from the flow's of the request: a resumed run keeps its version. */
-export type RunToStore = Pick<NewRun, 'executionId' | 'mode' | 'input' | 'continues'> & {
+export type RunToStore = Pick<NewRun, 'executionId' | 'mode' | 'input' | 'callback' | 'continues'> & {
   flowVersionId: string;
   version: number;
   definition: FlowDefinition;
@@ -60,14 +77,16 @@ export async function storeRun(
   run: RunToStore,
   session?: Pick<NewRun, 'executionId' | 'input'>,
 ): Promise<AcceptedRun | undefined> {
-  const { flow, principal, idempotencyKey } = ctx.state;
+  const { flow, principal, idempotencyKey, modelKeys } = ctx.state;
   const { environment } = principal;
-  const { executionId, mode, input, continues } = run;
+  const { executionId, mode, input, callback, continues } = run;
   ctx.state.accepted = { executionId: continues?.executionId ?? executionId };
   const { organizationId, projectId, flowId } = flow;
   const { flowVersionId, version, definition } = run;
   const row = { organizationId, projectId, flowId, flowVersionId, mode, environment };
-  const rows: NewRun[] = [{ ...row, executionId, input, continues }];
+  const sealed =
+    modelKeys && sealModelKeys(createEncryption(deps.config.secretsKeys), executionId, modelKeys);
+  const rows: NewRun[] = [{ ...row, executionId, input, callback, continues, modelKeys: sealed }];
   if (session) rows.unshift({ ...row, ...session, status: 'in_progress' });
   // Repeated after a lost answer, a keyed run finds its own key taken, and is then found under it.
   const accepted = await throughOutage(() =>
@@ -97,6 +116,7 @@ export async function storeRun(
     definition,
     flowId,
     blockCount: flow.blockCount,
+    callback: callback !== undefined,
   };
 }
 

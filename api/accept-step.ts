@@ -193,8 +193,13 @@ async function inputOf(
   body: StepRequest,
   session: RunRow | undefined,
 ): Promise<Omit<StoredRunInput, 'block_overrides'>> {
-  const { stepIndex, message, parameters = {} } = body;
-  if (!session) return { message: message ?? '', parameters: parameters as { [key: string]: Json } };
+  const { stepIndex, message, parameters = {}, maxCredits } = body;
+  if (!session)
+    return {
+      message: message ?? '',
+      parameters: parameters as { [key: string]: Json },
+      ...(maxCredits !== undefined && { max_credits: maxCredits }),
+    };
   const { block_overrides, tools, tool_choice, ...kept } = await throughOutage(() =>
     getRunInput(db, session.execution_id),
   );

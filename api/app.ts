@@ -4,6 +4,8 @@ import Router from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { sql } from 'kysely';
 import { ServiceError } from '../flow/errors.ts';
+import { apiKeyRoutes } from './api-keys.ts';
+import { auditLogRoutes } from './audit-log.ts';
 import { cancelRoutes } from './cancel.ts';
 import type { ApiDeps, Route } from './context.ts';
 import { handleErrors } from './errors.ts';
@@ -11,10 +13,17 @@ import { eventRoutes } from './events.ts';
 import { executeRoutes } from './execute.ts';
 import { forkRoutes } from './fork.ts';
 import { jobRoutes } from './jobs.ts';
+import { memberRoutes } from './members.ts';
+import { modelKeyRoutes } from './model-keys.ts';
 import { openApiDocument } from './open-api.ts';
+import { organizationRoutes } from './organizations.ts';
+import { projectRoutes } from './projects.ts';
 import { serveReference } from './reference.ts';
 import { runRoutes } from './runs.ts';
 import { stepRoutes } from './step.ts';
+import { webhookDeliveryRoutes } from './webhook-deliveries.ts';
+import { webhookResendRoutes } from './webhook-resends.ts';
+import { webhookSecretRoutes } from './webhook-secrets.ts';
 
 /** Every endpoint of the interface. */
 export function apiRoutes(deps: ApiDeps): Route[] {
@@ -26,6 +35,15 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...forkRoutes(deps),
     ...runRoutes(deps),
     ...stepRoutes(deps),
+    ...organizationRoutes(deps),
+    ...memberRoutes(deps),
+    ...projectRoutes(deps),
+    ...apiKeyRoutes(deps),
+    ...auditLogRoutes(deps),
+    ...modelKeyRoutes(deps),
+    ...webhookSecretRoutes(deps),
+    ...webhookDeliveryRoutes(deps),
+    ...webhookResendRoutes(deps),
   ];
 }
 

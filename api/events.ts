@@ -19,6 +19,7 @@ import { limitRate } from './limit-rate.ts';
 import { loadFlow } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
 import { flowPaths, READ_ERRORS, VALIDATION_ERRORS } from './operations.ts';
+import { readReceipt } from './receipt.ts';
 import { rateLimitHeaders, runEvents } from './requests.ts';
 import { toBlockRun } from './to-block-run.ts';
 import { toRun } from './to-run.ts';
@@ -110,7 +111,8 @@ async function* follow(
     }
     if (status !== 'started') {
       const ended = (await findRun(deps.db, run.flow_id, run.execution_id)) ?? run;
-      yield formatEvent(String(last + 1n), `run_${status}`, await toRun(deps.db, ended));
+      const receipt = await readReceipt(deps.db, run.execution_id);
+      yield formatEvent(String(last + 1n), `run_${status}`, { ...(await toRun(deps.db, ended)), ...receipt });
       return;
     }
     if (performance.now() - beatAt >= HEARTBEAT_MS) {

@@ -24,32 +24,12 @@ export const imageRequest = {
 export const overridingRequest = {
   ...runRequest,
   parameters: { language: 'fr' },
+  maxCredits: 5,
   block_overrides: {
     'sum-up': { prompt: 'In {{parameters.language}}: {{message}}', processor_config: { temperature: 0 } },
   },
 };
 
-export const completed = { executionId, status: 'completed', result, ...flow };
-
-export const failed = {
-  executionId,
-  status: 'failed',
-  result: null,
-  errorMessage: 'Block "Sum up" (sum-up): The organization has no credits left.',
-  failureReason: 'credits_exhausted',
-  ...flow,
-};
-
-export const accepted = { executionId, status: 'started', ...flow };
-
-const times = {
-  version: 1,
-  mode: 'jobs',
-  environment: 'live',
-  startedAt: '2026-01-31T12:00:00.000Z',
-  finishedAt: null,
-  durationMs: null,
-};
 const blocks = [
   {
     step_id: 'topics',
@@ -73,7 +53,48 @@ const blocks = [
   },
 ];
 
-export const startedState = { executionId, status: 'started', ...flow, ...times, cost: 0.0034 };
+const cost = 0.0034;
+
+export const completed = { executionId, status: 'completed', result, ...flow, cost, blocks };
+
+const NO_CREDITS =
+  'The organization has 0.2 credits that are not reserved for other calls, and this one may cost 0.8208: an operator can grant more.';
+
+export const failed = {
+  executionId,
+  status: 'failed',
+  result: null,
+  errorMessage: `Block "Sum up" (sum-up): ${NO_CREDITS}`,
+  failureReason: 'credits_exhausted',
+  ...flow,
+  cost,
+  blocks: [
+    ...blocks,
+    {
+      step_id: 'sum-up',
+      key: 'sum-up',
+      name: 'Sum up',
+      processor_type: 'llm',
+      status: 'failed',
+      attempts: 1,
+      model: 'demo/chat',
+      errorMessage: NO_CREDITS,
+      usage: { promptTokens: 0, completionTokens: 0, cost: 0, ms: 3 },
+    },
+  ],
+};
+
+export const accepted = { executionId, status: 'started', ...flow };
+
+const times = {
+  version: 1,
+  mode: 'jobs',
+  environment: 'live',
+  startedAt: '2026-01-31T12:00:00.000Z',
+  finishedAt: null,
+  durationMs: null,
+};
+export const startedState = { executionId, status: 'started', ...flow, ...times, cost };
 
 export const endedState = {
   ...startedState,
@@ -137,6 +158,8 @@ export const paused = {
   accumulatedOutputs: {},
   resumeState: 'eyJleGVjdXRpb25JZCI6IjZhMWYwYzUyIn0.pO1…',
   ...flow,
+  cost: 0.0034,
+  blocks: [{ ...blocks[1], step_id: 'ask', key: 'ask', name: 'Ask', status: 'paused' }],
 };
 
 export const firstStepRequest = { executionId: null, stepIndex: 0, message: 'rivers, dams' };

@@ -22,6 +22,8 @@ import { limitRate } from './limit-rate.ts';
 import { loadFlow } from './load-flow.ts';
 import { body, flowPaths, runAnswer } from './operations.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
+import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
+import { readReceipt } from './receipt.ts';
 import { type ExecuteRequest, executeRequest, executeResponse, idempotencyHeaders } from './requests.ts';
 import { runErrors } from './run-errors.ts';
 import { startRun } from './start-run.ts';
@@ -41,7 +43,7 @@ export function executeRoutes(deps: ApiDeps): Route[] {
       operationId: versioned ? 'executeVersion' : 'execute',
       summary: versioned ? 'Run a published version and wait' : 'Run the production version and wait',
       tags: ['Execution'],
-      requestParams: { header: idempotencyHeaders },
+      requestParams: { header: idempotencyHeaders.extend(modelKeyHeaders.shape) },
       requestBody: body(executeRequest, {
         message: runRequest,
         overrides: overridingRequest,
@@ -68,6 +70,7 @@ export function executeRoutes(deps: ApiDeps): Route[] {
       loadFlow(deps),
       readBody(executeRequest, { before: requireMessagesFit, describe: describeProblems }),
       readIdempotencyKey('execute'),
+      readModelKeys(deps),
       execute(deps),
     ],
   }));
@@ -79,9 +82,14 @@ function execute(deps: ApiDeps): ApiMiddleware {
     const run = await acceptOnce(deps, ctx, () => accept(deps, ctx, 'execute'));
     const outcome = run.outcome ?? (await runToEnd(deps, run, whenClosed(ctx)));
     if (!outcome) return;
-    const { flowId, blockCount } = run;
-    const described = await describeOutcome(deps, run, outcome);
-    ctx.body = { executionId: executionIdOf(run), ...described, flowId, blockCount };
+    const executionId = executionIdOf(run);
+    ctx.body = {
+      executionId,
+      ...(await describeOutcome(deps, run, outcome)),
+      flowId: run.flowId,
+      blockCount: run.blockCount,
+      ...(await readReceipt(deps.db, executionId)),
+    };
   };
 }
 

@@ -45,10 +45,10 @@ export const slugSchema = z
   .max(SLUG_MAX_LENGTH)
   .regex(SLUG_PATTERN, 'A slug is made of lower-case letters, digits and single hyphens between them.');
 /** PostgreSQL keeps any text but this. */
-const withoutNul = z
+export const textSchema = z
   .string()
   .refine((text) => !text.includes('\0'), { error: 'The character U+0000 is not accepted.' });
-export const nameSchema = withoutNul.min(1).max(NAME_MAX_LENGTH);
+export const nameSchema = textSchema.min(1).max(NAME_MAX_LENGTH);
 
 const jsonSchema: z.ZodType<JsonSchema> = z
   .union([z.boolean(), z.record(z.string(), parsedJson)], {
@@ -145,7 +145,7 @@ export const flowFileSchema = z
     $schema: z.string().optional().meta({ description: 'For editors; ignored.' }),
     name: nameSchema,
     slug: slugSchema.meta({ description: 'The last segment of the flow’s URL.' }),
-    description: withoutNul.max(2000).optional().meta({ description: 'What the flow is for.' }),
+    description: textSchema.max(2000).optional().meta({ description: 'What the flow is for.' }),
     steps,
   })
   .meta({ title: 'Weir flow file' });

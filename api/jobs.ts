@@ -1,6 +1,4 @@
 // POST …/jobs and GET …/jobs/{executionId} (spec: Endpoints)
-import { listBlockRuns } from '../db/block-runs.ts';
-import { throughOutage } from '../db/through-outage.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { PausePoint } from '../flow/tool-calls.ts';
 import { acceptOnce, findAcceptedRun } from './accept-once.ts';
@@ -15,10 +13,11 @@ import { loadFlow } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
 import { answer, body, flowPaths, READ_ERRORS, refusal, runAnswer } from './operations.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
+import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
+import { readReceipt } from './receipt.ts';
 import { idempotencyHeaders, jobAccepted, jobRequest, jobState } from './requests.ts';
 import { runErrors } from './run-errors.ts';
 import { startRun } from './start-run.ts';
-import { toBlockRun } from './to-block-run.ts';
 import { toRun } from './to-run.ts';
 import { readResult } from './wait-for-run.ts';
 
@@ -33,7 +32,7 @@ export function jobRoutes(deps: ApiDeps): Route[] {
       operationId: versioned ? 'startVersionJob' : 'startJob',
       summary: versioned ? 'Start a published version' : 'Start the production version',
       tags: ['Execution'],
-      requestParams: { header: idempotencyHeaders },
+      requestParams: { header: idempotencyHeaders.extend(modelKeyHeaders.shape) },
       requestBody: body(jobRequest, {
         message: runRequest,
         overrides: overridingRequest,
@@ -54,6 +53,7 @@ export function jobRoutes(deps: ApiDeps): Route[] {
       readBody(jobRequest),
       refuseTools,
       readIdempotencyKey('jobs'),
+      readModelKeys(deps),
       startJob(deps),
     ],
   }));
@@ -100,13 +100,12 @@ function startJob(deps: ApiDeps): ApiMiddleware {
 function getJob(deps: ApiDeps): ApiMiddleware {
   return async function getJob(ctx) {
     const { run } = ctx.state;
-    const blocks = await throughOutage(() => listBlockRuns(deps.db, run.execution_id));
     const ended = run.concluded_by ?? run.execution_id;
     ctx.body = {
       ...(await toRun(deps.db, run)),
       ...(run.result && { result: await readResult(deps.db, ended, run.result) }),
       ...(run.pause && (await pauseOf(deps, ended, run.pause))),
-      blocks: blocks.map(toBlockRun),
+      ...(await readReceipt(deps.db, run.execution_id)),
     };
   };
 }

@@ -21,6 +21,9 @@ export function flowPaths(suffix: string): { path: string; versioned: boolean }[
   ];
 }
 
+/** The path of an organization's webhooks. */
+export const WEBHOOKS_PATH = '/api/v1/organizations/:org_id/webhooks';
+
 /** Values by the name under which the reference offers them. */
 type Examples = { [name: string]: unknown };
 
@@ -112,11 +115,52 @@ export const READ_ERRORS: ZodOpenApiResponsesObject = {
   }),
 };
 
+/** Of every endpoint. */
+export const COMMON_ERRORS: ZodOpenApiResponsesObject = {
+  ...ERRORS,
+  400: refusal('The request is not sound HTTP.', { BAD_REQUEST }),
+};
+
+export const ORGANIZATION_ERRORS: ZodOpenApiResponsesObject = {
+  ...COMMON_ERRORS,
+  403: refusal('The caller is not a member of the organization, or lacks the role.', {
+    FORBIDDEN: 'This needs a member of the organization.',
+  }),
+  404: refusal('What is in its place can be no organization’s id.', {
+    NOT_FOUND: 'There is no such organization.',
+  }),
+};
+
+export const DELIVERY_ERRORS: ZodOpenApiResponsesObject = {
+  404: refusal('Unknown, or of another organization.', {
+    NOT_FOUND: 'The organization has no such delivery.',
+  }),
+};
+
 export const VALIDATION_ERRORS: ZodOpenApiResponsesObject = {
   422: refusal('`detail.errors` names each parameter.', {
     VALIDATION_ERROR: {
       message: 'limit: is a whole number from 1 to 200',
       errors: [{ field: 'limit', message: 'is a whole number from 1 to 200' }],
     },
+  }),
+};
+
+/** What a JSON body may be refused for. */
+export const BODY_ERRORS: ZodOpenApiResponsesObject = {
+  413: refusal('Over 10 MiB.', { BODY_TOO_LARGE: 'The body is over 10485760 bytes.' }),
+  415: refusal('Not application/json in UTF-8.', {
+    UNSUPPORTED_MEDIA_TYPE: 'Send the body as Content-Type: application/json, in UTF-8.',
+  }),
+  422: refusal('`detail.errors` names each field.', {
+    VALIDATION_ERROR: {
+      message: 'message: is required; mesage: is not a known field',
+      errors: [
+        { field: 'message', message: 'is required' },
+        { field: 'mesage', message: 'is not a known field' },
+      ],
+    },
+    MALFORMED_JSON:
+      "The body is not valid JSON: Expected ',' or '}' after property value in JSON at position 14 (line 1 column 15).",
   }),
 };

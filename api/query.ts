@@ -1,7 +1,22 @@
 // Query parameters: as strict as request bodies.
 import type { Middleware } from 'koa';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { validationError } from './json-body.ts';
+
+/** A moment, as callers write it. */
+export const moment = z
+  .union([z.iso.datetime({ offset: true }), z.iso.date()], {
+    error: 'is an ISO 8601 date, or a time with its offset, such as 2026-01-31T12:00:00Z',
+  })
+  .transform((text) => new Date(text));
+
+/** A whole number in digits. */
+export const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,10}$/, `is a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .refine((number) => number >= min && number <= max, `is a whole number from ${min} to ${max}`);
 
 /** Reads the query string into `ctx.state.query`, as `schema` describes it: 422 names what is unknown or wrong. */
 export function readQuery(schema: z.ZodType): Middleware {

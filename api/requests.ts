@@ -3,7 +3,10 @@ import { z } from 'zod';
 import { IDEMPOTENCY_KEY_HOURS } from '../db/idempotency-keys.ts';
 import { RUN_MODES, RUN_STATUSES } from '../db/schema.ts';
 import { attachmentsField } from './attachments.ts';
+import { callbackFields } from './callback-fields.ts';
 import { blockFields, parsedJson as json, processorConfig } from './flow-schema.ts';
+import { maxCredits } from './max-credits.ts';
+import { blockRun, receipt } from './receipt.ts';
 import { resumeFields, toolCallMessages, toolCalls, toolFields } from './tool-requests.ts';
 
 /** No number here is ever negative. */
@@ -30,6 +33,7 @@ export const runFields = {
     .meta({ description: 'Extra inputs to blocks. The key `attachments` is reserved.' }),
   attachments: attachmentsField,
   block_overrides: blockOverrides.optional().meta({ description: 'Overrides by step_id.' }),
+  maxCredits,
 };
 const ignored = z.unknown().optional().meta({ description: 'Ignored: only asynchronous runs call back.' });
 
@@ -54,10 +58,12 @@ export type ExecuteRequest = z.infer<typeof executeRequest>;
 export const jobRequest = z
   .strictObject({
     ...runFields,
+    ...callbackFields,
     tools: z.unknown().optional().meta({ description: 'Refused with 405: tool calls need /execute.' }),
   })
   .meta({ id: 'JobRequest' });
-export type RunRequest = ExecuteRequest | (z.infer<typeof jobRequest> & { toolChoice?: unknown });
+export type JobRequest = z.infer<typeof jobRequest>;
+export type RunRequest = ExecuteRequest | (JobRequest & { toolChoice?: unknown });
 
 const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
 
@@ -118,41 +124,13 @@ export const executeResponse = z
     ...pausePoint.partial().shape,
     flowId,
     blockCount,
+    ...receipt,
   })
   .meta({ id: 'ExecuteResponse' });
 
 export const jobAccepted = z
   .object({ executionId, status: z.literal('started'), flowId, blockCount })
   .meta({ id: 'JobAccepted' });
-
-const usage = z
-  .object({
-    promptTokens: count,
-    completionTokens: count,
-    cost: z.number().meta({ description: 'In credits.' }),
-    ms: count.meta({ description: 'Milliseconds the block took, its last attempt.' }),
-  })
-  .meta({ id: 'Usage' });
-
-const blockRun = z
-  .object({
-    step_id: z.string(),
-    key: z.string().meta({ description: 'step_id, in loops with the iterations: `step#0`.' }),
-    name: z.string(),
-    processor_type: z.enum(['llm', 'passthrough', 'code']),
-    status: z.enum(['completed', 'failed', 'paused']),
-    attempts: count,
-    model: z.string().nullable(),
-    errorMessage: z.string().optional(),
-    usage,
-  })
-  .meta({ id: 'BlockRun', description: 'One execution of a block.' });
-
-/** What blocks took and cost. */
-export const receipt = {
-  cost: z.number().meta({ description: 'In credits, of the blocks below.' }),
-  blocks: z.array(blockRun),
-};
 
 export const runState = z
   .object({
@@ -177,7 +155,7 @@ export const jobState = runState
   .extend({
     result: z.unknown().optional().meta({ description: 'On completed: any JSON.' }),
     ...pausePoint.partial().shape,
-    blocks: z.array(blockRun),
+    blocks: receipt.blocks,
   })
   .meta({ id: 'JobState' });
 
@@ -191,8 +169,12 @@ export const runList = z
 
 export const runEvents = z
   .union([
-    runState.meta({ description: 'run_started, run_completed, run_failed (GET …/jobs has the result)' }),
-    blockRun.meta({ description: 'block_completed, block_failed' }),
+    runState.meta({ description: 'run_started' }),
+    runState.extend({ blocks: receipt.blocks }).meta({
+      description:
+        'run_completed, run_failed (GET …/jobs has the result), or run_tool_calls_required, run_in_progress where the run waits for its caller',
+    }),
+    blockRun.meta({ description: 'block_completed, block_failed, block_paused' }),
   ])
   .meta({ id: 'RunEvent', description: 'The `data` of an event, by its name; `id` grows within a run.' });
 

@@ -9,7 +9,7 @@ import { runPage } from './examples.ts';
 import { limitRate } from './limit-rate.ts';
 import { loadFlow } from './load-flow.ts';
 import { answer, FLOW_PATH, READ_ERRORS, VALIDATION_ERRORS } from './operations.ts';
-import { readQuery } from './query.ts';
+import { moment, readQuery, wholeNumber } from './query.ts';
 import { runList, runState } from './requests.ts';
 import { toRun } from './to-run.ts';
 
@@ -17,17 +17,6 @@ const LIMIT_MAX = 200;
 const LIMIT_DEFAULT = 50;
 
 const { status, mode, environment } = runState.shape;
-const moment = z
-  .union([z.iso.datetime({ offset: true }), z.iso.date()], {
-    error: 'is an ISO 8601 date, or a time with its offset, such as 2026-01-31T12:00:00Z',
-  })
-  .transform((text) => new Date(text));
-const wholeNumber = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d{1,10}$/, `is a whole number from ${min} to ${max}`)
-    .transform(Number)
-    .refine((number) => number >= min && number <= max, `is a whole number from ${min} to ${max}`);
 
 const runQuery = z.strictObject({
   status: status.optional(),

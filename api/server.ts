@@ -1,6 +1,6 @@
 // main of `npm run api`
 import { readConfig } from '../config.ts';
-import { connect } from '../db/connect.ts';
+import { connect, QUERY_TIMEOUT_MS } from '../db/connect.ts';
 import { createValidator } from '../json-schema/validator.ts';
 import { openRegistry } from '../models/live-registry.ts';
 import { createResolvePublic } from '../net/resolve-public.ts';
@@ -11,7 +11,7 @@ import { createTokenVerifier } from './verify-token.ts';
 
 const config = readConfig();
 const connection = await connectToTemporal(config);
-const db = connect(config.databaseUrl, config.databaseConnections);
+const db = connect(config.databaseUrl, config.databaseConnections, QUERY_TIMEOUT_MS);
 const registry = await openRegistry(config);
 const validator = createValidator();
 const api = await serveApi({

@@ -25,6 +25,8 @@ export type RunStart = {
   environment: Environment;
   flowVersionId: string;
   definition: FlowDefinition;
+  /** Whether its caller asked for a webhook. */
+  callback?: boolean;
 };
 
 /**
@@ -39,6 +41,7 @@ export async function startRun(client: Client, taskQueue: string, run: RunStart)
     steps,
     ...(from && { input: { ref: INPUT_REF } }),
     ...(continues && { continues: true }),
+    ...(run.callback && { callback: true }),
   };
   try {
     const deadline = Date.now() + START_TIMEOUT_MS;

@@ -1,7 +1,6 @@
 // The events of one /step call, made from what is recorded of it, so that they are the same whenever they are asked for.
 import { setTimeout } from 'node:timers/promises';
 import { listBlockRuns } from '../db/block-runs.ts';
-import { MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
 import { throughOutage } from '../db/through-outage.ts';
 import { composeOutputs } from '../flow/compose-outputs.ts';
 import { toPlan } from '../flow/plan.ts';
@@ -12,7 +11,7 @@ import { describePlan, firstCallOf } from './accept-step.ts';
 import type { ApiDeps } from './context.ts';
 import { describePause } from './describe-outcome.ts';
 import { HEARTBEAT, HEARTBEAT_MS } from './event-stream.ts';
-import { toBlockRun } from './to-block-run.ts';
+import { toReceipt } from './receipt.ts';
 import { readStored } from './wait-for-run.ts';
 
 const LOOK_MS = 250;
@@ -112,10 +111,4 @@ export async function* stepEvents(
 function isPartOf(plan: ReturnType<typeof toPlan>) {
   const ids = new Set(JSON.stringify(plan).match(/(?<="step_id":")[^"]+/g));
   return (block: BlockRuns[number]) => ids.has(block.step_id);
-}
-
-/** What blocks took and cost; `cost` in credits. */
-function toReceipt(blocks: BlockRuns) {
-  const cost = blocks.reduce((sum, block) => sum + block.cost_microcredits, 0) / MICROCREDITS_PER_CREDIT;
-  return { cost, blocks: blocks.map(toBlockRun) };
 }

@@ -1,6 +1,7 @@
 // Shapes of /step: its request, and the data of each event (spec: POST …/step, Step-through stream events).
 import { z } from 'zod';
-import { blockOverrides, executionId, outputsByStep, pausePoint, receipt, runFields } from './requests.ts';
+import { receipt } from './receipt.ts';
+import { blockOverrides, executionId, outputsByStep, pausePoint, runFields } from './requests.ts';
 import { resumeFields, toolFields } from './tool-requests.ts';
 
 export const stepRequest = z
@@ -18,6 +19,7 @@ export const stepRequest = z
       .meta({ description: 'Required when stepIndex is 0; ignored later.' }),
     parameters: runFields.parameters.meta({ description: 'Taken from the first call.' }),
     attachments: runFields.attachments,
+    maxCredits: runFields.maxCredits,
     inputOverrides: outputsByStep
       .optional()
       .meta({ description: 'Stand in for outputs of steps before; ignored at stepIndex 0.' }),

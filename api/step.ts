@@ -13,6 +13,7 @@ import { limitRate } from './limit-rate.ts';
 import { loadFlow } from './load-flow.ts';
 import { body, flowPaths } from './operations.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
+import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
 import { idempotencyHeaders, idempotentReplayed, rateLimitHeaders } from './requests.ts';
 import { runErrors } from './run-errors.ts';
 import { startRun } from './start-run.ts';
@@ -27,6 +28,7 @@ const ENGINE_UNAVAILABLE =
 
 const EVENT_ID = /^([0-9a-f-]{36}):(\d{1,9})$/;
 const stepHeaders = idempotencyHeaders.extend({
+  ...modelKeyHeaders.shape,
   'Last-Event-ID': z
     .string()
     .regex(EVENT_ID, 'is the id of an event of /step')
@@ -70,6 +72,7 @@ export function stepRoutes(deps: ApiDeps): Route[] {
       loadFlow(deps),
       readBody(stepRequest, { before: requireMessagesFit, describe: describeProblems }),
       readIdempotencyKey('step'),
+      readModelKeys(deps),
       step(deps),
     ],
   }));

@@ -6,14 +6,7 @@ import { createProgress } from '../embedded/report.ts';
 import { startBackends } from './backends.ts';
 import { startFork } from './fork.ts';
 import { type LoadTarget, startLoadGenerator } from './load.ts';
-import {
-  type Jobs,
-  type ModelRuns,
-  measureJobs,
-  measureModels,
-  measureRound,
-  type Round,
-} from './measure.ts';
+import { measureJobs, measureModels, measureRound, type Round } from './measure.ts';
 import { compareRounds } from './ratios.ts';
 import { formatResults, type Results } from './report.ts';
 import { FULL, QUICK } from './sizes.ts';
@@ -84,17 +77,22 @@ async function measure(): Promise<Results> {
       rounds[letter] = [...(rounds[letter] ?? []), measured];
     }
   }
-  const [models, jobs] = weir ? await measureWeir(weir) : [];
-  return { machine, names: NAMES, rounds, models, jobs, ratios: compareRounds(rounds) };
+  const ofWeir = weir ? await measureWeir(weir) : {};
+  return { machine, names: NAMES, rounds, ...ofWeir, ratios: compareRounds(rounds) };
 
-  async function measureWeir(weir: Weir): Promise<[ModelRuns[] | undefined, Jobs | undefined]> {
+  async function measureWeir(weir: Weir): Promise<Pick<Results, 'models' | 'jobs' | 'callbacks'>> {
     const groups = { ...groupsOf(weir.pid), 'model server': weir.modelServerPid };
-    return [
-      wants('e')
-        ? await timed('Model calls', () => measureModels(load, weir.executeModels, groups, sizes))
-        : undefined,
-      wants('b') ? await timed('Jobs', () => measureJobs(load, weir, sizes)) : undefined,
-    ];
+    return {
+      ...(wants('e') && {
+        models: await timed('Model calls', () => measureModels(load, weir.executeModels, groups, sizes)),
+      }),
+      ...(wants('b') && {
+        jobs: await timed('Jobs', () => measureJobs(load, weir.jobs, sizes.jobs, weir.countCompletedJobs)),
+        callbacks: await timed('Webhooks', () =>
+          measureJobs(load, weir.callbacks, sizes.callbacks, weir.countDelivered),
+        ),
+      }),
+    };
   }
 }
 

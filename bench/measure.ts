@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoadGenerator, LoadResult, LoadTarget } from './load.ts';
 import type { Sizes } from './sizes.ts';
 import { type Groups, readUsage } from './usage.ts';
-import type { Weir } from './weir.ts';
 
 const UNBOUNDED = Number.MAX_SAFE_INTEGER;
 const MODEL_TIME_MS = 900;
@@ -64,17 +63,22 @@ export async function measureModels(
   return rows;
 }
 
-/** Accepts `jobs` runs, 16 requests at once, and waits until all have completed. */
-export async function measureJobs(load: LoadGenerator, weir: Weir, { jobs }: Sizes): Promise<Jobs> {
+/** Accepts `count` runs, 16 requests at once, and waits until all are complete, as `countComplete` says. */
+export async function measureJobs(
+  load: LoadGenerator,
+  target: LoadTarget,
+  count: number,
+  countComplete: () => Promise<number>,
+): Promise<Jobs> {
   const began = performance.now();
-  const accepted = await load.run({ ...weir.jobs, concurrency: 16, maxRequests: jobs, maxMs: UNBOUNDED });
+  const accepted = await load.run({ ...target, concurrency: 16, maxRequests: count, maxMs: UNBOUNDED });
   for (;;) {
-    const completed = await weir.countCompletedJobs();
+    const complete = await countComplete();
     const elapsedMs = performance.now() - began;
-    if (completed === jobs)
-      return { count: jobs, acceptedPerSecond: accepted.perSecond, secondsToComplete: elapsedMs / 1000 };
+    if (complete === count)
+      return { count, acceptedPerSecond: accepted.perSecond, secondsToComplete: elapsedMs / 1000 };
     if (elapsedMs > JOBS_TIMEOUT_MS)
-      throw new Error(`Only ${completed} of ${jobs} jobs completed in 5 minutes.`);
+      throw new Error(`Only ${complete} of ${count} jobs were complete in 5 minutes.`);
     await sleep(JOBS_POLL_MS);
   }
 }

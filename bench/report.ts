@@ -7,13 +7,22 @@ export type Results = {
   machine: { system: string; processors: string; node: string; load: number[] };
   names: Record<string, string>;
   rounds: Record<string, Round[]>;
-  models: ModelRuns[] | undefined;
-  jobs: Jobs | undefined;
+  models?: ModelRuns[];
+  jobs?: Jobs;
+  callbacks?: Jobs;
   ratios: Ratio[];
 };
 
 /** The whole report as text; figures are medians over the rounds. */
-export function formatResults({ machine, names, rounds, models = [], jobs, ratios }: Results): string {
+export function formatResults({
+  machine,
+  names,
+  rounds,
+  models = [],
+  jobs,
+  callbacks,
+  ratios,
+}: Results): string {
   const measured = Object.entries(rounds);
   const rowOf = (letter: string) => `${letter}  ${names[letter]}`;
   const middle = (all: Round[], value: (round: Round) => number) => format(median(all.map(value)));
@@ -57,6 +66,8 @@ export function formatResults({ machine, names, rounds, models = [], jobs, ratio
       ),
     jobs &&
       `/jobs: ${format(jobs.acceptedPerSecond)} accepted per second, all ${jobs.count} complete ${format(jobs.secondsToComplete)} s after the first request.`,
+    callbacks &&
+      `Webhooks: ${format(callbacks.acceptedPerSecond)} runs accepted per second, all ${callbacks.count} delivered ${format(callbacks.secondsToComplete)} s after the first request.`,
     ratios.length > 0 &&
       table(
         ['Ratio', 'median', 'aim', ''],

@@ -10,6 +10,8 @@ export type Sizes = {
   /** Runs of three model calls, times the concurrency. */
   modelRuns: number;
   jobs: number;
+  /** Jobs with a webhook. */
+  callbacks: number;
 };
 
 export const FULL: Sizes = {
@@ -19,6 +21,7 @@ export const FULL: Sizes = {
   maxRequests: 20_000,
   modelRuns: 5,
   jobs: 2_000,
+  callbacks: 1_000,
 };
 
 export const QUICK: Sizes = {
@@ -28,4 +31,5 @@ export const QUICK: Sizes = {
   maxRequests: 2_000,
   modelRuns: 1,
   jobs: 100,
+  callbacks: 100,
 };

@@ -1,4 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { mintApiKey } from '../api/api-key.ts';
 import { insertApiKey } from '../db/api-keys.ts';
 import type { Db } from '../db/connect.ts';
@@ -30,9 +32,12 @@ export type Weir = {
   /** A three-block flow, and one of three model calls. */
   execute: LoadTarget;
   executeModels: LoadTarget;
+  /** Runs of it that nobody waits for, and how many have completed. */
   jobs: LoadTarget;
-  /** How many of the jobs have completed. */
   countCompletedJobs(): Promise<number>;
+  /** The same with a webhook, and how many of those have been delivered. */
+  callbacks: LoadTarget;
+  countDelivered(): Promise<number>;
 };
 
 /** The service as `npm start` runs it, with an API key, flows and a model server of its own. */
@@ -50,6 +55,11 @@ export async function startWeir(
   const models = startFork('candidates/model-server.ts');
   onStop(models.stop);
   const { url: modelUrl } = (await models.receive()) as { url: string };
+  const receiver = startFork('candidates/webhook-receiver.ts');
+  onStop(receiver.stop);
+  const { host, address, ca } = (await receiver.receive()) as { host: string; address: string; ca: string };
+  const caFile = path.join(backends.stateFolder, 'receiver-ca.pem');
+  writeFileSync(caFile, ca);
   const port = await findFreePort();
   const baseUrl = `http://127.0.0.1:${port}`;
   const service = await startService({
@@ -60,10 +70,13 @@ export async function startWeir(
       DATABASE_URL: url,
       TEMPORAL_ADDRESS: backends.temporalAddress,
       WEIR_API_KEY_PEPPER: pepper,
+      WEIR_SECRETS_KEYS: `bench:${randomBytes(32).toString('base64')}`,
       WEIR_HOST: '127.0.0.1',
       WEIR_PORT: String(port),
       WEIR_TASK_QUEUE: `bench-${randomUUID()}`,
       DEMO_BASE_URL: modelUrl,
+      WEIR_TEST_DIAL_MAP: JSON.stringify({ [host]: address }),
+      WEIR_WEBHOOK_CA_FILE: caFile,
       // Counted, never refused.
       WEIR_RATE_LIMIT_PER_KEY: '1000000',
       WEIR_RATE_LIMIT_PER_ORGANIZATION: '1000000',
@@ -83,6 +96,20 @@ export async function startWeir(
       expect: '"status":"completed"',
     },
     jobs: { ...request, url: `${blocks}/jobs`, expect: '"status":"started"' },
+    callbacks: {
+      ...request,
+      body: JSON.stringify({ message, callbackUrl: `https://${host}/` }),
+      url: `${blocks}/jobs`,
+      expect: '"status":"started"',
+    },
+    async countDelivered() {
+      const { delivered } = await db
+        .selectFrom('webhook_delivery')
+        .select(({ fn }) => fn.countAll<number>().as('delivered'))
+        .where('status', '=', 'succeeded')
+        .executeTakeFirstOrThrow();
+      return delivered;
+    },
     async countCompletedJobs() {
       const { completed } = await db
         .selectFrom('run')

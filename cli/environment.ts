@@ -1,5 +1,6 @@
 // Where the command finds its service: the service's own variables, else the state of a local `npm start`.
 import path from 'node:path';
+import { type Config, encryptionKeys } from '../config.ts';
 import { type LocalEnvironment, readState } from '../embedded/state-folder.ts';
 import { ServiceError } from '../flow/errors.ts';
 
@@ -22,6 +23,15 @@ export function apiKeyPepper(): string {
   return pepper;
 }
 
+/** From where DATABASE_URL is from, too. */
+export function secretsKeys(): Config['secretsKeys'] {
+  const text = process.env.DATABASE_URL ? process.env.WEIR_SECRETS_KEYS : local()?.WEIR_SECRETS_KEYS;
+  const parsed = encryptionKeys.safeParse(text || missing('WEIR_SECRETS_KEYS'));
+  if (!parsed.success)
+    throw new ServiceError('VALIDATION_ERROR', `WEIR_SECRETS_KEYS ${parsed.error.issues[0]?.message}.`);
+  return parsed.data;
+}
+
 /** Base URL of the API, without a trailing slash, and the key to call it with. The local key goes to the local service only. */
 export function apiAccess(): { url: string; key: string } {
   const url = (read('WEIR_URL') ?? DEFAULT_URL).replace(/\/+$/, '');
@@ -36,7 +46,17 @@ export function apiAccess(): { url: string; key: string } {
   return { url, key: key ?? missing('WEIR_API_KEY') };
 }
 
-function read(name: keyof LocalEnvironment): string | undefined {
+/** Where the local `npm start` lets users sign in. */
+export function localIdentity(): NonNullable<LocalEnvironment['identity']> {
+  const identity = local()?.identity;
+  if (identity) return identity;
+  throw new ServiceError(
+    'VALIDATION_ERROR',
+    'No npm start with an identity provider of its own ran here. With WEIR_OIDC_ISSUER, that provider issues tokens.',
+  );
+}
+
+function read(name: Exclude<keyof LocalEnvironment, 'identity'>): string | undefined {
   return process.env[name] || local()?.[name];
 }
 

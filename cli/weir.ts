@@ -4,10 +4,13 @@ import { addCreditCommands } from './credits.ts';
 import { describeError } from './describe-error.ts';
 import { addFlowCommands } from './flows.ts';
 import { addKeyCommands } from './keys.ts';
+import { addListenCommand } from './listen.ts';
+import { addMemberCommands } from './members.ts';
 import { addOrganizationCommands } from './organizations.ts';
 import { addProjectCommands } from './projects.ts';
 import { addRunCommand } from './run.ts';
 import { addRunsCommands } from './runs.ts';
+import { addTokenCommand } from './token.ts';
 
 const USAGE_ERROR = 2;
 
@@ -15,12 +18,15 @@ const program = new Command('weir').description(
   'Manages a Weir service. Reads DATABASE_URL and WEIR_API_KEY_PEPPER, or the state of a local npm start.',
 );
 addOrganizationCommands(program);
+addMemberCommands(program);
 addProjectCommands(program);
 addKeyCommands(program);
 addFlowCommands(program);
 addRunCommand(program);
 addRunsCommands(program);
 addCreditCommands(program);
+addListenCommand(program);
+addTokenCommand(program);
 completeLeaves(program);
 
 // `weir runs list | head` closes the pipe early.

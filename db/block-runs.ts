@@ -1,9 +1,12 @@
 import { sql } from 'kysely';
 import type { Json, ProcessorType } from '../flow/definition.ts';
+import { ServiceError } from '../flow/errors.ts';
+import { CANCELLED } from '../flow/run.ts';
 import { INPUT_REF, MESSAGE_REF, type Value } from '../flow/value.ts';
-import { refuseCancelled } from './cancel-run.ts';
+import { lockRunState } from './cancel-run.ts';
 import type { Db, Tx } from './connect.ts';
 import { chargeCredits } from './ledger.ts';
+import { releaseReservation } from './reservations.ts';
 
 /** The trace of one block execution. `output` and `error` exclude each other; costs are in microcredits. */
 export type BlockRun = {
@@ -26,9 +29,10 @@ export type BlockRun = {
 };
 
 /**
- * Records a block execution and charges for it, once: a block that is recorded as completed stays as it is and is not
- * charged again. With a `result` it also records that the run has completed with it. Answers whether this call did it.
- * What costs is neither recorded nor charged once the run's cancellation was asked for: throws CANCELLED.
+ * Records a block execution, charges for it and releases what was reserved for it, once: one that is recorded as
+ * completed, or as failed and charged, stays as it is. With a `result` it also records that the run has completed with
+ * it. Answers whether this call did it. Model calls are not recorded once the run has ended, nor charged once its
+ * cancellation was asked for: a completed one throws CANCELLED then.
  */
 export async function recordBlockRun(
   db: Db,
@@ -36,19 +40,17 @@ export async function recordBlockRun(
   run: BlockRun,
   result?: Value,
 ): Promise<boolean> {
-  const cost = run.costMicrocredits ?? 0;
-  if (cost === 0) return insertBlockRun(db, run, result);
+  if (run.processorType !== 'llm') return insertBlockRun(db, run, result);
+  const { executionId, blockKey } = run;
   return db.transaction().execute(async (tx) => {
-    await refuseCancelled(tx, run.executionId);
-    const inserted = await insertBlockRun(tx, run, result);
-    if (inserted)
-      await chargeCredits(tx, {
-        organizationId,
-        executionId: run.executionId,
-        blockKey: run.blockKey,
-        microcredits: cost,
-      });
-    return inserted;
+    const { cancelled, ended } = await lockRunState(tx, executionId);
+    if (cancelled && !run.error) throw new ServiceError(CANCELLED.code, CANCELLED.message);
+    const microcredits = cancelled ? 0 : (run.costMicrocredits ?? 0);
+    const recorded = !ended && (await insertBlockRun(tx, { ...run, costMicrocredits: microcredits }, result));
+    if (recorded && microcredits > 0)
+      await chargeCredits(tx, { organizationId, executionId, blockKey, microcredits });
+    await releaseReservation(tx, run);
+    return recorded;
   });
 }
 
@@ -81,7 +83,8 @@ async function insertBlockRun(db: Db | Tx, run: BlockRun, result?: Value): Promi
       conflict
         .columns(['execution_id', 'block_key'])
         .doUpdateSet({ ...changes, recorded: sql`default` })
-        .where('block_run.status', '=', 'failed'),
+        .where('block_run.status', '=', 'failed')
+        .where('block_run.cost_microcredits', '=', 0),
     );
   if (!result) return ((await insert.executeTakeFirst()).numInsertedOrUpdatedRows ?? 0n) > 0n;
   const { numUpdatedRows } = await db

@@ -1,5 +1,4 @@
 import { sql } from 'kysely';
-import { ServiceError } from '../flow/errors.ts';
 import { CANCELLED } from '../flow/run.ts';
 import type { Db, Tx } from './connect.ts';
 
@@ -37,13 +36,16 @@ export function listUnderWay(db: Db, executionId: string) {
     .execute();
 }
 
-/** Throws CANCELLED when the run's cancellation was asked for; otherwise that has to wait for the end of `tx`. */
-export async function refuseCancelled(tx: Tx, executionId: string): Promise<void> {
+/** Whether the run's cancellation was asked for, or it has ended; if not yet, that has to wait for the end of `tx`. */
+export async function lockRunState(
+  tx: Tx,
+  executionId: string,
+): Promise<{ cancelled: boolean; ended: boolean }> {
   const run = await tx
     .selectFrom('run')
-    .select('cancel_requested_at')
+    .select(['cancel_requested_at', 'finished_at'])
     .where('execution_id', '=', executionId)
     .forShare()
     .executeTakeFirstOrThrow();
-  if (run.cancel_requested_at) throw new ServiceError(CANCELLED.code, CANCELLED.message);
+  return { cancelled: run.cancel_requested_at !== null, ended: run.finished_at !== null };
 }

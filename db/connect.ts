@@ -8,11 +8,18 @@ export type Tx = Transaction<Schema>;
 
 const BIGINT_OID = 20;
 
-/** A pool on `url`. The caller ends it with `destroy()`. `maxConnections` bounds it. */
-export function connect(url: string, maxConnections = 20): Db {
+/** No query of the service takes that long unless the database hangs: its caller is told instead of waiting with it. */
+export const QUERY_TIMEOUT_MS = 20_000;
+
+/**
+ * A pool on `url`. The caller ends it with `destroy()`. `maxConnections` bounds it; a query that has no answer after
+ * `queryTimeoutMs` fails, and may still be carried out.
+ */
+export function connect(url: string, maxConnections = 20, queryTimeoutMs?: number): Db {
   const pool = new pg.Pool({
     connectionString: url,
     max: maxConnections,
+    ...(queryTimeoutMs !== undefined && { query_timeout: queryTimeoutMs }),
     connectionTimeoutMillis: 10_000,
     types: {
       getTypeParser: (oid, format) => (oid === BIGINT_OID ? Number : pg.types.getTypeParser(oid, format)),

@@ -1,5 +1,4 @@
 import { ServiceError } from '../flow/errors.ts';
-import { CANCELLED } from '../flow/run.ts';
 import type { Db, Tx } from './connect.ts';
 
 export const MICROCREDITS_PER_CREDIT = 1_000_000;
@@ -49,13 +48,7 @@ export type Charge = { organizationId: string; executionId: string; blockKey: st
  * goes below zero: the last call of an empty account is charged what is left, and the ledger says what was taken.
  */
 export async function chargeCredits(tx: Tx, charge: Charge): Promise<void> {
-  const { balance_microcredits: balance } = await tx
-    .selectFrom('organization')
-    .select('balance_microcredits')
-    .where('id', '=', charge.organizationId)
-    // Not FOR UPDATE: that would hold up new runs, whose foreign key locks the organization's key.
-    .forNoKeyUpdate()
-    .executeTakeFirstOrThrow();
+  const balance = await lockBalance(tx, charge.organizationId);
   await postEntry(tx, {
     organizationId: charge.organizationId,
     entryKey: `charge/${charge.executionId}/${charge.blockKey}`,
@@ -63,6 +56,18 @@ export async function chargeCredits(tx: Tx, charge: Charge): Promise<void> {
     amount: -Math.min(balance, charge.microcredits),
     executionId: charge.executionId,
   });
+}
+
+/** An organization's balance in microcredits, which nobody else changes or reserves of before the end of `tx`. */
+export async function lockBalance(tx: Tx, organizationId: string): Promise<number> {
+  const { balance_microcredits } = await tx
+    .selectFrom('organization')
+    .select('balance_microcredits')
+    .where('id', '=', organizationId)
+    // Not FOR UPDATE: that would hold up new runs, whose foreign key locks the organization's key.
+    .forNoKeyUpdate()
+    .executeTakeFirstOrThrow();
+  return balance_microcredits;
 }
 
 type Entry = {
@@ -94,20 +99,4 @@ async function postEntry(tx: Tx, entry: Entry): Promise<boolean> {
     .where('id', '=', entry.organizationId)
     .execute();
   return true;
-}
-
-/** Throws CANCELLED for a run that its caller cancelled, INSUFFICIENT_CREDITS when there is nothing left to spend. */
-export async function requireSpendable(db: Db, executionId: string): Promise<void> {
-  const run = await db
-    .selectFrom('run')
-    .innerJoin('organization', 'organization.id', 'run.organization_id')
-    .select(['organization.balance_microcredits as balance', 'run.cancel_requested_at'])
-    .where('run.execution_id', '=', executionId)
-    .executeTakeFirstOrThrow();
-  if (run.cancel_requested_at) throw new ServiceError(CANCELLED.code, CANCELLED.message);
-  if (run.balance <= 0)
-    throw new ServiceError(
-      'INSUFFICIENT_CREDITS',
-      'The organization has no credits left: an operator can grant more.',
-    );
 }

@@ -66,6 +66,7 @@ export async function findRunStarts(db: Db, executionIds: string[]) {
       'run.pause',
       'run.cancel_requested_at as cancelRequestedAt',
     ])
+    .select(sql<boolean>`run.callback_url is not null`.as('callback'))
     .where('run.execution_id', 'in', executionIds)
     .execute();
 }

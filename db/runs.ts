@@ -1,5 +1,6 @@
 import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
 import { DRAFT_VERSION } from '../flow/definition.ts';
+import type { WebhookEvent } from '../flow/delivery.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { RunOutcome } from '../flow/run.ts';
 import type { Db, Tx } from './connect.ts';
@@ -14,6 +15,9 @@ export type NewRun = {
   mode: RunMode;
   environment: Environment;
   input: StoredRunInput;
+  /** Sealed. */
+  modelKeys?: string | undefined;
+  callback?: { url: string; events: WebhookEvent[] } | undefined;
   /** `in_progress`: a step-through session, which is itself never carried out. */
   status?: 'started' | 'in_progress';
   /**
@@ -42,6 +46,9 @@ export async function insertRuns(db: Db | Tx, runs: NewRun[]): Promise<void> {
     step_from: run.continues?.from ?? null,
     step_to: run.continues?.to ?? null,
     concludes: run.continues?.concludes ?? true,
+    model_keys: run.modelKeys ?? null,
+    callback_url: run.callback?.url ?? null,
+    callback_events: run.callback?.events ?? null,
   }));
   await db
     .insertInto('run')

@@ -1,5 +1,24 @@
 -- Written by `npm run schema-dump` from the database that the migrations make. Not for editing.
 
+CREATE OR REPLACE FUNCTION public.add_webhook_delivery()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      insert into webhook_delivery (organization_id, execution_id, event_type, target_url)
+        values (new.organization_id, new.execution_id, 'flow.' || new.status, new.callback_url);
+      return new;
+    end $function$;
+
+CREATE OR REPLACE FUNCTION public.clear_model_keys()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      new.model_keys := null;
+      return new;
+    end $function$;
+
 CREATE OR REPLACE FUNCTION public.notify_api_key()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -131,6 +150,16 @@ CREATE TABLE membership (
   constraint membership_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'member'::text])))
 );
 
+CREATE TABLE model_key (
+  organization_id uuid not null,
+  provider text not null,
+  secret text not null,
+  preview text not null,
+  created_by text not null,
+  updated_at timestamp with time zone not null default now(),
+  constraint model_key_pkey PRIMARY KEY (organization_id, provider)
+);
+
 CREATE TABLE organization (
   id uuid not null default gen_random_uuid(),
   slug text not null,
@@ -164,6 +193,16 @@ CREATE UNLOGGED TABLE rate_limit (
   constraint rate_limit_pkey PRIMARY KEY (subject)
 );
 
+CREATE TABLE reservation (
+  execution_id uuid not null,
+  block_key text not null,
+  organization_id uuid not null,
+  microcredits bigint not null,
+  reserved_at timestamp with time zone not null default now(),
+  constraint reservation_microcredits_check CHECK ((microcredits >= 0)),
+  constraint reservation_pkey PRIMARY KEY (execution_id, block_key)
+);
+
 CREATE TABLE run (
   execution_id uuid not null,
   organization_id uuid not null,
@@ -186,6 +225,9 @@ CREATE TABLE run (
   concludes boolean not null default true,
   concluded_by uuid,
   pause json,
+  callback_url text,
+  callback_events text[],
+  model_keys text,
   constraint run_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
   constraint run_mode_check CHECK ((mode = ANY (ARRAY['execute'::text, 'jobs'::text, 'step'::text, 'test'::text]))),
   constraint run_pkey PRIMARY KEY (execution_id),
@@ -232,13 +274,60 @@ CREATE TABLE test_run (
   constraint test_run_status_check CHECK ((status = ANY (ARRAY['started'::text, 'completed'::text])))
 );
 
+CREATE TABLE webhook_attempt (
+  delivery_id uuid not null,
+  round integer not null,
+  attempt integer not null,
+  started_at timestamp with time zone not null default now(),
+  duration_ms integer,
+  response_status integer,
+  response_body text,
+  error_message text,
+  constraint webhook_attempt_pkey PRIMARY KEY (delivery_id, round, attempt)
+);
+
+CREATE TABLE webhook_delivery (
+  id uuid not null default gen_random_uuid(),
+  seq bigint generated always as identity not null,
+  organization_id uuid not null,
+  execution_id uuid,
+  event_type text not null,
+  target_url text not null,
+  status text not null default 'pending'::text,
+  round integer not null default 1,
+  attempt integer not null default 0,
+  response_status integer,
+  last_attempted_at timestamp with time zone,
+  next_attempt_at timestamp with time zone,
+  error_message text,
+  body text,
+  created_at timestamp(3) with time zone not null default now(),
+  check_at timestamp with time zone not null default (now() + '00:00:30'::interval),
+  constraint webhook_delivery_event_type_check CHECK ((event_type = ANY (ARRAY['flow.completed'::text, 'flow.failed'::text]))),
+  constraint webhook_delivery_pkey PRIMARY KEY (id),
+  constraint webhook_delivery_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'in_flight'::text, 'succeeded'::text, 'failed_retry'::text, 'failed_permanent'::text, 'dead_letter'::text])))
+);
+
+CREATE TABLE webhook_secret (
+  organization_id uuid not null,
+  version integer not null,
+  current_secret text not null,
+  previous_secret text,
+  created_at timestamp with time zone not null default now(),
+  rotated_at timestamp with time zone,
+  grace_until timestamp with time zone,
+  constraint webhook_secret_pkey PRIMARY KEY (organization_id)
+);
+
 CREATE INDEX api_key_project ON public.api_key USING btree (project_id) WHERE (revoked_at IS NULL);
 
-CREATE INDEX audit_entry_by_organization ON public.audit_entry USING btree (organization_id, id DESC);
+CREATE INDEX audit_entry_by_organization ON public.audit_entry USING btree (organization_id, created_at DESC);
 
 CREATE INDEX idempotency_key_age ON public.idempotency_key USING btree (created_at);
 
 CREATE INDEX membership_by_user ON public.membership USING btree (user_id);
+
+CREATE INDEX reservation_by_organization ON public.reservation USING btree (organization_id);
 
 CREATE INDEX run_by_flow ON public.run USING btree (flow_id, started_at DESC, execution_id DESC);
 
@@ -250,6 +339,10 @@ CREATE INDEX run_unfinished ON public.run USING btree (COALESCE(reconciled_at, s
 
 CREATE INDEX test_run_unfinished ON public.test_run USING btree (COALESCE(reconciled_at, started_at)) WHERE (status = 'started'::text);
 
+CREATE INDEX webhook_delivery_open ON public.webhook_delivery USING btree (check_at) WHERE (status = ANY (ARRAY['pending'::text, 'in_flight'::text, 'failed_retry'::text]));
+
+CREATE INDEX webhook_delivery_page ON public.webhook_delivery USING btree (organization_id, created_at DESC, seq DESC);
+
 CREATE UNIQUE INDEX flow_slug_key ON public.flow USING btree (project_id, slug) WHERE (deleted_at IS NULL);
 
 CREATE UNIQUE INDEX flow_version_draft ON public.flow_version USING btree (flow_id, digest) WHERE (version IS NULL);
@@ -257,6 +350,8 @@ CREATE UNIQUE INDEX flow_version_draft ON public.flow_version USING btree (flow_
 CREATE UNIQUE INDEX organization_slug_key ON public.organization USING btree (slug) WHERE (deleted_at IS NULL);
 
 CREATE UNIQUE INDEX project_slug_key ON public.project USING btree (organization_id, slug) WHERE (deleted_at IS NULL);
+
+CREATE UNIQUE INDEX webhook_delivery_run ON public.webhook_delivery USING btree (execution_id);
 
 ALTER TABLE api_key ADD CONSTRAINT api_key_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id);
 
@@ -278,7 +373,13 @@ ALTER TABLE ledger_entry ADD CONSTRAINT ledger_entry_organization_id_fkey FOREIG
 
 ALTER TABLE membership ADD CONSTRAINT membership_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
 
+ALTER TABLE model_key ADD CONSTRAINT model_key_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
+
 ALTER TABLE project ADD CONSTRAINT project_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
+
+ALTER TABLE reservation ADD CONSTRAINT reservation_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES run(execution_id);
+
+ALTER TABLE reservation ADD CONSTRAINT reservation_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
 
 ALTER TABLE run ADD CONSTRAINT run_concluded_by_fkey FOREIGN KEY (concluded_by) REFERENCES run(execution_id);
 
@@ -300,6 +401,18 @@ ALTER TABLE test_run ADD CONSTRAINT test_run_flow_id_fkey FOREIGN KEY (flow_id) 
 
 ALTER TABLE test_run ADD CONSTRAINT test_run_flow_version_id_fkey FOREIGN KEY (flow_version_id) REFERENCES flow_version(id);
 
+ALTER TABLE webhook_attempt ADD CONSTRAINT webhook_attempt_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES webhook_delivery(id);
+
+ALTER TABLE webhook_delivery ADD CONSTRAINT webhook_delivery_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES run(execution_id);
+
+ALTER TABLE webhook_delivery ADD CONSTRAINT webhook_delivery_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
+
+ALTER TABLE webhook_secret ADD CONSTRAINT webhook_secret_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
+
 CREATE TRIGGER api_key_changed AFTER UPDATE OF revoked_at, expires_at ON public.api_key FOR EACH ROW EXECUTE FUNCTION notify_api_key();
 
 CREATE TRIGGER flow_version_immutable BEFORE DELETE OR UPDATE ON public.flow_version FOR EACH ROW EXECUTE FUNCTION refuse_version_change();
+
+CREATE TRIGGER run_ended AFTER UPDATE OF status ON public.run FOR EACH ROW WHEN (((old.status = 'started'::text) AND (new.status <> 'started'::text) AND (('flow.'::text || new.status) = ANY (new.callback_events)))) EXECUTE FUNCTION add_webhook_delivery();
+
+CREATE TRIGGER run_ending BEFORE UPDATE OF status ON public.run FOR EACH ROW WHEN (((new.status <> 'started'::text) AND (new.model_keys IS NOT NULL))) EXECUTE FUNCTION clear_model_keys();

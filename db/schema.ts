@@ -2,11 +2,13 @@
 import type { ColumnType, Generated, JSONColumnType } from 'kysely';
 import type { Attachment } from '../flow/attachment.ts';
 import type { FlowDefinition, Json, ProcessorType } from '../flow/definition.ts';
+import type { WebhookEvent } from '../flow/delivery.ts';
 import type { BlockOverrides } from '../flow/overrides.ts';
 import type { RunOutcome } from '../flow/run.ts';
-import type { Expectation, TestInput, TestStatus } from '../flow/test-case.ts';
 import type { PausePoint, ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
+import type { TestCaseTable, TestResultTable, TestRunTable } from './test-tables.ts';
+import type { WebhookAttemptTable, WebhookDeliveryTable, WebhookSecretTable } from './webhook-tables.ts';
 
 type Now = ColumnType<Date, Date | undefined, Date>;
 /** bigint columns are read as numbers (see connect.ts): balances stay far below 2^53 microcredits. */
@@ -99,6 +101,8 @@ export type StoredRunInput = {
   parameters: { [key: string]: Json };
   block_overrides: BlockOverrides;
   attachments?: Attachment[];
+  /** Credits the run may cost at most. */
+  max_credits?: number | undefined;
   tools?: ToolDefinition[] | undefined;
   tool_choice?: ToolChoice | undefined;
   continuation?: Continuation | undefined;
@@ -133,6 +137,11 @@ export interface RunTable {
   finished_at: Date | null;
   reconciled_at: Date | null;
   cancel_requested_at: Date | null;
+  /** Keys its request brought, encrypted; null once it has ended. */
+  model_keys: string | null;
+  /** Both or neither. */
+  callback_url: string | null;
+  callback_events: WebhookEvent[] | null;
   /** The run whose executionId callers know: this row is one call that goes on with it. */
   continues: string | null;
   /** Of a continuation: the steps it runs, from this index of the plan up to the next, exclusive. */
@@ -181,6 +190,15 @@ export interface LedgerEntryTable {
   created_at: Now;
 }
 
+/** Credits set aside for a block execution whose model is asked. */
+export interface ReservationTable {
+  execution_id: string;
+  block_key: string;
+  organization_id: string;
+  microcredits: number;
+  reserved_at: Now;
+}
+
 /** A token bucket of requests, kept as the moment it is full again. */
 export interface RateLimitTable {
   /** Id of an API key or of an organization. */
@@ -200,40 +218,14 @@ export interface IdempotencyKeyTable {
   created_at: Now;
 }
 
-export interface TestCaseTable {
-  id: Generated<string>;
-  flow_id: string;
-  name: string;
-  input: JSONColumnType<TestInput>;
-  expectation: JSONColumnType<Expectation>;
-  created_at: Now;
+/** An organization's own key for a model provider, encrypted. */
+export interface ModelKeyTable {
+  organization_id: string;
+  provider: string;
+  secret: string;
+  preview: string;
+  created_by: string;
   updated_at: Now;
-}
-
-/** Test cases of a flow run together, in one workflow of the same id. */
-export interface TestRunTable {
-  id: string;
-  flow_id: string;
-  flow_version_id: string;
-  status: Default<'started' | 'completed'>;
-  started_at: Now;
-  finished_at: Date | null;
-  reconciled_at: Date | null;
-}
-
-/** A case as it was when it was run, and what came of it. */
-export interface TestResultTable {
-  execution_id: string;
-  test_run_id: string;
-  position: number;
-  test_case_id: string;
-  name: string;
-  input: JSONColumnType<TestInput>;
-  expectation: JSONColumnType<Expectation>;
-  status: Default<TestStatus>;
-  why: ColumnType<string | null, never, string | null>;
-  /** The run in which a model judged it. */
-  judge_execution_id: string | null;
 }
 
 /** Who changed what: one row per management write, in its transaction. */
@@ -254,6 +246,7 @@ export interface Schema {
   organization: OrganizationTable;
   membership: MembershipTable;
   audit_entry: AuditEntryTable;
+  model_key: ModelKeyTable;
   project: ProjectTable;
   api_key: ApiKeyTable;
   flow: FlowTable;
@@ -261,9 +254,13 @@ export interface Schema {
   run: RunTable;
   block_run: BlockRunTable;
   ledger_entry: LedgerEntryTable;
+  reservation: ReservationTable;
   rate_limit: RateLimitTable;
   idempotency_key: IdempotencyKeyTable;
   test_case: TestCaseTable;
   test_run: TestRunTable;
   test_result: TestResultTable;
+  webhook_secret: WebhookSecretTable;
+  webhook_delivery: WebhookDeliveryTable;
+  webhook_attempt: WebhookAttemptTable;
 }

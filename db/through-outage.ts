@@ -18,7 +18,7 @@ export async function throughOutage<T>(work: () => Promise<T>): Promise<T> {
       return await work();
     } catch (error) {
       if (!isTransient(error)) throw error;
-      if (delay === undefined) break;
+      if (delay === undefined || hangs(error)) break;
       await setTimeout(delay);
     }
   }
@@ -26,6 +26,24 @@ export async function throughOutage<T>(work: () => Promise<T>): Promise<T> {
     'DATABASE_UNAVAILABLE',
     'The database does not answer: try again later. Where an executionId is given, ask for that run first.',
   );
+}
+
+/** A database that took a query and is silent: asking again would wait as long. */
+function hangs(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Query read timeout';
+}
+
+/** Does what cannot be repeated: once. Throws DATABASE_UNAVAILABLE when the connection was lost or refused. */
+export async function unlessOutage<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isTransient(error)) throw error;
+    throw new ServiceError(
+      'DATABASE_UNAVAILABLE',
+      'The database does not answer. The change may have been made: look before you try again.',
+    );
+  }
 }
 
 /** `pg` reports a lost connection as a plain Error, the system's errors as one with a `syscall` or several of those. */

@@ -7,19 +7,32 @@ import { findApiKey, insertApiKey, listApiKeys, revokeApiKey } from '../db/api-k
 import type { Db } from '../db/connect.ts';
 import { findFlowBySlug, insertFlow, publishVersion, setProductionVersion } from '../db/flows.ts';
 import { grantCredits, MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
+import { insertMember, listMembers } from '../db/memberships.ts';
 import { findOrganizationBySlug, insertOrganization } from '../db/organizations.ts';
 import { findProjectBySlug, insertProject } from '../db/projects.ts';
+import type { Role } from '../db/schema.ts';
 
 const CREDITS = 1_000;
 const KEY_NAME = 'npm start';
 const FLOW_FILE = path.join(import.meta.dirname, 'demo-flow.yaml');
 
+/** A member of an organization that has none. */
+export type FirstMember = { userId: string; role: Role };
+
 /** Creates what is missing, changes nothing that is there, and returns a working API key: `knownKey` when it works. */
-export async function provideDemoData(db: Db, pepper: string, knownKey: string | undefined): Promise<string> {
+export async function provideDemoData(
+  db: Db,
+  pepper: string,
+  knownKey: string | undefined,
+  members: FirstMember[] = [],
+): Promise<string> {
   const organization =
     (await findOrganizationBySlug(db, 'demo')) ??
     (await insertOrganization(db, { slug: 'demo', name: 'Demo' }));
   await grantCredits(db, organization.id, CREDITS * MICROCREDITS_PER_CREDIT, 'grant/demo');
+  const [member] = await listMembers(db, organization.id, { limit: 1 });
+  if (!member)
+    for (const first of members) await insertMember(db, { organizationId: organization.id, ...first });
   const project =
     (await findProjectBySlug(db, organization.id, 'demo')) ??
     (await insertProject(db, { organizationId: organization.id, slug: 'demo', name: 'Demo' }));

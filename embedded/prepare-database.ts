@@ -1,7 +1,7 @@
 // The database of a local start: its schema, its demo data, and what `npx weir` needs to find it.
 import { connect } from '../db/connect.ts';
 import { migrate } from '../db/migrate.ts';
-import { provideDemoData } from './demo-data.ts';
+import { type FirstMember, provideDemoData } from './demo-data.ts';
 import type { Progress } from './report.ts';
 import { type LocalEnvironment, readState, writeState } from './state-folder.ts';
 
@@ -11,6 +11,7 @@ const LOCAL_ENVIRONMENT = 'env.json';
 export async function prepareDatabase(
   stateFolder: string,
   local: Omit<LocalEnvironment, 'WEIR_API_KEY'>,
+  members: FirstMember[],
   progress: Progress,
 ): Promise<string> {
   const task = progress.begin('Database');
@@ -20,7 +21,7 @@ export async function prepareDatabase(
     const applied = await migrate(db);
     task.say('adding the demo data');
     const known = readState<LocalEnvironment>(stateFolder, LOCAL_ENVIRONMENT)?.WEIR_API_KEY;
-    const apiKey = await provideDemoData(db, local.WEIR_API_KEY_PEPPER, known);
+    const apiKey = await provideDemoData(db, local.WEIR_API_KEY_PEPPER, known, members);
     writeState(stateFolder, LOCAL_ENVIRONMENT, { ...local, WEIR_API_KEY: apiKey } satisfies LocalEnvironment);
     task.done(applied.length > 0 ? `applied ${applied.join(', ')}` : 'schema is up to date');
     return apiKey;

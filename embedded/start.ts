@@ -7,6 +7,7 @@ import { endRecordedProcesses } from './end-process.ts';
 import { keepRunning } from './keep-running.ts';
 import { chooseApiPort } from './ports.ts';
 import { prepareDatabase } from './prepare-database.ts';
+import { describePasswords, firstMembers, provideIdentity } from './provide-identity.ts';
 import { createProgress } from './report.ts';
 import { startService } from './service.ts';
 import { createShutdown, type Shutdown } from './shutdown.ts';
@@ -48,6 +49,7 @@ async function start(
   const config = readConfig({
     DATABASE_URL: 'postgres://to-be-started',
     WEIR_API_KEY_PEPPER: secrets.apiKeyPepper,
+    WEIR_SECRETS_KEYS: secrets.secretsKeys,
     ...process.env,
   });
   progress.line('Weir is starting; Ctrl-C stops it.');
@@ -63,21 +65,35 @@ async function start(
     provideDatabase(context, secrets.postgresPassword),
     provideTemporal(context),
   ]);
-  writeState(stateFolder, 'ports.json', { ...ports, ...database.ports, ...temporal.ports, api: port });
-
   const baseUrl = `http://${addressFor(config.host)}:${port}`;
+  const identity = await provideIdentity({ stateFolder, port: ports.identity, baseUrl, progress });
   const demoModels = config.providers.demo ? undefined : await startDemoModelServer();
   const env: NodeJS.ProcessEnv = {
+    WEIR_SECRETS_KEYS: secrets.secretsKeys,
     ...process.env,
     ...database.env,
     ...temporal.env,
+    ...identity.env,
     WEIR_API_KEY_PEPPER: config.apiKeyPepper,
     WEIR_PORT: String(port),
     ...(demoModels && { DEMO_BASE_URL: demoModels.url }),
   };
+  writeState(stateFolder, 'ports.json', {
+    ...ports,
+    ...database.ports,
+    ...temporal.ports,
+    ...(identity.own && { identity: identity.own.port }),
+    api: port,
+  });
   const databaseUrl = env.DATABASE_URL ?? config.databaseUrl;
-  const local = { DATABASE_URL: databaseUrl, WEIR_API_KEY_PEPPER: config.apiKeyPepper, WEIR_URL: baseUrl };
-  const apiKey = await prepareDatabase(stateFolder, local, progress);
+  const local = {
+    DATABASE_URL: databaseUrl,
+    WEIR_API_KEY_PEPPER: config.apiKeyPepper,
+    WEIR_SECRETS_KEYS: env.WEIR_SECRETS_KEYS ?? secrets.secretsKeys,
+    WEIR_URL: baseUrl,
+    ...identity.local,
+  };
+  const apiKey = await prepareDatabase(stateFolder, local, firstMembers(identity.own), progress);
 
   const task = progress.begin('Service');
   const startOnce = () => startService({ stateFolder, env, baseUrl });
@@ -85,6 +101,7 @@ async function start(
   task.done(baseUrl);
   announce(baseUrl);
   await runDemo(baseUrl, apiKey, temporal);
+  for (const line of describePasswords(identity.own)) progress.line(line);
   progress.line(`\nCtrl-C stops it all. State and logs are kept in ${stateFolder}`);
 
   const watch = { report: (line: string) => progress.line(`  ! ${line}`), signal };

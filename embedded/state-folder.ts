@@ -2,16 +2,21 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { ENCRYPTION_KEY_BYTES } from '../db/encrypt.ts';
 
 /** What a start leaves for `npx weir` and for the next start: `env.json`. */
 export type LocalEnvironment = {
   DATABASE_URL: string;
   WEIR_API_KEY_PEPPER: string;
+  WEIR_SECRETS_KEYS: string;
   WEIR_URL: string;
   WEIR_API_KEY: string;
+  /** Of the embedded identity provider, where one runs: for `weir token`. */
+  identity?: { issuer: string; audience: string; mcpAudience: string; scriptSecret: string };
 };
 
-export type Secrets = { apiKeyPepper: string; postgresPassword: string };
+/** `secretsKeys` as in WEIR_SECRETS_KEYS. */
+export type Secrets = { apiKeyPepper: string; postgresPassword: string; secretsKeys: string };
 
 /** WEIR_STATE_DIR, or `.weir` in the checkout; created when missing. */
 export function openStateFolder(env: NodeJS.ProcessEnv = process.env): string {
@@ -28,12 +33,16 @@ export function openStateFolder(env: NodeJS.ProcessEnv = process.env): string {
   }
 }
 
-/** The secrets of this folder, made at the first start. */
+/** The secrets of this folder, each made at the first start that needs it. */
 export function provideSecrets(folder: string): Secrets {
-  const existing = readState<Secrets>(folder, 'secrets.json');
-  if (existing) return existing;
-  const secrets = { apiKeyPepper: newSecret(), postgresPassword: newSecret() };
-  writeState(folder, 'secrets.json', secrets);
+  const existing = readState<Partial<Secrets>>(folder, 'secrets.json');
+  const secrets = {
+    apiKeyPepper: newSecret(),
+    postgresPassword: newSecret(),
+    secretsKeys: `local:${randomBytes(ENCRYPTION_KEY_BYTES).toString('base64')}`,
+    ...existing,
+  };
+  if (!existing?.secretsKeys) writeState(folder, 'secrets.json', secrets);
   return secrets;
 }
 

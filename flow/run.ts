@@ -8,9 +8,16 @@ export const RUN_FLOW = 'runFlow';
 
 /**
  * Argument of `runFlow`: the steps to run. `input` is what the first one gets, the run's message when absent.
- * `continues`: the run goes on after a pause, or is one call of a step-through session.
+ * `continues`: the run goes on after a pause, or is one call of a step-through session. `callback`: its end may have a
+ * delivery.
  */
-export type RunInput = { executionId: string; steps: PlannedStep[]; input?: Value; continues?: true };
+export type RunInput = {
+  executionId: string;
+  steps: PlannedStep[];
+  input?: Value;
+  continues?: true;
+  callback?: true;
+};
 
 /** The executionId; of a continuation, that of the run it continues and its own, so that operators find them together. */
 export function workflowIdOf(run: { executionId: string; continues?: string | null }): string {

@@ -43,7 +43,7 @@ export type Weir = {
   createTenant(options?: { credits?: number }): Promise<Tenant>;
   /** Publishes a flow as production; answers its path below /api/v1/seq. */
   createFlow(tenant: Tenant, steps: Step[]): Promise<string>;
-  /** Sends JSON (or `raw` as it is) to a path below /api/v1/seq, or /api/v1 when it begins with a slash. */
+  /** Sends JSON (or `raw`) to a path below /api/v1/seq, or /api/v1 where it begins with a slash; `url`: of another API. */
   call(
     method: string,
     path: string,
@@ -63,6 +63,8 @@ export type Weir = {
 };
 
 const PEPPER = 'a pepper of at least thirty-two characters';
+/** Of every Weir of the tests, processes included. */
+export const SECRETS_KEYS = `test:${Buffer.alloc(32, 'k').toString('base64')}`;
 let bundle: Promise<WorkflowBundleOption> | undefined;
 
 /** Starts API and worker (unless `worker` is false). The caller stops it. */
@@ -73,6 +75,7 @@ export async function startWeir(options: { env?: NodeJS.ProcessEnv; worker?: boo
   const config = readConfig({
     DATABASE_URL: database.url,
     WEIR_API_KEY_PEPPER: PEPPER,
+    WEIR_SECRETS_KEYS: SECRETS_KEYS,
     WEIR_PORT: '0',
     WEIR_TASK_QUEUE: `test-${randomUUID()}`,
     WEIR_SANDBOX_PROCESSES: '1',

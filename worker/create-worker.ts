@@ -4,6 +4,7 @@ import { createActivities } from '../activities/index.ts';
 import { createSandbox } from '../activities/sandbox/sandbox.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../db/connect.ts';
+import { createEncryption } from '../db/encrypt.ts';
 import { createLocalRuns, type LocalRuns } from '../db/local-runs.ts';
 import { createValidator } from '../json-schema/validator.ts';
 import type { Registry } from '../models/registry.ts';
@@ -39,6 +40,8 @@ export async function createFlowWorker(deps: {
       validator,
       registry,
       providers: config.providers,
+      providerUrls: config.providerUrls,
+      encryption: createEncryption(config.secretsKeys),
       localRuns: deps.localRuns ?? createLocalRuns(),
     }),
     maxConcurrentActivityTaskExecutions: config.modelConcurrency,

@@ -3,9 +3,11 @@ import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { startRun } from '../api/start-run.ts';
 import type { Db } from '../db/connect.ts';
 import { deleteExpiredKeys } from '../db/idempotency-keys.ts';
+import { releaseLeftReservations } from '../db/reservations.ts';
 import { claimUnfinishedRuns } from '../db/run-starts.ts';
 import { finishRun } from '../db/runs.ts';
 import { CANCELLED, workflowIdOf } from '../flow/run.ts';
+import { reconcileDeliveries } from './reconcile-deliveries.ts';
 import { reconcileTests } from './reconcile-tests.ts';
 
 const INTERVAL_MS = 15_000;
@@ -17,7 +19,8 @@ const EXPIRED_KEYS_MAX = 10_000;
 /**
  * Looks every 15 s, until `signal` aborts, at the runs that should have ended: starts the workflow of one that has
  * none, records the end of one whose workflow was terminated or timed out, cancels what its caller asked to cancel
- * while the engine was away; deletes expired idempotency keys. Several processes share the work.
+ * while the engine was away; at webhook deliveries; deletes expired idempotency keys and reservations that were left.
+ * Several processes share the work.
  */
 export async function keepReconciling(
   deps: { db: Db; client: Client; taskQueue: string },
@@ -28,8 +31,12 @@ export async function keepReconciling(
     await reconcileTests(deps, QUIET_SECONDS).catch((error) =>
       console.error('Reconciling test runs failed:', error),
     );
+    await reconcileDeliveries(deps).catch((error) => console.error('Reconciling deliveries failed:', error));
     await deleteExpiredKeys(deps.db, EXPIRED_KEYS_MAX).catch((error) =>
       console.error('Deleting expired idempotency keys failed:', error),
+    );
+    await releaseLeftReservations(deps.db).catch((error) =>
+      console.error('Releasing reservations failed:', error),
     );
     await pause(INTERVAL_MS, signal);
   }

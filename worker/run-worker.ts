@@ -4,6 +4,7 @@ import type { Db } from '../db/connect.ts';
 import type { LocalRuns } from '../db/local-runs.ts';
 import type { Registry } from '../models/registry.ts';
 import { createClient, DEFAULT_NAMESPACE } from '../temporal.ts';
+import { createWebhookWorker } from './create-webhook-worker.ts';
 import { createFlowWorker } from './create-worker.ts';
 import { keepReconciling } from './reconcile.ts';
 import { registerSearchAttributes } from './register-search-attributes.ts';
@@ -26,17 +27,31 @@ export async function runWorker(deps: {
 }): Promise<RunningWorker> {
   const { config, db, connection } = deps;
   await registerSearchAttributes(connection, config.temporal.namespace ?? DEFAULT_NAMESPACE);
-  const worker = await createFlowWorker(deps);
+  const workers = [await createFlowWorker(deps), await createWebhookWorker(deps)];
   const stopping = new AbortController();
   const reconciling = keepReconciling(
     { db, client: createClient(config, connection), taskQueue: config.taskQueue },
     stopping.signal,
   );
-  return {
-    ended: worker.run().finally(() => {
-      stopping.abort();
-      return reconciling;
+  const running = new Set(workers);
+  const shutdown = () => {
+    for (const worker of running) worker.shutdown();
+    running.clear();
+  };
+  // None goes on without the others.
+  const ends = workers.map((worker) =>
+    worker.run().finally(() => {
+      running.delete(worker);
+      shutdown();
     }),
-    shutdown: () => worker.shutdown(),
+  );
+  return {
+    ended: Promise.all(ends)
+      .then(() => undefined)
+      .finally(() => {
+        stopping.abort();
+        return reconciling;
+      }),
+    shutdown,
   };
 }

@@ -1,6 +1,6 @@
 // main of `npm run worker`
 import { readConfig } from '../config.ts';
-import { connect } from '../db/connect.ts';
+import { connect, QUERY_TIMEOUT_MS } from '../db/connect.ts';
 import { openRegistry } from '../models/live-registry.ts';
 import { connectToTemporal } from '../temporal.ts';
 import { workflowBundle } from './bundle.ts';
@@ -10,7 +10,7 @@ import { installRuntime } from './runtime.ts';
 installRuntime();
 const config = readConfig();
 const connection = await connectToTemporal(config);
-const db = connect(config.databaseUrl, config.databaseConnections);
+const db = connect(config.databaseUrl, config.databaseConnections, QUERY_TIMEOUT_MS);
 const registry = await openRegistry(config);
 const worker = await runWorker({
   config,

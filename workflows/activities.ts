@@ -1,6 +1,8 @@
 // Every timeout and retry policy of a run, on one screen.
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
+import type { WebhookActivities } from '../activities/webhooks.ts';
+import { ATTEMPTS_MAX, RETRY_DELAYS_MS } from '../flow/delivery.ts';
 
 /**
  * Model calls: regular activities, so that a slow or failing one is visible and outlives its worker. One attempt makes
@@ -18,12 +20,9 @@ export const modelActivities = proxyActivities<Pick<Activities, 'callModel'>>({
   },
 });
 
-/** Blocks that finish in milliseconds, what a loop asks of large values, tests: run inside the workflow task. */
+/** Blocks that finish in milliseconds, and what a loop asks of large values: run inside the workflow task. */
 export const blockActivities = proxyLocalActivities<
-  Pick<
-    Activities,
-    'runCode' | 'passThrough' | 'inspectValue' | 'checkCondition' | 'evaluateTest' | 'readJudgement'
-  >
+  Pick<Activities, 'runCode' | 'passThrough' | 'inspectValue' | 'checkCondition'>
 >({
   startToCloseTimeout: '2 minutes',
   retry: {
@@ -34,13 +33,57 @@ export const blockActivities = proxyLocalActivities<
   },
 });
 
-/** That a run begins or ends is recorded however long the database is away: up to about a day. */
-export const { recordRun, acceptTest, finishTestRun } = proxyLocalActivities<
-  Pick<Activities, 'recordRun' | 'acceptTest' | 'finishTestRun'>
+/**
+ * What happens around the runs of test cases. Regular activities, for several are under way at a time: in which order
+ * local ones were resolved is not always told by a history.
+ */
+export const { acceptTest, evaluateTest, readJudgement } = proxyActivities<
+  Pick<Activities, 'acceptTest' | 'evaluateTest' | 'readJudgement'>
 >({
   startToCloseTimeout: '1 minute',
   retry: {
     initialInterval: '200 ms',
+    backoffCoefficient: 2,
+    maximumInterval: '30 seconds',
+    maximumAttempts: 100,
+  },
+});
+
+/** The end of a run, or of a test run, is recorded however long the database is away: up to about a day. */
+export const { recordRun, findRunDelivery, finishTestRun } = proxyLocalActivities<
+  Pick<Activities, 'recordRun' | 'findRunDelivery' | 'finishTestRun'>
+>({
+  startToCloseTimeout: '1 minute',
+  retry: {
+    initialInterval: '200 ms',
+    backoffCoefficient: 2,
+    maximumInterval: '1 minute',
+    maximumAttempts: 1500,
+  },
+});
+
+/**
+ * The attempts of a delivery, after `made` earlier ones. A failed one says itself when the next is due; the intervals
+ * here, about the same, are for one whose worker was lost.
+ */
+export function deliveryActivities(made: number) {
+  return proxyActivities<Pick<WebhookActivities, 'attemptDelivery'>>({
+    startToCloseTimeout: '90 seconds',
+    heartbeatTimeout: '15 seconds',
+    retry: {
+      initialInterval: RETRY_DELAYS_MS[made] ?? RETRY_DELAYS_MS[0],
+      backoffCoefficient: 5.18,
+      maximumInterval: '12 hours',
+      maximumAttempts: ATTEMPTS_MAX - made,
+    },
+  });
+}
+
+/** What became of a delivery is recorded however long the database is away: up to about a day. */
+export const { abandonDelivery } = proxyActivities<Pick<WebhookActivities, 'abandonDelivery'>>({
+  startToCloseTimeout: '1 minute',
+  retry: {
+    initialInterval: '1 second',
     backoffCoefficient: 2,
     maximumInterval: '1 minute',
     maximumAttempts: 1500,

@@ -12,6 +12,7 @@ import { isPause, type Pause } from '../flow/tool-calls.ts';
 import { MESSAGE_REF, type Value } from '../flow/value.ts';
 import { blockActivities, recordRun } from './activities.ts';
 import { BlockFailure, createBlockRunner } from './run-block.ts';
+import { startDelivery } from './start-delivery.ts';
 
 /**
  * One run of a flow: interprets its plan, one activity per block, and records the end. Answers the result as a Value, or
@@ -22,6 +23,7 @@ export async function runFlow({
   steps,
   input = { ref: MESSAGE_REF },
   continues,
+  callback,
 }: RunInput): Promise<Value | Pause> {
   const blocks = new CancellationScope();
   const last = continues ? undefined : steps.at(-1);
@@ -47,6 +49,7 @@ export async function runFlow({
   return CancellationScope.nonCancellable(async () => {
     upsertSearchAttributes([{ key: { name: 'WeirOutcome', type: 'KEYWORD' }, value: end.status }]);
     if (end.status !== 'completed' || !lastBlock) await recordRun(executionId, end);
+    if (callback) await startDelivery(executionId);
     if (end.status === 'completed') return end.result;
     if (end.status === 'tool_calls_required') return { paused: end.pause };
     throw ApplicationFailure.nonRetryable(end.error.message, end.error.code, end.error);
@@ -55,6 +58,8 @@ export async function runFlow({
 
 const REASONS: { [code: string]: FailureReason } = {
   INSUFFICIENT_CREDITS: 'credits_exhausted',
+  MAX_CREDITS_REACHED: 'credits_exhausted',
+  BYOK_REJECTED: 'byok_rejected',
 };
 
 function describe(error: unknown): (RunOutcome & { status: 'failed' })['error'] {

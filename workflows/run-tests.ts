@@ -2,13 +2,11 @@ import { CancellationScope, executeChild, workflowInfo } from '@temporalio/workf
 import type { PlannedStep } from '../flow/plan.ts';
 import { RUN_FLOW } from '../flow/run.ts';
 import type { RunTestsInput } from '../flow/test-case.ts';
-import { acceptTest, blockActivities, finishTestRun } from './activities.ts';
+import { acceptTest, evaluateTest, finishTestRun, readJudgement } from './activities.ts';
 import type { runFlow } from './run-flow.ts';
 
 /** Cases of one test run that are under way at a time. */
 const TESTS_AT_ONCE = 4;
-
-const { evaluateTest, readJudgement } = blockActivities;
 
 /** Runs test cases of a draft, each as a run of its own, and judges the answers. What came of each is in its row. */
 export async function runTests({ testRunId, steps, tests }: RunTestsInput): Promise<void> {

@@ -168,6 +168,22 @@ describe('a failed model call', () => {
         fails('MODEL_REFUSED', /I will not\./),
       ));
 
+    for (const [name, behaviour] of [
+      ['refused', answer(null, { refusal: 'I will not.' })],
+      ['filtered', answer('', { finish_reason: 'content_filter' })],
+      ['cut off', answer('Once upon', { finish_reason: 'length' })],
+    ] as const) {
+      it(`counts the tokens of an answer that is ${name}`, async () => {
+        await assert.rejects(harness.callAfter(behaviour));
+        assert.deepEqual(harness.usage, {
+          model: 'openai/gpt-4o-mini',
+          promptTokens: 10,
+          completionTokens: 5,
+          costMicrocredits: 10 * 15 + 5 * 60,
+        });
+      });
+    }
+
     it('is MODEL_REFUSED when a content filter stops the answer', () =>
       assert.rejects(
         harness.callAfter(answer('', { finish_reason: 'content_filter' })),

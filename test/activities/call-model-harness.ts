@@ -1,8 +1,8 @@
 // A fake model server per test, and callModel against it.
 import assert from 'node:assert/strict';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { callModel, type ModelDeps, type ModelReply } from '../../activities/call-model.ts';
-import type { Block } from '../../flow/definition.ts';
+import { callModel, type ModelDeps, type ModelUsage } from '../../activities/call-model.ts';
+import type { Block, Json } from '../../flow/definition.ts';
 import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
 import { createRegistry } from '../../models/registry.ts';
 import { type Behaviour, type FakeModelServer, startFakeModelServer } from '../fakes/model-server.ts';
@@ -15,9 +15,15 @@ const validator: ModelDeps['validator'] = {
   },
 };
 
+/** The output, and what it used. */
+type ModelReply = ModelUsage & { output: Json };
+
 /** `server` is a new one in each test, and the provider of openai, anthropic and google. */
 export type CallModelHarness = {
   server: FakeModelServer;
+  /** What the calls so far have used, and what each request was to be reserved. */
+  usage: ModelUsage;
+  reserved: number[];
   call(block?: Partial<Block>, signal?: AbortSignal): Promise<ModelReply>;
   callAfter(behaviour: Behaviour): Promise<ModelReply>;
 };
@@ -27,18 +33,21 @@ export function useCallModel(): CallModelHarness {
   const harness = { call, callAfter } as CallModelHarness;
   beforeEach(async () => {
     harness.server = await startFakeModelServer();
+    harness.usage = { promptTokens: 0, completionTokens: 0, costMicrocredits: 0 };
+    harness.reserved = [];
   });
   afterEach(() => harness.server.close());
 
-  function call(block: Partial<Block> = {}, signal = new AbortController().signal) {
-    const { provider } = harness.server;
+  async function call(block: Partial<Block> = {}, signal = new AbortController().signal) {
+    const { server, usage, reserved } = harness;
+    const { provider } = server;
     const providers = { openai: provider, anthropic: provider, google: provider };
     const llm = { step_id: 's', name: 'S', processor_type: 'llm', model: 'openai/gpt-4o-mini' } as const;
-    const request = {
-      block: { ...llm, ...block },
-      conversation: [{ role: 'user' as const, content: 'Who was Ada?' }],
-    };
-    return callModel({ providers, registry: createRegistry(), validator }, request, signal);
+    const reserve = async (microcredits: number) => void reserved.push(microcredits);
+    const conversation = [{ role: 'user' as const, content: 'Who was Ada?' }];
+    const request = { block: { ...llm, ...block }, conversation, usage, reserve };
+    const { output } = await callModel({ providers, registry: createRegistry(), validator }, request, signal);
+    return { output, ...usage };
   }
   function callAfter(behaviour: Behaviour) {
     harness.server.will(behaviour);

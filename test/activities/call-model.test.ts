@@ -60,6 +60,21 @@ describe('callModel', () => {
     });
   });
 
+  describe('reservations', () => {
+    it('are made before each request: what the block has cost, and what the request may cost', async () => {
+      harness.server.will(answer('no JSON'), answer(JSON.stringify(person)));
+      await harness.call({ outputSchema: personSchema, processor_config: { max_tokens: 1_000 } });
+      const [first = 0, second = 0] = harness.reserved;
+      const [asked, repaired] = harness.server.calls.map(({ body }) => {
+        const { messages, response_format } = body;
+        return Math.ceil(JSON.stringify({ messages, response_format }).length / 4) * 15 + 1_000 * 60;
+      });
+      assert.equal(first, asked);
+      assert.equal(second, 10 * 15 + 5 * 60 + (repaired ?? 0));
+      assert.equal(harness.reserved.length, 2);
+    });
+  });
+
   describe('cancellation', () => {
     it("rejects with the signal's reason and hangs up", async () => {
       const reason = new Error('cancelled by the run');

@@ -76,10 +76,10 @@ describe('GET …/jobs/{executionId}/events', () => {
         ['run_completed', undefined],
       ],
     );
-    const { blocks, result, ...state } = body;
+    const { result, ...state } = body;
     assert.deepEqual(
       events.slice(1, -1).map(({ data }) => data),
-      blocks,
+      state.blocks,
     );
     assert.deepEqual(events.at(-1)?.data, state);
     assert.deepEqual([events[0]?.data.status, events[0]?.data.executionId], ['started', executionId]);

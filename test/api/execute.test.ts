@@ -27,6 +27,8 @@ describe('POST …/execute', () => {
       ]);
       const { status, body } = await execute(flow, { message: 'ab', parameters: { tone: 'dry' } });
       assert.equal(status, 200);
+      const receipt = await weir.call('GET', `${flow}/jobs/${body.executionId}`, { key: tenant.key });
+      assert.equal(receipt.body.blocks.length, 3);
       assert.deepEqual(
         { ...body, executionId: typeof body.executionId, flowId: typeof body.flowId },
         {
@@ -35,6 +37,8 @@ describe('POST …/execute', () => {
           result: { a: { text: 'abab', tone: 'dry' }, b: 4 },
           flowId: 'string',
           blockCount: 3,
+          cost: 0,
+          blocks: receipt.body.blocks,
         },
       );
     });

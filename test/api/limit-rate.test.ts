@@ -5,7 +5,7 @@ import { apiRoutes } from '../../api/app.ts';
 import { readConfig } from '../../config.ts';
 import { insertApiKey } from '../../db/api-keys.ts';
 import { startApiProcess } from '../faults/api-process.ts';
-import { type Answer, startWeir, type Tenant, type Weir } from '../harness.ts';
+import { type Answer, SECRETS_KEYS, startWeir, type Tenant, type Weir } from '../harness.ts';
 
 const PER_KEY = 3;
 const PER_ORGANIZATION = 5;
@@ -45,7 +45,10 @@ describe('rate limits', () => {
     for (const { path, handlers } of apiRoutes(weir as never))
       assert.deepEqual(
         handlers.slice(0, 2).map(({ name }) => name),
-        ['authenticate', 'limitRate'],
+        [
+          path.startsWith('/api/v1/seq') || path.includes('/webhooks') ? 'authenticate' : 'authenticateUser',
+          'limitRate',
+        ],
         path,
       );
   });
@@ -146,7 +149,11 @@ describe('rate limits', () => {
   });
 
   it('refuse to be configured with what is no whole number from 0 to 1,000,000', () => {
-    const env = { DATABASE_URL: 'postgres://db/weir', WEIR_API_KEY_PEPPER: 'p'.repeat(32) };
+    const env = {
+      DATABASE_URL: 'postgres://db/weir',
+      WEIR_API_KEY_PEPPER: 'p'.repeat(32),
+      WEIR_SECRETS_KEYS: SECRETS_KEYS,
+    };
     for (const value of ['', '-1', '1.5', 'many', '1000001'])
       assert.throws(
         () => readConfig({ ...env, WEIR_RATE_LIMIT_PER_KEY: value }),

@@ -50,9 +50,12 @@ describe('API reference', () => {
     const document = await openApi();
     for (const [path, item] of Object.entries(document.paths))
       for (const [method, { parameters, responses }] of Object.entries(item)) {
-        const starts = method === 'post' && !path.endsWith('/cancel');
+        const starts = method === 'post' && /\/(execute|jobs|step)$/.test(path);
         const resumable = path.endsWith('/events') || path.endsWith('/step');
-        const header = [...(starts ? ['Idempotency-Key'] : []), ...(resumable ? ['Last-Event-ID'] : [])];
+        const header = [
+          ...(starts ? ['Idempotency-Key', 'X-Weir-Model-Key'] : []),
+          ...(resumable ? ['Last-Event-ID'] : []),
+        ];
         for (const [status, { headers }] of Object.entries(responses)) {
           const limits =
             status === '401' ? [] : ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];

@@ -50,6 +50,26 @@ describe('throughOutage', () => {
     assert.equal(attempts, 1);
   });
 
+  it('throws DATABASE_UNAVAILABLE when the database takes a query and is silent, without asking again', async () => {
+    const silent = connect(database.url, 2, 200);
+    let attempts = 0;
+    try {
+      await assert.rejects(
+        throughOutage(() => {
+          attempts += 1;
+          return sql`select pg_sleep(30)`.execute(silent);
+        }),
+        { code: 'DATABASE_UNAVAILABLE' },
+      );
+      assert.equal(attempts, 1);
+    } finally {
+      await sql`select pg_terminate_backend(pid) from pg_stat_activity where query like 'select pg_sleep%' and datname = current_database()`.execute(
+        database.db,
+      );
+      await silent.destroy();
+    }
+  });
+
   it('throws DATABASE_UNAVAILABLE when the database stays away', async () => {
     const away = connect('postgres://127.0.0.1:1/none');
     try {

@@ -105,6 +105,12 @@ describe('an accepted run is never lost', () => {
       .where('execution_id', 'in', ids)
       .execute();
     assert.equal(charges.length, RUNS * LLM_BLOCKS);
+    const reserved = await weir.db
+      .selectFrom('reservation')
+      .select('block_key')
+      .where('execution_id', 'in', ids)
+      .execute();
+    assert.deepEqual(reserved, []);
     const ledger = await weir.db
       .selectFrom('ledger_entry')
       .select((eb) => eb.fn.sum<number>('amount_microcredits').as('sum'))

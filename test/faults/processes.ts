@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
+import { SECRETS_KEYS } from '../harness.ts';
 
 const ROOT = path.join(import.meta.dirname, '..', '..');
 
@@ -16,7 +17,10 @@ export type Program = {
 
 /** Runs a program of this checkout until it prints its first line, which is when it is ready. */
 export async function startProgram(file: string, env: NodeJS.ProcessEnv): Promise<Program> {
-  const child = spawn(process.execPath, [file], { cwd: ROOT, env: { ...process.env, ...env } });
+  const child = spawn(process.execPath, [file], {
+    cwd: ROOT,
+    env: { ...process.env, WEIR_SECRETS_KEYS: SECRETS_KEYS, ...env },
+  });
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     errors += text;

@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { readConfig } from '../../config.ts';
 import { type LiveRegistry, openRegistry } from '../../models/live-registry.ts';
+import { SECRETS_KEYS } from '../harness.ts';
 
 const VISION = { 'demo/chat': { image_mime_types: ['image/png'] } };
 const IMAGES = ['image/png'];
@@ -91,6 +92,7 @@ describe('openRegistry', () => {
     const env = {
       DATABASE_URL: 'postgres://127.0.0.1/weir',
       WEIR_API_KEY_PEPPER: 'a pepper of at least thirty-two characters',
+      WEIR_SECRETS_KEYS: SECRETS_KEYS,
     };
     const { modelsUrl, modelsRefreshMinutes } = readConfig({
       ...env,

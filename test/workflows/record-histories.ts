@@ -15,7 +15,8 @@ import { startDemoModelServer } from '../../embedded/demo-model-server.ts';
 import type { Step } from '../../flow/definition.ts';
 import type { Expectation } from '../../flow/test-case.ts';
 import { code, llm, passthrough } from '../blocks.ts';
-import { startWeir } from '../harness.ts';
+import { answerWith, type WebhookReceiver } from '../fakes/webhook-receiver.ts';
+import { startWebhookWeir } from '../webhooks.ts';
 
 const FLOWS: { [name: string]: Step[] } = {
   empty: [],
@@ -85,10 +86,10 @@ async function record(name: string, executionId: string): Promise<void> {
   const file = path.join(import.meta.dirname, '..', 'histories', `${name}.json`);
   if (existsSync(file)) return;
   const history = await weir.client.workflow.getHandle(executionId).fetchHistory();
-  // Stack traces name the folders it was recorded in, also where modules are linked, which is nobody's business.
-  const folder = path.join(import.meta.dirname, '..', '..');
-  const modules = path.dirname(realpathSync(path.join(folder, 'node_modules')));
-  const text = historyToJSON(history).replaceAll(folder, '/weir').replaceAll(modules, '/weir');
+  // Stack traces name the folders it was recorded in, which are nobody's business.
+  const root = path.join(import.meta.dirname, '..', '..');
+  const folders = [path.dirname(realpathSync(path.join(root, 'node_modules'))), root];
+  const text = folders.reduce((json, folder) => json.replaceAll(folder, '/weir'), historyToJSON(history));
   await writeFile(file, `${text}\n`);
   console.log(name);
 }
@@ -137,7 +138,8 @@ async function runTests(): Promise<string> {
 }
 
 const models = await startDemoModelServer();
-const weir = await startWeir({ env: { DEMO_BASE_URL: models.url } });
+// With room for one attempt in hand at each host: a second one is postponed.
+const weir = await startWebhookWeir({ env: { DEMO_BASE_URL: models.url, WEIR_WEBHOOK_CONCURRENCY: '8' } });
 const tenant = await weir.createTenant();
 for (const [name, steps] of Object.entries(FLOWS)) {
   const flow = await weir.createFlow(tenant, steps);
@@ -157,5 +159,36 @@ for (const [name, steps] of Object.entries(CANCELLED_FLOWS)) {
   await record(name, body.executionId);
 }
 await record('run-tests', await runTests());
+const hook = weir.hooks[0] as WebhookReceiver;
+const ends = (id: string) =>
+  weir.deliveryWhen(
+    tenant,
+    ({ nextAttemptAt, status }) => !nextAttemptAt && !['pending', 'in_flight'].includes(status),
+    id,
+  );
+hook.will(answerWith(503));
+const callback = await weir.startJob(tenant, await weir.createFlow(tenant, FLOWS['failed-code'] ?? []), hook);
+const { id: retried } = await weir.deliveryWhen(tenant, ({ status }) => status === 'failed_retry');
+await weir.pendingAttempt(retried, 2);
+await weir.attemptNow(retried);
+await ends(retried);
+await record('callback', callback);
+await record('delivery-retried', retried);
+hook.will(answerWith(404));
+const { id: failed } = await weir.sendTest(tenant, hook);
+await ends(failed);
+await setTimeout(500);
+await record('delivery-failed', failed);
+hook.will(async (response) => {
+  await setTimeout(2_000);
+  response.writeHead(204).end();
+});
+const arrived = hook.received.length;
+await weir.sendTest(tenant, hook);
+await hook.arrived(arrived + 1);
+const { id: postponed } = await weir.sendTest(tenant, hook);
+await ends(postponed);
+await setTimeout(500);
+await record('delivery-postponed', postponed);
 await weir.stop();
 await models.close();

@@ -1,0 +1,113 @@
+// One attempt of a delivery (spec: Webhook events, "Retry policy" and "Response handling").
+import { ApplicationFailure } from '@temporalio/activity';
+import type { Db } from '../db/connect.ts';
+import { type AttemptEnd, beginAttempt, endAttempt, findDeliveryToAttempt } from '../db/delivery-attempts.ts';
+import type { Encryption } from '../db/encrypt.ts';
+import { getSigningSecret } from '../db/webhook-secrets.ts';
+import { ATTEMPTS_MAX, type DeliveryCall, RETRY_DELAYS_MS } from '../flow/delivery.ts';
+import { DestinationBlocked, type GuardedPost, NoAnswer } from '../net/guarded-post.ts';
+import { buildDeliveryBody } from './delivery-body.ts';
+import { deliveryHeaders } from './delivery-headers.ts';
+import type { DestinationGate } from './destination-gate.ts';
+import { persist } from './persist.ts';
+
+const RESPONSE_BODY_MAX_CHARS = 1_024;
+
+export type DeliveryDeps = { db: Db; encryption: Encryption; post: GuardedPost; gate: DestinationGate };
+
+/** `over`: succeeded, or nothing was left to do. Otherwise nothing was sent, and `made` attempts stay as many. */
+export type AttemptResult = 'over' | { made: number };
+
+/**
+ * Makes attempt `number` of a delivery unless its destination is busy or the database away. An attempt that failed is
+ * thrown, as a failure that says when the next one is due, or that there is none.
+ */
+export async function attemptDelivery(
+  deps: DeliveryDeps,
+  call: DeliveryCall,
+  number: number,
+): Promise<AttemptResult> {
+  const postponed = { made: number - 1 };
+  const leave = await deps.gate.enter(call);
+  if (!leave) return postponed;
+  try {
+    const key = { deliveryId: call.deliveryId, round: call.round, attempt: number };
+    const prepared = await prepare(deps, call, key.attempt).catch((error: unknown) => {
+      console.error(`Delivery ${call.deliveryId} is postponed: ${error}`);
+      return undefined;
+    });
+    if (!prepared) return postponed;
+    if (prepared === 'over') return prepared;
+    const startedAt = performance.now();
+    const answer = await deps.post(prepared.url, prepared.headers, prepared.body).then(judge, judgeFailure);
+    const isLast = answer.status === 'failed_retry' && number >= ATTEMPTS_MAX;
+    const end: AttemptEnd = {
+      ...answer,
+      status: isLast ? 'dead_letter' : answer.status,
+      durationMs: Math.round(performance.now() - startedAt),
+      retryInMs: RETRY_DELAYS_MS[number - 1] ?? 0,
+    };
+    await persist(() => endAttempt(deps.db, key, end));
+    if (end.status === 'succeeded') return 'over';
+    throw toFailure(end, number);
+  } finally {
+    leave();
+  }
+}
+
+/** All that can fail without anything having been sent; the row says `in_flight` afterwards. */
+async function prepare(
+  { db, encryption }: DeliveryDeps,
+  call: DeliveryCall,
+  attempt: number,
+): Promise<'over' | { url: URL; headers: { [name: string]: string }; body: Buffer }> {
+  const delivery = await findDeliveryToAttempt(db, call.deliveryId);
+  if (!delivery) return 'over';
+  const secret = await getSigningSecret(db, encryption, delivery.organization_id);
+  const text = delivery.body ?? (await buildDeliveryBody(db, delivery));
+  if (!(await beginAttempt(db, { deliveryId: call.deliveryId, round: call.round, attempt }, text)))
+    return 'over';
+  const body = Buffer.from(text);
+  const headers = deliveryHeaders({ deliveryId: call.deliveryId, event: delivery.event_type, body }, secret);
+  return { url: new URL(delivery.target_url), headers, body };
+}
+
+type Judgement = Pick<AttemptEnd, 'responseStatus' | 'responseBody' | 'errorMessage'> & {
+  status: 'succeeded' | 'failed_retry' | 'failed_permanent';
+};
+
+function judge({ status, body }: { status: number; body: Buffer }): Judgement {
+  const succeeded = status >= 200 && status < 300;
+  const final = status >= 300 && status < 500 && status !== 408 && status !== 429;
+  return {
+    status: succeeded ? 'succeeded' : final ? 'failed_permanent' : 'failed_retry',
+    responseStatus: status,
+    // A text column takes no NUL.
+    responseBody: body
+      .toString()
+      .slice(0, RESPONSE_BODY_MAX_CHARS)
+      .toWellFormed()
+      .replaceAll('\0', '\u{fffd}'),
+    errorMessage: succeeded ? null : `The receiver answered ${status}.`,
+  };
+}
+
+function judgeFailure(error: unknown): Judgement {
+  if (!(error instanceof DestinationBlocked || error instanceof NoAnswer)) throw error;
+  return {
+    status: error instanceof DestinationBlocked ? 'failed_permanent' : 'failed_retry',
+    responseStatus: null,
+    responseBody: null,
+    errorMessage: error.message,
+  };
+}
+
+/** As operators see it in the Temporal Web UI; the engine waits `nextRetryDelay` exactly. */
+function toFailure(end: AttemptEnd, number: number): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: end.status,
+    message: `Attempt ${number} of ${ATTEMPTS_MAX}: ${end.errorMessage}`,
+    nonRetryable: end.status !== 'failed_retry',
+    nextRetryDelay: end.retryInMs,
+  });
+}

@@ -1,0 +1,34 @@
+// The payload of a webhook (spec: Webhook events, "Payload fields").
+import { loadStored } from '../db/block-runs.ts';
+import type { Db } from '../db/connect.ts';
+import type { DeliveryToAttempt } from '../db/delivery-attempts.ts';
+import type { DeliveryPayload } from '../flow/delivery.ts';
+import { resolveValue } from '../flow/value.ts';
+
+export const DELIVERY_BODY_MAX_BYTES = 256 * 1024;
+
+/** The body of a delivery of a run, at most DELIVERY_BODY_MAX_BYTES: a result that is too long for it is left out. */
+export async function buildDeliveryBody(db: Db, delivery: DeliveryToAttempt): Promise<string> {
+  const { event_type, execution_id, flow_id, organization_id, result, error, started_at, finished_at } =
+    delivery;
+  if (!execution_id || !flow_id || !started_at || !finished_at)
+    throw new Error('A delivery without a body of its own has a run that has ended.');
+  const payload = {
+    event: event_type,
+    executionId: execution_id,
+    flowId: flow_id,
+    organizationId: organization_id,
+    durationMs: Math.max(0, finished_at.getTime() - started_at.getTime()),
+    occurredAt: finished_at.toISOString(),
+  };
+  if (error) return toBody({ ...payload, errorMessage: error.message, failureReason: error.reason });
+  const json = result && (await resolveValue(result, (ref) => loadStored(db, execution_id, ref)));
+  const body = toBody({ ...payload, result: json });
+  if (Buffer.byteLength(body) <= DELIVERY_BODY_MAX_BYTES) return body;
+  const originalResultBytes = Buffer.byteLength(JSON.stringify(json));
+  return toBody({ ...payload, result: null, truncated: true, originalResultBytes });
+}
+
+function toBody(payload: DeliveryPayload): string {
+  return JSON.stringify(payload);
+}

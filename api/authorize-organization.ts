@@ -1,0 +1,68 @@
+// Who may do what in an organization (spec: Roles, Webhook administration).
+import type { Db } from '../db/connect.ts';
+import { findRole } from '../db/memberships.ts';
+import type { Role } from '../db/schema.ts';
+import { throughOutage } from '../db/through-outage.ts';
+import { ServiceError } from '../flow/errors.ts';
+import type { ApiDeps, ApiMiddleware } from './context.ts';
+import { UUID } from './load-run.ts';
+import type { Principal } from './principal.ts';
+
+/** The caller's place in the organization that a request is about. */
+export type CallerMembership = { organizationId: string; role: Role };
+
+/** The more a role may do, the higher. */
+const RANK: { [role in Role]: number } = { member: 0, admin: 1, owner: 2 };
+const REQUIRED: { [role in Role]: string } = {
+  member: 'a member',
+  admin: 'an admin or owner',
+  owner: 'an owner',
+};
+
+/**
+ * Lets members of the path's organization through, with at least the role, and sets `ctx.state.membership`. Whoever is
+ * no member gets the same answer for an organization that exists and for one that does not: 404, or 403 where the
+ * interface asks for that (`strangers`). What can be no id is 404.
+ */
+export function authorizeOrganization(
+  { db }: ApiDeps,
+  { role: least, strangers = 'NOT_FOUND' }: { role: Role; strangers?: 'NOT_FOUND' | 'FORBIDDEN' },
+): ApiMiddleware {
+  return async function authorizeOrganization(ctx, next) {
+    const organizationId = ctx.params.org_id?.toLowerCase() ?? '';
+    if (!UUID.test(organizationId)) throw organizationNotFound();
+    const role = await throughOutage(() => roleOf(db, ctx.state.principal, organizationId));
+    if (!role) throw strangers === 'NOT_FOUND' ? organizationNotFound() : lacksRole(least);
+    requireRole(role, least);
+    ctx.state.membership = { organizationId, role };
+    await next();
+  };
+}
+
+/**
+ * A caller's role in an organization, undefined for strangers. An API key has that of the user who made it, and is a
+ * member when that user no longer is; one that an operator made is an admin.
+ */
+export async function roleOf(
+  db: Db,
+  principal: Principal,
+  organizationId: string,
+): Promise<Role | undefined> {
+  if (principal.kind === 'user') return findRole(db, organizationId, principal.userId);
+  if (principal.organizationId !== organizationId) return undefined;
+  if (principal.userId === null) return 'admin';
+  return (await findRole(db, organizationId, principal.userId)) ?? 'member';
+}
+
+/** Throws FORBIDDEN. */
+export function requireRole(role: Role, least: Role): void {
+  if (RANK[role] < RANK[least]) throw lacksRole(least);
+}
+
+export function organizationNotFound(): ServiceError {
+  return new ServiceError('NOT_FOUND', 'There is no such organization.');
+}
+
+function lacksRole(least: Role): ServiceError {
+  return new ServiceError('FORBIDDEN', `This needs ${REQUIRED[least]} of the organization.`);
+}

@@ -1,0 +1,157 @@
+// POST …/webhooks/deliveries/{deliveryId}/redeliver, …/webhooks/recover and …/webhooks/test
+import { randomUUID } from 'node:crypto';
+import type { z } from 'zod';
+import { findDelivery } from '../db/deliveries.ts';
+import { insertTestDelivery, redeliver, redeliverMany } from '../db/open-deliveries.ts';
+import { throughOutage } from '../db/through-outage.ts';
+import type { DeliveryCall, DeliveryPayload, WebhookEvent } from '../flow/delivery.ts';
+import { authenticate } from './authenticate.ts';
+import { authorizeOrganization } from './authorize-organization.ts';
+import { checkTargetUrl } from './check-target-url.ts';
+import type { ApiContext, ApiDeps, ApiMiddleware, Route } from './context.ts';
+import { readBody } from './json-body.ts';
+import { limitRate } from './limit-rate.ts';
+import { UUID } from './load-run.ts';
+import {
+  answer,
+  BODY_ERRORS,
+  body,
+  DELIVERY_ERRORS,
+  ORGANIZATION_ERRORS,
+  WEBHOOKS_PATH,
+} from './operations.ts';
+import { startDelivery } from './start-delivery.ts';
+import { deliveryNotFound, toDelivery } from './to-delivery.ts';
+import { delivery, pendingDelivery, recovery, testOf } from './webhook-examples.ts';
+import { deliveryRecord, recovered, recoverRequest, testRequest } from './webhook-schema.ts';
+
+const RECOVERED_MAX = 1_000;
+
+/** Sends deliveries anew, and tests. */
+export function webhookResendRoutes(deps: ApiDeps): Route[] {
+  const first = [
+    authenticate(deps),
+    limitRate(deps),
+    authorizeOrganization(deps, { role: 'member', strangers: 'FORBIDDEN' }),
+  ];
+  return [
+    {
+      method: 'post',
+      path: `${WEBHOOKS_PATH}/deliveries/:deliveryId/redeliver`,
+      operation: {
+        operationId: 'redeliverWebhook',
+        summary: 'Send a delivery anew',
+        description:
+          'At once, whatever became of it: the same id and body, a new signature, up to 6 attempts. What was left of earlier attempts is dropped. The request body is ignored.',
+        tags: ['Webhooks'],
+        responses: {
+          202: answer('The delivery as it stands.', deliveryRecord, { pending: pendingDelivery }),
+          ...ORGANIZATION_ERRORS,
+          ...DELIVERY_ERRORS,
+        },
+      },
+      handlers: [...first, redeliverOne(deps)],
+    },
+    {
+      method: 'post',
+      path: `${WEBHOOKS_PATH}/recover`,
+      operation: {
+        operationId: 'recoverWebhooks',
+        summary: 'Send all deliveries anew that failed in a time',
+        description: `The oldest first, at most ${RECOVERED_MAX} per request; they go out within seconds.`,
+        tags: ['Webhooks'],
+        requestBody: body(recoverRequest, { outage: recovery }),
+        responses: {
+          202: answer('They are on their way.', recovered, { some: { recovered: 12, hasMore: false } }),
+          ...ORGANIZATION_ERRORS,
+          ...BODY_ERRORS,
+        },
+      },
+      handlers: [...first, readBody(recoverRequest), recover(deps)],
+    },
+    {
+      method: 'post',
+      path: `${WEBHOOKS_PATH}/test`,
+      operation: {
+        operationId: 'testWebhook',
+        summary: 'Send a made-up event',
+        description:
+          'Signed and retried like any other; its payload says `"test": true`, and its ids are of no run.',
+        tags: ['Webhooks'],
+        requestBody: body(testRequest, { failed: testOf }),
+        responses: {
+          202: answer('The delivery as it stands.', deliveryRecord, { pending: delivery }),
+          ...ORGANIZATION_ERRORS,
+          ...BODY_ERRORS,
+        },
+      },
+      handlers: [...first, readBody(testRequest), sendTest(deps)],
+    },
+  ];
+}
+
+function redeliverOne(deps: ApiDeps): ApiMiddleware {
+  return async function redeliverOne(ctx) {
+    const { deliveryId = '' } = ctx.params;
+    const call = UUID.test(deliveryId)
+      ? await throughOutage(() => redeliver(deps.db, ctx.state.membership.organizationId, deliveryId))
+      : undefined;
+    if (!call) throw deliveryNotFound();
+    await startAndAnswer(deps, ctx, call);
+  };
+}
+
+function recover({ db }: ApiDeps): ApiMiddleware {
+  return async function recover(ctx) {
+    const { since, until, status } = ctx.state.body as z.infer<typeof recoverRequest>;
+    const count = await throughOutage(() =>
+      redeliverMany(db, {
+        organizationId: ctx.state.membership.organizationId,
+        since,
+        until: until ?? new Date(),
+        statuses: status ? [status] : ['failed_permanent', 'dead_letter'],
+        limit: RECOVERED_MAX,
+      }),
+    );
+    ctx.status = 202;
+    ctx.body = { recovered: count, hasMore: count === RECOVERED_MAX };
+  };
+}
+
+function sendTest(deps: ApiDeps): ApiMiddleware {
+  return async function sendTest(ctx) {
+    const request = ctx.state.body as z.infer<typeof testRequest>;
+    const { event } = request;
+    const url = await checkTargetUrl(deps, 'url', request.url);
+    const organizationId = ctx.state.membership.organizationId;
+    const id = randomUUID();
+    const text = JSON.stringify({ ...samplePayload(event, organizationId), test: true });
+    await throughOutage(() => insertTestDelivery(deps.db, { id, organizationId, event, url, body: text }));
+    const { host } = new URL(url);
+    await startAndAnswer(deps, ctx, { deliveryId: id, round: 1, made: 0, organizationId, event, host });
+  };
+}
+
+function samplePayload(event: WebhookEvent, organizationId: string): DeliveryPayload {
+  const about = {
+    event,
+    executionId: randomUUID(),
+    flowId: randomUUID(),
+    organizationId,
+    durationMs: 1234,
+    occurredAt: new Date().toISOString(),
+  };
+  return event === 'flow.completed'
+    ? { ...about, result: { message: 'This is a test.' } }
+    : { ...about, errorMessage: 'This is a test.', failureReason: 'error' };
+}
+
+/** The delivery is recorded: should its workflow not start now, the reconciler starts it. */
+async function startAndAnswer(deps: ApiDeps, ctx: ApiContext, call: DeliveryCall): Promise<void> {
+  await startDelivery(deps.client, deps.config.taskQueue, call).catch((error: unknown) =>
+    console.error(`Delivery ${call.deliveryId} could not be started yet: ${error}`),
+  );
+  const row = await throughOutage(() => findDelivery(deps.db, call.organizationId, call.deliveryId));
+  ctx.status = 202;
+  ctx.body = row && toDelivery(row);
+}

@@ -1,0 +1,105 @@
+// GET …/webhooks/secret and POST …/webhooks/secret/rotate (spec: Webhook administration)
+import type { Tx } from '../db/connect.ts';
+import { createEncryption } from '../db/encrypt.ts';
+import { throughOutage } from '../db/through-outage.ts';
+import { getSigningSecret, mintSigningSecret, rotateSigningSecret } from '../db/webhook-secrets.ts';
+import { recorder } from './audited.ts';
+import { authenticate } from './authenticate.ts';
+import { authorizeOrganization } from './authorize-organization.ts';
+import type { ApiDeps, ApiMiddleware, Route } from './context.ts';
+import { limitRate } from './limit-rate.ts';
+import { answer, ORGANIZATION_ERRORS, WEBHOOKS_PATH } from './operations.ts';
+import { maskedSecret, newSecret } from './webhook-examples.ts';
+import { rotatedSecret, secretRecord } from './webhook-schema.ts';
+
+const PREVIEW_CHARS = 10;
+const MASK = '*'.repeat(12);
+
+/** Shows and rotates signing secrets. */
+export function webhookSecretRoutes(deps: ApiDeps): Route[] {
+  return [
+    {
+      method: 'get',
+      path: `${WEBHOOKS_PATH}/secret`,
+      operation: {
+        operationId: 'getWebhookSecret',
+        summary: 'The signing secret, masked',
+        description: 'Made when there is none yet. In full it is shown by a rotation only.',
+        tags: ['Webhooks'],
+        responses: {
+          200: answer('The secret’s record.', secretRecord, { secret: maskedSecret }),
+          ...ORGANIZATION_ERRORS,
+        },
+      },
+      handlers: [
+        authenticate(deps),
+        limitRate(deps),
+        authorizeOrganization(deps, { role: 'member', strangers: 'FORBIDDEN' }),
+        getSecret(deps),
+      ],
+    },
+    {
+      method: 'post',
+      path: `${WEBHOOKS_PATH}/secret/rotate`,
+      operation: {
+        operationId: 'rotateWebhookSecret',
+        summary: 'Issue a new signing secret',
+        description:
+          'For 24 hours deliveries are signed with the previous one, too; a second rotation in that time ends the grace of the one before. The request body is ignored.',
+        tags: ['Webhooks'],
+        responses: {
+          200: answer('The new secret, in full this once.', rotatedSecret, { secret: newSecret }),
+          ...ORGANIZATION_ERRORS,
+        },
+      },
+      handlers: [
+        authenticate(deps),
+        limitRate(deps),
+        authorizeOrganization(deps, { role: 'admin', strangers: 'FORBIDDEN' }),
+        rotateSecret(deps),
+      ],
+    },
+  ];
+}
+
+function getSecret({ db, config }: ApiDeps): ApiMiddleware {
+  const encryption = createEncryption(config.secretsKeys);
+  return async function getSecret(ctx) {
+    const organizationId = ctx.state.membership.organizationId;
+    const secret = await throughOutage(() => getSigningSecret(db, encryption, organizationId));
+    ctx.body = {
+      organizationId,
+      secretPreview: mask(secret.current),
+      version: secret.version,
+      createdAt: secret.createdAt.toISOString(),
+      rotatedAt: secret.rotatedAt?.toISOString() ?? null,
+      graceUntil: secret.graceUntil?.toISOString() ?? null,
+    };
+  };
+}
+
+function rotateSecret({ db, config }: ApiDeps): ApiMiddleware {
+  const encryption = createEncryption(config.secretsKeys);
+  return async function rotateSecret(ctx) {
+    const organizationId = ctx.state.membership.organizationId;
+    const plaintext = mintSigningSecret();
+    const record = (tx: Tx) =>
+      recorder(tx, ctx)({ organizationId, action: 'webhook_secret.rotate', resourceId: organizationId });
+    const secret = await throughOutage(() =>
+      rotateSigningSecret(db, encryption, organizationId, plaintext, record),
+    );
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = {
+      organizationId,
+      newSecret: secret.current,
+      previousSecretPreview: secret.previous && mask(secret.previous),
+      version: secret.version,
+      graceUntil: secret.graceUntil?.toISOString() ?? null,
+      rotatedAt: secret.rotatedAt?.toISOString(),
+    };
+  };
+}
+
+function mask(secret: string): string {
+  return secret.slice(0, PREVIEW_CHARS) + MASK;
+}

@@ -1,0 +1,113 @@
+// `weir listen`: receives webhooks on this machine, verifies and prints them.
+import { once } from 'node:events';
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { type Command, Option } from 'commander';
+import getRawBody from 'raw-body';
+import { connect } from '../db/connect.ts';
+import { createEncryption } from '../db/encrypt.ts';
+import { getSigningSecret } from '../db/webhook-secrets.ts';
+import { isFromWeir } from '../examples/webhooks/verify.ts';
+import { ServiceError } from '../flow/errors.ts';
+import { oneLine } from './answer.ts';
+import * as check from './check-text.ts';
+import { databaseUrl, secretsKeys } from './environment.ts';
+import { getOrganization } from './find-by-path.ts';
+import { LISTEN_HOST, listenCertificate } from './listen-certificate.ts';
+
+const BODY_MAX_BYTES = 1024 * 1024;
+const PORT_DEFAULT = 9443;
+
+export function addListenCommand(program: Command): void {
+  program
+    .command('listen')
+    .description('receive webhooks on this machine, verify and print them')
+    .argument('[org]', 'whose signing secret to verify with; needs the database')
+    .addOption(
+      new Option('--secret <secret>', 'the signing secret, instead of <org>').env('WEIR_WEBHOOK_SECRET'),
+    )
+    .option('--port <number>', 'where to listen on 127.0.0.1', check.wholeNumber(0, 65_535), PORT_DEFAULT)
+    .option('--http', 'without TLS: behind a tunnel that has a certificate')
+    .action(listen);
+}
+
+type ListenOptions = { secret?: string; port: number; http?: boolean; json?: boolean };
+/** The secret as it is when a delivery arrives: a rotation is followed. */
+type ReadSecret = () => Promise<string>;
+
+async function listen(org: string | undefined, options: ListenOptions): Promise<void> {
+  const readSecret = await secretSource(org, options.secret);
+  const receive = (request: IncomingMessage, response: ServerResponse) =>
+    void answer(request, response, readSecret, options.json === true);
+  const certificate = options.http ? undefined : await listenCertificate();
+  const server: Server = certificate ? createHttpsServer(certificate, receive) : createHttpServer(receive);
+  server.listen(options.port, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const say = options.json ? console.error : console.log;
+  say(`Listening on ${certificate ? 'https' : 'http'}://127.0.0.1:${port}; Ctrl-C ends it.`);
+  if (certificate)
+    say(`A service on this machine delivers to it with callbackUrl https://${LISTEN_HOST}/ when it is started as
+  WEIR_TEST_DIAL_MAP='{"${LISTEN_HOST}":"127.0.0.1:${port}"}' WEIR_WEBHOOK_CA_FILE=${certificate.file} npm start`);
+}
+
+async function secretSource(org: string | undefined, secret: string | undefined): Promise<ReadSecret> {
+  if (secret !== undefined) return async () => secret;
+  if (org === undefined)
+    throw new ServiceError(
+      'VALIDATION_ERROR',
+      'Name the organization, or give --secret (or WEIR_WEBHOOK_SECRET).',
+    );
+  const db = connect(databaseUrl(), 1);
+  const encryption = createEncryption(secretsKeys());
+  const { id } = await getOrganization(db, org);
+  return async () => (await getSigningSecret(db, encryption, id)).current;
+}
+
+/** 204 for what is from Weir, 401 for all else. */
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  readSecret: ReadSecret,
+  json: boolean,
+): Promise<void> {
+  try {
+    const body = await getRawBody(request, { limit: BODY_MAX_BYTES });
+    const verified = isFromWeir(body, header(request, 'x-weir-signature'), await readSecret());
+    response.writeHead(verified ? 204 : 401).end();
+    const delivery = header(request, 'x-weir-delivery');
+    const text = body.toString();
+    if (json) console.log(JSON.stringify({ verified, delivery, body: parse(text) }));
+    else {
+      const event = verified ? header(request, 'x-weir-event') : 'NOT VERIFIED';
+      console.log(`${new Date().toISOString()}  ${oneLine(event)}  ${oneLine(delivery)}\n${show(text)}\n`);
+    }
+  } catch (error) {
+    console.error(`A request could not be received: ${error}`);
+    response.writeHead(500).end();
+  }
+}
+
+function header(request: IncomingMessage, name: string): string {
+  return request.headersDistinct[name]?.[0] ?? '';
+}
+
+/** JSON indented, in which control characters are escaped; anything else on one line. */
+function show(text: string): string {
+  const json = parse(text);
+  return json === undefined ? oneLine(text) : JSON.stringify(json, null, 2);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

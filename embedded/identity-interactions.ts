@@ -1,0 +1,95 @@
+// Signing in and allowing a client, at /interaction/{uid} of the embedded identity provider.
+import type { Context, Middleware } from 'koa';
+import { LRUCache } from 'lru-cache';
+import type { InteractionResults, Provider } from 'oidc-provider';
+import { getRawBody } from 'raw-body';
+import { type Account, findAccount } from './identity-accounts.ts';
+import { consentForm, escapeHtml, loginForm, sendPage } from './identity-pages.ts';
+
+const PATH = /^\/interaction\/([\w-]+)(?:\/(login|confirm|abort))?$/;
+const FORM_MAX_BYTES = 8 * 1024;
+const FAILURES_MAX = 5;
+const FAILURES_KEPT_MS = 5 * 60_000;
+
+type Details = Awaited<ReturnType<Provider['interactionDetails']>>;
+
+/** Answers the interaction's pages and forms; everything else is the provider's. */
+export function createInteractions(provider: Provider, accounts: Account[]): Middleware {
+  const failures = new LRUCache<string, number>({ max: 1_000, ttl: FAILURES_KEPT_MS });
+
+  async function answer(ctx: Context, uid: string, action: string | undefined): Promise<void> {
+    // Only the browser that began it has the interaction's cookie, which no other site can make it send with a form.
+    const details = await provider.interactionDetails(ctx.req, ctx.res);
+    if (details.uid !== uid) throw new Error('it belongs to another sign-in');
+    if (ctx.method === 'GET' && !action) return show(ctx, details);
+    if (ctx.method !== 'POST' || !action) return ctx.throw(405);
+    if (action === 'abort')
+      return finish(ctx, { error: 'access_denied', error_description: 'It was refused.' });
+    if (action === 'login' && details.prompt.name === 'login') return login(ctx, details);
+    if (action === 'confirm' && details.prompt.name === 'consent')
+      return finish(ctx, { consent: { grantId: await grant(details) } });
+    throw new Error('it has gone on already');
+  }
+
+  async function show(ctx: Context, details: Details, problem?: string): Promise<void> {
+    const { prompt, params, uid } = details;
+    const found = await provider.Client.find(String(params.client_id));
+    const client = found?.clientName ?? String(params.client_id);
+    const action = `/interaction/${uid}`;
+    if (prompt.name === 'login') return sendPage(ctx, 'Sign in', loginForm(action, client, problem));
+    const scopes = (prompt.details.missingResourceScopes ?? {}) as Record<string, string[]>;
+    const names = new Set([...[params.resource ?? []].flat().map(String), ...Object.keys(scopes)]);
+    const resources = [...names].map((name) => ({ name, scopes: scopes[name] ?? [] }));
+    const returnsTo = params.redirect_uri ? new URL(String(params.redirect_uri)).origin : 'your terminal';
+    sendPage(ctx, 'Allow access?', consentForm(action, { client, returnsTo, resources }));
+  }
+
+  async function login(ctx: Context, details: Details): Promise<void> {
+    const form = await readForm(ctx);
+    const email = form.get('email') ?? '';
+    const failed = failures.get(email) ?? 0;
+    if (failed >= FAILURES_MAX) return show(ctx, details, 'Too many attempts: try again in five minutes.');
+    const account = await findAccount(accounts, email, form.get('password') ?? '');
+    if (account) return finish(ctx, { login: { accountId: account.id } });
+    failures.set(email, failed + 1);
+    return show(ctx, details, 'This email and password do not belong together.');
+  }
+
+  /** Allows what was asked for, beside what was allowed before. */
+  async function grant({ prompt, params, session, grantId }: Details): Promise<string> {
+    const accountId = session?.accountId ?? '';
+    const existing = grantId ? await provider.Grant.find(grantId) : undefined;
+    const allowed = existing ?? new provider.Grant({ accountId, clientId: String(params.client_id) });
+    const missing = prompt.details as {
+      missingOIDCScope?: string[];
+      missingOIDCClaims?: string[];
+      missingResourceScopes?: Record<string, string[]>;
+    };
+    if (missing.missingOIDCScope) allowed.addOIDCScope(missing.missingOIDCScope.join(' '));
+    if (missing.missingOIDCClaims) allowed.addOIDCClaims(missing.missingOIDCClaims);
+    for (const [resource, scopes] of Object.entries(missing.missingResourceScopes ?? {}))
+      allowed.addResourceScope(resource, scopes.join(' '));
+    return allowed.save();
+  }
+
+  async function finish(ctx: Context, result: InteractionResults): Promise<void> {
+    ctx.redirect(await provider.interactionResult(ctx.req, ctx.res, result));
+    ctx.status = 303;
+  }
+
+  return async function interactions(ctx, next) {
+    const match = PATH.exec(ctx.path);
+    if (!match) return next();
+    try {
+      await answer(ctx, match[1] as string, match[2]);
+    } catch (error) {
+      ctx.status = 400;
+      const why = error instanceof Error ? error.message : String(error);
+      sendPage(ctx, 'Start again', `<p role="alert">This sign-in cannot go on: ${escapeHtml(why)}.</p>`);
+    }
+  };
+}
+
+async function readForm(ctx: Context): Promise<URLSearchParams> {
+  return new URLSearchParams(await getRawBody(ctx.req, { limit: FORM_MAX_BYTES, encoding: 'utf-8' }));
+}

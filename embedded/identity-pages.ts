@@ -1,0 +1,81 @@
+// The pages of the embedded identity provider: plain HTML, no scripts, nothing from elsewhere.
+import type { Context } from 'koa';
+
+const STYLE = `body{font:1rem/1.5 system-ui,sans-serif;max-width:24rem;margin:4rem auto;padding:0 1rem;color-scheme:light dark}
+label{display:block;margin-top:1rem}input{box-sizing:border-box;width:100%;font:inherit;padding:.5rem}
+button{font:inherit;padding:.5rem 1rem;margin:1.5rem .5rem 0 0}[role=alert]{border-left:.25rem solid #c00;padding-left:.75rem}
+code{overflow-wrap:anywhere}`;
+
+/** Answers a page; `body` is HTML. */
+export function sendPage(ctx: Context, title: string, body: string): void {
+  ctx.set({
+    'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    'Cache-Control': 'no-store',
+    'Referrer-Policy': 'no-referrer',
+  });
+  ctx.type = 'html';
+  ctx.body = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(title)} · Weir</title><style>${STYLE}</style>
+</head>
+<body><main><h1>${escapeHtml(title)}</h1>
+${body}
+</main></body>
+</html>
+`;
+}
+
+/** `action`: where the form goes. */
+export function loginForm(action: string, client: string, problem?: string): string {
+  return `<p>to go on to <strong>${escapeHtml(client)}</strong></p>
+${problem ? `<p role="alert">${escapeHtml(problem)}</p>` : ''}
+<form method="post" action="${escapeHtml(action)}/login">
+<label for="email">Email</label>
+<input id="email" name="email" type="email" autocomplete="username" required autofocus>
+<label for="password">Password</label>
+<input id="password" name="password" type="password" autocomplete="current-password" required>
+<button>Sign in</button>
+</form>
+<form method="post" action="${escapeHtml(action)}/abort"><button>Cancel</button></form>
+<p>The accounts of this local start and their passwords were printed by the first <code>npm start</code>.</p>`;
+}
+
+export type Consent = { client: string; returnsTo: string; resources: { name: string; scopes: string[] }[] };
+
+export function consentForm(action: string, { client, returnsTo, resources }: Consent): string {
+  const wanted = resources.map(({ name, scopes }) => {
+    const what =
+      scopes.length > 0 ? `: ${scopes.map((scope) => `<code>${escapeHtml(scope)}</code>`).join(', ')}` : '';
+    return `<li><code>${escapeHtml(name)}</code>${what}</li>`;
+  });
+  return `<p><strong>${escapeHtml(client)}</strong> wants to act for you at</p>
+<ul>${wanted.join('')}</ul>
+<p>You then return to <code>${escapeHtml(returnsTo)}</code>. Allow this only if you have just started it yourself.</p>
+<form method="post" action="${escapeHtml(action)}/confirm"><button autofocus>Allow</button></form>
+<form method="post" action="${escapeHtml(action)}/abort"><button>Refuse</button></form>`;
+}
+
+/** `form` is the provider's own, with the id `op.deviceInputForm`. */
+export function deviceInput(form: string, problem: string | undefined): string {
+  return `${problem ? `<p role="alert">${escapeHtml(problem)}</p>` : '<p>Enter the code that your terminal shows.</p>'}
+${form}
+<button form="op.deviceInputForm">Continue</button>`;
+}
+
+/** `form` is the provider's own, with the id `op.deviceConfirmForm`. */
+export function deviceConfirm(form: string, client: string, code: string): string {
+  return `<p><strong>${escapeHtml(client)}</strong> shows this code:</p>
+<p><code>${escapeHtml(code)}</code></p>
+<p>Go on only if it is the one in your own terminal.</p>
+${form}
+<button form="op.deviceConfirmForm" autofocus>Continue</button>
+<button form="op.deviceConfirmForm" name="abort" value="yes">Cancel</button>`;
+}
+
+/** Text as HTML. */
+export function escapeHtml(text: string): string {
+  const entities: { [character: string]: string } = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+  return text.replace(/[&<>"]/g, (character) => entities[character] as string);
+}

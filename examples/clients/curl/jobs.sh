@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Starts a run, follows its events, and asks for its result. Needs curl 7.76 or newer, and jq.
+#   WEIR_URL=http://127.0.0.1:8787 WEIR_API_KEY=weir_… examples/clients/curl/jobs.sh 'rivers, dams'
+set -euo pipefail
+message=${1:-rivers, dams}
+jobs=${WEIR_URL:-http://127.0.0.1:8787}/api/v1/seq/demo/demo/hello/jobs
+
+answer=$(mktemp)
+trap 'rm -f "$answer"' EXIT
+
+# call URL [OPTION…]: repeated on 429 (after Retry-After) and 5xx. What is refused is printed, and ends the script.
+call() {
+  curl --silent --show-error --fail-with-body --retry 5 --retry-connrefused --output "$answer" \
+    -H "Authorization: Bearer $WEIR_API_KEY" "$@" || { cat "$answer" >&2; exit 1; }
+  cat "$answer"
+}
+
+# Under one Idempotency-Key, a request that is repeated starts one run.
+job=$(jq -n --arg message "$message" '{$message}' | call "$jobs" \
+  -H "Idempotency-Key: $(date +%s)-$$-$RANDOM" -H 'Content-Type: application/json' --data-binary @-)
+id=$(jq -r .executionId <<<"$job")
+
+# A stream that breaks off goes on after the last event that came.
+last=0 event=
+for wait in 1 2 4 8 16; do
+  while read -r field value; do
+    case $field in
+      id:) last=$value ;;
+      event:) event=$value ;;
+      data:) echo "$event $(jq -r '.key // .executionId' <<<"$value")" ;;
+    esac
+  done < <(curl --silent --show-error --fail --no-buffer \
+    -H "Authorization: Bearer $WEIR_API_KEY" -H "Last-Event-ID: $last" "$jobs/$id/events")
+  case $event in run_*) break ;; esac
+  sleep "$wait"
+done
+
+# Who does not want events just asks until the run has ended.
+job=$(call "$jobs/$id")
+while [ "$(jq -r .status <<<"$job")" = started ]; do
+  sleep 1
+  job=$(call "$jobs/$id")
+done
+jq '.result // .errorMessage' <<<"$job"
+[ "$(jq -r .status <<<"$job")" = completed ]

@@ -1,0 +1,133 @@
+// POST to a URL that a user chose (spec: Webhook events, "Response handling" and timeouts).
+import { once } from 'node:events';
+import { isIP } from 'node:net';
+import { connect, getCACertificates, type TLSSocket } from 'node:tls';
+import { Client, type Dispatcher } from 'undici';
+import type { DialTarget, ResolvePublic } from './resolve-public.ts';
+
+/** Looking the host up, TCP and TLS together. */
+export const CONNECT_TIMEOUT_MS = 5_000;
+/** From the first look-up to the status line. */
+export const TOTAL_TIMEOUT_MS = 20_000;
+/** The answer's body decides nothing: what has not come by then is not waited for. */
+const BODY_TIMEOUT_MS = 2_000;
+export const BODY_MAX_BYTES = 4_096;
+const HEADERS_MAX_BYTES = 16_384;
+
+/** The status of the answer and the first bytes of its body, at most BODY_MAX_BYTES. */
+export type GuardedAnswer = { status: number; body: Buffer };
+
+/** Nothing was sent, because the destination is not a public one. */
+export class DestinationBlocked extends Error {}
+
+/** There is no answer; the message says why, in words for the owner of the destination. */
+export class NoAnswer extends Error {}
+
+export type GuardedPost = (
+  url: URL,
+  headers: { [name: string]: string },
+  body: Buffer,
+) => Promise<GuardedAnswer>;
+
+/**
+ * A function that sends one POST on a connection of its own, to an address that was checked just before. Redirects are
+ * not followed, no environment proxy is used, certificates are always verified, against `ca` (PEM) too where given.
+ * Throws DestinationBlocked or NoAnswer.
+ */
+export function createGuardedPost({
+  resolvePublic,
+  ca,
+  connectTimeoutMs = CONNECT_TIMEOUT_MS,
+  totalTimeoutMs = TOTAL_TIMEOUT_MS,
+}: {
+  resolvePublic: ResolvePublic;
+  ca?: string | undefined;
+  connectTimeoutMs?: number;
+  totalTimeoutMs?: number;
+}): GuardedPost {
+  const authorities = ca === undefined ? undefined : [...getCACertificates('default'), ca];
+
+  return async function guardedPost(url, headers, body) {
+    const connecting = AbortSignal.timeout(connectTimeoutMs);
+    const waiting = AbortSignal.timeout(totalTimeoutMs);
+    const resolution = await resolvePublic(url);
+    if (resolution.problem === 'not_public') throw new DestinationBlocked(`${resolution.message}.`);
+    if (resolution.problem) throw new NoAnswer(`${resolution.message}.`);
+    const { targets } = resolution;
+    const client = new Client(url.origin, {
+      connect: (_options, callback) =>
+        void openSocket(url, targets, authorities, connecting).then(
+          (socket) => callback(null, socket),
+          (error: Error) => callback(error, null),
+        ),
+      maxHeaderSize: HEADERS_MAX_BYTES,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    try {
+      const path = url.pathname + url.search;
+      const answer = await client.request({ method: 'POST', path, headers, body, signal: waiting });
+      return { status: answer.statusCode, body: await readStart(answer.body) };
+    } catch (error) {
+      if (waiting.aborted) throw new NoAnswer(`There was no answer within ${totalTimeoutMs / 1_000} s.`);
+      throw new NoAnswer(`There was no answer: ${describe(error)}.`);
+    } finally {
+      await client.destroy();
+    }
+  };
+}
+
+/** Dials the checked addresses and no others; the host's name stays the one that the certificate is for. */
+async function openSocket(
+  url: URL,
+  [first, ...others]: [DialTarget, ...DialTarget[]],
+  ca: string[] | undefined,
+  signal: AbortSignal,
+): Promise<TLSSocket> {
+  const isName = isIP(url.hostname.replace(/^\[(.*)\]$/, '$1')) === 0;
+  const socket = connect({
+    host: isName ? url.hostname : first.address,
+    port: first.port,
+    // Asked for names only: a literal is dialled as it was checked.
+    lookup: (_hostname, _options, callback) =>
+      callback(
+        null,
+        [first, ...others].map(({ address, family }) => ({ address, family })),
+      ),
+    ...(isName && { servername: url.hostname }),
+    ...(ca && { ca }),
+    ALPNProtocols: ['http/1.1'],
+  });
+  try {
+    await once(socket, 'secureConnect', { signal });
+    return socket;
+  } catch (error) {
+    socket.on('error', () => undefined).destroy();
+    throw signal.aborted ? new Error('the connection took too long') : error;
+  }
+}
+
+/** The status has decided: a body that stalls or breaks off is taken as far as it came. */
+async function readStart(body: Dispatcher.ResponseData['body']): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const timer = setTimeout(() => body.destroy(), BODY_TIMEOUT_MS);
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes >= BODY_MAX_BYTES) break;
+    }
+  } catch {
+    // As far as it came.
+  } finally {
+    clearTimeout(timer);
+  }
+  return Buffer.concat(chunks).subarray(0, BODY_MAX_BYTES);
+}
+
+/** Several addresses that all refuse come as one error around theirs. */
+function describe(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(describe).join(', ');
+  return error instanceof Error ? error.message : String(error);
+}

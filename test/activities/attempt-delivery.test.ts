@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { attemptDelivery } from '../../activities/attempt-delivery.ts';
+import { createDestinationGate } from '../../activities/destination-gate.ts';
+import { connect, type Db } from '../../db/connect.ts';
+import { createEncryption } from '../../db/encrypt.ts';
+import { insertTestDelivery } from '../../db/open-deliveries.ts';
+import { insertOrganization } from '../../db/organizations.ts';
+import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
+
+describe('an attempt', () => {
+  let database: TestDatabase;
+  let sent = 0;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  after(() => database.drop());
+
+  const depsWith = (db: Db, keyId = 'a') => ({
+    db,
+    encryption: createEncryption([{ id: keyId, key: Buffer.alloc(32, keyId) }]),
+    gate: createDestinationGate(100),
+    post: async () => {
+      sent += 1;
+      return { status: 204, body: Buffer.from('\0\ud800') };
+    },
+  });
+  const record = async () => {
+    const slug = `org-${randomUUID()}`;
+    const { id: organizationId } = await insertOrganization(database.db, { slug, name: slug });
+    const call = {
+      deliveryId: randomUUID(),
+      round: 1,
+      made: 0,
+      organizationId,
+      event: 'flow.failed',
+      host: 'h',
+    } as const;
+    const { deliveryId: id, event } = call;
+    await insertTestDelivery(database.db, { id, organizationId, event, url: 'https://h.test/', body: '{}' });
+    return call;
+  };
+
+  it('is none while the database is away: nothing is sent, and as many attempts are left', async () => {
+    const call = await record();
+    const away = connect('postgres://127.0.0.1:1/none');
+    sent = 0;
+    assert.deepEqual(await attemptDelivery(depsWith(away), call, 3), { made: 2 });
+    assert.equal(sent, 0);
+    await away.destroy();
+  });
+
+  it('is none while the key of the signing secret is not configured', async () => {
+    const call = await record();
+    assert.equal(await attemptDelivery(depsWith(database.db), call, 1), 'over');
+    await database.db.updateTable('webhook_delivery').set({ status: 'pending' }).execute();
+    sent = 0;
+    assert.deepEqual(await attemptDelivery(depsWith(database.db, 'b'), call, 2), { made: 1 });
+    assert.equal(sent, 0);
+  });
+
+  it('is not made again once it succeeded, nor for a round that another has followed', async () => {
+    const call = await record();
+    sent = 0;
+    assert.equal(await attemptDelivery(depsWith(database.db), call, 1), 'over');
+    assert.equal(await attemptDelivery(depsWith(database.db), call, 2), 'over');
+    await database.db.updateTable('webhook_delivery').set({ status: 'pending', round: 2 }).execute();
+    assert.equal(await attemptDelivery(depsWith(database.db), call, 1), 'over');
+    assert.equal(sent, 1);
+  });
+
+  it('is none when its destination is busy', async () => {
+    const call = await record();
+    const gate = { enter: async () => undefined };
+    assert.deepEqual(await attemptDelivery({ ...depsWith(database.db), gate }, call, 4), { made: 3 });
+  });
+});

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { createBlockRunner, type Processor } from '../../activities/run-block.ts';
+import type { Db, Tx } from '../../db/connect.ts';
+import { createLocalRuns } from '../../db/local-runs.ts';
+import { reserveCredits } from '../../db/reservations.ts';
+import { getRunContext } from '../../db/runs.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import type { Pause } from '../../flow/tool-calls.ts';
+import { MESSAGE_REF, type Value } from '../../flow/value.ts';
+import { createValidator } from '../../json-schema/validator.ts';
+import { llm } from '../blocks.ts';
+import { type Account, audit, openAccount } from '../db/ledger-fixture.ts';
+import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
+
+const COST = 300;
+
+describe('a model call whose activity is repeated', () => {
+  const validator = createValidator();
+  let database: TestDatabase;
+  let account: Account;
+  let asked: number;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  beforeEach(async () => {
+    account = await openAccount(database.db, 1_000, 1, [llm('ask', 'x', 'demo/chat')]);
+    asked = 0;
+  });
+  after(async () => {
+    await validator.close();
+    await database.drop();
+  });
+
+  /** A database that commits, but whose answer to the first `lost` commits does not arrive. */
+  function losing(db: Db, lost: number): Db {
+    let left = lost;
+    const transaction = () => ({
+      execute: async (work: (tx: Tx) => Promise<unknown>) => {
+        const result = await db.transaction().execute(work);
+        left -= 1;
+        if (left >= 0) throw new Error('Connection terminated unexpectedly');
+        return result;
+      },
+    });
+    return new Proxy(db, {
+      get(target, name) {
+        if (name === 'transaction') return transaction;
+        const member = Reflect.get(target, name);
+        return typeof member === 'function' ? member.bind(target) : member;
+      },
+    });
+  }
+
+  /** One attempt in a process of its own. */
+  function attempt(number: number, db: Db, answer: () => string): Promise<Value | Pause> {
+    const blocks = createBlockRunner({ db, validator, localRuns: createLocalRuns() });
+    const executionId = account.runs[0] as string;
+    const call = { executionId, stepId: 'ask', blockKey: 'ask', input: { ref: MESSAGE_REF }, ends: false };
+    const process: Processor = async ({ organizationId, usage }) => {
+      await reserveCredits(database.db, { executionId, blockKey: 'ask', organizationId, microcredits: COST });
+      asked += 1;
+      Object.assign(usage, {
+        model: 'demo/chat',
+        promptTokens: 1,
+        completionTokens: 1,
+        costMicrocredits: COST,
+      });
+      return { output: answer() };
+    };
+    return blocks.run(call, { number, last: false }, process);
+  }
+  const refuse = () => {
+    throw new ServiceError('MODEL_REFUSED', 'I will not.');
+  };
+  async function assertChargedOnce(): Promise<void> {
+    const { balance, reserved, charges } = await audit(database.db, account);
+    assert.deepEqual([balance, reserved, charges.size], [1_000 - COST, 0, 1]);
+  }
+
+  it('is made and charged once when the answer to its commit is lost', async () => {
+    await attempt(1, losing(database.db, 1), () => 'yes');
+    assert.equal(asked, 1);
+    await assertChargedOnce();
+  });
+
+  it('is made and charged once when its worker dies before it has told the engine', async () => {
+    const first = await attempt(1, database.db, () => 'yes');
+    assert.deepEqual(await attempt(2, database.db, () => 'other'), first);
+    assert.equal(asked, 1);
+    await assertChargedOnce();
+  });
+
+  it('fails with the same error, made and charged once, when it had failed', async () => {
+    const failure = { code: 'MODEL_REFUSED', message: 'I will not.' };
+    await assert.rejects(attempt(1, losing(database.db, 1), refuse), failure);
+    await assert.rejects(
+      attempt(2, database.db, () => 'yes'),
+      failure,
+    );
+    assert.equal(asked, 1);
+    await assertChargedOnce();
+    const { completed } = await getRunContext(database.db, account.runs[0] as string);
+    assert.equal(completed.size, 0);
+  });
+
+  it('takes over what a killed worker had reserved', async () => {
+    await reserveCredits(database.db, {
+      executionId: account.runs[0] as string,
+      blockKey: 'ask',
+      organizationId: account.organizationId,
+      microcredits: 900,
+    });
+    await attempt(2, database.db, () => randomUUID());
+    await assertChargedOnce();
+  });
+});

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { listBlockRuns } from '../../db/block-runs.ts';
+import { grantCredits } from '../../db/ledger.ts';
+import { releaseLeftReservations, releaseReservation, reserveCredits } from '../../db/reservations.ts';
+import { finishRun } from '../../db/runs.ts';
+import { CANCELLED } from '../../flow/run.ts';
+import { type Account, audit, openAccount, settle } from './ledger-fixture.ts';
+import { createTestDatabase, type TestDatabase } from './test-database.ts';
+
+const REFUSED = { code: 'MODEL_REFUSED', message: 'no' };
+
+/** What one model call of a block does: its cost is at most what it reserved. */
+type Call = {
+  run: number;
+  block: number;
+  reserves: number;
+  repair: number;
+  share: number;
+  end: 'completes' | 'fails' | 'gives up' | 'is killed';
+  repeats: boolean;
+};
+
+const call: fc.Arbitrary<Call> = fc.record({
+  run: fc.nat(1),
+  block: fc.nat(3),
+  reserves: fc.integer({ min: 1, max: 60 }),
+  repair: fc.nat(20),
+  share: fc.double({ min: 0, max: 1, noNaN: true }),
+  end: fc.constantFrom('completes', 'completes', 'fails', 'gives up', 'is killed'),
+  repeats: fc.boolean(),
+});
+/** What happens at once: some grants, and calls of different blocks. */
+const round = fc.record({
+  grants: fc.array(fc.record({ key: fc.nat(4), amount: fc.integer({ min: 1, max: 40 }) }), { maxLength: 2 }),
+  calls: fc.uniqueArray(call, { selector: ({ run, block }) => `${run}/${block}`, maxLength: 6 }),
+});
+
+describe('the ledger', () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  after(() => database.drop());
+
+  /** Only refusals that a caller is told of are expected. */
+  async function make(account: Account, maxima: number[], made: Call): Promise<void> {
+    const { db } = database;
+    const id = { executionId: account.runs[made.run] as string, blockKey: `block-${made.block}` };
+    const reserve = (microcredits: number) =>
+      reserveCredits(db, {
+        ...id,
+        organizationId: account.organizationId,
+        microcredits,
+        maxMicrocredits: maxima[made.run],
+      });
+    const cost = () => Math.floor(reserved * made.share);
+    let reserved = 0;
+    try {
+      for (const microcredits of [
+        made.reserves,
+        ...(made.repeats ? [made.reserves] : []),
+        made.reserves + made.repair,
+      ]) {
+        await reserve(microcredits);
+        reserved = microcredits;
+      }
+    } catch (error) {
+      const { code } = error as { code: string };
+      assert(['INSUFFICIENT_CREDITS', 'MAX_CREDITS_REACHED', REFUSED.code].includes(code), String(error));
+      // A repair that can't be paid ends the block with what its first answer cost.
+      if (code === REFUSED.code) await releaseReservation(db, id);
+      else await settle(db, account, { ...id, error: REFUSED, costMicrocredits: cost() });
+      return;
+    }
+    if (made.end === 'is killed') return;
+    if (made.end === 'gives up') return releaseReservation(db, id);
+    const block = { ...id, costMicrocredits: cost(), ...(made.end === 'fails' && { error: REFUSED }) };
+    await settle(db, account, block);
+    if (made.repeats) await settle(db, account, block);
+  }
+
+  it('equals the balance change, charges each block once and in full, and leaves nothing reserved', async () => {
+    const { db } = database;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat(150),
+        fc.integer({ min: 20, max: 120 }),
+        fc.array(round, { minLength: 1, maxLength: 6 }),
+        async (start, maximum, rounds) => {
+          const account = await openAccount(db, start, 2);
+          for (const { grants, calls } of rounds) {
+            await Promise.all([
+              ...grants.map(({ key, amount }) =>
+                grantCredits(db, account.organizationId, amount, `grant/${key}`),
+              ),
+              ...calls.map((made) => make(account, [maximum], made)),
+            ]);
+            const { balance, reserved, charges } = await audit(db, account);
+            assert(reserved <= balance, 'more is reserved than there is');
+            const blocks = await db
+              .selectFrom('block_run')
+              .select(['execution_id', 'block_key', 'cost_microcredits'])
+              .where('execution_id', 'in', account.runs)
+              .where('cost_microcredits', '>', 0)
+              .execute();
+            const costs = blocks.map(
+              (row) => [`charge/${row.execution_id}/${row.block_key}`, row.cost_microcredits] as const,
+            );
+            assert.deepEqual(charges, new Map(costs));
+            const spent = blocks.filter((row) => row.execution_id === account.runs[0]);
+            assert(spent.reduce((sum, row) => sum + row.cost_microcredits, 0) <= maximum);
+          }
+          for (const executionId of account.runs)
+            await finishRun(db, executionId, { status: 'failed', error: CANCELLED });
+          await releaseLeftReservations(db);
+          assert.equal((await audit(db, account)).reserved, 0);
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  it('charges a block once whose attempts overlap', async () => {
+    const { db } = database;
+    const account = await openAccount(db, 1_000, 1);
+    const id = { executionId: account.runs[0] as string, blockKey: 'ask' };
+    const attempt = async () => {
+      await reserveCredits(db, { ...id, organizationId: account.organizationId, microcredits: 300 });
+      return settle(db, account, { ...id, costMicrocredits: 200 });
+    };
+    const recorded = await Promise.all(Array.from({ length: 10 }, attempt));
+    assert.equal(recorded.filter(Boolean).length, 1);
+    const { balance, reserved } = await audit(db, account);
+    assert.deepEqual([balance, reserved], [800, 0]);
+  });
+
+  it('leaves a block that failed and was charged as it is, though a later attempt completes', async () => {
+    const { db } = database;
+    const account = await openAccount(db, 1_000, 1);
+    const id = { executionId: account.runs[0] as string, blockKey: 'ask' };
+    assert.equal(await settle(db, account, { ...id, error: REFUSED, costMicrocredits: 50 }), true);
+    assert.equal(await settle(db, account, { ...id, costMicrocredits: 80 }), false);
+    const [block] = await listBlockRuns(db, id.executionId);
+    assert.deepEqual([block?.status, block?.cost_microcredits], ['failed', 50]);
+    assert.equal((await audit(db, account)).balance, 950);
+  });
+
+  it('never goes below zero when calls cost more than they reserved', async () => {
+    const { db } = database;
+    const account = await openAccount(db, 100, 1);
+    const [executionId = ''] = account.runs;
+    await Promise.all(
+      Array.from({ length: 8 }, (_, index) =>
+        settle(db, account, { executionId, blockKey: `block-${index}`, costMicrocredits: 30 }),
+      ),
+    );
+    assert.equal((await audit(db, account)).balance, 0);
+  });
+});

@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { importFlow } from '../cli/import-flow.ts';
+import { provideDemoData } from '../embedded/demo-data.ts';
+import { startDemoModelServer } from '../embedded/demo-model-server.ts';
+import { type FaultyProxy, startFaultyProxy } from './fakes/faulty-proxy.ts';
+import { startWeir, type Weir } from './harness.ts';
+
+const ROOT = path.join(import.meta.dirname, '..');
+const FLOWS = readdirSync(path.join(ROOT, 'examples')).filter((name) => name.endsWith('.yaml'));
+
+const LANGUAGES = [
+  { name: 'curl', command: 'bash', extension: 'sh', needs: ['bash', 'curl'] },
+  { name: 'typescript', command: process.execPath, extension: 'ts', needs: [] },
+  { name: 'python', command: 'python3', extension: 'py', needs: ['python3'] },
+];
+
+/** A test that is skipped, with the reason in its name, where the machine has not all it needs. */
+function itWith(needs: string[], rule: string, body: () => Promise<void>): void {
+  const absent = needs.filter((command) => spawnSync(command, ['--version']).status !== 0);
+  if (absent.length === 0) it(rule, body);
+  else it.skip(`${rule} (skipped: no ${absent.join(', ')} on this machine)`);
+}
+
+const RESULT = {
+  topics: 2,
+  sentences: ['rivers meet weirs', 'dams meet weirs'],
+  summary: 'Demo answer to: Sum up what was said about: rivers, dams',
+};
+const CALLS = [
+  'The model calls get_weather({"city":"Lagos"}).',
+  'The model calls get_events({"city":"Lagos"}).',
+  'The model calls get_weather({"city":"Lagos"}).',
+];
+
+describe('examples', () => {
+  let models: Awaited<ReturnType<typeof startDemoModelServer>>;
+  let weir: Weir;
+  let key: string;
+  before(async () => {
+    models = await startDemoModelServer();
+    const dialMap = JSON.stringify({ 'www.wikipedia.org': '127.0.0.1:1' });
+    weir = await startWeir({ env: { DEMO_BASE_URL: models.url, WEIR_TEST_DIAL_MAP: dialMap } });
+    key = await provideDemoData(weir.db, weir.config.apiKeyPepper, undefined);
+    for (const name of FLOWS)
+      await importFlow(weir.db, path.join(ROOT, 'examples', name), {
+        project: 'demo/demo',
+        note: 'test',
+        production: true,
+      });
+  });
+  after(async () => {
+    await weir.stop();
+    await models.close();
+  });
+
+  type Ended = { code: number | null; stdout: string; stderr: string };
+  async function run(command: string, args: string[], env: { [name: string]: string } = {}): Promise<Ended> {
+    const child = spawn(command, args, {
+      cwd: ROOT,
+      env: { PATH: process.env.PATH, WEIR_URL: weir.url, WEIR_API_KEY: key, NODE: process.execPath, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const code = new Promise<number | null>((resolve) => child.on('close', resolve));
+    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    return { code: await code, stdout, stderr };
+  }
+
+  /** Both outputs of a client that must succeed. */
+  async function succeed(
+    command: string,
+    args: string[],
+    env: { [name: string]: string } = {},
+  ): Promise<string> {
+    const { code, stdout, stderr } = await run(command, args, env);
+    assert.equal(code, 0, stderr);
+    return stderr + stdout;
+  }
+
+  /** The JSON that a client's output ends with. */
+  const resultIn = (output: string) =>
+    JSON.parse(output.slice(output.search(/^(Result: )?\{/m)).replace(/^Result: /, ''));
+
+  const countRuns = async () => {
+    const runs = await weir.call('GET', 'demo/demo/hello/runs?limit=200', { key });
+    return runs.body.runs.length;
+  };
+
+  for (const { name, command, extension, needs } of LANGUAGES)
+    describe(`clients/${name}`, () => {
+      const all = name === 'curl' ? [...needs, 'jq'] : needs;
+      const client = (example: string) => path.join('examples/clients', name, `${example}.${extension}`);
+
+      itWith(needs, 'execute prints the result', async () => {
+        const output = await succeed(command, [client('execute'), 'rivers, dams']);
+        const answer = JSON.parse(output);
+        assert.deepEqual(name === 'curl' ? answer.result : answer, RESULT);
+      });
+
+      itWith(all, 'jobs prints the events and the result', async () => {
+        const output = await succeed(command, [client('jobs'), 'rivers, dams']);
+        const events: string[] = output.match(/^(block|run)_completed \S+/gm) ?? [];
+        const blocks = ['topics', 'sentence#0', 'sentence#1', 'answer'];
+        for (const block of blocks) assert.ok(events.includes(`block_completed ${block}`), output);
+        assert.match(events.at(-1) ?? '', /^run_completed /);
+        assert.deepEqual(resultIn(output), RESULT);
+      });
+
+      itWith(all, 'step prints each output, and the result of what was changed on the way', async () => {
+        const output = await succeed(command, [client('step'), 'rivers, dams']);
+        const steps = output.match(/^([\w-]+: |Step \d is next)/gm);
+        assert.deepEqual(steps?.slice(0, 6), [
+          'topics: ',
+          'Step 1 is next',
+          'each-topic: ',
+          'Step 2 is next',
+          'views: ',
+          'answer: ',
+        ]);
+        assert.deepEqual(resultIn(output), { ...RESULT, topics: 1, sentences: ['lakes meet weirs'] });
+      });
+
+      itWith(all, 'tools answers the model’s calls at every pause', async () => {
+        const output = await succeed(command, [client('tools'), 'Somewhere warm']);
+        assert.deepEqual(output.match(/^The model calls .*$/gm), CALLS);
+        const { takeAlong } = resultIn(output);
+        assert.deepEqual(JSON.parse(takeAlong.replace('Demo answer from tool results: ', '')), {
+          city: 'Lagos',
+          celsius: 29,
+        });
+      });
+
+      describe('through a faulty proxy', () => {
+        let proxy: FaultyProxy;
+        beforeEach(async () => {
+          proxy = await startFaultyProxy(weir.url);
+        });
+        afterEach(() => proxy.close());
+
+        itWith(
+          needs,
+          'a request that met 429 and a lost answer is repeated under its Idempotency-Key, as one run',
+          async () => {
+            const before = await countRuns();
+            await succeed(command, [client('execute')], { WEIR_URL: proxy.url });
+            assert.equal(proxy.idempotencyKeys.length, 3);
+            assert.equal(new Set(proxy.idempotencyKeys).size, 1);
+            assert.equal((await countRuns()) - before, 1);
+          },
+        );
+
+        itWith(
+          needs,
+          'a request that is refused is not repeated, and ends with what the service says',
+          async () => {
+            const env = { WEIR_URL: proxy.url, WEIR_API_KEY: 'weir_test_unknown' };
+            const { code, stdout, stderr } = await run(command, [client('execute')], env);
+            assert.notEqual(code, 0);
+            assert.match(stdout + stderr, /UNAUTHENTICATED/);
+            assert.equal(proxy.idempotencyKeys.length, 3);
+          },
+        );
+
+        for (const example of name === 'curl' ? ['jobs'] : ['jobs', 'step'])
+          itWith(all, `${example} takes a stream up where it broke off`, async () => {
+            const output = await succeed(command, [client(example)], { WEIR_URL: proxy.url });
+            assert.equal(output.match(/^(block_completed )?topics/gm)?.length, 1, output);
+            assert.equal(proxy.lastEventIds.filter((id) => id !== '0').length, 1);
+          });
+      });
+    });
+
+  it('clients/openai-tool-runner.ts drives a flow through its pauses', async () => {
+    const output = await succeed(process.execPath, [
+      'examples/clients/openai-tool-runner.ts',
+      'Somewhere warm',
+    ]);
+    assert.deepEqual(output.match(/^The model calls .*$/gm), CALLS);
+    assert.match(
+      resultIn(output).takeAlong,
+      /^Demo answer from tool results: \{"city":"Lagos","celsius":29\}$/,
+    );
+  });
+
+  const OUTPUTS: { [name: string]: RegExp } = {
+    'code.yaml': /"net": 10,\s+"tax": 2/,
+    'image.yaml': /"Demo answer to \(with 1 image\): What is in the picture\?"/,
+    'llm-chain.yaml': /Demo answer to: Draft a short, friendly reply/,
+    'loop-over-items.yaml': /Translate into French: good morning\\n.*good night"/,
+    'loop-until.yaml': /:\n5\n/,
+    'parallel.yaml': /\(7 words\)/,
+    'tools.yaml': /"takeAlong"/,
+  };
+  for (const name of FLOWS) {
+    const lines = readFileSync(path.join(ROOT, 'examples', name), 'utf8').split('\n');
+    const commands = lines.filter((line) => line.startsWith('#   ')).map((line) => line.slice(4));
+    const needs = commands[0]?.startsWith('curl') ? ['curl'] : [];
+    itWith(needs, `${name} does what the command in its first lines says`, async () => {
+      const here = 'npx() { shift; "$NODE" cli/weir.js "$@"; }; node() { "$NODE" "$@"; }';
+      const output = await succeed('sh', ['-c', [here, ...commands].join('\n')]);
+      assert.match(output, OUTPUTS[name] ?? /^$/);
+    });
+  }
+});

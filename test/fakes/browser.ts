@@ -1,0 +1,53 @@
+// As much of a browser as signing in takes: cookies, redirects up to a foreign address, and one form at a time.
+
+export type Page = { url: string; status: number; text: string };
+
+export type Browser = {
+  open(url: string): Promise<Page>;
+  /** Sends the form of the last page whose action ends with `action`. */
+  submit(action: string, fields?: Record<string, string>): Promise<Page>;
+};
+
+/** Follows redirects within `origin`; one that leads away ends as a page with its URL, which is not requested. */
+export function createBrowser(origin: string): Browser {
+  const cookies = new Map<string, { value: string; path: string }>();
+  let last: Page;
+
+  async function request(url: string, init: RequestInit = {}): Promise<Page> {
+    const { pathname } = new URL(url);
+    const sent = [...cookies].filter(([, { path }]) => pathname.startsWith(path));
+    const response = await fetch(url, {
+      ...init,
+      redirect: 'manual',
+      headers: { cookie: sent.map(([name, { value }]) => `${name}=${value}`).join('; ') },
+    });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      const path = /path=([^;]+)/i.exec(line)?.[1] ?? '/';
+      if (value === '') cookies.delete(name);
+      else cookies.set(name, { value, path });
+    }
+    const location = response.headers.get('location');
+    if (location) {
+      const next = new URL(location, url);
+      if (next.origin === origin) return request(next.href);
+      last = { url: next.href, status: response.status, text: '' };
+    } else last = { url, status: response.status, text: await response.text() };
+    return last;
+  }
+
+  return {
+    open: (url) => request(url),
+    submit(action, fields = {}) {
+      const forms = [...last.text.matchAll(/<form[^>]*action="([^"]+)"[^>]*>([\s\S]*?)<\/form>/g)];
+      const [, target, inner = ''] = forms.find(([, url]) => url?.endsWith(action)) ?? [];
+      if (target === undefined) throw new Error(`No form ${action} on this page: ${last.text}`);
+      const hidden = [...inner.matchAll(/type="hidden" name="([^"]+)" value="([^"]*)"/g)];
+      const values = { ...Object.fromEntries(hidden.map(([, name, value]) => [name, value])), ...fields };
+      return request(new URL(target, last.url).href, {
+        method: 'POST',
+        body: new URLSearchParams(values),
+      });
+    },
+  };
+}

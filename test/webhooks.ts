@@ -1,0 +1,128 @@
+// A Weir whose deliveries reach receivers of the test.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { startWebhookReceiver, testAuthority, type WebhookReceiver } from './fakes/webhook-receiver.ts';
+import { type Answer, startWeir, type Tenant, type Weir } from './harness.ts';
+
+/** A delivery's activity as the engine has it between two attempts; `gapMs` is NaN after one whose worker was lost. */
+export type PendingAttempt = { attempt: number; gapMs: number; lastFailure: string };
+
+export type WebhookWeir = Weir & {
+  /** What processes of the same Weir need. */
+  env: NodeJS.ProcessEnv;
+  hooks: WebhookReceiver[];
+  /** Sends to a path below the tenant's webhooks. */
+  webhooks(tenant: Tenant, method: string, path: string, body?: unknown): Promise<Answer>;
+  /** The tenant's signing secret, freshly rotated, in full. */
+  rotate(tenant: Tenant): Promise<string>;
+  /** Starts a job that calls back to a receiver; answers its executionId. */
+  startJob(tenant: Tenant, flow: string, hook: WebhookReceiver, more?: object): Promise<string>;
+  /** Sends a made-up event; answers the delivery. */
+  sendTest(tenant: Tenant, hook: WebhookReceiver): Promise<Answer['body']>;
+  /** Waits until the engine has scheduled attempt `attempt` of the workflow for later. */
+  pendingAttempt(workflowId: string, attempt: number): Promise<PendingAttempt>;
+  /** Lets the engine make the pending attempt now, as an operator would who unpauses it. */
+  attemptNow(workflowId: string): Promise<void>;
+  /** Polls a delivery until `holds`; the last one of the tenant when no id is given. */
+  deliveryWhen(
+    tenant: Tenant,
+    holds: (delivery: Answer['body']) => boolean,
+    id?: string,
+  ): Promise<Answer['body']>;
+};
+
+/** Starts `receivers` receivers and a Weir that reaches them, and nothing else on this machine. */
+export async function startWebhookWeir(
+  options: { receivers?: number; worker?: boolean; env?: NodeJS.ProcessEnv } = {},
+): Promise<WebhookWeir> {
+  const hooks = await Promise.all(Array.from({ length: options.receivers ?? 1 }, startWebhookReceiver));
+  const folder = mkdtempSync(path.join(tmpdir(), 'weir-webhooks-'));
+  const ca = path.join(folder, 'ca.pem');
+  writeFileSync(ca, testAuthority().pem);
+  const env = {
+    WEIR_TEST_DIAL_MAP: JSON.stringify(
+      Object.fromEntries(hooks.map(({ host, port }) => [host, `127.0.0.1:${port}`])),
+    ),
+    WEIR_WEBHOOK_CA_FILE: ca,
+    ...options.env,
+  };
+  const weir = await startWeir({ ...options, env });
+  const webhookWeir: WebhookWeir = {
+    ...weir,
+    env,
+    hooks,
+    // The harness's paths begin at /api/v1/seq.
+    webhooks: (tenant, method, path, body) =>
+      weir.call(method, `../organizations/${tenant.organizationId}/webhooks/${path}`, {
+        key: tenant.key,
+        body,
+      }),
+    async rotate(tenant) {
+      const { body } = await webhookWeir.webhooks(tenant, 'POST', 'secret/rotate');
+      return body.newSecret;
+    },
+    async startJob(tenant, flow, hook, more = {}) {
+      const { status, body } = await weir.call('POST', `${flow}/jobs`, {
+        key: tenant.key,
+        body: { message: 'm', callbackUrl: `https://${hook.host}/hook`, ...more },
+      });
+      if (status !== 202) throw new Error(JSON.stringify(body));
+      return body.executionId;
+    },
+    async sendTest(tenant, hook) {
+      const { status, body } = await webhookWeir.webhooks(tenant, 'POST', 'test', {
+        url: `https://${hook.host}/hook`,
+      });
+      if (status !== 202) throw new Error(JSON.stringify(body));
+      return body;
+    },
+    async pendingAttempt(workflowId, attempt) {
+      for (;;) {
+        const { raw } = await weir.client.workflow.getHandle(workflowId).describe();
+        const [pending] = raw.pendingActivities ?? [];
+        if (pending?.attempt === attempt && pending.nextAttemptScheduleTime)
+          return {
+            attempt,
+            gapMs: toMs(pending.nextAttemptScheduleTime) - toMs(pending.lastAttemptCompleteTime ?? {}),
+            lastFailure: pending.lastFailure?.message ?? '',
+          };
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    },
+    async attemptNow(workflowId) {
+      const activity = {
+        namespace: 'default',
+        execution: { workflowId },
+        type: 'attemptDelivery',
+        identity: 'test',
+      };
+      await weir.client.workflowService.pauseActivity(activity);
+      await weir.client.workflowService.unpauseActivity(activity);
+    },
+    async deliveryWhen(tenant, holds, id) {
+      for (;;) {
+        const { body: list } = await webhookWeir.webhooks(tenant, 'GET', 'deliveries?limit=1');
+        const wanted = id ?? list.deliveries[0]?.id;
+        if (wanted !== undefined) {
+          const { body } = await webhookWeir.webhooks(tenant, 'GET', `deliveries/${wanted}`);
+          if (holds(body)) return body;
+        }
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    },
+    async stop() {
+      await Promise.all(hooks.map((hook) => hook.close()));
+      await weir.stop();
+      rmSync(folder, { recursive: true });
+    },
+  };
+  return webhookWeir;
+}
+
+type Timestamp = { seconds?: unknown; nanos?: number | null };
+
+/** Whole milliseconds: the engine itself adds some microseconds. */
+function toMs({ seconds, nanos }: Timestamp): number {
+  return Number(seconds) * 1_000 + Math.floor((nanos ?? 0) / 1_000_000);
+}

@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { type NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
+import { createDestinationGate } from '../activities/destination-gate.ts';
+import { createWebhookActivities } from '../activities/webhooks.ts';
+import type { Config } from '../config.ts';
+import type { Db } from '../db/connect.ts';
+import { createEncryption } from '../db/encrypt.ts';
+import { webhookTaskQueue } from '../flow/delivery.ts';
+import { createGuardedPost } from '../net/guarded-post.ts';
+import { createResolvePublic } from '../net/resolve-public.ts';
+import { DEFAULT_NAMESPACE } from '../temporal.ts';
+
+/** Deliveries wait for hours: few are worth keeping in memory. */
+const CACHED_WORKFLOWS_MAX = 200;
+
+/** A worker for webhook deliveries on `connection`, beside that for runs: neither takes the other's room. */
+export function createWebhookWorker({
+  config,
+  db,
+  connection,
+  workflowBundle,
+}: {
+  config: Config;
+  db: Db;
+  connection: NativeConnection;
+  workflowBundle: WorkflowBundleOption;
+}): Promise<Worker> {
+  return Worker.create({
+    connection,
+    namespace: config.temporal.namespace ?? DEFAULT_NAMESPACE,
+    taskQueue: webhookTaskQueue(config.taskQueue),
+    workflowBundle,
+    activities: createWebhookActivities({
+      db,
+      encryption: createEncryption(config.secretsKeys),
+      post: createGuardedPost({
+        resolvePublic: createResolvePublic({ dialMap: config.dialMap }),
+        ca: config.webhookCaFile && readFileSync(config.webhookCaFile, 'utf8'),
+      }),
+      gate: createDestinationGate(config.webhookConcurrency),
+    }),
+    maxConcurrentActivityTaskExecutions: config.webhookConcurrency,
+    workflowThreadPoolSize: 1,
+    maxCachedWorkflows: CACHED_WORKFLOWS_MAX,
+    // Longer than an attempt takes, its turn at a busy destination included.
+    shutdownGraceTime: '35 seconds',
+  });
+}

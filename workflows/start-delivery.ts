@@ -1,0 +1,24 @@
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { ParentClosePolicy, startChild, workflowInfo } from '@temporalio/workflow';
+import { deliveryWorkflowId, describeDelivery, webhookTaskQueue } from '../flow/delivery.ts';
+import { findRunDelivery } from './activities.ts';
+import { deliverWebhook } from './deliver-webhook.ts';
+
+/** Starts the delivery that was recorded with the end of a run, if any; it outlives the run's workflow. */
+export async function startDelivery(executionId: string): Promise<void> {
+  const call = await findRunDelivery(executionId);
+  if (!call) return;
+  try {
+    await startChild(deliverWebhook, {
+      workflowId: deliveryWorkflowId(call),
+      taskQueue: webhookTaskQueue(workflowInfo().taskQueue),
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      staticSummary: describeDelivery(call),
+      args: [call],
+    });
+  } catch (error) {
+    // The reconciler was faster.
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
+}
