@@ -11,6 +11,9 @@ import { eventRoutes } from './events.ts';
 import { executeRoutes } from './execute.ts';
 import { forkRoutes } from './fork.ts';
 import { jobRoutes } from './jobs.ts';
+import { preflight } from './mcp/check-origin.ts';
+import { MCP_PATHS, mcpRoutes } from './mcp/endpoint.ts';
+import { METADATA_PATH, serveResourceMetadata } from './mcp/resource-metadata.ts';
 import { openApiDocument } from './open-api.ts';
 import { serveReference } from './reference.ts';
 import { runRoutes } from './runs.ts';
@@ -30,6 +33,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...webhookSecretRoutes(deps),
     ...webhookDeliveryRoutes(deps),
     ...webhookResendRoutes(deps),
+    ...mcpRoutes(deps),
   ];
 }
 
@@ -40,6 +44,8 @@ export function createApp(deps: ApiDeps, isReady: () => boolean): Koa {
   const router = new Router({ sensitive: true, strict: true });
   for (const { method, path, handlers } of routes) router[method](path, ...(handlers as Middleware[]));
 
+  for (const path of MCP_PATHS) router.options(path, preflight(deps));
+  for (const path of [METADATA_PATH, `${METADATA_PATH}/`]) router.get(path, serveResourceMetadata(deps));
   router.get('/openapi.json', (ctx) => {
     ctx.body = document;
   });

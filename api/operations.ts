@@ -77,7 +77,8 @@ const BAD_REQUEST = 'The request is not valid HTTP: Parse Error: Invalid method 
 const INVALID_VERSION = 'Version 0 is the draft: publish it and run the version that gives.';
 const FLOW_NOT_FOUND = 'There is no such flow for this caller, or the version asked for is not published.';
 
-const ERRORS: ZodOpenApiResponsesObject = {
+/** What every endpoint may answer. */
+export const ERRORS: ZodOpenApiResponsesObject = {
   401: {
     ...refusal('Missing or invalid API key or JWT.', {
       UNAUTHENTICATED: 'Send an API key (weir_live_…) or a JWT as Authorization: Bearer ….',

@@ -28,6 +28,19 @@ export async function throughOutage<T>(work: () => Promise<T>): Promise<T> {
   );
 }
 
+/** Does what cannot be repeated: once. Throws DATABASE_UNAVAILABLE when the connection was lost or refused. */
+export async function unlessOutage<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isTransient(error)) throw error;
+    throw new ServiceError(
+      'DATABASE_UNAVAILABLE',
+      'The database does not answer. The change may have been made: look before you try again.',
+    );
+  }
+}
+
 /** `pg` reports a lost connection as a plain Error, the system's errors as one with a `syscall` or several of those. */
 function isTransient(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return TRANSIENT_SQLSTATE.test(error.code ?? '');
