@@ -11,6 +11,7 @@ import {
   type SequentialStep,
   type Step,
 } from '../flow/definition.ts';
+import { deriveStepId } from '../flow/derive-step-id.ts';
 import {
   CODE_TIMEOUT_MAX_MS,
   LOOP_ITERATIONS_MAX,
@@ -45,12 +46,12 @@ export const slugSchema = z
   .max(SLUG_MAX_LENGTH)
   .regex(SLUG_PATTERN, 'A slug is made of lower-case letters, digits and single hyphens between them.');
 /** PostgreSQL keeps any text but this. */
-const withoutNul = z
+export const textSchema = z
   .string()
   .refine((text) => !text.includes('\0'), { error: 'The character U+0000 is not accepted.' });
-export const nameSchema = withoutNul.min(1).max(NAME_MAX_LENGTH);
+export const nameSchema = textSchema.min(1).max(NAME_MAX_LENGTH);
 
-const jsonSchema: z.ZodType<JsonSchema> = z
+export const jsonSchema: z.ZodType<JsonSchema> = z
   .union([z.boolean(), z.record(z.string(), parsedJson)], {
     error: 'A JSON Schema is an object or a boolean.',
   })
@@ -145,7 +146,7 @@ export const flowFileSchema = z
     $schema: z.string().optional().meta({ description: 'For editors; ignored.' }),
     name: nameSchema,
     slug: slugSchema.meta({ description: 'The last segment of the flow’s URL.' }),
-    description: withoutNul.max(2000).optional().meta({ description: 'What the flow is for.' }),
+    description: textSchema.max(2000).optional().meta({ description: 'What the flow is for.' }),
     steps,
   })
   .meta({ title: 'Weir flow file' });
@@ -180,14 +181,8 @@ function complete(written: WrittenStep[], taken: Set<string>): Step[] {
 }
 
 function deriveId(step: WrittenStep, taken: Set<string>): string {
-  const words = (step.name ?? '')
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, 48)
-    .replace(/^-|-$/g, '');
-  const base = words || ('processor_type' in step ? step.processor_type : step.type);
-  let id = base;
-  for (let next = 2; taken.has(id); next += 1) id = `${base}-${next}`;
+  const fallback = 'processor_type' in step ? step.processor_type : step.type;
+  const id = deriveStepId(step.name ?? '', fallback, taken);
   taken.add(id);
   return id;
 }

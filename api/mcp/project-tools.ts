@@ -1,9 +1,18 @@
 // list_projects and hydrate_project
 import { z } from 'zod';
+import { listFlowDesigns } from '../../db/flow-designs.ts';
 import { listProjectsOf } from '../../db/of-user.ts';
+import { flowDesign, shortenSteps, steps, toFlowDesign } from './flow-design.ts';
+import { getProject } from './get-project.ts';
+import { projectId } from './shapes.ts';
 import { defineTool } from './tool.ts';
 
 const PROJECTS_MAX = 200;
+const FLOWS_MAX = 25;
+/** Of one prompt, code or description inside a schema, in characters. */
+const TEXT_MAX = 1_000;
+/** Of the steps of all flows together, as JSON, in characters: an assistant's context is small. */
+const STEPS_MAX = 200_000;
 
 const listProjects = defineTool({
   name: 'list_projects',
@@ -52,4 +61,56 @@ const listProjects = defineTool({
   },
 });
 
-export const projectTools = [listProjects];
+const hydrateProject = defineTool({
+  name: 'hydrate_project',
+  title: 'Load a project',
+  description:
+    'Everything there is to know of a project before working in it: its flows with their drafts, versions and what is in production.',
+  scope: 'flows:read',
+  hints: { readOnlyHint: true },
+  input: z.strictObject({
+    project_id: projectId,
+    after: z
+      .string()
+      .max(200)
+      .optional()
+      .meta({ description: 'next of the page before, when there was one.' }),
+  }),
+  output: z.strictObject({
+    project_id: z.string(),
+    slug: z.string(),
+    name: z.string(),
+    description: z.string(),
+    organization_slug: z.string(),
+    flows: z.array(
+      flowDesign.extend({
+        steps: steps.nullable().meta({
+          description: `The draft, with texts over ${TEXT_MAX} characters cut; null where the answer would grow too large: get_flow has all.`,
+        }),
+      }),
+    ),
+    next: z.string().nullable().meta({ description: 'Pass it as `after` for more flows; null at the end.' }),
+  }),
+  async run(call, { project_id, after = '' }) {
+    const { db, config } = call.deps;
+    const project = await getProject(call, project_id);
+    const rows = await listFlowDesigns(db, call.user.userId, project.id, { after, limit: FLOWS_MAX + 1 });
+    const page = rows.slice(0, FLOWS_MAX);
+    let size = 0;
+    return {
+      project_id: project.id,
+      slug: project.slug,
+      name: project.name,
+      description: project.description,
+      organization_slug: project.organization_slug,
+      flows: page.map((flow) => {
+        const steps = shortenSteps(flow.draft, TEXT_MAX);
+        size += JSON.stringify(steps).length;
+        return { ...toFlowDesign(flow, config.mcp.url), steps: size > STEPS_MAX ? null : steps };
+      }),
+      next: rows.length > page.length ? (page.at(-1)?.slug ?? null) : null,
+    };
+  },
+});
+
+export const projectTools = [listProjects, hydrateProject];

@@ -21,6 +21,8 @@ export type McpWeir = {
   join(userId: string, role?: Role, tenant?: Tenant): Promise<unknown>;
   /** A connected client that signs in with `token`. */
   connect(token: string, options?: { legacy?: boolean; url?: string }): Promise<Client>;
+  /** `data` is the structured content. */
+  callTool(client: Client, name: string, args: Record<string, unknown>): Promise<ToolAnswer>;
   stop(): Promise<void>;
 };
 
@@ -60,6 +62,15 @@ export async function startMcpWeir(
       });
       await client.connect(transport);
       return client;
+    },
+    async callTool(client, name, args) {
+      const {
+        content,
+        structuredContent,
+        isError = false,
+      } = await client.callTool({ name, arguments: args });
+      const [first] = content as { text: string }[];
+      return { isError: isError === true, text: first?.text ?? '', data: structuredContent };
     },
     async stop() {
       await weir.stop();
