@@ -13,7 +13,7 @@ import { forkRoutes } from './fork.ts';
 import { jobRoutes } from './jobs.ts';
 import { preflight } from './mcp/check-origin.ts';
 import { MCP_PATHS, mcpRoutes } from './mcp/endpoint.ts';
-import { METADATA_PATH, serveResourceMetadata } from './mcp/resource-metadata.ts';
+import { metadataPaths, serveResourceMetadata } from './mcp/resource-metadata.ts';
 import { openApiDocument } from './open-api.ts';
 import { serveReference } from './reference.ts';
 import { runRoutes } from './runs.ts';
@@ -45,7 +45,7 @@ export function createApp(deps: ApiDeps, isReady: () => boolean): Koa {
   for (const { method, path, handlers } of routes) router[method](path, ...(handlers as Middleware[]));
 
   for (const path of MCP_PATHS) router.options(path, preflight(deps));
-  for (const path of [METADATA_PATH, `${METADATA_PATH}/`]) router.get(path, serveResourceMetadata(deps));
+  router.get(metadataPaths(deps.config.mcp.url), serveResourceMetadata(deps));
   router.get('/openapi.json', (ctx) => {
     ctx.body = document;
   });

@@ -1,8 +1,8 @@
 // OAuth-issued JWTs for MCP alone (spec: Authentication, rules 2 and 3), with challenges that clients sign in by.
-import { getOAuthProtectedResourceMetadataUrl } from '@modelcontextprotocol/server';
 import { ServiceError } from '../../flow/errors.ts';
-import type { ApiContext, ApiDeps, ApiMiddleware } from '../context.ts';
+import type { ApiDeps, ApiMiddleware } from '../context.ts';
 import { MCP_SCOPES } from '../scopes.ts';
+import { resourceMetadataUrl } from './resource-metadata.ts';
 
 /** Sets `ctx.state.principal` to the user of a token whose audience is MCP; else 401 with where to sign in. */
 export function authenticateMcp({ config, tokens }: ApiDeps): ApiMiddleware {
@@ -28,10 +28,4 @@ export function authenticateMcp({ config, tokens }: ApiDeps): ApiMiddleware {
 function challenge(metadataUrl: string, problem: string): string {
   const error = problem === '' ? [] : ['error="invalid_token"', `error_description="${problem}"`];
   return `Bearer ${[...error, `scope="${MCP_SCOPES.join(' ')}"`, `resource_metadata="${metadataUrl}"`].join(', ')}`;
-}
-
-/** Where the endpoint, as the request names it (with or without the slash), is described. */
-export function resourceMetadataUrl(mcpUrl: string, ctx: ApiContext): string {
-  const url = getOAuthProtectedResourceMetadataUrl(new URL(mcpUrl));
-  return ctx.path.endsWith('/') ? url : url.replace(/\/$/, '');
 }

@@ -5,11 +5,12 @@ import { createMcpHandler } from '@modelcontextprotocol/server';
 import type { ApiContext, ApiDeps, ApiMiddleware, Route } from '../context.ts';
 import { limitRate } from '../limit-rate.ts';
 import type { UserPrincipal } from '../principal.ts';
-import { authenticateMcp, resourceMetadataUrl } from './authenticate-mcp.ts';
+import { authenticateMcp } from './authenticate-mcp.ts';
 import { checkOrigin } from './check-origin.ts';
 import { createMcpServer } from './create-mcp-server.ts';
 import { mcpOperation } from './operation.ts';
 import { readMessage } from './read-message.ts';
+import { resourceMetadataUrl } from './resource-metadata.ts';
 
 export const MCP_PATHS = ['/api/v1/mcp/', '/api/v1/mcp'];
 
@@ -47,9 +48,9 @@ function serveMcp(deps: ApiDeps): ApiMiddleware {
       },
     );
     if (response.status === 500) throw new Error(`The MCP handler failed: ${await response.text()}`);
-    ctx.status = response.status;
     for (const [name, value] of response.headers) ctx.set(name, value);
     ctx.body = response.body && Readable.fromWeb(response.body as ReadableStream);
+    ctx.status = response.status;
   };
 }
 

@@ -4,7 +4,7 @@ import { listFlowDesigns } from '../../db/flow-designs.ts';
 import { listProjectsOf } from '../../db/of-user.ts';
 import { flowDesign, shortenSteps, steps, toFlowDesign } from './flow-design.ts';
 import { getProject } from './get-project.ts';
-import { projectId } from './shapes.ts';
+import { after, projectId } from './shapes.ts';
 import { defineTool } from './tool.ts';
 
 const PROJECTS_MAX = 200;
@@ -22,11 +22,7 @@ const listProjects = defineTool({
   scope: 'flows:read',
   hints: { readOnlyHint: true },
   input: z.strictObject({
-    after: z
-      .string()
-      .max(200)
-      .optional()
-      .meta({ description: 'next of the page before, when there was one.' }),
+    after,
   }),
   output: z.strictObject({
     projects: z.array(
@@ -70,11 +66,7 @@ const hydrateProject = defineTool({
   hints: { readOnlyHint: true },
   input: z.strictObject({
     project_id: projectId,
-    after: z
-      .string()
-      .max(200)
-      .optional()
-      .meta({ description: 'next of the page before, when there was one.' }),
+    after,
   }),
   output: z.strictObject({
     project_id: z.string(),

@@ -1,9 +1,18 @@
 // RFC 9728: where clients of the MCP endpoint sign in, and with which scopes.
 import type { Middleware } from 'koa';
-import type { ApiDeps } from '../context.ts';
+import type { ApiContext, ApiDeps } from '../context.ts';
 import { MCP_SCOPES } from '../scopes.ts';
 
-export const METADATA_PATH = '/.well-known/oauth-protected-resource/api/v1/mcp';
+/** Where the endpoint, as the request names it (with or without the slash), is described (RFC 9728, 3.1). */
+export function resourceMetadataUrl(mcpUrl: string, ctx: ApiContext): string {
+  return new URL(metadataPaths(mcpUrl)[ctx.path.endsWith('/') ? 0 : 1], mcpUrl).href;
+}
+
+/** For the URL with its slash, and without. */
+export function metadataPaths(mcpUrl: string): [string, string] {
+  const path = `/.well-known/oauth-protected-resource${new URL(mcpUrl).pathname}`;
+  return [path, path.replace(/\/$/, '')];
+}
 
 /** The document for the form of the URL that is asked about: a client compares it with the one it was given. */
 export function serveResourceMetadata({ config }: ApiDeps): Middleware {

@@ -14,6 +14,14 @@ export const stepId = z
   .max(64)
   .meta({ description: 'step_id of a step of the draft, as the answers list them.' });
 
+/** A slug, or slugs joined by a slash. */
+export const after = z
+  .string()
+  .max(200)
+  .regex(/^[a-z0-9/-]*$/, 'is no next of this list')
+  .optional()
+  .meta({ description: 'next of the page before, when there was one.' });
+
 export const problems = z
   .array(z.strictObject({ path: z.string(), message: z.string() }))
   .meta({ description: 'What the draft lacks before it can be published.' });
