@@ -92,7 +92,12 @@ const soundEnvironment = environment.refine(
 );
 
 /** Where a provider prefix (`openai/…`) leads. */
-export type Provider = { baseUrl: string; apiKey: string };
+export type Provider = {
+  baseUrl: string;
+  apiKey: string;
+  /** The key is the caller's, not the service's. */
+  own?: true;
+};
 
 /** Prefix → default base URL; a provider exists when its `<PREFIX>_API_KEY` or `<PREFIX>_BASE_URL` is set. */
 const PROVIDERS = {
@@ -131,6 +136,8 @@ export type Config = {
   rateLimitPerOrganization: number;
   dialMap: DialMap | undefined;
   providers: Record<string, Provider>;
+  /** Where keys that callers bring may be sent: providers that are configured, or public. */
+  providerUrls: Record<string, string>;
 };
 
 /** Reads the configuration; throws an Error that names every variable that is missing or wrong. */
@@ -168,6 +175,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     rateLimitPerOrganization: values.WEIR_RATE_LIMIT_PER_ORGANIZATION,
     dialMap: values.WEIR_TEST_DIAL_MAP,
     providers: readProviders(env),
+    providerUrls: readProviderUrls(env),
   };
 }
 
@@ -194,6 +202,16 @@ function readOidc(values: Values): Config['oidc'] {
   if (audience === mcpAudience)
     throw new Error('WEIR_OIDC_AUDIENCE and WEIR_MCP_AUDIENCE must differ: a token is for one of them.');
   return { issuer, audience, mcpAudience };
+}
+
+function readProviderUrls(env: NodeJS.ProcessEnv): Record<string, string> {
+  const urls: Record<string, string> = {};
+  for (const [prefix, defaultUrl] of Object.entries(PROVIDERS)) {
+    const baseUrl = env[`${prefix.toUpperCase()}_BASE_URL`] ?? defaultUrl;
+    const configured = env[`${prefix.toUpperCase()}_BASE_URL`] || baseUrl?.startsWith('https:');
+    if (configured && baseUrl) urls[prefix] = baseUrl;
+  }
+  return urls;
 }
 
 function readProviders(env: NodeJS.ProcessEnv): Record<string, Provider> {

@@ -1,6 +1,7 @@
 // The activity types of this service, by the names operators read in the Temporal Web UI.
 import type { Provider } from '../config.ts';
 import type { Db } from '../db/connect.ts';
+import type { Encryption } from '../db/encrypt.ts';
 import { requireSpendable } from '../db/ledger.ts';
 import type { LocalRuns } from '../db/local-runs.ts';
 import { findRunDelivery } from '../db/open-deliveries.ts';
@@ -16,6 +17,7 @@ import type { Value } from '../flow/value.ts';
 import type { Validator } from '../json-schema/validator.ts';
 import type { Registry } from '../models/registry.ts';
 import { attempted } from './attempted.ts';
+import { bringOwnKey } from './bring-own-key.ts';
 import { callModel } from './call-model.ts';
 import { createBlockRunner } from './run-block.ts';
 import { type Sandbox, SandboxCrashed } from './sandbox/sandbox.ts';
@@ -29,6 +31,9 @@ export type ActivityDeps = {
   sandbox: Sandbox;
   registry: Registry;
   providers: Record<string, Provider>;
+  /** Where own keys may be sent, by provider. */
+  providerUrls: Record<string, string>;
+  encryption: Encryption;
   localRuns: LocalRuns;
 };
 
@@ -42,9 +47,10 @@ export function createActivities(deps: ActivityDeps) {
     callModel: (call: BlockCall): Promise<Value> =>
       attempted(({ attempt, signal }) =>
         blocks.run(call, attempt, async ({ block, input, message, parameters }) => {
-          await requireSpendable(deps.db, call.executionId);
+          const { own, ...access } = await bringOwnKey(deps, call.executionId, block.model ?? '');
+          if (!own) await requireSpendable(deps.db, call.executionId);
           const prompt = renderTemplate(block.prompt ?? '', { message, previousOutput: input, parameters });
-          return callModel(deps, { block, prompt }, signal);
+          return callModel({ ...deps, ...access }, { block, prompt }, signal);
         }),
       ),
 

@@ -35,8 +35,9 @@ export function modelError(error: unknown, model: string, provider: Provider): E
   }
   // Google answers 400 to a wrong key.
   if (status === 401 || status === 403 || JSON.stringify(error.error)?.includes('API_KEY_INVALID')) {
-    const message = `The provider of ${model} rejected the key in ${prefix}_API_KEY (status ${status}): ${said}`;
-    return new ServiceError('MODEL_KEY_REJECTED', message, { model });
+    const key = provider.own ? 'the own key of the request or organization' : `the key in ${prefix}_API_KEY`;
+    const message = `The provider of ${model} rejected ${key} (status ${status}): ${said}`;
+    return new ServiceError(provider.own ? 'BYOK_REJECTED' : 'MODEL_KEY_REJECTED', message, { model });
   }
   return new ServiceError('MODEL_REFUSED', `${model} refused the request (status ${status}): ${said}`, {
     model,

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { createEncryption } from '../db/encrypt.ts';
 import { insertKeyedRun } from '../db/idempotency-keys.ts';
+import { sealModelKeys } from '../db/model-keys.ts';
 import { insertRun } from '../db/runs.ts';
 import type { RunMode, StoredRunInput } from '../db/schema.ts';
 import { throughOutage } from '../db/through-outage.ts';
@@ -25,7 +27,7 @@ export async function acceptRun(
   ctx: ApiContext,
   mode: RunMode,
 ): Promise<AcceptedRun | undefined> {
-  const { flow, principal, idempotencyKey } = ctx.state;
+  const { flow, principal, idempotencyKey, modelKeys } = ctx.state;
   const { message, parameters, block_overrides } = ctx.state.body as RunRequest;
   if (Object.hasOwn(parameters, 'attachments'))
     throw new ServiceError(
@@ -51,6 +53,7 @@ export async function acceptRun(
     environment: principal.environment,
     input,
     callback,
+    modelKeys: modelKeys && sealModelKeys(createEncryption(deps.config.secretsKeys), executionId, modelKeys),
   };
   // Repeated after a lost answer, a keyed run finds its own key taken, and is then found under it.
   const accepted = await throughOutage(() =>

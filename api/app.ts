@@ -4,6 +4,8 @@ import Router from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { sql } from 'kysely';
 import { ServiceError } from '../flow/errors.ts';
+import { apiKeyRoutes } from './api-keys.ts';
+import { auditLogRoutes } from './audit-log.ts';
 import { cancelRoutes } from './cancel.ts';
 import type { ApiDeps, Route } from './context.ts';
 import { handleErrors } from './errors.ts';
@@ -14,7 +16,11 @@ import { jobRoutes } from './jobs.ts';
 import { preflight } from './mcp/check-origin.ts';
 import { MCP_PATHS, mcpRoutes } from './mcp/endpoint.ts';
 import { metadataPaths, serveResourceMetadata } from './mcp/resource-metadata.ts';
+import { memberRoutes } from './members.ts';
+import { modelKeyRoutes } from './model-keys.ts';
 import { openApiDocument } from './open-api.ts';
+import { organizationRoutes } from './organizations.ts';
+import { projectRoutes } from './projects.ts';
 import { serveReference } from './reference.ts';
 import { runRoutes } from './runs.ts';
 import { webhookDeliveryRoutes } from './webhook-deliveries.ts';
@@ -30,6 +36,12 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...eventRoutes(deps),
     ...forkRoutes(deps),
     ...runRoutes(deps),
+    ...organizationRoutes(deps),
+    ...memberRoutes(deps),
+    ...projectRoutes(deps),
+    ...apiKeyRoutes(deps),
+    ...auditLogRoutes(deps),
+    ...modelKeyRoutes(deps),
     ...webhookSecretRoutes(deps),
     ...webhookDeliveryRoutes(deps),
     ...webhookResendRoutes(deps),

@@ -25,7 +25,8 @@ export function authenticateUser(deps: ApiDeps): ApiMiddleware {
     const token = bearerToken(ctx, 'a JWT');
     if (API_KEY_PREFIX.test(token))
       throw new ServiceError('UNAUTHENTICATED', 'This endpoint takes the JWT of a user, not an API key.');
-    ctx.state.principal = await verifyUser(deps, token);
+    ctx.state.user = await verifyUser(deps, token);
+    ctx.state.principal = ctx.state.user;
     await next();
   };
 }
@@ -46,6 +47,7 @@ async function findKey({ config, keys }: ApiDeps, token: string): Promise<KeyPri
   const key = parts && (await keys.find(parts.keyId));
   const matches = parts && secretMatches(parts.secret, key?.secret_hmac, config.apiKeyPepper);
   if (!matches || !isUsable(key) || key.environment !== parts.environment) return refuse();
+  keys.noteUse(key);
   return {
     kind: 'key',
     key,

@@ -6,12 +6,14 @@ import type { FoundApiKey } from '../db/api-keys.ts';
 import type { Db } from '../db/connect.ts';
 import type { IdempotencyKey } from '../db/idempotency-keys.ts';
 import type { LocalRuns } from '../db/local-runs.ts';
+import type { ModelKeys } from '../db/model-keys.ts';
+import type { ProjectOfUser } from '../db/of-user.ts';
 import type { RunRow } from '../db/runs.ts';
 import type { Validator } from '../json-schema/validator.ts';
 import type { CallerMembership } from './authorize-organization.ts';
 import type { KeyCache } from './key-cache.ts';
 import type { LoadedFlow } from './load-flow.ts';
-import type { Principal } from './principal.ts';
+import type { Principal, UserPrincipal } from './principal.ts';
 import type { TokenVerifier } from './verify-token.ts';
 
 /** What the endpoints work with; `createApp` takes it once. */
@@ -32,6 +34,9 @@ export type ApiDeps = {
 export type ApiState = {
   requestId: string;
   principal: Principal;
+  /** The principal of endpoints that take users alone. */
+  user: UserPrincipal;
+  project: ProjectOfUser;
   /** The principal's, where it is an API key. */
   key?: FoundApiKey;
   membership: CallerMembership;
@@ -40,6 +45,7 @@ export type ApiState = {
   body: unknown;
   query: unknown;
   idempotencyKey: IdempotencyKey | undefined;
+  modelKeys?: ModelKeys;
   /** From when a run may have been stored: every later error names it. */
   accepted?: { executionId: string } | undefined;
 };

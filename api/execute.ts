@@ -11,6 +11,7 @@ import { limitRate } from './limit-rate.ts';
 import { loadFlow } from './load-flow.ts';
 import { body, flowPaths, RUN_ERRORS, refusal, runAnswer } from './operations.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
+import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
 import { executeRequest, executeResponse, idempotencyHeaders } from './requests.ts';
 import { startRun } from './start-run.ts';
 import { IDENTITY_PROVIDER_UNAVAILABLE } from './verify-token.ts';
@@ -28,7 +29,7 @@ export function executeRoutes(deps: ApiDeps): Route[] {
       operationId: versioned ? 'executeVersion' : 'execute',
       summary: versioned ? 'Run a published version and wait' : 'Run the production version and wait',
       tags: ['Execution'],
-      requestParams: { header: idempotencyHeaders },
+      requestParams: { header: idempotencyHeaders.extend(modelKeyHeaders.shape) },
       requestBody: body(executeRequest, { message: runRequest, overrides: overridingRequest }),
       responses: {
         200: runAnswer('The run has ended, as `status` says.', executeResponse, { completed, failed }),
@@ -49,6 +50,7 @@ export function executeRoutes(deps: ApiDeps): Route[] {
       loadFlow(deps),
       readBody(executeRequest),
       readIdempotencyKey('execute'),
+      readModelKeys(deps),
       execute(deps),
     ],
   }));

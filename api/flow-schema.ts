@@ -51,7 +51,7 @@ export const textSchema = z
   .refine((text) => !text.includes('\0'), { error: 'The character U+0000 is not accepted.' });
 export const nameSchema = textSchema.min(1).max(NAME_MAX_LENGTH);
 
-export const jsonSchema: z.ZodType<JsonSchema> = z
+const jsonSchema: z.ZodType<JsonSchema> = z
   .union([z.boolean(), z.record(z.string(), parsedJson)], {
     error: 'A JSON Schema is an object or a boolean.',
   })

@@ -12,6 +12,7 @@ import { loadFlow } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
 import { answer, body, flowPaths, READ_ERRORS, RUN_ERRORS, refusal, runAnswer } from './operations.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
+import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
 import { idempotencyHeaders, jobAccepted, jobRequest, jobState } from './requests.ts';
 import { startRun } from './start-run.ts';
 import { toBlockRun } from './to-block-run.ts';
@@ -29,7 +30,7 @@ export function jobRoutes(deps: ApiDeps): Route[] {
       operationId: versioned ? 'startVersionJob' : 'startJob',
       summary: versioned ? 'Start a published version' : 'Start the production version',
       tags: ['Execution'],
-      requestParams: { header: idempotencyHeaders },
+      requestParams: { header: idempotencyHeaders.extend(modelKeyHeaders.shape) },
       requestBody: body(jobRequest, { message: runRequest, overrides: overridingRequest }),
       responses: {
         202: runAnswer('The run is accepted and will end, whatever process fails meanwhile.', jobAccepted, {
@@ -46,6 +47,7 @@ export function jobRoutes(deps: ApiDeps): Route[] {
       readBody(jobRequest),
       refuseTools,
       readIdempotencyKey('jobs'),
+      readModelKeys(deps),
       startJob(deps),
     ],
   }));

@@ -1,21 +1,25 @@
 // Looks API keys up; a key is kept for at most 10 s and dropped at once when the database says it changed.
 import { LRUCache } from 'lru-cache';
 import pg from 'pg';
-import { type FoundApiKey, findApiKey } from '../db/api-keys.ts';
+import { type FoundApiKey, findApiKey, touchApiKey } from '../db/api-keys.ts';
 import type { Db } from '../db/connect.ts';
 import { throughOutage } from '../db/through-outage.ts';
 
 const KEEP_MS = 10_000;
+const USE_NOTED_MS = 60_000;
 const RECONNECT_MS = 1_000;
 
 export type KeyCache = {
   find(keyId: string): Promise<FoundApiKey | undefined>;
+  /** Notes that a key was used, at most once a minute and without anybody waiting for it. */
+  noteUse(key: FoundApiKey): void;
   close(): Promise<void>;
 };
 
 /** Opens one listening connection of its own; while that is down the 10 s bound revocation alone. */
 export function createKeyCache(db: Db, databaseUrl: string): KeyCache {
   const cache = new LRUCache<string, FoundApiKey>({ max: 10_000, ttl: KEEP_MS });
+  const used = new LRUCache<string, true>({ max: 10_000, ttl: USE_NOTED_MS });
   let listener: pg.Client | undefined;
   let closed = false;
 
@@ -41,6 +45,13 @@ export function createKeyCache(db: Db, databaseUrl: string): KeyCache {
       const key = await throughOutage(() => findApiKey(db, keyId));
       if (key) cache.set(keyId, key);
       return key;
+    },
+    noteUse({ id }) {
+      if (used.has(id)) return;
+      used.set(id, true);
+      touchApiKey(db, id).catch((error: Error) =>
+        console.error(`The use of an API key is not noted: ${error.message}`),
+      );
     },
     async close() {
       closed = true;

@@ -8,13 +8,19 @@ const PARAMETERS: { [name: string]: { description: string; example?: string | nu
   flow: { description: 'Flow slug.', example: 'hello' },
   version: { description: 'Number of a published version.', example: 1 },
   executionId: { description: 'As answered when the run was started.' },
+  slug: { description: 'Slug.', example: 'acme' },
+  project_id: { description: 'Id of the project.' },
+  member_user_id: { description: 'user_id of the member.' },
+  provider: { description: 'Prefix of its models.', example: 'openai' },
+  key_id: { description: 'The 8 characters after weir_live_ or weir_test_.' },
   org_id: { description: 'Id of the organization.' },
   deliveryId: { description: 'X-Weir-Delivery of the webhook.' },
 };
 
 const DESCRIPTION = `Runs published flows. \`execute\` waits for the result of a run; \`jobs\` starts one and answers at
 once, to be asked for by its \`executionId\`. Send an API key of the flow’s project as \`Authorization: Bearer weir_…\`:
-\`npm start\` prints one, \`npx weir key create\` makes more.
+\`npm start\` prints one, \`npx weir key create\` makes more. Or send a JWT of a user: the management of organizations and
+projects takes nothing else.
 
 Bodies are JSON in UTF-8. Unknown request fields are refused with 422. Every error has the shape
 \`{detail: {code, message, …}}\`, and every answer an \`X-Request-Id\`.`;
@@ -47,13 +53,19 @@ export function openApiDocument(routes: Route[], serverUrl: string) {
       description: DESCRIPTION,
     },
     servers: [{ url: serverUrl }],
-    security: [{ apiKey: [] }],
+    security: [{ apiKey: [] }, { jwt: [] }],
     components: {
       securitySchemes: {
         apiKey: {
           type: 'http',
           scheme: 'bearer',
           description: '`weir_live_…` or `weir_test_…`, of the flow’s project.',
+        },
+        jwt: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description: 'Of the identity provider, for a user: `npx weir token` prints one of a local start.',
         },
       },
     },

@@ -117,9 +117,14 @@ export const READ_ERRORS: ZodOpenApiResponsesObject = {
   }),
 };
 
-export const ORGANIZATION_ERRORS: ZodOpenApiResponsesObject = {
+/** Of every endpoint. */
+export const COMMON_ERRORS: ZodOpenApiResponsesObject = {
   ...ERRORS,
   400: refusal('The request is not sound HTTP.', { BAD_REQUEST }),
+};
+
+export const ORGANIZATION_ERRORS: ZodOpenApiResponsesObject = {
+  ...COMMON_ERRORS,
   403: refusal('The caller is not a member of the organization, or lacks the role.', {
     FORBIDDEN: 'This needs a member of the organization.',
   }),

@@ -1,7 +1,9 @@
 // GET …/webhooks/secret and POST …/webhooks/secret/rotate (spec: Webhook administration)
+import type { Tx } from '../db/connect.ts';
 import { createEncryption } from '../db/encrypt.ts';
 import { throughOutage } from '../db/through-outage.ts';
 import { getSigningSecret, mintSigningSecret, rotateSigningSecret } from '../db/webhook-secrets.ts';
+import { recorder } from './audited.ts';
 import { authenticate } from './authenticate.ts';
 import { authorizeOrganization } from './authorize-organization.ts';
 import type { ApiDeps, ApiMiddleware, Route } from './context.ts';
@@ -81,7 +83,11 @@ function rotateSecret({ db, config }: ApiDeps): ApiMiddleware {
   return async function rotateSecret(ctx) {
     const organizationId = ctx.state.membership.organizationId;
     const plaintext = mintSigningSecret();
-    const secret = await throughOutage(() => rotateSigningSecret(db, encryption, organizationId, plaintext));
+    const record = (tx: Tx) =>
+      recorder(tx, ctx)({ organizationId, action: 'webhook_secret.rotate', resourceId: organizationId });
+    const secret = await throughOutage(() =>
+      rotateSigningSecret(db, encryption, organizationId, plaintext, record),
+    );
     ctx.set('Cache-Control', 'no-store');
     ctx.body = {
       organizationId,

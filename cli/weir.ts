@@ -4,6 +4,7 @@ import { addCreditCommands } from './credits.ts';
 import { describeError } from './describe-error.ts';
 import { addFlowCommands } from './flows.ts';
 import { addKeyCommands } from './keys.ts';
+import { addMemberCommands } from './members.ts';
 import { addOrganizationCommands } from './organizations.ts';
 import { addProjectCommands } from './projects.ts';
 import { addRunCommand } from './run.ts';
@@ -16,6 +17,7 @@ const program = new Command('weir').description(
   'Manages a Weir service. Reads DATABASE_URL and WEIR_API_KEY_PEPPER, or the state of a local npm start.',
 );
 addOrganizationCommands(program);
+addMemberCommands(program);
 addProjectCommands(program);
 addKeyCommands(program);
 addFlowCommands(program);

@@ -6,6 +6,7 @@ import type { Environment } from './schema.ts';
 
 /** Keys of one project that are neither revoked nor expired. */
 export const ACTIVE_API_KEYS_MAX = 10;
+const API_KEYS_LISTED_MAX = 200;
 
 const COLUMNS = [
   'id',
@@ -31,46 +32,48 @@ export type NewApiKey = {
   createdBy?: string;
 };
 
-/** Opens a transaction of its own. Throws NOT_FOUND for an unknown project, CONFLICT when it has ten active keys. */
-export function insertApiKey(db: Db, key: NewApiKey) {
-  return db.transaction().execute(async (tx) => {
-    // The row's lock makes the count exact when several keys are made at once.
-    const project = await tx
-      .selectFrom('project')
-      .select('id')
-      .where('id', '=', key.projectId)
-      .where('deleted_at', 'is', null)
-      .forNoKeyUpdate()
-      .executeTakeFirst();
-    if (!project) throw new ServiceError('NOT_FOUND', 'There is no such project.');
-    const { active } = await tx
-      .selectFrom('api_key')
-      .select((eb) => eb.fn.countAll<number>().as('active'))
-      .where('project_id', '=', key.projectId)
-      .where('revoked_at', 'is', null)
-      .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', sql<Date>`now()`)]))
-      .executeTakeFirstOrThrow();
-    if (active >= ACTIVE_API_KEYS_MAX)
-      throw new ServiceError(
-        'CONFLICT',
-        `The project has ${ACTIVE_API_KEYS_MAX} active API keys, the most it can have: revoke one first.`,
-      );
-    return tx
-      .insertInto('api_key')
-      .values({
-        key_id: key.keyId,
-        project_id: key.projectId,
-        environment: key.environment,
-        name: key.name,
-        secret_hmac: key.secretHmac,
-        expires_at: key.expiresAt ?? null,
-        created_by: key.createdBy ?? null,
-      })
-      .returning(COLUMNS)
-      .executeTakeFirstOrThrow();
-  });
+/** Throws NOT_FOUND for an unknown project, CONFLICT when it has ten active keys. Outside a transaction opens its own. */
+export function insertApiKey(db: Db | Tx, key: NewApiKey) {
+  return db.isTransaction ? insertInto(db as Tx, key) : db.transaction().execute((tx) => insertInto(tx, key));
 }
 export type ApiKeyRow = Awaited<ReturnType<typeof insertApiKey>>;
+
+async function insertInto(tx: Tx, key: NewApiKey) {
+  // The row's lock makes the count exact when several keys are made at once.
+  const project = await tx
+    .selectFrom('project')
+    .select('id')
+    .where('id', '=', key.projectId)
+    .where('deleted_at', 'is', null)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  if (!project) throw new ServiceError('NOT_FOUND', 'There is no such project.');
+  const { active } = await tx
+    .selectFrom('api_key')
+    .select((eb) => eb.fn.countAll<number>().as('active'))
+    .where('project_id', '=', key.projectId)
+    .where('revoked_at', 'is', null)
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', sql<Date>`now()`)]))
+    .executeTakeFirstOrThrow();
+  if (active >= ACTIVE_API_KEYS_MAX)
+    throw new ServiceError(
+      'CONFLICT',
+      `The project has ${ACTIVE_API_KEYS_MAX} active API keys, the most it can have: revoke one first.`,
+    );
+  return tx
+    .insertInto('api_key')
+    .values({
+      key_id: key.keyId,
+      project_id: key.projectId,
+      environment: key.environment,
+      name: key.name,
+      secret_hmac: key.secretHmac,
+      expires_at: key.expiresAt ?? null,
+      created_by: key.createdBy ?? null,
+    })
+    .returning(COLUMNS)
+    .executeTakeFirstOrThrow();
+}
 
 /** The key with the HMAC of its secret and where it belongs, revoked and expired ones too; none of deleted projects. */
 export function findApiKey(db: Db | Tx, keyId: string) {
@@ -96,14 +99,31 @@ export function findApiKey(db: Db | Tx, keyId: string) {
 }
 export type FoundApiKey = NonNullable<Awaited<ReturnType<typeof findApiKey>>>;
 
-/** The project's keys, newest first, without their secrets. */
+/** The project's keys, those that are not revoked first, then newest first, without their secrets; 200 at most. */
 export function listApiKeys(db: Db | Tx, projectId: string): Promise<ApiKeyRow[]> {
   return db
     .selectFrom('api_key')
     .select(COLUMNS)
     .where('project_id', '=', projectId)
+    .orderBy(sql`revoked_at is null`, 'desc')
     .orderBy('created_at', 'desc')
     .orderBy('id')
+    .limit(API_KEYS_LISTED_MAX)
+    .execute();
+}
+
+/** Notes that a key was used, to the minute. */
+export async function touchApiKey(db: Db, id: string): Promise<void> {
+  await db
+    .updateTable('api_key')
+    .set({ last_used_at: sql`now()` })
+    .where('id', '=', id)
+    .where((eb) =>
+      eb.or([
+        eb('last_used_at', 'is', null),
+        eb('last_used_at', '<', sql<Date>`now() - interval '1 minute'`),
+      ]),
+    )
     .execute();
 }
 

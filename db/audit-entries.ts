@@ -1,4 +1,5 @@
 // Who changed what: one entry per management write, in the transaction that does it.
+import { sql } from 'kysely';
 import type { Json } from '../flow/definition.ts';
 import type { Db, Tx } from './connect.ts';
 
@@ -28,19 +29,25 @@ export async function insertAuditEntry(tx: Tx, entry: NewAuditEntry): Promise<vo
     .execute();
 }
 
-/** Newest first; `before`: the id of an entry, or the time of one. */
+/** Newest first, made before a time in microseconds since 1970; `at` is in UTC, to the microsecond. */
 export function listAuditEntries(
   db: Db,
   organizationId: string,
-  { before, limit }: { before?: number | Date | undefined; limit: number },
+  { beforeUs, limit }: { beforeUs?: bigint | undefined; limit: number },
 ) {
   return db
     .selectFrom('audit_entry')
-    .select(['id', 'actor', 'action', 'resource_id', 'details', 'request_id', 'created_at'])
+    .select(['actor', 'action', 'resource_id', 'details', 'request_id'])
+    .select(sql<string>`to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`.as('at'))
     .where('organization_id', '=', organizationId)
-    .$if(typeof before === 'number', (query) => query.where('id', '<', before as number))
-    .$if(before instanceof Date, (query) => query.where('created_at', '<', before as Date))
-    .orderBy('id', 'desc')
+    .$if(beforeUs !== undefined, (query) =>
+      query.where(
+        'created_at',
+        '<',
+        sql<Date>`timestamptz 'epoch' + ${String(beforeUs)}::bigint * interval '1 microsecond'`,
+      ),
+    )
+    .orderBy('created_at', 'desc')
     .limit(limit)
     .execute();
 }

@@ -1,7 +1,16 @@
+import { sql } from 'kysely';
 import { ServiceError } from '../flow/errors.ts';
 import type { Db, Tx } from './connect.ts';
 
-const COLUMNS = ['id', 'slug', 'name', 'description', 'balance_microcredits', 'created_at'] as const;
+const COLUMNS = [
+  'id',
+  'slug',
+  'name',
+  'description',
+  'balance_microcredits',
+  'created_at',
+  'updated_at',
+] as const;
 
 /** Throws CONFLICT when the slug is taken. */
 export async function insertOrganization(
@@ -40,5 +49,39 @@ export function listOrganizations(db: Db | Tx): Promise<OrganizationRow[]> {
     .select(COLUMNS)
     .where('deleted_at', 'is', null)
     .orderBy('slug')
+    .execute();
+}
+
+/** Fields of an organization or project that its record allows to change; an absent one stays. */
+export type Named = { name?: string | undefined; description?: string | undefined };
+
+/** The caller has checked that it exists; one that was deleted meanwhile throws NOT_FOUND. */
+export async function updateOrganization(
+  tx: Tx,
+  id: string,
+  { name, description }: Named,
+): Promise<OrganizationRow> {
+  const row = await tx
+    .updateTable('organization')
+    .set({
+      ...(name !== undefined && { name }),
+      ...(description !== undefined && { description }),
+      updated_at: sql`now()`,
+    })
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .returning(COLUMNS)
+    .executeTakeFirst();
+  if (!row) throw new ServiceError('NOT_FOUND', 'There is no such organization.');
+  return row;
+}
+
+/** Soft: its rows stay for operators, its slug is free, and nobody belongs to it any more. */
+export async function deleteOrganization(tx: Tx, id: string): Promise<void> {
+  await tx
+    .updateTable('organization')
+    .set({ deleted_at: sql`now()` })
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
     .execute();
 }

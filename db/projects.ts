@@ -1,5 +1,7 @@
+import { sql } from 'kysely';
 import { ServiceError } from '../flow/errors.ts';
 import type { Db, Tx } from './connect.ts';
+import type { Named } from './organizations.ts';
 
 const COLUMNS = [
   'id',
@@ -12,10 +14,10 @@ const COLUMNS = [
   'updated_at',
 ] as const;
 
-/** Throws CONFLICT when the organization has a project with this slug. */
+/** `userId`: who creates it, an operator when absent. Throws CONFLICT when the organization has a project with this slug. */
 export async function insertProject(
   db: Db | Tx,
-  project: { organizationId: string; slug: string; name: string; description?: string },
+  project: { organizationId: string; slug: string; name: string; description?: string; userId?: string },
 ) {
   const row = await db
     .insertInto('project')
@@ -24,6 +26,7 @@ export async function insertProject(
       slug: project.slug,
       name: project.name,
       description: project.description ?? '',
+      user_id: project.userId ?? null,
     })
     .onConflict((conflict) =>
       conflict.columns(['organization_id', 'slug']).where('deleted_at', 'is', null).doNothing(),
@@ -62,4 +65,51 @@ export function listProjects(db: Db | Tx, organizationId: string): Promise<Proje
     .where('deleted_at', 'is', null)
     .orderBy('slug')
     .execute();
+}
+
+/** Throws NOT_FOUND when it was deleted meanwhile. */
+export async function updateProject(tx: Tx, id: string, { name, description }: Named): Promise<ProjectRow> {
+  const row = await tx
+    .updateTable('project')
+    .set({
+      ...(name !== undefined && { name }),
+      ...(description !== undefined && { description }),
+      updated_at: sql`now()`,
+    })
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .returning(COLUMNS)
+    .executeTakeFirst();
+  if (!row) throw new ServiceError('NOT_FOUND', 'There is no such project.');
+  return row;
+}
+
+/**
+ * Soft deletes projects of an organization, all or one, with their flows; their API keys are revoked. Slugs are free,
+ * runs stay. Answers how many there were.
+ */
+export async function deleteProjects(tx: Tx, organizationId: string, projectId?: string): Promise<number> {
+  const deleted = await tx
+    .updateTable('project')
+    .set({ deleted_at: sql`now()` })
+    .where('organization_id', '=', organizationId)
+    .where('deleted_at', 'is', null)
+    .$if(projectId !== undefined, (query) => query.where('id', '=', projectId as string))
+    .returning('id')
+    .execute();
+  const ids = deleted.map(({ id }) => id);
+  if (ids.length === 0) return 0;
+  await tx
+    .updateTable('flow')
+    .set({ deleted_at: sql`now()` })
+    .where('project_id', 'in', ids)
+    .where('deleted_at', 'is', null)
+    .execute();
+  await tx
+    .updateTable('api_key')
+    .set({ revoked_at: sql`now()` })
+    .where('project_id', 'in', ids)
+    .where('revoked_at', 'is', null)
+    .execute();
+  return ids.length;
 }

@@ -14,6 +14,8 @@ export type NewRun = {
   mode: RunMode;
   environment: Environment;
   input: StoredRunInput;
+  /** Sealed. */
+  modelKeys?: string | undefined;
   callback?: { url: string; events: WebhookEvent[] } | undefined;
 };
 
@@ -32,6 +34,7 @@ export async function insertRun(db: Db | Tx, run: NewRun): Promise<void> {
       input: JSON.stringify(run.input),
       callback_url: run.callback?.url ?? null,
       callback_events: run.callback?.events ?? null,
+      model_keys: run.modelKeys ?? null,
     })
     .onConflict((conflict) => conflict.column('execution_id').doNothing())
     .execute();

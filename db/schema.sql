@@ -10,6 +10,15 @@ AS $function$
       return new;
     end $function$;
 
+CREATE OR REPLACE FUNCTION public.clear_model_keys()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      new.model_keys := null;
+      return new;
+    end $function$;
+
 CREATE OR REPLACE FUNCTION public.notify_api_key()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -139,6 +148,16 @@ CREATE TABLE membership (
   constraint membership_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'member'::text])))
 );
 
+CREATE TABLE model_key (
+  organization_id uuid not null,
+  provider text not null,
+  secret text not null,
+  preview text not null,
+  created_by text not null,
+  updated_at timestamp with time zone not null default now(),
+  constraint model_key_pkey PRIMARY KEY (organization_id, provider)
+);
+
 CREATE TABLE organization (
   id uuid not null default gen_random_uuid(),
   slug text not null,
@@ -190,6 +209,7 @@ CREATE TABLE run (
   cancel_requested_at timestamp with time zone,
   callback_url text,
   callback_events text[],
+  model_keys text,
   constraint run_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
   constraint run_mode_check CHECK ((mode = ANY (ARRAY['execute'::text, 'jobs'::text]))),
   constraint run_pkey PRIMARY KEY (execution_id),
@@ -243,7 +263,7 @@ CREATE TABLE webhook_secret (
 
 CREATE INDEX api_key_project ON public.api_key USING btree (project_id) WHERE (revoked_at IS NULL);
 
-CREATE INDEX audit_entry_by_organization ON public.audit_entry USING btree (organization_id, id DESC);
+CREATE INDEX audit_entry_by_organization ON public.audit_entry USING btree (organization_id, created_at DESC);
 
 CREATE INDEX idempotency_key_age ON public.idempotency_key USING btree (created_at);
 
@@ -287,6 +307,8 @@ ALTER TABLE ledger_entry ADD CONSTRAINT ledger_entry_organization_id_fkey FOREIG
 
 ALTER TABLE membership ADD CONSTRAINT membership_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
 
+ALTER TABLE model_key ADD CONSTRAINT model_key_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
+
 ALTER TABLE project ADD CONSTRAINT project_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
 
 ALTER TABLE run ADD CONSTRAINT run_flow_id_fkey FOREIGN KEY (flow_id) REFERENCES flow(id);
@@ -310,3 +332,5 @@ CREATE TRIGGER api_key_changed AFTER UPDATE OF revoked_at, expires_at ON public.
 CREATE TRIGGER flow_version_immutable BEFORE DELETE OR UPDATE ON public.flow_version FOR EACH ROW EXECUTE FUNCTION refuse_version_change();
 
 CREATE TRIGGER run_ended AFTER UPDATE OF status ON public.run FOR EACH ROW WHEN (((old.status = 'started'::text) AND (new.status <> 'started'::text) AND (('flow.'::text || new.status) = ANY (new.callback_events)))) EXECUTE FUNCTION add_webhook_delivery();
+
+CREATE TRIGGER run_ending BEFORE UPDATE OF status ON public.run FOR EACH ROW WHEN (((new.status <> 'started'::text) AND (new.model_keys IS NOT NULL))) EXECUTE FUNCTION clear_model_keys();

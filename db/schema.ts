@@ -111,6 +111,8 @@ export interface RunTable {
   finished_at: Date | null;
   reconciled_at: Date | null;
   cancel_requested_at: Date | null;
+  /** Keys its request brought, encrypted; null once it has ended. */
+  model_keys: string | null;
   /** Both or neither. */
   callback_url: string | null;
   callback_events: WebhookEvent[] | null;
@@ -168,6 +170,16 @@ export interface IdempotencyKeyTable {
   digest: Buffer;
   execution_id: string;
   created_at: Now;
+}
+
+/** An organization's own key for a model provider, encrypted. */
+export interface ModelKeyTable {
+  organization_id: string;
+  provider: string;
+  secret: string;
+  preview: string;
+  created_by: string;
+  updated_at: Now;
 }
 
 /** Who changed what: one row per management write, in its transaction. */
@@ -236,6 +248,7 @@ export interface Schema {
   organization: OrganizationTable;
   membership: MembershipTable;
   audit_entry: AuditEntryTable;
+  model_key: ModelKeyTable;
   project: ProjectTable;
   api_key: ApiKeyTable;
   flow: FlowTable;

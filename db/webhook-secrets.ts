@@ -38,20 +38,24 @@ export async function getSigningSecret(
 
 /**
  * Makes `secret` the current one and the current one the previous; repeated with the same secret it changes nothing.
- * The first secret of an organization has no previous one, and so no grace.
+ * The first secret of an organization has no previous one, and so no grace. `record` is called where it changes.
  */
 export function rotateSigningSecret(
   db: Db,
   encryption: Encryption,
   organizationId: string,
   secret: string,
+  record: (tx: Tx) => Promise<void>,
 ): Promise<SigningSecret> {
   return db.transaction().execute(async (tx) => {
-    if (await insertFirst(tx, encryption, organizationId, secret, sql<Date>`now()`))
+    if (await insertFirst(tx, encryption, organizationId, secret, sql<Date>`now()`)) {
+      await record(tx);
       return getSigningSecret(tx, encryption, organizationId);
+    }
     const row = await selectSecret(tx, organizationId).forUpdate().executeTakeFirstOrThrow();
     const { version, current } = open(encryption, organizationId, row);
-    if (current !== secret)
+    if (current !== secret) {
+      await record(tx);
       await tx
         .updateTable('webhook_secret')
         .set({
@@ -64,6 +68,7 @@ export function rotateSigningSecret(
         })
         .where('organization_id', '=', organizationId)
         .execute();
+    }
     return getSigningSecret(tx, encryption, organizationId);
   });
 }

@@ -41,7 +41,7 @@ export type Weir = {
   createTenant(options?: { credits?: number }): Promise<Tenant>;
   /** Publishes a flow as production; answers its path below /api/v1/seq. */
   createFlow(tenant: Tenant, steps: Step[]): Promise<string>;
-  /** Sends JSON (or `raw` as it is) to a path below /api/v1/seq, or /api/v1 when it begins with a slash. */
+  /** Sends JSON (or `raw`) to a path below /api/v1/seq, or /api/v1 where it begins with a slash; `url`: of another API. */
   call(
     method: string,
     path: string,

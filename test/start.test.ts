@@ -77,6 +77,20 @@ describe('npm start', function () {
     assert.match(output, /"status": "completed"/);
   });
 
+  it('signs users in: prints the accounts it made, and weir token gets a token that the API takes', async () => {
+    assert.match(output, /^ {2}owner@weir\.local +\S{16}$/m);
+    const weir = path.join(root, 'cli/weir.js');
+    const command = [weir, 'token'];
+    const { stdout } = await run(process.execPath, command, { env: { ...env, WEIR_STATE_DIR: stateFolder } });
+    const headers = { authorization: `Bearer ${stdout.trim()}` };
+    const answer = await fetch(`${printed('API')}/api/v1/organizations`, { headers });
+    const { organizations } = (await answer.json()) as { organizations: { slug: string; role: string }[] };
+    assert.deepEqual(
+      organizations.map(({ slug, role }) => [slug, role]),
+      [['demo', 'owner']],
+    );
+  });
+
   it('prints a curl line that runs the demo flow as it stands', async () => {
     const answer = await runCurl();
     assert.equal(answer.status, 'completed');

@@ -4,6 +4,7 @@ import { createActivities } from '../activities/index.ts';
 import { createSandbox } from '../activities/sandbox/sandbox.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../db/connect.ts';
+import { createEncryption } from '../db/encrypt.ts';
 import { createLocalRuns, type LocalRuns } from '../db/local-runs.ts';
 import { createValidator } from '../json-schema/validator.ts';
 import { createRegistry } from '../models/registry.ts';
@@ -38,6 +39,8 @@ export async function createFlowWorker(deps: {
       validator,
       registry: createRegistry({ file: config.modelsFile }),
       providers: config.providers,
+      providerUrls: config.providerUrls,
+      encryption: createEncryption(config.secretsKeys),
       localRuns: deps.localRuns ?? createLocalRuns(),
     }),
     maxConcurrentActivityTaskExecutions: config.modelConcurrency,

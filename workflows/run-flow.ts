@@ -52,6 +52,7 @@ export async function runFlow({ executionId, steps, callback }: RunInput): Promi
 
 const REASONS: { [code: string]: FailureReason } = {
   INSUFFICIENT_CREDITS: 'credits_exhausted',
+  BYOK_REJECTED: 'byok_rejected',
 };
 
 function describe(error: unknown): (RunOutcome & { status: 'failed' })['error'] {

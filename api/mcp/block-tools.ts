@@ -3,12 +3,16 @@ import { z } from 'zod';
 import { type JsonSchema, PROCESSOR_TYPES, type SequentialStep, type Step } from '../../flow/definition.ts';
 import { addBlock, changeStep, moveStep, removeStep } from '../../flow/edit-tree.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { blockFields, jsonSchema, nameSchema, processorConfig } from '../flow-schema.ts';
+import { blockFields, nameSchema, processorConfig } from '../flow-schema.ts';
 import { flowId, placeFields, stepId } from './shapes.ts';
 import { defineTool, type ToolCall } from './tool.ts';
 import { editDraft, editedDraft } from './write-flow.ts';
 
-const { model, prompt, inputSchema, outputSchema } = blockFields;
+const { model, prompt } = blockFields;
+/** Written out where it is used: not every client follows a $ref in what a tool takes. */
+const schemaObject = z
+  .looseObject({}, { error: 'is a JSON Schema as an object, such as {"type": "object"}' })
+  .meta({ description: 'A JSON Schema (2020-12) as an object.' }) as unknown as z.ZodType<JsonSchema>;
 const processorType = z.enum(PROCESSOR_TYPES).meta({
   description:
     'llm: asks a model, whose name update_block sets; code: runs JavaScript; passthrough: hands its input on.',
@@ -52,8 +56,8 @@ const updateBlock = defineTool({
     processor_type: processorType.optional(),
     model: model.nullable().meta({ description: 'provider/model, such as openai/gpt-5-mini.' }),
     prompt: prompt.nullable(),
-    inputSchema: inputSchema.nullable(),
-    outputSchema: outputSchema.nullable(),
+    inputSchema: schemaObject.nullish(),
+    outputSchema: schemaObject.nullish(),
     processor_config: processorConfig.nullish().meta({ description: 'Replaced as a whole.' }),
   }),
   output: editedDraft,
@@ -100,7 +104,7 @@ const updateBlockOutputSchema = defineTool({
   description: `Sets the JSON Schema that the output of a block in the draft must meet; a model is told it. ${NOT_DESTROYED}`,
   scope: 'flows:write',
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
-  input: z.strictObject({ flow_id: flowId, step_id: stepId, content: jsonSchema }),
+  input: z.strictObject({ flow_id: flowId, step_id: stepId, content: schemaObject }),
   output: editedDraft,
   async run(call, { flow_id, step_id, content }) {
     await checkSchema(call, 'content', content);

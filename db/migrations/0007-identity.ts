@@ -35,5 +35,25 @@ const STATEMENTS = [
     request_id uuid not null,
     created_at timestamptz not null default clock_timestamp()
   )`,
-  `create index audit_entry_by_organization on audit_entry (organization_id, id desc)`,
+  `create index audit_entry_by_organization on audit_entry (organization_id, created_at desc)`,
+
+  // Secrets as db/encrypt.ts writes them.
+  `create table model_key (
+    organization_id uuid not null references organization (id),
+    provider text not null,
+    secret text not null,
+    preview text not null,
+    created_by text not null,
+    updated_at timestamptz not null default now(),
+    primary key (organization_id, provider)
+  )`,
+  // Keys that came with a run's request end with the run, whoever ends it.
+  `alter table run add column model_keys text`,
+  `create function clear_model_keys() returns trigger language plpgsql as $$
+    begin
+      new.model_keys := null;
+      return new;
+    end $$`,
+  `create trigger run_ending before update of status on run for each row
+    when (new.status <> 'started' and new.model_keys is not null) execute function clear_model_keys()`,
 ];

@@ -51,7 +51,11 @@ describe('API reference', () => {
     for (const [path, item] of Object.entries(document.paths))
       for (const [method, { parameters, responses }] of Object.entries(item)) {
         const starts = method === 'post' && /\/(execute|jobs)$/.test(path);
-        const header = path.endsWith('/events') ? ['Last-Event-ID'] : starts ? ['Idempotency-Key'] : [];
+        const header = path.endsWith('/events')
+          ? ['Last-Event-ID']
+          : starts
+            ? ['Idempotency-Key', 'X-Weir-Model-Key']
+            : [];
         for (const [status, { headers }] of Object.entries(responses)) {
           const limits =
             status === '401' ? [] : ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];

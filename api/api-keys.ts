@@ -1,0 +1,135 @@
+// API keys of a project (spec: "API key format", Roles).
+import type { z } from 'zod';
+import { type ApiKeyRow, insertApiKey, listApiKeys, revokeApiKey } from '../db/api-keys.ts';
+import { throughOutage } from '../db/through-outage.ts';
+import { mintApiKey } from './api-key.ts';
+import { audited } from './audited.ts';
+import { authenticateUser } from './authenticate.ts';
+import type { ApiDeps, ApiMiddleware, Route } from './context.ts';
+import { readBody } from './json-body.ts';
+import { limitRate } from './limit-rate.ts';
+import { loadProject } from './load-project.ts';
+import * as example from './management-examples.ts';
+import { conflict, PROJECTS_PATH, ROLE_ERRORS, USERS_ONLY } from './management-operations.ts';
+import { apiKeyList, apiKeyRecord, createApiKeyRequest, newApiKey } from './management-schema.ts';
+import { answer, BODY_ERRORS, body } from './operations.ts';
+
+const API_KEYS_PATH = `${PROJECTS_PATH}/:project_id/api-keys`;
+const common = { tags: ['API keys'], security: USERS_ONLY };
+
+export function apiKeyRoutes(deps: ApiDeps): Route[] {
+  const first = [authenticateUser(deps), limitRate(deps), loadProject(deps, 'admin')];
+  return [
+    {
+      method: 'post',
+      path: API_KEYS_PATH,
+      operation: {
+        ...common,
+        operationId: 'createApiKey',
+        summary: 'Make an API key (owners and admins)',
+        requestBody: body(createApiKeyRequest, { key: example.apiKeyRequest }),
+        responses: {
+          201: answer('The key, in full this once.', newApiKey, { key: example.mintedApiKey }),
+          ...ROLE_ERRORS,
+          ...conflict(
+            'Ten keys are active.',
+            'The project has 10 active API keys, the most it can have: revoke one first.',
+          ),
+          ...BODY_ERRORS,
+        },
+      },
+      handlers: [...first, readBody(createApiKeyRequest), createApiKey(deps)],
+    },
+    {
+      method: 'get',
+      path: API_KEYS_PATH,
+      operation: {
+        ...common,
+        operationId: 'listApiKeys',
+        summary: 'The keys of a project, without their secrets (owners and admins)',
+        responses: { 200: answer('The keys.', apiKeyList, { keys: example.apiKeys }), ...ROLE_ERRORS },
+      },
+      handlers: [...first, listKeys(deps)],
+    },
+    {
+      method: 'delete',
+      path: `${API_KEYS_PATH}/:key_id`,
+      operation: {
+        ...common,
+        operationId: 'revokeApiKey',
+        summary: 'Revoke a key (owners and admins)',
+        description: 'It stops working within 10 s in every process. May be repeated.',
+        responses: {
+          200: answer('The revoked key.', apiKeyRecord, { key: example.revokedApiKey }),
+          ...ROLE_ERRORS,
+        },
+      },
+      handlers: [...first, revokeKey(deps)],
+    },
+  ];
+}
+
+function createApiKey(deps: ApiDeps): ApiMiddleware {
+  return async function createApiKey(ctx) {
+    const { environment, name, expires_at } = ctx.state.body as z.infer<typeof createApiKeyRequest>;
+    const { id: projectId, organization_id: organizationId } = ctx.state.project;
+    const { plaintext, keyId, secretHmac } = mintApiKey(environment, deps.config.apiKeyPepper);
+    const row = await audited(deps, ctx, async (tx, record) => {
+      const details = { project_id: projectId, environment, name };
+      await record({ organizationId, action: 'api_key.create', resourceId: keyId, details });
+      return insertApiKey(tx, {
+        projectId,
+        keyId,
+        environment,
+        name,
+        secretHmac,
+        createdBy: ctx.state.user.userId,
+        ...(expires_at && { expiresAt: expires_at }),
+      });
+    });
+    ctx.status = 201;
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = { ...toApiKey(row), key: plaintext };
+  };
+}
+
+function listKeys({ db }: ApiDeps): ApiMiddleware {
+  return async function listKeys(ctx) {
+    const rows = await throughOutage(() => listApiKeys(db, ctx.state.project.id));
+    ctx.body = { apiKeys: rows.map(toApiKey) };
+  };
+}
+
+function revokeKey(deps: ApiDeps): ApiMiddleware {
+  return async function revokeKey(ctx) {
+    const { id: projectId, organization_id: organizationId } = ctx.state.project;
+    const { key_id: keyId = '' } = ctx.params;
+    const row = await audited(deps, ctx, async (tx, record) => {
+      const revoked = await revokeApiKey(tx, projectId, keyId.replaceAll('\0', ''));
+      const details = { project_id: projectId };
+      await record({ organizationId, action: 'api_key.revoke', resourceId: revoked.key_id, details });
+      return revoked;
+    });
+    ctx.body = toApiKey(row);
+  };
+}
+
+function toApiKey(row: ApiKeyRow) {
+  return {
+    keyId: row.key_id,
+    projectId: row.project_id,
+    environment: row.environment,
+    name: row.name,
+    state: stateOf(row),
+    createdBy: row.created_by,
+    createdAt: row.created_at.toISOString(),
+    expiresAt: row.expires_at?.toISOString() ?? null,
+    revokedAt: row.revoked_at?.toISOString() ?? null,
+    lastUsedAt: row.last_used_at?.toISOString() ?? null,
+  };
+}
+
+function stateOf(row: ApiKeyRow): 'revoked' | 'expired' | 'active' {
+  if (row.revoked_at) return 'revoked';
+  return row.expires_at && row.expires_at <= new Date() ? 'expired' : 'active';
+}

@@ -1,0 +1,61 @@
+// What the API reference shows of the management API.
+const times = { createdAt: '2026-01-31T12:00:00.000Z', updatedAt: '2026-01-31T12:00:00.000Z' };
+const organizationId = '7d0b4c36-9d0f-4c3e-8a1e-2f8c1c3f7a10';
+const user = 'auth0|5f7c8ec7c33c6c004bbafe82';
+
+export const newOrganization = { name: 'Acme', slug: 'acme', description: 'Makes everything.' };
+export const renaming = { name: 'Acme Corporation' };
+export const organization = { id: organizationId, ...newOrganization, role: 'owner', ...times };
+export const organizationPage = { organizations: [organization], hasMore: false, nextCursor: null };
+
+export const newMember = { user_id: user, role: 'member' };
+export const roleChange = { role: 'admin' };
+export const member = { organizationId, ...newMember, ...times };
+export const memberPage = { members: [member], hasMore: true, nextCursor: user };
+
+const named = { name: 'Support', slug: 'support', description: '' };
+export const newProject = { ...named, organization_id: organizationId };
+export const project = {
+  id: '4b1f3f3e-6a39-4f0c-9f43-0f6a1f9c2d11',
+  ...named,
+  organizationId,
+  userId: user,
+  ...times,
+};
+export const projectPage = { projects: [project], hasMore: false, nextCursor: null };
+
+export const apiKeyRequest = { environment: 'live', name: 'backend', expires_at: '2030-01-31T12:00:00Z' };
+export const apiKey = {
+  keyId: '7OT270Xd',
+  projectId: project.id,
+  environment: 'live',
+  name: 'backend',
+  state: 'active',
+  createdBy: user,
+  createdAt: times.createdAt,
+  expiresAt: '2030-01-31T12:00:00.000Z',
+  revokedAt: null,
+  lastUsedAt: '2026-02-01T08:30:00.000Z',
+};
+export const mintedApiKey = {
+  ...apiKey,
+  lastUsedAt: null,
+  key: 'weir_live_7OT270Xd_l9SMzt1TCAYXN0uxlOXiNWRuRGGYr4Yh',
+};
+export const revokedApiKey = { ...apiKey, state: 'revoked', revokedAt: '2026-02-02T00:00:00.000Z' };
+export const apiKeys = { apiKeys: [apiKey] };
+
+export const auditPage = {
+  entries: [
+    {
+      at: '2026-01-31T12:00:00.123456Z',
+      actor: user,
+      action: 'api_key.create',
+      resourceId: '7OT270Xd',
+      details: { project_id: project.id, environment: 'live', name: 'backend' },
+      requestId: '1d9cbb4e-9d6c-4e3b-b1c8-5d3a4f2e7f10',
+    },
+  ],
+  hasMore: true,
+  nextCursor: '2026-01-31T12:00:00.123456Z',
+};

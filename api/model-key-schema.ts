@@ -1,0 +1,35 @@
+// Keys of model providers that an organization brings.
+import { z } from 'zod';
+
+const KEY_MAX_LENGTH = 500;
+
+/** As providers issue them: visible ASCII, which fits into a header. */
+export const modelKeySchema = z
+  .string()
+  .min(1)
+  .max(KEY_MAX_LENGTH)
+  .regex(/^[!-+\--~]*$/, 'takes visible ASCII characters only, no spaces and commas');
+
+export const setModelKeyRequest = z.strictObject({ key: modelKeySchema }).meta({ id: 'SetModelKey' });
+
+export const modelKeyRecord = z
+  .object({
+    provider: z.string().meta({ description: 'Prefix of its models.' }),
+    keyPreview: z
+      .string()
+      .meta({ description: 'The last characters of the key, which is never shown again.' }),
+    createdBy: z.string().meta({ description: 'The user who set it.' }),
+    updatedAt: z.iso.datetime(),
+  })
+  .meta({ id: 'ModelKey' });
+
+export const modelKeyList = z
+  .object({ modelKeys: z.array(modelKeyRecord) })
+  .meta({ id: 'ModelKeyList', description: 'At most one of each provider.' });
+
+export const modelKeyExample = {
+  provider: 'openai',
+  keyPreview: '…f3Qa',
+  createdBy: 'auth0|5f7c8ec7c33c6c004bbafe82',
+  updatedAt: '2026-01-31T12:00:00.000Z',
+};

@@ -1,0 +1,47 @@
+import { type Command, Option } from 'commander';
+import { userIdSchema } from '../api/user-id.ts';
+import type { Db } from '../db/connect.ts';
+import { insertMember, listMembers, type MemberRow } from '../db/memberships.ts';
+import type { Role } from '../db/schema.ts';
+import { ServiceError } from '../flow/errors.ts';
+import { type Answer, answering, moment, table } from './answer.ts';
+import { getOrganization } from './find-by-path.ts';
+
+const LISTED_MAX = 1_000;
+
+export function addMemberCommands(program: Command): void {
+  const member = program.command('member').description('users who belong to an organization');
+  member
+    .command('add')
+    .description('let a user in; the first owner of an organization that an operator created')
+    .argument('<org>')
+    .argument('<userId>', 'the `sub` of their tokens')
+    .addOption(new Option('--role <role>').choices(['owner', 'admin', 'member']).default('member'))
+    .action(answering(add));
+  member.command('list').description('members by user id').argument('<org>').action(answering(list));
+}
+
+async function add(db: Db, slug: string, userId: string, { role }: { role: Role }): Promise<Answer> {
+  if (!userIdSchema.safeParse(userId).success)
+    throw new ServiceError('VALIDATION_ERROR', `${JSON.stringify(userId)} is no user id.`);
+  const { id: organizationId } = await getOrganization(db, slug);
+  const row = await insertMember(db, { organizationId, userId, role });
+  return { json: toJson(row), text: `Added ${userId} to ${slug} as ${role}.` };
+}
+
+async function list(db: Db, slug: string): Promise<Answer> {
+  const { id } = await getOrganization(db, slug);
+  const members = (await listMembers(db, id, { limit: LISTED_MAX })).map(toJson);
+  return {
+    json: members,
+    text: table(
+      ['user', 'role', 'since'],
+      members.map(({ userId, role, createdAt }) => [userId, role, moment(createdAt)]),
+      'The organization has no members: weir member add <org> <userId>.',
+    ),
+  };
+}
+
+function toJson(row: MemberRow) {
+  return { userId: row.user_id, role: row.role, createdAt: row.created_at };
+}

@@ -1,0 +1,188 @@
+// Model keys that callers bring, and what becomes of them.
+import assert from 'node:assert/strict';
+import { createEncryption } from '../../db/encrypt.ts';
+import { findModelKey } from '../../db/model-keys.ts';
+import { llm } from '../blocks.ts';
+import { type IdentityProvider, startIdentityProvider } from '../fakes/identity-provider.ts';
+import { answer, type FakeModelServer, hang, respond, startFakeModelServer } from '../fakes/model-server.ts';
+import { startWeir, type Weir } from '../harness.ts';
+import { createOrganization, type Organization } from '../organization.ts';
+
+const OWN = 'sk-own-key-of-acme';
+const SENT = 'sk-key-of-one-request';
+
+describe('own model keys', () => {
+  let models: FakeModelServer;
+  let provider: IdentityProvider;
+  let weir: Weir;
+  let acme: Organization;
+  let flow: string;
+  before(async () => {
+    models = await startFakeModelServer();
+    provider = await startIdentityProvider();
+    const env = { DEMO_BASE_URL: models.provider.baseUrl, DEMO_API_KEY: 'key-of-the-service' };
+    weir = await startWeir({ env: { ...provider.env, ...env } });
+  });
+  beforeEach(async () => {
+    acme = await createOrganization(weir, provider);
+    flow = await weir.createFlow(acme, [llm('ask', 'Hello', 'demo/chat')]);
+  });
+  after(async () => {
+    await weir.stop();
+    await provider.close();
+    await models.close();
+  });
+
+  const path = (name = 'demo') => `/organizations/${acme.organizationId}/model-keys/${name}`;
+  const setKey = (body: unknown = { key: OWN }) => weir.call('PUT', path(), { key: acme.token.admin, body });
+  const execute = (header?: string) =>
+    weir.call('POST', `${flow}/execute`, {
+      key: acme.key,
+      body: { message: '' },
+      ...(header !== undefined && { headers: { 'x-weir-model-key': header } }),
+    });
+  const lastKey = () => models.calls.at(-1)?.headers.authorization;
+  const cost = async (executionId: string) =>
+    (await weir.call('GET', `${flow}/jobs/${executionId}`, { key: acme.key })).body.cost;
+  const everything = async () => {
+    const rows = [
+      await weir.db.selectFrom('run').selectAll().execute(),
+      await weir.db.selectFrom('block_run').selectAll().execute(),
+      await weir.db.selectFrom('model_key').selectAll().execute(),
+      await weir.db.selectFrom('audit_entry').selectAll().execute(),
+    ];
+    return JSON.stringify(rows);
+  };
+
+  it('of the organization are used instead of the service’s, uncharged, from the next call on', async () => {
+    models.will(answer('paid'), answer('own'), answer('paid'));
+    const paid = await execute();
+    assert.equal(lastKey(), 'Bearer key-of-the-service');
+    assert.ok((await cost(paid.body.executionId)) > 0);
+    assert.equal((await setKey()).status, 200);
+    const own = await execute();
+    assert.deepEqual([own.body.result, lastKey()], ['own', `Bearer ${OWN}`]);
+    assert.equal(await cost(own.body.executionId), 0);
+    assert.equal((await weir.call('DELETE', path(), { key: acme.token.admin })).status, 204);
+    await execute();
+    assert.equal(lastKey(), 'Bearer key-of-the-service');
+  });
+
+  it('of another organization are not', async () => {
+    await setKey();
+    const other = await weir.createTenant();
+    const theirs = await weir.createFlow(other, [llm('ask', 'Hello', 'demo/chat')]);
+    models.will(answer('paid'));
+    await weir.call('POST', `${theirs}/execute`, { key: other.key, body: { message: '' } });
+    assert.equal(lastKey(), 'Bearer key-of-the-service');
+  });
+
+  it('of a request come before those of the organization, for that run alone', async () => {
+    await setKey();
+    models.will(answer('sent'), answer('own'));
+    assert.equal((await execute(`demo=${SENT}`)).body.result, 'sent');
+    assert.equal(lastKey(), `Bearer ${SENT}`);
+    await execute();
+    assert.equal(lastKey(), `Bearer ${OWN}`);
+  });
+
+  it('of a request are kept encrypted while the run lasts, and gone when it ends', async () => {
+    models.will(hang);
+    const called = models.nextCall();
+    const ended = execute(`demo=${SENT}`);
+    const response = await called;
+    const stored = () =>
+      weir.db.selectFrom('run').select('model_keys').where('status', '=', 'started').executeTakeFirst();
+    assert.match((await stored())?.model_keys ?? '', /^[\w-]+:/);
+    assert.ok(!(await everything()).includes(SENT));
+    answer('late')(response);
+    const { executionId } = (await ended).body;
+    const run = await weir.db
+      .selectFrom('run')
+      .select('model_keys')
+      .where('execution_id', '=', executionId)
+      .executeTakeFirstOrThrow();
+    assert.equal(run.model_keys, null);
+    const history = await weir.client.workflow.getHandle(executionId).fetchHistory();
+    assert.ok(!JSON.stringify(history).includes(SENT));
+  });
+
+  it('that the provider rejects end the run with byok_rejected, without being repeated anywhere', async () => {
+    models.will(respond(401, { error: { message: `Incorrect API key provided: ${SENT}` } }));
+    const { body } = await execute(`demo=${SENT}`);
+    assert.deepEqual([body.status, body.failureReason], ['failed', 'byok_rejected']);
+    assert.ok(!JSON.stringify(body).includes(SENT));
+    assert.ok(!(await everything()).includes(SENT));
+  });
+
+  it('of the service that the provider rejects end it with error', async () => {
+    models.will(respond(401, { error: { message: 'Incorrect API key' } }));
+    assert.equal((await execute()).body.failureReason, 'error');
+  });
+
+  it('are masked wherever they are shown, and encrypted where they are kept', async () => {
+    const set = await setKey();
+    assert.deepEqual([set.body.provider, set.body.keyPreview], ['demo', '…acme']);
+    const one = await weir.call('GET', path(), { key: acme.token.owner });
+    assert.deepEqual(one.body, set.body);
+    const list = await weir.call('GET', `/organizations/${acme.organizationId}/model-keys`, {
+      key: acme.token.owner,
+    });
+    assert.deepEqual(list.body, { modelKeys: [set.body, { ...set.body, ...list.body.modelKeys[1] }] });
+    assert.ok(!(await everything()).includes(OWN));
+  });
+
+  it('are bound to their organization: copied to another row they cannot be read', async () => {
+    await setKey();
+    const other = await createOrganization(weir, provider);
+    await weir.db
+      .insertInto('model_key')
+      .columns(['organization_id', 'provider', 'secret', 'preview', 'created_by'])
+      .expression((eb) =>
+        eb
+          .selectFrom('model_key')
+          .select((row) => [
+            row.val(other.organizationId).as('organization_id'),
+            'provider',
+            'secret',
+            'preview',
+            'created_by',
+          ])
+          .where('organization_id', '=', acme.organizationId)
+          .where('provider', '=', 'demo'),
+      )
+      .execute();
+    const theirs = await weir.createFlow(other, []);
+    const started = await weir.call('POST', `${theirs}/jobs`, { key: other.key, body: { message: '' } });
+    const encryption = createEncryption(weir.config.secretsKeys);
+    await assert.rejects(findModelKey(weir.db, encryption, started.body.executionId, 'demo'));
+  });
+
+  it('are refused for providers this service does not know, and in forms that no key has', async () => {
+    assert.equal(
+      (await weir.call('PUT', path('evil'), { key: acme.token.admin, body: { key: OWN } })).status,
+      404,
+    );
+    for (const body of [
+      {},
+      { key: '' },
+      { key: 'a b' },
+      { key: 'ключ' },
+      { key: OWN, baseUrl: 'http://evil' },
+    ])
+      assert.equal((await setKey(body)).status, 422, JSON.stringify(body));
+    for (const header of [
+      'demo',
+      'evil=key',
+      `demo=${'x'.repeat(501)}`,
+      '=',
+      'demo=a b',
+      'demo=',
+      'toString=x',
+    ]) {
+      const { status, body } = await execute(header);
+      assert.deepEqual([status, body.detail?.code], [422, 'VALIDATION_ERROR'], header);
+      assert.equal(body.detail.errors[0].field, 'X-Weir-Model-Key');
+    }
+  });
+});

@@ -1,0 +1,254 @@
+// Every route for every kind of caller, of the own and of a foreign organization.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { apiRoutes } from '../../api/app.ts';
+import { finishRun } from '../../db/runs.ts';
+import { type IdentityProvider, startIdentityProvider } from '../fakes/identity-provider.ts';
+import { startWeir, type Weir } from '../harness.ts';
+import { createOrganization, type Organization } from '../organization.ts';
+
+type Expected = { member: number; admin: number; owner: number };
+type Row = Expected & { body?: (about: Organization) => unknown; query?: string };
+const all = (status: number) => ({ member: status, admin: status, owner: status });
+const admins = (status: number) => ({ member: 403, admin: status, owner: status });
+
+const O = '/api/v1/organizations';
+const P = '/api/v1/projects';
+/** What each role gets. */
+const MANAGEMENT: { [route: string]: Row } = {
+  [`post ${O}`]: { ...all(201), body: () => ({ name: 'New', slug: `new-${randomUUID()}` }) },
+  [`get ${O}`]: all(200),
+  [`get ${O}/by-slug/:slug`]: all(200),
+  [`get ${O}/:org_id`]: all(200),
+  [`put ${O}/:org_id`]: { ...admins(200), body: () => ({ name: 'Renamed' }) },
+  [`delete ${O}/:org_id`]: { member: 403, admin: 403, owner: 204 },
+  [`post ${O}/:org_id/members`]: { ...admins(201), body: () => ({ user_id: 'newcomer', role: 'member' }) },
+  [`get ${O}/:org_id/members`]: all(200),
+  [`put ${O}/:org_id/members/:member_user_id`]: { ...admins(200), body: () => ({ role: 'admin' }) },
+  [`delete ${O}/:org_id/members/:member_user_id`]: admins(204),
+  [`get ${O}/:org_id/audit-log`]: admins(200),
+  [`get ${O}/:org_id/model-keys`]: admins(200),
+  [`get ${O}/:org_id/model-keys/:provider`]: admins(200),
+  [`put ${O}/:org_id/model-keys/:provider`]: { ...admins(200), body: () => ({ key: 'sk-key' }) },
+  [`delete ${O}/:org_id/model-keys/:provider`]: admins(204),
+  [`post ${P}`]: {
+    ...admins(201),
+    body: ({ organizationId }) => ({ name: 'New', slug: 'new', organization_id: organizationId }),
+  },
+  [`get ${P}`]: all(200),
+  [`get ${P}/by-slug/:slug`]: all(200),
+  [`get ${P}/:project_id`]: all(200),
+  [`put ${P}/:project_id`]: { ...admins(200), body: () => ({ description: 'Changed' }) },
+  [`delete ${P}/:project_id`]: admins(204),
+  [`post ${P}/:project_id/api-keys`]: { ...admins(201), body: () => ({ environment: 'test', name: 'k' }) },
+  [`get ${P}/:project_id/api-keys`]: admins(200),
+  [`delete ${P}/:project_id/api-keys/:key_id`]: admins(200),
+};
+/** Without a resource in the path, a foreign caller simply sees their own. */
+const OF_CALLER = [`post ${O}`, `get ${O}`, `get ${P}`];
+
+describe('roles', () => {
+  let provider: IdentityProvider;
+  let weir: Weir;
+  let other: Organization;
+  before(async () => {
+    provider = await startIdentityProvider();
+    weir = await startWeir({ env: provider.env, worker: false });
+    other = await createOrganization(weir, provider);
+  });
+  after(async () => {
+    await weir.stop();
+    await provider.close();
+  });
+
+  const routes = () => apiRoutes(weir as never).map(({ method, path }) => `${method} ${path}`);
+  /** The values of every parameter: of `about`, or such as nobody has. */
+  const parameters = (about: Organization | undefined, more: Record<string, string> = {}) => ({
+    org_id: about?.organizationId ?? randomUUID(),
+    project_id: about?.projectId ?? randomUUID(),
+    member_user_id: encodeURIComponent(about?.users.member ?? 'nobody'),
+    key_id: about?.keyId ?? 'AAAAAAAA',
+    slug: about?.organization ?? 'unknown',
+    provider: 'openai',
+    ...more,
+  });
+  const send = (route: string, values: Record<string, string>, key: string | undefined, body?: unknown) => {
+    const [method = '', path = ''] = route.split(' ');
+    const url = path.replace('/api/v1', '').replaceAll(/:(\w+)/g, (_, name: string) => values[name] ?? '');
+    return weir.call(method.toUpperCase(), url, { key, body });
+  };
+  const slugOf = (route: string, about: Organization | undefined) =>
+    parameters(about, route.includes(P) ? { slug: about ? 'project' : 'unknown' } : {});
+
+  it('are tested for every route of the management API', () => {
+    const managed = routes().filter((route) => !route.includes('/seq/') && !route.includes('/webhooks/'));
+    assert.deepEqual(managed.sort(), Object.keys(MANAGEMENT).sort());
+  });
+
+  for (const [route, { body, ...expected }] of Object.entries(MANAGEMENT))
+    describe(route, () => {
+      for (const [role, status] of Object.entries(expected))
+        it(`answers ${status} to the ${role}`, async () => {
+          const about = await createOrganization(weir, provider);
+          const answer = await send(route, slugOf(route, about), about.token[role as 'owner'], body?.(about));
+          assert.equal(answer.status, status, JSON.stringify(answer.body));
+          if (status === 403) assert.equal(answer.body.detail.code, 'FORBIDDEN');
+        });
+
+      it('answers 401 without a token, with one that is not valid, and with an API key', async () => {
+        const about = await createOrganization(weir, provider);
+        for (const key of [undefined, 'x.y.z', about.key, `weir_live_AAAAAAAA_${'A'.repeat(32)}`]) {
+          const answer = await send(route, slugOf(route, about), key, body?.(about));
+          assert.deepEqual([answer.status, answer.body.detail.code], [401, 'UNAUTHENTICATED']);
+        }
+      });
+
+      if (OF_CALLER.includes(route)) return;
+      it('answers 404 to the owner of another organization, byte for byte as for what nobody has', async () => {
+        const about = await createOrganization(weir, provider);
+        const key = other.token.owner;
+        const nowhere = { ...about, organizationId: randomUUID() };
+        // A slug of the foreign organization that the caller has no project under.
+        const values = slugOf(route, about);
+        if (route.includes(`${P}/by-slug`)) values.slug = 'only-there';
+        await weir.db
+          .updateTable('project')
+          .set({ slug: 'only-there' })
+          .where('id', '=', about.projectId)
+          .execute();
+        const foreign = await send(route, values, key, body?.(about));
+        const unknown = await send(route, slugOf(route, undefined), key, body?.(nowhere));
+        assert.equal(foreign.status, 404, JSON.stringify(foreign.body));
+        assert.equal(JSON.stringify(foreign.body), JSON.stringify(unknown.body));
+      });
+    });
+
+  it('answers 404 for a member, project or key of another organization under the own one', async () => {
+    const own = await createOrganization(weir, provider);
+    const about = await createOrganization(weir, provider);
+    const key = own.token.owner;
+    const mixed = parameters(own, { member_user_id: about.users.member, key_id: about.keyId });
+    for (const route of [
+      `delete ${O}/:org_id/members/:member_user_id`,
+      `delete ${P}/:project_id/api-keys/:key_id`,
+    ])
+      assert.equal((await send(route, mixed, key)).status, 404, route);
+  });
+
+  it('answers 404, never 500, for what can be no id', async () => {
+    for (const bad of ['x', '%00', '..%2f..', 'a'.repeat(300), '%F0%9F%92%A9', "'--"]) {
+      const values = {
+        org_id: bad,
+        project_id: bad,
+        slug: bad,
+        member_user_id: bad,
+        key_id: bad,
+        provider: bad,
+      };
+      for (const [route, { body }] of Object.entries(MANAGEMENT)) {
+        if (OF_CALLER.includes(route) || route === `post ${P}`) continue;
+        const answer = await send(route, values, other.token.owner, body?.(other));
+        assert.equal(answer.status, 404, `${route} ${bad}`);
+        for (const name of ['member_user_id', 'key_id', 'provider'])
+          if (route.includes(name)) {
+            const { status } = await send(
+              route,
+              parameters(other, { [name]: bad }),
+              other.token.owner,
+              body?.(other),
+            );
+            assert.equal(status, 404, `${route} ${name} ${bad}`);
+          }
+      }
+    }
+  });
+
+  describe('of the execution API', () => {
+    it('let every member in, and nobody else, with the 404 of an unknown flow', async () => {
+      const about = await createOrganization(weir, provider);
+      const [org = '', project = '', flow = ''] = (await weir.createFlow(about, [])).split('/');
+      const started = await weir.call('POST', `${org}/${project}/${flow}/jobs`, {
+        key: about.key,
+        body: { message: '' },
+      });
+      const { executionId } = started.body;
+      await finishRun(weir.db, executionId, { status: 'completed', result: { ref: '$message' } });
+      const values = { org, project, flow, version: '1', executionId };
+      const body = { message: '' };
+      for (const route of routes().filter((one) => one.includes('/seq/'))) {
+        // Nothing runs here, so that nothing would answer.
+        if (route.endsWith('/execute')) continue;
+        for (const role of ['member', 'admin', 'owner'] as const) {
+          const { status } = await sendText(route, values, about.token[role], body);
+          assert.ok(status < 300 || status === 422, `${route} ${role} ${status}`);
+        }
+        const answers = [
+          await sendText(route, values, other.token.owner, body),
+          await sendText(route, { ...values, flow: 'unknown' }, other.token.owner, body),
+          await sendText(route, values, other.key, body),
+        ];
+        for (const answer of answers) {
+          assert.equal(answer.status, 404, route);
+          assert.equal(answer.text, answers[0]?.text, route);
+        }
+        assert.equal((await sendText(route, values, undefined, body)).status, 401, route);
+      }
+    });
+  });
+
+  describe('of webhook administration', () => {
+    const secret = `${O}/:org_id/webhooks/secret`;
+    it('let a user read as a member, and rotate the secret as an admin or owner', async () => {
+      const about = await createOrganization(weir, provider);
+      const expected = { member: 403, admin: 200, owner: 200 };
+      for (const [role, status] of Object.entries(expected)) {
+        const key = about.token[role as 'member'];
+        assert.equal((await send(`get ${secret}`, parameters(about), key)).status, 200, role);
+        assert.equal((await send(`post ${secret}/rotate`, parameters(about), key)).status, status, role);
+      }
+      const foreign = await send(`get ${secret}`, parameters(about), other.token.owner);
+      const unknown = await send(`get ${secret}`, parameters(undefined), other.token.owner);
+      assert.equal(foreign.status, 403);
+      assert.deepEqual(foreign.body, unknown.body);
+    });
+
+    it('let a key rotate the secret as long as its maker is an admin or owner', async () => {
+      const about = await createOrganization(weir, provider);
+      const made = await send(`post ${P}/:project_id/api-keys`, parameters(about), about.token.admin, {
+        environment: 'live',
+        name: 'rotates',
+      });
+      const rotate = () => send(`post ${secret}/rotate`, parameters(about), made.body.key);
+      assert.equal((await rotate()).status, 200);
+      await send(
+        `put ${O}/:org_id/members/:member_user_id`,
+        parameters(about, { member_user_id: about.users.admin }),
+        about.token.owner,
+        { role: 'member' },
+      );
+      assert.equal((await rotate()).status, 403);
+      const log = await send(`get ${O}/:org_id/audit-log`, parameters(about), about.token.owner);
+      const [rotated] = log.body.entries.filter(
+        ({ action }: { action: string }) => action === 'webhook_secret.rotate',
+      );
+      assert.equal(rotated.actor, `api_key/${made.body.keyId}`);
+      assert.equal((await send(`get ${secret}`, parameters(about), made.body.key)).status, 200);
+    });
+  });
+
+  async function sendText(
+    route: string,
+    values: Record<string, string>,
+    key: string | undefined,
+    body: unknown,
+  ) {
+    const [method = '', path = ''] = route.split(' ');
+    const url = weir.url + path.replaceAll(/:(\w+)/g, (_, name: string) => values[name] ?? '');
+    const response = await fetch(url, {
+      method: method.toUpperCase(),
+      headers: { 'content-type': 'application/json', ...(key && { authorization: `Bearer ${key}` }) },
+      ...(method === 'post' && { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, text: await response.text() };
+  }
+});

@@ -1,0 +1,30 @@
+// An organization with an owner, an admin, a member and a key of its own for `openai/…`, for tests of who may do what.
+import { createEncryption } from '../db/encrypt.ts';
+import { insertMember } from '../db/memberships.ts';
+import { setModelKey } from '../db/model-keys.ts';
+import type { Role } from '../db/schema.ts';
+import type { IdentityProvider } from './fakes/identity-provider.ts';
+import type { Tenant, Weir } from './harness.ts';
+
+/** `user_id`s; `token` of each. */
+export type Organization = Tenant & { users: { [role in Role]: string }; token: { [role in Role]: string } };
+
+export async function createOrganization(weir: Weir, provider: IdentityProvider): Promise<Organization> {
+  const tenant = await weir.createTenant();
+  const of = (role: Role) => `${role}-of-${tenant.organization}`;
+  const users = { owner: of('owner'), admin: of('admin'), member: of('member') };
+  const token = { owner: '', admin: '', member: '' };
+  for (const role of ['owner', 'admin', 'member'] as const) {
+    await insertMember(weir.db, { organizationId: tenant.organizationId, userId: users[role], role });
+    token[role] = await provider.token(users[role]);
+  }
+  const encryption = createEncryption(weir.config.secretsKeys);
+  const key = {
+    organizationId: tenant.organizationId,
+    provider: 'openai',
+    secret: 'sk-first',
+    userId: users.owner,
+  };
+  await weir.db.transaction().execute((tx) => setModelKey(tx, encryption, key));
+  return { ...tenant, users, token };
+}
