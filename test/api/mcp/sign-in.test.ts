@@ -79,6 +79,33 @@ describe('sign-in of an MCP client', () => {
         );
       });
 
+  it('lets it call every tool there is', async () => {
+    const { client } = await signIn(createOAuthClient(identity.issuer), mcpUrl, 'auto');
+    const left = new Set((await client.listTools()).tools.map(({ name }) => name));
+    const call = async (name: string, args: Record<string, unknown>) => {
+      const { content, structuredContent, isError } = await client.callTool({ name, arguments: args });
+      assert.ok(!isError, JSON.stringify(content));
+      left.delete(name);
+      return structuredContent as { [id: string]: string };
+    };
+    const project_id = tenant.projectId;
+    await call('list_projects', {});
+    const { flow_id } = await call('create_flow', { project_id, name: 'Flow', slug: 'every-tool' });
+    const { step_id } = await call('add_block', { flow_id, name: 'One', processor_type: 'code' });
+    await call('update_block', { flow_id, step_id, name: 'First' });
+    await call('update_block_draft', { flow_id, step_id, content: 'return {};' });
+    await call('update_block_output_schema', { flow_id, step_id, content: { type: 'object' } });
+    const second = await call('add_block', { flow_id, name: 'Two', processor_type: 'passthrough' });
+    await call('move_block', { flow_id, step_id: second.step_id, target_id: step_id, direction: 'bottom' });
+    await call('delete_block', { flow_id, step_id: second.step_id });
+    const { version_id } = await call('publish_version', { flow_id, note: 'first' });
+    await call('set_production_version', { flow_id, version_id });
+    await call('get_flow', { flow_id });
+    await call('hydrate_project', { project_id });
+    await call('list_runs', { flow_id });
+    assert.deepEqual([...left], []);
+  });
+
   it('asks for one scope more when a tool needs it, without giving up those it has', async () => {
     const oauth = createOAuthClient(identity.issuer, 'flows:read');
     const { client, transport } = await signIn(oauth, mcpUrl, 'auto');
