@@ -39,6 +39,13 @@ export const encryptionKeys = z
 /** An empty value is refused: it would read as 0, which is no limit. */
 const rateLimit = z.string().min(1).transform(Number).pipe(z.int().min(0).max(RATE_LIMIT_MAX_PER_MINUTE));
 
+const origins = z
+  .string()
+  .transform((text) => text.split(',').map((origin) => origin.trim()))
+  .pipe(
+    z.array(z.string().regex(/^[a-z][a-z0-9+.-]*:\/\/[^/\s]+$/, 'is an origin such as https://example.com')),
+  );
+
 const environment = z.object({
   /** `production` loads the workflow bundle that `npm run bundle` wrote, where there is one. */
   NODE_ENV: z.enum(['production', 'development', 'test']).default('development'),
@@ -59,6 +66,8 @@ const environment = z.object({
   WEIR_OIDC_AUDIENCE: z.string().min(1).optional(),
   /** `aud` of JWTs for MCP; <public url>/api/v1/mcp/ when absent. */
   WEIR_MCP_AUDIENCE: z.string().min(1).optional(),
+  /** Origins, comma-separated, whose web pages may use MCP, beside that of WEIR_PUBLIC_URL. */
+  WEIR_MCP_ALLOWED_ORIGINS: origins.default([]),
   /** Temporal task queue of flow runs. */
   WEIR_TASK_QUEUE: z.string().min(1).default('weir-flows'),
   /** Processes kept for user code. */
@@ -122,6 +131,8 @@ export type Config = {
   publicUrl: string | undefined;
   /** Whose JWTs are accepted; undefined: API keys only. */
   oidc: { issuer: string; audience: string; mcpAudience: string } | undefined;
+  /** Where MCP is served, with the slash at its end, and whose web pages may use it. */
+  mcp: { url: string; allowedOrigins: string[] };
   /** From TEMPORAL_ADDRESS and Temporal's other standard variables, or its configuration file. */
   temporal: ReturnType<typeof loadClientConnectConfig>;
   taskQueue: string;
@@ -162,6 +173,10 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     port: values.WEIR_PORT,
     publicUrl: publicUrlOf(values),
     oidc: readOidc(values),
+    mcp: {
+      url: `${baseUrlOf(values)}/api/v1/mcp/`,
+      allowedOrigins: [new URL(baseUrlOf(values)).origin, ...values.WEIR_MCP_ALLOWED_ORIGINS],
+    },
     temporal: loadClientConnectConfig({ overrideEnvVars: env as Record<string, string> }),
     taskQueue: values.WEIR_TASK_QUEUE,
     sandboxProcesses: values.WEIR_SANDBOX_PROCESSES,
@@ -186,6 +201,10 @@ function publicUrlOf(values: Values): string | undefined {
   return values.WEIR_PUBLIC_URL?.replace(/\/+$/, '');
 }
 
+function baseUrlOf(values: Values): string {
+  return publicUrlOf(values) ?? `http://${values.WEIR_HOST}:${values.WEIR_PORT}`;
+}
+
 function readOidc(values: Values): Config['oidc'] {
   const issuer = values.WEIR_OIDC_ISSUER;
   if (!issuer) return undefined;
@@ -193,7 +212,7 @@ function readOidc(values: Values): Config['oidc'] {
   const local = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
   if (protocol === 'http:' && !local && values.NODE_ENV === 'production')
     throw new Error(`WEIR_OIDC_ISSUER: ${issuer} must be https: its keys decide who is let in.`);
-  const base = publicUrlOf(values) ?? `http://${values.WEIR_HOST}:${values.WEIR_PORT}`;
+  const base = baseUrlOf(values);
   const audience = values.WEIR_OIDC_AUDIENCE ?? `${base}/api/v1`;
   const mcpAudience = values.WEIR_MCP_AUDIENCE ?? `${base}/api/v1/mcp/`;
   if (audience === mcpAudience)

@@ -11,6 +11,7 @@ import {
   type SequentialStep,
   type Step,
 } from '../flow/definition.ts';
+import { deriveStepId } from '../flow/derive-step-id.ts';
 import {
   CODE_TIMEOUT_MAX_MS,
   LOOP_ITERATIONS_MAX,
@@ -180,14 +181,8 @@ function complete(written: WrittenStep[], taken: Set<string>): Step[] {
 }
 
 function deriveId(step: WrittenStep, taken: Set<string>): string {
-  const words = (step.name ?? '')
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, 48)
-    .replace(/^-|-$/g, '');
-  const base = words || ('processor_type' in step ? step.processor_type : step.type);
-  let id = base;
-  for (let next = 2; taken.has(id); next += 1) id = `${base}-${next}`;
+  const fallback = 'processor_type' in step ? step.processor_type : step.type;
+  const id = deriveStepId(step.name ?? '', fallback, taken);
   taken.add(id);
   return id;
 }

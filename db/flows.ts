@@ -84,9 +84,9 @@ export async function updateDraft(
   if (result.numUpdatedRows === 0n) throw unknownFlow();
 }
 
-/** Makes the draft, as it is, the next version and answers its number. Opens a transaction of its own. Throws NOT_FOUND. */
-export function publishVersion(db: Db, flowId: string, note: string): Promise<number> {
-  return db.transaction().execute(async (tx) => {
+/** Makes the draft, as it is, the next version and answers its number. Throws NOT_FOUND. */
+export function publishVersion(db: Db | Tx, flowId: string, note: string): Promise<number> {
+  return inTransaction(db, async (tx) => {
     // The row's lock gives concurrent publishers consecutive numbers.
     const flow = await tx
       .selectFrom('flow')
@@ -162,6 +162,23 @@ export async function getVersion(db: Db | Tx, flowId: string, version: number) {
     .executeTakeFirst();
   if (!row) throw unknownVersion(version);
   return row;
+}
+
+/** A published version by its id, with its definition; undefined when the flow has none with it. */
+export function findVersionById(db: Db | Tx, flowId: string, versionId: string) {
+  return db
+    .selectFrom('flow_version')
+    .select(['id', 'version', 'note', 'definition', 'created_at'])
+    .where('flow_id', '=', flowId)
+    .where('id', '=', versionId)
+    .where('version', 'is not', null)
+    .$narrowType<{ version: NotNull }>()
+    .executeTakeFirst();
+}
+
+/** The caller's transaction, or one of its own. */
+function inTransaction<T>(db: Db | Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return db.isTransaction ? work(db as Tx) : db.transaction().execute(work);
 }
 
 function unknownFlow(): ServiceError {
