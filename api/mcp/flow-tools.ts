@@ -4,6 +4,7 @@ import { insertAuditEntry } from '../../db/audit-entries.ts';
 import { findVersionById, insertFlow, listVersions } from '../../db/flows.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { nameSchema, slugSchema } from '../flow-schema.ts';
+import { describeTestCases, listedTestCase } from '../test-runs/test-case.ts';
 import { flowDesign, steps, toFlowDesign } from './flow-design.ts';
 import { getProject } from './get-project.ts';
 import { flowId, projectId, versionId } from './shapes.ts';
@@ -49,7 +50,7 @@ const getFlowTool = defineTool({
   name: 'get_flow',
   title: 'Read a flow',
   description:
-    'The whole draft of a flow, or one of its versions, with every prompt in full, and the versions there are.',
+    'The whole draft of a flow, or one of its versions, with every prompt in full, the versions there are, and its test cases.',
   scope: 'flows:read',
   hints: { readOnlyHint: true },
   input: z.strictObject({
@@ -69,6 +70,7 @@ const getFlowTool = defineTool({
         }),
       )
       .meta({ description: `Newest first, ${VERSIONS_MAX} at most.` }),
+    test_cases: z.array(listedTestCase),
   }),
   async run(call, { flow_id, version_id }) {
     const { db, config } = call.deps;
@@ -90,6 +92,7 @@ const getFlowTool = defineTool({
         note: row.note,
         published_at: row.created_at.toISOString(),
       })),
+      test_cases: await describeTestCases(db, flow.id),
     };
   },
 });

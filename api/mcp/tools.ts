@@ -3,6 +3,7 @@ import { blockTools } from './block-tools.ts';
 import { flowTools } from './flow-tools.ts';
 import { projectTools } from './project-tools.ts';
 import { runTools } from './run-tools.ts';
+import { testTools } from './test-tools.ts';
 import type { McpTool } from './tool.ts';
 import { versionTools } from './version-tools.ts';
 
@@ -11,5 +12,6 @@ export const MCP_TOOLS: McpTool[] = [
   ...flowTools,
   ...blockTools,
   ...versionTools,
+  ...testTools,
   ...runTools,
 ];

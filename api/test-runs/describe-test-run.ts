@@ -15,8 +15,8 @@ const testStatus = z.enum(['pending', 'passed', 'failed', 'error']).meta({
 });
 
 export const testRun = z.strictObject({
-  test_run_id: z.uuid(),
-  flow_id: z.uuid(),
+  test_run_id: z.guid(),
+  flow_id: z.guid(),
   status: z
     .enum(['started', 'completed'])
     .meta({ description: 'started: call get_test_run_trace with test_run_id as flow_run_id for the rest.' }),
@@ -28,13 +28,13 @@ export const testRun = z.strictObject({
   cost: z.number().meta({ description: 'Credits, of runs and judges so far.' }),
   results: z.array(
     z.strictObject({
-      test_case_id: z.uuid(),
+      test_case_id: z.guid(),
       name: z.string(),
       status: testStatus,
       why: z.string().nullable().meta({ description: 'Why it has not passed; of a judge also why it has.' }),
-      flow_run_id: z.uuid().meta({ description: 'For get_test_run_trace.' }),
+      flow_run_id: z.guid().meta({ description: 'For get_test_run_trace.' }),
       judge_run_id: z
-        .uuid()
+        .guid()
         .nullable()
         .meta({ description: 'The run of the judge, for get_test_run_trace.' }),
       ms: count.nullable(),

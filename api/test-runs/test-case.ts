@@ -1,57 +1,60 @@
 // Test cases of a flow: created, replaced and deleted.
 import { z } from 'zod';
-import type { Tx } from '../../db/connect.ts';
+import type { Db, Tx } from '../../db/connect.ts';
 import type { Reach } from '../../db/reach.ts';
-import { deleteTestCase as deleteRow, findTestCase, saveTestCase } from '../../db/test-cases.ts';
+import {
+  deleteTestCase as deleteRow,
+  findTestCase,
+  listTestCases,
+  saveTestCase,
+} from '../../db/test-cases.ts';
 import { throughOutage } from '../../db/through-outage.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import type { Expectation, TestInput } from '../../flow/test-case.ts';
+import type { TestInput } from '../../flow/test-case.ts';
 import { requireParameterNames } from '../accept-run.ts';
 import type { ApiDeps } from '../context.ts';
 import { nameSchema, parsedJson } from '../flow-schema.ts';
+import { cutJson, cutText, shareOf, VALUE_MAX_CHARS } from './cut-json.ts';
+import { expectation, requireExpectation } from './expectation.ts';
 import { requireFlow } from './require-flow.ts';
 
-const TEXT_MAX_LENGTH = 20_000;
-
-const expectation = z
-  .discriminatedUnion(
-    'type',
-    [
-      z.strictObject({ type: z.literal('equals'), value: parsedJson }),
-      z.strictObject({
-        type: z.literal('json_schema'),
-        schema: z.union([z.boolean(), z.record(z.string(), parsedJson)]),
-      }),
-      z.strictObject({ type: z.literal('contains'), text: z.string().min(1).max(TEXT_MAX_LENGTH) }),
-      z.strictObject({
-        type: z.literal('judge'),
-        criteria: z.string().min(1).max(TEXT_MAX_LENGTH),
-        model: z
-          .string()
-          .min(1)
-          .max(200)
-          .optional()
-          .meta({ description: 'provider/model that judges; the default of the service when absent.' }),
-      }),
-    ],
-    { error: 'is an object whose type is equals, json_schema, contains or judge' },
-  )
-  .meta({
-    description:
-      'What the answer of the flow (the output of its last step) must be. equals: this JSON value. json_schema: one that matches. contains: this text in it. judge: a model finds that it meets the criteria.',
-  });
+/** All cases of a flow are copied when they are run. */
+const CASE_MAX_CHARS = 500_000;
+/** Values of a listed case that may be long: message, parameters, expectation. */
+const VALUES_EACH = 3;
 
 export const newTestCase = z.strictObject({
-  flow_id: z.uuid(),
+  flow_id: z.guid(),
   name: nameSchema.meta({ description: 'Unique in the flow: a case of the same name is replaced.' }),
   message: z.string().meta({ description: 'The message that the flow is given.' }),
   parameters: z.record(z.string(), parsedJson).optional(),
   expectation,
 });
 export const savedTestCase = z.strictObject({
-  test_case_id: z.uuid(),
+  test_case_id: z.guid(),
   created: z.boolean().meta({ description: 'false: it replaced the case of that name.' }),
 });
+
+export const listedTestCase = z.strictObject({
+  test_case_id: z.string(),
+  name: z.string(),
+  message: z.string(),
+  parameters: parsedJson,
+  expectation: parsedJson,
+});
+
+/** The test cases of a flow, long values cut. */
+export async function describeTestCases(db: Db, flowId: string): Promise<z.input<typeof listedTestCase>[]> {
+  const rows = await listTestCases(db, flowId);
+  const share = shareOf(rows.length * VALUES_EACH, VALUE_MAX_CHARS);
+  return rows.map(({ id, name, input, expectation }) => ({
+    test_case_id: id,
+    name,
+    message: cutText(input.message, share),
+    parameters: cutJson(input.parameters, share),
+    expectation: cutJson(expectation, share),
+  }));
+}
 
 /** Written in the transaction of a change. */
 export type Audit = (
@@ -71,6 +74,11 @@ export async function createTestCase(
   requireParameterNames(parameters);
   const expected = await requireExpectation(deps, input.expectation);
   const given = { message, parameters } as TestInput;
+  if (JSON.stringify([given, expected]).length > CASE_MAX_CHARS)
+    throw new ServiceError(
+      'VALIDATION_ERROR',
+      `A test case has at most ${CASE_MAX_CHARS} characters of JSON, input and expectation together.`,
+    );
   return deps.db.transaction().execute(async (tx) => {
     const { id, created } = await saveTestCase(tx, {
       flowId: flow_id,
@@ -98,28 +106,4 @@ export async function deleteTestCase(
     const details = { flow_id: flowId };
     await audit(tx, { organizationId, action: 'test_case.delete', resourceId: testCaseId, details });
   });
-}
-
-/** With the model that judges named, so that the case means the same tomorrow. Throws VALIDATION_ERROR, SCHEMA_INVALID. */
-async function requireExpectation(
-  { config, registry, validator }: ApiDeps,
-  expected: z.output<typeof expectation>,
-): Promise<Expectation> {
-  if (expected.type === 'json_schema') await validator.check(expected.schema);
-  if (expected.type !== 'judge') return expected;
-  const model = expected.model ?? config.judgeModel;
-  if (model === undefined)
-    throw invalidModel('is required: this service has no default model that judges (WEIR_JUDGE_MODEL).');
-  try {
-    registry.capabilities(model);
-  } catch (error) {
-    if (error instanceof ServiceError) throw invalidModel(error.message);
-    throw error;
-  }
-  return { ...expected, model };
-}
-
-function invalidModel(message: string): ServiceError {
-  const field = 'expectation.model';
-  return new ServiceError('VALIDATION_ERROR', `${field}: ${message}`, { errors: [{ field, message }] });
 }

@@ -31,8 +31,8 @@ const leftOut = count.meta({
 });
 
 const flowRun = z.strictObject({
-  flow_run_id: z.uuid(),
-  flow_id: z.uuid(),
+  flow_run_id: z.guid(),
+  flow_id: z.guid(),
   version: count.meta({ description: '0: a draft, as it was when it was tested.' }),
   mode: z.enum(RUN_MODES),
   status: z.enum(RUN_STATUSES),
@@ -45,8 +45,8 @@ const flowRun = z.strictObject({
   answer: parsedJson.meta({ description: 'The output of the last step; null when there is none.' }),
   test: z
     .strictObject({
-      test_run_id: z.uuid(),
-      test_case_id: z.uuid(),
+      test_run_id: z.guid(),
+      test_case_id: z.guid(),
       name: z.string(),
       status: z.enum(['pending', 'passed', 'failed', 'error']),
       why: z.string().nullable(),
@@ -58,14 +58,14 @@ const flowRun = z.strictObject({
 
 export const runTraceInput = z.strictObject({
   flow_run_id: z
-    .uuid()
+    .guid()
     .meta({ description: 'A flow_run_id or executionId of any run; or a test_run_id, for all its cases.' }),
 });
 export const runTrace = z.strictObject({ flow_run: flowRun.optional(), test_run: testRun.optional() });
 
-export const stepTraceInput = z.strictObject({ flow_run_id: z.uuid(), step_id: z.string() });
+export const stepTraceInput = z.strictObject({ flow_run_id: z.guid(), step_id: z.string() });
 export const stepTrace = z.strictObject({
-  flow_run_id: z.uuid(),
+  flow_run_id: z.guid(),
   step_id: z.string(),
   executions: blocks.meta({
     description: 'Of the step, or of the blocks inside it; none when it was not run.',

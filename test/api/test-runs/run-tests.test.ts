@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
+import type { ApiDeps } from '../../../api/context.ts';
+import { startRun } from '../../../api/start-run.ts';
+import { startTestRun } from '../../../api/start-test-run.ts';
 import { runAllTests, runTestCase } from '../../../api/test-runs/run-tests.ts';
 import { createTestCase, deleteTestCase } from '../../../api/test-runs/test-case.ts';
 import { traceRun } from '../../../api/test-runs/trace-run.ts';
 import { listVersions, publishVersion, updateDraft } from '../../../db/flows.ts';
 import { insertOrganization } from '../../../db/organizations.ts';
+import { findRunStarts } from '../../../db/run-starts.ts';
 import { listTestCases } from '../../../db/test-cases.ts';
+import { acceptTest } from '../../../db/test-runs.ts';
 import type { Step } from '../../../flow/definition.ts';
 import { reconcileTests } from '../../../worker/reconcile-tests.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
@@ -12,6 +17,10 @@ import { answer, hang } from '../../fakes/model-server.ts';
 import { noAudit, startTestsWeir, type TestsWeir } from './tests-harness.ts';
 
 const MISSING = '00000000-0000-4000-8000-000000000000';
+
+/** With an engine that cannot be reached. */
+const away = (deps: ApiDeps) =>
+  ({ ...deps, client: { withDeadline: () => Promise.reject(new Error('away')) } }) as unknown as ApiDeps;
 
 describe('test runs', () => {
   let tests: TestsWeir;
@@ -233,11 +242,7 @@ describe('test runs', () => {
       const flowId = await tests.draft([passthrough('a')]);
       const id = await tests.testCase(flowId, { type: 'equals', value: 'hello' });
       const { weir } = tests;
-      const away = {
-        ...tests.deps,
-        client: { workflow: {}, withDeadline: () => Promise.reject(new Error('away')) },
-      };
-      const accepted = await runTestCase(away as never, tests.ada, id);
+      const accepted = await runTestCase(away(tests.deps), tests.ada, id);
       assert.deepEqual([accepted.status, accepted.pending], ['started', 1]);
       await reconcileTests({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, 0);
       await weir.client.workflow.getHandle(accepted.test_run_id).result();
@@ -245,6 +250,33 @@ describe('test runs', () => {
         flow_run_id: accepted.test_run_id,
       });
       assert.deepEqual([end?.status, end?.passed], ['completed', 1]);
+    });
+
+    it('take the run of a case that the reconciler has started before', async () => {
+      const flowId = await tests.draft([llm('a', 'x', 'demo/chat')]);
+      const id = await tests.testCase(flowId, { type: 'equals', value: 'early' });
+      const { db, client, config } = tests.weir;
+      const { test_run_id, results } = await runTestCase(away(tests.deps), tests.ada, id);
+      const executionId = results[0]?.flow_run_id ?? '';
+      await acceptTest(db, executionId);
+      tests.models.will(hang);
+      const asked = tests.models.nextCall();
+      const [run] = await findRunStarts(db, [executionId]);
+      assert(run);
+      await startRun(client, config.taskQueue, run);
+      const response = await asked;
+      const workers = { db, client, taskQueue: config.taskQueue };
+      await startTestRun(workers, test_run_id);
+      const handle = client.workflow.getHandle(test_run_id);
+      const found = async () =>
+        (await handle.fetchHistory()).events?.some(
+          (event) => event.startChildWorkflowExecutionFailedEventAttributes,
+        );
+      while (!(await found()));
+      answer('early')(response);
+      await handle.result();
+      const { test_run: end } = await traceRun(tests.deps, tests.ada, { flow_run_id: test_run_id });
+      assert.deepEqual([end?.passed, end?.results[0]?.flow_run_id], [1, executionId]);
     });
 
     it('end when their workflow was terminated, with what is left as errors', async () => {

@@ -80,6 +80,7 @@ describe('test cases', () => {
       { expectation: { type: 'json_schema', schema: { type: 'nonsense' } } },
       'SCHEMA_INVALID',
     ],
+    ['too much text', { message: 'x'.repeat(500_000) }, 'VALIDATION_ERROR'],
     ['a reserved parameter', { parameters: { attachments: [] } }, 'PARAMETER_NAME_RESERVED'],
   ];
   for (const [what, more, code] of refused)
