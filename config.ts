@@ -40,7 +40,7 @@ const rateLimit = z.string().min(1).transform(Number).pipe(z.int().min(0).max(RA
 
 const origins = z
   .string()
-  .transform((text) => text.split(',').map((origin) => origin.trim()))
+  .transform((text) => text.split(/[\s,]+/).filter((origin) => origin !== ''))
   .pipe(
     z.array(z.string().regex(/^[a-z][a-z0-9+.-]*:\/\/[^/\s]+$/, 'is an origin such as https://example.com')),
   );
@@ -160,10 +160,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     port: values.WEIR_PORT,
     publicUrl: publicUrlOf(values),
     oidc: readOidc(values),
-    mcp: {
-      url: `${baseUrlOf(values)}/api/v1/mcp/`,
-      allowedOrigins: [new URL(baseUrlOf(values)).origin, ...values.WEIR_MCP_ALLOWED_ORIGINS],
-    },
+    mcp: readMcp(values),
     temporal: loadClientConnectConfig({ overrideEnvVars: env as Record<string, string> }),
     taskQueue: values.WEIR_TASK_QUEUE,
     sandboxProcesses: values.WEIR_SANDBOX_PROCESSES,
@@ -186,7 +183,17 @@ function publicUrlOf(values: Values): string | undefined {
 }
 
 function baseUrlOf(values: Values): string {
-  return publicUrlOf(values) ?? `http://${values.WEIR_HOST}:${values.WEIR_PORT}`;
+  const host = values.WEIR_HOST.includes(':') ? `[${values.WEIR_HOST}]` : values.WEIR_HOST;
+  return publicUrlOf(values) ?? `http://${host}:${values.WEIR_PORT}`;
+}
+
+/** An audience that is a URL of the endpoint says where it is reached, unless WEIR_PUBLIC_URL does. */
+function readMcp(values: Values): Config['mcp'] {
+  const audience = values.WEIR_MCP_AUDIENCE ?? '';
+  const isUrl = /^https?:\/\/\S+\/api\/v1\/mcp\/?$/.test(audience) && URL.canParse(audience);
+  const known = isUrl && values.WEIR_PUBLIC_URL === undefined;
+  const url = known ? audience.replace(/\/?$/, '/') : `${baseUrlOf(values)}/api/v1/mcp/`;
+  return { url, allowedOrigins: [new URL(url).origin, ...values.WEIR_MCP_ALLOWED_ORIGINS] };
 }
 
 function readOidc(values: Values): Config['oidc'] {
