@@ -206,7 +206,7 @@ function readOidc(values: Values): Config['oidc'] {
   const base = baseUrlOf(values);
   const audience = values.WEIR_OIDC_AUDIENCE ?? `${base}/api/v1`;
   const mcpAudience = values.WEIR_MCP_AUDIENCE ?? `${base}/api/v1/mcp/`;
-  if (audience === mcpAudience)
+  if (audience.replace(/\/$/, '') === mcpAudience.replace(/\/$/, ''))
     throw new Error('WEIR_OIDC_AUDIENCE and WEIR_MCP_AUDIENCE must differ: a token is for one of them.');
   return { issuer, audience, mcpAudience };
 }

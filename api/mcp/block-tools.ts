@@ -1,7 +1,15 @@
 // add_block, update_block, update_block_draft, update_block_output_schema, move_block, delete_block
 import { z } from 'zod';
 import { type JsonSchema, PROCESSOR_TYPES, type SequentialStep, type Step } from '../../flow/definition.ts';
-import { addBlock, changeStep, moveStep, removeLoop, removeStep, setLoop } from '../../flow/edit-tree.ts';
+import {
+  addBlock,
+  changeStep,
+  moveStep,
+  type Place,
+  removeLoop,
+  removeStep,
+  setLoop,
+} from '../../flow/edit-tree.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { blockFields, loopFields, nameSchema, parsedJson, processorConfig } from '../flow-schema.ts';
 import { flowId, placeFields, stepId } from './shapes.ts';
@@ -34,11 +42,9 @@ const addBlockTool = defineTool({
   }),
   output: editedDraft,
   run: (call, { flow_id, target_id, direction, name, processor_type, prompt }) => {
-    if (direction === 'bottom' && target_id === undefined)
-      throw new ServiceError('VALIDATION_ERROR', 'direction bottom needs the target_id to be parallel to.');
     const block = { name, processor_type, ...(prompt !== undefined && { prompt }) };
     return editDraft(call, flow_id, 'add_block', (draft) =>
-      addBlock(draft, block, { target: target_id, direction }),
+      addBlock(draft, block, toPlace(target_id, direction)),
     );
   },
 });
@@ -48,7 +54,7 @@ const updateBlock = defineTool({
   title: 'Change a block',
   description: `Sets the fields that are given of a block in the draft; null takes a field away. Of parallel and loop steps only name and loop can be set. ${NOT_DESTROYED}`,
   scope: 'flows:write',
-  hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+  hints: { readOnlyHint: false, destructiveHint: true },
   input: z.strictObject({
     flow_id: flowId,
     step_id: stepId,
@@ -134,7 +140,7 @@ const moveBlock = defineTool({
   output: editedDraft,
   run: (call, { flow_id, step_id, target_id, direction }) =>
     editDraft(call, flow_id, 'move_block', (draft) => ({
-      definition: moveStep(draft, step_id, { target: target_id, direction }),
+      definition: moveStep(draft, step_id, toPlace(target_id, direction)),
       stepId: step_id,
     })),
 });
@@ -162,6 +168,12 @@ export const blockTools = [
   moveBlock,
   deleteBlock,
 ];
+
+function toPlace(target: string | undefined, direction: Place['direction']): Place {
+  if (direction === 'bottom' && target === undefined)
+    throw new ServiceError('VALIDATION_ERROR', 'direction bottom needs the target_id to be parallel to.');
+  return { target, direction };
+}
 
 function change(call: ToolCall, flowId: string, stepId: string, tool: string, make: (step: Step) => Step) {
   return editDraft(call, flowId, tool, (draft) => ({ definition: changeStep(draft, stepId, make), stepId }));
