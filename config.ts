@@ -41,7 +41,7 @@ const rateLimit = z.string().min(1).transform(Number).pipe(z.int().min(0).max(RA
 
 const origins = z
   .string()
-  .transform((text) => text.split(',').map((origin) => origin.trim()))
+  .transform((text) => text.split(/[\s,]+/).filter((origin) => origin !== ''))
   .pipe(
     z.array(z.string().regex(/^[a-z][a-z0-9+.-]*:\/\/[^/\s]+$/, 'is an origin such as https://example.com')),
   );
@@ -173,10 +173,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     port: values.WEIR_PORT,
     publicUrl: publicUrlOf(values),
     oidc: readOidc(values),
-    mcp: {
-      url: `${baseUrlOf(values)}/api/v1/mcp/`,
-      allowedOrigins: [new URL(baseUrlOf(values)).origin, ...values.WEIR_MCP_ALLOWED_ORIGINS],
-    },
+    mcp: readMcp(values),
     temporal: loadClientConnectConfig({ overrideEnvVars: env as Record<string, string> }),
     taskQueue: values.WEIR_TASK_QUEUE,
     sandboxProcesses: values.WEIR_SANDBOX_PROCESSES,
@@ -202,7 +199,17 @@ function publicUrlOf(values: Values): string | undefined {
 }
 
 function baseUrlOf(values: Values): string {
-  return publicUrlOf(values) ?? `http://${values.WEIR_HOST}:${values.WEIR_PORT}`;
+  const host = values.WEIR_HOST.includes(':') ? `[${values.WEIR_HOST}]` : values.WEIR_HOST;
+  return publicUrlOf(values) ?? `http://${host}:${values.WEIR_PORT}`;
+}
+
+/** An audience that is a URL of the endpoint says where it is reached, unless WEIR_PUBLIC_URL does. */
+function readMcp(values: Values): Config['mcp'] {
+  const audience = values.WEIR_MCP_AUDIENCE ?? '';
+  const isUrl = /^https?:\/\/\S+\/api\/v1\/mcp\/?$/.test(audience) && URL.canParse(audience);
+  const known = isUrl && values.WEIR_PUBLIC_URL === undefined;
+  const url = known ? audience.replace(/\/?$/, '/') : `${baseUrlOf(values)}/api/v1/mcp/`;
+  return { url, allowedOrigins: [new URL(url).origin, ...values.WEIR_MCP_ALLOWED_ORIGINS] };
 }
 
 function readOidc(values: Values): Config['oidc'] {
@@ -215,7 +222,7 @@ function readOidc(values: Values): Config['oidc'] {
   const base = baseUrlOf(values);
   const audience = values.WEIR_OIDC_AUDIENCE ?? `${base}/api/v1`;
   const mcpAudience = values.WEIR_MCP_AUDIENCE ?? `${base}/api/v1/mcp/`;
-  if (audience === mcpAudience)
+  if (audience.replace(/\/$/, '') === mcpAudience.replace(/\/$/, ''))
     throw new Error('WEIR_OIDC_AUDIENCE and WEIR_MCP_AUDIENCE must differ: a token is for one of them.');
   return { issuer, audience, mcpAudience };
 }

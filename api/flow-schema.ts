@@ -101,6 +101,18 @@ const sequential = z
   })
   .meta({ id: 'SequentialStep', description: 'One block; its output is the next step’s input.' });
 
+/** What a loop has beside its body; `json`: the shape of any JSON value. */
+export const loopFields = (json: z.ZodType<Json>) => ({
+  max_iterations: z.int().min(1).max(LOOP_ITERATIONS_MAX).default(LOOP_ITERATIONS_DEFAULT),
+  until: z
+    .strictObject({
+      pointer: z.string().meta({ description: 'A JSON Pointer into the output of the body.' }),
+      equals: json,
+    })
+    .optional()
+    .meta({ description: 'With it, the body runs on its own output until the value is equal.' }),
+});
+
 const steps: z.ZodType<WrittenStep[]> = z.array(z.lazy(() => step));
 
 const parallel = z
@@ -119,14 +131,7 @@ const loop = z
     type: z.literal('loop'),
     ...naming,
     body: steps,
-    max_iterations: z.int().min(1).max(LOOP_ITERATIONS_MAX).default(LOOP_ITERATIONS_DEFAULT),
-    until: z
-      .strictObject({
-        pointer: z.string().meta({ description: 'A JSON Pointer into the output of the body.' }),
-        equals: jsonValue,
-      })
-      .optional()
-      .meta({ description: 'With it, the body runs on its own output until the value is equal.' }),
+    ...loopFields(jsonValue),
   })
   .meta({
     id: 'LoopStep',

@@ -37,6 +37,32 @@ export function changeStep(
   return edited;
 }
 
+/** Puts a step into a loop of its own; of one that is a loop, changes how it loops. */
+export function setLoop(
+  definition: FlowDefinition,
+  stepId: string,
+  loop: Pick<LoopStep, 'max_iterations' | 'until'>,
+): FlowDefinition {
+  return changeStep(definition, stepId, (step) => {
+    if (step.type === 'loop') {
+      const { type, step_id, name, body } = step;
+      return { type, step_id, name, body, ...loop };
+    }
+    const step_id = deriveStepId('loop', 'loop', idsOf(definition));
+    return { type: 'loop', step_id, name: 'Loop', body: [step], ...loop };
+  });
+}
+
+/** Puts what is in a loop into its place. */
+export function removeLoop(definition: FlowDefinition, stepId: string): FlowDefinition {
+  const edited = structuredClone(definition);
+  const { steps, index } = locate(edited, stepId);
+  const step = steps[index] as Step;
+  if (step.type !== 'loop') throw new ServiceError('VALIDATION_ERROR', `${stepId} is not a loop step.`);
+  steps.splice(index, 1, ...step.body);
+  return edited;
+}
+
 /** Takes a step out with all it contains, and the branches, parallel and loop steps that are empty then. */
 export function removeStep(definition: FlowDefinition, stepId: string): FlowDefinition {
   const edited = structuredClone(definition);

@@ -4,7 +4,7 @@ import type { ApiDeps, ApiMiddleware } from '../context.ts';
 import { MCP_SCOPES } from '../scopes.ts';
 import { resourceMetadataUrl } from './resource-metadata.ts';
 
-/** Sets `ctx.state.principal` to the user of a token whose audience is MCP; else 401 with where to sign in. */
+/** Sets `ctx.state.user` to the user of a token whose audience is MCP; else 401 with where to sign in. */
 export function authenticateMcp({ config, tokens }: ApiDeps): ApiMiddleware {
   const bare = config.oidc?.mcpAudience.replace(/\/$/, '') ?? '';
   return async function authenticateMcp(ctx, next) {
@@ -19,6 +19,7 @@ export function authenticateMcp({ config, tokens }: ApiDeps): ApiMiddleware {
       ctx.set('WWW-Authenticate', challenge(resourceMetadataUrl(config.mcp.url, ctx), header && problem));
       throw new ServiceError('UNAUTHENTICATED', problem);
     }
+    ctx.state.user = user;
     ctx.state.principal = user;
     await next();
   };

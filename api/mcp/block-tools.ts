@@ -1,9 +1,17 @@
 // add_block, update_block, update_block_draft, update_block_output_schema, move_block, delete_block
 import { z } from 'zod';
 import { type JsonSchema, PROCESSOR_TYPES, type SequentialStep, type Step } from '../../flow/definition.ts';
-import { addBlock, changeStep, moveStep, removeStep } from '../../flow/edit-tree.ts';
+import {
+  addBlock,
+  changeStep,
+  moveStep,
+  type Place,
+  removeLoop,
+  removeStep,
+  setLoop,
+} from '../../flow/edit-tree.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { blockFields, nameSchema, processorConfig } from '../flow-schema.ts';
+import { blockFields, loopFields, nameSchema, parsedJson, processorConfig } from '../flow-schema.ts';
 import { flowId, placeFields, stepId } from './shapes.ts';
 import { defineTool, type ToolCall } from './tool.ts';
 import { editDraft, editedDraft } from './write-flow.ts';
@@ -34,11 +42,9 @@ const addBlockTool = defineTool({
   }),
   output: editedDraft,
   run: (call, { flow_id, target_id, direction, name, processor_type, prompt }) => {
-    if (direction === 'bottom' && target_id === undefined)
-      throw new ServiceError('VALIDATION_ERROR', 'direction bottom needs the target_id to be parallel to.');
     const block = { name, processor_type, ...(prompt !== undefined && { prompt }) };
     return editDraft(call, flow_id, 'add_block', (draft) =>
-      addBlock(draft, block, { target: target_id, direction }),
+      addBlock(draft, block, toPlace(target_id, direction)),
     );
   },
 });
@@ -46,9 +52,9 @@ const addBlockTool = defineTool({
 const updateBlock = defineTool({
   name: 'update_block',
   title: 'Change a block',
-  description: `Sets the fields that are given of a block in the draft; null takes a field away. Of parallel and loop steps the name alone can be set. ${NOT_DESTROYED}`,
+  description: `Sets the fields that are given of a block in the draft; null takes a field away. Of parallel and loop steps only name and loop can be set. ${NOT_DESTROYED}`,
   scope: 'flows:write',
-  hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+  hints: { readOnlyHint: false, destructiveHint: true },
   input: z.strictObject({
     flow_id: flowId,
     step_id: stepId,
@@ -59,19 +65,28 @@ const updateBlock = defineTool({
     inputSchema: schemaObject.nullish(),
     outputSchema: schemaObject.nullish(),
     processor_config: processorConfig.nullish().meta({ description: 'Replaced as a whole.' }),
+    loop: z.strictObject(loopFields(parsedJson)).nullish().meta({
+      description:
+        'Puts the step into a loop step, which runs it for each item of its input, or until a condition holds; of a loop step, changes that; null puts what is in a loop step into its place.',
+    }),
   }),
   output: editedDraft,
-  async run(call, { flow_id, step_id, ...fields }) {
+  async run(call, { flow_id, step_id, loop, ...fields }) {
     const given = Object.entries(fields).filter(([, value]) => value !== undefined);
-    if (given.length === 0)
+    if (given.length === 0 && loop === undefined)
       throw new ServiceError('VALIDATION_ERROR', 'Give at least one field to set, such as model.');
     await checkSchema(call, 'inputSchema', fields.inputSchema);
     await checkSchema(call, 'outputSchema', fields.outputSchema);
-    return change(call, flow_id, step_id, 'update_block', (step) => {
-      const others = given.filter(([key]) => key !== 'name');
-      if (others.length > 0) requireBlock(step);
+    const set = (step: Step) => {
+      if (given.some(([key]) => key !== 'name')) requireBlock(step);
       const kept = Object.entries({ ...step, ...Object.fromEntries(given) });
       return Object.fromEntries(kept.filter(([, value]) => value !== null)) as Step;
+    };
+    return editDraft(call, flow_id, 'update_block', (draft) => {
+      const changed = changeStep(draft, step_id, set);
+      if (loop === undefined) return { definition: changed, stepId: step_id };
+      const definition = loop === null ? removeLoop(changed, step_id) : setLoop(changed, step_id, loop);
+      return { definition, stepId: step_id };
     });
   },
 });
@@ -125,7 +140,7 @@ const moveBlock = defineTool({
   output: editedDraft,
   run: (call, { flow_id, step_id, target_id, direction }) =>
     editDraft(call, flow_id, 'move_block', (draft) => ({
-      definition: moveStep(draft, step_id, { target: target_id, direction }),
+      definition: moveStep(draft, step_id, toPlace(target_id, direction)),
       stepId: step_id,
     })),
 });
@@ -154,6 +169,12 @@ export const blockTools = [
   deleteBlock,
 ];
 
+function toPlace(target: string | undefined, direction: Place['direction']): Place {
+  if (direction === 'bottom' && target === undefined)
+    throw new ServiceError('VALIDATION_ERROR', 'direction bottom needs the target_id to be parallel to.');
+  return { target, direction };
+}
+
 function change(call: ToolCall, flowId: string, stepId: string, tool: string, make: (step: Step) => Step) {
   return editDraft(call, flowId, tool, (draft) => ({ definition: changeStep(draft, stepId, make), stepId }));
 }
@@ -162,7 +183,7 @@ function requireBlock(step: Step): SequentialStep {
   if (step.type === 'sequential') return step;
   throw new ServiceError(
     'VALIDATION_ERROR',
-    `${step.step_id} is a ${step.type} step, which has a name alone: change the blocks inside it.`,
+    `${step.step_id} is a ${step.type} step, of which only name and loop can be set: change the blocks inside it.`,
   );
 }
 

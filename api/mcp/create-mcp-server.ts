@@ -1,7 +1,7 @@
 // The tools as an MCP server of one request.
 import { type CallToolResult, McpServer, type ScopeChallengeHandler } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
-import { unlessOutage } from '../../db/through-outage.ts';
+import { throughOutage, unlessOutage } from '../../db/through-outage.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { validationError } from '../json-body.ts';
 import { MCP_SCOPES, type McpScope } from '../scopes.ts';
@@ -11,7 +11,7 @@ import { MCP_TOOLS } from './tools.ts';
 const VERSION = '0.1.0';
 const INSTRUCTIONS = `Weir hosts flows: trees of blocks (llm, code, passthrough) that callers run over HTTP.
 list_projects, then hydrate_project, tell you what there is. You edit the draft of a flow (add_block, update_block, …);
-what callers run changes only when you publish_version and then set_production_version. Test the draft before: 
+what callers run changes only when you publish_version and then set_production_version. Test the draft before:
 create_test_case, run_all_tests. Each answer to an edit lists under "problems" what the draft still lacks.`;
 
 /** What `tools/list` says of a tool, made once: schemas are validated by `answerCall`, whose errors say more. */
@@ -60,7 +60,8 @@ async function answerCall(tool: McpTool, call: ToolCall, input: unknown): Promis
       error: (issue) => (issue.input === undefined ? 'is required' : undefined),
     });
     if (!parsed.success) throw validationError(parsed.error);
-    const output = await unlessOutage(() => tool.run(call, parsed.data));
+    const guard = tool.hints.readOnlyHint ? throughOutage : unlessOutage;
+    const output = await guard(() => tool.run(call, parsed.data));
     return { content: [{ type: 'text', text: JSON.stringify(output) }], structuredContent: output };
   } catch (error) {
     return { content: [{ type: 'text', text: describe(error, tool, call) }], isError: true };

@@ -30,8 +30,8 @@ function serveMcp(deps: ApiDeps): ApiMiddleware {
     { maxSubscriptions: 0 },
   );
   return async function serveMcp(ctx) {
-    const user = ctx.state.principal as UserPrincipal;
-    const caller: Caller = { user, requestId: ctx.state.requestId };
+    const { user, requestId } = ctx.state;
+    const caller: Caller = { user, requestId };
     const gone = new AbortController();
     ctx.res.once('close', () => gone.abort());
     const response = await handler.fetch(

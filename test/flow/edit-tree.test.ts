@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { FlowDefinition, Step } from '../../flow/definition.ts';
-import { addBlock, moveStep, removeStep } from '../../flow/edit-tree.ts';
+import { addBlock, moveStep, removeLoop, removeStep, setLoop } from '../../flow/edit-tree.ts';
 import { passthrough } from '../blocks.ts';
 
 const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((id) => passthrough(id)) as [Step, Step, Step, Step];
@@ -58,6 +58,22 @@ describe('edits of a tree of steps', () => {
       moveStep(tree, 'd', { target: 'b', direction: 'bottom' }),
       flow(a, parallel({ x: [b], y: [c], d: [d] })),
     );
+  });
+
+  it('put a step into a loop, change how it loops, and take the loop away', () => {
+    const until = { pointer: '/done', equals: true };
+    const looping = setLoop(flow(a, b), 'a', { max_iterations: 5, until });
+    assert.deepEqual(looping.steps[0], {
+      ...loop([a]),
+      step_id: 'loop',
+      name: 'Loop',
+      max_iterations: 5,
+      until,
+    });
+    const changed = setLoop(looping, 'loop', { max_iterations: 2 });
+    assert.deepEqual(changed.steps[0], { ...loop([a]), step_id: 'loop', name: 'Loop', max_iterations: 2 });
+    assert.deepEqual(removeLoop(changed, 'loop'), flow(a, b));
+    assert.throws(() => removeLoop(flow(a), 'a'), { code: 'VALIDATION_ERROR' });
   });
 
   it('refuse to move a step beside itself or into itself', () => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
 import { MCP_SCOPES } from '../../../api/scopes.ts';
+import type { TestRun } from '../../../api/test-runs/describe-test-run.ts';
 import { insertMember } from '../../../db/memberships.ts';
 import { type IdentityProvider, startIdentityProvider } from '../../../embedded/identity-provider.ts';
 import { findFreePort } from '../../../embedded/ports.ts';
@@ -26,7 +27,6 @@ describe('sign-in of an MCP client', () => {
     identity = await startIdentityProvider({ stateFolder, audiences });
     password = new Map(identity.passwords).get(EMAIL) ?? '';
     weir = await startWeir({
-      worker: false,
       env: { WEIR_PORT: new URL(base).port, WEIR_PUBLIC_URL: base, WEIR_OIDC_ISSUER: identity.issuer },
     });
     tenant = await weir.createTenant();
@@ -98,6 +98,16 @@ describe('sign-in of an MCP client', () => {
     const second = await call('add_block', { flow_id, name: 'Two', processor_type: 'passthrough' });
     await call('move_block', { flow_id, step_id: second.step_id, target_id: step_id, direction: 'bottom' });
     await call('delete_block', { flow_id, step_id: second.step_id });
+    const expectation = { type: 'json_schema', schema: { type: 'object' } };
+    const testCase = { flow_id, name: 'Shape', message: '', expectation };
+    const { test_case_id } = await call('create_test_case', testCase);
+    await call('run_test_case', { test_case_id });
+    const { passed, results } = (await call('run_all_tests', { flow_id })) as never as TestRun;
+    assert.equal(passed, 1);
+    const { flow_run_id } = results[0] ?? {};
+    await call('get_test_run_trace', { flow_run_id });
+    await call('get_step_trace', { flow_run_id, step_id });
+    await call('delete_test_case', { test_case_id });
     const { version_id } = await call('publish_version', { flow_id, note: 'first' });
     await call('set_production_version', { flow_id, version_id });
     await call('get_flow', { flow_id });

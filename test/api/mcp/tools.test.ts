@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@modelcontextprotocol/client';
+import { sql } from 'kysely';
 import type { Tenant } from '../../harness.ts';
 import { type McpWeir, startMcpWeir, type ToolAnswer } from './mcp-harness.ts';
 
@@ -31,6 +32,16 @@ describe('MCP tools', () => {
     edited.steps.map((step: { step_id: string; inside: string | null; branch: string | null }) =>
       step.inside === null ? step.step_id : `${step.inside}.${step.branch}.${step.step_id}`,
     );
+
+  const until = async (holds: () => Promise<boolean>) => {
+    while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
+  };
+  /** Whether somebody waits for a lock in this database. */
+  const isWaiting = async () => {
+    const { rows } = await sql`select from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`.execute(mcp.weir.db);
+    return rows.length > 0;
+  };
 
   const NAMES = [
     'add_block',
@@ -205,6 +216,9 @@ describe('MCP tools', () => {
     ],
     ['update_block_output_schema', { step_id: 'one', content: { $ref: 'https://x.test' } }, /content: /],
     ['move_block', { step_id: 'one', target_id: 'one' }, /next to or into itself/],
+    ['move_block', { step_id: 'one', direction: 'bottom' }, /needs the target_id/],
+    ['update_block', { step_id: 'one', loop: null }, /one is not a loop step/],
+    ['update_block', { step_id: 'one', loop: { max_iterations: 0 } }, /loop.max_iterations: /],
     ['set_production_version', { version_id: randomUUID() }, /get_flow lists them/],
     ['set_production_version', { version_id: '1' }, /version_id: /],
     ['list_runs', { limit: 1_000 }, /limit: /],
@@ -236,6 +250,39 @@ describe('MCP tools', () => {
       prompt: 'kept',
       inputSchema: { type: 'string' },
     });
+  });
+
+  it('make loops of blocks, which run', async () => {
+    const { projectId, organization, key } = mcp.tenant;
+    const slug = `loop-${randomUUID()}`;
+    const { flow_id } = await ask('create_flow', { project_id: projectId, name: 'Loop', slug });
+    await add(flow_id, 'Split', { processor_type: 'code', prompt: 'return input.split(" ");' });
+    const { step_id } = await add(flow_id, 'Count', {
+      processor_type: 'code',
+      prompt: 'return input.length;',
+    });
+    const edited = await ask('update_block', { flow_id, step_id, loop: {} });
+    assert.deepEqual(shape(edited), ['split', 'loop', 'loop.null.count']);
+    const { version_id } = await ask('publish_version', { flow_id, note: '' });
+    await ask('set_production_version', { flow_id, version_id });
+    const path = `${organization}/project/${slug}/execute`;
+    const { body } = await mcp.weir.call('POST', path, { key, body: { message: 'a weir is' } });
+    assert.deepEqual(body.result, [1, 4, 2]);
+  });
+
+  it('finish an edit whose caller has gone', async () => {
+    const flow_id = await createFlow();
+    const { db } = mcp.weir;
+    const caller = new AbortController();
+    await db.transaction().execute(async (tx) => {
+      await tx.selectFrom('flow').select('id').where('id', '=', flow_id).forNoKeyUpdate().execute();
+      const args = { flow_id, name: 'One', processor_type: 'passthrough' };
+      const call = client.callTool({ name: 'add_block', arguments: args }, { signal: caller.signal });
+      await until(isWaiting);
+      caller.abort();
+      await assert.rejects(call);
+    });
+    await until(async () => (await ask('get_flow', { flow_id })).steps.length === 1);
   });
 
   it('lose no edit when several come at once', async () => {
