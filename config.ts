@@ -39,6 +39,13 @@ export const encryptionKeys = z
 /** An empty value is refused: it would read as 0, which is no limit. */
 const rateLimit = z.string().min(1).transform(Number).pipe(z.int().min(0).max(RATE_LIMIT_MAX_PER_MINUTE));
 
+const origins = z
+  .string()
+  .transform((text) => text.split(/[\s,]+/).filter((origin) => origin !== ''))
+  .pipe(
+    z.array(z.string().regex(/^[a-z][a-z0-9+.-]*:\/\/[^/\s]+$/, 'is an origin such as https://example.com')),
+  );
+
 const environment = z.object({
   /** `production` loads the workflow bundle that `npm run bundle` wrote, where there is one. */
   NODE_ENV: z.enum(['production', 'development', 'test']).default('development'),
@@ -59,6 +66,8 @@ const environment = z.object({
   WEIR_OIDC_AUDIENCE: z.string().min(1).optional(),
   /** `aud` of JWTs for MCP; <public url>/api/v1/mcp/ when absent. */
   WEIR_MCP_AUDIENCE: z.string().min(1).optional(),
+  /** Origins, comma-separated, whose web pages may use MCP, beside that of WEIR_PUBLIC_URL. */
+  WEIR_MCP_ALLOWED_ORIGINS: origins.default([]),
   /** Temporal task queue of flow runs. */
   WEIR_TASK_QUEUE: z.string().min(1).default('weir-flows'),
   /** Processes kept for user code. */
@@ -78,6 +87,8 @@ const environment = z.object({
     .optional(),
   /** Minutes between two looks at it. */
   WEIR_MODELS_REFRESH: count.max(MODELS_REFRESH_MAX_MINUTES).default(60),
+  /** Judges test cases that name no model, provider-prefixed. */
+  WEIR_JUDGE_MODEL: z.string().min(1).optional(),
   /** Requests per minute that one API key may send, over all API processes; 0: no limit. */
   WEIR_RATE_LIMIT_PER_KEY: rateLimit.default(60_000),
   /** The same for all API keys of an organization together. */
@@ -120,6 +131,8 @@ export type Config = {
   publicUrl: string | undefined;
   /** Whose JWTs are accepted; undefined: API keys only. */
   oidc: { issuer: string; audience: string; mcpAudience: string } | undefined;
+  /** Where MCP is served, with the slash at its end, and whose web pages may use it. */
+  mcp: { url: string; allowedOrigins: string[] };
   /** From TEMPORAL_ADDRESS and Temporal's other standard variables, or its configuration file. */
   temporal: ReturnType<typeof loadClientConnectConfig>;
   taskQueue: string;
@@ -130,6 +143,7 @@ export type Config = {
   modelsFile: string | undefined;
   modelsUrl: string | undefined;
   modelsRefreshMinutes: number;
+  judgeModel: string | undefined;
   /** Requests per minute; 0: no limit. */
   rateLimitPerKey: number;
   rateLimitPerOrganization: number;
@@ -159,6 +173,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     port: values.WEIR_PORT,
     publicUrl: publicUrlOf(values),
     oidc: readOidc(values),
+    mcp: readMcp(values),
     temporal: loadClientConnectConfig({ overrideEnvVars: env as Record<string, string> }),
     taskQueue: values.WEIR_TASK_QUEUE,
     sandboxProcesses: values.WEIR_SANDBOX_PROCESSES,
@@ -168,6 +183,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     modelsFile: values.WEIR_MODELS_FILE,
     modelsUrl: values.WEIR_MODELS_URL,
     modelsRefreshMinutes: values.WEIR_MODELS_REFRESH,
+    judgeModel: values.WEIR_JUDGE_MODEL,
     rateLimitPerKey: values.WEIR_RATE_LIMIT_PER_KEY,
     rateLimitPerOrganization: values.WEIR_RATE_LIMIT_PER_ORGANIZATION,
     dialMap: values.WEIR_TEST_DIAL_MAP,
@@ -182,6 +198,20 @@ function publicUrlOf(values: Values): string | undefined {
   return values.WEIR_PUBLIC_URL?.replace(/\/+$/, '');
 }
 
+function baseUrlOf(values: Values): string {
+  const host = values.WEIR_HOST.includes(':') ? `[${values.WEIR_HOST}]` : values.WEIR_HOST;
+  return publicUrlOf(values) ?? `http://${host}:${values.WEIR_PORT}`;
+}
+
+/** An audience that is a URL of the endpoint says where it is reached, unless WEIR_PUBLIC_URL does. */
+function readMcp(values: Values): Config['mcp'] {
+  const audience = values.WEIR_MCP_AUDIENCE ?? '';
+  const isUrl = /^https?:\/\/\S+\/api\/v1\/mcp\/?$/.test(audience) && URL.canParse(audience);
+  const known = isUrl && values.WEIR_PUBLIC_URL === undefined;
+  const url = known ? audience.replace(/\/?$/, '/') : `${baseUrlOf(values)}/api/v1/mcp/`;
+  return { url, allowedOrigins: [new URL(url).origin, ...values.WEIR_MCP_ALLOWED_ORIGINS] };
+}
+
 function readOidc(values: Values): Config['oidc'] {
   const issuer = values.WEIR_OIDC_ISSUER;
   if (!issuer) return undefined;
@@ -189,10 +219,10 @@ function readOidc(values: Values): Config['oidc'] {
   const local = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
   if (protocol === 'http:' && !local && values.NODE_ENV === 'production')
     throw new Error(`WEIR_OIDC_ISSUER: ${issuer} must be https: its keys decide who is let in.`);
-  const base = publicUrlOf(values) ?? `http://${values.WEIR_HOST}:${values.WEIR_PORT}`;
+  const base = baseUrlOf(values);
   const audience = values.WEIR_OIDC_AUDIENCE ?? `${base}/api/v1`;
   const mcpAudience = values.WEIR_MCP_AUDIENCE ?? `${base}/api/v1/mcp/`;
-  if (audience === mcpAudience)
+  if (audience.replace(/\/$/, '') === mcpAudience.replace(/\/$/, ''))
     throw new Error('WEIR_OIDC_AUDIENCE and WEIR_MCP_AUDIENCE must differ: a token is for one of them.');
   return { issuer, audience, mcpAudience };
 }

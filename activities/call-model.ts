@@ -5,10 +5,11 @@ import type { Attachment } from '../flow/attachment.ts';
 import type { Block, Json, JsonSchema } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
+import { buildMessages } from '../models/build-messages.ts';
 import type { Registry, TokenUsage } from '../models/registry.ts';
 import { estimateUsage } from './estimate-usage.ts';
 import { type ChatAnswer, completeChat } from './model-completion.ts';
-import { readJson, schemaInstruction, schemaResponseFormat } from './model-output.ts';
+import { readJson } from './model-output.ts';
 
 export { ModelUnavailable } from './model-unavailable.ts';
 
@@ -57,8 +58,7 @@ export async function callModel(
   usage.model = model;
   const { json_schema: hasFormat } = deps.registry.capabilities(model);
   const provider = findProvider(deps.providers, model);
-  const format = schema !== undefined && hasFormat ? schemaResponseFormat(schema) : undefined;
-  const messages = buildMessages(request, format === undefined ? schema : undefined);
+  const { messages, format } = buildMessages(request, hasFormat);
 
   async function ask(choice = request.tool_choice): Promise<ChatAnswer> {
     const asked = {
@@ -110,25 +110,6 @@ function findProvider(providers: Record<string, Provider>, model: string): Provi
     `${model} needs the provider "${prefix}": set ${variable}_API_KEY, or ${variable}_BASE_URL for a server without a key.`,
     { model },
   );
-}
-
-/** `instructed` is the schema that goes into the instructions, for want of a native format. */
-function buildMessages(request: ModelRequest, instructed: JsonSchema | undefined) {
-  const messages: OpenAI.Chat.ChatCompletionMessageParam[] = [];
-  if (instructed !== undefined) messages.push({ role: 'system', content: schemaInstruction(instructed) });
-  const conversation = request.conversation.map((message, index) =>
-    message.role === 'user' && index === 0
-      ? { ...message, content: userContent(message.content, request.attachments) }
-      : message,
-  );
-  return [...messages, ...(conversation as OpenAI.Chat.ChatCompletionMessageParam[])];
-}
-
-/** The images go with the prompt, which is the first message. */
-function userContent(text: string, attachments: Attachment[] = []) {
-  if (attachments.length === 0) return text;
-  const images = attachments.map(({ url }) => ({ type: 'image_url' as const, image_url: { url } }));
-  return [{ type: 'text' as const, text }, ...images];
 }
 
 /** OpenAI's reasoning models refuse `max_tokens`; other servers may not know its successor. */

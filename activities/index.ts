@@ -7,6 +7,7 @@ import type { LocalRuns } from '../db/local-runs.ts';
 import { findRunDelivery } from '../db/open-deliveries.ts';
 import { releaseReservation, reserveCredits } from '../db/reservations.ts';
 import { finishRun } from '../db/runs.ts';
+import { acceptTest, finishTestRun } from '../db/test-runs.ts';
 import type { LoopCondition } from '../flow/definition.ts';
 import type { DeliveryCall } from '../flow/delivery.ts';
 import { ServiceError } from '../flow/errors.ts';
@@ -14,6 +15,7 @@ import { meets } from '../flow/interpreter.ts';
 import { CODE_TIMEOUT_DEFAULT_MS } from '../flow/limits.ts';
 import type { BlockCall, RunOutcome } from '../flow/run.ts';
 import { renderTemplate } from '../flow/template.ts';
+import type { JudgeRun } from '../flow/test-case.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import type { Validator } from '../json-schema/validator.ts';
@@ -21,6 +23,7 @@ import type { Registry } from '../models/registry.ts';
 import { attempted } from './attempted.ts';
 import { bringOwnKey } from './bring-own-key.ts';
 import { callModel } from './call-model.ts';
+import { evaluateTest, readJudgement } from './evaluate-test.ts';
 import { createBlockRunner } from './run-block.ts';
 import { type Sandbox, SandboxCrashed } from './sandbox/sandbox.ts';
 
@@ -101,6 +104,20 @@ export function createActivities(deps: ActivityDeps) {
     /** Whether a loop's condition holds for a stored value. */
     checkCondition: (executionId: string, condition: LoopCondition, value: Value): Promise<boolean> =>
       attempted(async () => meets(condition, await blocks.resolve(executionId, value))),
+
+    /** Accepts the run of a test case, once. */
+    acceptTest: (executionId: string): Promise<void> => attempted(() => acceptTest(deps.db, executionId)),
+
+    /** Judges the run of a test case, which has ended; answers the run that is to judge it, when a model does. */
+    evaluateTest: (executionId: string): Promise<JudgeRun | undefined> =>
+      attempted(() => evaluateTest(deps, executionId)),
+
+    /** Takes the verdict on a test case from the run that judged it, which has ended. */
+    readJudgement: (executionId: string): Promise<void> =>
+      attempted(() => readJudgement(deps.db, executionId)),
+
+    /** Records the end of a test run, once. */
+    finishTestRun: (testRunId: string): Promise<void> => attempted(() => finishTestRun(deps.db, testRunId)),
 
     /** The webhook that the end of a run is to be reported by, when there is one. */
     findRunDelivery: (executionId: string): Promise<DeliveryCall | undefined> =>

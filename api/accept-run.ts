@@ -140,7 +140,7 @@ export async function acceptAttachments(
 }
 
 /** Throws INSUFFICIENT_CREDITS. */
-export function requireCredits(flow: LoadedFlow): void {
+export function requireCredits(flow: Pick<LoadedFlow, 'balanceMicrocredits'>): void {
   if (flow.balanceMicrocredits <= 0)
     throw new ServiceError('INSUFFICIENT_CREDITS', 'The organization has no credits left.');
 }

@@ -13,6 +13,9 @@ import { eventRoutes } from './events.ts';
 import { executeRoutes } from './execute.ts';
 import { forkRoutes } from './fork.ts';
 import { jobRoutes } from './jobs.ts';
+import { preflight } from './mcp/check-origin.ts';
+import { MCP_PATHS, mcpRoutes } from './mcp/endpoint.ts';
+import { metadataPaths, serveResourceMetadata } from './mcp/resource-metadata.ts';
 import { memberRoutes } from './members.ts';
 import { modelKeyRoutes } from './model-keys.ts';
 import { openApiDocument } from './open-api.ts';
@@ -44,6 +47,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...webhookSecretRoutes(deps),
     ...webhookDeliveryRoutes(deps),
     ...webhookResendRoutes(deps),
+    ...mcpRoutes(deps),
   ];
 }
 
@@ -54,6 +58,8 @@ export function createApp(deps: ApiDeps, isReady: () => boolean): Koa {
   const router = new Router({ sensitive: true, strict: true });
   for (const { method, path, handlers } of routes) router[method](path, ...(handlers as Middleware[]));
 
+  for (const path of MCP_PATHS) router.options(path, preflight(deps));
+  router.get(metadataPaths(deps.config.mcp.url), serveResourceMetadata(deps));
   router.get('/openapi.json', (ctx) => {
     ctx.body = document;
   });

@@ -11,6 +11,7 @@ import {
   type SequentialStep,
   type Step,
 } from '../flow/definition.ts';
+import { deriveStepId } from '../flow/derive-step-id.ts';
 import {
   CODE_TIMEOUT_MAX_MS,
   LOOP_ITERATIONS_MAX,
@@ -100,6 +101,18 @@ const sequential = z
   })
   .meta({ id: 'SequentialStep', description: 'One block; its output is the next step’s input.' });
 
+/** What a loop has beside its body; `json`: the shape of any JSON value. */
+export const loopFields = (json: z.ZodType<Json>) => ({
+  max_iterations: z.int().min(1).max(LOOP_ITERATIONS_MAX).default(LOOP_ITERATIONS_DEFAULT),
+  until: z
+    .strictObject({
+      pointer: z.string().meta({ description: 'A JSON Pointer into the output of the body.' }),
+      equals: json,
+    })
+    .optional()
+    .meta({ description: 'With it, the body runs on its own output until the value is equal.' }),
+});
+
 const steps: z.ZodType<WrittenStep[]> = z.array(z.lazy(() => step));
 
 const parallel = z
@@ -118,14 +131,7 @@ const loop = z
     type: z.literal('loop'),
     ...naming,
     body: steps,
-    max_iterations: z.int().min(1).max(LOOP_ITERATIONS_MAX).default(LOOP_ITERATIONS_DEFAULT),
-    until: z
-      .strictObject({
-        pointer: z.string().meta({ description: 'A JSON Pointer into the output of the body.' }),
-        equals: jsonValue,
-      })
-      .optional()
-      .meta({ description: 'With it, the body runs on its own output until the value is equal.' }),
+    ...loopFields(jsonValue),
   })
   .meta({
     id: 'LoopStep',
@@ -180,14 +186,8 @@ function complete(written: WrittenStep[], taken: Set<string>): Step[] {
 }
 
 function deriveId(step: WrittenStep, taken: Set<string>): string {
-  const words = (step.name ?? '')
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, 48)
-    .replace(/^-|-$/g, '');
-  const base = words || ('processor_type' in step ? step.processor_type : step.type);
-  let id = base;
-  for (let next = 2; taken.has(id); next += 1) id = `${base}-${next}`;
+  const fallback = 'processor_type' in step ? step.processor_type : step.type;
+  const id = deriveStepId(step.name ?? '', fallback, taken);
   taken.add(id);
   return id;
 }

@@ -6,7 +6,7 @@ import { definitionsOf } from '../db/definitions.ts';
 import { listParts } from '../db/run-parts.ts';
 import { getRunInput } from '../db/runs.ts';
 import { type ComposedOutputs, composeOutputs } from '../flow/compose-outputs.ts';
-import type { Json } from '../flow/definition.ts';
+import { DRAFT_VERSION, type Json } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { type PlannedStep, toPlan } from '../flow/plan.ts';
 import { INPUT_REF, MESSAGE_REF } from '../flow/value.ts';
@@ -70,6 +70,8 @@ export function forkRoutes(deps: ApiDeps): Route[] {
 function forkJob({ db }: ApiDeps): ApiMiddleware {
   return async function forkJob(ctx) {
     const { run } = ctx.state;
+    if (run.version === DRAFT_VERSION)
+      throw new ServiceError('INVALID_VERSION', 'The run is of a draft, which …/step does not run.');
     const { step } = ctx.state.query as z.infer<typeof forkQuery>;
     const plan = toPlan((await definitionsOf(db).get(run.flow_version_id)).steps);
     if (step >= plan.length) throw outOfRange(plan.length);

@@ -83,6 +83,7 @@ export const DATABASE_UNAVAILABLE = 'The database does not answer: try again lat
 export const FLOW_NOT_FOUND =
   'There is no such flow for this caller, or the version asked for is not published.';
 
+/** What every endpoint may answer. */
 export const ERRORS: ZodOpenApiResponsesObject = {
   401: {
     ...refusal('Missing or invalid API key or JWT.', {

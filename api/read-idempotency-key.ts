@@ -1,6 +1,6 @@
 // The Idempotency-Key header: a request that is repeated with it is carried out once.
 import { createHash } from 'node:crypto';
-import type { RunMode } from '../db/schema.ts';
+import type { IdempotencyKey } from '../db/idempotency-keys.ts';
 import { canonicalJson } from '../flow/canonical-json.ts';
 import type { ApiMiddleware } from './context.ts';
 import { validationError } from './json-body.ts';
@@ -10,7 +10,7 @@ import { idempotencyHeaders } from './requests.ts';
  * Sets `ctx.state.idempotencyKey` where the header is sent; 422 when it is no key. Two requests are the same when path
  * (with the version), body and the caller's environment are; the order of the body's keys makes no difference.
  */
-export function readIdempotencyKey(endpoint: RunMode): ApiMiddleware {
+export function readIdempotencyKey(endpoint: IdempotencyKey['endpoint']): ApiMiddleware {
   return async function readIdempotencyKey(ctx, next) {
     const headers = idempotencyHeaders.safeParse({ 'Idempotency-Key': ctx.req.headers['idempotency-key'] });
     if (!headers.success) throw validationError(headers.error);

@@ -1,7 +1,7 @@
 // Shapes of requests and answers: what validates is what the API reference shows (spec: Endpoints).
 import { z } from 'zod';
 import { IDEMPOTENCY_KEY_HOURS } from '../db/idempotency-keys.ts';
-import { RUN_STATUSES } from '../db/schema.ts';
+import { RUN_MODES, RUN_STATUSES } from '../db/schema.ts';
 import { attachmentsField } from './attachments.ts';
 import { callbackFields } from './callback-fields.ts';
 import { blockFields, parsedJson as json, processorConfig } from './flow-schema.ts';
@@ -149,8 +149,8 @@ export const runState = z
     ...failure,
     flowId,
     blockCount,
-    version: count.meta({ description: 'The version that runs.' }),
-    mode: z.enum(['execute', 'jobs', 'step']).meta({ description: 'The endpoint that started it.' }),
+    version: count.meta({ description: 'The version that runs; 0: a draft under test.' }),
+    mode: z.enum(RUN_MODES).meta({ description: 'The endpoint that started it; `test`: a test case.' }),
     environment: z.enum(['live', 'test']).meta({ description: 'Of the API key that started it.' }),
     startedAt: z.iso.datetime(),
     finishedAt: z.iso.datetime().nullable().meta({ description: 'null while it runs.' }),

@@ -8,7 +8,7 @@ import { INPUT_REF } from '../flow/value.ts';
 import type { runFlow } from '../workflows/run-flow.ts';
 
 /** A caller is told sooner that the engine is away; the run it started is found by the reconciler. */
-const START_TIMEOUT_MS = 5_000;
+export const START_TIMEOUT_MS = 5_000;
 
 /** What the workflow of an accepted run is started from. */
 export type RunStart = {
@@ -53,14 +53,7 @@ export async function startRun(client: Client, taskQueue: string, run: RunStart)
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
         requestEagerStart: true,
         staticSummary: `${run.organization}/${run.project}/${run.flow} v${run.version} (${run.mode})`,
-        typedSearchAttributes: new TypedSearchAttributes([
-          { key: { name: 'WeirOrganization', type: 'KEYWORD' }, value: run.organization },
-          { key: { name: 'WeirProject', type: 'KEYWORD' }, value: run.project },
-          { key: { name: 'WeirFlow', type: 'KEYWORD' }, value: run.flow },
-          { key: { name: 'WeirVersion', type: 'INT' }, value: run.version },
-          { key: { name: 'WeirMode', type: 'KEYWORD' }, value: run.mode },
-          { key: { name: 'WeirEnvironment', type: 'KEYWORD' }, value: run.environment },
-        ]),
+        typedSearchAttributes: searchAttributesOf(run),
       }),
     );
     return { here: handle.eagerlyStarted };
@@ -68,4 +61,18 @@ export async function startRun(client: Client, taskQueue: string, run: RunStart)
     if (error instanceof WorkflowExecutionAlreadyStartedError) return { here: false };
     throw error;
   }
+}
+
+/** What operators find a workflow of a flow by. */
+export function searchAttributesOf(
+  run: Pick<RunStart, 'organization' | 'project' | 'flow' | 'version' | 'mode' | 'environment'>,
+): TypedSearchAttributes {
+  return new TypedSearchAttributes([
+    { key: { name: 'WeirOrganization', type: 'KEYWORD' }, value: run.organization },
+    { key: { name: 'WeirProject', type: 'KEYWORD' }, value: run.project },
+    { key: { name: 'WeirFlow', type: 'KEYWORD' }, value: run.flow },
+    { key: { name: 'WeirVersion', type: 'INT' }, value: run.version },
+    { key: { name: 'WeirMode', type: 'KEYWORD' }, value: run.mode },
+    { key: { name: 'WeirEnvironment', type: 'KEYWORD' }, value: run.environment },
+  ]);
 }

@@ -1,17 +1,12 @@
-import { findSchemaProblems } from '../api/flow-definition.ts';
-import { checkTree } from '../flow/check-tree.ts';
+import { requireRunnable as requireRunnableWith } from '../api/require-runnable.ts';
 import type { FlowDefinition } from '../flow/definition.ts';
-import { ServiceError } from '../flow/errors.ts';
 import { createValidator } from '../json-schema/validator.ts';
 
 /** Throws INVALID_TREE with every problem of the tree and of the JSON Schemas in it. */
 export async function requireRunnable(definition: FlowDefinition): Promise<void> {
   const validator = createValidator();
   try {
-    const problems = [...checkTree(definition), ...(await findSchemaProblems(definition, validator.check))];
-    if (problems.length === 0) return;
-    const lines = problems.map(({ path, message }) => `${path}: ${message}`);
-    throw new ServiceError('INVALID_TREE', lines.join('\n'), { problems });
+    await requireRunnableWith(definition, validator);
   } finally {
     await validator.close();
   }

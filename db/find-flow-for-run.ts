@@ -1,18 +1,18 @@
+import type { NotNull } from 'kysely';
 import type { Db } from './connect.ts';
+import { type Reach, withinReach } from './reach.ts';
 
 export type FlowQuery = {
   /** Slugs. */
   organization: string;
   project: string;
   flow: string;
-  /** What the caller may reach: the project of its API key, or those of the organizations a user belongs to. */
-  within: { projectId: string } | { userId: string };
+  within: Reach;
   version: number | 'production';
 };
 
 /** The published version of a flow that a caller may run; undefined when there is none within its reach. */
 export function findFlowForRun(db: Db, query: FlowQuery) {
-  const { within } = query;
   return db
     .selectFrom('flow')
     .innerJoin('project', 'project.id', 'flow.project_id')
@@ -30,17 +30,7 @@ export function findFlowForRun(db: Db, query: FlowQuery) {
     .where('organization.deleted_at', 'is', null)
     .where('project.slug', '=', query.project)
     .where('project.deleted_at', 'is', null)
-    .where((eb) =>
-      'projectId' in within
-        ? eb('project.id', '=', within.projectId)
-        : eb.exists(
-            eb
-              .selectFrom('membership')
-              .select('membership.role')
-              .whereRef('membership.organization_id', '=', 'organization.id')
-              .where('membership.user_id', '=', within.userId),
-          ),
-    )
+    .where(withinReach(query.within))
     .where('flow.slug', '=', query.flow)
     .where('flow.deleted_at', 'is', null)
     .where((eb) =>
@@ -50,5 +40,6 @@ export function findFlowForRun(db: Db, query: FlowQuery) {
         query.version === 'production' ? eb.ref('flow.production_version') : query.version,
       ),
     )
+    .$narrowType<{ version: NotNull }>()
     .executeTakeFirst();
 }

@@ -1,5 +1,5 @@
 // Flows and their versions: an editable draft, immutable numbered versions, one of them in production.
-import { sql } from 'kysely';
+import { type NotNull, sql } from 'kysely';
 import type { FlowDefinition } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { Db, Tx } from './connect.ts';
@@ -84,9 +84,9 @@ export async function updateDraft(
   if (result.numUpdatedRows === 0n) throw unknownFlow();
 }
 
-/** Makes the draft, as it is, the next version and answers its number. Opens a transaction of its own. Throws NOT_FOUND. */
-export function publishVersion(db: Db, flowId: string, note: string): Promise<number> {
-  return db.transaction().execute(async (tx) => {
+/** Makes the draft, as it is, the next version and answers its number. Throws NOT_FOUND. */
+export function publishVersion(db: Db | Tx, flowId: string, note: string): Promise<number> {
+  return inTransaction(db, async (tx) => {
     // The row's lock gives concurrent publishers consecutive numbers.
     const flow = await tx
       .selectFrom('flow')
@@ -113,6 +113,7 @@ export function publishVersion(db: Db, flowId: string, note: string): Promise<nu
           .where('flow.id', '=', flowId),
       )
       .returning('version')
+      .$narrowType<{ version: NotNull }>()
       .executeTakeFirstOrThrow();
     return version;
   });
@@ -144,6 +145,8 @@ export function listVersions(db: Db | Tx, flowId: string) {
     .selectFrom('flow_version')
     .select(['id', 'version', 'note', 'created_at'])
     .where('flow_id', '=', flowId)
+    .where('version', 'is not', null)
+    .$narrowType<{ version: NotNull }>()
     .orderBy('version', 'desc')
     .execute();
 }
@@ -155,9 +158,27 @@ export async function getVersion(db: Db | Tx, flowId: string, version: number) {
     .select(['id', 'version', 'note', 'definition', 'created_at'])
     .where('flow_id', '=', flowId)
     .where('version', '=', version)
+    .$narrowType<{ version: NotNull }>()
     .executeTakeFirst();
   if (!row) throw unknownVersion(version);
   return row;
+}
+
+/** A published version by its id, with its definition; undefined when the flow has none with it. */
+export function findVersionById(db: Db | Tx, flowId: string, versionId: string) {
+  return db
+    .selectFrom('flow_version')
+    .select(['id', 'version', 'note', 'definition', 'created_at'])
+    .where('flow_id', '=', flowId)
+    .where('id', '=', versionId)
+    .where('version', 'is not', null)
+    .$narrowType<{ version: NotNull }>()
+    .executeTakeFirst();
+}
+
+/** The caller's transaction, or one of its own. */
+function inTransaction<T>(db: Db | Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return db.isTransaction ? work(db as Tx) : db.transaction().execute(work);
 }
 
 function unknownFlow(): ServiceError {

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { ServiceError } from '../flow/errors.ts';
 import type { Db } from './connect.ts';
 import { insertRuns, type NewRun } from './runs.ts';
-import type { RunMode } from './schema.ts';
+import type { IdempotencyKeyTable } from './schema.ts';
 
 /** How long a key stands for its run; used later, it starts a new one. */
 export const IDEMPOTENCY_KEY_HOURS = 24;
@@ -11,7 +11,12 @@ export const IDEMPOTENCY_KEY_HOURS = 24;
 const EXPIRED = sql<boolean>`idempotency_key.created_at <= now() - ${sql.lit(IDEMPOTENCY_KEY_HOURS)} * interval '1 hour'`;
 
 /** `digest`: SHA-256 of all that makes two requests the same. */
-export type IdempotencyKey = { projectId: string; endpoint: RunMode; key: string; digest: Buffer };
+export type IdempotencyKey = {
+  projectId: string;
+  endpoint: IdempotencyKeyTable['endpoint'];
+  key: string;
+  digest: Buffer;
+};
 
 /**
  * The executionId of the run that was accepted under the key; undefined when there is none, or it has expired. Throws

@@ -1,7 +1,7 @@
 // Lists of runs: of every organization for an operator, of one flow for its callers.
 import { sql } from 'kysely';
 import type { Db } from './connect.ts';
-import { costOfRun, statusOfRun } from './run-columns.ts';
+import { costOfRun, statusOfRun, versionOfRun } from './run-columns.ts';
 import type { Environment, RunMode, RunStatus } from './schema.ts';
 
 /** Each that is absent matches every one; organization, project and flow are slugs. */
@@ -81,12 +81,11 @@ function selectRuns(db: Db) {
       'organization.slug as organization',
       'project.slug as project',
       'flow.slug as flow',
-      'flow_version.version',
       'run.mode',
       'run.environment',
       'run.error',
       'run.started_at',
       'run.finished_at',
     ])
-    .select([costOfRun, statusOfRun().as('status')]);
+    .select([costOfRun, statusOfRun().as('status'), versionOfRun().as('version')]);
 }

@@ -1,5 +1,6 @@
 // What a run is to its callers beyond its own row: it may go on in continuations. Columns of queries over `run`.
 import { type ExpressionBuilder, sql } from 'kysely';
+import { DRAFT_VERSION } from '../flow/definition.ts';
 import type { PausePoint } from '../flow/tool-calls.ts';
 import type { RunStatus, Schema } from './schema.ts';
 
@@ -36,4 +37,9 @@ export function pauseOfRun() {
   return sql<PausePoint | null>`case when run.status in ('tool_calls_required', 'in_progress') then (
     select last.pause from run last where last.execution_id = coalesce(run.concluded_by, run.execution_id)
   ) end`;
+}
+
+/** The number of a run's version, that of drafts for a test run; as `version` of a query over `flow_version`. */
+export function versionOfRun() {
+  return sql<number>`coalesce(flow_version.version, ${sql.lit(DRAFT_VERSION)})`;
 }

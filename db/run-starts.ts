@@ -1,6 +1,7 @@
 // What the workflow of an accepted run is started from.
 import { sql } from 'kysely';
 import type { Db } from './connect.ts';
+import { versionOfRun } from './run-columns.ts';
 
 /**
  * Takes up to `limit` runs that are `started`, older than `quietSeconds` and not taken within that time, with what
@@ -50,7 +51,7 @@ export async function findRunStarts(db: Db, executionIds: string[]) {
       'organization.slug as organization',
       'project.slug as project',
       'flow.slug as flow',
-      'flow_version.version',
+      versionOfRun().as('version'),
       'run.mode',
       'run.environment',
       'run.flow_version_id as flowVersionId',

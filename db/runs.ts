@@ -4,7 +4,7 @@ import { ServiceError } from '../flow/errors.ts';
 import type { RunOutcome } from '../flow/run.ts';
 import { notPaused } from '../flow/tool-calls.ts';
 import type { Db, Tx } from './connect.ts';
-import { costOfRun, pauseOfRun, statusOfRun } from './run-columns.ts';
+import { costOfRun, pauseOfRun, statusOfRun, versionOfRun } from './run-columns.ts';
 import type { Environment, RunMode, RunTable, StoredRunInput } from './schema.ts';
 
 export type NewRun = {
@@ -207,7 +207,6 @@ export function findRun(db: Db, flowId: string, executionId: string) {
       'run.execution_id',
       'run.flow_id',
       'run.flow_version_id',
-      'flow_version.version',
       'run.mode',
       'run.environment',
       'run.result',
@@ -217,13 +216,24 @@ export function findRun(db: Db, flowId: string, executionId: string) {
       'run.started_at',
       'run.finished_at',
     ])
-    .select([costOfRun, statusOfRun().as('status'), pauseOfRun().as('pause')])
+    .select([costOfRun, statusOfRun().as('status'), pauseOfRun().as('pause'), versionOfRun().as('version')])
     .where('run.continues', 'is', null)
     .where('run.flow_id', '=', flowId)
     .where('run.execution_id', '=', executionId)
     .executeTakeFirst();
 }
 export type RunRow = NonNullable<Awaited<ReturnType<typeof findRun>>>;
+
+/** The flow that a run is of; undefined when there is no such run. The caller checks that the flow may be seen. */
+export async function findFlowOfRun(db: Db, executionId: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('run')
+    .select('flow_id')
+    .where('execution_id', '=', executionId)
+    .where('continues', 'is', null)
+    .executeTakeFirst();
+  return row?.flow_id;
+}
 
 /** How a run, or a continuation of one, ended or paused; undefined while it is under way. */
 export async function findOutcome(db: Db, executionId: string): Promise<RunOutcome | undefined> {

@@ -105,10 +105,12 @@ CREATE TABLE flow (
 CREATE TABLE flow_version (
   id uuid not null default gen_random_uuid(),
   flow_id uuid not null,
-  version integer not null,
+  version integer,
   note text not null,
   definition json not null,
   created_at timestamp with time zone not null default now(),
+  digest bytea,
+  constraint flow_version_digest_check CHECK (((version IS NULL) = (digest IS NOT NULL))),
   constraint flow_version_number_key UNIQUE (flow_id, version),
   constraint flow_version_pkey PRIMARY KEY (id),
   constraint flow_version_version_check CHECK ((version > 0))
@@ -227,9 +229,49 @@ CREATE TABLE run (
   callback_events text[],
   model_keys text,
   constraint run_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
-  constraint run_mode_check CHECK ((mode = ANY (ARRAY['execute'::text, 'jobs'::text, 'step'::text]))),
+  constraint run_mode_check CHECK ((mode = ANY (ARRAY['execute'::text, 'jobs'::text, 'step'::text, 'test'::text]))),
   constraint run_pkey PRIMARY KEY (execution_id),
   constraint run_status_check CHECK ((status = ANY (ARRAY['started'::text, 'completed'::text, 'failed'::text, 'tool_calls_required'::text, 'in_progress'::text])))
+);
+
+CREATE TABLE test_case (
+  id uuid not null default gen_random_uuid(),
+  flow_id uuid not null,
+  name text not null,
+  input json not null,
+  expectation json not null,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint test_case_name_key UNIQUE (flow_id, name),
+  constraint test_case_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE test_result (
+  execution_id uuid not null,
+  test_run_id uuid not null,
+  "position" integer not null,
+  test_case_id uuid not null,
+  name text not null,
+  input json not null,
+  expectation json not null,
+  status text not null default 'pending'::text,
+  why json,
+  judge_execution_id uuid,
+  constraint test_result_pkey PRIMARY KEY (execution_id),
+  constraint test_result_position_key UNIQUE (test_run_id, "position"),
+  constraint test_result_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'passed'::text, 'failed'::text, 'error'::text])))
+);
+
+CREATE TABLE test_run (
+  id uuid not null,
+  flow_id uuid not null,
+  flow_version_id uuid not null,
+  status text not null default 'started'::text,
+  started_at timestamp with time zone not null default now(),
+  finished_at timestamp with time zone,
+  reconciled_at timestamp with time zone,
+  constraint test_run_pkey PRIMARY KEY (id),
+  constraint test_run_status_check CHECK ((status = ANY (ARRAY['started'::text, 'completed'::text])))
 );
 
 CREATE TABLE webhook_attempt (
@@ -295,11 +337,15 @@ CREATE INDEX run_continues ON public.run USING btree (continues, started_at) WHE
 
 CREATE INDEX run_unfinished ON public.run USING btree (COALESCE(reconciled_at, started_at)) WHERE (status = 'started'::text);
 
+CREATE INDEX test_run_unfinished ON public.test_run USING btree (COALESCE(reconciled_at, started_at)) WHERE (status = 'started'::text);
+
 CREATE INDEX webhook_delivery_open ON public.webhook_delivery USING btree (check_at) WHERE (status = ANY (ARRAY['pending'::text, 'in_flight'::text, 'failed_retry'::text]));
 
 CREATE INDEX webhook_delivery_page ON public.webhook_delivery USING btree (organization_id, created_at DESC, seq DESC);
 
 CREATE UNIQUE INDEX flow_slug_key ON public.flow USING btree (project_id, slug) WHERE (deleted_at IS NULL);
+
+CREATE UNIQUE INDEX flow_version_draft ON public.flow_version USING btree (flow_id, digest) WHERE (version IS NULL);
 
 CREATE UNIQUE INDEX organization_slug_key ON public.organization USING btree (slug) WHERE (deleted_at IS NULL);
 
@@ -346,6 +392,14 @@ ALTER TABLE run ADD CONSTRAINT run_flow_version_id_fkey FOREIGN KEY (flow_versio
 ALTER TABLE run ADD CONSTRAINT run_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
 
 ALTER TABLE run ADD CONSTRAINT run_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id);
+
+ALTER TABLE test_case ADD CONSTRAINT test_case_flow_id_fkey FOREIGN KEY (flow_id) REFERENCES flow(id);
+
+ALTER TABLE test_result ADD CONSTRAINT test_result_test_run_id_fkey FOREIGN KEY (test_run_id) REFERENCES test_run(id);
+
+ALTER TABLE test_run ADD CONSTRAINT test_run_flow_id_fkey FOREIGN KEY (flow_id) REFERENCES flow(id);
+
+ALTER TABLE test_run ADD CONSTRAINT test_run_flow_version_id_fkey FOREIGN KEY (flow_version_id) REFERENCES flow_version(id);
 
 ALTER TABLE webhook_attempt ADD CONSTRAINT webhook_attempt_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES webhook_delivery(id);
 

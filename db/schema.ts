@@ -7,6 +7,7 @@ import type { BlockOverrides } from '../flow/overrides.ts';
 import type { RunOutcome } from '../flow/run.ts';
 import type { PausePoint, ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
+import type { TestCaseTable, TestResultTable, TestRunTable } from './test-tables.ts';
 import type { WebhookAttemptTable, WebhookDeliveryTable, WebhookSecretTable } from './webhook-tables.ts';
 
 type Now = ColumnType<Date, Date | undefined, Date>;
@@ -14,7 +15,8 @@ type Now = ColumnType<Date, Date | undefined, Date>;
 type Default<T> = Generated<T>;
 
 export type Environment = 'live' | 'test';
-export type RunMode = 'execute' | 'jobs' | 'step';
+export const RUN_MODES = ['execute', 'jobs', 'step', 'test'] as const;
+export type RunMode = (typeof RUN_MODES)[number];
 /** `tool_calls_required` and `in_progress` wait for their caller. */
 export const RUN_STATUSES = ['started', 'completed', 'failed', 'tool_calls_required', 'in_progress'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
@@ -84,10 +86,13 @@ export interface FlowTable {
 export interface FlowVersionTable {
   id: Generated<string>;
   flow_id: string;
-  version: number;
+  /** null: a draft as it was tested, once per content; it is no version. */
+  version: number | null;
   note: string;
   definition: JSONColumnType<FlowDefinition>;
   created_at: Now;
+  /** Of a draft: SHA-256 of its definition. */
+  digest: ColumnType<Buffer | null, Buffer | undefined, never>;
 }
 
 /** What a run was asked to do, as stored in `run.input`. */
@@ -206,7 +211,7 @@ export interface RateLimitTable {
 
 export interface IdempotencyKeyTable {
   project_id: string;
-  endpoint: RunMode;
+  endpoint: Exclude<RunMode, 'test'>;
   key: string;
   /** SHA-256 of the request the key was first used with. */
   digest: Buffer;
@@ -253,6 +258,9 @@ export interface Schema {
   reservation: ReservationTable;
   rate_limit: RateLimitTable;
   idempotency_key: IdempotencyKeyTable;
+  test_case: TestCaseTable;
+  test_run: TestRunTable;
+  test_result: TestResultTable;
   webhook_secret: WebhookSecretTable;
   webhook_delivery: WebhookDeliveryTable;
   webhook_attempt: WebhookAttemptTable;

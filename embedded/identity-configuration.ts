@@ -44,7 +44,8 @@ export function identityConfiguration(
     ttl: TTL_SECONDS,
     clients: clients(secrets),
     pkce: { required: () => true },
-    scopes: ['openid', 'offline_access', 'email'],
+    // Those of the resources, too: clients name them when they register.
+    scopes: ['openid', 'offline_access', 'email', MANAGEMENT_SCOPE, ...MCP_SCOPES],
     claims: { openid: ['sub'], email: ['email', 'email_verified'] },
     interactions: { url: (_ctx, { uid }) => `/interaction/${uid}`, policy: consentToEveryClient() },
     findAccount: (_ctx, sub) => {

@@ -144,6 +144,7 @@ Weir is ready.
 
   API             ${baseUrl}
   API reference   ${baseUrl}/reference
+  MCP             ${baseUrl}/api/v1/mcp/
   Temporal UI     ${temporal.uiUrl ?? 'that of the configured server'}
   Demo API key    ${apiKey}
 

@@ -3,17 +3,19 @@ import type { TreeProblem } from './check-tree.ts';
 import { PROCESSOR_TYPES } from './definition.ts';
 import type { PathSegment } from './step-path.ts';
 
+type ShapeProblem = Omit<TreeProblem, 'incomplete'>;
+
 /** What keeps a definition from being walked, from the outside in; [] when `checkTree` can say the rest. */
-export function findShapeProblems(definition: unknown): TreeProblem[] {
+export function findShapeProblems(definition: unknown): ShapeProblem[] {
   return checkSteps((definition as { steps?: unknown } | null)?.steps, ['steps']);
 }
 
-function checkSteps(steps: unknown, path: PathSegment[]): TreeProblem[] {
+function checkSteps(steps: unknown, path: PathSegment[]): ShapeProblem[] {
   if (!Array.isArray(steps)) return [{ path, message: 'Steps are an array.' }];
   return steps.flatMap((step, index) => checkStep(step, [...path, index]));
 }
 
-function checkStep(step: unknown, path: PathSegment[]): TreeProblem[] {
+function checkStep(step: unknown, path: PathSegment[]): ShapeProblem[] {
   if (!isObject(step)) return [{ path, message: 'A step is an object.' }];
   const { type, step_id, name, processor_type } = step;
   if (typeof step_id !== 'string' || typeof name !== 'string')

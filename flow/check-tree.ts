@@ -12,7 +12,8 @@ import { eachStep, formatPath, type PathSegment } from './step-path.ts';
 /** Not names of steps and branches: as keys of an object they mean something else. */
 export const RESERVED_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
-export type TreeProblem = { path: PathSegment[]; message: string };
+/** `incomplete`: something is yet to be written, as in a draft under way; else what is there is wrong. */
+export type TreeProblem = { path: PathSegment[]; message: string; incomplete: boolean };
 
 const MODEL = /^[^/\s]+\/\S+$/;
 /** RFC 6901 */
@@ -29,8 +30,8 @@ export function findTreeProblems(definition: FlowDefinition): TreeProblem[] {
   const placed = new Map<string, string>();
   let count = 0;
   for (const { step, path, depth } of eachStep(definition)) {
-    const report = (field: PathSegment[], message: string) =>
-      problems.push({ path: [...path, ...field], message });
+    const report = (field: PathSegment[], message: string, incomplete = false) =>
+      problems.push({ path: [...path, ...field], message, incomplete });
     count += 1;
     const first = placed.get(step.step_id);
     if (first !== undefined)
@@ -47,18 +48,24 @@ export function findTreeProblems(definition: FlowDefinition): TreeProblem[] {
     problems.push({
       path: ['steps'],
       message: `A flow has at most ${STEPS_MAX} steps, nested ones included; this one has ${count}.`,
+      incomplete: false,
     });
   return problems;
 }
 
-type Report = (field: PathSegment[], message: string) => void;
+type Report = (field: PathSegment[], message: string, incomplete?: boolean) => void;
 
 function checkBlock(block: SequentialStep, depth: number, report: Report): void {
   if (block.processor_type === 'llm' && !MODEL.test(block.model ?? ''))
-    report(['model'], 'An llm block needs a model with its provider in front, such as openai/gpt-5-mini.');
-  if (block.processor_type === 'llm' && !block.prompt) report(['prompt'], 'An llm block needs a prompt.');
+    report(
+      ['model'],
+      'An llm block needs a model with its provider in front, such as openai/gpt-5-mini.',
+      block.model === undefined,
+    );
+  if (block.processor_type === 'llm' && !block.prompt)
+    report(['prompt'], 'An llm block needs a prompt.', true);
   if (block.processor_type === 'code' && !block.prompt)
-    report(['prompt'], 'A code block needs its JavaScript in prompt.');
+    report(['prompt'], 'A code block needs its JavaScript in prompt.', true);
   if (!block.processor_config?.tools_enabled) return;
   const field = ['processor_config', 'tools_enabled'];
   if (block.processor_type !== 'llm') report(field, 'Only an llm block can call tools.');

@@ -8,6 +8,7 @@ import { claimUnfinishedRuns } from '../db/run-starts.ts';
 import { finishRun } from '../db/runs.ts';
 import { CANCELLED, workflowIdOf } from '../flow/run.ts';
 import { reconcileDeliveries } from './reconcile-deliveries.ts';
+import { reconcileTests } from './reconcile-tests.ts';
 
 const INTERVAL_MS = 15_000;
 /** A run younger than this, or looked at within it, is left alone. */
@@ -27,6 +28,9 @@ export async function keepReconciling(
 ): Promise<void> {
   while (!signal.aborted) {
     await reconcile(deps, QUIET_SECONDS).catch((error) => console.error('Reconciling runs failed:', error));
+    await reconcileTests(deps, QUIET_SECONDS).catch((error) =>
+      console.error('Reconciling test runs failed:', error),
+    );
     await reconcileDeliveries(deps).catch((error) => console.error('Reconciling deliveries failed:', error));
     await deleteExpiredKeys(deps.db, EXPIRED_KEYS_MAX).catch((error) =>
       console.error('Deleting expired idempotency keys failed:', error),

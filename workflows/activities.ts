@@ -33,9 +33,25 @@ export const blockActivities = proxyLocalActivities<
   },
 });
 
-/** The end of a run is recorded however long the database is away: up to about a day. */
-export const { recordRun, findRunDelivery } = proxyLocalActivities<
-  Pick<Activities, 'recordRun' | 'findRunDelivery'>
+/**
+ * What happens around the runs of test cases. Regular activities, for several are under way at a time: in which order
+ * local ones were resolved is not always told by a history.
+ */
+export const { acceptTest, evaluateTest, readJudgement } = proxyActivities<
+  Pick<Activities, 'acceptTest' | 'evaluateTest' | 'readJudgement'>
+>({
+  startToCloseTimeout: '1 minute',
+  retry: {
+    initialInterval: '200 ms',
+    backoffCoefficient: 2,
+    maximumInterval: '30 seconds',
+    maximumAttempts: 100,
+  },
+});
+
+/** The end of a run, or of a test run, is recorded however long the database is away: up to about a day. */
+export const { recordRun, findRunDelivery, finishTestRun } = proxyLocalActivities<
+  Pick<Activities, 'recordRun' | 'findRunDelivery' | 'finishTestRun'>
 >({
   startToCloseTimeout: '1 minute',
   retry: {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { readJson, schemaResponseFormat } from '../../activities/model-output.ts';
+import { readJson } from '../../activities/model-output.ts';
 import type { JsonSchema } from '../../flow/definition.ts';
+import { schemaResponseFormat } from '../../models/schema-format.ts';
 
 const closed = { type: 'object', additionalProperties: false };
 const a = { a: { type: 'string' } };

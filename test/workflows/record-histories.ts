@@ -1,13 +1,20 @@
 // Records test/histories/*.json from real runs. Run by hand, with TEST_DATABASE_URL and TEST_TEMPORAL_ADDRESS set, to keep
 // a new kind of history; files that are there stay, for they are what older deployments left behind.
+import { randomUUID } from 'node:crypto';
 import { existsSync, realpathSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { startTestRun } from '../../api/start-test-run.ts';
+import { snapshotDraft } from '../../db/draft-snapshots.ts';
+import { insertFlow } from '../../db/flows.ts';
+import { listTestCases, saveTestCase } from '../../db/test-cases.ts';
+import { insertTestRun } from '../../db/test-runs.ts';
 import { startDemoModelServer } from '../../embedded/demo-model-server.ts';
 import type { Step } from '../../flow/definition.ts';
 import { workflowIdOf } from '../../flow/run.ts';
+import type { Expectation } from '../../flow/test-case.ts';
 import { code, llm, passthrough } from '../blocks.ts';
 import { answerWith, type WebhookReceiver } from '../fakes/webhook-receiver.ts';
 import { startWebhookWeir } from '../webhooks.ts';
@@ -88,6 +95,49 @@ async function record(name: string, workflowId: string): Promise<void> {
   console.log(name);
 }
 
+/** Cases of one draft that pass and fail, are judged by a model, and whose run fails; answers the id of the workflow. */
+async function runTests(): Promise<string> {
+  const definition = {
+    steps: [code('a', 'if (message === "no") throw new Error("no"); return message;'), passthrough('b')],
+  };
+  const { id: flowId } = await insertFlow(weir.db, {
+    projectId: tenant.projectId,
+    slug: 'tested',
+    name: 'tested',
+    definition,
+  });
+  const cases: [string, Expectation][] = [
+    ['yes', { type: 'equals', value: 'yes' }],
+    ['yes', { type: 'contains', text: 'nothing of that' }],
+    ['yes', { type: 'judge', criteria: 'It agrees.', model: 'demo/chat' }],
+    ['no', { type: 'equals', value: 'no' }],
+    ['yes', { type: 'json_schema', schema: { type: 'string' } }],
+    ['no', { type: 'judge', criteria: 'It agrees.', model: 'demo/chat' }],
+  ];
+  for (const [index, [message, expectation]] of cases.entries())
+    await weir.db.transaction().execute((tx) =>
+      saveTestCase(tx, {
+        flowId,
+        name: `case ${index}`,
+        input: { message, parameters: {} },
+        expectation,
+      }),
+    );
+  const id = randomUUID();
+  await insertTestRun(weir.db, {
+    id,
+    flowId,
+    flowVersionId: await snapshotDraft(weir.db, flowId, definition),
+    tests: (await listTestCases(weir.db, flowId)).map((testCase) => ({
+      executionId: randomUUID(),
+      testCase,
+    })),
+  });
+  await startTestRun({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, id);
+  await weir.client.workflow.getHandle(id).result();
+  return id;
+}
+
 const models = await startDemoModelServer();
 // With room for one attempt in hand at each host: a second one is postponed.
 const weir = await startWebhookWeir({ env: { DEMO_BASE_URL: models.url, WEIR_WEBHOOK_CONCURRENCY: '8' } });
@@ -145,6 +195,7 @@ const resumed = await weir.db
   .where('continues', '=', executionId)
   .executeTakeFirstOrThrow();
 await record('resumed', workflowIdOf(resumed));
+await record('run-tests', await runTests());
 const hook = weir.hooks[0] as WebhookReceiver;
 const ends = (id: string) =>
   weir.deliveryWhen(

@@ -1,0 +1,123 @@
+// Whether the answer of a test case's run is as expected.
+import { loadStored } from '../db/block-runs.ts';
+import type { Db } from '../db/connect.ts';
+import { findOutcome } from '../db/runs.ts';
+import { acceptJudge, getTest, recordVerdict } from '../db/test-runs.ts';
+import type { Json } from '../flow/definition.ts';
+import { ServiceError, soundMessage } from '../flow/errors.ts';
+import { findDifference } from '../flow/find-difference.ts';
+import { toPlan } from '../flow/plan.ts';
+import {
+  type Expectation,
+  type Judgement,
+  type JudgeRun,
+  judgeFlow,
+  type Verdict,
+} from '../flow/test-case.ts';
+import { resolveValue } from '../flow/value.ts';
+import type { Validator } from '../json-schema/validator.ts';
+
+const EXCERPT_MAX_LENGTH = 300;
+
+/**
+ * Records the verdict on a case whose run has ended, or accepts the run that is to judge it and answers that. Throws while
+ * the run has not ended.
+ */
+export async function evaluateTest(
+  { db, validator }: { db: Db; validator: Validator },
+  executionId: string,
+): Promise<JudgeRun | undefined> {
+  const answer = await readAnswer(db, executionId);
+  if ('error' in answer) {
+    await recordVerdict(db, executionId, { status: 'error', why: answer.error });
+    return undefined;
+  }
+  const { expectation, input } = await getTest(db, executionId);
+  if (expectation.type !== 'judge') {
+    await recordVerdict(db, executionId, await check(validator, expectation, answer.json));
+    return undefined;
+  }
+  const flow = judgeFlow(expectation.model);
+  const judgeId = await acceptJudge(db, executionId, flow, {
+    message: toText(answer.json),
+    parameters: { question: input.message, criteria: expectation.criteria },
+  });
+  return { executionId: judgeId, steps: toPlan(flow.steps) };
+}
+
+/** Records the verdict of the run that judged a case. Throws while that has not ended. */
+export async function readJudgement(db: Db, executionId: string): Promise<void> {
+  const { judgeId } = await getTest(db, executionId);
+  if (!judgeId) throw new Error(`Nothing judges the run ${executionId}.`);
+  const answer = await readAnswer(db, judgeId);
+  if ('error' in answer)
+    return recordVerdict(db, executionId, {
+      status: 'error',
+      why: soundMessage(`The answer could not be judged: ${answer.error}`),
+    });
+  const { passed, reason } = answer.json as Judgement;
+  await recordVerdict(db, executionId, { status: passed ? 'passed' : 'failed', why: soundMessage(reason) });
+}
+
+async function readAnswer(db: Db, executionId: string): Promise<{ json: Json } | { error: string }> {
+  const outcome = await findOutcome(db, executionId);
+  if (!outcome) throw new Error(`The run ${executionId} has not ended.`);
+  switch (outcome.status) {
+    case 'completed':
+      return { json: await resolveValue(outcome.result, (ref) => loadStored(db, executionId, ref)) };
+    case 'failed':
+      return { error: outcome.error.message };
+    case 'tool_calls_required':
+      return { error: 'The run waits for the results of tools, which tests do not have.' };
+  }
+}
+
+async function check(
+  validator: Validator,
+  expectation: Exclude<Expectation, { type: 'judge' }>,
+  answer: Json,
+): Promise<Verdict> {
+  const problem = await findProblem(validator, expectation, answer).catch((error: unknown) => {
+    if (!(error instanceof ServiceError)) throw error;
+    return error;
+  });
+  if (problem === undefined) return { status: 'passed', why: null };
+  if (problem instanceof ServiceError)
+    return { status: 'error', why: soundMessage(`The answer could not be judged: ${problem.message}`) };
+  return { status: 'failed', why: soundMessage(problem) };
+}
+
+async function findProblem(
+  validator: Validator,
+  expectation: Exclude<Expectation, { type: 'judge' }>,
+  answer: Json,
+): Promise<string | undefined> {
+  switch (expectation.type) {
+    case 'equals': {
+      const difference = findDifference(expectation.value, answer);
+      if (!difference) return undefined;
+      const { path, expected, actual } = difference;
+      const place = path === '' ? 'The answer' : `At ${path} the answer`;
+      return `${place} is ${excerpt(actual)}; expected is ${excerpt(expected)}.`;
+    }
+    case 'json_schema': {
+      const problems = await validator.validate(expectation.schema, answer);
+      if (problems.length === 0) return undefined;
+      const list = problems.map(({ path, message }) => `${path || 'the value'} ${message}`);
+      return `The answer does not match the JSON Schema: ${list.join('; ')}.`;
+    }
+    case 'contains':
+      if (toText(answer).includes(expectation.text)) return undefined;
+      return `The answer does not contain ${excerpt(expectation.text)}: it is ${excerpt(answer)}.`;
+  }
+}
+
+function toText(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function excerpt(value: Json | undefined): string {
+  if (value === undefined) return 'absent';
+  const text = JSON.stringify(value);
+  return text.length > EXCERPT_MAX_LENGTH ? `${text.slice(0, EXCERPT_MAX_LENGTH)}…` : text;
+}

@@ -1,0 +1,32 @@
+// OAuth-issued JWTs for MCP alone (spec: Authentication, rules 2 and 3), with challenges that clients sign in by.
+import { ServiceError } from '../../flow/errors.ts';
+import type { ApiDeps, ApiMiddleware } from '../context.ts';
+import { MCP_SCOPES } from '../scopes.ts';
+import { resourceMetadataUrl } from './resource-metadata.ts';
+
+/** Sets `ctx.state.user` to the user of a token whose audience is MCP; else 401 with where to sign in. */
+export function authenticateMcp({ config, tokens }: ApiDeps): ApiMiddleware {
+  const bare = config.oidc?.mcpAudience.replace(/\/$/, '') ?? '';
+  return async function authenticateMcp(ctx, next) {
+    const header = ctx.get('authorization');
+    const token = /^Bearer +(\S+)$/i.exec(header)?.[1] ?? '';
+    const user = await tokens.verify(token, [`${bare}/`, bare]);
+    if (!user) {
+      const problem =
+        header === ''
+          ? 'Sign in first: the header WWW-Authenticate says where.'
+          : 'The token is not valid here: it is expired, or not issued for MCP. API keys are not accepted.';
+      ctx.set('WWW-Authenticate', challenge(resourceMetadataUrl(config.mcp.url, ctx), header && problem));
+      throw new ServiceError('UNAUTHENTICATED', problem);
+    }
+    ctx.state.user = user;
+    ctx.state.principal = user;
+    await next();
+  };
+}
+
+/** RFC 6750, 3, and RFC 9728, 5.1; the scopes are those of all tools, so that a user is asked once. */
+function challenge(metadataUrl: string, problem: string): string {
+  const error = problem === '' ? [] : ['error="invalid_token"', `error_description="${problem}"`];
+  return `Bearer ${[...error, `scope="${MCP_SCOPES.join(' ')}"`, `resource_metadata="${metadataUrl}"`].join(', ')}`;
+}

@@ -1,0 +1,201 @@
+// add_block, update_block, update_block_draft, update_block_output_schema, move_block, delete_block
+import { z } from 'zod';
+import { type JsonSchema, PROCESSOR_TYPES, type SequentialStep, type Step } from '../../flow/definition.ts';
+import {
+  addBlock,
+  changeStep,
+  moveStep,
+  type Place,
+  removeLoop,
+  removeStep,
+  setLoop,
+} from '../../flow/edit-tree.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { blockFields, loopFields, nameSchema, parsedJson, processorConfig } from '../flow-schema.ts';
+import { flowId, placeFields, stepId } from './shapes.ts';
+import { defineTool, type ToolCall } from './tool.ts';
+import { editDraft, editedDraft } from './write-flow.ts';
+
+const { model, prompt } = blockFields;
+/** Written out where it is used: not every client follows a $ref in what a tool takes. */
+const schemaObject = z
+  .looseObject({}, { error: 'is a JSON Schema as an object, such as {"type": "object"}' })
+  .meta({ description: 'A JSON Schema (2020-12) as an object.' }) as unknown as z.ZodType<JsonSchema>;
+const processorType = z.enum(PROCESSOR_TYPES).meta({
+  description:
+    'llm: asks a model, whose name update_block sets; code: runs JavaScript; passthrough: hands its input on.',
+});
+const NOT_DESTROYED = 'Only the draft changes; what callers run stays as it is.';
+
+const addBlockTool = defineTool({
+  name: 'add_block',
+  title: 'Add a block',
+  description: `Adds a block to the draft of a flow. An llm block also needs a model: update_block. ${NOT_DESTROYED}`,
+  scope: 'flows:write',
+  hints: { readOnlyHint: false, destructiveHint: false },
+  input: z.strictObject({
+    flow_id: flowId,
+    name: nameSchema.meta({ description: 'The step_id is made from it.' }),
+    processor_type: processorType,
+    prompt,
+    ...placeFields,
+  }),
+  output: editedDraft,
+  run: (call, { flow_id, target_id, direction, name, processor_type, prompt }) => {
+    const block = { name, processor_type, ...(prompt !== undefined && { prompt }) };
+    return editDraft(call, flow_id, 'add_block', (draft) =>
+      addBlock(draft, block, toPlace(target_id, direction)),
+    );
+  },
+});
+
+const updateBlock = defineTool({
+  name: 'update_block',
+  title: 'Change a block',
+  description: `Sets the fields that are given of a block in the draft; null takes a field away. Of parallel and loop steps only name and loop can be set. ${NOT_DESTROYED}`,
+  scope: 'flows:write',
+  hints: { readOnlyHint: false, destructiveHint: true },
+  input: z.strictObject({
+    flow_id: flowId,
+    step_id: stepId,
+    name: nameSchema.optional(),
+    processor_type: processorType.optional(),
+    model: model.nullable().meta({ description: 'provider/model, such as openai/gpt-5-mini.' }),
+    prompt: prompt.nullable(),
+    inputSchema: schemaObject.nullish(),
+    outputSchema: schemaObject.nullish(),
+    processor_config: processorConfig.nullish().meta({ description: 'Replaced as a whole.' }),
+    loop: z.strictObject(loopFields(parsedJson)).nullish().meta({
+      description:
+        'Puts the step into a loop step, which runs it for each item of its input, or until a condition holds; of a loop step, changes that; null puts what is in a loop step into its place.',
+    }),
+  }),
+  output: editedDraft,
+  async run(call, { flow_id, step_id, loop, ...fields }) {
+    const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+    if (given.length === 0 && loop === undefined)
+      throw new ServiceError('VALIDATION_ERROR', 'Give at least one field to set, such as model.');
+    await checkSchema(call, 'inputSchema', fields.inputSchema);
+    await checkSchema(call, 'outputSchema', fields.outputSchema);
+    const set = (step: Step) => {
+      if (given.some(([key]) => key !== 'name')) requireBlock(step);
+      const kept = Object.entries({ ...step, ...Object.fromEntries(given) });
+      return Object.fromEntries(kept.filter(([, value]) => value !== null)) as Step;
+    };
+    return editDraft(call, flow_id, 'update_block', (draft) => {
+      const changed = changeStep(draft, step_id, set);
+      if (loop === undefined) return { definition: changed, stepId: step_id };
+      const definition = loop === null ? removeLoop(changed, step_id) : setLoop(changed, step_id, loop);
+      return { definition, stepId: step_id };
+    });
+  },
+});
+
+const updateBlockDraft = defineTool({
+  name: 'update_block_draft',
+  title: 'Write a block’s prompt or code',
+  description: `Replaces the prompt of an llm block or the source of a code block in the draft. ${NOT_DESTROYED}`,
+  scope: 'flows:write',
+  hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+  input: z.strictObject({
+    flow_id: flowId,
+    step_id: stepId,
+    content: prompt.unwrap().meta({
+      description:
+        'llm: the prompt, in which {{message}} and {{previous_output}} are replaced. code: the body of an async JavaScript function of input, message and parameters, whose return value is the output.',
+    }),
+  }),
+  output: editedDraft,
+  run: (call, { flow_id, step_id, content }) =>
+    change(call, flow_id, step_id, 'update_block_draft', (step) => ({
+      ...requireBlock(step),
+      prompt: content,
+    })),
+});
+
+const updateBlockOutputSchema = defineTool({
+  name: 'update_block_output_schema',
+  title: 'Set a block’s output schema',
+  description: `Sets the JSON Schema that the output of a block in the draft must meet; a model is told it. ${NOT_DESTROYED}`,
+  scope: 'flows:write',
+  hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+  input: z.strictObject({ flow_id: flowId, step_id: stepId, content: schemaObject }),
+  output: editedDraft,
+  async run(call, { flow_id, step_id, content }) {
+    await checkSchema(call, 'content', content);
+    return change(call, flow_id, step_id, 'update_block_output_schema', (step) => ({
+      ...requireBlock(step),
+      outputSchema: content,
+    }));
+  },
+});
+
+const moveBlock = defineTool({
+  name: 'move_block',
+  title: 'Move a step',
+  description: `Moves a step of the draft, with what it contains. A branch, parallel or loop step left empty is taken out. ${NOT_DESTROYED}`,
+  scope: 'flows:write',
+  hints: { readOnlyHint: false, destructiveHint: false },
+  input: z.strictObject({ flow_id: flowId, step_id: stepId, ...placeFields }),
+  output: editedDraft,
+  run: (call, { flow_id, step_id, target_id, direction }) =>
+    editDraft(call, flow_id, 'move_block', (draft) => ({
+      definition: moveStep(draft, step_id, toPlace(target_id, direction)),
+      stepId: step_id,
+    })),
+});
+
+const deleteBlock = defineTool({
+  name: 'delete_block',
+  title: 'Delete a step',
+  description: `Deletes a step from the draft, with what it contains. A branch, parallel or loop step left empty goes with it. ${NOT_DESTROYED}`,
+  scope: 'flows:write',
+  hints: { readOnlyHint: false, destructiveHint: true },
+  input: z.strictObject({ flow_id: flowId, step_id: stepId }),
+  output: editedDraft,
+  run: (call, { flow_id, step_id }) =>
+    editDraft(call, flow_id, 'delete_block', (draft) => ({
+      definition: removeStep(draft, step_id),
+      stepId: step_id,
+    })),
+});
+
+export const blockTools = [
+  addBlockTool,
+  updateBlock,
+  updateBlockDraft,
+  updateBlockOutputSchema,
+  moveBlock,
+  deleteBlock,
+];
+
+function toPlace(target: string | undefined, direction: Place['direction']): Place {
+  if (direction === 'bottom' && target === undefined)
+    throw new ServiceError('VALIDATION_ERROR', 'direction bottom needs the target_id to be parallel to.');
+  return { target, direction };
+}
+
+function change(call: ToolCall, flowId: string, stepId: string, tool: string, make: (step: Step) => Step) {
+  return editDraft(call, flowId, tool, (draft) => ({ definition: changeStep(draft, stepId, make), stepId }));
+}
+
+function requireBlock(step: Step): SequentialStep {
+  if (step.type === 'sequential') return step;
+  throw new ServiceError(
+    'VALIDATION_ERROR',
+    `${step.step_id} is a ${step.type} step, of which only name and loop can be set: change the blocks inside it.`,
+  );
+}
+
+/** Throws VALIDATION_ERROR, before the flow is held up. */
+async function checkSchema(
+  { deps }: ToolCall,
+  field: string,
+  schema: JsonSchema | null | undefined,
+): Promise<void> {
+  if (schema === undefined || schema === null) return;
+  await deps.validator.check(schema).catch((error: unknown) => {
+    if (!(error instanceof ServiceError)) throw error;
+    throw new ServiceError('VALIDATION_ERROR', `${field}: ${error.message}`);
+  });
+}

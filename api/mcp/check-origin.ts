@@ -1,0 +1,36 @@
+// Web pages that may use MCP: a foreign one could act with what a browser, or its network, can reach.
+import type { Middleware } from 'koa';
+import { ServiceError } from '../../flow/errors.ts';
+import type { ApiContext, ApiDeps, ApiMiddleware } from '../context.ts';
+
+const SENT_HEADERS = 'Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name';
+
+/** Answers 403 to requests of pages that are not allowed; programs send no Origin. */
+export function checkOrigin({ config }: ApiDeps): ApiMiddleware {
+  return async function checkOrigin(ctx, next) {
+    allow(ctx, config.mcp.allowedOrigins);
+    await next();
+  };
+}
+
+/** The answer to a browser that asks whether its page may send a request. */
+export function preflight({ config }: ApiDeps): Middleware {
+  return function preflight(ctx) {
+    allow(ctx, config.mcp.allowedOrigins);
+    ctx.set({ 'Access-Control-Allow-Methods': 'POST', 'Access-Control-Allow-Headers': SENT_HEADERS });
+    ctx.status = 204;
+  };
+}
+
+function allow(ctx: Pick<ApiContext, 'get' | 'set' | 'vary'>, allowedOrigins: string[]): void {
+  ctx.vary('Origin');
+  const origin = ctx.get('origin');
+  if (origin === '') return;
+  if (!allowedOrigins.includes(origin))
+    throw new ServiceError(
+      'FORBIDDEN',
+      'Pages of this origin may not use MCP: see WEIR_MCP_ALLOWED_ORIGINS.',
+    );
+  ctx.set('Access-Control-Allow-Origin', origin);
+  ctx.set('Access-Control-Expose-Headers', 'WWW-Authenticate');
+}

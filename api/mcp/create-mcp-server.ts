@@ -1,0 +1,98 @@
+// The tools as an MCP server of one request.
+import { type CallToolResult, McpServer, type ScopeChallengeHandler } from '@modelcontextprotocol/server';
+import type { z } from 'zod';
+import { throughOutage, unlessOutage } from '../../db/through-outage.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { validationError } from '../json-body.ts';
+import { MCP_SCOPES, type McpScope } from '../scopes.ts';
+import type { McpTool, ToolCall } from './tool.ts';
+import { MCP_TOOLS } from './tools.ts';
+
+const VERSION = '0.1.0';
+const INSTRUCTIONS = `Weir hosts flows: trees of blocks (llm, code, passthrough) that callers run over HTTP.
+list_projects, then hydrate_project, tell you what there is. You edit the draft of a flow (add_block, update_block, …);
+what callers run changes only when you publish_version and then set_production_version. Test the draft before:
+create_test_case, run_all_tests. Each answer to an edit lists under "problems" what the draft still lacks.`;
+
+/** What `tools/list` says of a tool, made once: schemas are validated by `answerCall`, whose errors say more. */
+const LISTED = new Map(
+  MCP_TOOLS.map((tool) => [
+    tool,
+    { inputSchema: listedSchema(tool.input), outputSchema: listedSchema(tool.output) },
+  ]),
+);
+
+/** A server that answers one request of `call.user`. */
+export function createMcpServer(call: ToolCall): McpServer {
+  const server = new McpServer(
+    { name: 'weir', title: 'Weir', version: VERSION },
+    { instructions: INSTRUCTIONS, capabilities: { tools: { listChanged: false } } },
+  );
+  for (const tool of MCP_TOOLS) {
+    const { name, title, description, scope, hints } = tool;
+    const annotations = { title, openWorldHint: false, ...hints };
+    server.registerTool(
+      name,
+      { title, description, annotations, ...LISTED.get(tool), scopeChallenge: needScope(scope) },
+      (input) => answerCall(tool, call, input),
+    );
+  }
+  return server;
+}
+
+/** Asks for the scopes that the token has and the one it lacks, so that a new token can do what the old one could. */
+function needScope(needed: McpScope): ScopeChallengeHandler {
+  return ({ authInfo }) => {
+    const held = authInfo?.scopes ?? [];
+    if (held.includes(needed)) return undefined;
+    const scopes = MCP_SCOPES.filter((scope) => scope === needed || held.includes(scope));
+    return {
+      scopes: scopes as [McpScope, ...McpScope[]],
+      errorDescription: `This tool needs the scope ${needed}`,
+    };
+  };
+}
+
+async function answerCall(tool: McpTool, call: ToolCall, input: unknown): Promise<CallToolResult> {
+  try {
+    const parsed = tool.input.safeParse(input ?? {}, {
+      reportInput: false,
+      error: (issue) => (issue.input === undefined ? 'is required' : undefined),
+    });
+    if (!parsed.success) throw validationError(parsed.error);
+    const guard = tool.hints.readOnlyHint ? throughOutage : unlessOutage;
+    const output = await guard(() => tool.run(call, parsed.data));
+    return { content: [{ type: 'text', text: JSON.stringify(output) }], structuredContent: output };
+  } catch (error) {
+    return { content: [{ type: 'text', text: describe(error, tool, call) }], isError: true };
+  }
+}
+
+function describe(error: unknown, tool: McpTool, { requestId }: ToolCall): string {
+  if (error instanceof ServiceError) return `${error.code}: ${error.message}`;
+  console.error(`Request ${requestId}: the tool ${tool.name} failed:`, error);
+  return `INTERNAL_ERROR: Something failed inside the service. Nothing is wrong with the call. Operators find it as request ${requestId}.`;
+}
+
+/** A schema that the SDK lists, but does not validate with. */
+function listedSchema(schema: z.ZodObject) {
+  const { jsonSchema } = schema['~standard'];
+  const input = once(() => jsonSchema.input({ target: 'draft-2020-12' }));
+  const output = once(() => jsonSchema.output({ target: 'draft-2020-12' }));
+  return {
+    '~standard': {
+      version: 1 as const,
+      vendor: 'weir',
+      validate: (value: unknown) => ({ value: value as Record<string, unknown> }),
+      jsonSchema: { input, output },
+    },
+  };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

@@ -1,0 +1,63 @@
+// POST /api/v1/mcp/ and /api/v1/mcp: stateless Streamable HTTP (spec: MCP endpoint).
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
+import { createMcpHandler } from '@modelcontextprotocol/server';
+import type { ApiContext, ApiDeps, ApiMiddleware, Route } from '../context.ts';
+import { limitRate } from '../limit-rate.ts';
+import type { UserPrincipal } from '../principal.ts';
+import { authenticateMcp } from './authenticate-mcp.ts';
+import { checkOrigin } from './check-origin.ts';
+import { createMcpServer } from './create-mcp-server.ts';
+import { mcpOperation } from './operation.ts';
+import { readMessage } from './read-message.ts';
+import { resourceMetadataUrl } from './resource-metadata.ts';
+
+export const MCP_PATHS = ['/api/v1/mcp/', '/api/v1/mcp'];
+
+/** One handler for both forms of the path, the current revision and the clients of earlier ones. */
+export function mcpRoutes(deps: ApiDeps): Route[] {
+  const handlers = [checkOrigin(deps), authenticateMcp(deps), limitRate(deps), readMessage, serveMcp(deps)];
+  return MCP_PATHS.map((path) => ({ method: 'post', path, operation: mcpOperation(path), handlers }));
+}
+
+type Caller = { user: UserPrincipal; requestId: string };
+
+function serveMcp(deps: ApiDeps): ApiMiddleware {
+  const { url } = deps.config.mcp;
+  const handler = createMcpHandler(
+    ({ authInfo }) => createMcpServer({ deps, ...(authInfo?.extra as Caller) }),
+    // The tools do not change while the process runs: there is nothing to subscribe to.
+    { maxSubscriptions: 0 },
+  );
+  return async function serveMcp(ctx) {
+    const { user, requestId } = ctx.state;
+    const caller: Caller = { user, requestId };
+    const gone = new AbortController();
+    ctx.res.once('close', () => gone.abort());
+    const response = await handler.fetch(
+      new Request(url, { method: 'POST', headers: mcpHeaders(ctx), signal: gone.signal }),
+      {
+        parsedBody: ctx.state.body,
+        authInfo: {
+          token: '',
+          clientId: '',
+          scopes: user.scopes,
+          resourceMetadataUrl: resourceMetadataUrl(url, ctx),
+          extra: caller,
+        },
+      },
+    );
+    if (response.status === 500) throw new Error(`The MCP handler failed: ${await response.text()}`);
+    for (const [name, value] of response.headers) ctx.set(name, value);
+    ctx.body = response.body && Readable.fromWeb(response.body as ReadableStream);
+    ctx.status = response.status;
+  };
+}
+
+/** What the protocol reads. */
+function mcpHeaders(ctx: ApiContext): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(ctx.headers))
+    if (/^(accept|content-type|mcp-.*)$/.test(name) && typeof value === 'string') headers.set(name, value);
+  return headers;
+}

@@ -1,0 +1,59 @@
+// A flow as assistants read it.
+import { z } from 'zod';
+import type { FlowDesign } from '../../db/flow-designs.ts';
+import type { FlowDefinition, Json } from '../../flow/definition.ts';
+import { problems } from './shapes.ts';
+import { problemsOf } from './write-flow.ts';
+
+/** The full steps, in the words of flow files. */
+export const steps = z
+  .array(z.looseObject({ step_id: z.string(), name: z.string(), type: z.string() }))
+  .meta({
+    description:
+      'The tree: sequential steps are blocks (processor_type, model, prompt, inputSchema, outputSchema, processor_config); parallel ones have branches, loops a body.',
+  });
+
+export const flowDesign = z.strictObject({
+  flow_id: z.string(),
+  slug: z.string(),
+  name: z.string(),
+  description: z.string(),
+  execute_url: z
+    .string()
+    .meta({ description: 'POST {"message": …} with an API key runs the production version.' }),
+  production_version: z.int().nullable(),
+  production_version_id: z.string().nullable(),
+  latest_version: z.int().nullable().meta({ description: 'null before the first publish_version.' }),
+  has_unpublished_changes: z.boolean().meta({ description: 'The draft differs from the latest version.' }),
+  problems,
+});
+
+/** `mcpUrl`: where MCP is served, beside which flows are run. */
+export function toFlowDesign(flow: FlowDesign, mcpUrl: string): z.infer<typeof flowDesign> {
+  const path = `${flow.organization_slug}/${flow.project_slug}/${flow.slug}`;
+  return {
+    flow_id: flow.id,
+    slug: flow.slug,
+    name: flow.name,
+    description: flow.description,
+    execute_url: new URL(`../seq/${path}/execute`, mcpUrl).href,
+    production_version: flow.production_version,
+    production_version_id: flow.production_version_id,
+    latest_version: flow.latest_version,
+    has_unpublished_changes: flow.draft_is_latest !== true,
+    problems: problemsOf(flow.draft),
+  };
+}
+
+/** Steps with each text of over `textMax` characters cut, which says so. */
+export function shortenSteps({ steps }: FlowDefinition, textMax: number): FlowDefinition['steps'] {
+  return shorten(steps as Json, textMax) as FlowDefinition['steps'];
+}
+
+function shorten(value: Json, textMax: number): Json {
+  if (typeof value === 'string' && value.length > textMax)
+    return `${value.slice(0, textMax).toWellFormed()}… (cut: get_flow has all ${value.length} characters)`;
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map((item) => shorten(item, textMax));
+  return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, shorten(child, textMax)]));
+}

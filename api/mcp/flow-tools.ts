@@ -1,0 +1,100 @@
+// create_flow and get_flow
+import { z } from 'zod';
+import { insertAuditEntry } from '../../db/audit-entries.ts';
+import { findVersionById, insertFlow, listVersions } from '../../db/flows.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { nameSchema, slugSchema } from '../flow-schema.ts';
+import { describeTestCases, listedTestCase } from '../test-runs/test-case.ts';
+import { flowDesign, steps, toFlowDesign } from './flow-design.ts';
+import { getProject } from './get-project.ts';
+import { flowId, projectId, versionId } from './shapes.ts';
+import { defineTool } from './tool.ts';
+import { getFlow } from './write-flow.ts';
+
+const VERSIONS_MAX = 100;
+
+const createFlow = defineTool({
+  name: 'create_flow',
+  title: 'Create a flow',
+  description:
+    'Creates a flow with an empty draft: fill it with add_block. The slug is the last part of the URL that callers use, and stays.',
+  scope: 'flows:write',
+  hints: { readOnlyHint: false, destructiveHint: false },
+  input: z.strictObject({
+    project_id: projectId,
+    name: nameSchema,
+    slug: slugSchema.meta({
+      description: 'Lower-case letters, digits and single hyphens, such as sort-mail.',
+    }),
+  }),
+  output: z.strictObject({ flow_id: z.string(), slug: z.string(), name: z.string() }),
+  async run(call, { project_id, name, slug }) {
+    const project = await getProject(call, project_id);
+    const { id } = await call.deps.db.transaction().execute(async (tx) => {
+      const flow = await insertFlow(tx, { projectId: project.id, name, slug });
+      await insertAuditEntry(tx, {
+        organizationId: project.organization_id,
+        actor: call.user.userId,
+        action: 'flow.create',
+        resourceId: flow.id,
+        details: { slug },
+        requestId: call.requestId,
+      });
+      return flow;
+    });
+    return { flow_id: id, slug, name };
+  },
+});
+
+const getFlowTool = defineTool({
+  name: 'get_flow',
+  title: 'Read a flow',
+  description:
+    'The whole draft of a flow, or one of its versions, with every prompt in full, the versions there are, and its test cases.',
+  scope: 'flows:read',
+  hints: { readOnlyHint: true },
+  input: z.strictObject({
+    flow_id: flowId,
+    version_id: versionId.optional().meta({ description: 'Of a version to read; the draft when absent.' }),
+  }),
+  output: flowDesign.extend({
+    project_id: z.string(),
+    steps,
+    versions: z
+      .array(
+        z.strictObject({
+          version_id: z.string(),
+          version: z.int(),
+          note: z.string(),
+          published_at: z.string(),
+        }),
+      )
+      .meta({ description: `Newest first, ${VERSIONS_MAX} at most.` }),
+    test_cases: z.array(listedTestCase),
+  }),
+  async run(call, { flow_id, version_id }) {
+    const { db, config } = call.deps;
+    const flow = await getFlow(call, flow_id);
+    const version = version_id === undefined ? undefined : await findVersionById(db, flow.id, version_id);
+    if (version_id !== undefined && !version)
+      throw new ServiceError(
+        'NOT_FOUND',
+        'The flow has no such version: leave version_id out to see which it has.',
+      );
+    const versions = await listVersions(db, flow.id);
+    return {
+      ...toFlowDesign(flow, config.mcp.url),
+      project_id: flow.project_id,
+      steps: (version?.definition ?? flow.draft).steps,
+      versions: versions.slice(0, VERSIONS_MAX).map((row) => ({
+        version_id: row.id,
+        version: row.version,
+        note: row.note,
+        published_at: row.created_at.toISOString(),
+      })),
+      test_cases: await describeTestCases(db, flow.id),
+    };
+  },
+});
+
+export const flowTools = [createFlow, getFlowTool];

@@ -1,0 +1,88 @@
+// The entry of the MCP endpoint in the API reference.
+import { z } from 'zod';
+import type { ZodOpenApiOperationObject } from 'zod-openapi';
+import { answer, body, ERRORS, refusal } from '../operations.ts';
+import { rateLimitHeaders } from '../requests.ts';
+
+const id = z.union([z.string(), z.int(), z.null()]).optional();
+const message = z
+  .looseObject({ jsonrpc: z.literal('2.0'), id, method: z.string().optional() })
+  .meta({ id: 'McpMessage', description: 'A JSON-RPC 2.0 message of the Model Context Protocol.' });
+const failure = z
+  .looseObject({
+    jsonrpc: z.literal('2.0'),
+    id,
+    error: z.looseObject({ code: z.int(), message: z.string() }),
+  })
+  .meta({ id: 'McpError', description: 'Why a message was not taken, as JSON-RPC has it.' });
+
+const listTools = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+const callTool = {
+  jsonrpc: '2.0',
+  id: 2,
+  method: 'tools/call',
+  params: { name: 'list_projects', arguments: {} },
+};
+const called = {
+  jsonrpc: '2.0',
+  id: 2,
+  result: {
+    content: [{ type: 'text', text: '{"projects":[],"next":null}' }],
+    structuredContent: { projects: [], next: null },
+  },
+};
+const refused = (code: number, text: string) => ({
+  jsonrpc: '2.0',
+  id: null,
+  error: { code, message: text },
+});
+
+const DESCRIPTION = `For assistants that manage flows, by the Model Context Protocol over stateless Streamable HTTP:
+the current revision, and those before it. Takes JWTs alone that the identity provider issued for MCP (RFC 9728: the
+header \`WWW-Authenticate\` of a 401 leads to it); no API keys. A tool that the token has no scope for is a 403 whose
+\`WWW-Authenticate\` names the scopes to ask for. Send \`Accept: application/json, text/event-stream\`.`;
+
+/** `path`: one of its two forms. */
+export function mcpOperation(path: string): ZodOpenApiOperationObject {
+  return {
+    operationId: path.endsWith('/') ? 'mcp' : 'mcpWithoutSlash',
+    summary: 'Model Context Protocol',
+    description: DESCRIPTION,
+    tags: ['MCP'],
+    requestBody: body(message, { list: listTools, call: callTool }),
+    responses: {
+      ...ERRORS,
+      200: {
+        description:
+          'The answer, as JSON or as a stream that ends with it. Problems of a call are told in it.',
+        headers: z.object(rateLimitHeaders),
+        content: {
+          'application/json': { schema: message, examples: { called: { value: called } } },
+          'text/event-stream': { schema: z.string() },
+        },
+      },
+      202: { description: 'A notification was taken.', headers: z.object(rateLimitHeaders) },
+      400: answer('The body is no message of the protocol, or of a revision that is not served.', failure, {
+        batch: refused(-32_600, 'Send one message per request: batches are not accepted.'),
+      }),
+      403: refusal('A page whose origin is not allowed, or a token that lacks a scope (as OAuth words it).', {
+        FORBIDDEN: 'Pages of this origin may not use MCP: see WEIR_MCP_ALLOWED_ORIGINS.',
+      }),
+      404: answer('The method is not one that is served.', failure, {
+        unknown: refused(-32_601, 'Method not found'),
+      }),
+      406: answer('Accept names not both types.', failure, {
+        accept: refused(
+          -32_000,
+          'Not Acceptable: Client must accept both application/json and text/event-stream',
+        ),
+      }),
+      413: answer('Over 10 MiB.', failure, {
+        large: refused(-32_600, 'The body is over 10485760 bytes.'),
+      }),
+      415: answer('Not application/json in UTF-8.', failure, {
+        type: refused(-32_600, 'Send the body as Content-Type: application/json, in UTF-8.'),
+      }),
+    },
+  };
+}

@@ -1,0 +1,108 @@
+// list_projects and hydrate_project
+import { z } from 'zod';
+import { listFlowDesigns } from '../../db/flow-designs.ts';
+import { listProjectsOf } from '../../db/of-user.ts';
+import { flowDesign, shortenSteps, steps, toFlowDesign } from './flow-design.ts';
+import { getProject } from './get-project.ts';
+import { after, projectId } from './shapes.ts';
+import { defineTool } from './tool.ts';
+
+const PROJECTS_MAX = 200;
+const FLOWS_MAX = 25;
+/** Of one prompt, code or description inside a schema, in characters. */
+const TEXT_MAX = 1_000;
+/** Of the steps of all flows together, as JSON, in characters: an assistant's context is small. */
+const STEPS_MAX = 200_000;
+
+const listProjects = defineTool({
+  name: 'list_projects',
+  title: 'List projects',
+  description:
+    'The projects you may work in, with the organization and your role there. Begin here: most other tools need an id that hydrate_project gives for one of them.',
+  scope: 'flows:read',
+  hints: { readOnlyHint: true },
+  input: z.strictObject({
+    after,
+  }),
+  output: z.strictObject({
+    projects: z.array(
+      z.strictObject({
+        project_id: z.uuid(),
+        slug: z.string(),
+        name: z.string(),
+        description: z.string(),
+        organization_id: z.uuid(),
+        organization_slug: z.string(),
+        role: z.enum(['owner', 'admin', 'member']),
+      }),
+    ),
+    next: z.string().nullable().meta({ description: 'Pass it as `after` for more; null at the end.' }),
+  }),
+  async run({ deps, user }, { after }) {
+    const rows = await listProjectsOf(deps.db, user.userId, { after, limit: PROJECTS_MAX + 1 });
+    const page = rows.slice(0, PROJECTS_MAX);
+    const last = page.at(-1);
+    return {
+      projects: page.map((row) => ({
+        project_id: row.id,
+        slug: row.slug,
+        name: row.name,
+        description: row.description,
+        organization_id: row.organization_id,
+        organization_slug: row.organization_slug,
+        role: row.role,
+      })),
+      next: rows.length > page.length && last ? `${last.organization_slug}/${last.slug}` : null,
+    };
+  },
+});
+
+const hydrateProject = defineTool({
+  name: 'hydrate_project',
+  title: 'Load a project',
+  description:
+    'Everything there is to know of a project before working in it: its flows with their drafts, versions and what is in production.',
+  scope: 'flows:read',
+  hints: { readOnlyHint: true },
+  input: z.strictObject({
+    project_id: projectId,
+    after,
+  }),
+  output: z.strictObject({
+    project_id: z.string(),
+    slug: z.string(),
+    name: z.string(),
+    description: z.string(),
+    organization_slug: z.string(),
+    flows: z.array(
+      flowDesign.extend({
+        steps: steps.nullable().meta({
+          description: `The draft, with texts over ${TEXT_MAX} characters cut; null where the answer would grow too large: get_flow has all.`,
+        }),
+      }),
+    ),
+    next: z.string().nullable().meta({ description: 'Pass it as `after` for more flows; null at the end.' }),
+  }),
+  async run(call, { project_id, after = '' }) {
+    const { db, config } = call.deps;
+    const project = await getProject(call, project_id);
+    const rows = await listFlowDesigns(db, call.user.userId, project.id, { after, limit: FLOWS_MAX + 1 });
+    const page = rows.slice(0, FLOWS_MAX);
+    let size = 0;
+    return {
+      project_id: project.id,
+      slug: project.slug,
+      name: project.name,
+      description: project.description,
+      organization_slug: project.organization_slug,
+      flows: page.map((flow) => {
+        const steps = shortenSteps(flow.draft, TEXT_MAX);
+        size += JSON.stringify(steps).length;
+        return { ...toFlowDesign(flow, config.mcp.url), steps: size > STEPS_MAX ? null : steps };
+      }),
+      next: rows.length > page.length ? (page.at(-1)?.slug ?? null) : null,
+    };
+  },
+});
+
+export const projectTools = [listProjects, hydrateProject];

@@ -1,0 +1,33 @@
+// The JSON-RPC message of a request: bounded and strict like every body, refused in the words of JSON-RPC.
+import { z } from 'zod';
+import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
+import type { ApiMiddleware } from '../context.ts';
+import { STATUS } from '../errors.ts';
+import { readBody } from '../json-body.ts';
+
+const PARSE_ERROR = -32_700;
+const INVALID_REQUEST = -32_600;
+
+const read = readBody(z.unknown());
+
+/** Sets `ctx.state.body`. Batches, which MCP gave up, are refused: a message is one call, and counted as one. */
+export const readMessage: ApiMiddleware = async (ctx, next) => {
+  try {
+    await read(ctx as never, async () => {});
+    if (Array.isArray(ctx.state.body))
+      throw new ServiceError('VALIDATION_ERROR', 'Send one message per request: batches are not accepted.');
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    ctx.status = statusOf(error.code);
+    if (ctx.status === 413) ctx.set('Connection', 'close');
+    const code = error.code === 'MALFORMED_JSON' ? PARSE_ERROR : INVALID_REQUEST;
+    ctx.body = { jsonrpc: '2.0', error: { code, message: error.message }, id: null };
+    return;
+  }
+  await next();
+};
+
+/** JSON-RPC over HTTP knows no 422. */
+function statusOf(code: ErrorCode): number {
+  return STATUS[code] === 422 ? 400 : STATUS[code];
+}

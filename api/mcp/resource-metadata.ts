@@ -1,0 +1,31 @@
+// RFC 9728: where clients of the MCP endpoint sign in, and with which scopes.
+import type { Middleware } from 'koa';
+import type { ApiContext, ApiDeps } from '../context.ts';
+import { MCP_SCOPES } from '../scopes.ts';
+
+/** Where the endpoint, as the request names it (with or without the slash), is described (RFC 9728, 3.1). */
+export function resourceMetadataUrl(mcpUrl: string, ctx: ApiContext): string {
+  return new URL(metadataPaths(mcpUrl)[ctx.path.endsWith('/') ? 0 : 1], mcpUrl).href;
+}
+
+/** For the URL with its slash, and without. */
+export function metadataPaths(mcpUrl: string): [string, string] {
+  const path = `/.well-known/oauth-protected-resource${new URL(mcpUrl).pathname}`;
+  return [path, path.replace(/\/$/, '')];
+}
+
+/** The document for the form of the URL that is asked about: a client compares it with the one it was given. */
+export function serveResourceMetadata({ config }: ApiDeps): Middleware {
+  return function serveResourceMetadata(ctx) {
+    const { url } = config.mcp;
+    ctx.set('Access-Control-Allow-Origin', '*');
+    ctx.body = {
+      resource: ctx.path.endsWith('/') ? url : url.replace(/\/$/, ''),
+      ...(config.oidc && { authorization_servers: [config.oidc.issuer] }),
+      scopes_supported: MCP_SCOPES,
+      bearer_methods_supported: ['header'],
+      resource_name: 'Weir',
+      resource_documentation: new URL('/reference', url).href,
+    };
+  };
+}

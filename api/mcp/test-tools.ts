@@ -1,0 +1,103 @@
+// Test cases, their runs, and traces (spec: MCP endpoint).
+import { z } from 'zod';
+import { insertAuditEntry } from '../../db/audit-entries.ts';
+import { testRun } from '../test-runs/describe-test-run.ts';
+import { runAllTests, runTestCase } from '../test-runs/run-tests.ts';
+import {
+  type Audit,
+  createTestCase,
+  deleteTestCase,
+  newTestCase,
+  savedTestCase,
+} from '../test-runs/test-case.ts';
+import {
+  runTrace,
+  runTraceInput,
+  stepTrace,
+  stepTraceInput,
+  traceRun,
+  traceStep,
+} from '../test-runs/trace-run.ts';
+import { flowId } from './shapes.ts';
+import { defineTool, type ToolCall } from './tool.ts';
+
+const testCaseId = z.guid().meta({ description: 'test_case_id of create_test_case or get_flow.' });
+const RUNS_DRAFT =
+  'The draft runs as callers would run it, at its usual cost; it has to be complete. Answers when all is done, or after 45 s with how far it is.';
+
+const create = defineTool({
+  name: 'create_test_case',
+  title: 'Create a test case',
+  description:
+    'What the flow is given and what it must answer, for run_test_case and run_all_tests. A case of the same name is replaced.',
+  scope: 'flows:write',
+  hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+  input: newTestCase.extend({ flow_id: flowId }),
+  output: savedTestCase,
+  run: (call, input) => createTestCase(call.deps, call.user, input, auditOf(call)),
+});
+
+const remove = defineTool({
+  name: 'delete_test_case',
+  title: 'Delete a test case',
+  description: 'Deletes a test case; the runs that were made of it stay.',
+  scope: 'flows:write',
+  hints: { readOnlyHint: false, destructiveHint: true },
+  input: z.strictObject({ test_case_id: testCaseId }),
+  output: z.strictObject({ test_case_id: z.string() }),
+  async run(call, { test_case_id }) {
+    await deleteTestCase(call.deps, call.user, test_case_id, auditOf(call));
+    return { test_case_id };
+  },
+});
+
+const runOne = defineTool({
+  name: 'run_test_case',
+  title: 'Run a test case',
+  description: `Runs one test case and judges the answer. ${RUNS_DRAFT}`,
+  scope: 'flows:run',
+  hints: { readOnlyHint: false, destructiveHint: false },
+  input: z.strictObject({ test_case_id: testCaseId }),
+  output: testRun,
+  run: ({ deps, user }, { test_case_id }) => runTestCase(deps, user, test_case_id),
+});
+
+const runAll = defineTool({
+  name: 'run_all_tests',
+  title: 'Run all tests',
+  description: `Runs every test case of a flow and sums up. ${RUNS_DRAFT}`,
+  scope: 'flows:run',
+  hints: { readOnlyHint: false, destructiveHint: false },
+  input: z.strictObject({ flow_id: flowId }),
+  output: testRun,
+  run: ({ deps, user }, { flow_id }) => runAllTests(deps, user, flow_id),
+});
+
+const trace = defineTool({
+  name: 'get_test_run_trace',
+  title: 'Trace a run',
+  description:
+    'What each block of a run got, sent and answered, with tokens, cost and time; runs of callers too. With a test_run_id: how its cases stand.',
+  scope: 'flows:read',
+  hints: { readOnlyHint: true },
+  input: runTraceInput,
+  output: runTrace,
+  run: ({ deps, user }, input) => traceRun(deps, user, input),
+});
+
+const traceOne = defineTool({
+  name: 'get_step_trace',
+  title: 'Trace a step of a run',
+  description: 'Each execution of one step of a run, with more of its values than get_test_run_trace has.',
+  scope: 'flows:read',
+  hints: { readOnlyHint: true },
+  input: stepTraceInput,
+  output: stepTrace,
+  run: ({ deps, user }, input) => traceStep(deps, user, input),
+});
+
+export const testTools = [create, remove, runOne, runAll, trace, traceOne];
+
+function auditOf({ user, requestId }: ToolCall): Audit {
+  return (tx, change) => insertAuditEntry(tx, { ...change, actor: user.userId, requestId });
+}

@@ -1,0 +1,17 @@
+// Every tool of the MCP endpoint (spec: MCP endpoint).
+import { blockTools } from './block-tools.ts';
+import { flowTools } from './flow-tools.ts';
+import { projectTools } from './project-tools.ts';
+import { runTools } from './run-tools.ts';
+import { testTools } from './test-tools.ts';
+import type { McpTool } from './tool.ts';
+import { versionTools } from './version-tools.ts';
+
+export const MCP_TOOLS: McpTool[] = [
+  ...projectTools,
+  ...flowTools,
+  ...blockTools,
+  ...versionTools,
+  ...testTools,
+  ...runTools,
+];

@@ -1,0 +1,68 @@
+// publish_version and set_production_version
+import { z } from 'zod';
+import { findVersionById, getVersion, publishVersion, setProductionVersion } from '../../db/flows.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { textSchema } from '../flow-schema.ts';
+import { flowId, versionId } from './shapes.ts';
+import { defineTool } from './tool.ts';
+import { requireComplete, writeFlow } from './write-flow.ts';
+
+const NOTE_MAX_LENGTH = 2_000;
+
+const publish = defineTool({
+  name: 'publish_version',
+  title: 'Publish the draft',
+  description:
+    'Makes the draft, as it is, a version that never changes. Callers run it only after set_production_version.',
+  scope: 'flows:publish',
+  hints: { readOnlyHint: false, destructiveHint: false },
+  input: z.strictObject({
+    flow_id: flowId,
+    note: textSchema.max(NOTE_MAX_LENGTH).meta({ description: 'What changed, for people.' }),
+  }),
+  output: z.strictObject({ flow_id: z.string(), version_id: z.string(), version: z.int() }),
+  async run(call, { flow_id, note }) {
+    const { published } = await writeFlow(
+      call,
+      { flowId: flow_id, action: 'flow.publish' },
+      async (tx, flow) => {
+        requireComplete(flow.draft);
+        const published = await getVersion(tx, flow_id, await publishVersion(tx, flow_id, note));
+        return { published, details: { version: published.version, note } };
+      },
+    );
+    return { flow_id, version_id: published.id, version: published.version };
+  },
+});
+
+const setProduction = defineTool({
+  name: 'set_production_version',
+  title: 'Set the production version',
+  description: 'From now on callers who name no version run this one. An earlier version can be set again.',
+  scope: 'flows:publish',
+  hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+  input: z.strictObject({ flow_id: flowId, version_id: versionId }),
+  output: z.strictObject({
+    flow_id: z.string(),
+    version_id: z.string(),
+    version: z.int(),
+    previous_version: z.int().nullable().meta({ description: 'That callers ran before.' }),
+  }),
+  async run(call, { flow_id, version_id }) {
+    const write = { flowId: flow_id, action: 'flow.set_production' };
+    const { version, previous } = await writeFlow(call, write, async (tx, flow) => {
+      const found = await findVersionById(tx, flow_id, version_id);
+      if (!found)
+        throw new ServiceError(
+          'NOT_FOUND',
+          'The flow has no such version: get_flow lists them, with their ids.',
+        );
+      await setProductionVersion(tx, flow_id, found.version);
+      const { version } = found;
+      return { version, previous: flow.production_version, details: { version } };
+    });
+    return { flow_id, version_id, version, previous_version: previous };
+  },
+});
+
+export const versionTools = [publish, setProduction];

@@ -1,0 +1,112 @@
+// Writes of flows by tools: one at a time per flow, by members of any role, each with its entry in the audit log.
+import { z } from 'zod';
+import { insertAuditEntry } from '../../db/audit-entries.ts';
+import type { Tx } from '../../db/connect.ts';
+import { type FlowDesign, findFlowDesign, lockFlowDesign } from '../../db/flow-designs.ts';
+import { updateDraft } from '../../db/flows.ts';
+import { findTreeProblems } from '../../flow/check-tree.ts';
+import type { FlowDefinition, Json } from '../../flow/definition.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { formatPath } from '../../flow/step-path.ts';
+import { FLOW_FILE_MAX_BYTES } from '../flow-definition.ts';
+import { outlineOf, problems, stepOutline } from './shapes.ts';
+import type { ToolCall } from './tool.ts';
+
+type Details = { [field: string]: Json };
+/** `action` as the audit log has it. */
+type Write = { flowId: string; action: string };
+
+/** A flow that the caller may see. Throws NOT_FOUND, the same for unknown and foreign ids. */
+export async function getFlow({ deps, user }: ToolCall, flowId: string): Promise<FlowDesign> {
+  return (await findFlowDesign(deps.db, user.userId, flowId)) ?? unknownFlow(flowId);
+}
+
+/** Does `work` while nobody else changes the flow; the `details` it answers go to the audit log with it. */
+export function writeFlow<T extends { details: Details }>(
+  { deps, user, requestId }: ToolCall,
+  { flowId, action }: Write,
+  work: (tx: Tx, flow: FlowDesign) => Promise<T>,
+): Promise<T> {
+  return deps.db.transaction().execute(async (tx) => {
+    const flow = (await lockFlowDesign(tx, user.userId, flowId)) ?? unknownFlow(flowId);
+    const done = await work(tx, flow);
+    await insertAuditEntry(tx, {
+      organizationId: flow.organization_id,
+      actor: user.userId,
+      action,
+      resourceId: flow.id,
+      details: done.details,
+      requestId,
+    });
+    return done;
+  });
+}
+
+/** What tools that edit a draft answer. */
+export const editedDraft = z.strictObject({
+  flow_id: z.string(),
+  step_id: z.string().meta({ description: 'The step that the call was about.' }),
+  steps: z.array(stepOutline).meta({ description: 'The steps of the draft now.' }),
+  problems,
+});
+
+/**
+ * Replaces the draft by what `edit` makes of it, and of which step. A draft may be unfinished, but not wrong: throws
+ * INVALID_TREE for what no further edit could complete.
+ */
+export async function editDraft(
+  call: ToolCall,
+  flowId: string,
+  tool: string,
+  edit: (draft: FlowDefinition) => { definition: FlowDefinition; stepId: string },
+): Promise<z.infer<typeof editedDraft>> {
+  const { definition, stepId } = await writeFlow(
+    call,
+    { flowId, action: 'flow.edit' },
+    async (tx, { draft }) => {
+      const edited = edit(draft);
+      requireSound(edited.definition);
+      await updateDraft(tx, flowId, edited.definition);
+      return { ...edited, details: { tool, step_id: edited.stepId } };
+    },
+  );
+  return {
+    flow_id: flowId,
+    step_id: stepId,
+    steps: outlineOf(definition),
+    problems: problemsOf(definition),
+  };
+}
+
+/** What is to be done before a draft can run, with paths for people. */
+export function problemsOf(definition: FlowDefinition): z.infer<typeof problems> {
+  return findTreeProblems(definition).map(({ path, message }) => ({ path: formatPath(path), message }));
+}
+
+/** Throws INVALID_TREE with each problem. The JSON Schemas of a draft were checked when they came into it. */
+export function requireComplete(draft: FlowDefinition): void {
+  const lines = problemsOf(draft).map(({ path, message }) => `${path}: ${message}`);
+  if (lines.length > 0)
+    throw new ServiceError('INVALID_TREE', `The draft is not complete.\n${lines.join('\n')}`);
+}
+
+function requireSound(definition: FlowDefinition): void {
+  const wrong = findTreeProblems(definition).filter(({ incomplete }) => !incomplete);
+  if (wrong.length > 0)
+    throw new ServiceError(
+      'INVALID_TREE',
+      `The draft stays as it was: ${wrong.map(({ path, message }) => `${formatPath(path)}: ${message}`).join(' ')}`,
+    );
+  if (Buffer.byteLength(JSON.stringify(definition)) > FLOW_FILE_MAX_BYTES)
+    throw new ServiceError(
+      'VALIDATION_ERROR',
+      `The draft stays as it was: a flow has at most ${FLOW_FILE_MAX_BYTES} bytes.`,
+    );
+}
+
+function unknownFlow(flowId: string): never {
+  throw new ServiceError(
+    'NOT_FOUND',
+    `You can see no flow with the id ${flowId}: hydrate_project lists those of a project.`,
+  );
+}

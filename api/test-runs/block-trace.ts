@@ -1,0 +1,130 @@
+// One execution of a block as its author reads it: what it got, sent and answered.
+
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import { loadStored } from '../../db/block-runs.ts';
+import { type BlockTraceRow, loadBlockValues } from '../../db/block-traces.ts';
+import type { Db } from '../../db/connect.ts';
+import { definitionsOf } from '../../db/definitions.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../db/ledger.ts';
+import { getRunInput, type RunRow } from '../../db/runs.ts';
+import type { StoredRunInput } from '../../db/schema.ts';
+import { throughOutage } from '../../db/through-outage.ts';
+import type { Block, Json } from '../../flow/definition.ts';
+import { listBlocks } from '../../flow/plan.ts';
+import { resolveValue } from '../../flow/value.ts';
+import type { ApiDeps } from '../context.ts';
+import { parsedJson } from '../flow-schema.ts';
+import { cutJson, cutText, shareOf } from './cut-json.ts';
+import { cutSent, readSent } from './sent.ts';
+
+/** Executions of one answer; of more, the first and the last are shown. */
+const EXECUTIONS_MAX = 60;
+/** Values of one execution: input, sent, output. */
+const VALUES_EACH = 3;
+/** Outputs of other blocks kept while an answer is made; each may have 16 MiB. */
+const KEPT_MAX = 4;
+
+const count = z.int().min(0);
+export const blockTrace = z.strictObject({
+  step_id: z.string(),
+  key: z.string().meta({ description: 'step_id, in loops with the iterations: `step#0`.' }),
+  name: z.string(),
+  processor_type: z.enum(['llm', 'passthrough', 'code']),
+  status: z.enum(['completed', 'failed', 'paused']),
+  attempts: count,
+  model: z.string().nullable(),
+  input: parsedJson.meta({ description: 'What the block got.' }),
+  sent: parsedJson.meta({
+    description:
+      'llm: the messages to the model (a repair of its answer left out). code: the source. passthrough: null.',
+  }),
+  output: parsedJson.meta({ description: 'What it answered; null when it failed.' }),
+  error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+  prompt_tokens: count,
+  completion_tokens: count,
+  cost: z.number().meta({ description: 'In credits.' }),
+  ms: count.meta({ description: 'Milliseconds of the last attempt.' }),
+  started_at: z.iso.datetime(),
+});
+export type BlockTrace = z.input<typeof blockTrace>;
+
+/** The executions with their values cut to `maxChars` each, to less where there are many. */
+export async function traceBlocks(
+  deps: ApiDeps,
+  run: RunRow,
+  rows: BlockTraceRow[],
+  maxChars: number,
+): Promise<{ blocks: BlockTrace[]; left_out: number }> {
+  const half = EXECUTIONS_MAX / 2;
+  const shown = rows.length > EXECUTIONS_MAX ? [...rows.slice(0, half), ...rows.slice(-half)] : rows;
+  const share = shareOf(shown.length * VALUES_EACH, maxChars);
+  const definition = await throughOutage(() => definitionsOf(deps.db).get(run.flow_version_id));
+  const blocks = new Map(listBlocks(definition).map((block) => [block.step_id, block]));
+  const stored = createStore(deps.db);
+  const traced: BlockTrace[] = [];
+  // One at a time: each may hold megabytes before it is cut.
+  for (const row of shown) traced.push(await traceBlock(deps, stored, row, blocks.get(row.step_id), share));
+  return { blocks: traced, left_out: rows.length - shown.length };
+}
+
+/** What the blocks of a run read, in parts of the run; the items of a loop come from one output. */
+type Store = {
+  input(executionId: string): Promise<StoredRunInput>;
+  output(executionId: string, ref: string): Promise<Json>;
+};
+
+function createStore(db: Db): Store {
+  const inputs = new LRUCache<string, StoredRunInput>({ max: KEPT_MAX });
+  const outputs = new LRUCache<string, { json: Json }>({ max: KEPT_MAX });
+  return {
+    async input(executionId) {
+      const input = inputs.get(executionId) ?? (await throughOutage(() => getRunInput(db, executionId)));
+      inputs.set(executionId, input);
+      return input;
+    },
+    async output(executionId, ref) {
+      const key = `${executionId}/${ref}`;
+      const kept = outputs.get(key) ?? {
+        json: await throughOutage(() => loadStored(db, executionId, ref)),
+      };
+      outputs.set(key, kept);
+      return kept.json;
+    },
+  };
+}
+
+async function traceBlock(
+  deps: ApiDeps,
+  store: Store,
+  row: BlockTraceRow,
+  block: Block | undefined,
+  maxChars: number,
+): Promise<BlockTrace> {
+  const values = await throughOutage(() => loadBlockValues(deps.db, row, maxChars));
+  const input = await resolveValue(values.input, (ref) => store.output(row.execution_id, ref));
+  const sent = block && (await readSent(deps, store, row, block, input));
+  return {
+    step_id: row.step_id,
+    key: row.block_key,
+    name: row.name,
+    processor_type: row.processor_type,
+    status: row.status,
+    attempts: row.attempts,
+    model: row.model,
+    input: cutJson(input, maxChars),
+    sent: sent === undefined ? null : cutSent(sent, maxChars),
+    output: cutOutput(values.output, maxChars, values.output_chars),
+    error: row.error,
+    prompt_tokens: row.prompt_tokens,
+    completion_tokens: row.completion_tokens,
+    cost: row.cost_microcredits / MICROCREDITS_PER_CREDIT,
+    ms: row.latency_ms,
+    started_at: row.started_at.toISOString(),
+  };
+}
+
+function cutOutput(text: string, maxChars: number, length: number): Json {
+  if (length === 0) return null;
+  return length <= maxChars ? JSON.parse(text) : cutText(text, maxChars, length);
+}

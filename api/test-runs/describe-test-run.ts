@@ -1,0 +1,83 @@
+// What came of test cases that were run together.
+import { z } from 'zod';
+import { loadStored } from '../../db/block-runs.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../db/ledger.ts';
+import { listTestResults, type TestResultRow } from '../../db/test-results.ts';
+import { throughOutage } from '../../db/through-outage.ts';
+import { resolveValue } from '../../flow/value.ts';
+import type { ApiDeps } from '../context.ts';
+import { parsedJson } from '../flow-schema.ts';
+import { cutJson, VALUE_MAX_CHARS } from './cut-json.ts';
+
+const count = z.int().min(0);
+const testStatus = z.enum(['pending', 'passed', 'failed', 'error']).meta({
+  description: 'failed: not as expected. error: the run failed, or could not be judged. pending: under way.',
+});
+
+export const testRun = z.strictObject({
+  test_run_id: z.guid(),
+  flow_id: z.guid(),
+  status: z
+    .enum(['started', 'completed'])
+    .meta({ description: 'started: call get_test_run_trace with test_run_id as flow_run_id for the rest.' }),
+  total: count,
+  passed: count,
+  failed: count,
+  errors: count,
+  pending: count,
+  cost: z.number().meta({ description: 'Credits, of runs and judges so far.' }),
+  results: z.array(
+    z.strictObject({
+      test_case_id: z.guid(),
+      name: z.string(),
+      status: testStatus,
+      why: z.string().nullable().meta({ description: 'Why it has not passed; of a judge also why it has.' }),
+      flow_run_id: z.guid().meta({ description: 'For get_test_run_trace.' }),
+      judge_run_id: z
+        .guid()
+        .nullable()
+        .meta({ description: 'The run of the judge, for get_test_run_trace.' }),
+      ms: count.nullable(),
+      cost: z.number(),
+      answer: parsedJson
+        .optional()
+        .meta({ description: 'What the flow answered, where one case was run; cut when it is long.' }),
+    }),
+  ),
+});
+export type TestRun = z.input<typeof testRun>;
+
+/** A test run as it stands. */
+export async function describeTestRun({ db }: ApiDeps, testRunId: string, flowId: string): Promise<TestRun> {
+  const { status, rows } = await throughOutage(() => listTestResults(db, testRunId));
+  const only = rows.length === 1 ? rows[0] : undefined;
+  const answer = only?.result && {
+    answer: cutJson(
+      await resolveValue(only.result, (ref) => loadStored(db, only.execution_id, ref)),
+      VALUE_MAX_CHARS,
+    ),
+  };
+  const number = (wanted: TestResultRow['status']) => rows.filter((row) => row.status === wanted).length;
+  return {
+    test_run_id: testRunId,
+    flow_id: flowId,
+    status,
+    total: rows.length,
+    passed: number('passed'),
+    failed: number('failed'),
+    errors: number('error'),
+    pending: number('pending'),
+    cost: rows.reduce((sum, row) => sum + row.cost_microcredits, 0) / MICROCREDITS_PER_CREDIT,
+    results: rows.map((row) => ({
+      test_case_id: row.test_case_id,
+      name: row.name,
+      status: row.status,
+      why: row.why,
+      flow_run_id: row.execution_id,
+      judge_run_id: row.judge_execution_id,
+      ms: row.finished_at && row.started_at && row.finished_at.getTime() - row.started_at.getTime(),
+      cost: row.cost_microcredits / MICROCREDITS_PER_CREDIT,
+      ...answer,
+    })),
+  };
+}

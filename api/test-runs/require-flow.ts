@@ -1,0 +1,17 @@
+import { findVisibleFlow, type VisibleFlow } from '../../db/find-visible-flow.ts';
+import type { Reach } from '../../db/reach.ts';
+import { throughOutage } from '../../db/through-outage.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import type { ApiDeps } from '../context.ts';
+
+/** A flow that the caller may see; for any other throws NOT_FOUND, in words about `what` the caller asked for. */
+export async function requireFlow(
+  { db }: Pick<ApiDeps, 'db'>,
+  flowId: string | undefined,
+  reach: Reach,
+  what = 'flow',
+): Promise<VisibleFlow> {
+  const flow = flowId && (await throughOutage(() => findVisibleFlow(db, flowId, reach)));
+  if (!flow) throw new ServiceError('NOT_FOUND', `There is no such ${what} among those you may see.`);
+  return flow;
+}

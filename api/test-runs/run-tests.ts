@@ -1,0 +1,79 @@
+// run_test_case and run_all_tests: the draft, run as callers would run it, and judged.
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { snapshotDraft } from '../../db/draft-snapshots.ts';
+import type { VisibleFlow } from '../../db/find-visible-flow.ts';
+import type { Reach } from '../../db/reach.ts';
+import { findTestCase, listTestCases, type TestCaseRow } from '../../db/test-cases.ts';
+import { insertTestRun } from '../../db/test-runs.ts';
+import { throughOutage } from '../../db/through-outage.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { requireCredits } from '../accept-run.ts';
+import type { ApiDeps } from '../context.ts';
+import { requireRunnable } from '../require-runnable.ts';
+import { startTestRun } from '../start-test-run.ts';
+import { describeTestRun, type TestRun } from './describe-test-run.ts';
+import { requireFlow } from './require-flow.ts';
+
+/** Clients of MCP wait for 60 s by default. */
+export const TEST_WAIT_MS = 45_000;
+
+/** Runs one case; answers what came of it, or how it stands after `waitMs`. */
+export async function runTestCase(
+  deps: ApiDeps,
+  reach: Reach,
+  testCaseId: string,
+  waitMs = TEST_WAIT_MS,
+): Promise<TestRun> {
+  const testCase = await throughOutage(() => findTestCase(deps.db, testCaseId));
+  const flow = await requireFlow(deps, testCase?.flow_id, reach, 'test case');
+  return runTests(deps, flow, [testCase as TestCaseRow], waitMs);
+}
+
+/** Runs all cases of a flow; answers what came of them, or how they stand after `waitMs`. */
+export async function runAllTests(
+  deps: ApiDeps,
+  reach: Reach,
+  flowId: string,
+  waitMs = TEST_WAIT_MS,
+): Promise<TestRun> {
+  const flow = await requireFlow(deps, flowId, reach);
+  const testCases = await throughOutage(() => listTestCases(deps.db, flowId));
+  if (testCases.length === 0)
+    throw new ServiceError('CONFLICT', 'The flow has no test cases: make one with create_test_case first.');
+  return runTests(deps, flow, testCases, waitMs);
+}
+
+async function runTests(
+  deps: ApiDeps,
+  flow: VisibleFlow,
+  testCases: TestCaseRow[],
+  waitMs: number,
+): Promise<TestRun> {
+  const { db, client, config } = deps;
+  const { flowId, draft } = flow;
+  await requireRunnable(draft, deps.validator);
+  requireCredits(flow);
+  const testRunId = randomUUID();
+  const tests = testCases.map((testCase) => ({ executionId: randomUUID(), testCase }));
+  await throughOutage(async () => {
+    const flowVersionId = await snapshotDraft(db, flowId, draft);
+    await insertTestRun(db, { id: testRunId, flowId, flowVersionId, tests });
+  });
+  // They are stored: should the workflow not start now, the reconciler starts it.
+  const started = await startTestRun({ db, client, taskQueue: config.taskQueue }, testRunId).then(
+    () => true,
+    (error: unknown) => console.error(`Test run ${testRunId} could not be started yet: ${error}`),
+  );
+  if (started) await waitForEnd(deps, testRunId, waitMs);
+  return describeTestRun(deps, testRunId, flowId);
+}
+
+/** However it ends: what came of it is in its rows. */
+async function waitForEnd({ client, stopping }: ApiDeps, testRunId: string, waitMs: number): Promise<void> {
+  const over = AbortSignal.any([AbortSignal.timeout(waitMs), ...(stopping ? [stopping] : [])]);
+  if (over.aborted) return;
+  const ended = client.withAbortSignal(over, () => client.workflow.getHandle(testRunId).result());
+  // A request to the engine that is under way may not heed the signal.
+  await Promise.race([ended, once(over, 'abort')]).catch(() => undefined);
+}

@@ -1,0 +1,66 @@
+// What a block sent to its processor. Made again from what is stored, as the worker made it: a copy of every prompt would
+// double what is kept of a run.
+import type { BlockTraceRow } from '../../db/block-traces.ts';
+import type { StoredRunInput } from '../../db/schema.ts';
+import type { Block, Json } from '../../flow/definition.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { applyOverride, overrideOf } from '../../flow/overrides.ts';
+import { renderTemplate } from '../../flow/template.ts';
+import { buildMessages } from '../../models/build-messages.ts';
+import type { Registry } from '../../models/registry.ts';
+import { cutJson, cutText } from './cut-json.ts';
+
+/** The source of a code block, or what was put to a model; `tools` by name. */
+export type Sent = string | { model: string; messages: SentMessage[]; tools?: string[] };
+type SentMessage = { role: string; content?: unknown; tool_calls?: unknown };
+
+/** `previousOutput` is what the block got; undefined for a block that sends nothing. */
+export async function readSent(
+  { registry }: { registry: Registry },
+  store: { input(executionId: string): Promise<StoredRunInput> },
+  { execution_id, step_id }: BlockTraceRow,
+  stored: Block,
+  previousOutput: Json,
+): Promise<Sent | undefined> {
+  if (stored.processor_type === 'passthrough') return undefined;
+  if (stored.processor_type === 'code') return stored.prompt ?? '';
+  const { message, parameters, attachments, ...input } = await store.input(execution_id);
+  const block = applyOverride(stored, overrideOf(input.block_overrides, step_id));
+  const { model = '', prompt = '' } = block;
+  const resume = input.continuation?.resume;
+  const conversation = resume?.step_id === step_id ? resume.messages : undefined;
+  const content = renderTemplate(prompt, { message, previousOutput, parameters });
+  const request = { block, conversation: conversation ?? [{ role: 'user' as const, content }], attachments };
+  const tools = block.processor_config?.tools_enabled ? input.tools : undefined;
+  return {
+    model,
+    messages: buildMessages(request, hasFormat(registry, model)).messages,
+    ...(tools && { tools: tools.map((tool) => tool.function.name) }),
+  };
+}
+
+/** A model that is not known was not asked. */
+function hasFormat(registry: Registry, model: string): boolean {
+  try {
+    return registry.capabilities(model).json_schema;
+  } catch (error) {
+    if (error instanceof ServiceError) return false;
+    throw error;
+  }
+}
+
+/** In at most about `maxChars` characters. */
+export function cutSent(sent: Sent, maxChars: number): Json {
+  if (typeof sent === 'string') return cutText(sent, maxChars);
+  const share = Math.floor(maxChars / sent.messages.length);
+  const cut = (value: unknown) =>
+    typeof value === 'string' ? cutText(value, share) : cutJson((value ?? null) as Json, share);
+  return {
+    ...sent,
+    messages: sent.messages.map(({ role, content, tool_calls }) => ({
+      role,
+      content: cut(content),
+      ...(tool_calls !== undefined && { tool_calls: cut(tool_calls) }),
+    })),
+  };
+}

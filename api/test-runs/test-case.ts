@@ -1,0 +1,109 @@
+// Test cases of a flow: created, replaced and deleted.
+import { z } from 'zod';
+import type { Db, Tx } from '../../db/connect.ts';
+import type { Reach } from '../../db/reach.ts';
+import {
+  deleteTestCase as deleteRow,
+  findTestCase,
+  listTestCases,
+  saveTestCase,
+} from '../../db/test-cases.ts';
+import { throughOutage } from '../../db/through-outage.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import type { TestInput } from '../../flow/test-case.ts';
+import { requireParameterNames } from '../accept-run.ts';
+import type { ApiDeps } from '../context.ts';
+import { nameSchema, parsedJson } from '../flow-schema.ts';
+import { cutJson, cutText, shareOf, VALUE_MAX_CHARS } from './cut-json.ts';
+import { expectation, requireExpectation } from './expectation.ts';
+import { requireFlow } from './require-flow.ts';
+
+/** All cases of a flow are copied when they are run. */
+const CASE_MAX_CHARS = 500_000;
+/** Values of a listed case that may be long: message, parameters, expectation. */
+const VALUES_EACH = 3;
+
+export const newTestCase = z.strictObject({
+  flow_id: z.guid(),
+  name: nameSchema.meta({ description: 'Unique in the flow: a case of the same name is replaced.' }),
+  message: z.string().meta({ description: 'The message that the flow is given.' }),
+  parameters: z.record(z.string(), parsedJson).optional(),
+  expectation,
+});
+export const savedTestCase = z.strictObject({
+  test_case_id: z.guid(),
+  created: z.boolean().meta({ description: 'false: it replaced the case of that name.' }),
+});
+
+export const listedTestCase = z.strictObject({
+  test_case_id: z.string(),
+  name: z.string(),
+  message: z.string(),
+  parameters: parsedJson,
+  expectation: parsedJson,
+});
+
+/** The test cases of a flow, long values cut. */
+export async function describeTestCases(db: Db, flowId: string): Promise<z.input<typeof listedTestCase>[]> {
+  const rows = await listTestCases(db, flowId);
+  const share = shareOf(rows.length * VALUES_EACH, VALUE_MAX_CHARS);
+  return rows.map(({ id, name, input, expectation }) => ({
+    test_case_id: id,
+    name,
+    message: cutText(input.message, share),
+    parameters: cutJson(input.parameters, share),
+    expectation: cutJson(expectation, share),
+  }));
+}
+
+/** Written in the transaction of a change. */
+export type Audit = (
+  tx: Tx,
+  change: { organizationId: string; action: string; resourceId: string; details: { flow_id: string } },
+) => Promise<void>;
+
+/** Saves a test case, in place of the flow's case of that name. */
+export async function createTestCase(
+  deps: ApiDeps,
+  reach: Reach,
+  input: z.output<typeof newTestCase>,
+  audit: Audit,
+): Promise<z.input<typeof savedTestCase>> {
+  const { flow_id, name, message, parameters = {} } = input;
+  const { organizationId } = await requireFlow(deps, flow_id, reach);
+  requireParameterNames(parameters);
+  const expected = await requireExpectation(deps, input.expectation);
+  const given = { message, parameters } as TestInput;
+  if (JSON.stringify([given, expected]).length > CASE_MAX_CHARS)
+    throw new ServiceError(
+      'VALIDATION_ERROR',
+      `A test case has at most ${CASE_MAX_CHARS} characters of JSON, input and expectation together.`,
+    );
+  return deps.db.transaction().execute(async (tx) => {
+    const { id, created } = await saveTestCase(tx, {
+      flowId: flow_id,
+      name,
+      input: given,
+      expectation: expected,
+    });
+    const action = created ? 'test_case.create' : 'test_case.replace';
+    await audit(tx, { organizationId, action, resourceId: id, details: { flow_id } });
+    return { test_case_id: id, created };
+  });
+}
+
+/** Deletes a test case; what came of it when it was run stays. */
+export async function deleteTestCase(
+  deps: ApiDeps,
+  reach: Reach,
+  testCaseId: string,
+  audit: Audit,
+): Promise<void> {
+  const testCase = await throughOutage(() => findTestCase(deps.db, testCaseId));
+  const { organizationId, flowId } = await requireFlow(deps, testCase?.flow_id, reach, 'test case');
+  await deps.db.transaction().execute(async (tx) => {
+    await deleteRow(tx, testCaseId);
+    const details = { flow_id: flowId };
+    await audit(tx, { organizationId, action: 'test_case.delete', resourceId: testCaseId, details });
+  });
+}

@@ -1,0 +1,160 @@
+// get_test_run_trace and get_step_trace: what each block of a run got, sent and answered.
+import { z } from 'zod';
+import { listBlockTraces } from '../../db/block-traces.ts';
+import { definitionsOf } from '../../db/definitions.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../db/ledger.ts';
+import type { Reach } from '../../db/reach.ts';
+import { findFlowOfRun, findRun, getRunInput, type RunRow } from '../../db/runs.ts';
+import { RUN_MODES, RUN_STATUSES } from '../../db/schema.ts';
+import { findTestOfRun, findTestRun } from '../../db/test-results.ts';
+import { throughOutage } from '../../db/through-outage.ts';
+import type { Json } from '../../flow/definition.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { listBlocks } from '../../flow/plan.ts';
+import { eachStep } from '../../flow/step-path.ts';
+import type { ApiDeps } from '../context.ts';
+import { parsedJson } from '../flow-schema.ts';
+import { readResult } from '../wait-for-run.ts';
+import { blockTrace, traceBlocks } from './block-trace.ts';
+import { cutJson, cutText, VALUE_MAX_CHARS } from './cut-json.ts';
+import { describeTestRun, testRun } from './describe-test-run.ts';
+import { requireFlow } from './require-flow.ts';
+
+/** One value of a step that was run once or twice. */
+const STEP_VALUE_MAX_CHARS = 20_000;
+
+const count = z.int().min(0);
+const blocks = z.array(blockTrace);
+const leftOut = count.meta({
+  description:
+    'Executions between the first and the last that are not shown; get_step_trace has those of one step.',
+});
+
+const flowRun = z.strictObject({
+  flow_run_id: z.guid(),
+  flow_id: z.guid(),
+  version: count.meta({ description: '0: a draft, as it was when it was tested.' }),
+  mode: z.enum(RUN_MODES),
+  status: z.enum(RUN_STATUSES),
+  error: z.strictObject({ code: z.string(), message: z.string(), step_id: z.string().nullable() }).nullable(),
+  started_at: z.iso.datetime(),
+  finished_at: z.iso.datetime().nullable(),
+  cost: z.number().meta({ description: 'In credits, so far.' }),
+  message: z.string(),
+  parameters: parsedJson,
+  answer: parsedJson.meta({ description: 'The output of the last step; null when there is none.' }),
+  test: z
+    .strictObject({
+      test_run_id: z.guid(),
+      test_case_id: z.guid(),
+      name: z.string(),
+      status: z.enum(['pending', 'passed', 'failed', 'error']),
+      why: z.string().nullable(),
+    })
+    .nullable(),
+  blocks,
+  left_out: leftOut,
+});
+
+export const runTraceInput = z.strictObject({
+  flow_run_id: z
+    .guid()
+    .meta({ description: 'A flow_run_id or executionId of any run; or a test_run_id, for all its cases.' }),
+});
+export const runTrace = z.strictObject({ flow_run: flowRun.optional(), test_run: testRun.optional() });
+
+export const stepTraceInput = z.strictObject({ flow_run_id: z.guid(), step_id: z.string() });
+export const stepTrace = z.strictObject({
+  flow_run_id: z.guid(),
+  step_id: z.string(),
+  executions: blocks.meta({
+    description: 'Of the step, or of the blocks inside it; none when it was not run.',
+  }),
+  left_out: leftOut,
+});
+
+/** The trace of a run, or how the cases of a test run stand. Values are cut. */
+export async function traceRun(
+  deps: ApiDeps,
+  reach: Reach,
+  { flow_run_id: id }: z.output<typeof runTraceInput>,
+): Promise<z.input<typeof runTrace>> {
+  const testRunRow = await throughOutage(() => findTestRun(deps.db, id));
+  if (testRunRow) {
+    const { flowId } = await requireFlow(deps, testRunRow.flow_id, reach, 'run');
+    return { test_run: await describeTestRun(deps, id, flowId) };
+  }
+  const run = await requireRun(deps, reach, id);
+  const [rows, input, test] = await throughOutage(() =>
+    Promise.all([listBlockTraces(deps.db, id), getRunInput(deps.db, id), findTestOfRun(deps.db, id)]),
+  );
+  return {
+    flow_run: {
+      flow_run_id: id,
+      flow_id: run.flow_id,
+      version: run.version,
+      mode: run.mode,
+      status: run.status,
+      error: run.error && {
+        code: run.error.code,
+        message: run.error.message,
+        step_id: run.error.step_id ?? null,
+      },
+      started_at: run.started_at.toISOString(),
+      finished_at: run.finished_at?.toISOString() ?? null,
+      cost: run.cost_microcredits / MICROCREDITS_PER_CREDIT,
+      message: cutText(input.message, VALUE_MAX_CHARS),
+      parameters: cutJson(input.parameters, VALUE_MAX_CHARS),
+      answer: await readAnswer(deps, run),
+      test: test
+        ? {
+            test_run_id: test.test_run_id,
+            test_case_id: test.test_case_id,
+            name: test.name,
+            status: test.status,
+            why: test.why,
+          }
+        : null,
+      ...(await traceBlocks(deps, run, rows, VALUE_MAX_CHARS)),
+    },
+  };
+}
+
+/** The executions of one step, with more of their values than the trace of the run has. */
+export async function traceStep(
+  deps: ApiDeps,
+  reach: Reach,
+  { flow_run_id: id, step_id }: z.output<typeof stepTraceInput>,
+): Promise<z.input<typeof stepTrace>> {
+  const run = await requireRun(deps, reach, id);
+  const definition = await throughOutage(() => definitionsOf(deps.db).get(run.flow_version_id));
+  const steps = [...eachStep(definition)].map(({ step }) => step);
+  const step = steps.find((candidate) => candidate.step_id === step_id);
+  if (!step)
+    throw new ServiceError(
+      'NOT_FOUND',
+      `The flow of this run has no step ${JSON.stringify(step_id.slice(0, 100))}. It has: ${steps.map((known) => known.step_id).join(', ')}.`,
+    );
+  const stepIds = listBlocks({ steps: [step] }).map((block) => block.step_id);
+  const rows = await throughOutage(() => listBlockTraces(deps.db, id, stepIds));
+  const { blocks: executions, left_out } = await traceBlocks(deps, run, rows, STEP_VALUE_MAX_CHARS);
+  return { flow_run_id: id, step_id, executions, left_out };
+}
+
+async function requireRun(deps: ApiDeps, reach: Reach, id: string): Promise<RunRow> {
+  const { db } = deps;
+  const ofRun = await throughOutage(() => findFlowOfRun(db, id));
+  const flowId = ofRun ?? (await throughOutage(() => findTestOfRun(db, id)))?.flow_id;
+  await requireFlow(deps, flowId, reach, 'run');
+  const run = flowId && (await throughOutage(() => findRun(db, flowId, id)));
+  if (!run) throw new ServiceError('CONFLICT', 'This run has not begun yet: ask again in a moment.');
+  return run;
+}
+
+async function readAnswer(deps: ApiDeps, run: RunRow): Promise<Json> {
+  if (!run.result) return null;
+  return cutJson(
+    await readResult(deps.db, run.concluded_by ?? run.execution_id, run.result),
+    VALUE_MAX_CHARS,
+  );
+}

@@ -1,0 +1,180 @@
+// Test runs: cases of a flow run together against one snapshot of its draft.
+import { type NotNull, sql } from 'kysely';
+import type { FlowDefinition } from '../flow/definition.ts';
+import type { TestInput, Verdict } from '../flow/test-case.ts';
+import type { Db } from './connect.ts';
+import { snapshotDraft } from './draft-snapshots.ts';
+import { insertRuns, type NewRun } from './runs.ts';
+import type { TestCaseRow } from './test-cases.ts';
+
+export type NewTestRun = {
+  id: string;
+  flowId: string;
+  flowVersionId: string;
+  tests: { executionId: string; testCase: TestCaseRow }[];
+};
+
+/** Accepts a test run, once: from here on its workflow finishes it, or the reconciler starts that anew. */
+export function insertTestRun(db: Db, { id, flowId, flowVersionId, tests }: NewTestRun): Promise<void> {
+  return db.transaction().execute(async (tx) => {
+    await tx
+      .insertInto('test_run')
+      .values({ id, flow_id: flowId, flow_version_id: flowVersionId })
+      .onConflict((conflict) => conflict.column('id').doNothing())
+      .execute();
+    await tx
+      .insertInto('test_result')
+      .values(
+        tests.map(({ executionId, testCase }, position) => ({
+          execution_id: executionId,
+          test_run_id: id,
+          position,
+          test_case_id: testCase.id,
+          name: testCase.name,
+          input: JSON.stringify(testCase.input),
+          expectation: JSON.stringify(testCase.expectation),
+        })),
+      )
+      .onConflict((conflict) => conflict.column('execution_id').doNothing())
+      .execute();
+  });
+}
+
+/** A case of a test run, and the flow it is of. */
+export function getTest(db: Db, executionId: string) {
+  return db
+    .selectFrom('test_result')
+    .innerJoin('test_run', 'test_run.id', 'test_result.test_run_id')
+    .innerJoin('flow', 'flow.id', 'test_run.flow_id')
+    .innerJoin('project', 'project.id', 'flow.project_id')
+    .select([
+      'project.organization_id as organizationId',
+      'project.id as projectId',
+      'flow.id as flowId',
+      'test_run.flow_version_id as flowVersionId',
+      'test_result.input',
+      'test_result.expectation',
+      'test_result.judge_execution_id as judgeId',
+    ])
+    .where('test_result.execution_id', '=', executionId)
+    .executeTakeFirstOrThrow();
+}
+type Test = Awaited<ReturnType<typeof getTest>>;
+
+/** Accepts the run of a case, once: the draft's snapshot with the case's input. */
+export async function acceptTest(db: Db, executionId: string): Promise<void> {
+  const test = await getTest(db, executionId);
+  await insertRuns(db, [toRun(test, executionId)]);
+}
+
+/** Accepts a run of the flow `judge` on a case that was run, once; answers its executionId. */
+export async function acceptJudge(
+  db: Db,
+  executionId: string,
+  judge: FlowDefinition,
+  input: TestInput,
+): Promise<string> {
+  const test = await getTest(db, executionId);
+  const flowVersionId = await snapshotDraft(db, test.flowId, judge);
+  const { judgeId } = await db
+    .updateTable('test_result')
+    .set({ judge_execution_id: sql`coalesce(judge_execution_id, gen_random_uuid())` })
+    .where('execution_id', '=', executionId)
+    .returning('judge_execution_id as judgeId')
+    .$narrowType<{ judgeId: NotNull }>()
+    .executeTakeFirstOrThrow();
+  await insertRuns(db, [toRun({ ...test, flowVersionId, input }, judgeId)]);
+  return judgeId;
+}
+
+function toRun(
+  { organizationId, projectId, flowId, flowVersionId, input }: Test,
+  executionId: string,
+): NewRun {
+  const of = { organizationId, projectId, flowId, flowVersionId };
+  return { ...of, executionId, mode: 'test', environment: 'test', input: { ...input, block_overrides: {} } };
+}
+
+/** Records what came of a case, once. */
+export async function recordVerdict(db: Db, executionId: string, { status, why }: Verdict): Promise<void> {
+  await db
+    .updateTable('test_result')
+    .set({ status, why: JSON.stringify(why) })
+    .where('execution_id', '=', executionId)
+    .where('status', '=', 'pending')
+    .execute();
+}
+
+/** Records the end of a test run; a case that nothing came of is an error. */
+export function finishTestRun(db: Db, testRunId: string): Promise<void> {
+  const why = 'It could not be run or judged, for a reason inside the service.';
+  return db.transaction().execute(async (tx) => {
+    await tx
+      .updateTable('test_result')
+      .set({ status: 'error', why: JSON.stringify(why) })
+      .where('test_run_id', '=', testRunId)
+      .where('status', '=', 'pending')
+      .execute();
+    await tx
+      .updateTable('test_run')
+      .set({ status: 'completed', finished_at: sql`now()` })
+      .where('id', '=', testRunId)
+      .where('status', '=', 'started')
+      .execute();
+  });
+}
+
+/** A test run with what starting its workflow needs. */
+export async function getTestRunStart(db: Db, testRunId: string) {
+  const run = await db
+    .selectFrom('test_run')
+    .innerJoin('flow', 'flow.id', 'test_run.flow_id')
+    .innerJoin('project', 'project.id', 'flow.project_id')
+    .innerJoin('organization', 'organization.id', 'project.organization_id')
+    .innerJoin('flow_version', 'flow_version.id', 'test_run.flow_version_id')
+    .select([
+      'test_run.id as testRunId',
+      'organization.slug as organization',
+      'project.slug as project',
+      'flow.slug as flow',
+      'flow_version.definition',
+    ])
+    .where('test_run.id', '=', testRunId)
+    .executeTakeFirstOrThrow();
+  const tests = await db
+    .selectFrom('test_result')
+    .select(['execution_id as executionId', 'name'])
+    .where('test_run_id', '=', testRunId)
+    .orderBy('position')
+    .execute();
+  return { ...run, tests };
+}
+export type TestRunStart = Awaited<ReturnType<typeof getTestRunStart>>;
+
+/** Takes up to `limit` test runs that have not ended, as `claimUnfinishedRuns` takes runs; answers their ids. */
+export async function claimUnfinishedTestRuns(
+  db: Db,
+  { quietSeconds, limit }: { quietSeconds: number; limit: number },
+): Promise<string[]> {
+  const claimed = await db
+    .updateTable('test_run')
+    .set({ reconciled_at: sql`now()` })
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('test_run')
+        .select('id')
+        .where('status', '=', 'started')
+        .where(
+          sql`coalesce(reconciled_at, started_at)`,
+          '<=',
+          sql`now() - ${quietSeconds} * interval '1 second'`,
+        )
+        .orderBy(sql`coalesce(reconciled_at, started_at)`)
+        .limit(limit)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .returning('id')
+    .execute();
+  return claimed.map(({ id }) => id);
+}

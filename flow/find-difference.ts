@@ -1,0 +1,30 @@
+import type { Json } from './definition.ts';
+
+/** `path` is a JSON Pointer, '' for the whole value; a side that has nothing there is undefined. */
+export type Difference = { path: string; expected: Json | undefined; actual: Json | undefined };
+
+/** The first place where two JSON values differ, the order of keys aside; undefined when they are equal. */
+export function findDifference(
+  expected: Json | undefined,
+  actual: Json | undefined,
+  path = '',
+): Difference | undefined {
+  if (!isContainer(expected) || !isContainer(actual) || Array.isArray(expected) !== Array.isArray(actual))
+    return expected === actual ? undefined : { path, expected, actual };
+  for (const key of new Set([...Object.keys(expected), ...Object.keys(actual)])) {
+    const place = `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    const difference = findDifference(valueAt(expected, key), valueAt(actual, key), place);
+    if (difference) return difference;
+  }
+  return undefined;
+}
+
+type Container = { [key: string]: Json };
+
+function isContainer(value: Json | undefined): value is Container {
+  return typeof value === 'object' && value !== null;
+}
+
+function valueAt(container: Container, key: string): Json | undefined {
+  return Object.hasOwn(container, key) ? container[key] : undefined;
+}

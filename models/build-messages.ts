@@ -1,0 +1,39 @@
+// What an llm block puts to its model: the schema, the prompt with its images, the tool calls so far.
+import type { OpenAI } from 'openai';
+import type { Attachment } from '../flow/attachment.ts';
+import type { Block } from '../flow/definition.ts';
+import type { ToolCallMessage } from '../flow/tool-calls.ts';
+import { schemaInstruction, schemaResponseFormat } from './schema-format.ts';
+
+/**
+ * `hasFormat`: whether the model honours `response_format: json_schema`; else, and for a schema that providers refuse, the
+ * schema goes into the instructions.
+ */
+export function buildMessages(
+  request: {
+    block: Pick<Block, 'outputSchema'>;
+    conversation: ToolCallMessage[];
+    attachments?: Attachment[] | undefined;
+  },
+  hasFormat: boolean,
+) {
+  const { outputSchema: schema } = request.block;
+  const format = schema !== undefined && hasFormat ? schemaResponseFormat(schema) : undefined;
+  const messages: OpenAI.Chat.ChatCompletionMessageParam[] = [];
+  if (schema !== undefined && format === undefined)
+    messages.push({ role: 'system', content: schemaInstruction(schema) });
+  const conversation = request.conversation.map((message, index) =>
+    message.role === 'user' && index === 0
+      ? { ...message, content: userContent(message.content, request.attachments) }
+      : message,
+  );
+  messages.push(...(conversation as OpenAI.Chat.ChatCompletionMessageParam[]));
+  return { messages, format };
+}
+
+/** The images go with the prompt, which is the first message. */
+function userContent(text: string, attachments: Attachment[] = []) {
+  if (attachments.length === 0) return text;
+  const images = attachments.map(({ url }) => ({ type: 'image_url' as const, image_url: { url } }));
+  return [{ type: 'text' as const, text }, ...images];
+}

@@ -1,0 +1,280 @@
+import assert from 'node:assert/strict';
+import type { ApiDeps } from '../../../api/context.ts';
+import { startRun } from '../../../api/start-run.ts';
+import { startTestRun } from '../../../api/start-test-run.ts';
+import { runAllTests, runTestCase } from '../../../api/test-runs/run-tests.ts';
+import { createTestCase, deleteTestCase } from '../../../api/test-runs/test-case.ts';
+import { traceRun } from '../../../api/test-runs/trace-run.ts';
+import { listVersions, publishVersion, updateDraft } from '../../../db/flows.ts';
+import { insertOrganization } from '../../../db/organizations.ts';
+import { findRunStarts } from '../../../db/run-starts.ts';
+import { listTestCases } from '../../../db/test-cases.ts';
+import { acceptTest } from '../../../db/test-runs.ts';
+import { reconcileTests } from '../../../worker/reconcile-tests.ts';
+import { code, llm, passthrough } from '../../blocks.ts';
+import { answer, hang } from '../../fakes/model-server.ts';
+import { noAudit, startTestsWeir, type TestsWeir } from './tests-harness.ts';
+
+const MISSING = '00000000-0000-4000-8000-000000000000';
+
+/** With an engine that cannot be reached. */
+const away = (deps: ApiDeps) =>
+  ({ ...deps, client: { withDeadline: () => Promise.reject(new Error('away')) } }) as unknown as ApiDeps;
+
+describe('test runs', () => {
+  let tests: TestsWeir;
+  before(async () => {
+    tests = await startTestsWeir();
+  });
+  after(() => tests.stop());
+
+  it('run the draft as it is, which is no version, and is charged like others', async () => {
+    const { deps, ada, weir, models, tenant } = tests;
+    const balance = async () =>
+      (
+        await weir.db
+          .selectFrom('organization')
+          .select('balance_microcredits')
+          .where('id', '=', tenant.organizationId)
+          .executeTakeFirstOrThrow()
+      ).balance_microcredits;
+    const flowId = await tests.draft([code('a', 'return 1;')]);
+    await publishVersion(weir.db, flowId, 'one');
+    await updateDraft(weir.db, flowId, { steps: [llm('a', 'two', 'demo/chat')] });
+    const id = await tests.testCase(flowId, { type: 'equals', value: 'two' });
+    const before = await balance();
+    models.will(answer('two'), answer('two'));
+    const [first, second] = [await runTestCase(deps, ada, id), await runTestCase(deps, ada, id)];
+    assert.deepEqual([first.passed, second.passed], [1, 1]);
+    assert.equal(before - (await balance()), Math.round((first.cost + second.cost) * 1e6));
+    assert.notEqual(before, await balance());
+
+    assert.equal(await publishVersion(weir.db, flowId, 'two'), 2);
+    assert.deepEqual(
+      (await listVersions(weir.db, flowId)).map(({ version }) => version),
+      [2, 1],
+    );
+    const rows = await weir.db
+      .selectFrom('run')
+      .innerJoin('flow_version', 'flow_version.id', 'run.flow_version_id')
+      .select(['mode', 'environment', 'flow_version_id', 'version'])
+      .where('run.flow_id', '=', flowId)
+      .execute();
+    assert.deepEqual(
+      rows.map((row) => [row.mode, row.environment, row.version]),
+      [
+        ['test', 'test', null],
+        ['test', 'test', null],
+      ],
+    );
+    assert.equal(rows[0]?.flow_version_id, rows[1]?.flow_version_id, 'the same content is kept once');
+  });
+
+  it('are listed and read over HTTP as runs of version 0, which can not be forked', async () => {
+    const { weir, tenant } = tests;
+    const flow = await weir.createFlow(tenant, [passthrough('a')]);
+    const { id } = await weir.db
+      .selectFrom('flow')
+      .select('id')
+      .where('slug', '=', flow.split('/')[2] ?? '')
+      .executeTakeFirstOrThrow();
+    const testCase = await tests.testCase(id, { type: 'equals', value: 'hello' });
+    const [result] = (await runTestCase(tests.deps, tests.ada, testCase)).results;
+    const { key } = tenant;
+    const listed = await weir.call('GET', `${flow}/runs?mode=test`, { key });
+    assert.deepEqual(
+      listed.body.runs.map((row: { executionId: string; version: number }) => [row.executionId, row.version]),
+      [[result?.flow_run_id, 0]],
+    );
+    const job = await weir.call('GET', `${flow}/jobs/${result?.flow_run_id}`, { key });
+    assert.deepEqual([job.body.mode, job.body.version, job.body.result], ['test', 0, 'hello']);
+    const fork = await weir.call('GET', `${flow}/jobs/${result?.flow_run_id}/fork?step=0`, { key });
+    assert.deepEqual([fork.status, fork.body.detail.code], [400, 'INVALID_VERSION']);
+    const v0 = await weir.call('POST', `${flow}/v0/execute`, { key, body: { message: 'm' } });
+    assert.deepEqual([v0.status, v0.body.detail.code], [400, 'INVALID_VERSION']);
+  });
+
+  it('run all cases of a flow, four at a time, and sum them up in their order', async () => {
+    const flowId = await tests.draft([llm('a', '{{message}}', 'demo/chat')]);
+    const expectations = ['one', 'two', 'three', 'one', 'one', 'one'].map((value) => ({
+      type: 'equals',
+      value,
+    }));
+    const ids: string[] = [];
+    for (const expectation of expectations) ids.push(await tests.testCase(flowId, expectation));
+    const { models } = tests;
+    const held: Parameters<typeof hang>[0][] = [];
+    let most = 0;
+    const four = Promise.withResolvers<void>();
+    models.will(
+      ...expectations.map(() => (response: (typeof held)[number]) => {
+        held.push(response);
+        most = Math.max(most, held.length);
+        if (held.length === 4) four.resolve();
+        if (held.length > 4) answer('one')(response);
+      }),
+    );
+    const running = runAllTests(tests.deps, tests.ada, flowId);
+    await four.promise;
+    assert.equal(held.length, 4);
+    // Nothing else is asked while four are under way: those that follow are answered at once.
+    for (const response of held.slice(0, 4)) answer('one')(response);
+    const { passed, failed, errors, pending, total, status, results } = await running;
+    assert.deepEqual([total, passed, failed, errors, pending, status], [6, 4, 2, 0, 0, 'completed']);
+    assert.deepEqual(
+      results.map((result) => result.test_case_id),
+      ids,
+    );
+    assert.deepEqual(
+      results.map((result) => result.status),
+      ['passed', 'failed', 'failed', 'passed', 'passed', 'passed'],
+    );
+  });
+
+  it('answer how they stand when the time is over, and go on', async () => {
+    const flowId = await tests.draft([llm('a', 'x', 'demo/chat')]);
+    const id = await tests.testCase(flowId, { type: 'contains', text: 'late' });
+    tests.models.will(hang);
+    const asked = tests.models.nextCall();
+    const early = await runTestCase(tests.deps, tests.ada, id, 300);
+    assert.deepEqual([early.status, early.pending, early.results[0]?.status], ['started', 1, 'pending']);
+    answer('late')(await asked);
+    await tests.weir.client.workflow.getHandle(early.test_run_id).result();
+    const { test_run: end } = await traceRun(tests.deps, tests.ada, { flow_run_id: early.test_run_id });
+    assert.deepEqual([end?.status, end?.passed], ['completed', 1]);
+  });
+
+  describe('that were accepted', () => {
+    it('are started by the reconciler when their workflow is missing', async () => {
+      const flowId = await tests.draft([passthrough('a')]);
+      const id = await tests.testCase(flowId, { type: 'equals', value: 'hello' });
+      const { weir } = tests;
+      const accepted = await runTestCase(away(tests.deps), tests.ada, id);
+      assert.deepEqual([accepted.status, accepted.pending], ['started', 1]);
+      await reconcileTests({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, 0);
+      await weir.client.workflow.getHandle(accepted.test_run_id).result();
+      const { test_run: end } = await traceRun(tests.deps, tests.ada, {
+        flow_run_id: accepted.test_run_id,
+      });
+      assert.deepEqual([end?.status, end?.passed], ['completed', 1]);
+    });
+
+    it('take the run of a case that the reconciler has started before', async () => {
+      const flowId = await tests.draft([llm('a', 'x', 'demo/chat')]);
+      const id = await tests.testCase(flowId, { type: 'equals', value: 'early' });
+      const { db, client, config } = tests.weir;
+      const { test_run_id, results } = await runTestCase(away(tests.deps), tests.ada, id);
+      const executionId = results[0]?.flow_run_id ?? '';
+      await acceptTest(db, executionId);
+      tests.models.will(hang);
+      const asked = tests.models.nextCall();
+      const [run] = await findRunStarts(db, [executionId]);
+      assert(run);
+      await startRun(client, config.taskQueue, run);
+      const response = await asked;
+      const workers = { db, client, taskQueue: config.taskQueue };
+      await startTestRun(workers, test_run_id);
+      const handle = client.workflow.getHandle(test_run_id);
+      const found = async () =>
+        (await handle.fetchHistory()).events?.some(
+          (event) => event.startChildWorkflowExecutionFailedEventAttributes,
+        );
+      while (!(await found()));
+      answer('early')(response);
+      await handle.result();
+      const { test_run: end } = await traceRun(tests.deps, tests.ada, { flow_run_id: test_run_id });
+      assert.deepEqual([end?.passed, end?.results[0]?.flow_run_id], [1, executionId]);
+    });
+
+    it('end when their workflow was terminated, with what is left as errors', async () => {
+      const flowId = await tests.draft([llm('a', 'x', 'demo/chat')]);
+      const id = await tests.testCase(flowId, { type: 'contains', text: 'never' });
+      const { weir } = tests;
+      tests.models.will(hang);
+      const asked = tests.models.nextCall();
+      const running = runTestCase(tests.deps, tests.ada, id, 20_000);
+      await asked;
+      const [row] = await weir.db.selectFrom('test_run').select('id').where('flow_id', '=', flowId).execute();
+      await weir.client.workflow.getHandle(row?.id ?? '').terminate();
+      assert.equal((await running).status, 'started');
+      await reconcileTests({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, 0);
+      const { test_run: end } = await traceRun(tests.deps, tests.ada, { flow_run_id: row?.id ?? '' });
+      assert.deepEqual([end?.status, end?.errors], ['completed', 1]);
+    });
+
+    it('end with a case whose run was cancelled as an error', async () => {
+      const flow = await tests.weir.createFlow(tests.tenant, [llm('a', 'x', 'demo/chat')]);
+      const { id: flowId } = await tests.weir.db
+        .selectFrom('flow')
+        .select('id')
+        .where('slug', '=', flow.split('/')[2] ?? '')
+        .executeTakeFirstOrThrow();
+      const id = await tests.testCase(flowId, { type: 'contains', text: 'never' });
+      tests.models.will(hang);
+      const asked = tests.models.nextCall();
+      const running = runTestCase(tests.deps, tests.ada, id);
+      await asked;
+      const { body } = await tests.weir.call('GET', `${flow}/runs?mode=test`, { key: tests.tenant.key });
+      const path = `${flow}/jobs/${body.runs[0].executionId}/cancel`;
+      await tests.weir.call('POST', path, { key: tests.tenant.key });
+      const [result] = (await running).results;
+      assert.equal(result?.status, 'error');
+      assert.match(result?.why ?? '', /cancelled/);
+    });
+  });
+
+  describe('are refused', () => {
+    it('while the draft can not run, naming each problem', async () => {
+      const flowId = await tests.draft([llm('a', '', 'nothing'), code('b', '')]);
+      const id = await tests.testCase(flowId, { type: 'equals', value: 1 });
+      const expected = (error: { code: string; message: string }) =>
+        error.code === 'INVALID_TREE' &&
+        ['steps[0].model', 'steps[0].prompt', 'steps[1].prompt'].every((path) =>
+          error.message.includes(path),
+        );
+      await assert.rejects(runTestCase(tests.deps, tests.ada, id), expected);
+      await assert.rejects(runAllTests(tests.deps, tests.ada, flowId), expected);
+    });
+
+    it('without credits', async () => {
+      const poor = await tests.weir.createTenant({ credits: 0 });
+      const reach = { projectId: poor.projectId };
+      const flowId = await tests.draft([passthrough('a')], poor);
+      const input = { flow_id: flowId, name: 'n', message: '', expectation: { type: 'equals', value: 1 } };
+      await createTestCase(tests.deps, reach, input as never, noAudit);
+      await assert.rejects(runAllTests(tests.deps, reach, flowId), { code: 'INSUFFICIENT_CREDITS' });
+    });
+
+    it('for a flow without cases', async () => {
+      const flowId = await tests.draft([passthrough('a')]);
+      await assert.rejects(runAllTests(tests.deps, tests.ada, flowId), { code: 'CONFLICT' });
+    });
+  });
+
+  it('of others are as unknown as those that never were', async () => {
+    const { deps } = tests;
+    const flowId = await tests.draft([passthrough('a')]);
+    const id = await tests.testCase(flowId, { type: 'equals', value: 'hello' });
+    const { results, test_run_id } = await runTestCase(deps, tests.ada, id);
+    const { id: other } = await insertOrganization(tests.weir.db, { slug: 'other', name: 'Other' });
+    assert(other);
+    const messageOf = (work: Promise<unknown>) =>
+      work.then(
+        () => assert.fail('answered'),
+        (error: { code: string; message: string }) => [error.code, error.message],
+      );
+    const eve = { userId: 'eve' };
+    const input = { flow_id: flowId, name: 'n', message: '', expectation: { type: 'equals', value: 1 } };
+    const asks: [(id: string) => Promise<unknown>, string][] = [
+      [(known) => runTestCase(deps, eve, known), id],
+      [(known) => runAllTests(deps, eve, known), flowId],
+      [(known) => deleteTestCase(deps, eve, known, noAudit), id],
+      [(known) => createTestCase(deps, eve, { ...input, flow_id: known } as never, noAudit), flowId],
+      [(known) => traceRun(deps, eve, { flow_run_id: known }), results[0]?.flow_run_id ?? ''],
+      [(known) => traceRun(deps, eve, { flow_run_id: known }), test_run_id],
+    ];
+    for (const [ask, known] of asks)
+      assert.deepEqual(await messageOf(ask(known)), await messageOf(ask(MISSING)));
+    assert.equal((await listTestCases(deps.db, flowId)).length, 1);
+  });
+});

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { createTestCase, deleteTestCase, newTestCase } from '../../../api/test-runs/test-case.ts';
+import { findTestCase, listTestCases } from '../../../db/test-cases.ts';
+import { TEST_CASES_MAX } from '../../../flow/test-case.ts';
+import { passthrough } from '../../blocks.ts';
+import { noAudit, startTestsWeir, type TestsWeir } from './tests-harness.ts';
+
+describe('test cases', () => {
+  let tests: TestsWeir;
+  let flowId: string;
+  before(async () => {
+    tests = await startTestsWeir({ WEIR_JUDGE_MODEL: 'demo/judge' });
+  });
+  beforeEach(async () => {
+    flowId = await tests.draft([passthrough('a')]);
+  });
+  after(() => tests.stop());
+
+  const create = (more: object = {}, audit = noAudit) => {
+    const input = { flow_id: flowId, name: 'n', message: '', expectation: { type: 'equals', value: 1 } };
+    return createTestCase(tests.deps, tests.ada, newTestCase.parse({ ...input, ...more }), audit);
+  };
+
+  it('are replaced by one of the same name, and audited in the same transaction', async () => {
+    const audited: unknown[] = [];
+    const audit: typeof noAudit = async (_tx, change) =>
+      void audited.push([change.action, change.resourceId]);
+    const first = await create({}, audit);
+    const second = await create({ message: 'other', parameters: { p: '\u0000' } }, audit);
+    assert.deepEqual(second, { test_case_id: first.test_case_id, created: false });
+    const [row, ...others] = await listTestCases(tests.deps.db, flowId);
+    assert.deepEqual([row?.input, others], [{ message: 'other', parameters: { p: '\u0000' } }, []]);
+    await assert.rejects(
+      create({ message: 'third' }, () => Promise.reject(new Error('no audit'))),
+      /no audit/,
+    );
+    assert.equal((await findTestCase(tests.deps.db, first.test_case_id))?.input.message, 'other');
+    await deleteTestCase(tests.deps, tests.ada, first.test_case_id, audit);
+    assert.deepEqual(await listTestCases(tests.deps.db, flowId), []);
+    const { test_case_id: id } = first;
+    assert.deepEqual(audited, [
+      ['test_case.create', id],
+      ['test_case.replace', id],
+      ['test_case.delete', id],
+    ]);
+  });
+
+  it('name the model that judges, the default unless given', async () => {
+    const judge = { type: 'judge', criteria: 'c' };
+    await create({ name: 'default', expectation: judge });
+    await create({ name: 'given', expectation: { ...judge, model: 'demo/other' } });
+    const rows = await listTestCases(tests.deps.db, flowId);
+    assert.deepEqual(
+      rows.map(({ expectation }) => expectation),
+      [
+        { ...judge, model: 'demo/judge' },
+        { ...judge, model: 'demo/other' },
+      ],
+    );
+    const config = { ...tests.deps.config, judgeModel: undefined };
+    await assert.rejects(
+      createTestCase(
+        { ...tests.deps, config },
+        tests.ada,
+        { flow_id: flowId, name: 'none', message: '', expectation: { type: 'judge', criteria: 'c' } },
+        noAudit,
+      ),
+      { code: 'VALIDATION_ERROR', message: /^expectation\.model: is required/ },
+    );
+  });
+
+  const refused: [string, object, string][] = [
+    [
+      'a model that is not known',
+      { expectation: { type: 'judge', criteria: 'c', model: 'nobody/x' } },
+      'VALIDATION_ERROR',
+    ],
+    [
+      'a schema that is none',
+      { expectation: { type: 'json_schema', schema: { type: 'nonsense' } } },
+      'SCHEMA_INVALID',
+    ],
+    ['too much text', { message: 'x'.repeat(500_000) }, 'VALIDATION_ERROR'],
+    ['a reserved parameter', { parameters: { attachments: [] } }, 'PARAMETER_NAME_RESERVED'],
+  ];
+  for (const [what, more, code] of refused)
+    it(`with ${what} are refused`, () => assert.rejects(create(more), { code }));
+
+  const misshapen: [string, object][] = [
+    ['an unknown type', { expectation: { type: 'matches', text: 'x' } }],
+    ['no text', { expectation: { type: 'contains' } }],
+    ['no value', { expectation: { type: 'equals' } }],
+    ['a further field', { expectation: { type: 'contains', text: 'x', more: 1 } }],
+    ['no name', { name: '' }],
+    ['U+0000 in the name', { name: 'a\u0000' }],
+  ];
+  for (const [what, more] of misshapen)
+    it(`with ${what} are no test cases`, () => assert.throws(() => create(more), { name: 'ZodError' }));
+
+  it(`are at most ${TEST_CASES_MAX} of one flow, also when they are made at once`, async () => {
+    await tests.deps.db
+      .insertInto('test_case')
+      .values(
+        Array.from({ length: TEST_CASES_MAX - 1 }, (_, index) => ({
+          flow_id: flowId,
+          name: `made ${index}`,
+          input: '{"message":"","parameters":{}}',
+          expectation: '{"type":"equals","value":1}',
+        })),
+      )
+      .execute();
+    const results = await Promise.allSettled(
+      Array.from({ length: 5 }, (_, index) => create({ name: `new ${index}` })),
+    );
+    assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 1);
+    for (const result of results)
+      if (result.status === 'rejected') assert.equal(result.reason.code, 'CONFLICT');
+    await create({ name: 'made 1', message: 'replaced' });
+  });
+});

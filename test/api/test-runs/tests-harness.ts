@@ -1,0 +1,63 @@
+// A Weir with a scripted model server, and the functions behind the test tools over what a user may reach.
+import type { ApiDeps } from '../../../api/context.ts';
+import { type Audit, createTestCase } from '../../../api/test-runs/test-case.ts';
+import { insertFlow } from '../../../db/flows.ts';
+import { insertMember } from '../../../db/memberships.ts';
+import type { Reach } from '../../../db/reach.ts';
+import type { Step } from '../../../flow/definition.ts';
+import { createValidator } from '../../../json-schema/validator.ts';
+import { openRegistry } from '../../../models/live-registry.ts';
+import { type FakeModelServer, startFakeModelServer } from '../../fakes/model-server.ts';
+import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+
+export type TestsWeir = {
+  weir: Weir;
+  deps: ApiDeps;
+  models: FakeModelServer;
+  tenant: Tenant;
+  /** What a member of the tenant may reach. */
+  ada: Reach;
+  /** A flow whose draft has these steps; nothing is published. */
+  draft(steps: Step[], tenant?: Tenant): Promise<string>;
+  testCase(flowId: string, expectation: unknown, more?: object): Promise<string>;
+  stop(): Promise<void>;
+};
+
+export const noAudit: Audit = async () => undefined;
+
+export async function startTestsWeir(env: NodeJS.ProcessEnv = {}): Promise<TestsWeir> {
+  const models = await startFakeModelServer();
+  const weir = await startWeir({ env: { DEMO_BASE_URL: models.provider.baseUrl, ...env } });
+  const { db, client, config } = weir;
+  const validator = createValidator();
+  const registry = await openRegistry(config);
+  const deps = { db, client, config, validator, registry } as ApiDeps;
+  const tenant = await weir.createTenant();
+  const ada = { userId: 'ada' };
+  await insertMember(db, { organizationId: tenant.organizationId, userId: 'ada', role: 'member' });
+  let made = 0;
+  return {
+    weir,
+    deps,
+    models,
+    tenant,
+    ada,
+    async draft(steps, { projectId } = tenant) {
+      made += 1;
+      const name = `flow-${made}`;
+      const { id } = await insertFlow(db, { projectId, slug: name, name, definition: { steps } });
+      return id;
+    },
+    async testCase(flowId, expectation, more = {}) {
+      made += 1;
+      const input = { flow_id: flowId, name: `case ${made}`, message: 'hello', expectation, ...more };
+      return (await createTestCase(deps, ada, input as never, noAudit)).test_case_id;
+    },
+    async stop() {
+      registry.close();
+      await validator.close();
+      await weir.stop();
+      await models.close();
+    },
+  };
+}

@@ -1,0 +1,61 @@
+// What an assistant keeps to sign its user in by OAuth; the user's browser is a fake.
+import type { OAuthClientProvider } from '@modelcontextprotocol/client';
+import { createBrowser } from './browser.ts';
+
+const CALLBACK = 'http://127.0.0.1:1/callback';
+
+export type OAuthClient = {
+  provider: OAuthClientProvider;
+  /** Where the user was last sent to. */
+  sentTo(): URL;
+  /** Signs the user in, where asked to, and consents; answers what the browser returns to the client with. */
+  consent(email: string, password: string): Promise<URLSearchParams>;
+};
+
+/** A client that registers itself; the user allows it `scope` alone, whatever it asks for at first. */
+export function createOAuthClient(issuer: string, scope?: string): OAuthClient {
+  const kept: { [name: string]: unknown } = {};
+  const browser = createBrowser(issuer);
+  let sentTo: URL | undefined;
+  let narrowed = scope;
+  const provider = {
+    redirectUrl: CALLBACK,
+    clientMetadata: {
+      client_name: 'An assistant',
+      redirect_uris: [CALLBACK],
+      grant_types: ['authorization_code', 'refresh_token'],
+      token_endpoint_auth_method: 'none',
+    },
+    clientInformation: () => kept.client,
+    saveClientInformation: (client: unknown) => {
+      kept.client = client;
+    },
+    tokens: () => kept.tokens,
+    saveTokens: (tokens: unknown) => {
+      kept.tokens = tokens;
+    },
+    codeVerifier: () => kept.verifier,
+    saveCodeVerifier: (verifier: string) => {
+      kept.verifier = verifier;
+    },
+    saveDiscoveryState: (state: unknown) => {
+      kept.discovery = state;
+    },
+    discoveryState: () => kept.discovery,
+    redirectToAuthorization: (url: URL) => {
+      sentTo = new URL(url);
+      if (narrowed !== undefined) url.searchParams.set('scope', narrowed);
+      narrowed = undefined;
+      kept.url = url.href;
+    },
+  } as OAuthClientProvider;
+  return {
+    provider,
+    sentTo: () => sentTo as URL,
+    async consent(email, password) {
+      const page = await browser.open(kept.url as string);
+      if (page.text.includes('<h1>Sign in</h1>')) await browser.submit('/login', { email, password });
+      return new URL((await browser.submit('/confirm')).url).searchParams;
+    },
+  };
+}
