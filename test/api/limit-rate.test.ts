@@ -42,15 +42,16 @@ describe('rate limits', () => {
   const statuses = (answers: Answer[]) => answers.map(({ status }) => status).sort();
 
   it('hold for every endpoint, right after authentication', () => {
-    for (const { path, handlers } of apiRoutes(weir as never))
-      assert.deepEqual(
-        handlers.slice(0, 2).map(({ name }) => name),
-        [
-          path.startsWith('/api/v1/seq') || path.includes('/webhooks') ? 'authenticate' : 'authenticateUser',
-          'limitRate',
-        ],
-        path,
-      );
+    for (const { path, handlers } of apiRoutes(weir as never)) {
+      const names = handlers.map(({ name }) => name);
+      const keys = path.startsWith('/api/v1/seq') || path.includes('/webhooks');
+      const authentication = path.includes('/mcp')
+        ? 'authenticateMcp'
+        : keys
+          ? 'authenticate'
+          : 'authenticateUser';
+      assert.equal(names[names.indexOf(authentication) + 1], 'limitRate', path);
+    }
   });
 
   it('are told in RateLimit-Limit, -Remaining and -Reset of every answer, errors too', async () => {
