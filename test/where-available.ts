@@ -1,7 +1,8 @@
 // Tests of what needs a command that a machine may lack: skipped there, with the reason in the name.
 import { spawnSync } from 'node:child_process';
 
-const isAbsent = (command: string) => spawnSync(command, ['--version']).status !== 0;
+const isAbsent = (command: string) =>
+  spawnSync(command, [command === 'openssl' ? 'version' : '--version']).status !== 0;
 
 /** `rule`, with what is missing of `needs` where something is. */
 function named(needs: string[], rule: string): { name: string; skip: boolean } {
