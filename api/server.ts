@@ -4,26 +4,29 @@ import { connect, QUERY_TIMEOUT_MS } from '../db/connect.ts';
 import { createValidator } from '../json-schema/validator.ts';
 import { openRegistry } from '../models/live-registry.ts';
 import { createResolvePublic } from '../net/resolve-public.ts';
+import { orExit } from '../or-exit.ts';
 import { connectToTemporal, createClient } from '../temporal.ts';
 import { createKeyCache } from './key-cache.ts';
 import { serveApi } from './serve.ts';
 import { createTokenVerifier } from './verify-token.ts';
 
-const config = readConfig();
-const connection = await connectToTemporal(config);
+const config = await orExit(() => readConfig());
+const connection = await orExit(() => connectToTemporal(config));
 const db = connect(config.databaseUrl, config.databaseConnections, QUERY_TIMEOUT_MS);
-const registry = await openRegistry(config);
+const registry = await orExit(() => openRegistry(config));
 const validator = createValidator();
-const api = await serveApi({
-  config,
-  db,
-  client: createClient(config, connection),
-  keys: createKeyCache(db, config.databaseUrl),
-  tokens: createTokenVerifier(config),
-  validator,
-  registry,
-  resolvePublic: createResolvePublic(config),
-});
+const api = await orExit(() =>
+  serveApi({
+    config,
+    db,
+    client: createClient(config, connection),
+    keys: createKeyCache(db, config.databaseUrl),
+    tokens: createTokenVerifier(config),
+    validator,
+    registry,
+    resolvePublic: createResolvePublic(config),
+  }),
+);
 console.log(`The API listens on http://${config.host}:${api.port}/api/v1.`);
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);

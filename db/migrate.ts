@@ -2,6 +2,7 @@
 import { promises as fs } from 'node:fs';
 import path from 'node:path';
 import { FileMigrationProvider, Migrator } from 'kysely/migration';
+import { orExit } from '../or-exit.ts';
 import { connect, type Db } from './connect.ts';
 
 /** Brings the database to the newest schema. Safe to run from several processes at once. */
@@ -20,10 +21,14 @@ export async function migrate(db: Db): Promise<string[]> {
 }
 
 if (import.meta.main) {
-  const url = process.env.DATABASE_URL;
-  if (!url) throw new Error('DATABASE_URL is not set: migrate needs the database to bring up to date.');
-  const db = connect(url);
-  const applied = await migrate(db);
-  await db.destroy();
+  const applied = await orExit(async () => {
+    const url = process.env.DATABASE_URL ?? '';
+    if (!/^postgres(ql)?:/.test(url))
+      throw new Error(
+        'DATABASE_URL is not set to a postgres:// address: migrate needs the database to update.',
+      );
+    const db = connect(url);
+    return migrate(db).finally(() => db.destroy());
+  });
   console.log(applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'The database is up to date.');
 }

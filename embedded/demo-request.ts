@@ -19,13 +19,13 @@ export function curlLine(request: DemoRequest): string {
   return ['curl -sS', request.url, ...headers, '-d', quote(request.body)].join(' ');
 }
 
-/** Sends it; answers what the caller of the `curl` line would read, or why there is nothing to read. */
+/** Sends it; answers what the caller of the `curl` line would read, less the blocks, or why there is nothing to read. */
 export async function send(request: DemoRequest): Promise<{ completed: boolean; text: string }> {
   const { url, headers, body } = request;
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   try {
     const response = await fetch(url, { method: 'POST', headers, body, signal });
-    const answer = (await response.json()) as { status?: string };
+    const { blocks: _, ...answer } = (await response.json()) as { status?: string; blocks?: unknown };
     return { completed: answer.status === 'completed', text: JSON.stringify(answer, null, 2) };
   } catch (error) {
     // The service is up all the same: somebody may have changed the flow, or many runs may be waiting.

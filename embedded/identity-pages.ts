@@ -39,7 +39,8 @@ ${problem ? `<p role="alert">${escapeHtml(problem)}</p>` : ''}
 <button>Sign in</button>
 </form>
 <form method="post" action="${escapeHtml(action)}/abort"><button>Cancel</button></form>
-<p>The accounts of this local start and their passwords were printed by the first <code>npm start</code>.</p>`;
+<p>The accounts of this local start and their passwords were printed by the first <code>npm start</code>. To get
+new ones, delete <code>identity-accounts.json</code> in its state folder (<code>.weir</code>) and start again.</p>`;
 }
 
 export type Consent = { client: string; returnsTo: string; resources: { name: string; scopes: string[] }[] };

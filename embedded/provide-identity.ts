@@ -67,5 +67,8 @@ export function firstMembers(own: IdentityProvider | undefined): FirstMember[] {
 export function describePasswords(own: IdentityProvider | undefined): string[] {
   if (!own || own.passwords.length === 0) return [];
   const lines = own.passwords.map(([email, password]) => `  ${email.padEnd(20)} ${password}`);
-  return ['\nAccounts to sign in with; the passwords are shown this once:\n', ...lines];
+  return [
+    '\nAccounts for MCP clients and npx weir token --sign-in; the passwords are shown this once:\n',
+    ...lines,
+  ];
 }

@@ -152,7 +152,7 @@ Run the demo flow:
 
 ${curlLine(request)}
 
-It ${completed ? 'ran' : 'was tried'} just now and answered:
+It ${completed ? 'ran' : 'was tried'} just now and answered ("blocks" left out):
 
 ${text}`);
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -8,6 +8,7 @@ import { provideDemoData } from '../embedded/demo-data.ts';
 import { startDemoModelServer } from '../embedded/demo-model-server.ts';
 import { type FaultyProxy, startFaultyProxy } from './fakes/faulty-proxy.ts';
 import { startWeir, type Weir } from './harness.ts';
+import { itWith } from './where-available.ts';
 
 const ROOT = path.join(import.meta.dirname, '..');
 const FLOWS = readdirSync(path.join(ROOT, 'examples')).filter((name) => name.endsWith('.yaml'));
@@ -17,13 +18,6 @@ const LANGUAGES = [
   { name: 'typescript', command: process.execPath, extension: 'ts', needs: [] },
   { name: 'python', command: 'python3', extension: 'py', needs: ['python3'] },
 ];
-
-/** A test that is skipped, with the reason in its name, where the machine has not all it needs. */
-function itWith(needs: string[], rule: string, body: () => Promise<void>): void {
-  const absent = needs.filter((command) => spawnSync(command, ['--version']).status !== 0);
-  if (absent.length === 0) it(rule, body);
-  else it.skip(`${rule} (skipped: no ${absent.join(', ')} on this machine)`);
-}
 
 const RESULT = {
   topics: 2,

@@ -8,37 +8,36 @@ import { createLocalRuns } from '../db/local-runs.ts';
 import { createValidator } from '../json-schema/validator.ts';
 import { openRegistry } from '../models/live-registry.ts';
 import { createResolvePublic } from '../net/resolve-public.ts';
+import { orExit } from '../or-exit.ts';
 import { connectToTemporal, createClient } from '../temporal.ts';
 import { workflowBundle } from './bundle.ts';
 import { runWorker } from './run-worker.ts';
 import { installRuntime } from './runtime.ts';
 
 installRuntime();
-const config = readConfig();
-const connection = await connectToTemporal(config);
+const config = await orExit(() => readConfig());
+const connection = await orExit(() => connectToTemporal(config));
 const db = connect(config.databaseUrl, config.databaseConnections, QUERY_TIMEOUT_MS);
 const validator = createValidator();
-const registry = await openRegistry(config);
+const registry = await orExit(() => openRegistry(config));
 const localRuns = createLocalRuns();
-const worker = await runWorker({
-  config,
-  db,
-  connection,
-  workflowBundle: await workflowBundle(config.production),
-  registry,
-  localRuns,
-});
-const api = await serveApi({
-  config,
-  db,
-  client: createClient(config, connection),
-  keys: createKeyCache(db, config.databaseUrl),
-  tokens: createTokenVerifier(config),
-  validator,
-  registry,
-  resolvePublic: createResolvePublic(config),
-  localRuns,
-});
+const bundle = await workflowBundle(config.production);
+const worker = await orExit(() =>
+  runWorker({ config, db, connection, workflowBundle: bundle, registry, localRuns }),
+);
+const api = await orExit(() =>
+  serveApi({
+    config,
+    db,
+    client: createClient(config, connection),
+    keys: createKeyCache(db, config.databaseUrl),
+    tokens: createTokenVerifier(config),
+    validator,
+    registry,
+    resolvePublic: createResolvePublic(config),
+    localRuns,
+  }),
+);
 console.log(`API and worker: http://${config.host}:${api.port}/api/v1, task queue ${config.taskQueue}.`);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
 await worker.ended;

@@ -2,23 +2,19 @@
 import { readConfig } from '../config.ts';
 import { connect, QUERY_TIMEOUT_MS } from '../db/connect.ts';
 import { openRegistry } from '../models/live-registry.ts';
+import { orExit } from '../or-exit.ts';
 import { connectToTemporal } from '../temporal.ts';
 import { workflowBundle } from './bundle.ts';
 import { runWorker } from './run-worker.ts';
 import { installRuntime } from './runtime.ts';
 
 installRuntime();
-const config = readConfig();
-const connection = await connectToTemporal(config);
+const config = await orExit(() => readConfig());
+const connection = await orExit(() => connectToTemporal(config));
 const db = connect(config.databaseUrl, config.databaseConnections, QUERY_TIMEOUT_MS);
-const registry = await openRegistry(config);
-const worker = await runWorker({
-  config,
-  db,
-  connection,
-  workflowBundle: await workflowBundle(config.production),
-  registry,
-});
+const registry = await orExit(() => openRegistry(config));
+const bundle = await workflowBundle(config.production);
+const worker = await orExit(() => runWorker({ config, db, connection, workflowBundle: bundle, registry }));
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => worker.shutdown());
 console.log(`The worker takes runs from task queue ${config.taskQueue}.`);
 await worker.ended;

@@ -6,8 +6,9 @@ import { code, llm, passthrough } from '../blocks.ts';
 import type { Received } from '../fakes/webhook-receiver.ts';
 import type { Answer, Tenant } from '../harness.ts';
 import { startWebhookWeir, type WebhookWeir } from '../webhooks.ts';
+import { describeWith } from '../where-available.ts';
 
-describe('webhook events', () => {
+describeWith(['openssl'], 'webhook events', () => {
   let weir: WebhookWeir;
   let tenant: Tenant;
   let secret: string;

@@ -5,10 +5,11 @@ import { reconcileDeliveries } from '../../worker/reconcile-deliveries.ts';
 import { answerWith, type Received, type WebhookReceiver } from '../fakes/webhook-receiver.ts';
 import type { Answer, Tenant } from '../harness.ts';
 import { startWebhookWeir, type WebhookWeir } from '../webhooks.ts';
+import { describeWith } from '../where-available.ts';
 
 type Delivery = Answer['body'];
 
-describe('webhook administration', () => {
+describeWith(['openssl'], 'webhook administration', () => {
   let weir: WebhookWeir;
   let hook: WebhookReceiver;
   before(async () => {

@@ -10,10 +10,11 @@ import type { Readable } from 'node:stream';
 import { findFreePort } from '../../embedded/ports.ts';
 import { SECRETS_KEYS, type Tenant } from '../harness.ts';
 import { startWebhookWeir, type WebhookWeir } from '../webhooks.ts';
+import { describeWith } from '../where-available.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 
-describe('weir listen', () => {
+describeWith(['openssl'], 'weir listen', () => {
   let folder: string;
   let weir: WebhookWeir;
   let tenant: Tenant;

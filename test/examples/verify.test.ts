@@ -4,6 +4,7 @@ import path from 'node:path';
 import { isFromWeir } from '../../examples/webhooks/verify.ts';
 import type { Received, WebhookReceiver } from '../fakes/webhook-receiver.ts';
 import { startWebhookWeir, type WebhookWeir } from '../webhooks.ts';
+import { describeWith } from '../where-available.ts';
 
 const FOLDER = path.join(import.meta.dirname, '..', '..', 'examples', 'webhooks');
 const HAS_PYTHON = spawnSync('python3', ['--version']).status === 0;
@@ -23,7 +24,7 @@ const verifiers: { [language: string]: Verify } = {
   },
 };
 
-describe('the verifiers of examples/webhooks', () => {
+describeWith(['openssl'], 'the verifiers of examples/webhooks', () => {
   let weir: WebhookWeir;
   let delivered: Received;
   let signature: string;

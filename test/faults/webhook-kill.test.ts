@@ -10,6 +10,7 @@ import { reconcileDeliveries } from '../../worker/reconcile-deliveries.ts';
 import { hang, type Received, type WebhookReceiver } from '../fakes/webhook-receiver.ts';
 import type { Tenant } from '../harness.ts';
 import { startWebhookWeir, type WebhookWeir } from '../webhooks.ts';
+import { describeWith } from '../where-available.ts';
 import { type Program, startProgram } from './processes.ts';
 
 const DELIVERIES = 1_000;
@@ -18,7 +19,7 @@ const RUNS = 200;
 /** Requests of the test's own under way at a time. */
 const CONCURRENCY = 32;
 
-describe('a delivery is never lost', () => {
+describeWith(['openssl'], 'a delivery is never lost', () => {
   let weir: WebhookWeir;
   let hook: WebhookReceiver;
   let tenant: Tenant;

@@ -5,12 +5,13 @@ import { ATTEMPTS_MAX } from '../../flow/delivery.ts';
 import { answerWith, hang, type Received, reset, type WebhookReceiver } from '../fakes/webhook-receiver.ts';
 import type { Tenant } from '../harness.ts';
 import { startWebhookWeir, type WebhookWeir } from '../webhooks.ts';
+import { describeWith } from '../where-available.ts';
 
 const MINUTE_MS = 60_000;
 /** The spec's retry policy. */
 const GAPS_MS = [1, 5, 30, 120, 720].map((minutes) => minutes * MINUTE_MS);
 
-describe('retries of a delivery', () => {
+describeWith(['openssl'], 'retries of a delivery', () => {
   let weir: WebhookWeir;
   let hook: WebhookReceiver;
   let tenant: Tenant;

@@ -12,8 +12,9 @@ import {
 import { createResolvePublic } from '../../net/resolve-public.ts';
 import { createAuthority } from '../certificates.ts';
 import * as receiver from '../fakes/webhook-receiver.ts';
+import { describeWith } from '../where-available.ts';
 
-describe('guarded POST', () => {
+describeWith(['openssl'], 'guarded POST', () => {
   let hooks: receiver.WebhookReceiver;
   before(async () => {
     hooks = await receiver.startWebhookReceiver();
