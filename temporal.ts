@@ -1,8 +1,11 @@
 import { Client } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
+import { compressPayloads } from './compress-payloads.ts';
 import type { Config } from './config.ts';
 
 export const DEFAULT_NAMESPACE = 'default';
+/** Of every client and worker. */
+export const DATA_CONVERTER = { payloadCodecs: [compressPayloads] };
 
 /** A connection to the configured Temporal server, for clients and workers alike; the error names the address. */
 export async function connectToTemporal({ temporal }: Config): Promise<NativeConnection> {
@@ -16,5 +19,9 @@ export async function connectToTemporal({ temporal }: Config): Promise<NativeCon
 
 /** A client of the configured namespace. */
 export function createClient({ temporal }: Config, connection: NativeConnection): Client {
-  return new Client({ connection, namespace: temporal.namespace ?? DEFAULT_NAMESPACE });
+  return new Client({
+    connection,
+    namespace: temporal.namespace ?? DEFAULT_NAMESPACE,
+    dataConverter: DATA_CONVERTER,
+  });
 }

@@ -1,5 +1,11 @@
 import { once } from 'node:events';
-import { createServer, type Server, STATUS_CODES } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { createApp } from './app.ts';
 import type { ApiDeps } from './context.ts';
@@ -20,7 +26,14 @@ export type RunningApi = {
 export async function serveApi(deps: ApiDeps): Promise<RunningApi> {
   let ready = true;
   const stopping = new AbortController();
-  const answer = createApp({ ...deps, stopping: stopping.signal }, () => ready).callback();
+  const app = createApp({ ...deps, stopping: stopping.signal }, () => ready).callback();
+  const open = new Set<ServerResponse>();
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
+    open.add(response);
+    response.once('close', () => open.delete(response));
+    if (!ready) closeAfter(response);
+    return app(request, response);
+  };
   const server = createServer(
     // A missing Host is refused by the application, which gives the answer a body.
     { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS, requireHostHeader: false },
@@ -39,10 +52,16 @@ export async function serveApi(deps: ApiDeps): Promise<RunningApi> {
     async close() {
       ready = false;
       stopping.abort();
+      for (const response of open) closeAfter(response);
       await drain(server);
       await deps.keys.close();
     },
   };
+}
+
+/** Sends the caller's next request elsewhere: on a connection that stays open, one follows the other for ever. */
+function closeAfter(response: ServerResponse): void {
+  if (!response.headersSent) response.setHeader('Connection', 'close');
 }
 
 /** A request that is not HTTP gets an answer in the shape of every other error. */

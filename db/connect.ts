@@ -11,12 +11,38 @@ const BIGINT_OID = 20;
 /** No query of the service takes that long unless the database hangs: its caller is told instead of waiting with it. */
 export const QUERY_TIMEOUT_MS = 20_000;
 
+const QUERY_TIMED_OUT = 'Query read timeout';
+/** Of a query; of what its transaction does next; of one for which no connection was left. */
+const TIMED_OUT = [
+  QUERY_TIMED_OUT,
+  'Client was closed and is not queryable',
+  'timeout exceeded when trying to connect',
+];
+
+/** Whether the database took too long, rather than refused or lost a connection. */
+export function hasTimedOut(error: unknown): boolean {
+  return error instanceof Error && TIMED_OUT.includes(error.message);
+}
+
+/** Not used again after a query that timed out: the next ones would wait behind it, on a frozen connection for ever. */
+class Client extends pg.Client {
+  // biome-ignore lint/suspicious/noExplicitAny: one body for all overloads
+  override query(...args: [any]): any {
+    const result = super.query(...args);
+    result?.catch?.((error: Error) => {
+      if (error.message === QUERY_TIMED_OUT) void this.end();
+    });
+    return result;
+  }
+}
+
 /**
  * A pool on `url`. The caller ends it with `destroy()`. `maxConnections` bounds it; a query that has no answer after
  * `queryTimeoutMs` fails, and may still be carried out.
  */
 export function connect(url: string, maxConnections = 20, queryTimeoutMs?: number): Db {
   const pool = new pg.Pool({
+    Client,
     connectionString: url,
     max: maxConnections,
     ...(queryTimeoutMs !== undefined && { query_timeout: queryTimeoutMs }),

@@ -2,6 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { ServiceError } from '../flow/errors.ts';
+import { hasTimedOut } from './connect.ts';
 
 /** Together longer than a restart of PostgreSQL takes. */
 const DELAYS_MS = [50, 200, 500, 1_000, 2_000];
@@ -18,7 +19,8 @@ export async function throughOutage<T>(work: () => Promise<T>): Promise<T> {
       return await work();
     } catch (error) {
       if (!isTransient(error)) throw error;
-      if (delay === undefined || hangs(error)) break;
+      // Asking a silent database again would wait as long.
+      if (delay === undefined || hasTimedOut(error)) break;
       await setTimeout(delay);
     }
   }
@@ -26,11 +28,6 @@ export async function throughOutage<T>(work: () => Promise<T>): Promise<T> {
     'DATABASE_UNAVAILABLE',
     'The database does not answer: try again later. Where an executionId is given, ask for that run first.',
   );
-}
-
-/** A database that took a query and is silent: asking again would wait as long. */
-function hangs(error: unknown): boolean {
-  return error instanceof Error && error.message === 'Query read timeout';
 }
 
 /** Does what cannot be repeated: once. Throws DATABASE_UNAVAILABLE when the connection was lost or refused. */

@@ -46,9 +46,9 @@ export function itemOf(value: Value, index: number): Value {
   return json === undefined ? { ref: leaf.ref, at } : { ref: leaf.ref, at, json };
 }
 
-/** The same value, without inline copies when it has grown long. */
-export function compact(value: Value): Value {
-  return JSON.stringify(value).length <= COMPOSITION_MAX_CHARS ? value : dropCopies(value);
+/** The same value, without inline copies when it has grown longer than `maxChars`. */
+export function compact(value: Value, maxChars = COMPOSITION_MAX_CHARS): Value {
+  return JSON.stringify(value).length <= maxChars ? value : dropCopies(value);
 }
 
 function dropCopies(value: Value): Value {

@@ -8,7 +8,7 @@ import { createEncryption } from '../db/encrypt.ts';
 import { webhookTaskQueue } from '../flow/delivery.ts';
 import { createGuardedPost } from '../net/guarded-post.ts';
 import { createResolvePublic } from '../net/resolve-public.ts';
-import { DEFAULT_NAMESPACE } from '../temporal.ts';
+import { DATA_CONVERTER, DEFAULT_NAMESPACE } from '../temporal.ts';
 
 /** Deliveries wait for hours: few are worth keeping in memory. */
 const CACHED_WORKFLOWS_MAX = 200;
@@ -28,6 +28,7 @@ export function createWebhookWorker({
   return Worker.create({
     connection,
     namespace: config.temporal.namespace ?? DEFAULT_NAMESPACE,
+    dataConverter: DATA_CONVERTER,
     taskQueue: webhookTaskQueue(config.taskQueue),
     workflowBundle,
     activities: createWebhookActivities({

@@ -8,7 +8,7 @@ import { createEncryption } from '../db/encrypt.ts';
 import { createLocalRuns, type LocalRuns } from '../db/local-runs.ts';
 import { createValidator } from '../json-schema/validator.ts';
 import type { Registry } from '../models/registry.ts';
-import { DEFAULT_NAMESPACE } from '../temporal.ts';
+import { DATA_CONVERTER, DEFAULT_NAMESPACE } from '../temporal.ts';
 
 export type FlowWorker = {
   /** Resolves when the worker has shut down; rejects when it failed. */
@@ -32,6 +32,7 @@ export async function createFlowWorker(deps: {
   const worker = await Worker.create({
     connection,
     namespace: config.temporal.namespace ?? DEFAULT_NAMESPACE,
+    dataConverter: DATA_CONVERTER,
     taskQueue: config.taskQueue,
     workflowBundle,
     activities: createActivities({

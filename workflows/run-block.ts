@@ -2,11 +2,13 @@ import { ActivityFailure, isCancellation, setCurrentDetails } from '@temporalio/
 import { blockKey, type PlannedBlock } from '../flow/plan.ts';
 import type { BlockCall } from '../flow/run.ts';
 import { isPause, type Pause } from '../flow/tool-calls.ts';
-import type { Value } from '../flow/value.ts';
+import { compact, type Value } from '../flow/value.ts';
 import { blockActivities, modelActivities } from './activities.ts';
 
 /** Executions shown among the workflow's current details; older ones are in the history. */
 const SHOWN_MAX = 50;
+/** An input longer than this, serialized, is read by a model call itself: one workflow task may schedule hundreds. */
+const MODEL_INPUT_MAX_CHARS = 8_192;
 
 /** A block that failed for good; `cause` is the failure its activity ended with. */
 export class BlockFailure extends Error {
@@ -55,7 +57,9 @@ export function createBlockRunner(executionId: string, lastBlock: PlannedBlock |
 function runActivity(block: PlannedBlock, call: BlockCall, summary: string): Promise<Value | Pause> {
   switch (block.processor_type) {
     case 'llm':
-      return modelActivities.callModel.executeWithOptions({ activityId: call.blockKey, summary }, [call]);
+      return modelActivities.callModel.executeWithOptions({ activityId: call.blockKey, summary }, [
+        { ...call, input: compact(call.input, MODEL_INPUT_MAX_CHARS) },
+      ]);
     case 'code':
       return blockActivities.runCode.executeWithOptions({ summary }, [call]);
     case 'passthrough':

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { connect } from '../../db/connect.ts';
+import { connect, hasTimedOut } from '../../db/connect.ts';
 import { throughOutage } from '../../db/through-outage.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 
@@ -66,6 +66,19 @@ describe('throughOutage', () => {
       await sql`select pg_terminate_backend(pid) from pg_stat_activity where query like 'select pg_sleep%' and datname = current_database()`.execute(
         database.db,
       );
+      await silent.destroy();
+    }
+  });
+
+  it('does not give a connection that is silent to the next query', async () => {
+    const silent = connect(database.url, 1, 200);
+    try {
+      await assert.rejects(sql`select pg_sleep(30)`.execute(silent), hasTimedOut);
+      const transaction = silent.transaction().execute((tx) => sql`select pg_sleep(30)`.execute(tx));
+      await assert.rejects(transaction, hasTimedOut);
+      const { rows } = await sql`select 1 as one`.execute(silent);
+      assert.deepEqual(rows, [{ one: 1 }]);
+    } finally {
       await silent.destroy();
     }
   });

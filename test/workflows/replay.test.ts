@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
+import { DATA_CONVERTER } from '../../temporal.ts';
 import { workflowBundle } from '../../worker/bundle.ts';
 import { installRuntime } from '../../worker/runtime.ts';
 
@@ -19,7 +20,10 @@ describe('replay', () => {
       workflowId: file,
       history: JSON.parse(readFileSync(path.join(HISTORIES, file), 'utf8')),
     }));
-    const results = Worker.runReplayHistories({ workflowBundle: await workflowBundle(false) }, histories);
+    const results = Worker.runReplayHistories(
+      { workflowBundle: await workflowBundle(false), dataConverter: DATA_CONVERTER },
+      histories,
+    );
     const replayed: string[] = [];
     for await (const { workflowId, error } of results) {
       assert.equal(error, undefined, workflowId);

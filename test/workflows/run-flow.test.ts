@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import proto from '@temporalio/proto';
+import { readResult } from '../../api/wait-for-run.ts';
 import { startDemoModelServer } from '../../embedded/demo-model-server.ts';
 import { code, llm, passthrough } from '../blocks.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
@@ -76,6 +77,40 @@ describe('runFlow', () => {
       const { length } = proto.temporal.api.history.v1.HistoryEvent.encode(event).finish();
       assert(length < HISTORY_PAYLOAD_MAX_BYTES, `${event.eventType}: ${length} bytes`);
     }
+  });
+
+  it('hands a model call little, however many outputs its input is composed of', async () => {
+    const long = (index: number) => `${index}-`.padEnd(64, 'x');
+    const branches = Array.from({ length: 32 }, (_, index) => [long(index), [passthrough(long(index))]]);
+    const flow = await weir.createFlow(tenant, [
+      code('list', 'return ["a", "b", "c", "d", "e", "f", "g", "h"];'),
+      {
+        type: 'loop',
+        step_id: 'l',
+        name: 'l',
+        max_iterations: 8,
+        body: [{ type: 'parallel', step_id: 'p', name: 'p', branches: Object.fromEntries(branches) }],
+      },
+      llm('ask', '{{previous_output}}', 'demo/chat', { outputSchema: { type: 'object' } }),
+    ]);
+    const { executionId, status, errorMessage } = await execute(flow);
+    assert.equal(status, 'completed', errorMessage);
+    const [scheduled] = (await history(executionId)).flatMap(
+      (event) => event.activityTaskScheduledEventAttributes ?? [],
+    );
+    const size = scheduled?.input?.payloads?.reduce((sum, { data }) => sum + (data?.length ?? 0), 0) ?? 0;
+    assert(size > 0 && size < 8_192, `${size} bytes`);
+    const { input } = await weir.db
+      .selectFrom('block_run')
+      .select('input')
+      .where('execution_id', '=', executionId)
+      .where('block_key', '=', 'ask')
+      .executeTakeFirstOrThrow();
+    const composed = await readResult(weir.db, executionId, input);
+    const expected = [...'abcdefgh'].map((item) =>
+      Object.fromEntries(branches.map(([name]) => [name, item])),
+    );
+    assert.deepEqual(composed, expected);
   });
 
   it('is found by organization, project, flow, version, mode, environment and outcome', async () => {
