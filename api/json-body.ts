@@ -16,23 +16,23 @@ export const PARSE_OPTIONS: z.core.ParseContext<z.core.$ZodIssue> = {
 };
 
 export type BodyRules = {
-  before?: (json: unknown) => void;
+  before?: ((json: unknown) => void)[];
   describe?: (error: z.ZodError) => ServiceError;
 };
 
 /**
- * Reads the body into `ctx.state.body`, as `schema` describes it. `before` may refuse it first; `describe` makes the
- * error of what does not fit the schema.
+ * Reads the body into `ctx.state.body`, as `schema` describes it. Each of `before` may refuse it first; `describe` makes
+ * the error of what does not fit the schema.
  */
 export function readBody(
   schema: z.ZodType,
-  { before, describe = validationError }: BodyRules = {},
+  { before = [], describe = validationError }: BodyRules = {},
 ): Middleware {
   return async function readBody(ctx, next) {
     requireJson(ctx.get('content-type'), ctx.get('content-encoding').toLowerCase());
     const json = parseJson(await readBytes(ctx.req, ctx.get('content-length')));
     checkStructure(json);
-    before?.(json);
+    for (const check of before) check(json);
     const parsed = schema.safeParse(json, PARSE_OPTIONS);
     if (!parsed.success) throw describe(parsed.error);
     ctx.state.body = parsed.data;
