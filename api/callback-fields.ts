@@ -2,6 +2,9 @@
 import { z } from 'zod';
 import { WEBHOOK_EVENTS } from '../flow/delivery.ts';
 
+/** A list is looked through only up to here. */
+const EVENTS_MAX = 10;
+
 export const webhookEvent = z.enum(WEBHOOK_EVENTS, {
   error: `is one of ${WEBHOOK_EVENTS.join(', ')}`,
 });
@@ -15,6 +18,7 @@ export const callbackFields = {
   callbackEvents: z
     .array(webhookEvent)
     .min(1, 'names at least one event')
+    .max(EVENTS_MAX)
     .optional()
     .meta({ description: 'The events to be told about; both when absent.' }),
 };

@@ -1,9 +1,22 @@
 // Block overrides of a request: every unknown step and field is named (spec: block_overrides, blockOverrides).
 import type { FlowDefinition, JsonSchema } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
+import { STEPS_MAX } from '../flow/limits.ts';
 import { type BlockOverrides, checkOverrides } from '../flow/overrides.ts';
 import type { ApiDeps } from './context.ts';
+import { isObject } from './flow-schema.ts';
 import { PROBLEMS_MAX } from './json-body.ts';
+
+/** Throws VALIDATION_ERROR for more overrides than a flow has blocks, before the shape of each is looked at. */
+export function requireFewOverrides(body: unknown): void {
+  if (!isObject(body)) return;
+  for (const field of ['block_overrides', 'blockOverrides']) {
+    const overrides = body[field];
+    if (!isObject(overrides) || Object.keys(overrides).length <= STEPS_MAX) continue;
+    const message = `has more than ${STEPS_MAX} entries`;
+    throw new ServiceError('VALIDATION_ERROR', `${field}: ${message}`, { errors: [{ field, message }] });
+  }
+}
 
 /** Throws VALIDATION_ERROR; `field` is what the request calls its overrides. */
 export async function requireValidOverrides(

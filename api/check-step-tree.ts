@@ -13,11 +13,8 @@ export function describePlan({ steps }: FlowDefinition) {
 /** Throws STALE_TREE when the caller carries the output of a step that is gone. */
 export function requireFreshTree(definition: FlowDefinition, body: StepRequest): void {
   const known = new Set([...eachStep(definition)].map(({ step }) => step.step_id));
-  const sent = {
-    ...body.accumulatedOutputs,
-    ...(body.stepIndex !== 0 && body.inputOverrides),
-  };
-  const stale = Object.keys(sent).find((stepId) => !known.has(stepId));
+  const sent = [body.accumulatedOutputs, body.stepIndex === 0 ? undefined : body.inputOverrides];
+  const stale = sent.flatMap((outputs) => Object.keys(outputs ?? {})).find((stepId) => !known.has(stepId));
   if (stale !== undefined)
     throw staleTree(definition, `The flow has no step ${JSON.stringify(stale.slice(0, 100))}`);
 }

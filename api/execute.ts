@@ -5,6 +5,7 @@ import { acceptOnce } from './accept-once.ts';
 import { acceptResume, isResume } from './accept-resume.ts';
 import { type AcceptedRun, acceptRun, executionIdOf } from './accept-run.ts';
 import { authenticate } from './authenticate.ts';
+import { requireFewOverrides } from './check-overrides.ts';
 import type { ApiContext, ApiDeps, ApiMiddleware, Route } from './context.ts';
 import { describeOutcome } from './describe-outcome.ts';
 import {
@@ -68,7 +69,10 @@ export function executeRoutes(deps: ApiDeps): Route[] {
       authenticate(deps),
       limitRate(deps),
       loadFlow(deps),
-      readBody(executeRequest, { before: requireMessagesFit, describe: describeProblems }),
+      readBody(executeRequest, {
+        before: [requireMessagesFit, requireFewOverrides],
+        describe: describeProblems,
+      }),
       readIdempotencyKey('execute'),
       readModelKeys(deps),
       execute(deps),

@@ -34,6 +34,17 @@ export const jsonValue = z
 /** A value inside what has been parsed as JSON: not walked again, which takes long and much stack for large ones. */
 export const parsedJson = z.unknown().meta({ description: 'Any JSON value.' }) as z.ZodType<Json>;
 
+/** Whether what has been parsed as JSON is an object. */
+export function isObject(json: unknown): json is { [key: string]: Json } {
+  return typeof json === 'object' && json !== null && !Array.isArray(json);
+}
+
+/** An object inside what has been parsed as JSON, left as it is for the same reason. */
+export const parsedObject = z
+  .unknown()
+  .refine(isObject, 'is an object')
+  .meta({ type: 'object', additionalProperties: {} }) as z.ZodType<{ [key: string]: Json }>;
+
 type Unnamed<S> = Omit<S, 'step_id' | 'name' | 'branches' | 'body'> & { step_id?: string; name?: string };
 /** A step as written: what may be left out is filled in by `completeSteps`. */
 export type WrittenStep =

@@ -4,6 +4,7 @@ import type { PausePoint } from '../flow/tool-calls.ts';
 import { acceptOnce, findAcceptedRun } from './accept-once.ts';
 import { acceptRun } from './accept-run.ts';
 import { authenticate } from './authenticate.ts';
+import { requireFewOverrides } from './check-overrides.ts';
 import type { ApiDeps, ApiMiddleware, Route } from './context.ts';
 import { describePause } from './describe-outcome.ts';
 import {
@@ -27,6 +28,8 @@ import { idempotencyHeaders, jobAccepted, jobRequest, jobState } from './request
 import { runErrors } from './run-errors.ts';
 import { startRun } from './start-run.ts';
 import { toRun } from './to-run.ts';
+import { TOOL_REFUSALS } from './tool-refusals.ts';
+import { describeProblems } from './tool-requests.ts';
 import { readResult } from './wait-for-run.ts';
 
 const TOOLS_REQUIRE_SYNC_EXECUTE = 'Tool calls need a caller that waits: use …/execute.';
@@ -52,15 +55,14 @@ export function jobRoutes(deps: ApiDeps): Route[] {
           accepted,
         }),
         405: refusal('`tools` need /execute.', { TOOLS_REQUIRE_SYNC_EXECUTE }),
-        ...runErrors(),
+        ...runErrors({ 400: { TOOLS_INVALID: TOOL_REFUSALS[400].TOOLS_INVALID } }),
       },
     },
     handlers: [
       authenticate(deps),
       limitRate(deps),
       loadFlow(deps),
-      readBody(jobRequest),
-      refuseTools,
+      readBody(jobRequest, { before: [refuseTools, requireFewOverrides], describe: describeProblems }),
       readIdempotencyKey('jobs'),
       readModelKeys(deps),
       startJob(deps),
@@ -86,11 +88,11 @@ export function jobRoutes(deps: ApiDeps): Route[] {
   return [...start, ...poll];
 }
 
-const refuseTools: ApiMiddleware = async (ctx, next) => {
-  if ((ctx.state.body as { tools?: unknown }).tools !== undefined)
+/** Whatever else is wrong with the body. */
+function refuseTools(body: unknown): void {
+  if ((body as { tools?: unknown } | null)?.tools !== undefined)
     throw new ServiceError('TOOLS_REQUIRE_SYNC_EXECUTE', TOOLS_REQUIRE_SYNC_EXECUTE);
-  await next();
-};
+}
 
 function startJob(deps: ApiDeps): ApiMiddleware {
   return async function startJob(ctx) {

@@ -3,11 +3,16 @@ import type { Middleware } from 'koa';
 import getRawBody from 'raw-body';
 import type { z } from 'zod';
 import { ServiceError } from '../flow/errors.ts';
+import { STEPS_MAX } from '../flow/limits.ts';
 
 export const BODY_MAX_BYTES = 10 * 1024 * 1024;
 export const BODY_MAX_DEPTH = 64;
 /** Keys that reach for an object's prototype. */
 const REFUSED_KEYS = new Set(['__proto__', 'constructor']);
+/** The field in which callers send back what the service answered: whatever a block may answer is taken. */
+const ECHOED_FIELD = 'accumulatedOutputs';
+/** A block's output is as deep as a body, and every step around or after it may add a level. */
+const ECHOED_MAX_DEPTH = BODY_MAX_DEPTH + STEPS_MAX + 2;
 
 /** How problems of what callers send are told. */
 export const PARSE_OPTIONS: z.core.ParseContext<z.core.$ZodIssue> = {
@@ -16,23 +21,23 @@ export const PARSE_OPTIONS: z.core.ParseContext<z.core.$ZodIssue> = {
 };
 
 export type BodyRules = {
-  before?: (json: unknown) => void;
+  before?: ((json: unknown) => void)[];
   describe?: (error: z.ZodError) => ServiceError;
 };
 
 /**
- * Reads the body into `ctx.state.body`, as `schema` describes it. `before` may refuse it first; `describe` makes the
- * error of what does not fit the schema.
+ * Reads the body into `ctx.state.body`, as `schema` describes it. Each of `before` may refuse it first; `describe` makes
+ * the error of what does not fit the schema.
  */
 export function readBody(
   schema: z.ZodType,
-  { before, describe = validationError }: BodyRules = {},
+  { before = [], describe = validationError }: BodyRules = {},
 ): Middleware {
   return async function readBody(ctx, next) {
     requireJson(ctx.get('content-type'), ctx.get('content-encoding').toLowerCase());
     const json = parseJson(await readBytes(ctx.req, ctx.get('content-length')));
     checkStructure(json);
-    before?.(json);
+    for (const check of before) check(json);
     const parsed = schema.safeParse(json, PARSE_OPTIONS);
     if (!parsed.success) throw describe(parsed.error);
     ctx.state.body = parsed.data;
@@ -77,7 +82,7 @@ function parseJson(bytes: Buffer): unknown {
   }
 }
 
-type Place = { value: object; key: string; above: Place | undefined; depth: number };
+type Place = { value: object; key: string; above: Place | undefined; depth: number; echoed: boolean };
 
 /** One look at every value, so that no check after it has to: shapes of free JSON are not validated again. */
 function checkStructure(json: unknown): void {
@@ -87,9 +92,10 @@ function checkStructure(json: unknown): void {
       throw invalid(pathOf(key, above), 'is a number too large for JSON');
     if (value === null || typeof value !== 'object') return;
     const depth = (above?.depth ?? 0) + 1;
-    if (depth > BODY_MAX_DEPTH)
-      throw invalid(pathOf(key, above), `is nested deeper than ${BODY_MAX_DEPTH} levels`);
-    places.push({ value, key, above, depth });
+    const echoed = above?.echoed || (depth === 3 && above?.key === ECHOED_FIELD);
+    const most = echoed ? ECHOED_MAX_DEPTH : BODY_MAX_DEPTH;
+    if (depth > most) throw invalid(pathOf(key, above), `is nested deeper than ${most} levels`);
+    places.push({ value, key, above, depth, echoed });
   };
   look(json, '', undefined);
   for (let place = places.pop(); place; place = places.pop()) {
@@ -97,7 +103,8 @@ function checkStructure(json: unknown): void {
     if (Array.isArray(value)) for (let i = 0; i < value.length; i++) look(value[i], String(i), place);
     else
       for (const key of Object.keys(value)) {
-        if (REFUSED_KEYS.has(key)) throw invalid(pathOf(key, place), 'is a key that is not accepted');
+        if (!place.echoed && REFUSED_KEYS.has(key))
+          throw invalid(pathOf(key, place), 'is a key that is not accepted');
         look((value as Record<string, unknown>)[key], key, place);
       }
   }

@@ -4,7 +4,7 @@ import { IDEMPOTENCY_KEY_HOURS } from '../db/idempotency-keys.ts';
 import { RUN_MODES, RUN_STATUSES } from '../db/schema.ts';
 import { attachmentsField } from './attachments.ts';
 import { callbackFields } from './callback-fields.ts';
-import { blockFields, parsedJson as json, processorConfig } from './flow-schema.ts';
+import { blockFields, parsedObject, processorConfig } from './flow-schema.ts';
 import { maxCredits } from './max-credits.ts';
 import { blockRun, receipt } from './receipt.ts';
 import { resumeFields, toolCallMessages, toolCalls, toolFields } from './tool-requests.ts';
@@ -23,12 +23,11 @@ const blockOverride = z
   });
 
 export const blockOverrides = z.record(z.string(), blockOverride);
-export const outputsByStep = z.record(z.string(), json);
+export const outputsByStep = parsedObject;
 
 export const runFields = {
   message: z.string().meta({ description: 'The primary input.' }),
-  parameters: z
-    .record(z.string(), json)
+  parameters: parsedObject
     .optional()
     .meta({ description: 'Extra inputs to blocks. The key `attachments` is reserved.' }),
   attachments: attachmentsField,
@@ -68,10 +67,11 @@ export const jobRequest = z
     ...runFields,
     ...callbackFields,
     tools: z.unknown().optional().meta({ description: 'Refused with 405: tool calls need /execute.' }),
+    toolChoice: toolFields.toolChoice,
   })
   .meta({ id: 'JobRequest' });
 export type JobRequest = z.infer<typeof jobRequest>;
-export type RunRequest = ExecuteRequest | (JobRequest & { toolChoice?: unknown });
+export type RunRequest = ExecuteRequest | JobRequest;
 
 const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
 
@@ -191,9 +191,9 @@ export const stepCursor = z
     executionId: z.null().meta({ description: 'A new session.' }),
     version: z.int().meta({ description: 'The session goes to …/v{version}/step.' }),
     stepIndex: z.int(),
-    accumulatedOutputs: z.record(z.string(), json).meta({ description: 'Outputs of the steps before.' }),
+    accumulatedOutputs: outputsByStep.meta({ description: 'Outputs of the steps before.' }),
     message: z.string(),
-    parameters: z.record(z.string(), json),
+    parameters: parsedObject,
     blockOverrides: z
       .record(z.string(), blockOverride)
       .optional()

@@ -5,6 +5,7 @@ import { acceptOnce, findAcceptedRun } from './accept-once.ts';
 import { type AcceptedRun, executionIdOf } from './accept-run.ts';
 import { acceptStep } from './accept-step.ts';
 import { authenticate } from './authenticate.ts';
+import { requireFewOverrides } from './check-overrides.ts';
 import type { ApiContext, ApiDeps, ApiMiddleware, Route } from './context.ts';
 import { answerEvents, formatEvent, HEARTBEAT, mayRead, RETRY, readerSignal } from './event-stream.ts';
 import { firstStepRequest, nextStepRequest } from './examples.ts';
@@ -70,7 +71,10 @@ export function stepRoutes(deps: ApiDeps): Route[] {
       authenticate(deps),
       limitRate(deps),
       loadFlow(deps),
-      readBody(stepRequest, { before: requireMessagesFit, describe: describeProblems }),
+      readBody(stepRequest, {
+        before: [requireMessagesFit, requireFewOverrides],
+        describe: describeProblems,
+      }),
       readIdempotencyKey('step'),
       readModelKeys(deps),
       step(deps),

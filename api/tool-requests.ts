@@ -9,7 +9,7 @@ import {
   TOOL_RESULT_MAX_BYTES,
   TOOLS_MAX,
 } from '../flow/limits.ts';
-import { parsedJson } from './flow-schema.ts';
+import { parsedObject } from './flow-schema.ts';
 import { PARSE_OPTIONS, PROBLEMS_MAX, validationError } from './json-body.ts';
 
 const name = z
@@ -25,8 +25,7 @@ const tool = z
     function: z.strictObject({
       name,
       description: z.string().max(TOOL_DESCRIPTION_MAX_LENGTH).optional(),
-      parameters: z
-        .record(z.string(), parsedJson)
+      parameters: parsedObject
         .refine((schema) => bytesOf(schema) <= TOOL_PARAMETERS_MAX_BYTES, {
           error: `has more than ${TOOL_PARAMETERS_MAX_BYTES} bytes`,
         })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { BODY_MAX_BYTES, BODY_MAX_DEPTH } from '../../api/json-body.ts';
+import { STEPS_MAX } from '../../flow/limits.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
 
 describe('request bodies', () => {
@@ -78,13 +79,39 @@ describe('request bodies', () => {
 
   it('names a few of many problems', async () => {
     const unknown = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`k${i}`, {}]));
-    for (const body of [
-      { message: '', ...unknown },
-      { message: '', block_overrides: unknown },
-    ]) {
-      const answer = await send(JSON.stringify(body));
-      assert.deepEqual([answer.status, answer.body.detail.errors.length], [422, 20]);
+    const answer = await send(JSON.stringify({ message: '', ...unknown }));
+    assert.deepEqual([answer.status, answer.body.detail.errors.length], [422, 20]);
+  });
+
+  it('does not look into lists that are too long: overrides, events, tools', async () => {
+    const overrides = Object.fromEntries(Array.from({ length: STEPS_MAX + 1 }, (_, i) => [`k${i}`, 1]));
+    const many = Array(100).fill(1);
+    const long: [string, object, string][] = [
+      ['execute', { message: '', block_overrides: overrides }, 'block_overrides'],
+      ['jobs', { message: '', block_overrides: overrides }, 'block_overrides'],
+      ['step', { stepIndex: 0, message: '', blockOverrides: overrides }, 'blockOverrides'],
+      ['jobs', { message: '', callbackUrl: 'https://example.com', callbackEvents: many }, 'callbackEvents'],
+      ['execute', { message: '', tools: many }, 'tools'],
+    ];
+    for (const [endpoint, body, field] of long) {
+      const answer = await weir.call('POST', `${flow}/${endpoint}`, { key: tenant.key, body });
+      assert.deepEqual(
+        answer.body.detail.errors.map((error: { field: string }) => error.field),
+        [field],
+        endpoint,
+      );
     }
+  });
+
+  it('refuses parameters and outputs that are no objects', async () => {
+    for (const wrong of [null, [], 'x', 7])
+      for (const field of ['parameters', 'accumulatedOutputs']) {
+        const answer = await send(JSON.stringify({ message: '', [field]: wrong }));
+        assert.deepEqual(
+          [answer.status, answer.body.detail.errors],
+          [422, [{ field, message: 'is an object' }]],
+        );
+      }
   });
 
   const accepted: [string, string, Record<string, string>][] = [

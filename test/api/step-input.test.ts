@@ -50,6 +50,18 @@ describe('POST …/step: what a step gets', () => {
     assert.equal(only(last, 'run_completed').result, 'editedc');
   });
 
+  it('is whatever a block may answer: keys of every name, as deep as steps around it make it', async () => {
+    const deep = 'let a = { constructor: 1 }; for (let i = 1; i < 64; i++) a = [a]; return a;';
+    const around: Step = { type: 'parallel', step_id: 'p', name: 'p', branches: { x: [passthrough('q')] } };
+    const flow = await createFlow(code('deep', deep), around, passthrough('last'));
+    const events = await client.walk(flow, { stepIndex: 0, message: 'm' });
+    const { result } = (
+      await weir.call('POST', `${flow}/execute`, { key: tenant.key, body: { message: 'm' } })
+    ).body;
+    assert.match(JSON.stringify(result), /"constructor":1/);
+    assert.deepEqual(only(events, 'run_completed').result, result);
+  });
+
   it('is inputOverrides over accumulatedOutputs, and at stepIndex 0 the message', async () => {
     const flow = await createFlow(add('a'), add('b'), add('c'));
     const inputOverrides = { a: 'x' };

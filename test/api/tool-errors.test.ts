@@ -56,6 +56,30 @@ describe('errors of tool calls', () => {
       );
   });
 
+  it('TOOLS_REQUIRE_SYNC_EXECUTE: 405 before anything else that is wrong with the body', async () => {
+    const tools = [weather];
+    for (const body of [{ message: 'm', tools, toolChoice: 'auto' }, { tools }, { tools, executionId: 'x' }])
+      detail(
+        await h.weir.call('POST', `${flow}/jobs`, { key: h.tenant.key, body }),
+        405,
+        'TOOLS_REQUIRE_SYNC_EXECUTE',
+      );
+  });
+
+  it('TOOLS_INVALID: toolChoice without tools is taken and refused on /jobs as on /execute', async () => {
+    const plain = await h.weir.createFlow(h.tenant, [code('c', 'return 1;')]);
+    for (const endpoint of ['execute', 'jobs']) {
+      const send = (toolChoice: Body) =>
+        h.weir.call('POST', `${plain}/${endpoint}`, {
+          key: h.tenant.key,
+          body: { message: 'm', toolChoice },
+        });
+      assert((await send('auto')).status < 300);
+      detail(await send('required'), 400, 'TOOLS_INVALID');
+      detail(await send('never'), 400, 'TOOLS_INVALID');
+    }
+  });
+
   it('TOOLS_NOT_ENABLED: 422 when no block has the flag; without tools such a flow runs', async () => {
     const off = llm('off', 'x', MODEL, { processor_config: { tools_enabled: false } });
     const plain = await h.weir.createFlow(h.tenant, [off, code('c', 'return 1;')]);

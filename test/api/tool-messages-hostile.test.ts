@@ -79,7 +79,7 @@ describe('hostile tool-call messages', () => {
     ['outputs that are a list', { accumulatedOutputs: [] }],
     ['outputs that are null', { accumulatedOutputs: null }],
     ['outputs with a prototype', { accumulatedOutputs: JSON.parse('{"__proto__": {"a": 1}}') }],
-    ['outputs that are too deep', { accumulatedOutputs: { a: nested(63) } }],
+    ['outputs that are too deep', { accumulatedOutputs: { a: nested(300) } }],
     ['an unknown field', { toolCallMessage: [] }],
     ['overrides of a step that does not exist', { block_overrides: { nowhere: {} } }],
     [
