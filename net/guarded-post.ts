@@ -1,8 +1,8 @@
 // POST to a URL that a user chose (spec: Webhook events, "Response handling" and timeouts).
 import { once } from 'node:events';
-import { isIP } from 'node:net';
-import { connect, getCACertificates, type TLSSocket } from 'node:tls';
-import { Client, type Dispatcher } from 'undici';
+import { type IncomingMessage, request } from 'node:http';
+import { isIP, type TcpSocketConnectOpts } from 'node:net';
+import { type ConnectionOptions, connect, getCACertificates, type TLSSocket } from 'node:tls';
 import type { DialTarget, ResolvePublic } from './resolve-public.ts';
 
 /** Looking the host up, TCP and TLS together. */
@@ -13,6 +13,8 @@ export const TOTAL_TIMEOUT_MS = 20_000;
 const BODY_TIMEOUT_MS = 2_000;
 export const BODY_MAX_BYTES = 4_096;
 const HEADERS_MAX_BYTES = 16_384;
+/** For one address of several, before the next is tried: with Node's 250 ms a distant host has none that answers. */
+const ADDRESS_TIMEOUT_MS = 1_000;
 
 /** The status of the answer and the first bytes of its body, at most BODY_MAX_BYTES. */
 export type GuardedAnswer = { status: number; body: Buffer };
@@ -54,25 +56,16 @@ export function createGuardedPost({
     if (resolution.problem === 'not_public') throw new DestinationBlocked(`${resolution.message}.`);
     if (resolution.problem) throw new NoAnswer(`${resolution.message}.`);
     const { targets } = resolution;
-    const client = new Client(url.origin, {
-      connect: (_options, callback) =>
-        void openSocket(url, targets, authorities, connecting).then(
-          (socket) => callback(null, socket),
-          (error: Error) => callback(error, null),
-        ),
-      maxHeaderSize: HEADERS_MAX_BYTES,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    });
+    let socket: TLSSocket | undefined;
     try {
-      const path = url.pathname + url.search;
-      const answer = await client.request({ method: 'POST', path, headers, body, signal: waiting });
-      return { status: answer.statusCode, body: await readStart(answer.body) };
+      socket = await openSocket(url, targets, authorities, connecting);
+      const answer = await send(socket, url, headers, body, waiting);
+      return { status: answer.statusCode ?? 0, body: await readStart(answer) };
     } catch (error) {
       if (waiting.aborted) throw new NoAnswer(`There was no answer within ${totalTimeoutMs / 1_000} s.`);
       throw new NoAnswer(`There was no answer: ${describe(error)}.`);
     } finally {
-      await client.destroy();
+      socket?.destroy();
     }
   };
 }
@@ -85,7 +78,7 @@ async function openSocket(
   signal: AbortSignal,
 ): Promise<TLSSocket> {
   const isName = isIP(url.hostname.replace(/^\[(.*)\]$/, '$1')) === 0;
-  const socket = connect({
+  const options: ConnectionOptions & Pick<TcpSocketConnectOpts, 'autoSelectFamilyAttemptTimeout'> = {
     host: isName ? url.hostname : first.address,
     port: first.port,
     // Asked for names only: a literal is dialled as it was checked.
@@ -94,10 +87,12 @@ async function openSocket(
         null,
         [first, ...others].map(({ address, family }) => ({ address, family })),
       ),
+    autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
     ...(isName && { servername: url.hostname }),
     ...(ca && { ca }),
     ALPNProtocols: ['http/1.1'],
-  });
+  };
+  const socket = connect(options);
   try {
     await once(socket, 'secureConnect', { signal });
     return socket;
@@ -107,8 +102,33 @@ async function openSocket(
   }
 }
 
+/** Node's own client, because it skips a `100 Continue` that was not asked for, as HTTP wants and undici does not. */
+function send(
+  socket: TLSSocket,
+  { host, pathname, search }: URL,
+  headers: { [name: string]: string },
+  body: Buffer,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    request({
+      createConnection: () => socket,
+      method: 'POST',
+      path: pathname + search,
+      headers: { host, ...headers },
+      maxHeaderSize: HEADERS_MAX_BYTES,
+      signal,
+    })
+      .on('response', resolve)
+      .on('error', reject)
+      // Without an error where the answer is that of another protocol.
+      .on('close', () => reject(new Error('the connection was closed')))
+      .end(body);
+  });
+}
+
 /** The status has decided: a body that stalls or breaks off is taken as far as it came. */
-async function readStart(body: Dispatcher.ResponseData['body']): Promise<Buffer> {
+async function readStart(body: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   const timer = setTimeout(() => body.destroy(), BODY_TIMEOUT_MS);
@@ -129,5 +149,5 @@ async function readStart(body: Dispatcher.ResponseData['body']): Promise<Buffer>
 /** Several addresses that all refuse come as one error around theirs. */
 function describe(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(describe).join(', ');
-  return error instanceof Error ? error.message : String(error);
+  return (error instanceof Error ? error.message : String(error)).trim();
 }

@@ -15,9 +15,11 @@ import { type Program, startProgram } from './processes.ts';
 
 const DELIVERIES = 1_000;
 /** Of these so many report runs; the others are tests, which cost the engine half as much. */
-const RUNS = 200;
-/** Requests of the test's own under way at a time. */
-const CONCURRENCY = 32;
+const RUNS = 50;
+/** How many have arrived when a worker is killed. */
+const KILLED_AFTER = 200;
+/** Requests of the test's own under way at a time: few, for the receiver lives in this process, too. */
+const CONCURRENCY = 8;
 
 describeWith(['openssl'], 'a delivery is never lost', () => {
   let weir: WebhookWeir;
@@ -60,15 +62,14 @@ describeWith(['openssl'], 'a delivery is never lost', () => {
   it(`delivers ${DELIVERIES} while a worker is killed -9: none is missing, only cut attempts come twice, openssl verifies every signature`, async () => {
     const secret = await weir.rotate(tenant);
     const flow = await weir.createFlow(tenant, []);
-    const first = await startWorkerProcess();
+    const [first, second] = await Promise.all([startWorkerProcess(), startWorkerProcess()]);
     const executionIds = new Set<string>();
     const accepting = inParallel(DELIVERIES, async (index) => {
       if (index < RUNS) executionIds.add(await weir.startJob(tenant, flow, hook));
       else await weir.sendTest(tenant, hook);
     });
-    await hook.arrived(RUNS);
+    await hook.arrived(KILLED_AFTER);
     await first.kill();
-    const second = await startWorkerProcess();
     await accepting;
 
     const open = () =>
@@ -95,8 +96,10 @@ describeWith(['openssl'], 'a delivery is never lost', () => {
           .catch(() => ({ raw: undefined }));
         const [pending] = raw?.pendingActivities ?? [];
         if (!pending?.nextAttemptScheduleTime) continue;
-        assert.match(pending.lastFailure?.message ?? '', /heartbeat/i);
-        cut.add(id);
+        const failure = pending.lastFailure?.message ?? '';
+        // On a busy machine a connection may take too long, too: nothing was sent, so nothing may come twice.
+        assert.match(failure, /heartbeat|connection took too long/i);
+        if (/heartbeat/i.test(failure)) cut.add(id);
         await weir.attemptNow(id);
       }
     }
