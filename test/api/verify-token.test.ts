@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setTimeout } from 'node:timers/promises';
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import { insertMember } from '../../db/memberships.ts';
 import type { Role } from '../../db/schema.ts';
@@ -147,6 +148,7 @@ describe('JWTs of an identity provider', () => {
       'with a subject that is no text': () => provider.token('member', { sub: { $ne: null } }),
       'with a very long subject': () => provider.token('x'.repeat(300)),
       'with an expiry that is no number': () => provider.token('member', { exp: 'never' }),
+      'with a padded signature': async () => `${await provider.token('member')}==`,
       'of seven kilobytes of nothing': async () => 'a'.repeat(7_000),
       'of dots': async () => '..',
       'whose header is no JSON': async () => 'e30x.e30.e30',
@@ -172,9 +174,22 @@ describe('JWTs of an identity provider', () => {
   it('cost no request to the provider each, whatever their kid', async () => {
     assert.equal((await start(await provider.token('member'))).status, 202);
     const before = provider.jwksRequests();
-    for (let index = 0; index < 20; index++)
-      assert.equal((await start(await provider.token('member', {}, { kid: `kid-${index}` }))).status, 401);
+    const tokens = Array.from({ length: 20 }, (_, index) =>
+      provider.token('member', {}, { kid: `kid-${index}` }),
+    );
+    const answers = await Promise.all(tokens.map(async (token) => start(await token)));
+    assert.ok(answers.every(({ status }) => status === 401));
     assert.ok(provider.jwksRequests() - before <= 1);
+  });
+
+  it('of a new key of the provider are accepted within seconds, and those of the key it replaces no more', async function () {
+    this.timeout(20_000);
+    const before = await provider.token('member');
+    assert.equal((await start(before)).status, 202);
+    await provider.rotateKey();
+    const after = await provider.token('member');
+    while ((await start(after)).status !== 202) await setTimeout(100);
+    assert.equal((await start(before)).status, 401);
   });
 
   it('answer 503 with Retry-After while the provider is away, which API keys do not notice', async () => {
