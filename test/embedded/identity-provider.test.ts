@@ -157,7 +157,12 @@ describe('the embedded identity provider', () => {
       await browser.open(url);
       return (await browser.submit('/login', { email, password: 'wrong' })).text;
     };
-    const spellings = ['someone@weir.local', 'SOMEONE@weir.local', ' someone@weir.local', 'Someone@Weir.Local '];
+    const spellings = [
+      'someone@weir.local',
+      'SOMEONE@weir.local',
+      ' someone@weir.local',
+      'Someone@Weir.Local ',
+    ];
     const answers = await Promise.all([...spellings, ...spellings].map(guess));
     const refused = answers.filter((text) => text.includes('Too many attempts'));
     assert.equal(refused.length, answers.length - 5);
