@@ -78,17 +78,18 @@ function toPrincipal(payload: JWTPayload, audiences: string[]): UserPrincipal | 
 /** Picks a key by the header's `alg` and `kid` alone: `jku`, `jwk` and `x5u` are never looked at. */
 function discoveredKeys(issuer: string): JWTVerifyGetKey {
   let keys: Promise<JWTVerifyGetKey> | undefined;
+  let anew: NodeJS.Timeout | undefined;
   return async (header, token) => {
     try {
-      keys ??= discover(issuer).catch((error: unknown) => {
-        setTimeout(() => {
-          keys = undefined;
-        }, ASKED_AGAIN_MS).unref();
-        throw error;
-      });
+      keys ??= discover(issuer);
       return await (await keys)(header, token);
     } catch (error) {
       if (saysTheTokenIsWrong(error)) throw error;
+      // Keys that cannot be used may be mended at any time, like those that cannot be had.
+      anew ??= setTimeout(() => {
+        keys = undefined;
+        anew = undefined;
+      }, ASKED_AGAIN_MS).unref();
       console.error(`The identity provider ${issuer} cannot be asked for its keys: ${describe(error)}`);
       throw new ServiceError('IDENTITY_PROVIDER_UNAVAILABLE', IDENTITY_PROVIDER_UNAVAILABLE);
     }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
+import { createTokenVerifier } from '../../api/verify-token.ts';
 import { insertMember } from '../../db/memberships.ts';
 import type { Role } from '../../db/schema.ts';
 import {
@@ -190,6 +191,25 @@ describe('JWTs of an identity provider', () => {
     const after = await provider.token('member');
     while ((await start(after)).status !== 202) await setTimeout(100);
     assert.equal((await start(before)).status, 401);
+  });
+
+  it('are accepted again within seconds after the provider had served keys that nobody can use', async function () {
+    this.timeout(20_000);
+    const mended = await startIdentityProvider();
+    const verifier = createTokenVerifier({
+      oidc: { issuer: mended.issuer, audience: AUDIENCE, mcpAudience: MCP_AUDIENCE },
+    });
+    try {
+      await mended.rotateKey({ x: '?' });
+      await assert.rejects(verifier.verify(await mended.token('member'), [AUDIENCE]), {
+        code: 'IDENTITY_PROVIDER_UNAVAILABLE',
+      });
+      await mended.rotateKey();
+      const token = await mended.token('member');
+      while (!(await verifier.verify(token, [AUDIENCE]).catch(() => undefined))) await setTimeout(100);
+    } finally {
+      await mended.close();
+    }
   });
 
   it('answer 503 with Retry-After while the provider is away, which API keys do not notice', async () => {

@@ -24,8 +24,8 @@ export type IdentityProvider = {
   ): Promise<string>;
   /** A token that the provider issues itself, to a script that signs in with client credentials. */
   issue(clientId: string, resource: string): Promise<string>;
-  /** From now on `token` signs with another key, the only one that its JWKS has. */
-  rotateKey(): Promise<void>;
+  /** From now on `token` signs with another key, the only one that its JWKS has; `fields` spoil that. */
+  rotateKey(fields?: object): Promise<void>;
   /** Requests to its JWKS so far. */
   jwksRequests(): number;
   close(): Promise<void>;
@@ -86,10 +86,12 @@ export async function startIdentityProvider(clientIds: string[] = []): Promise<I
         .setProtectedHeader({ alg: 'ES256', kid: signing.kid, ...header })
         .sign(signing.key);
     },
-    async rotateKey() {
+    async rotateKey(fields = {}) {
       const next = await generateKeyPair('ES256');
       signing = { key: next.privateKey, kid: 'next-key' };
-      rotated = JSON.stringify({ keys: [{ ...(await exportJWK(next.publicKey)), kid: signing.kid }] });
+      rotated = JSON.stringify({
+        keys: [{ ...(await exportJWK(next.publicKey)), kid: signing.kid, ...fields }],
+      });
     },
     async issue(clientId, resource) {
       const response = await fetch(`${issuer}/token`, {
