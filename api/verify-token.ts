@@ -78,7 +78,11 @@ function toPrincipal(payload: JWTPayload, audiences: string[]): UserPrincipal | 
 /** Picks a key by the header's `alg` and `kid` alone: `jku`, `jwk` and `x5u` are never looked at. */
 function discoveredKeys(issuer: string): JWTVerifyGetKey {
   let keys: Promise<JWTVerifyGetKey> | undefined;
-  let anew: NodeJS.Timeout | undefined;
+  let renewing = false;
+  const renew = () => {
+    keys = undefined;
+    renewing = false;
+  };
   return async (header, token) => {
     try {
       keys ??= discover(issuer);
@@ -86,10 +90,8 @@ function discoveredKeys(issuer: string): JWTVerifyGetKey {
     } catch (error) {
       if (saysTheTokenIsWrong(error)) throw error;
       // Keys that cannot be used may be mended at any time, like those that cannot be had.
-      anew ??= setTimeout(() => {
-        keys = undefined;
-        anew = undefined;
-      }, ASKED_AGAIN_MS).unref();
+      if (!renewing) setTimeout(renew, ASKED_AGAIN_MS).unref();
+      renewing = true;
       console.error(`The identity provider ${issuer} cannot be asked for its keys: ${describe(error)}`);
       throw new ServiceError('IDENTITY_PROVIDER_UNAVAILABLE', IDENTITY_PROVIDER_UNAVAILABLE);
     }
