@@ -98,8 +98,7 @@ export const handleErrors: Middleware = async (ctx, next) => {
         },
       );
     ctx.status = STATUS[answer.code];
-    if (ctx.status === 401 && !ctx.response.has('WWW-Authenticate'))
-      ctx.set('WWW-Authenticate', 'Bearer');
+    if (ctx.status === 401 && !ctx.response.get('WWW-Authenticate')) ctx.set('WWW-Authenticate', 'Bearer');
     if (answer.code === 'IDENTITY_PROVIDER_UNAVAILABLE')
       ctx.set('Retry-After', IDENTITY_PROVIDER_RETRY_AFTER);
     // What is left of a body that was refused is not read.
