@@ -59,7 +59,7 @@ const environment = z.object({
   WEIR_HOST: z.string().default('127.0.0.1'),
   WEIR_PORT: port.default(8787),
   /** Where callers reach the API, without a trailing slash; http://WEIR_HOST:WEIR_PORT when absent. */
-  WEIR_PUBLIC_URL: z.url().optional(),
+  WEIR_PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** The OpenID Connect issuer whose JWTs are accepted, exactly as its discovery document says; none when absent. */
   WEIR_OIDC_ISSUER: z.url({ protocol: /^https?$/ }).optional(),
   /** `aud` of JWTs for management and execution; <public url>/api/v1 when absent. */

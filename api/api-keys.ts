@@ -105,7 +105,7 @@ function revokeKey(deps: ApiDeps): ApiMiddleware {
     const { id: projectId, organization_id: organizationId } = ctx.state.project;
     const { key_id: keyId = '' } = ctx.params;
     const row = await audited(deps, ctx, async (tx, record) => {
-      const revoked = await revokeApiKey(tx, projectId, keyId.replaceAll('\0', ''));
+      const revoked = await revokeApiKey(tx, projectId, keyId.replaceAll('\0', '?'));
       const details = { project_id: projectId };
       await record({ organizationId, action: 'api_key.revoke', resourceId: revoked.key_id, details });
       return revoked;

@@ -10,8 +10,10 @@ import { userIdSchema } from './user-id.ts';
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'];
 const CLOCK_TOLERANCE_SECONDS = 10;
 const FETCH_TIMEOUT_MS = 5_000;
-/** How long a provider that did not answer is not asked again. */
-const FAILURE_KEPT_MS = 2_000;
+/** How long a provider that did not answer, or did not have the key, is not asked again. */
+const ASKED_AGAIN_MS = 2_000;
+/** Three parts in base64url; decoders let more pass, such as padding. */
+const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 export const IDENTITY_PROVIDER_UNAVAILABLE =
   'The identity provider does not answer, so that tokens cannot be checked: try again later. API keys work meanwhile.';
@@ -31,6 +33,7 @@ export function createTokenVerifier({ oidc }: Pick<Config, 'oidc'>): TokenVerifi
   const getKey = discoveredKeys(issuer);
   return {
     async verify(token, audiences) {
+      if (!COMPACT.test(token)) return undefined;
       try {
         const { payload } = await jwtVerify(token, getKey, {
           issuer,
@@ -75,17 +78,20 @@ function toPrincipal(payload: JWTPayload, audiences: string[]): UserPrincipal | 
 /** Picks a key by the header's `alg` and `kid` alone: `jku`, `jwk` and `x5u` are never looked at. */
 function discoveredKeys(issuer: string): JWTVerifyGetKey {
   let keys: Promise<JWTVerifyGetKey> | undefined;
+  let renewing = false;
+  const renew = () => {
+    keys = undefined;
+    renewing = false;
+  };
   return async (header, token) => {
     try {
-      keys ??= discover(issuer).catch((error: unknown) => {
-        setTimeout(() => {
-          keys = undefined;
-        }, FAILURE_KEPT_MS).unref();
-        throw error;
-      });
+      keys ??= discover(issuer);
       return await (await keys)(header, token);
     } catch (error) {
       if (saysTheTokenIsWrong(error)) throw error;
+      // Keys that cannot be used may be mended at any time, like those that cannot be had.
+      if (!renewing) setTimeout(renew, ASKED_AGAIN_MS).unref();
+      renewing = true;
       console.error(`The identity provider ${issuer} cannot be asked for its keys: ${describe(error)}`);
       throw new ServiceError('IDENTITY_PROVIDER_UNAVAILABLE', IDENTITY_PROVIDER_UNAVAILABLE);
     }
@@ -111,7 +117,10 @@ async function discover(issuer: string): Promise<JWTVerifyGetKey> {
   const jwksUrl = new URL(document.jwks_uri);
   if (issuer.startsWith('https:') && jwksUrl.protocol !== 'https:')
     throw new Error(`${url} names keys that are not served over https`);
-  return createRemoteJWKSet(jwksUrl, { timeoutDuration: FETCH_TIMEOUT_MS });
+  return createRemoteJWKSet(jwksUrl, {
+    timeoutDuration: FETCH_TIMEOUT_MS,
+    cooldownDuration: ASKED_AGAIN_MS,
+  });
 }
 
 function describe(error: unknown): string {

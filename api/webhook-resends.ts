@@ -1,10 +1,12 @@
 // POST …/webhooks/deliveries/{deliveryId}/redeliver, …/webhooks/recover and …/webhooks/test
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
+import type { Tx } from '../db/connect.ts';
 import { findDelivery } from '../db/deliveries.ts';
 import { insertTestDelivery, redeliver, redeliverMany } from '../db/open-deliveries.ts';
 import { throughOutage } from '../db/through-outage.ts';
 import type { DeliveryCall, DeliveryPayload, WebhookEvent } from '../flow/delivery.ts';
+import { recorder } from './audited.ts';
 import { authenticate } from './authenticate.ts';
 import { authorizeOrganization } from './authorize-organization.ts';
 import { checkTargetUrl } from './check-target-url.ts';
@@ -93,8 +95,15 @@ export function webhookResendRoutes(deps: ApiDeps): Route[] {
 function redeliverOne(deps: ApiDeps): ApiMiddleware {
   return async function redeliverOne(ctx) {
     const { deliveryId = '' } = ctx.params;
+    const { organizationId } = ctx.state.membership;
+    const again = async (tx: Tx) => {
+      const call = await redeliver(tx, organizationId, deliveryId);
+      const action = 'webhook_delivery.redeliver';
+      if (call) await recorder(tx, ctx)({ organizationId, action, resourceId: call.deliveryId });
+      return call;
+    };
     const call = UUID.test(deliveryId)
-      ? await throughOutage(() => redeliver(deps.db, ctx.state.membership.organizationId, deliveryId))
+      ? await throughOutage(() => deps.db.transaction().execute(again))
       : undefined;
     if (!call) throw deliveryNotFound();
     await startAndAnswer(deps, ctx, call);
@@ -104,15 +113,21 @@ function redeliverOne(deps: ApiDeps): ApiMiddleware {
 function recover({ db }: ApiDeps): ApiMiddleware {
   return async function recover(ctx) {
     const { since, until, status } = ctx.state.body as z.infer<typeof recoverRequest>;
-    const count = await throughOutage(() =>
-      redeliverMany(db, {
-        organizationId: ctx.state.membership.organizationId,
+    const { organizationId } = ctx.state.membership;
+    const recoverAll = async (tx: Tx) => {
+      const recovered = await redeliverMany(tx, {
+        organizationId,
         since,
         until: until ?? new Date(),
         statuses: status ? [status] : ['failed_permanent', 'dead_letter'],
         limit: RECOVERED_MAX,
-      }),
-    );
+      });
+      const details = { since: since.toISOString(), recovered };
+      const action = 'webhook_delivery.recover';
+      await recorder(tx, ctx)({ organizationId, action, resourceId: organizationId, details });
+      return recovered;
+    };
+    const count = await throughOutage(() => db.transaction().execute(recoverAll));
     ctx.status = 202;
     ctx.body = { recovered: count, hasMore: count === RECOVERED_MAX };
   };
@@ -126,8 +141,13 @@ function sendTest(deps: ApiDeps): ApiMiddleware {
     const organizationId = ctx.state.membership.organizationId;
     const id = randomUUID();
     const text = JSON.stringify({ ...samplePayload(event, organizationId), test: true });
-    await throughOutage(() => insertTestDelivery(deps.db, { id, organizationId, event, url, body: text }));
     const { host } = new URL(url);
+    const insert = async (tx: Tx) => {
+      if (!(await insertTestDelivery(tx, { id, organizationId, event, url, body: text }))) return;
+      const details = { event, host };
+      await recorder(tx, ctx)({ organizationId, action: 'webhook_delivery.test', resourceId: id, details });
+    };
+    await throughOutage(() => deps.db.transaction().execute(insert));
     await startAndAnswer(deps, ctx, { deliveryId: id, round: 1, made: 0, organizationId, event, host });
   };
 }

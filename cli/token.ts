@@ -71,11 +71,14 @@ async function ask<T>(
       `The identity provider cannot be reached at ${issuer}: is npm start running? (${error.message})`,
     );
   });
-  const answer = (await response.json()) as T & { error?: string; error_description?: string };
+  const answer = (await response.json().catch(() => ({}))) as T & {
+    error?: string;
+    error_description?: string;
+  };
   if (response.ok) return answer;
   if (answer.error !== undefined && answer.error === pending) return undefined as T;
   throw new ServiceError(
     'UNAUTHENTICATED',
-    `The identity provider gave no token: ${answer.error_description ?? answer.error}.`,
+    `The identity provider at ${issuer} gave no token: ${answer.error_description ?? answer.error ?? `status ${response.status}`}.`,
   );
 }

@@ -44,12 +44,12 @@ export async function findRunDelivery(db: Db, executionId: string): Promise<Deli
   return row && toDeliveryCall(row);
 }
 
-/** Adds a delivery that is no run's. */
+/** Adds a delivery that is no run's; answers whether it was not there yet. */
 export async function insertTestDelivery(
-  db: Db,
+  db: Db | Tx,
   delivery: { id: string; organizationId: string; event: DeliveryCall['event']; url: string; body: string },
-): Promise<void> {
-  await db
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await db
     .insertInto('webhook_delivery')
     .values({
       id: delivery.id,
@@ -59,7 +59,8 @@ export async function insertTestDelivery(
       body: delivery.body,
     })
     .onConflict((conflict) => conflict.column('id').doNothing())
-    .execute();
+    .executeTakeFirst();
+  return numInsertedOrUpdatedRows === 1n;
 }
 
 const ANEW = {
@@ -87,7 +88,7 @@ export async function redeliver(
 
 /** Begins a new round of up to `limit` deliveries, the oldest first, to be started by the reconciler; answers how many. */
 export async function redeliverMany(
-  db: Db,
+  db: Db | Tx,
   filter: { organizationId: string; since: Date; until: Date; statuses: DeliveryStatus[]; limit: number },
 ): Promise<number> {
   const { numUpdatedRows } = await db

@@ -7,6 +7,7 @@ import type { BlockOverrides } from '../flow/overrides.ts';
 import type { RunOutcome } from '../flow/run.ts';
 import type { PausePoint, ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
+import type { LedgerEntryTable, ReservationTable } from './credit-tables.ts';
 import type { TestCaseTable, TestResultTable, TestRunTable } from './test-tables.ts';
 import type { WebhookAttemptTable, WebhookDeliveryTable, WebhookSecretTable } from './webhook-tables.ts';
 
@@ -179,27 +180,6 @@ export interface BlockRunTable {
   recorded: Generated<string>;
 }
 
-export interface LedgerEntryTable {
-  id: Generated<number>;
-  organization_id: string;
-  /** `grant/{uuid}` or `charge/{executionId}/{blockKey}`: a repeated activity finds its own entry. */
-  entry_key: string;
-  kind: 'grant' | 'charge';
-  /** Positive for a grant, negative for a charge. */
-  amount_microcredits: number;
-  execution_id: string | null;
-  created_at: Now;
-}
-
-/** Credits set aside for a block execution whose model is asked. */
-export interface ReservationTable {
-  execution_id: string;
-  block_key: string;
-  organization_id: string;
-  microcredits: number;
-  reserved_at: Now;
-}
-
 /** A token bucket of requests, kept as the moment it is full again. */
 export interface RateLimitTable {
   /** Id of an API key or of an organization. */
@@ -233,7 +213,7 @@ export interface ModelKeyTable {
 export interface AuditEntryTable {
   id: Generated<number>;
   organization_id: string;
-  /** A user id. */
+  /** A user id, or `api_key/{key_id}`. */
   actor: string;
   /** `resource.verb`. */
   action: string;

@@ -38,13 +38,13 @@ export async function provideAccounts(
   return { accounts, passwords };
 }
 
-/** The account with this email and password; takes as long for an unknown email as for a known one. */
+/** The account with this email, in lower case, and password; takes as long for an unknown email as for a known one. */
 export async function findAccount(
   accounts: Account[],
   email: string,
   password: string,
 ): Promise<Account | undefined> {
-  const account = accounts.find((candidate) => candidate.email === email.trim().toLowerCase());
+  const account = accounts.find((candidate) => candidate.email === email);
   const salt = account ? Buffer.from(account.salt, 'base64') : randomBytes(16);
   const hash = await derive(password, salt, HASH_BYTES, COST);
   const expected = account ? Buffer.from(account.hash, 'base64') : randomBytes(HASH_BYTES);

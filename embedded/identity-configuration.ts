@@ -43,6 +43,8 @@ export function identityConfiguration(
     cookies: { keys: [secrets.cookieKey] },
     ttl: TTL_SECONDS,
     clients: clients(secrets),
+    // What assistants register is most often a program with a URL scheme of its own, and does not always say so.
+    clientDefaults: { application_type: 'native' },
     pkce: { required: () => true },
     // Those of the resources, too: clients name them when they register.
     scopes: ['openid', 'offline_access', 'email', MANAGEMENT_SCOPE, ...MCP_SCOPES],

@@ -4,18 +4,18 @@ import { LRUCache } from 'lru-cache';
 import type { InteractionResults, Provider } from 'oidc-provider';
 import { getRawBody } from 'raw-body';
 import { type Account, findAccount } from './identity-accounts.ts';
-import { consentForm, escapeHtml, loginForm, sendPage } from './identity-pages.ts';
+import { consentForm, escapeHtml, type FailedLogin, loginForm, sendPage } from './identity-pages.ts';
 
 const PATH = /^\/interaction\/([\w-]+)(?:\/(login|confirm|abort))?$/;
 const FORM_MAX_BYTES = 8 * 1024;
-const FAILURES_MAX = 5;
-const FAILURES_KEPT_MS = 5 * 60_000;
+const ATTEMPTS_MAX = 5;
+const ATTEMPTS_KEPT_MS = 5 * 60_000;
 
 type Details = Awaited<ReturnType<Provider['interactionDetails']>>;
 
 /** Answers the interaction's pages and forms; everything else is the provider's. */
 export function createInteractions(provider: Provider, accounts: Account[]): Middleware {
-  const failures = new LRUCache<string, number>({ max: 1_000, ttl: FAILURES_KEPT_MS });
+  const attempts = new LRUCache<string, number>({ max: 1_000, ttl: ATTEMPTS_KEPT_MS });
 
   async function answer(ctx: Context, uid: string, action: string | undefined): Promise<void> {
     // Only the browser that began it has the interaction's cookie, which no other site can make it send with a form.
@@ -31,28 +31,32 @@ export function createInteractions(provider: Provider, accounts: Account[]): Mid
     throw new Error('it has gone on already');
   }
 
-  async function show(ctx: Context, details: Details, problem?: string): Promise<void> {
+  async function show(ctx: Context, details: Details, failed?: FailedLogin): Promise<void> {
     const { prompt, params, uid } = details;
     const found = await provider.Client.find(String(params.client_id));
     const client = found?.clientName ?? String(params.client_id);
     const action = `/interaction/${uid}`;
-    if (prompt.name === 'login') return sendPage(ctx, 'Sign in', loginForm(action, client, problem));
+    if (prompt.name === 'login') return sendPage(ctx, 'Sign in', loginForm(action, client, failed));
     const scopes = (prompt.details.missingResourceScopes ?? {}) as Record<string, string[]>;
     const names = new Set([...[params.resource ?? []].flat().map(String), ...Object.keys(scopes)]);
     const resources = [...names].map((name) => ({ name, scopes: scopes[name] ?? [] }));
-    const returnsTo = params.redirect_uri ? new URL(String(params.redirect_uri)).origin : 'your terminal';
+    const returnsTo = params.redirect_uri ? originOf(String(params.redirect_uri)) : 'your terminal';
     sendPage(ctx, 'Allow access?', consentForm(action, { client, returnsTo, resources }));
   }
 
   async function login(ctx: Context, details: Details): Promise<void> {
     const form = await readForm(ctx);
-    const email = form.get('email') ?? '';
-    const failed = failures.get(email) ?? 0;
-    if (failed >= FAILURES_MAX) return show(ctx, details, 'Too many attempts: try again in five minutes.');
+    const email = (form.get('email') ?? '').trim().toLowerCase();
+    const made = attempts.get(email) ?? 0;
+    if (made >= ATTEMPTS_MAX)
+      return show(ctx, details, { email, problem: 'Too many attempts: try again in five minutes.' });
+    // Counted before it is looked at, so that those sent at once count as well.
+    attempts.set(email, made + 1);
     const account = await findAccount(accounts, email, form.get('password') ?? '');
-    if (account) return finish(ctx, { login: { accountId: account.id } });
-    failures.set(email, failed + 1);
-    return show(ctx, details, 'This email and password do not belong together.');
+    if (!account)
+      return show(ctx, details, { email, problem: 'This email and password do not belong together.' });
+    attempts.delete(email);
+    return finish(ctx, { login: { accountId: account.id } });
   }
 
   /** Allows what was asked for, beside what was allowed before. */
@@ -88,6 +92,12 @@ export function createInteractions(provider: Provider, accounts: Account[]): Mid
       sendPage(ctx, 'Start again', `<p role="alert">This sign-in cannot go on: ${escapeHtml(why)}.</p>`);
     }
   };
+}
+
+/** Where a code goes, as far as people need to know; programs with a URL scheme of their own have no origin. */
+function originOf(redirectUri: string): string {
+  const { origin, href } = new URL(redirectUri);
+  return origin === 'null' ? href : origin;
 }
 
 async function readForm(ctx: Context): Promise<URLSearchParams> {

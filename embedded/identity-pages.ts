@@ -4,7 +4,7 @@ import type { Context } from 'koa';
 const STYLE = `body{font:1rem/1.5 system-ui,sans-serif;max-width:24rem;margin:4rem auto;padding:0 1rem;color-scheme:light dark}
 label{display:block;margin-top:1rem}input{box-sizing:border-box;width:100%;font:inherit;padding:.5rem}
 button{font:inherit;padding:.5rem 1rem;margin:1.5rem .5rem 0 0}[role=alert]{border-left:.25rem solid #c00;padding-left:.75rem}
-code{overflow-wrap:anywhere}`;
+code{overflow-wrap:anywhere}.choice{display:flex}`;
 
 /** Answers a page; `body` is HTML. */
 export function sendPage(ctx: Context, title: string, body: string): void {
@@ -27,13 +27,16 @@ ${body}
 `;
 }
 
+/** What was sent, and why it let nobody in. */
+export type FailedLogin = { email: string; problem: string };
+
 /** `action`: where the form goes. */
-export function loginForm(action: string, client: string, problem?: string): string {
+export function loginForm(action: string, client: string, failed?: FailedLogin): string {
   return `<p>to go on to <strong>${escapeHtml(client)}</strong></p>
-${problem ? `<p role="alert">${escapeHtml(problem)}</p>` : ''}
+${failed ? `<p role="alert">${escapeHtml(failed.problem)}</p>` : ''}
 <form method="post" action="${escapeHtml(action)}/login">
 <label for="email">Email</label>
-<input id="email" name="email" type="email" autocomplete="username" required autofocus>
+<input id="email" name="email" type="email" autocomplete="username" value="${escapeHtml(failed?.email ?? '')}" required autofocus>
 <label for="password">Password</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required>
 <button>Sign in</button>
@@ -54,8 +57,10 @@ export function consentForm(action: string, { client, returnsTo, resources }: Co
   return `<p><strong>${escapeHtml(client)}</strong> wants to act for you at</p>
 <ul>${wanted.join('')}</ul>
 <p>You then return to <code>${escapeHtml(returnsTo)}</code>. Allow this only if you have just started it yourself.</p>
+<div class="choice">
 <form method="post" action="${escapeHtml(action)}/confirm"><button autofocus>Allow</button></form>
-<form method="post" action="${escapeHtml(action)}/abort"><button>Refuse</button></form>`;
+<form method="post" action="${escapeHtml(action)}/abort"><button>Refuse</button></form>
+</div>`;
 }
 
 /** `form` is the provider's own, with the id `op.deviceInputForm`. */

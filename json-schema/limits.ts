@@ -3,9 +3,9 @@
 export const SCHEMA_DEPTH_MAX = 32;
 /** JSON values in a schema: objects, arrays and what they hold. */
 export const SCHEMA_NODES_MAX = 2_000;
-/** From when a thread begins to validate; waiting and the thread's start do not count. */
+/** Processor time; waiting, for the processor too, and the thread's start do not count. */
 export const VALIDATION_MAX_MS = 200;
-/** Compiling is done once per schema; the largest ordinary schema takes about 250 ms. */
+/** The same; compiling is done once per schema; the largest ordinary schema takes about 250 ms. */
 export const COMPILATION_MAX_MS = 1_000;
 /** Heap of one thread. */
 export const THREAD_HEAP_MAX_MB = 512;

@@ -13,9 +13,12 @@ export type ThreadPool = {
 };
 
 type Job = { request: ThreadRequest; resolve(reply: ThreadReply): void; reject(error: unknown): void };
-type Thread = { worker: Worker; deadline: BigInt64Array; job: Job | undefined };
+type Thread = { worker: Worker; limits: BigInt64Array; job: Job | undefined };
 
 const NOT_STARTED = 0n;
+/** How long a thread is waited for that the machine gives less than its time. */
+const STARVED_MAX_MS = 5_000;
+const LOOK_AGAIN_MS = 50;
 
 /** A pool of at most `size` threads; idle threads do not keep the process alive. */
 export function createThreadPool(size: number): ThreadPool {
@@ -24,14 +27,14 @@ export function createThreadPool(size: number): ThreadPool {
   let closed = false;
 
   function addThread(): Thread {
-    const shared = new SharedArrayBuffer(8);
+    const shared = new SharedArrayBuffer(16);
     const worker = new Worker(new URL('thread.ts', import.meta.url), {
       workerData: shared,
       env: {},
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MAX_MB },
     });
-    const thread: Thread = { worker, deadline: new BigInt64Array(shared), job: undefined };
+    const thread: Thread = { worker, limits: new BigInt64Array(shared), job: undefined };
     threads.add(thread);
     worker.on('message', (reply: ThreadReply) => {
       thread.job?.resolve(reply);
@@ -66,7 +69,7 @@ export function createThreadPool(size: number): ThreadPool {
 
   function start(thread: Thread, job: Job): void {
     thread.job = job;
-    Atomics.store(thread.deadline, 0, NOT_STARTED);
+    Atomics.store(thread.limits, 0, NOT_STARTED);
     thread.worker.ref();
     try {
       thread.worker.postMessage(job.request);
@@ -79,18 +82,32 @@ export function createThreadPool(size: number): ThreadPool {
     }
   }
 
-  /** Looks again when the deadline that the thread has set for itself should have passed. */
+  /** Looks again when the deadline that the thread has set for itself should have passed, and from then on. */
   function watch(thread: Thread, job: Job, afterMs: number): void {
     const timer = setTimeout(() => {
       if (thread.job !== job) return;
-      const deadline = Atomics.load(thread.deadline, 0);
+      const deadline = Atomics.load(thread.limits, 0);
       const leftMs = Number(deadline - process.hrtime.bigint()) / 1e6;
       if (deadline === NOT_STARTED) watch(thread, job, VALIDATION_MAX_MS);
       else if (leftMs > 0) watch(thread, job, leftMs + 1);
-      // After a blocked event loop the answer may lie unread: one more turn reads it.
-      else setImmediate(() => thread.job === job && drop(thread, new ThreadStopped(TOO_SLOW)));
+      else if (leftMs < -STARVED_MAX_MS) stop(thread, job);
+      else {
+        void stopIfUsedUp(thread, job);
+        watch(thread, job, LOOK_AGAIN_MS);
+      }
     }, afterMs);
     timer.unref();
+  }
+
+  /** On a busy machine time passes that the thread does not get: that is not the schema's doing. */
+  async function stopIfUsedUp(thread: Thread, job: Job): Promise<void> {
+    const used = await thread.worker.cpuUsage().catch(() => undefined);
+    if (used && used.user + used.system >= Atomics.load(thread.limits, 1)) stop(thread, job);
+  }
+
+  /** After a blocked event loop the answer may lie unread: one more turn reads it. */
+  function stop(thread: Thread, job: Job): void {
+    setImmediate(() => thread.job === job && drop(thread, new ThreadStopped(TOO_SLOW)));
   }
 
   return {

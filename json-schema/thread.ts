@@ -12,8 +12,11 @@ export type ThreadReply =
   | { problems: SchemaProblem[] }
   | { invalid: { message: string; path?: string | undefined; culprit?: string | undefined } };
 
-/** Shared with the pool: when, on the monotonic clock in nanoseconds, what runs now has to be done. */
-const deadline = new BigInt64Array(workerData as SharedArrayBuffer);
+/**
+ * Shared with the pool: when, on the monotonic clock in nanoseconds, what runs now has to be done, and how much processor
+ * time in microseconds this thread may have used by then.
+ */
+const limits = new BigInt64Array(workerData as SharedArrayBuffer);
 const compiled = new LRUCache<string, CompiledSchema>({
   max: COMPILED_MAX,
   maxSize: COMPILED_MAX_LENGTH,
@@ -43,5 +46,7 @@ function answer({ schema, value }: ThreadRequest): ThreadReply {
 }
 
 function allow(milliseconds: number): void {
-  Atomics.store(deadline, 0, process.hrtime.bigint() + BigInt(milliseconds) * 1_000_000n);
+  const { user, system } = process.threadCpuUsage();
+  Atomics.store(limits, 1, BigInt(user + system + milliseconds * 1_000));
+  Atomics.store(limits, 0, process.hrtime.bigint() + BigInt(milliseconds) * 1_000_000n);
 }

@@ -32,6 +32,9 @@ describe('readConfig', () => {
     it(`refuses ${JSON.stringify(value)} as a dial map`, () =>
       assert.throws(() => readConfig({ ...env, WEIR_TEST_DIAL_MAP: value }), /WEIR_TEST_DIAL_MAP/));
 
+  it('refuses a public URL that is none of the web', () =>
+    assert.throws(() => readConfig({ ...env, WEIR_PUBLIC_URL: 'javascript:alert(1)' }), /WEIR_PUBLIC_URL/));
+
   it('reads the keys of stored secrets, the first one first', () => {
     const { secretsKeys } = readConfig({ ...env, WEIR_SECRETS_KEYS: `2027:${KEY},${WEIR_SECRETS_KEYS}` });
     assert.deepEqual(

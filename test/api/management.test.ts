@@ -268,6 +268,7 @@ describe('management', () => {
       };
       while ((await find()).lastUsedAt === null);
       assert.deepEqual([(await find()).createdBy, (await find()).state], [acme.users.owner, 'active']);
+      assert.equal((await call('DELETE', `${path()}/%00${body.keyId}`)).status, 404);
       const revoked = await call('DELETE', `${path()}/${body.keyId}`);
       assert.deepEqual([revoked.status, revoked.body.state], [200, 'revoked']);
       while ((await use()).status !== 401);

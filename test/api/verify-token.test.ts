@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { setTimeout } from 'node:timers/promises';
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
+import { createTokenVerifier } from '../../api/verify-token.ts';
 import { insertMember } from '../../db/memberships.ts';
 import type { Role } from '../../db/schema.ts';
 import {
@@ -147,6 +149,7 @@ describe('JWTs of an identity provider', () => {
       'with a subject that is no text': () => provider.token('member', { sub: { $ne: null } }),
       'with a very long subject': () => provider.token('x'.repeat(300)),
       'with an expiry that is no number': () => provider.token('member', { exp: 'never' }),
+      'with a padded signature': async () => `${await provider.token('member')}==`,
       'of seven kilobytes of nothing': async () => 'a'.repeat(7_000),
       'of dots': async () => '..',
       'whose header is no JSON': async () => 'e30x.e30.e30',
@@ -172,9 +175,41 @@ describe('JWTs of an identity provider', () => {
   it('cost no request to the provider each, whatever their kid', async () => {
     assert.equal((await start(await provider.token('member'))).status, 202);
     const before = provider.jwksRequests();
-    for (let index = 0; index < 20; index++)
-      assert.equal((await start(await provider.token('member', {}, { kid: `kid-${index}` }))).status, 401);
+    const tokens = Array.from({ length: 20 }, (_, index) =>
+      provider.token('member', {}, { kid: `kid-${index}` }),
+    );
+    const answers = await Promise.all(tokens.map(async (token) => start(await token)));
+    assert.ok(answers.every(({ status }) => status === 401));
     assert.ok(provider.jwksRequests() - before <= 1);
+  });
+
+  it('of a new key of the provider are accepted within seconds, and those of the key it replaces no more', async function () {
+    this.timeout(20_000);
+    const before = await provider.token('member');
+    assert.equal((await start(before)).status, 202);
+    await provider.rotateKey();
+    const after = await provider.token('member');
+    while ((await start(after)).status !== 202) await setTimeout(100);
+    assert.equal((await start(before)).status, 401);
+  });
+
+  it('are accepted again within seconds after the provider had served keys that nobody can use', async function () {
+    this.timeout(20_000);
+    const mended = await startIdentityProvider();
+    const verifier = createTokenVerifier({
+      oidc: { issuer: mended.issuer, audience: AUDIENCE, mcpAudience: MCP_AUDIENCE },
+    });
+    try {
+      await mended.rotateKey({ x: '?' });
+      await assert.rejects(verifier.verify(await mended.token('member'), [AUDIENCE]), {
+        code: 'IDENTITY_PROVIDER_UNAVAILABLE',
+      });
+      await mended.rotateKey();
+      const token = await mended.token('member');
+      while (!(await verifier.verify(token, [AUDIENCE]).catch(() => undefined))) await setTimeout(100);
+    } finally {
+      await mended.close();
+    }
   });
 
   it('answer 503 with Retry-After while the provider is away, which API keys do not notice', async () => {

@@ -303,6 +303,35 @@ describeWith(['openssl'], 'webhook administration', () => {
       });
   });
 
+  it('leave an entry in the audit log for each request to send anew or a test', async () => {
+    const tenant = await weir.createTenant();
+    const { id } = await weir.sendTest(tenant, hook);
+    const answers = [
+      await weir.webhooks(tenant, 'POST', `deliveries/${id}/redeliver`),
+      await weir.webhooks(tenant, 'POST', 'recover', { since: '2026-01-31T12:00:00Z' }),
+    ];
+    await weir.webhooks(tenant, 'POST', `deliveries/${randomUUID()}/redeliver`);
+    const entries = await weir.db
+      .selectFrom('audit_entry')
+      .select(['actor', 'action', 'resource_id', 'request_id'])
+      .where('organization_id', '=', tenant.organizationId)
+      .orderBy('id')
+      .execute();
+    assert.deepEqual(
+      entries.map(({ action, resource_id }) => [action, resource_id]),
+      [
+        ['webhook_delivery.test', id],
+        ['webhook_delivery.redeliver', id],
+        ['webhook_delivery.recover', tenant.organizationId],
+      ],
+    );
+    assert.ok(entries.every(({ actor }) => actor === `api_key/${tenant.keyId}`));
+    assert.deepEqual(
+      entries.slice(1).map(({ request_id }) => request_id),
+      answers.map(({ headers }) => headers.get('x-request-id')),
+    );
+  });
+
   describe('POST …/test', () => {
     it('delivers a made-up event that says so', async () => {
       const tenant = await weir.createTenant();

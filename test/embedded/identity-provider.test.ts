@@ -150,6 +150,37 @@ describe('the embedded identity provider', () => {
     );
   });
 
+  it('counts attempts whatever the spelling of the email, also those that come at once', async () => {
+    const url = authorizeUrl((await register()).client_id);
+    const guess = async (email: string) => {
+      const browser = createBrowser(provider.issuer);
+      await browser.open(url);
+      return (await browser.submit('/login', { email, password: 'wrong' })).text;
+    };
+    const spellings = [
+      'someone@weir.local',
+      'SOMEONE@weir.local',
+      ' someone@weir.local',
+      'Someone@Weir.Local ',
+    ];
+    const answers = await Promise.all([...spellings, ...spellings].map(guess));
+    const refused = answers.filter((text) => text.includes('Too many attempts'));
+    assert.equal(refused.length, answers.length - 5);
+    assert.match(answers[0] ?? '', /value="someone@weir.local"/);
+  });
+
+  it('lets programs register a URL scheme of their own, and says where a code for them goes', async () => {
+    const redirect_uri = 'some-editor://assistant.example/callback';
+    const response = await fetch(`${provider.issuer}/reg`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ redirect_uris: [redirect_uri], token_endpoint_auth_method: 'none' }),
+    });
+    const { client_id } = (await response.json()) as { client_id: string };
+    const { consent } = await signIn(authorizeUrl(client_id, { redirect_uri }));
+    assert.match(consent.text, /<code>some-editor:\/\/assistant.example\/callback<\/code>/);
+  });
+
   it('refuses a code without PKCE, another redirect address, and another browser’s sign-in', async () => {
     const { client_id } = await register();
     const browser = createBrowser(provider.issuer);

@@ -24,6 +24,8 @@ export type IdentityProvider = {
   ): Promise<string>;
   /** A token that the provider issues itself, to a script that signs in with client credentials. */
   issue(clientId: string, resource: string): Promise<string>;
+  /** From now on `token` signs with another key, the only one that its JWKS has; `fields` spoil that. */
+  rotateKey(fields?: object): Promise<void>;
   /** Requests to its JWKS so far. */
   jwksRequests(): number;
   close(): Promise<void>;
@@ -35,9 +37,12 @@ export async function startIdentityProvider(clientIds: string[] = []): Promise<I
   const jwk = { ...(await exportJWK(privateKey)), kid: KEY_ID, alg: 'ES256', use: 'sig' };
   let jwksRequests = 0;
   let answer: ReturnType<Provider['callback']> | undefined;
+  let signing = { key: privateKey, kid: KEY_ID };
+  let rotated: string | undefined;
   const server = createServer((request, response) => {
     if (request.url === '/keys') jwksRequests += 1;
-    void answer?.(request, response);
+    if (request.url === '/keys' && rotated) response.end(rotated);
+    else void answer?.(request, response);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -78,8 +83,15 @@ export async function startIdentityProvider(clientIds: string[] = []): Promise<I
     token(userId, claims, header) {
       const now = Math.floor(Date.now() / 1000);
       return new SignJWT({ iss: issuer, aud: AUDIENCE, sub: userId, iat: now, exp: now + 600, ...claims })
-        .setProtectedHeader({ alg: 'ES256', kid: KEY_ID, ...header })
-        .sign(privateKey);
+        .setProtectedHeader({ alg: 'ES256', kid: signing.kid, ...header })
+        .sign(signing.key);
+    },
+    async rotateKey(fields = {}) {
+      const next = await generateKeyPair('ES256');
+      signing = { key: next.privateKey, kid: 'next-key' };
+      rotated = JSON.stringify({
+        keys: [{ ...(await exportJWK(next.publicKey)), kid: signing.kid, ...fields }],
+      });
     },
     async issue(clientId, resource) {
       const response = await fetch(`${issuer}/token`, {

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
 import type { Json, JsonSchema } from '../../flow/definition.ts';
 import { createValidator, type Validator } from '../../json-schema/validator.ts';
 
@@ -144,6 +146,20 @@ describe('hostile JSON Schemas', () => {
       });
     });
   }
+
+  it('a thread that the machine gives little time is waited for', async () => {
+    const items = Array.from({ length: 800 }, (_, n) => ({ n, a: { b: [n] } }));
+    const busy = Array.from(
+      { length: 8 * availableParallelism() },
+      () => new Worker('for (;;);', { eval: true }),
+    );
+    try {
+      await Promise.all(busy.map((worker) => once(worker, 'online')));
+      assert.deepEqual(await validator.validate({ uniqueItems: true }, items), []);
+    } finally {
+      await Promise.all(busy.map((worker) => worker.terminate()));
+    }
+  });
 
   it('a call that waits behind one that is stopped is answered', async () => {
     const stuck = assert.rejects(validator.validate(fanOut(40), {}), { code: 'SCHEMA_INVALID' });

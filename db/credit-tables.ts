@@ -1,0 +1,25 @@
+// The tables of credits as Kysely sees them, beside those of schema.ts.
+import type { ColumnType, Generated } from 'kysely';
+
+type Now = ColumnType<Date, Date | undefined, Date>;
+
+export interface LedgerEntryTable {
+  id: Generated<number>;
+  organization_id: string;
+  /** `grant/{uuid}` or `charge/{executionId}/{blockKey}`: a repeated activity finds its own entry. */
+  entry_key: string;
+  kind: 'grant' | 'charge';
+  /** Positive for a grant, negative for a charge. */
+  amount_microcredits: number;
+  execution_id: string | null;
+  created_at: Now;
+}
+
+/** Credits set aside for a block execution whose model is asked. */
+export interface ReservationTable {
+  execution_id: string;
+  block_key: string;
+  organization_id: string;
+  microcredits: number;
+  reserved_at: Now;
+}
