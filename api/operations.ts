@@ -84,6 +84,11 @@ export const FLOW_NOT_FOUND =
   'There is no such flow for this caller, or the version asked for is not published.';
 
 /** What every endpoint may answer. */
+export const INTERNAL_ERROR = {
+  message: 'Something failed inside the service. Nothing is wrong with the request.',
+  request_id: '1d9cbb4e-9d6c-4e3b-b1c8-5d3a4f2e7f10',
+};
+
 export const ERRORS: ZodOpenApiResponsesObject = {
   401: {
     ...refusal('Missing or invalid API key or JWT.', {
@@ -100,10 +105,7 @@ export const ERRORS: ZodOpenApiResponsesObject = {
   408: answer('BAD_REQUEST: the request took too long to arrive.', errorResponse, {}),
   431: answer('BAD_REQUEST: over 16 KiB of headers.', errorResponse, {}),
   500: refusal('A fault of the service: `detail.request_id` finds it in the log.', {
-    INTERNAL_ERROR: {
-      message: 'Something failed inside the service. Nothing is wrong with the request.',
-      request_id: '1d9cbb4e-9d6c-4e3b-b1c8-5d3a4f2e7f10',
-    },
+    INTERNAL_ERROR,
   }),
   503: refusal(
     'Try again later. With `detail.executionId`, the run may have been accepted: ask for it first.',
@@ -155,13 +157,11 @@ export const VALIDATION_ERRORS: ZodOpenApiResponsesObject = {
   }),
 };
 
-/** What a JSON body may be refused for. */
-export const BODY_ERRORS: ZodOpenApiResponsesObject = {
-  413: refusal('Over 10 MiB.', { BODY_TOO_LARGE: 'The body is over 10485760 bytes.' }),
-  415: refusal('Not application/json in UTF-8.', {
-    UNSUPPORTED_MEDIA_TYPE: 'Send the body as Content-Type: application/json, in UTF-8.',
-  }),
-  422: refusal('`detail.errors` names each field.', {
+/** What a JSON body may be refused for, by status. */
+export const BODY_REFUSALS = {
+  413: { BODY_TOO_LARGE: 'The body is over 10485760 bytes.' },
+  415: { UNSUPPORTED_MEDIA_TYPE: 'Send the body as Content-Type: application/json, in UTF-8.' },
+  422: {
     VALIDATION_ERROR: {
       message: 'message: is required; mesage: is not a known field',
       errors: [
@@ -171,5 +171,11 @@ export const BODY_ERRORS: ZodOpenApiResponsesObject = {
     },
     MALFORMED_JSON:
       "The body is not valid JSON: Expected ',' or '}' after property value in JSON at position 14 (line 1 column 15).",
-  }),
+  },
+};
+
+export const BODY_ERRORS: ZodOpenApiResponsesObject = {
+  413: refusal('Over 10 MiB.', BODY_REFUSALS[413]),
+  415: refusal('Not application/json in UTF-8.', BODY_REFUSALS[415]),
+  422: refusal('`detail.errors` names each field.', BODY_REFUSALS[422]),
 };
