@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { listBlockRuns } from '../db/block-runs.ts';
 import { throughOutage } from '../db/through-outage.ts';
 import { composeOutputs } from '../flow/compose-outputs.ts';
-import { toPlan } from '../flow/plan.ts';
+import { listBlocks, toPlan } from '../flow/plan.ts';
 import type { RunOutcome } from '../flow/run.ts';
 import { INPUT_REF, MESSAGE_REF, resolveValue, type Value } from '../flow/value.ts';
 import { type AcceptedRun, executionIdOf } from './accept-run.ts';
@@ -60,7 +60,8 @@ export async function* stepEvents(
       const composed = await composeOutputs(plan.slice(stepIndex, stepIndex + 1), completed, load, value);
       if (!composed.missing) {
         value = composed.value;
-        const own = blocks.filter(isPartOf(plan.slice(stepIndex, stepIndex + 1)));
+        const ids = new Set(listBlocks({ steps: [step] }).map(({ step_id }) => step_id));
+        const own = blocks.filter(({ step_id }) => ids.has(step_id));
         const output = composed.outputs[step.step_id] ?? null;
         yield { name: 'block_completed', data: { ...place, output, ...toReceipt(own) } };
         break;
@@ -110,9 +111,4 @@ export async function* stepEvents(
       yield { name: 'run_completed', data: { ...session, status: 'completed', result, ...receipt } };
     }
   }
-}
-
-function isPartOf(plan: ReturnType<typeof toPlan>) {
-  const ids = new Set(JSON.stringify(plan).match(/(?<="step_id":")[^"]+/g));
-  return (block: BlockRuns[number]) => ids.has(block.step_id);
 }

@@ -2,8 +2,8 @@ import { type Selectable, sql } from 'kysely';
 import type { WebhookEvent } from '../flow/delivery.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { RunOutcome } from '../flow/run.ts';
-import { notPaused } from '../flow/tool-calls.ts';
 import type { Db, Tx } from './connect.ts';
+import { goOn, takePause } from './continue-run.ts';
 import { costOfRun, pauseOfRun, statusOfRun, versionOfRun } from './run-columns.ts';
 import type { Environment, RunMode, RunTable, StoredRunInput } from './schema.ts';
 
@@ -74,38 +74,6 @@ export async function insertRuns(db: Db | Tx, runs: NewRun[]): Promise<boolean> 
     else if (continues?.after !== undefined)
       await takePause(db, executionId, continues.executionId, continues.after);
   return true;
-}
-
-/** A session, also one that had ended, goes on with a call; not with two resumes of one pause. */
-async function goOn(
-  db: Db | Tx,
-  call: string,
-  { executionId, after, anew }: NonNullable<NewRun['continues']>,
-): Promise<void> {
-  const { numUpdatedRows } = await db
-    .updateTable('run')
-    .set({ status: 'in_progress', finished_at: null, error: null, result: null, concluded_by: call })
-    .$if(anew !== undefined, (query) => query.set({ input: JSON.stringify(anew) }))
-    .where('execution_id', '=', executionId)
-    .where('cancel_requested_at', 'is', null)
-    .$if(after !== undefined, (query) =>
-      query.where('concluded_by', 'is not distinct from', after as string | null),
-    )
-    .executeTakeFirst();
-  if (numUpdatedRows === 0n)
-    throw new ServiceError('CONFLICT', 'The session was cancelled, or another call has gone on with it.');
-}
-
-/** Of several resumes of one pause, the first gets it. */
-async function takePause(db: Db | Tx, resumedBy: string, executionId: string, after: string | null) {
-  const { numUpdatedRows } = await db
-    .updateTable('run')
-    .set({ concluded_by: resumedBy })
-    .where('execution_id', '=', executionId)
-    .where('status', '=', 'tool_calls_required')
-    .where('concluded_by', 'is not distinct from', after)
-    .executeTakeFirst();
-  if (numUpdatedRows === 0n) throw notPaused();
 }
 
 /**
