@@ -7,6 +7,7 @@ import { lockRunState } from './cancel-run.ts';
 import type { Db, Tx } from './connect.ts';
 import { chargeCredits } from './ledger.ts';
 import { releaseReservation } from './reservations.ts';
+import { isCallOf } from './run-columns.ts';
 
 /** The trace of one block execution. `output` and `error` exclude each other; costs are in microcredits. */
 export type BlockRun = {
@@ -164,9 +165,7 @@ export function listBlockRuns(db: Db, executionId: string, until?: string) {
       query
         .selectFrom('run')
         .select('run.execution_id')
-        .where((run) =>
-          run.or([run('run.execution_id', '=', executionId), run('continues', '=', executionId)]),
-        )
+        .where(isCallOf(executionId))
         .$if(until !== undefined, (run) =>
           run.where('run.started_at', '<=', lastStart.where('last.execution_id', '=', until as string)),
         ),

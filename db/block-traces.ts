@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import { BLOCK_RUN_COLUMNS } from './block-runs.ts';
 import type { Db } from './connect.ts';
+import { isCallOf } from './run-columns.ts';
 
 /** The block executions of a run and its continuations, of these steps when given, in the order they started. */
 export function listBlockTraces(db: Db, executionId: string, stepIds?: string[]) {
@@ -10,7 +11,7 @@ export function listBlockTraces(db: Db, executionId: string, stepIds?: string[])
     .innerJoin('run', 'run.execution_id', 'block_run.execution_id')
     .select(BLOCK_RUN_COLUMNS)
     .select(['block_run.execution_id', 'block_run.started_at'])
-    .where((eb) => eb.or([eb('run.execution_id', '=', executionId), eb('run.continues', '=', executionId)]))
+    .where(isCallOf(executionId))
     .$if(stepIds !== undefined, (query) => query.where('block_run.step_id', 'in', stepIds as string[]))
     .orderBy('block_run.started_at')
     .orderBy('block_run.block_key')

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { CANCELLED } from '../flow/run.ts';
 import type { Db, Tx } from './connect.ts';
+import { isCallOf } from './run-columns.ts';
 
 /**
  * Marks a run that has not ended, and its continuations under way: from here on nothing is charged for it, and no
@@ -35,7 +36,7 @@ export function listUnderWay(db: Db, executionId: string) {
   return db
     .selectFrom('run')
     .select(['execution_id as executionId', 'continues'])
-    .where((eb) => eb.or([eb('execution_id', '=', executionId), eb('continues', '=', executionId)]))
+    .where(isCallOf(executionId))
     .where('status', '=', 'started')
     .execute();
 }

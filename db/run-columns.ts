@@ -4,6 +4,11 @@ import { DRAFT_VERSION } from '../flow/definition.ts';
 import type { PausePoint } from '../flow/tool-calls.ts';
 import type { RunStatus, Schema } from './schema.ts';
 
+/** Whether a row of `run` is a call of the run that callers know by this id: its first, or one that continues it. */
+export function isCallOf(executionId: string) {
+  return sql<boolean>`(run.execution_id = ${executionId} or run.continues = ${executionId})`;
+}
+
 /** The cost of a run's blocks so far, in microcredits, as `cost_microcredits` of a query over `run`. */
 export function costOfRun(eb: ExpressionBuilder<Schema, 'run'>) {
   return eb

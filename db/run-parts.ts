@@ -1,6 +1,7 @@
 // The calls that a run was carried out in: the first, and those that went on after a pause or with the next step.
 import { sql } from 'kysely';
 import type { Db, Tx } from './connect.ts';
+import { isCallOf } from './run-columns.ts';
 
 /** Each with the steps it ran, `from` up to `to` (exclusive), and the keys of its completed blocks; the last one first. */
 export async function listParts(db: Db, executionId: string) {
@@ -15,7 +16,7 @@ export async function listParts(db: Db, executionId: string) {
         .where('block_run.status', '=', 'completed')
         .as('completed'),
     )
-    .where((eb) => eb.or([eb('execution_id', '=', executionId), eb('continues', '=', executionId)]))
+    .where(isCallOf(executionId))
     .orderBy('started_at', 'desc')
     .execute();
   return (
@@ -38,10 +39,6 @@ export async function listRunIds(db: Db | Tx, executionId: string): Promise<stri
     .select(sql<string>`coalesce(continues, execution_id)`.as('root'))
     .where('execution_id', '=', executionId)
     .executeTakeFirstOrThrow();
-  const rows = await db
-    .selectFrom('run')
-    .select('execution_id')
-    .where((eb) => eb.or([eb('execution_id', '=', root), eb('continues', '=', root)]))
-    .execute();
+  const rows = await db.selectFrom('run').select('execution_id').where(isCallOf(root)).execute();
   return rows.map((row) => row.execution_id);
 }

@@ -15,6 +15,7 @@ import { listBlocks } from '../../flow/plan.ts';
 import { resolveValue } from '../../flow/value.ts';
 import type { ApiDeps } from '../context.ts';
 import { parsedJson } from '../flow-schema.ts';
+import { blockRun } from '../receipt.ts';
 import { cutJson, cutText, shareOf } from './cut-json.ts';
 import { cutSent, readSent } from './sent.ts';
 
@@ -27,13 +28,7 @@ const KEPT_MAX = 4;
 
 const count = z.int().min(0);
 export const blockTrace = z.strictObject({
-  step_id: z.string(),
-  key: z.string().meta({ description: 'step_id, in loops with the iterations: `step#0`.' }),
-  name: z.string(),
-  processor_type: z.enum(['llm', 'passthrough', 'code']),
-  status: z.enum(['completed', 'failed', 'paused']),
-  attempts: count,
-  model: z.string().nullable(),
+  ...blockRun.omit({ errorMessage: true, usage: true }).shape,
   input: parsedJson.meta({ description: 'What the block got.' }),
   sent: parsedJson.meta({
     description:
