@@ -5,6 +5,7 @@ import type { Encryption } from '../db/encrypt.ts';
 import { MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
 import type { LocalRuns } from '../db/local-runs.ts';
 import { findRunDelivery } from '../db/open-deliveries.ts';
+import type { RequestKeys } from '../db/request-keys.ts';
 import { releaseReservation, reserveCredits } from '../db/reservations.ts';
 import { finishRun } from '../db/runs.ts';
 import { acceptTest, finishTestRun } from '../db/test-runs.ts';
@@ -39,6 +40,7 @@ export type ActivityDeps = {
   /** Where own keys may be sent, by provider. */
   providerUrls: Record<string, string>;
   encryption: Encryption;
+  requestKeys: RequestKeys;
   localRuns: LocalRuns;
 };
 
@@ -53,7 +55,7 @@ export function createActivities(deps: ActivityDeps) {
       attempted(({ attempt, signal }) =>
         blocks
           .run(call, attempt, async ({ block, input, message, parameters, max_credits: max, ...asked }) => {
-            const { own, ...access } = await bringOwnKey(deps, call.executionId, block.model ?? '');
+            const { own, ...access } = await bringOwnKey(deps, call.executionId, block.model ?? '', signal);
             const values = { message, previousOutput: input, parameters };
             const conversation = asked.conversation ?? [
               { role: 'user', content: renderTemplate(block.prompt ?? '', values) },

@@ -3,7 +3,7 @@ import { findRunStarts } from '../db/run-starts.ts';
 import { toOutcome } from '../db/runs.ts';
 import { throughOutage } from '../db/through-outage.ts';
 import { listBlocks } from '../flow/plan.ts';
-import type { AcceptedRun } from './accept-run.ts';
+import { type AcceptedRun, holdModelKeys } from './accept-run.ts';
 import type { ApiContext, ApiDeps } from './context.ts';
 
 /**
@@ -16,12 +16,7 @@ export async function acceptOnce(
   accept: () => Promise<AcceptedRun | undefined>,
 ): Promise<AcceptedRun> {
   for (;;) {
-    const earlier = await findEarlierRun(deps, ctx);
-    if (earlier) {
-      ctx.set('Idempotent-Replayed', 'true');
-      return earlier;
-    }
-    const run = await accept();
+    const run = (await findEarlierRun(deps, ctx)) ?? (await accept());
     if (run) return run;
   }
 }
@@ -29,7 +24,23 @@ export async function acceptOnce(
 async function findEarlierRun(deps: ApiDeps, ctx: ApiContext): Promise<AcceptedRun | undefined> {
   const key = ctx.state.idempotencyKey;
   const executionId = key && (await throughOutage(() => findKeyedRun(deps.db, key)));
-  return executionId ? findAcceptedRun(deps, executionId) : undefined;
+  return executionId ? replay(deps, ctx, executionId) : undefined;
+}
+
+/**
+ * The run that this request was answered with before, as it is now; undefined when there is none. The model keys that
+ * the request brings are held again, should they be gone.
+ */
+export async function replay(
+  deps: ApiDeps,
+  ctx: ApiContext,
+  executionId: string,
+): Promise<AcceptedRun | undefined> {
+  const run = await findAcceptedRun(deps, executionId);
+  if (!run) return undefined;
+  ctx.set('Idempotent-Replayed', 'true');
+  if (!run.outcome) await holdModelKeys(deps, ctx, executionId);
+  return run;
 }
 
 /** A run, or a continuation of one, that was accepted before, as it is now. */

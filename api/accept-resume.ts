@@ -15,7 +15,7 @@ import {
   requireMatchingResults,
   type ToolCallMessage,
 } from '../flow/tool-calls.ts';
-import { findAcceptedRun } from './accept-once.ts';
+import { replay } from './accept-once.ts';
 import { type AcceptedRun, requireCredits, storeRun } from './accept-run.ts';
 import { requireValidOverrides } from './check-overrides.ts';
 import type { ApiContext, ApiDeps } from './context.ts';
@@ -72,11 +72,8 @@ export async function acceptResume(deps: ApiDeps, ctx: ApiContext): Promise<Acce
   const { tools: sent, toolChoice } = body;
   const asked = [pausedAtStep, messages, outputs, overrides, sent, toolChoice];
   const id = deriveId(executionId, [ctx.state.principal.environment, ...asked]);
-  const accepted = await findAcceptedRun(deps, id);
-  if (accepted) {
-    ctx.set('Idempotent-Replayed', 'true');
-    return accepted;
-  }
+  const accepted = await replay(deps, ctx, id);
+  if (accepted) return accepted;
 
   const { pause } = run;
   if (pause?.step_id !== pausedAtStep) throw notPaused();

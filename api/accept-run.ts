@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createEncryption } from '../db/encrypt.ts';
 import { insertKeyedRuns } from '../db/idempotency-keys.ts';
-import { sealModelKeys } from '../db/model-keys.ts';
 import { insertRuns, type NewRun } from '../db/runs.ts';
 import type { RunMode, StoredRunInput } from '../db/schema.ts';
 import { throughOutage } from '../db/through-outage.ts';
@@ -88,10 +86,10 @@ export async function storeRun(
   const { organizationId, projectId, flowId } = flow;
   const { flowVersionId, version, definition } = run;
   const row = { organizationId, projectId, flowId, flowVersionId, mode, environment };
-  const sealed =
-    modelKeys && sealModelKeys(createEncryption(deps.config.secretsKeys), executionId, modelKeys);
-  const rows: NewRun[] = [{ ...row, executionId, input, callback, continues, modelKeys: sealed }];
+  const modelKeyProviders = modelKeys && Object.keys(modelKeys);
+  const rows: NewRun[] = [{ ...row, executionId, input, callback, continues, modelKeyProviders }];
   if (session) rows.unshift({ ...row, ...session, status: 'in_progress' });
+  await holdModelKeys(deps, ctx, executionId);
   // Repeated after a lost answer, a keyed run finds its own key taken, a resume itself, and is then found under it.
   const accepted = await throughOutage(() => {
     if (idempotencyKey) return insertKeyedRuns(deps.db, rows, idempotencyKey);
@@ -124,6 +122,12 @@ export async function storeRun(
     blockCount: listBlocks(definition).length,
     callback: callback !== undefined,
   };
+}
+
+/** From before the run is stored, so that whoever carries it out finds them. */
+export async function holdModelKeys(deps: ApiDeps, ctx: ApiContext, executionId: string): Promise<void> {
+  const { modelKeys } = ctx.state;
+  if (modelKeys) await throughOutage(() => deps.requestKeys.hold(executionId, modelKeys));
 }
 
 /** Attachments as they are stored; {} when there are none. Throws the codes of attachments. */

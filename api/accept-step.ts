@@ -7,7 +7,7 @@ import type { FlowDefinition, Json } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { BlockOverrides } from '../flow/overrides.ts';
 import { type PausePoint, requireMatchingResults, type ToolCallMessage } from '../flow/tool-calls.ts';
-import { findAcceptedRun } from './accept-once.ts';
+import { findAcceptedRun, replay } from './accept-once.ts';
 import { requireIterations, withoutResults } from './accept-resume.ts';
 import {
   type AcceptedRun,
@@ -66,11 +66,8 @@ export async function acceptStep(deps: ApiDeps, ctx: ApiContext): Promise<Accept
   const session = body.executionId == null ? undefined : await findSession(deps, ctx, body.executionId);
 
   const resumeId = session && messages && idOfResume(ctx, session, body);
-  const accepted = resumeId && (await findAcceptedRun(deps, resumeId));
-  if (accepted) {
-    ctx.set('Idempotent-Replayed', 'true');
-    return accepted;
-  }
+  const accepted = resumeId && (await replay(deps, ctx, resumeId));
+  if (accepted) return accepted;
 
   const paused = messages && session?.pause ? await pausedOutputs(deps, session, session.pause) : undefined;
   const outputs = (body.accumulatedOutputs ?? paused) as Outputs | undefined;

@@ -8,6 +8,7 @@ import type { IdempotencyKey } from '../db/idempotency-keys.ts';
 import type { LocalRuns } from '../db/local-runs.ts';
 import type { ModelKeys } from '../db/model-keys.ts';
 import type { ProjectOfUser } from '../db/of-user.ts';
+import type { RequestKeys } from '../db/request-keys.ts';
 import type { RunRow } from '../db/runs.ts';
 import type { Validator } from '../json-schema/validator.ts';
 import type { LiveRegistry } from '../models/live-registry.ts';
@@ -24,6 +25,7 @@ export type ApiDeps = {
   db: Db;
   client: Client;
   keys: KeyCache;
+  requestKeys: RequestKeys;
   tokens: TokenVerifier;
   validator: Validator;
   registry: LiveRegistry;

@@ -1,13 +1,12 @@
 // Looks API keys up; a key is kept for at most 10 s and dropped at once when the database says it changed.
 import { LRUCache } from 'lru-cache';
-import pg from 'pg';
 import { type FoundApiKey, findApiKey, touchApiKey } from '../db/api-keys.ts';
 import type { Db } from '../db/connect.ts';
+import { listen } from '../db/listen.ts';
 import { throughOutage } from '../db/through-outage.ts';
 
 const KEEP_MS = 10_000;
 const USE_NOTED_MS = 60_000;
-const RECONNECT_MS = 1_000;
 
 export type KeyCache = {
   find(keyId: string): Promise<FoundApiKey | undefined>;
@@ -20,23 +19,12 @@ export type KeyCache = {
 export function createKeyCache(db: Db, databaseUrl: string): KeyCache {
   const cache = new LRUCache<string, FoundApiKey>({ max: 10_000, ttl: KEEP_MS });
   const used = new LRUCache<string, true>({ max: 10_000, ttl: USE_NOTED_MS });
-  let listener: pg.Client | undefined;
-  let closed = false;
-
-  async function listen(): Promise<void> {
-    if (closed) return;
-    cache.clear();
-    const client = new pg.Client({ connectionString: databaseUrl });
-    listener = client;
-    client.on('notification', ({ payload }) => cache.delete(payload ?? ''));
-    client.on('end', () => setTimeout(listen, RECONNECT_MS).unref());
-    client.on('error', (error) => console.error('Listening for API key changes failed:', error.message));
-    await client.connect().then(
-      () => client.query('listen weir_api_key'),
-      () => client.end(),
-    );
-  }
-  void listen();
+  const listener = listen(
+    databaseUrl,
+    'weir_api_key',
+    (keyId) => cache.delete(keyId),
+    () => cache.clear(),
+  );
 
   return {
     async find(keyId) {
@@ -53,9 +41,6 @@ export function createKeyCache(db: Db, databaseUrl: string): KeyCache {
         console.error(`The use of an API key is not noted: ${error.message}`),
       );
     },
-    async close() {
-      closed = true;
-      await listener?.end();
-    },
+    close: listener.close,
   };
 }

@@ -9,7 +9,7 @@ const HEADER = 'X-Weir-Model-Key';
 export const modelKeyHeaders = z.object({
   [HEADER]: z.string().optional().meta({
     description:
-      '`provider=key`, several separated by commas: used for this run instead of the organization’s and the service’s. Kept encrypted until the run ends or pauses: each resume and step sends it again.',
+      '`provider=key`, several separated by commas: used for this run instead of the organization’s and the service’s. Never stored: each resume and step sends it again.',
     example: 'openai=sk-…',
   }),
 });

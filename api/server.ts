@@ -1,6 +1,7 @@
 // main of `npm run api`
 import { readConfig } from '../config.ts';
 import { connect, QUERY_TIMEOUT_MS } from '../db/connect.ts';
+import { createRequestKeys } from '../db/request-keys.ts';
 import { createValidator } from '../json-schema/validator.ts';
 import { openRegistry } from '../models/live-registry.ts';
 import { createResolvePublic } from '../net/resolve-public.ts';
@@ -15,12 +16,14 @@ const connection = await orExit(() => connectToTemporal(config));
 const db = connect(config.databaseUrl, config.databaseConnections, QUERY_TIMEOUT_MS);
 const registry = await orExit(() => openRegistry(config));
 const validator = createValidator();
+const requestKeys = createRequestKeys(db, config);
 const api = await orExit(() =>
   serveApi({
     config,
     db,
     client: createClient(config, connection),
     keys: createKeyCache(db, config.databaseUrl),
+    requestKeys,
     tokens: createTokenVerifier(config),
     validator,
     registry,
@@ -34,6 +37,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
 async function stop(): Promise<void> {
   await api.close();
   registry.close();
+  await requestKeys.close();
   await Promise.all([validator.close(), db.destroy()]);
   await connection.close();
 }

@@ -1,4 +1,4 @@
-// Keys of model providers that callers bring: of an organization until it deletes them, of one run until it ends.
+// Keys of model providers that organizations bring; those of a request are in request-keys.ts.
 import { sql } from 'kysely';
 import { ServiceError } from '../flow/errors.ts';
 import { CANCELLED } from '../flow/run.ts';
@@ -54,21 +54,16 @@ export async function deleteModelKey(tx: Tx, organizationId: string, provider: s
   return numDeletedRows > 0n;
 }
 
-/** What `run.model_keys` holds of a run: nobody reads it after the run's end, when the database clears it. */
-export function sealModelKeys(encryption: Encryption, executionId: string, keys: ModelKeys): string {
-  return encryption.encrypt(JSON.stringify(keys), ownerOfRun(executionId));
-}
-
 /**
- * The key a run brings for a provider: its own, else its organization's. Throws CANCELLED for a run that its caller
- * cancelled.
+ * Whether the run's request brought a key for the provider (`sent`), else the key of its organization. Throws CANCELLED
+ * for a run that its caller cancelled.
  */
 export async function findModelKey(
   db: Db,
   encryption: Encryption,
   executionId: string,
   provider: string,
-): Promise<string | undefined> {
+): Promise<{ sent: boolean; key?: string }> {
   const row = await db
     .selectFrom('run')
     .leftJoin('model_key', (join) =>
@@ -76,23 +71,15 @@ export async function findModelKey(
         .onRef('model_key.organization_id', '=', 'run.organization_id')
         .on('model_key.provider', '=', provider),
     )
-    .select(['run.organization_id', 'run.model_keys', 'run.cancel_requested_at', 'model_key.secret'])
+    .select(['run.organization_id', 'run.model_key_providers', 'run.cancel_requested_at', 'model_key.secret'])
     .where('run.execution_id', '=', executionId)
     .executeTakeFirstOrThrow();
   if (row.cancel_requested_at) throw new ServiceError(CANCELLED.code, CANCELLED.message);
-  if (row.model_keys !== null) {
-    const keys = JSON.parse(encryption.decrypt(row.model_keys, ownerOfRun(executionId))) as ModelKeys;
-    if (Object.hasOwn(keys, provider)) return keys[provider];
-  }
-  return row.secret === null
-    ? undefined
-    : encryption.decrypt(row.secret, ownerOf(row.organization_id, provider));
+  const sent = row.model_key_providers?.includes(provider) ?? false;
+  if (sent || row.secret === null) return { sent };
+  return { sent, key: encryption.decrypt(row.secret, ownerOf(row.organization_id, provider)) };
 }
 
 function ownerOf(organizationId: string, provider: string): string {
   return `model_key/${organizationId}/${provider}`;
-}
-
-function ownerOfRun(executionId: string): string {
-  return `run/${executionId}/model_keys`;
 }

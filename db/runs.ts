@@ -16,8 +16,8 @@ export type NewRun = {
   mode: RunMode;
   environment: Environment;
   input: StoredRunInput;
-  /** Sealed. */
-  modelKeys?: string | undefined;
+  /** Those for which the request brought a key. */
+  modelKeyProviders?: string[] | undefined;
   callback?: { url: string; events: WebhookEvent[] } | undefined;
   /** `in_progress`: a step-through session, which is itself never carried out. */
   status?: 'started' | 'in_progress';
@@ -58,7 +58,7 @@ export async function insertRuns(db: Db | Tx, runs: NewRun[]): Promise<boolean> 
     step_from: run.continues?.from ?? null,
     step_to: run.continues?.to ?? null,
     concludes: run.continues?.concludes ?? true,
-    model_keys: run.modelKeys ?? null,
+    model_key_providers: run.modelKeyProviders ?? null,
     callback_url: run.callback?.url ?? null,
     callback_events: run.callback?.events ?? null,
   }));

@@ -10,15 +10,6 @@ AS $function$
       return new;
     end $function$;
 
-CREATE OR REPLACE FUNCTION public.clear_model_keys()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-    begin
-      new.model_keys := null;
-      return new;
-    end $function$;
-
 CREATE OR REPLACE FUNCTION public.notify_api_key()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -227,7 +218,7 @@ CREATE TABLE run (
   pause json,
   callback_url text,
   callback_events text[],
-  model_keys text,
+  model_key_providers text[],
   constraint run_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
   constraint run_mode_check CHECK ((mode = ANY (ARRAY['execute'::text, 'jobs'::text, 'step'::text, 'test'::text]))),
   constraint run_pkey PRIMARY KEY (execution_id),
@@ -414,5 +405,3 @@ CREATE TRIGGER api_key_changed AFTER UPDATE OF revoked_at, expires_at ON public.
 CREATE TRIGGER flow_version_immutable BEFORE DELETE OR UPDATE ON public.flow_version FOR EACH ROW EXECUTE FUNCTION refuse_version_change();
 
 CREATE TRIGGER run_ended AFTER UPDATE OF status ON public.run FOR EACH ROW WHEN (((old.status = 'started'::text) AND (new.status <> 'started'::text) AND (('flow.'::text || new.status) = ANY (new.callback_events)))) EXECUTE FUNCTION add_webhook_delivery();
-
-CREATE TRIGGER run_ending BEFORE UPDATE OF status ON public.run FOR EACH ROW WHEN (((new.status <> 'started'::text) AND (new.model_keys IS NOT NULL))) EXECUTE FUNCTION clear_model_keys();

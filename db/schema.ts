@@ -138,8 +138,8 @@ export interface RunTable {
   finished_at: Date | null;
   reconciled_at: Date | null;
   cancel_requested_at: Date | null;
-  /** Keys its request brought, encrypted; null once it has ended. */
-  model_keys: string | null;
+  /** For which its request brought a key; the keys themselves are never stored (db/request-keys.ts). */
+  model_key_providers: string[] | null;
   /** Both or neither. */
   callback_url: string | null;
   callback_events: WebhookEvent[] | null;

@@ -14,6 +14,7 @@ import { grantCredits, MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
 import { createLocalRuns } from '../db/local-runs.ts';
 import { insertOrganization } from '../db/organizations.ts';
 import { insertProject } from '../db/projects.ts';
+import { createRequestKeys } from '../db/request-keys.ts';
 import type { Step } from '../flow/definition.ts';
 import { createValidator } from '../json-schema/validator.ts';
 import { openRegistry } from '../models/live-registry.ts';
@@ -89,12 +90,14 @@ export async function startWeir(options: { env?: NodeJS.ProcessEnv; worker?: boo
   const registry = await openRegistry(config);
   const resolvePublic = createResolvePublic(config);
   const localRuns = createLocalRuns();
+  const requestKeys = createRequestKeys(db, config);
   const tokens = createTokenVerifier(config);
   const api = await serveApi({
     config,
     db,
     client,
     keys,
+    requestKeys,
     tokens,
     validator,
     registry,
@@ -156,7 +159,15 @@ export async function startWeir(options: { env?: NodeJS.ProcessEnv; worker?: boo
     },
     async startWorker() {
       bundle ??= workflowBundle(false);
-      worker = await runWorker({ config, db, connection, workflowBundle: await bundle, registry, localRuns });
+      worker = await runWorker({
+        config,
+        db,
+        connection,
+        workflowBundle: await bundle,
+        registry,
+        localRuns,
+        requestKeys,
+      });
     },
     async stopWorker() {
       worker?.shutdown();
@@ -167,6 +178,7 @@ export async function startWeir(options: { env?: NodeJS.ProcessEnv; worker?: boo
       await api.close();
       await weir.stopWorker();
       registry.close();
+      await requestKeys.close();
       await validator.close();
       await connection.close();
       await database.drop();

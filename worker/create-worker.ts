@@ -6,6 +6,7 @@ import type { Config } from '../config.ts';
 import type { Db } from '../db/connect.ts';
 import { createEncryption } from '../db/encrypt.ts';
 import { createLocalRuns, type LocalRuns } from '../db/local-runs.ts';
+import type { RequestKeys } from '../db/request-keys.ts';
 import { createValidator } from '../json-schema/validator.ts';
 import type { Registry } from '../models/registry.ts';
 import { DATA_CONVERTER, DEFAULT_NAMESPACE } from '../temporal.ts';
@@ -25,6 +26,7 @@ export async function createFlowWorker(deps: {
   workflowBundle: WorkflowBundleOption;
   registry: Registry;
   localRuns?: LocalRuns;
+  requestKeys: RequestKeys;
 }): Promise<FlowWorker> {
   const { config, db, connection, workflowBundle, registry } = deps;
   const sandbox = createSandbox({ processes: config.sandboxProcesses });
@@ -43,6 +45,7 @@ export async function createFlowWorker(deps: {
       providers: config.providers,
       providerUrls: config.providerUrls,
       encryption: createEncryption(config.secretsKeys),
+      requestKeys: deps.requestKeys,
       localRuns: deps.localRuns ?? createLocalRuns(),
     }),
     maxConcurrentActivityTaskExecutions: config.modelConcurrency,

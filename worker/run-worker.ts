@@ -2,6 +2,7 @@ import type { NativeConnection, WorkflowBundleOption } from '@temporalio/worker'
 import type { Config } from '../config.ts';
 import type { Db } from '../db/connect.ts';
 import type { LocalRuns } from '../db/local-runs.ts';
+import type { RequestKeys } from '../db/request-keys.ts';
 import type { Registry } from '../models/registry.ts';
 import { createClient, DEFAULT_NAMESPACE } from '../temporal.ts';
 import { createWebhookWorker } from './create-webhook-worker.ts';
@@ -24,6 +25,7 @@ export async function runWorker(deps: {
   workflowBundle: WorkflowBundleOption;
   registry: Registry;
   localRuns?: LocalRuns;
+  requestKeys: RequestKeys;
 }): Promise<RunningWorker> {
   const { config, db, connection } = deps;
   await registerSearchAttributes(connection, config.temporal.namespace ?? DEFAULT_NAMESPACE);

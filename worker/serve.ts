@@ -5,6 +5,7 @@ import { createTokenVerifier } from '../api/verify-token.ts';
 import { readConfig } from '../config.ts';
 import { connect, QUERY_TIMEOUT_MS } from '../db/connect.ts';
 import { createLocalRuns } from '../db/local-runs.ts';
+import { createRequestKeys } from '../db/request-keys.ts';
 import { createValidator } from '../json-schema/validator.ts';
 import { openRegistry } from '../models/live-registry.ts';
 import { createResolvePublic } from '../net/resolve-public.ts';
@@ -21,9 +22,10 @@ const db = connect(config.databaseUrl, config.databaseConnections, QUERY_TIMEOUT
 const validator = createValidator();
 const registry = await orExit(() => openRegistry(config));
 const localRuns = createLocalRuns();
+const requestKeys = createRequestKeys(db, config);
 const bundle = await workflowBundle(config.production);
 const worker = await orExit(() =>
-  runWorker({ config, db, connection, workflowBundle: bundle, registry, localRuns }),
+  runWorker({ config, db, connection, workflowBundle: bundle, registry, localRuns, requestKeys }),
 );
 const api = await orExit(() =>
   serveApi({
@@ -31,6 +33,7 @@ const api = await orExit(() =>
     db,
     client: createClient(config, connection),
     keys: createKeyCache(db, config.databaseUrl),
+    requestKeys,
     tokens: createTokenVerifier(config),
     validator,
     registry,
@@ -48,6 +51,7 @@ async function stop(): Promise<void> {
   worker.shutdown();
   await worker.ended;
   registry.close();
+  await requestKeys.close();
   await Promise.all([validator.close(), db.destroy()]);
   await connection.close();
 }

@@ -1,6 +1,7 @@
 // main of `npm run worker`
 import { readConfig } from '../config.ts';
 import { connect, QUERY_TIMEOUT_MS } from '../db/connect.ts';
+import { createRequestKeys } from '../db/request-keys.ts';
 import { openRegistry } from '../models/live-registry.ts';
 import { orExit } from '../or-exit.ts';
 import { connectToTemporal } from '../temporal.ts';
@@ -14,10 +15,14 @@ const connection = await orExit(() => connectToTemporal(config));
 const db = connect(config.databaseUrl, config.databaseConnections, QUERY_TIMEOUT_MS);
 const registry = await orExit(() => openRegistry(config));
 const bundle = await workflowBundle(config.production);
-const worker = await orExit(() => runWorker({ config, db, connection, workflowBundle: bundle, registry }));
+const requestKeys = createRequestKeys(db, config);
+const worker = await orExit(() =>
+  runWorker({ config, db, connection, workflowBundle: bundle, registry, requestKeys }),
+);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => worker.shutdown());
 console.log(`The worker takes runs from task queue ${config.taskQueue}.`);
 await worker.ended;
 registry.close();
+await requestKeys.close();
 await db.destroy();
 await connection.close();

@@ -1,5 +1,6 @@
 // Model keys that callers bring, and what becomes of them.
 import assert from 'node:assert/strict';
+import { sql } from 'kysely';
 import { createEncryption } from '../../db/encrypt.ts';
 import { findModelKey } from '../../db/model-keys.ts';
 import { llm } from '../blocks.ts';
@@ -44,14 +45,15 @@ describe('own model keys', () => {
   const lastKey = () => models.calls.at(-1)?.headers.authorization;
   const cost = async (executionId: string) =>
     (await weir.call('GET', `${flow}/jobs/${executionId}`, { key: acme.key })).body.cost;
+  /** All that is stored, row by row. */
   const everything = async () => {
-    const rows = [
-      await weir.db.selectFrom('run').selectAll().execute(),
-      await weir.db.selectFrom('block_run').selectAll().execute(),
-      await weir.db.selectFrom('model_key').selectAll().execute(),
-      await weir.db.selectFrom('audit_entry').selectAll().execute(),
-    ];
-    return JSON.stringify(rows);
+    const tables = await sql<{ name: string }>`
+      select format('%I', table_name) as name from information_schema.tables where table_schema = 'public'
+    `.execute(weir.db);
+    const rows = tables.rows.map(({ name }) =>
+      sql`select to_json(stored) as row from ${sql.raw(name)} stored`.execute(weir.db),
+    );
+    return JSON.stringify(await Promise.all(rows));
   };
 
   it('of the organization are used instead of the service’s, uncharged, from the next call on', async () => {
@@ -86,25 +88,41 @@ describe('own model keys', () => {
     assert.equal(lastKey(), `Bearer ${OWN}`);
   });
 
-  it('of a request are kept encrypted while the run lasts, and gone when it ends', async () => {
+  it('of a request are never stored: not while the run lasts, not after, not by the engine', async () => {
+    // What the service encrypts begins with the name of its key.
+    const encryptedIn = (stored: string) => stored.split('"test:').length;
+    const earlier = await everything();
     models.will(hang);
     const called = models.nextCall();
     const ended = execute(`demo=${SENT}`);
     const response = await called;
-    const stored = () =>
-      weir.db.selectFrom('run').select('model_keys').where('status', '=', 'started').executeTakeFirst();
-    assert.match((await stored())?.model_keys ?? '', /^[\w-]+:/);
-    assert.ok(!(await everything()).includes(SENT));
+    const during = await everything();
+    assert.match(during, /"model_key_providers":\["demo"\]/);
     answer('late')(response);
     const { executionId } = (await ended).body;
-    const run = await weir.db
-      .selectFrom('run')
-      .select('model_keys')
-      .where('execution_id', '=', executionId)
-      .executeTakeFirstOrThrow();
-    assert.equal(run.model_keys, null);
     const history = await weir.client.workflow.getHandle(executionId).fetchHistory();
-    assert.ok(!JSON.stringify(history).includes(SENT));
+    for (const stored of [during, await everything(), JSON.stringify(history)]) {
+      assert.ok(!stored.includes(SENT));
+    }
+    assert.equal(encryptedIn(during), encryptedIn(earlier));
+  });
+
+  it('of a request that no process has any more end the run with error, and no other key is used', async () => {
+    await setKey();
+    await weir.stopWorker();
+    const started = await weir.call('POST', `${flow}/jobs`, { key: acme.key, body: { message: '' } });
+    const { executionId } = started.body;
+    const asked = models.calls.length;
+    await weir.db
+      .updateTable('run')
+      .set({ model_key_providers: ['demo'] })
+      .where('execution_id', '=', executionId)
+      .execute();
+    await weir.startWorker();
+    const { body } = await weir.finish(flow, executionId, acme.key);
+    assert.deepEqual([body.status, body.failureReason], ['failed', 'error']);
+    assert.match(body.errorMessage, /key for demo .* is gone: .* Send the request again/);
+    assert.equal(models.calls.length, asked);
   });
 
   it('that the provider rejects end the run with byok_rejected, without being repeated anywhere', async () => {

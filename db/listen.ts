@@ -1,0 +1,42 @@
+// A connection of its own that hears what the database announces.
+import pg from 'pg';
+
+const RECONNECT_MS = 1_000;
+
+export type Listener = { close(): Promise<void> };
+
+/**
+ * Tells `hear` each payload announced on `channel`. A lost connection is opened again; what was announced meanwhile is
+ * not heard, and `opened` is told each time that hearing begins.
+ */
+export function listen(
+  databaseUrl: string,
+  channel: string,
+  hear: (payload: string) => void,
+  opened: () => void = () => undefined,
+): Listener {
+  let client: pg.Client | undefined;
+  let closed = false;
+
+  function open(): void {
+    if (closed) return;
+    const opening = new pg.Client({ connectionString: databaseUrl });
+    client = opening;
+    opening.on('notification', ({ payload }) => hear(payload ?? ''));
+    opening.on('end', () => setTimeout(open, RECONNECT_MS).unref());
+    opening.on('error', (error) => console.error(`Listening on ${channel} failed:`, error.message));
+    opening
+      .connect()
+      .then(() => opening.query(`listen ${channel}`))
+      .then(opened)
+      .catch(() => opening.end());
+  }
+  open();
+
+  return {
+    async close() {
+      closed = true;
+      await client?.end();
+    },
+  };
+}
