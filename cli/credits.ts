@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { Db } from '../db/connect.ts';
 import { grantCredits, MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
 import { type Answer, answering } from './answer.ts';
+import { audited } from './audited.ts';
 import * as check from './check-text.ts';
 import { getOrganization } from './find-by-path.ts';
 
@@ -22,10 +23,16 @@ export function addCreditCommands(program: Command): void {
 
 async function grant(db: Db, slug: string, microcredits: number, options: { key?: string }): Promise<Answer> {
   const { id } = await getOrganization(db, slug);
-  const result = await grantCredits(db, id, microcredits, `grant/${options.key ?? randomUUID()}`);
+  const key = options.key ?? randomUUID();
+  const details = { credits: microcredits / MICROCREDITS_PER_CREDIT, key };
+  const result = await audited(db, async (tx, record) => {
+    const grant = await grantCredits(tx, id, microcredits, `grant/${key}`);
+    if (grant.granted) await record({ organizationId: id, action: 'credits.grant', resourceId: id, details });
+    return grant;
+  });
   const balance = result.balanceMicrocredits / MICROCREDITS_PER_CREDIT;
   const what = result.granted
-    ? `Granted ${microcredits / MICROCREDITS_PER_CREDIT} credits to ${slug}`
+    ? `Granted ${details.credits} credits to ${slug}`
     : `A grant with this key was made before: nothing changed for ${slug}`;
   return {
     json: { organization: slug, granted: result.granted, balance },

@@ -24,10 +24,11 @@ export async function getProject(db: Db, path: string): Promise<ProjectRow> {
   return (await findProjectBySlug(db, id, project)) ?? unknown('project', path);
 }
 
-export async function getFlow(db: Db, path: string): Promise<FlowRow> {
+export async function getFlow(db: Db, path: string): Promise<FlowRow & { organizationId: string }> {
   const [organization, project, flow = ''] = splitPath(path, 'org/project/flow');
-  const { id } = await getProject(db, `${organization}/${project}`);
-  return (await findFlowBySlug(db, id, flow)) ?? unknown('flow', path);
+  const { id, organization_id: organizationId } = await getProject(db, `${organization}/${project}`);
+  const row = (await findFlowBySlug(db, id, flow)) ?? unknown('flow', path);
+  return { ...row, organizationId };
 }
 
 function unknown(kind: string, path: string): never {

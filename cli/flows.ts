@@ -1,11 +1,13 @@
 import { type Command, Option } from 'commander';
 import { formatFlowFile } from '../api/flow-definition.ts';
 import type { Db } from '../db/connect.ts';
-import { getVersion, listFlows, listVersions, publishVersion, setProductionVersion } from '../db/flows.ts';
+import { getVersion, listFlows, listVersions } from '../db/flows.ts';
 import { type Answer, answering, moment, table } from './answer.ts';
+import { audited } from './audited.ts';
 import * as check from './check-text.ts';
 import { getFlow, getProject } from './find-by-path.ts';
 import { importFlow } from './import-flow.ts';
+import { promoteFlow, publishFlow } from './publish-flow.ts';
 import { requireRunnable } from './require-runnable.ts';
 
 export function addFlowCommands(program: Command): void {
@@ -111,13 +113,13 @@ async function versions(db: Db, path: string): Promise<Answer> {
 async function publish(db: Db, path: string, options: { note: string }): Promise<Answer> {
   const flow = await getFlow(db, path);
   await requireRunnable(flow.draft);
-  const version = await publishVersion(db, flow.id, options.note);
+  const version = await audited(db, (tx, record) => publishFlow(tx, record, flow, options.note));
   return { json: { flow: path, version }, text: `Published version ${version} of ${path}.` };
 }
 
 async function setProduction(db: Db, path: string, version: number): Promise<Answer> {
   const flow = await getFlow(db, path);
-  await setProductionVersion(db, flow.id, version);
+  await audited(db, (tx, record) => promoteFlow(tx, record, flow, version));
   return {
     json: { flow: path, productionVersion: version },
     text: `Calls of ${path} run version ${version} now.`,

@@ -2,40 +2,39 @@ import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { type FlowFile, parseFlowFile } from '../api/flow-definition.ts';
 import type { Db } from '../db/connect.ts';
-import {
-  findFlowBySlug,
-  insertFlow,
-  publishVersion,
-  setProductionVersion,
-  updateDraft,
-} from '../db/flows.ts';
+import { findFlowBySlug, insertFlow, updateDraft } from '../db/flows.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { Answer } from './answer.ts';
+import { audited } from './audited.ts';
 import { getProject } from './find-by-path.ts';
+import { promoteFlow, publishFlow } from './publish-flow.ts';
 import { requireRunnable } from './require-runnable.ts';
 
 export type ImportOptions = { project: string; publish?: boolean; note: string; production?: boolean };
 
-/** Nothing is changed unless the whole file is right. */
+/** All of it is done, or nothing. */
 export async function importFlow(db: Db, source: string, options: ImportOptions): Promise<Answer> {
-  const project = await getProject(db, options.project);
+  const { id: projectId, organization_id: organizationId } = await getProject(db, options.project);
   const { slug, name, description = '', steps } = await readFlow(source);
   const path = `${options.project}/${slug}`;
-  const existing = await findFlowBySlug(db, project.id, slug);
-  if (existing) await updateDraft(db, existing.id, { steps }, { name, description });
-  const flow =
-    existing ??
-    (await insertFlow(db, { projectId: project.id, slug, name, description, definition: { steps } }));
-  const done = [existing ? `Replaced the draft of ${path}` : `Created flow ${path}`];
-  const publish = options.publish || options.production;
-  const version = publish ? await publishVersion(db, flow.id, options.note) : null;
+  const { created, version } = await audited(db, async (tx, record) => {
+    const existing = await findFlowBySlug(tx, projectId, slug);
+    if (existing) await updateDraft(tx, existing.id, { steps }, { name, description });
+    const { id } =
+      existing ?? (await insertFlow(tx, { projectId, slug, name, description, definition: { steps } }));
+    const action = existing ? 'flow.edit' : 'flow.create';
+    await record({ organizationId, action, resourceId: id, details: { slug, imported: true } });
+    const flow = { id, organizationId };
+    const publish = options.publish || options.production;
+    const version = publish ? await publishFlow(tx, record, flow, options.note) : null;
+    if (version !== null && options.production) await promoteFlow(tx, record, flow, version);
+    return { created: !existing, version };
+  });
+  const done = [created ? `Created flow ${path}` : `Replaced the draft of ${path}`];
   if (version !== null) done.push(`published it as version ${version}`);
-  if (version !== null && options.production) {
-    await setProductionVersion(db, flow.id, version);
-    done.push('made that the production version');
-  }
+  if (options.production) done.push('made that the production version');
   return {
-    json: { flow: path, created: !existing, version, production: options.production === true },
+    json: { flow: path, created, version, production: options.production === true },
     text: `${done.join(', ')}.`,
   };
 }

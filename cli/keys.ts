@@ -4,6 +4,7 @@ import { type ApiKeyRow, insertApiKey, listApiKeys, revokeApiKey } from '../db/a
 import type { Db } from '../db/connect.ts';
 import type { Environment } from '../db/schema.ts';
 import { type Answer, answering, moment, table } from './answer.ts';
+import { audited } from './audited.ts';
 import * as check from './check-text.ts';
 import { apiKeyPepper } from './environment.ts';
 import { getProject } from './find-by-path.ts';
@@ -37,14 +38,15 @@ async function create(
   options: { name: string; environment: Environment; expires?: Date },
 ): Promise<Answer> {
   const minted = mintApiKey(options.environment, apiKeyPepper());
-  const { id } = await getProject(db, path);
-  const row = await insertApiKey(db, {
-    projectId: id,
-    keyId: minted.keyId,
-    environment: options.environment,
-    name: options.name,
-    secretHmac: minted.secretHmac,
-    ...(options.expires && { expiresAt: options.expires }),
+  const { keyId, secretHmac } = minted;
+  const { environment, name, expires } = options;
+  const { id: projectId, organization_id: organizationId } = await getProject(db, path);
+  const row = await audited(db, async (tx, record) => {
+    const key = { projectId, keyId, environment, name, secretHmac, ...(expires && { expiresAt: expires }) };
+    const created = await insertApiKey(tx, key);
+    const details = { project_id: projectId, environment, name };
+    await record({ organizationId, action: 'api_key.create', resourceId: keyId, details });
+    return created;
   });
   return {
     json: { ...toJson(row), key: minted.plaintext },
@@ -71,8 +73,14 @@ async function list(db: Db, path: string): Promise<Answer> {
 }
 
 async function revoke(db: Db, path: string, keyId: string): Promise<Answer> {
-  const row = await revokeApiKey(db, (await getProject(db, path)).id, keyId);
-  return { json: toJson(row), text: `Revoked ${keyId}: it stops working within 30 seconds.` };
+  const { id: projectId, organization_id: organizationId } = await getProject(db, path);
+  const row = await audited(db, async (tx, record) => {
+    const revoked = await revokeApiKey(tx, projectId, keyId);
+    const details = { project_id: projectId };
+    await record({ organizationId, action: 'api_key.revoke', resourceId: keyId, details });
+    return revoked;
+  });
+  return { json: toJson(row), text: `Revoked ${keyId}: it stops working within 10 seconds.` };
 }
 
 function toJson(row: ApiKeyRow) {

@@ -5,6 +5,7 @@ import { insertMember, listMembers, type MemberRow } from '../db/memberships.ts'
 import type { Role } from '../db/schema.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { type Answer, answering, moment, table } from './answer.ts';
+import { audited } from './audited.ts';
 import { getOrganization } from './find-by-path.ts';
 
 const LISTED_MAX = 1_000;
@@ -25,7 +26,10 @@ async function add(db: Db, slug: string, userId: string, { role }: { role: Role 
   if (!userIdSchema.safeParse(userId).success)
     throw new ServiceError('VALIDATION_ERROR', `${JSON.stringify(userId)} is no user id.`);
   const { id: organizationId } = await getOrganization(db, slug);
-  const row = await insertMember(db, { organizationId, userId, role });
+  const row = await audited(db, async (tx, record) => {
+    await record({ organizationId, action: 'member.add', resourceId: userId, details: { role } });
+    return insertMember(tx, { organizationId, userId, role });
+  });
   return { json: toJson(row), text: `Added ${userId} to ${slug} as ${role}.` };
 }
 

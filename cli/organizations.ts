@@ -3,6 +3,7 @@ import type { Db } from '../db/connect.ts';
 import { MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
 import { insertOrganization, listOrganizations, type OrganizationRow } from '../db/organizations.ts';
 import { type Answer, answering, table } from './answer.ts';
+import { audited } from './audited.ts';
 import * as check from './check-text.ts';
 
 export function addOrganizationCommands(program: Command): void {
@@ -22,10 +23,16 @@ async function create(
   slug: string,
   options: { name?: string; description?: string },
 ): Promise<Answer> {
-  const row = await insertOrganization(db, {
-    slug,
-    name: options.name ?? slug,
-    description: options.description ?? '',
+  const details = { name: options.name ?? slug, slug, description: options.description ?? '' };
+  const row = await audited(db, async (tx, record) => {
+    const created = await insertOrganization(tx, details);
+    await record({
+      organizationId: created.id,
+      action: 'organization.create',
+      resourceId: created.id,
+      details,
+    });
+    return created;
   });
   return { json: toJson(row), text: `Created organization ${row.slug}.` };
 }

@@ -3,6 +3,7 @@ import type { Db } from '../db/connect.ts';
 import { listOrganizations } from '../db/organizations.ts';
 import { insertProject, listProjects, type ProjectRow } from '../db/projects.ts';
 import { type Answer, answering, table } from './answer.ts';
+import { audited } from './audited.ts';
 import * as check from './check-text.ts';
 import { getOrganization } from './find-by-path.ts';
 
@@ -29,12 +30,12 @@ async function create(
   { organization, slug }: ProjectPath,
   options: { name?: string; description?: string },
 ): Promise<Answer> {
-  const { id } = await getOrganization(db, organization);
-  const row = await insertProject(db, {
-    organizationId: id,
-    slug,
-    name: options.name ?? slug,
-    description: options.description ?? '',
+  const { id: organizationId } = await getOrganization(db, organization);
+  const details = { name: options.name ?? slug, slug, description: options.description ?? '' };
+  const row = await audited(db, async (tx, record) => {
+    const created = await insertProject(tx, { organizationId, ...details });
+    await record({ organizationId, action: 'project.create', resourceId: created.id, details });
+    return created;
   });
   return { json: toJson(organization, row), text: `Created project ${organization}/${slug}.` };
 }

@@ -1,7 +1,7 @@
 // API keys are looked up by key id; secrets are stored as HMACs (spec: "API key format").
 import { sql } from 'kysely';
 import { ServiceError } from '../flow/errors.ts';
-import type { Db, Tx } from './connect.ts';
+import { type Db, inTransaction, type Tx } from './connect.ts';
 import type { Environment } from './schema.ts';
 
 /** Keys of one project that are neither revoked nor expired. */
@@ -32,9 +32,9 @@ export type NewApiKey = {
   createdBy?: string;
 };
 
-/** Throws NOT_FOUND for an unknown project, CONFLICT when it has ten active keys. Outside a transaction opens its own. */
+/** Throws NOT_FOUND for an unknown project, CONFLICT when it has ten active keys. */
 export function insertApiKey(db: Db | Tx, key: NewApiKey) {
-  return db.isTransaction ? insertInto(db as Tx, key) : db.transaction().execute((tx) => insertInto(tx, key));
+  return inTransaction(db, (tx) => insertInto(tx, key));
 }
 export type ApiKeyRow = Awaited<ReturnType<typeof insertApiKey>>;
 

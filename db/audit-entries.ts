@@ -5,7 +5,7 @@ import type { Db, Tx } from './connect.ts';
 
 export type NewAuditEntry = {
   organizationId: string;
-  /** A user id, or `api_key/{key_id}`. */
+  /** A user id, `api_key/{key_id}` or `operator`. */
   actor: string;
   /** `resource.verb`, such as `api_key.revoke`. */
   action: string;

@@ -6,6 +6,11 @@ import type { Schema } from './schema.ts';
 export type Db = Kysely<Schema>;
 export type Tx = Transaction<Schema>;
 
+/** For what is done in one transaction: that of the caller, or one of its own. */
+export function inTransaction<T>(db: Db | Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return db.isTransaction ? work(db as Tx) : db.transaction().execute(work);
+}
+
 const BIGINT_OID = 20;
 
 /** No query of the service takes that long unless the database hangs: its caller is told instead of waiting with it. */

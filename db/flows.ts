@@ -2,7 +2,7 @@
 import { type NotNull, sql } from 'kysely';
 import type { FlowDefinition } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
-import type { Db, Tx } from './connect.ts';
+import { type Db, inTransaction, type Tx } from './connect.ts';
 
 const COLUMNS = [
   'id',
@@ -174,11 +174,6 @@ export function findVersionById(db: Db | Tx, flowId: string, versionId: string) 
     .where('version', 'is not', null)
     .$narrowType<{ version: NotNull }>()
     .executeTakeFirst();
-}
-
-/** The caller's transaction, or one of its own. */
-function inTransaction<T>(db: Db | Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
-  return db.isTransaction ? work(db as Tx) : db.transaction().execute(work);
 }
 
 function unknownFlow(): ServiceError {

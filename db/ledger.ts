@@ -1,5 +1,5 @@
 import { ServiceError } from '../flow/errors.ts';
-import type { Db, Tx } from './connect.ts';
+import { type Db, inTransaction, type Tx } from './connect.ts';
 
 export const MICROCREDITS_PER_CREDIT = 1_000_000;
 
@@ -7,16 +7,16 @@ export type Grant = { granted: boolean; balanceMicrocredits: number };
 
 /**
  * Adds `microcredits` (a positive integer) to an organization's balance, once per `entryKey`: a repeated grant is
- * answered with `granted: false` and the balance as it is. Opens a transaction of its own. Throws NOT_FOUND, and
+ * answered with `granted: false` and the balance as it is. Throws NOT_FOUND, and
  * VALIDATION_ERROR for an amount that is not a positive integer or would make the balance inexact.
  */
 export function grantCredits(
-  db: Db,
+  db: Db | Tx,
   organizationId: string,
   microcredits: number,
   entryKey: string,
 ): Promise<Grant> {
-  return db.transaction().execute(async (tx) => {
+  return inTransaction(db, async (tx) => {
     const organization = await tx
       .selectFrom('organization')
       .select('balance_microcredits')

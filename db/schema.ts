@@ -213,7 +213,7 @@ export interface ModelKeyTable {
 export interface AuditEntryTable {
   id: Generated<number>;
   organization_id: string;
-  /** A user id, or `api_key/{key_id}`. */
+  /** A user id, `api_key/{key_id}` or `operator`. */
   actor: string;
   /** `resource.verb`. */
   action: string;

@@ -182,6 +182,52 @@ describe('weir', () => {
     });
   });
 
+  describe('the audit log', () => {
+    it('has one entry for each write, by the operator, and none for what was refused or changed nothing', async () => {
+      const example = path.join(ROOT, 'examples/parallel.yaml');
+      const { id } = await succeedJson('org', 'create', 'audited');
+      await succeed('project', 'create', 'audited/main');
+      await fail(1, weir('project', 'create', 'audited/main'));
+      const { keyId } = await succeedJson('key', 'create', 'audited/main', '--name', 'x');
+      await succeed('key', 'revoke', 'audited/main', keyId);
+      await succeed('member', 'add', 'audited', 'ada', '--role', 'owner');
+      await fail(1, weir('member', 'add', 'audited', 'ada'));
+      const grant = ['credits', 'grant', 'audited', '12.5', '--key', 'invoice-1'];
+      await succeed(...grant);
+      await succeed(...grant);
+      await succeed('flow', 'import', example, '--project', 'audited/main', '--production');
+      await succeed('flow', 'import', example, '--project', 'audited/main');
+      await succeed('flow', 'publish', 'audited/main/parallel', '--note', 'second');
+      await fail(1, weir('flow', 'set-production', 'audited/main/parallel', '9'));
+      await succeed('flow', 'set-production', 'audited/main/parallel', '2');
+      const entries = await database.db
+        .selectFrom('audit_entry')
+        .select(['actor', 'action', 'details'])
+        .where('organization_id', '=', id)
+        .orderBy('id')
+        .execute();
+      assert.deepEqual(
+        entries.map(({ action }) => action),
+        [
+          'organization.create',
+          'project.create',
+          'api_key.create',
+          'api_key.revoke',
+          'member.add',
+          'credits.grant',
+          'flow.create',
+          'flow.publish',
+          'flow.set_production',
+          'flow.edit',
+          'flow.publish',
+          'flow.set_production',
+        ],
+      );
+      for (const { actor } of entries) assert.equal(actor, 'operator');
+      assert.deepEqual(entries.at(-1)?.details, { version: 2 });
+    });
+  });
+
   describe('runs', () => {
     const executionId = randomUUID();
     before(async () => {
