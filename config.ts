@@ -78,6 +78,11 @@ const environment = z.object({
   WEIR_WEBHOOK_CONCURRENCY: count.default(500),
   /** Path of a PEM file: authorities of receivers' certificates, beside those that Node.js knows. */
   WEIR_WEBHOOK_CA_FILE: z.string().optional(),
+  /** `http://[user:password@]host:port` of the proxy that webhooks go through. */
+  WEIR_EGRESS_PROXY: z
+    .url({ protocol: /^http$/ })
+    .transform((url) => new URL(url))
+    .optional(),
   /** Path of a JSON file merged over models/models.json. */
   WEIR_MODELS_FILE: z.string().optional(),
   /** Where a JSON file is fetched from that is merged over both. */
@@ -140,6 +145,7 @@ export type Config = {
   modelConcurrency: number;
   webhookConcurrency: number;
   webhookCaFile: string | undefined;
+  egressProxy: URL | undefined;
   modelsFile: string | undefined;
   modelsUrl: string | undefined;
   modelsRefreshMinutes: number;
@@ -180,6 +186,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     modelConcurrency: values.WEIR_MODEL_CONCURRENCY,
     webhookConcurrency: values.WEIR_WEBHOOK_CONCURRENCY,
     webhookCaFile: values.WEIR_WEBHOOK_CA_FILE,
+    egressProxy: values.WEIR_EGRESS_PROXY,
     modelsFile: values.WEIR_MODELS_FILE,
     modelsUrl: values.WEIR_MODELS_URL,
     modelsRefreshMinutes: values.WEIR_MODELS_REFRESH,

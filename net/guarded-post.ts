@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { isIP, type TcpSocketConnectOpts } from 'node:net';
 import { type ConnectionOptions, connect, getCACertificates, type TLSSocket } from 'node:tls';
+import { connectThrough } from './egress-proxy.ts';
 import type { DialTarget, ResolvePublic } from './resolve-public.ts';
 
 /** Looking the host up, TCP and TLS together. */
@@ -33,17 +34,19 @@ export type GuardedPost = (
 
 /**
  * A function that sends one POST on a connection of its own, to an address that was checked just before. Redirects are
- * not followed, no environment proxy is used, certificates are always verified, against `ca` (PEM) too where given.
+ * not followed, no proxy but `proxy` is used, certificates are always verified, against `ca` (PEM) too where given.
  * Throws DestinationBlocked or NoAnswer.
  */
 export function createGuardedPost({
   resolvePublic,
   ca,
+  proxy,
   connectTimeoutMs = CONNECT_TIMEOUT_MS,
   totalTimeoutMs = TOTAL_TIMEOUT_MS,
 }: {
   resolvePublic: ResolvePublic;
   ca?: string | undefined;
+  proxy?: URL | undefined;
   connectTimeoutMs?: number;
   totalTimeoutMs?: number;
 }): GuardedPost {
@@ -58,7 +61,7 @@ export function createGuardedPost({
     const { targets } = resolution;
     let socket: TLSSocket | undefined;
     try {
-      socket = await openSocket(url, targets, authorities, connecting);
+      socket = await openSocket(url, targets, { ca: authorities, proxy }, connecting);
       const answer = await send(socket, url, headers, body, waiting);
       return { status: answer.statusCode ?? 0, body: await readStart(answer) };
     } catch (error) {
@@ -73,11 +76,12 @@ export function createGuardedPost({
 /** Dials the checked addresses and no others; the host's name stays the one that the certificate is for. */
 async function openSocket(
   url: URL,
-  [first, ...others]: [DialTarget, ...DialTarget[]],
-  ca: string[] | undefined,
+  targets: [DialTarget, ...DialTarget[]],
+  { ca, proxy }: { ca: string[] | undefined; proxy: URL | undefined },
   signal: AbortSignal,
 ): Promise<TLSSocket> {
   const isName = isIP(url.hostname.replace(/^\[(.*)\]$/, '$1')) === 0;
+  const [first] = targets;
   const options: ConnectionOptions & Pick<TcpSocketConnectOpts, 'autoSelectFamilyAttemptTimeout'> = {
     host: isName ? url.hostname : first.address,
     port: first.port,
@@ -85,19 +89,20 @@ async function openSocket(
     lookup: (_hostname, _options, callback) =>
       callback(
         null,
-        [first, ...others].map(({ address, family }) => ({ address, family })),
+        targets.map(({ address, family }) => ({ address, family })),
       ),
     autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
     ...(isName && { servername: url.hostname }),
     ...(ca && { ca }),
     ALPNProtocols: ['http/1.1'],
   };
-  const socket = connect(options);
+  let socket: TLSSocket | undefined;
   try {
+    socket = connect({ ...options, ...(proxy && { socket: await connectThrough(proxy, targets, signal) }) });
     await once(socket, 'secureConnect', { signal });
     return socket;
   } catch (error) {
-    socket.on('error', () => undefined).destroy();
+    socket?.on('error', () => undefined).destroy();
     throw signal.aborted ? new Error('the connection took too long') : error;
   }
 }

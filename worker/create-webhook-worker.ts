@@ -37,6 +37,7 @@ export function createWebhookWorker({
       post: createGuardedPost({
         resolvePublic: createResolvePublic({ dialMap: config.dialMap }),
         ca: config.webhookCaFile && readFileSync(config.webhookCaFile, 'utf8'),
+        proxy: config.egressProxy,
       }),
       gate: createDestinationGate(config.webhookConcurrency),
     }),

@@ -1,0 +1,45 @@
+// The way out through an HTTP proxy (RFC 9110, CONNECT), for machines that have no other.
+import { once } from 'node:events';
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import type { Socket } from 'node:net';
+import type { DialTarget } from './resolve-public.ts';
+
+/**
+ * A connection to the first of the checked addresses that `proxy` (`http://[user:password@]host:port`) reaches. It is
+ * asked for addresses, not names: another look-up could lead elsewhere. Errors do not tell where the proxy is.
+ */
+export async function connectThrough(
+  proxy: URL,
+  targets: [DialTarget, ...DialTarget[]],
+  signal: AbortSignal,
+): Promise<Socket> {
+  let status: number | undefined;
+  for (const target of targets) {
+    const asking = ask(proxy, target, signal);
+    const [answer, socket] = await once(asking, 'connect').catch(() => {
+      throw new Error('the egress proxy does not answer');
+    });
+    status = (answer as IncomingMessage).statusCode ?? 0;
+    if (status >= 200 && status < 300) return socket;
+    socket.destroy();
+  }
+  throw new Error(`the egress proxy refused it with status ${status}`);
+}
+
+function ask(proxy: URL, { address, family, port }: DialTarget, signal: AbortSignal): ClientRequest {
+  const authority = `${family === 6 ? `[${address}]` : address}:${port}`;
+  const { hostname, username, password } = proxy;
+  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return request({
+    host: hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: proxy.port || 80,
+    method: 'CONNECT',
+    path: authority,
+    headers: {
+      host: authority,
+      ...(username !== '' && { 'proxy-authorization': `Basic ${btoa(credentials)}` }),
+    },
+    agent: false,
+    signal,
+  }).end();
+}
