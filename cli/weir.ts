@@ -10,6 +10,7 @@ import { addOrganizationCommands } from './organizations.ts';
 import { addProjectCommands } from './projects.ts';
 import { addRunCommand } from './run.ts';
 import { addRunsCommands } from './runs.ts';
+import { addSecretsCommands } from './secrets.ts';
 import { addTokenCommand } from './token.ts';
 
 const USAGE_ERROR = 2;
@@ -26,6 +27,7 @@ addRunCommand(program);
 addRunsCommands(program);
 addCreditCommands(program);
 addListenCommand(program);
+addSecretsCommands(program);
 addTokenCommand(program);
 completeLeaves(program);
 

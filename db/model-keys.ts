@@ -54,6 +54,25 @@ export async function deleteModelKey(tx: Tx, organizationId: string, provider: s
   return numDeletedRows > 0n;
 }
 
+/** Encrypts every key under the newest one of the service; answers how many. */
+export async function reencryptModelKeys(tx: Tx, encryption: Encryption): Promise<number> {
+  const rows = await tx
+    .selectFrom('model_key')
+    .select(['organization_id', 'provider', 'secret'])
+    .forUpdate()
+    .execute();
+  for (const { organization_id, provider, secret } of rows) {
+    const owner = ownerOf(organization_id, provider);
+    await tx
+      .updateTable('model_key')
+      .set({ secret: encryption.encrypt(encryption.decrypt(secret, owner), owner) })
+      .where('organization_id', '=', organization_id)
+      .where('provider', '=', provider)
+      .execute();
+  }
+  return rows.length;
+}
+
 /**
  * Whether the run's request brought a key for the provider (`sent`), else the key of its organization. Throws CANCELLED
  * for a run that its caller cancelled.

@@ -73,6 +73,23 @@ export function rotateSigningSecret(
   });
 }
 
+/** Encrypts every organization's secret under the newest key; answers how many. A previous one whose grace is over goes. */
+export async function reencryptSigningSecrets(tx: Tx, encryption: Encryption): Promise<number> {
+  const ids = await tx.selectFrom('webhook_secret').select('organization_id').forUpdate().execute();
+  for (const { organization_id } of ids) {
+    const { version, current, previous } = await getSigningSecret(tx, encryption, organization_id);
+    await tx
+      .updateTable('webhook_secret')
+      .set({
+        current_secret: encryption.encrypt(current, ownerOf(organization_id, version)),
+        previous_secret: previous && encryption.encrypt(previous, ownerOf(organization_id, version - 1)),
+      })
+      .where('organization_id', '=', organization_id)
+      .execute();
+  }
+  return ids.length;
+}
+
 async function insertFirst(
   db: Db | Tx,
   encryption: Encryption,

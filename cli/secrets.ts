@@ -1,0 +1,30 @@
+import type { Command } from 'commander';
+import type { Db } from '../db/connect.ts';
+import { createEncryption } from '../db/encrypt.ts';
+import { reencryptModelKeys } from '../db/model-keys.ts';
+import { reencryptSigningSecrets } from '../db/webhook-secrets.ts';
+import { type Answer, answering } from './answer.ts';
+import { secretsKeys } from './environment.ts';
+
+export function addSecretsCommands(program: Command): void {
+  program
+    .command('secrets')
+    .description('what is stored encrypted under WEIR_SECRETS_KEYS')
+    .command('reencrypt')
+    .description('encrypt all of it under the first key, after which the others are not needed')
+    .action(answering(reencrypt));
+}
+
+async function reencrypt(db: Db): Promise<Answer> {
+  const keys = secretsKeys();
+  const encryption = createEncryption(keys);
+  const done = await db.transaction().execute(async (tx) => ({
+    key: keys[0].id,
+    signingSecrets: await reencryptSigningSecrets(tx, encryption),
+    modelKeys: await reencryptModelKeys(tx, encryption),
+  }));
+  return {
+    json: done,
+    text: `Under ${done.key} now: ${done.signingSecrets} signing secrets, ${done.modelKeys} model keys.`,
+  };
+}

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { json } from 'node:stream/consumers';
+import { fail, useCli, weirIn } from './cli-harness.ts';
+
+describe('weir', () => {
+  const { cli, weir, succeed } = useCli();
+
+  describe('run', () => {
+    const block = (key: string) => ({
+      step_id: key,
+      key,
+      name: key.toUpperCase(),
+      status: 'completed',
+      attempts: 1,
+      model: null,
+      usage: { promptTokens: 1, completionTokens: 2, cost: 0.5, ms: 9 },
+    });
+    const requests: { method?: string; url?: string; authorization?: string; body?: unknown }[] = [];
+    let answers: { status: number; body: unknown }[] = [];
+    const server = createServer(async (request: IncomingMessage, response) => {
+      requests.push({
+        method: request.method,
+        url: request.url,
+        authorization: request.headers.authorization,
+        ...(request.method === 'POST' && { body: await json(request) }),
+      });
+      const { status, body } = answers.shift() ?? { status: 500, body: 'no more answers' };
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    });
+    before(async () => {
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const { port } = server.address() as AddressInfo;
+      const local = { WEIR_URL: `http://127.0.0.1:${port}`, WEIR_API_KEY: 'weir_live_local' };
+      await writeFile(
+        path.join(cli.folder, 'env.json'),
+        JSON.stringify({ ...local, DATABASE_URL: cli.database.url }),
+      );
+    });
+    beforeEach(() => requests.splice(0));
+    after(() => server.close());
+
+    const start = { status: 202, body: { executionId: 'id', status: 'started', flowId: 'f', blockCount: 2 } };
+    const state = { durationMs: 20, cost: 1, blocks: [block('a'), block('b')] };
+
+    it('starts a run with the local key and follows it through an outage, each block once', async () => {
+      answers = [
+        start,
+        { status: 200, body: { ...state, status: 'started', blocks: [block('a')] } },
+        { status: 503, body: { detail: { code: 'ENGINE_UNAVAILABLE', message: 'away' } } },
+        { status: 200, body: { ...state, status: 'completed', result: { answer: 42 } } },
+      ];
+      const out = await succeed(
+        'run',
+        'o/p/f',
+        '--message',
+        'hi',
+        '--parameters',
+        '{"a":1}',
+        '--version',
+        '3',
+        '--follow',
+      );
+      assert.deepEqual(out.split('\n').slice(0, 4), [
+        'Started id.',
+        'completed a (A) 9 ms, 3 tokens, 0.5 credits',
+        'completed b (B) 9 ms, 3 tokens, 0.5 credits',
+        'Completed in 20 ms, 1 credits:',
+      ]);
+      assert.deepEqual(requests[0], {
+        method: 'POST',
+        url: '/api/v1/seq/o/p/f/v3/jobs',
+        authorization: 'Bearer weir_live_local',
+        body: { message: 'hi', parameters: { a: 1 } },
+      });
+      assert.equal(requests[3]?.url, '/api/v1/seq/o/p/f/v3/jobs/id');
+    });
+
+    it('ends with 1 when the run fails, and prints nothing but its state as JSON', async () => {
+      answers = [start, { status: 200, body: { ...state, status: 'failed', errorMessage: 'broken' } }];
+      const { code, stdout } = await weir('run', 'o/p/f', '--message', 'hi', '--follow', '--json');
+      assert.equal(code, 1);
+      assert.equal(JSON.parse(stdout).errorMessage, 'broken');
+    });
+
+    it('says what the API refused', async () => {
+      answers = [
+        { status: 404, body: { detail: { code: 'FLOW_NOT_FOUND', message: 'There is no such flow.' } } },
+      ];
+      const stderr = await fail(1, weir('run', 'o/p/f', '--message', 'hi'));
+      assert.equal(stderr, 'There is no such flow. (FLOW_NOT_FOUND)\n');
+      assert.match(
+        await fail(2, weir('run', 'o/p/f', '--message', 'hi', '--parameters', '[1]')),
+        /JSON object/,
+      );
+    });
+
+    it('never sends the local key to a service named in WEIR_URL', async () => {
+      const elsewhere = { ...cli.env, WEIR_URL: 'http://127.0.0.1:9' };
+      const stderr = await fail(1, weirIn(elsewhere, ['run', 'o/p/f', '--message', 'hi']));
+      assert.match(stderr, /^WEIR_API_KEY is not set/);
+    });
+  });
+});

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import { fail, ROOT, useCli } from './cli-harness.ts';
+
+describe('weir', () => {
+  const { cli, weir, succeed, succeedJson } = useCli();
+
+  describe('runs', () => {
+    const executionId = randomUUID();
+    before(async () => {
+      await succeed(
+        'flow',
+        'import',
+        path.join(ROOT, 'examples/code.yaml'),
+        '--project',
+        'acme/main',
+        '--production',
+      );
+      const version = await cli.database.db
+        .selectFrom('flow_version')
+        .innerJoin('flow', 'flow.id', 'flow_version.flow_id')
+        .innerJoin('project', 'project.id', 'flow.project_id')
+        .select(['flow_version.id', 'flow.id as flow_id', 'flow.project_id', 'project.organization_id'])
+        .where('flow.slug', '=', 'code')
+        .executeTakeFirstOrThrow();
+      await cli.database.db
+        .insertInto('run')
+        .values({
+          execution_id: executionId,
+          organization_id: version.organization_id,
+          project_id: version.project_id,
+          flow_id: version.flow_id,
+          flow_version_id: version.id,
+          mode: 'execute',
+          environment: 'live',
+          status: 'completed',
+          input: JSON.stringify({ message: 'two lines', parameters: {}, block_overrides: {} }),
+          result: JSON.stringify({ ref: 'total' }),
+          started_at: new Date(Date.UTC(2026, 0, 1)),
+          finished_at: new Date(Date.UTC(2026, 0, 1, 0, 0, 2)),
+        })
+        .execute();
+      for (const [index, block] of ['parse', 'total'].entries())
+        await cli.database.db
+          .insertInto('block_run')
+          .values({
+            execution_id: executionId,
+            block_key: block,
+            step_id: block,
+            name: `Block \u001b[31m${block}`,
+            processor_type: 'code',
+            status: 'completed',
+            input: JSON.stringify({ ref: index === 0 ? '$message' : 'parse' }),
+            output: JSON.stringify({ from: block }),
+            prompt_tokens: 30,
+            completion_tokens: 12,
+            cost_microcredits: 1500,
+            latency_ms: 7,
+            attempts: 2,
+            started_at: new Date(Date.UTC(2026, 0, 1, 0, 0, index)),
+            finished_at: new Date(Date.UTC(2026, 0, 1, 0, 0, index + 1)),
+          })
+          .execute();
+    });
+
+    it('lists runs by organization, project, flow and status', async () => {
+      const [run] = await succeedJson('runs', 'list', 'acme/main/code', '--status', 'completed');
+      assert.equal(run.executionId, executionId);
+      assert.equal(run.durationMs, 2000);
+      assert.equal(run.cost, 0.003);
+      assert.match(
+        await succeed('runs', 'list'),
+        new RegExp(`${executionId} +acme/main/code +1 +execute +completed`),
+      );
+      assert.deepEqual(await succeedJson('runs', 'list', 'acme/main/code', '--status', 'failed'), []);
+      assert.match(await fail(1, weir('runs', 'list', 'acme/mian')), /no project acme\/mian/);
+    });
+
+    it('asks for the cancellation of a run that has not ended', async () => {
+      const asked = async () =>
+        (
+          await cli.database.db
+            .selectFrom('run')
+            .select('cancel_requested_at')
+            .where('execution_id', '=', executionId)
+            .executeTakeFirstOrThrow()
+        ).cancel_requested_at;
+      const setStatus = (status: 'started' | 'completed') =>
+        cli.database.db.updateTable('run').set({ status }).where('execution_id', '=', executionId).execute();
+      assert.equal((await succeedJson('runs', 'cancel', executionId)).status, 'completed');
+      assert.equal(await asked(), null);
+      await setStatus('started');
+      await succeed('runs', 'cancel', executionId);
+      assert.notEqual(await asked(), null);
+      await setStatus('completed');
+      await fail(1, weir('runs', 'cancel', randomUUID()));
+    });
+
+    it('shows a run with its blocks, and with --full what went in and came out', async () => {
+      const shown = await succeed('runs', 'show', executionId);
+      assert.match(shown, /^total +Block .* +completed +7 +42 +0\.0015 +2$/m);
+      assert.match(shown, /^Result: \{"from":"total"\}$/m);
+      assert.equal(shown.includes('\u001b'), false);
+      const full = await succeedJson('runs', 'show', executionId, '--full');
+      assert.deepEqual(
+        full.blocks.map((block: { input: unknown; output: unknown }) => [block.input, block.output]),
+        [
+          ['two lines', { from: 'parse' }],
+          [{ from: 'parse' }, { from: 'total' }],
+        ],
+      );
+      assert.match(await fail(1, weir('runs', 'show', randomUUID())), /There is no run/);
+      assert.match(await fail(1, weir('runs', 'show', 'x')), /There is no run x/);
+    });
+  });
+});
