@@ -24,10 +24,9 @@ type Caller = { user: UserPrincipal; requestId: string };
 
 function serveMcp(deps: ApiDeps): ApiMiddleware {
   const { url } = deps.config.mcp;
-  const handler = createMcpHandler(
-    ({ authInfo }) => createMcpServer({ deps, ...(authInfo?.extra as Caller) }),
-    // The tools do not change while the process runs: there is nothing to subscribe to.
-    { maxSubscriptions: 0 },
+  // The tools do not change while the process runs: a subscription is acknowledged for nothing, and ends.
+  const handler = createMcpHandler(({ authInfo }) =>
+    createMcpServer({ deps, ...(authInfo?.extra as Caller) }),
   );
   return async function serveMcp(ctx) {
     const { user, requestId } = ctx.state;
@@ -48,6 +47,8 @@ function serveMcp(deps: ApiDeps): ApiMiddleware {
       },
     );
     if (response.status === 500) throw new Error(`The MCP handler failed: ${await response.text()}`);
+    // Whether the connection stays open is not the protocol's to say: a process that stops closes it.
+    response.headers.delete('connection');
     for (const [name, value] of response.headers) ctx.set(name, value);
     ctx.body = response.body && Readable.fromWeb(response.body as ReadableStream);
     ctx.status = response.status;

@@ -1,5 +1,7 @@
 // As much of a browser as signing in takes: cookies, redirects up to a foreign address, and one form at a time.
 
+/** Of a user at the embedded identity provider. */
+export type Account = { email: string; password: string };
 export type Page = { url: string; status: number; text: string };
 
 export type Browser = {
@@ -50,4 +52,11 @@ export function createBrowser(origin: string): Browser {
       });
     },
   };
+}
+
+/** Signs the user in, where asked to, and consents; answers the URL that the client is returned to with. */
+export async function consent(browser: Browser, url: string, account: Account): Promise<string> {
+  const page = await browser.open(url);
+  if (page.text.includes('<h1>Sign in</h1>')) await browser.submit('/login', account);
+  return (await browser.submit('/confirm')).url;
 }

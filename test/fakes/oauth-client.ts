@@ -1,6 +1,6 @@
 // What an assistant keeps to sign its user in by OAuth; the user's browser is a fake.
 import type { OAuthClientProvider } from '@modelcontextprotocol/client';
-import { createBrowser } from './browser.ts';
+import { type Account, consent, createBrowser } from './browser.ts';
 
 const CALLBACK = 'http://127.0.0.1:1/callback';
 
@@ -9,7 +9,7 @@ export type OAuthClient = {
   /** Where the user was last sent to. */
   sentTo(): URL;
   /** Signs the user in, where asked to, and consents; answers what the browser returns to the client with. */
-  consent(email: string, password: string): Promise<URLSearchParams>;
+  consent(account: Account): Promise<URLSearchParams>;
 };
 
 /** A client that registers itself; the user allows it `scope` alone, whatever it asks for at first. */
@@ -52,10 +52,6 @@ export function createOAuthClient(issuer: string, scope?: string): OAuthClient {
   return {
     provider,
     sentTo: () => sentTo as URL,
-    async consent(email, password) {
-      const page = await browser.open(kept.url as string);
-      if (page.text.includes('<h1>Sign in</h1>')) await browser.submit('/login', { email, password });
-      return new URL((await browser.submit('/confirm')).url).searchParams;
-    },
+    consent: async (account) => new URL(await consent(browser, kept.url as string, account)).searchParams,
   };
 }
