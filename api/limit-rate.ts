@@ -1,8 +1,12 @@
 // Rate limits per API key, its organization, and user, and the RateLimit-* fields (spec: 429 rate limited).
+import { setTimeout } from 'node:timers/promises';
 import { takeRequest } from '../db/rate-limits.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { ApiDeps, ApiMiddleware } from './context.ts';
 import { rateLimitSubject } from './principal.ts';
+
+/** It takes a millisecond: a database that hangs is not waited for twice, here and where it is needed. */
+const COUNT_TIMEOUT_MS = 2_000;
 
 /**
  * Counts the request, or answers 429. Every answer after it carries the state of the quota that has least left. While
@@ -23,7 +27,7 @@ export function limitRate({ config, db }: ApiDeps): ApiMiddleware {
               perMinute: config.rateLimitPerOrganization,
             },
           ];
-    const states = await takeRequest(db, quotas).catch((error: unknown) => {
+    const states = await inTime(takeRequest(db, quotas)).catch((error: unknown) => {
       console.error(`Request ${ctx.state.requestId} is not counted: ${error}`);
       return [];
     });
@@ -45,4 +49,12 @@ export function limitRate({ config, db }: ApiDeps): ApiMiddleware {
     }
     await next();
   };
+}
+
+function inTime<T>(counting: Promise<T>): Promise<T> {
+  const done = new AbortController();
+  const late = setTimeout(COUNT_TIMEOUT_MS, undefined, { signal: done.signal }).then(() => {
+    throw new Error(`the database took over ${COUNT_TIMEOUT_MS} ms`);
+  });
+  return Promise.race([counting, late]).finally(() => done.abort());
 }

@@ -134,6 +134,14 @@ describe('rate limits', () => {
     }
   });
 
+  it('do not wait for a database that hangs while it counts', async () => {
+    await weir.db.transaction().execute(async (tx) => {
+      await sql`lock table rate_limit in access exclusive mode`.execute(tx);
+      const answer = await start();
+      assert.deepEqual([answer.status, ...fields(answer)], [202, null, null, null]);
+    });
+  });
+
   it('are off at 0', async () => {
     const off = await startApiProcess(weir, {
       WEIR_RATE_LIMIT_PER_KEY: '0',
