@@ -141,6 +141,15 @@ describe('management', () => {
       assert.equal(answers.filter(({ status }) => status === 409).length, 1);
     });
 
+    it('have no user_id that no path can name, which nobody could remove', async () => {
+      for (const user_id of ['.', '..'])
+        assert.deepEqual(code(await call('POST', path(), { user_id, role: 'member' })), [
+          422,
+          'VALIDATION_ERROR',
+        ]);
+      assert.equal((await call('POST', path(), { user_id: '...', role: 'member' })).status, 201);
+    });
+
     it('do not let an admin change an owner', async () => {
       const mine = `${path()}/${acme.users.owner}`;
       assert.equal((await call('DELETE', mine, undefined, acme.token.admin)).status, 403);
