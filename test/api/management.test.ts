@@ -343,6 +343,19 @@ describe('management', () => {
       assert.ok(!JSON.stringify(seen).includes(writes[2]?.body.key));
     });
 
+    it('has one entry of an organization that several delete at once, and 404 for all but one', async () => {
+      const answers = await Promise.all(
+        Array.from({ length: 4 }, () => call('DELETE', `/organizations/${acme.organizationId}`)),
+      );
+      assert.deepEqual(answers.map(({ status }) => status).sort(), [204, 404, 404, 404]);
+      const entries = await weir.db
+        .selectFrom('audit_entry')
+        .select('action')
+        .where('organization_id', '=', acme.organizationId)
+        .execute();
+      assert.deepEqual(entries, [{ action: 'organization.delete' }]);
+    });
+
     it('has nothing of what was refused', async () => {
       await call('DELETE', `/organizations/${acme.organizationId}/members/${acme.users.owner}`);
       await call('POST', '/projects', { name: 'P', slug: 'project', organization_id: acme.organizationId });
