@@ -72,7 +72,7 @@ async function list(db: Db, path: string): Promise<Answer> {
 
 async function revoke(db: Db, path: string, keyId: string): Promise<Answer> {
   const row = await revokeApiKey(db, (await getProject(db, path)).id, keyId);
-  return { json: toJson(row), text: `Revoked ${keyId}: it stops working within 30 seconds.` };
+  return { json: toJson(row), text: `Revoked ${keyId}: it stops working within 10 seconds.` };
 }
 
 function toJson(row: ApiKeyRow) {
