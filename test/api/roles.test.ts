@@ -240,6 +240,12 @@ describe('roles', () => {
         ({ action }: { action: string }) => action === 'webhook_secret.rotate',
       );
       assert.equal(rotated.actor, `api_key/${made.body.keyId}`);
+      await send(
+        `delete ${O}/:org_id/members/:member_user_id`,
+        parameters(about, { member_user_id: about.users.admin }),
+        about.token.owner,
+      );
+      assert.equal((await rotate()).status, 403);
       assert.equal((await send(`get ${secret}`, parameters(about), made.body.key)).status, 200);
     });
   });
