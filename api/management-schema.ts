@@ -78,6 +78,8 @@ export const createApiKeyRequest = z
       .datetime({ offset: true, error: 'is a time with its offset, such as 2030-01-31T12:00:00Z' })
       .transform((text) => new Date(text))
       .refine((date) => date.getTime() > Date.now(), { error: 'is in the past' })
+      // An offset can lead into the year 10000, which no answer could say.
+      .refine((date) => date.getUTCFullYear() <= 9999, { error: 'is after the year 9999 in UTC' })
       .nullish(),
   })
   .meta({ id: 'CreateApiKey' });

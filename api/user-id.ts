@@ -8,4 +8,5 @@ export const userIdSchema = z
   .string()
   .min(1)
   .max(USER_ID_MAX_LENGTH)
-  .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'has characters that no user id has');
+  // `.` and `..` are no segments of a URL's path, and so could never be removed.
+  .regex(/^(?!\.{1,2}$)[^\p{Cc}\p{Cs}]*$/u, 'is no user id: it has control characters, or is . or ..');

@@ -8,6 +8,8 @@ import { userIdSchema } from './user-id.ts';
 
 /** Signatures only an asymmetric key makes: nobody who can check a token can issue one. */
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'];
+/** `typ`, where a token has one (RFC 9068, 2.1): one that was signed for another purpose is no access token. */
+const TYPE = /^(application\/)?(at\+)?jwt$/i;
 const CLOCK_TOLERANCE_SECONDS = 10;
 const FETCH_TIMEOUT_MS = 5_000;
 /** How long a provider that did not answer, or did not have the key, is not asked again. */
@@ -35,13 +37,14 @@ export function createTokenVerifier({ oidc }: Pick<Config, 'oidc'>): TokenVerifi
     async verify(token, audiences) {
       if (!COMPACT.test(token)) return undefined;
       try {
-        const { payload } = await jwtVerify(token, getKey, {
+        const { payload, protectedHeader } = await jwtVerify(token, getKey, {
           issuer,
           audience: audiences,
           algorithms: ALGORITHMS,
           requiredClaims: ['sub', 'exp'],
           clockTolerance: CLOCK_TOLERANCE_SECONDS,
         });
+        if (protectedHeader.typ !== undefined && !TYPE.test(protectedHeader.typ)) return undefined;
         return toPrincipal(payload, audiences);
       } catch (error) {
         if (error instanceof ServiceError) throw error;

@@ -76,12 +76,13 @@ export async function updateOrganization(
   return row;
 }
 
-/** Soft: its rows stay for operators, its slug is free, and nobody belongs to it any more. */
+/** Soft: its rows stay for operators, its slug is free, and nobody belongs to it any more. Throws NOT_FOUND. */
 export async function deleteOrganization(tx: Tx, id: string): Promise<void> {
-  await tx
+  const { numUpdatedRows } = await tx
     .updateTable('organization')
     .set({ deleted_at: sql`now()` })
     .where('id', '=', id)
     .where('deleted_at', 'is', null)
-    .execute();
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) throw new ServiceError('NOT_FOUND', 'There is no such organization.');
 }

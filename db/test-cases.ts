@@ -64,7 +64,8 @@ export function findTestCase(db: Db | Tx, id: string): Promise<TestCaseRow | und
   return db.selectFrom('test_case').select(COLUMNS).where('id', '=', id).executeTakeFirst();
 }
 
-/** What came of it when it was run stays. */
-export async function deleteTestCase(tx: Tx, id: string): Promise<void> {
-  await tx.deleteFrom('test_case').where('id', '=', id).execute();
+/** What came of it when it was run stays. Answers whether there was one. */
+export async function deleteTestCase(tx: Tx, id: string): Promise<boolean> {
+  const { numDeletedRows } = await tx.deleteFrom('test_case').where('id', '=', id).executeTakeFirst();
+  return numDeletedRows > 0n;
 }

@@ -2,7 +2,7 @@
 import { type NotNull, sql } from 'kysely';
 import type { FlowDefinition } from '../flow/definition.ts';
 import type { TestInput, Verdict } from '../flow/test-case.ts';
-import type { Db } from './connect.ts';
+import type { Db, Tx } from './connect.ts';
 import { snapshotDraft } from './draft-snapshots.ts';
 import { insertRuns, type NewRun } from './runs.ts';
 import type { TestCaseRow } from './test-cases.ts';
@@ -14,14 +14,22 @@ export type NewTestRun = {
   tests: { executionId: string; testCase: TestCaseRow }[];
 };
 
-/** Accepts a test run, once: from here on its workflow finishes it, or the reconciler starts that anew. */
-export function insertTestRun(db: Db, { id, flowId, flowVersionId, tests }: NewTestRun): Promise<void> {
+/**
+ * Accepts a test run, once, and does `record` with it: from here on its workflow finishes it, or the reconciler starts
+ * that anew.
+ */
+export function insertTestRun(
+  db: Db,
+  { id, flowId, flowVersionId, tests }: NewTestRun,
+  record?: (tx: Tx) => Promise<void>,
+): Promise<void> {
   return db.transaction().execute(async (tx) => {
-    await tx
+    const { numInsertedOrUpdatedRows } = await tx
       .insertInto('test_run')
       .values({ id, flow_id: flowId, flow_version_id: flowVersionId })
       .onConflict((conflict) => conflict.column('id').doNothing())
-      .execute();
+      .executeTakeFirst();
+    if (numInsertedOrUpdatedRows) await record?.(tx);
     await tx
       .insertInto('test_result')
       .values(

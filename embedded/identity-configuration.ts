@@ -46,6 +46,7 @@ export function identityConfiguration(
     // What assistants register is most often a program with a URL scheme of its own, and does not always say so.
     clientDefaults: { application_type: 'native' },
     pkce: { required: () => true },
+    responseTypes: ['code'],
     // Those of the resources, too: clients name them when they register.
     scopes: ['openid', 'offline_access', 'email', MANAGEMENT_SCOPE, ...MCP_SCOPES],
     claims: { openid: ['sub'], email: ['email', 'email_verified'] },

@@ -1,6 +1,6 @@
 // The tools as an MCP server of one request.
 import { type CallToolResult, McpServer, type ScopeChallengeHandler } from '@modelcontextprotocol/server';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { throughOutage, unlessOutage } from '../../db/through-outage.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { validationError } from '../json-body.ts';
@@ -55,10 +55,7 @@ function needScope(needed: McpScope): ScopeChallengeHandler {
 
 async function answerCall(tool: McpTool, call: ToolCall, input: unknown): Promise<CallToolResult> {
   try {
-    const parsed = tool.input.safeParse(input ?? {}, {
-      reportInput: false,
-      error: (issue) => (issue.input === undefined ? 'is required' : undefined),
-    });
+    const parsed = tool.input.safeParse(input ?? {}, { reportInput: false, error: sayHowToMend });
     if (!parsed.success) throw validationError(parsed.error);
     const guard = tool.hints.readOnlyHint ? throughOutage : unlessOutage;
     const output = await guard(() => tool.run(call, parsed.data));
@@ -66,6 +63,14 @@ async function answerCall(tool: McpTool, call: ToolCall, input: unknown): Promis
   } catch (error) {
     return { content: [{ type: 'text', text: describe(error, tool, call) }], isError: true };
   }
+}
+
+/** An id comes from the answer of another tool, which its description names. */
+function sayHowToMend({ input, format, inst }: z.core.$ZodRawIssue): string | undefined {
+  if (input === undefined) return 'is required';
+  if (format !== 'guid') return undefined;
+  const source = inst instanceof z.ZodType && z.globalRegistry.get(inst)?.description;
+  return source ? `is no id; send: ${source}` : 'is no id';
 }
 
 function describe(error: unknown, tool: McpTool, { requestId }: ToolCall): string {

@@ -22,7 +22,7 @@ const listRunsTool = defineTool({
     flow_id: flowId,
     status: runState.shape.status.optional(),
     limit: z.int().min(1).max(LIMIT_MAX).default(LIMIT_DEFAULT),
-    cursor: z.guid().optional().meta({ description: 'nextCursor of the page before.' }),
+    cursor: z.guid().meta({ description: 'nextCursor of the page before.' }).optional(),
   }),
   output: z.strictObject(runList.shape),
   async run(call, { flow_id, status, limit, cursor }) {

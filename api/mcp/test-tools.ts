@@ -59,7 +59,7 @@ const runOne = defineTool({
   hints: { readOnlyHint: false, destructiveHint: false },
   input: z.strictObject({ test_case_id: testCaseId }),
   output: testRun,
-  run: ({ deps, user }, { test_case_id }) => runTestCase(deps, user, test_case_id),
+  run: (call, { test_case_id }) => runTestCase(call.deps, call.user, test_case_id, { audit: auditOf(call) }),
 });
 
 const runAll = defineTool({
@@ -70,7 +70,7 @@ const runAll = defineTool({
   hints: { readOnlyHint: false, destructiveHint: false },
   input: z.strictObject({ flow_id: flowId }),
   output: testRun,
-  run: ({ deps, user }, { flow_id }) => runAllTests(deps, user, flow_id),
+  run: (call, { flow_id }) => runAllTests(call.deps, call.user, flow_id, { audit: auditOf(call) }),
 });
 
 const trace = defineTool({

@@ -12,6 +12,11 @@ export async function requireFlow(
   what = 'flow',
 ): Promise<VisibleFlow> {
   const flow = flowId && (await throughOutage(() => findVisibleFlow(db, flowId, reach)));
-  if (!flow) throw new ServiceError('NOT_FOUND', `There is no such ${what} among those you may see.`);
+  if (!flow) throw noSuch(what);
   return flow;
+}
+
+/** The same for what is unknown and what is foreign. */
+export function noSuch(what: string): ServiceError {
+  return new ServiceError('NOT_FOUND', `There is no such ${what} among those you may see.`);
 }

@@ -14,20 +14,24 @@ import { requireRunnable } from '../require-runnable.ts';
 import { startTestRun } from '../start-test-run.ts';
 import { describeTestRun, type TestRun } from './describe-test-run.ts';
 import { requireFlow } from './require-flow.ts';
+import type { Audit } from './test-case.ts';
 
 /** Clients of MCP wait for 60 s by default. */
-export const TEST_WAIT_MS = 45_000;
+const TEST_WAIT_MS = 45_000;
+
+/** `audit` is written when the tests are accepted. */
+type Options = { audit?: Audit; waitMs?: number };
 
 /** Runs one case; answers what came of it, or how it stands after `waitMs`. */
 export async function runTestCase(
   deps: ApiDeps,
   reach: Reach,
   testCaseId: string,
-  waitMs = TEST_WAIT_MS,
+  options: Options = {},
 ): Promise<TestRun> {
   const testCase = await throughOutage(() => findTestCase(deps.db, testCaseId));
   const flow = await requireFlow(deps, testCase?.flow_id, reach, 'test case');
-  return runTests(deps, flow, [testCase as TestCaseRow], waitMs);
+  return runTests(deps, flow, [testCase as TestCaseRow], options);
 }
 
 /** Runs all cases of a flow; answers what came of them, or how they stand after `waitMs`. */
@@ -35,30 +39,33 @@ export async function runAllTests(
   deps: ApiDeps,
   reach: Reach,
   flowId: string,
-  waitMs = TEST_WAIT_MS,
+  options: Options = {},
 ): Promise<TestRun> {
   const flow = await requireFlow(deps, flowId, reach);
   const testCases = await throughOutage(() => listTestCases(deps.db, flowId));
   if (testCases.length === 0)
     throw new ServiceError('CONFLICT', 'The flow has no test cases: make one with create_test_case first.');
-  return runTests(deps, flow, testCases, waitMs);
+  return runTests(deps, flow, testCases, options);
 }
 
 async function runTests(
   deps: ApiDeps,
   flow: VisibleFlow,
   testCases: TestCaseRow[],
-  waitMs: number,
+  { audit, waitMs = TEST_WAIT_MS }: Options,
 ): Promise<TestRun> {
   const { db, client, config } = deps;
-  const { flowId, draft } = flow;
+  const { flowId, organizationId, draft } = flow;
   await requireRunnable(draft, deps.validator);
   requireCredits(flow);
   const testRunId = randomUUID();
   const tests = testCases.map((testCase) => ({ executionId: randomUUID(), testCase }));
   await throughOutage(async () => {
     const flowVersionId = await snapshotDraft(db, flowId, draft);
-    await insertTestRun(db, { id: testRunId, flowId, flowVersionId, tests });
+    await insertTestRun(db, { id: testRunId, flowId, flowVersionId, tests }, async (tx) => {
+      const details = { flow_id: flowId };
+      await audit?.(tx, { organizationId, action: 'test_run.start', resourceId: testRunId, details });
+    });
   });
   // They are stored: should the workflow not start now, the reconciler starts it.
   const started = await startTestRun({ db, client, taskQueue: config.taskQueue }, testRunId).then(

@@ -63,7 +63,10 @@ export const runTraceInput = z.strictObject({
 });
 export const runTrace = z.strictObject({ flow_run: flowRun.optional(), test_run: testRun.optional() });
 
-export const stepTraceInput = z.strictObject({ flow_run_id: z.guid(), step_id: z.string() });
+export const stepTraceInput = z.strictObject({
+  flow_run_id: z.guid().meta({ description: 'A flow_run_id or executionId of any run.' }),
+  step_id: z.string().meta({ description: 'A step_id of get_test_run_trace or get_flow.' }),
+});
 export const stepTrace = z.strictObject({
   flow_run_id: z.guid(),
   step_id: z.string(),

@@ -141,6 +141,15 @@ describe('management', () => {
       assert.equal(answers.filter(({ status }) => status === 409).length, 1);
     });
 
+    it('have no user_id that no path can name, which nobody could remove', async () => {
+      for (const user_id of ['.', '..'])
+        assert.deepEqual(code(await call('POST', path(), { user_id, role: 'member' })), [
+          422,
+          'VALIDATION_ERROR',
+        ]);
+      assert.equal((await call('POST', path(), { user_id: '...', role: 'member' })).status, 201);
+    });
+
     it('do not let an admin change an owner', async () => {
       const mine = `${path()}/${acme.users.owner}`;
       assert.equal((await call('DELETE', mine, undefined, acme.token.admin)).status, 403);
@@ -288,6 +297,7 @@ describe('management', () => {
       'an environment that is none': { environment: 'prod' },
       'an expiry in the past': { expires_at: '2020-01-01T00:00:00Z' },
       'an expiry that is no time': { expires_at: 'tomorrow' },
+      'an expiry that only its offset puts after the year 9999': { expires_at: '9999-12-31T23:59:59-12:00' },
       'a key of its own choice': { key_id: 'AAAAAAAA' },
       'another project': { project_id: randomUUID() },
       'a creator': { created_by: 'x' },
@@ -331,6 +341,19 @@ describe('management', () => {
       );
       assert.equal(seen[1]?.actor, acme.users.admin);
       assert.ok(!JSON.stringify(seen).includes(writes[2]?.body.key));
+    });
+
+    it('has one entry of an organization that several delete at once, and 404 for all but one', async () => {
+      const answers = await Promise.all(
+        Array.from({ length: 4 }, () => call('DELETE', `/organizations/${acme.organizationId}`)),
+      );
+      assert.deepEqual(answers.map(({ status }) => status).sort(), [204, 404, 404, 404]);
+      const entries = await weir.db
+        .selectFrom('audit_entry')
+        .select('action')
+        .where('organization_id', '=', acme.organizationId)
+        .execute();
+      assert.deepEqual(entries, [{ action: 'organization.delete' }]);
     });
 
     it('has nothing of what was refused', async () => {

@@ -89,11 +89,18 @@ describe('roles', () => {
   for (const [route, { body, ...expected }] of Object.entries(MANAGEMENT))
     describe(route, () => {
       for (const [role, status] of Object.entries(expected))
-        it(`answers ${status} to the ${role}`, async () => {
+        it(`answers ${status} to the ${role}, and leaves one entry in the audit log if it writes`, async () => {
           const about = await createOrganization(weir, provider);
           const answer = await send(route, slugOf(route, about), about.token[role as 'owner'], body?.(about));
           assert.equal(answer.status, status, JSON.stringify(answer.body));
           if (status === 403) assert.equal(answer.body.detail.code, 'FORBIDDEN');
+          const entries = await weir.db
+            .selectFrom('audit_entry')
+            .select('actor')
+            .where('request_id', '=', answer.headers.get('x-request-id'))
+            .execute();
+          const wrote = answer.status < 300 && !route.startsWith('get ');
+          assert.deepEqual(entries, wrote ? [{ actor: about.users[role as 'owner'] }] : []);
         });
 
       it('answers 401 without a token, with one that is not valid, and with an API key', async () => {
@@ -233,6 +240,12 @@ describe('roles', () => {
         ({ action }: { action: string }) => action === 'webhook_secret.rotate',
       );
       assert.equal(rotated.actor, `api_key/${made.body.keyId}`);
+      await send(
+        `delete ${O}/:org_id/members/:member_user_id`,
+        parameters(about, { member_user_id: about.users.admin }),
+        about.token.owner,
+      );
+      assert.equal((await rotate()).status, 403);
       assert.equal((await send(`get ${secret}`, parameters(about), made.body.key)).status, 200);
     });
   });

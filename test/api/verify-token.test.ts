@@ -52,6 +52,16 @@ describe('JWTs of an identity provider', () => {
     assert.equal((await start(await provider.issue('script', MCP_AUDIENCE))).status, 401);
   });
 
+  it('may be of any type that access tokens have', async () => {
+    for (const typ of ['JWT', 'jwt', 'at+jwt', 'application/at+jwt'])
+      assert.equal((await start(await provider.token('member', {}, { typ }))).status, 202, typ);
+  });
+
+  it('are accepted from clocks that differ by less than 10 s', async () => {
+    assert.equal((await start(await provider.token('member', { exp: now() - 1 }))).status, 202);
+    assert.equal((await start(await provider.token('member', { nbf: now() + 8 }))).status, 202);
+  });
+
   it('answer the same 404 for a flow of another organization as for an unknown one', async () => {
     const other = await weir.createTenant();
     const foreign = await weir.createFlow(other, []);
@@ -125,6 +135,10 @@ describe('JWTs of an identity provider', () => {
           .sign(privateKey);
       },
       'with a kid that is a path': () => provider.token('member', {}, { kid: '../../etc/passwd' }),
+      'of the type of a logout token': () => provider.token('member', {}, { typ: 'logout+jwt' }),
+      'of the type of a security event': () => provider.token('member', {}, { typ: 'secevent+jwt' }),
+      'whose type is no text': () => provider.token('member', {}, { typ: 5 as never }),
+      'of clocks that differ by 15 s': () => provider.token('member', { exp: now() - 15 }),
       'with a critical header nobody knows': async () => {
         const [, payload, signature] = (await provider.token('member')).split('.');
         const header = { alg: 'ES256', kid: 'test-key', crit: ['x'], x: 1 };

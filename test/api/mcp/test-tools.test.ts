@@ -81,12 +81,15 @@ describe('MCP test tools', () => {
     assert.equal((await ask('get_flow', { flow_id })).test_cases.length, 1);
 
     const entries = await listAuditEntries(mcp.weir.db, mcp.tenant.organizationId, { limit: 50 });
+    const ids = [test_case_id, failed.test_run_id, all.test_run_id];
     assert.deepEqual(
       entries
-        .filter(({ resource_id }) => resource_id === test_case_id)
+        .filter(({ resource_id }) => ids.includes(resource_id))
         .map(({ action, actor, details }) => [action, actor, details]),
       [
         ['test_case.delete', 'ada', { flow_id }],
+        ['test_run.start', 'ada', { flow_id }],
+        ['test_run.start', 'ada', { flow_id }],
         ['test_case.create', 'ada', { flow_id }],
       ],
     );

@@ -220,7 +220,6 @@ describe('MCP tools', () => {
     ['update_block', { step_id: 'one', loop: null }, /one is not a loop step/],
     ['update_block', { step_id: 'one', loop: { max_iterations: 0 } }, /loop.max_iterations: /],
     ['set_production_version', { version_id: randomUUID() }, /get_flow lists them/],
-    ['set_production_version', { version_id: '1' }, /version_id: /],
     ['list_runs', { limit: 1_000 }, /limit: /],
     ['list_runs', { cursor: randomUUID() }, /cursor: /],
   ];
@@ -235,6 +234,20 @@ describe('MCP tools', () => {
       assert.equal(flow.steps.length, 1);
       assert.equal(flow.steps[0].processor_type, 'passthrough');
     });
+
+  it('say of every id that is none where there is one', async () => {
+    const { tools } = await client.listTools();
+    let ids = 0;
+    for (const { name, inputSchema } of tools)
+      for (const [field, property] of Object.entries(inputSchema.properties ?? {})) {
+        if ((property as { format?: string }).format !== 'uuid') continue;
+        ids += 1;
+        const { isError, text } = await call(name, { [field]: '1' });
+        assert.ok(isError, name);
+        assert.match(text, new RegExp(`${field}: is no id; send: .* of `), name);
+      }
+    assert.ok(ids > tools.length);
+  });
 
   it('take fields away that are null, and keep the others', async () => {
     const flow_id = await createFlow();

@@ -45,6 +45,17 @@ describe('test cases', () => {
     ]);
   });
 
+  it('are deleted once, and audited once, by several at once', async () => {
+    const { test_case_id: id } = await create();
+    const audited: unknown[] = [];
+    const audit: typeof noAudit = async (_tx, change) => void audited.push(change.action);
+    const deletions = Array.from({ length: 4 }, () => deleteTestCase(tests.deps, tests.ada, id, audit));
+    const failed = (await Promise.allSettled(deletions)).filter((one) => one.status === 'rejected');
+    assert.equal(failed.length, 3);
+    for (const { reason } of failed) assert.equal(reason.code, 'NOT_FOUND');
+    assert.deepEqual(audited, ['test_case.delete']);
+  });
+
   it('name the model that judges, the default unless given', async () => {
     const judge = { type: 'judge', criteria: 'c' };
     await create({ name: 'default', expectation: judge });
