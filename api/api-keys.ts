@@ -103,13 +103,16 @@ function listKeys({ db }: ApiDeps): ApiMiddleware {
 function revokeKey(deps: ApiDeps): ApiMiddleware {
   return async function revokeKey(ctx) {
     const { id: projectId, organization_id: organizationId } = ctx.state.project;
-    const { key_id: keyId = '' } = ctx.params;
-    const row = await audited(deps, ctx, async (tx, record) => {
-      const revoked = await revokeApiKey(tx, projectId, keyId.replaceAll('\0', '?'));
-      const details = { project_id: projectId };
-      await record({ organizationId, action: 'api_key.revoke', resourceId: revoked.key_id, details });
-      return revoked;
-    });
+    const keyId = (ctx.params.key_id ?? '').replaceAll('\0', '?');
+    const entry = {
+      organizationId,
+      action: 'api_key.revoke',
+      resourceId: keyId,
+      details: { project_id: projectId },
+    };
+    const row = await audited(deps, ctx, (tx, record) =>
+      revokeApiKey(tx, projectId, keyId, () => record(entry)),
+    );
     ctx.body = toApiKey(row);
   };
 }

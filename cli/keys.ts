@@ -74,12 +74,9 @@ async function list(db: Db, path: string): Promise<Answer> {
 
 async function revoke(db: Db, path: string, keyId: string): Promise<Answer> {
   const { id: projectId, organization_id: organizationId } = await getProject(db, path);
-  const row = await audited(db, async (tx, record) => {
-    const revoked = await revokeApiKey(tx, projectId, keyId);
-    const details = { project_id: projectId };
-    await record({ organizationId, action: 'api_key.revoke', resourceId: keyId, details });
-    return revoked;
-  });
+  const details = { project_id: projectId };
+  const entry = { organizationId, action: 'api_key.revoke', resourceId: keyId, details };
+  const row = await audited(db, (tx, record) => revokeApiKey(tx, projectId, keyId, () => record(entry)));
   return { json: toJson(row), text: `Revoked ${keyId}: it stops working within 10 seconds.` };
 }
 

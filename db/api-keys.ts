@@ -127,14 +127,33 @@ export async function touchApiKey(db: Db, id: string): Promise<void> {
     .execute();
 }
 
-/** Revokes a key, once: a second call changes nothing. Throws NOT_FOUND for a key that is not the project's. */
-export async function revokeApiKey(db: Db | Tx, projectId: string, keyId: string): Promise<ApiKeyRow> {
-  const row = await db
+/**
+ * Revokes a key, once: a second call changes nothing, and does not call `record`. Throws NOT_FOUND for a key that is not
+ * the project's.
+ */
+export async function revokeApiKey(
+  db: Db | Tx,
+  projectId: string,
+  keyId: string,
+  record?: () => Promise<void>,
+): Promise<ApiKeyRow> {
+  const revoked = await db
     .updateTable('api_key')
-    .set({ revoked_at: sql`coalesce(revoked_at, now())` })
+    .set({ revoked_at: sql`now()` })
     .where('project_id', '=', projectId)
     .where('key_id', '=', keyId)
+    .where('revoked_at', 'is', null)
     .returning(COLUMNS)
+    .executeTakeFirst();
+  if (revoked) {
+    await record?.();
+    return revoked;
+  }
+  const row = await db
+    .selectFrom('api_key')
+    .select(COLUMNS)
+    .where('project_id', '=', projectId)
+    .where('key_id', '=', keyId)
     .executeTakeFirst();
   if (!row) throw new ServiceError('NOT_FOUND', `The project has no API key ${keyId}.`);
   return row;

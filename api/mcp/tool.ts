@@ -14,6 +14,8 @@ type Hints = {
   destructiveHint?: boolean;
   /** Whether the same call once more changes nothing. */
   idempotentHint?: boolean;
+  /** Whether it reaches beyond the service, as to model providers. */
+  openWorldHint?: boolean;
 };
 
 /** `run` gets what `input` has validated. A ServiceError that it throws is told to the assistant, to mend its call. */

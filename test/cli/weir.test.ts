@@ -76,6 +76,7 @@ describe('weir', () => {
       await fail(1, weir('project', 'create', 'audited/main'));
       const { keyId } = await succeedJson('key', 'create', 'audited/main', '--name', 'x');
       await succeed('key', 'revoke', 'audited/main', keyId);
+      await succeed('key', 'revoke', 'audited/main', keyId);
       await succeed('member', 'add', 'audited', 'ada', '--role', 'owner');
       await fail(1, weir('member', 'add', 'audited', 'ada'));
       const grant = ['credits', 'grant', 'audited', '12.5', '--key', 'invoice-1'];
