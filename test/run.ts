@@ -72,7 +72,7 @@ function runMocha(env: NodeJS.ProcessEnv): Promise<{ code: number; passed: numbe
   const child = spawn(
     process.execPath,
     [
-      ...[mocha, '--forbid-only', '--timeout', '60000'],
+      ...[mocha, '--forbid-only', '--timeout', '60000', '--require', './test/end-of-run.ts'],
       ...(process.stdout.isTTY ? ['--color'] : []),
       ...given,
       ...(given.some((argument) => existsSync(argument) || argument.endsWith('.ts')) ? [] : [ALL_TESTS]),
