@@ -2,49 +2,11 @@
 import { availableParallelism } from 'node:os';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
-import { ENCRYPTION_KEY_BYTES, type EncryptionKey } from './db/encrypt.ts';
+import { count, dialMap, encryptionKeys, origins, port, proxyUrl, rateLimit } from './config-values.ts';
+import type { EncryptionKey } from './db/encrypt.ts';
 import type { DialMap } from './net/resolve-public.ts';
 
-const port = z.coerce.number().int().min(0).max(65_535);
-const count = z.coerce.number().int().min(1);
 const MODELS_REFRESH_MAX_MINUTES = 7 * 24 * 60;
-const RATE_LIMIT_MAX_PER_MINUTE = 1_000_000;
-/** `{"host" or "host:port": "address:port"}`, as JSON. */
-const dialMap = z
-  .string()
-  .transform((text, ctx) => {
-    try {
-      return JSON.parse(text) as unknown;
-    } catch {
-      ctx.addIssue('is not JSON');
-      return z.NEVER;
-    }
-  })
-  .pipe(z.record(z.string(), z.string().regex(/^\S+:\d{1,5}$/, 'reads address:port')));
-/** `id:key,id:key`; each key is 32 bytes in base64. */
-export const encryptionKeys = z
-  .string()
-  .regex(/^[\w-]+:[\w+/=-]+(,[\w-]+:[\w+/=-]+)*$/, 'reads id:key,id:key')
-  .transform((text) =>
-    text.split(',').map((entry) => {
-      const [id = '', key = ''] = entry.split(':');
-      return { id, key: Buffer.from(key, 'base64') };
-    }),
-  )
-  .refine(
-    (keys) => keys.every(({ key }) => key.length === ENCRYPTION_KEY_BYTES),
-    'takes keys of 32 bytes, in base64',
-  )
-  .transform((keys) => keys as [EncryptionKey, ...EncryptionKey[]]);
-/** An empty value is refused: it would read as 0, which is no limit. */
-const rateLimit = z.string().min(1).transform(Number).pipe(z.int().min(0).max(RATE_LIMIT_MAX_PER_MINUTE));
-
-const origins = z
-  .string()
-  .transform((text) => text.split(/[\s,]+/).filter((origin) => origin !== ''))
-  .pipe(
-    z.array(z.string().regex(/^[a-z][a-z0-9+.-]*:\/\/[^/\s]+$/, 'is an origin such as https://example.com')),
-  );
 
 const environment = z.object({
   /** `production` loads the workflow bundle that `npm run bundle` wrote, where there is one. */
@@ -79,10 +41,7 @@ const environment = z.object({
   /** Path of a PEM file: authorities of receivers' certificates, beside those that Node.js knows. */
   WEIR_WEBHOOK_CA_FILE: z.string().optional(),
   /** `http://[user:password@]host:port` of the proxy that webhooks go through. */
-  WEIR_EGRESS_PROXY: z
-    .url({ protocol: /^http$/ })
-    .transform((url) => new URL(url))
-    .optional(),
+  WEIR_EGRESS_PROXY: proxyUrl.optional(),
   /** Path of a JSON file merged over models/models.json. */
   WEIR_MODELS_FILE: z.string().optional(),
   /** Where a JSON file is fetched from that is merged over both. */

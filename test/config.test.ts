@@ -35,6 +35,16 @@ describe('readConfig', () => {
   it('refuses a public URL that is none of the web', () =>
     assert.throws(() => readConfig({ ...env, WEIR_PUBLIC_URL: 'javascript:alert(1)' }), /WEIR_PUBLIC_URL/));
 
+  it('takes an HTTP proxy as the way out, and no other, without repeating its password', () => {
+    const read = (WEIR_EGRESS_PROXY: string) => readConfig({ ...env, WEIR_EGRESS_PROXY }).egressProxy;
+    assert.equal(read('http://me:secret@proxy:3128')?.host, 'proxy:3128');
+    for (const wrong of ['', 'proxy:3128', 'https://me:secret@proxy', 'socks5://me:secret@proxy'])
+      assert.throws(
+        () => read(wrong),
+        ({ message }) => message.includes('WEIR_EGRESS_PROXY') && !message.includes('secret'),
+      );
+  });
+
   it('reads the keys of stored secrets, the first one first', () => {
     const { secretsKeys } = readConfig({ ...env, WEIR_SECRETS_KEYS: `2027:${KEY},${WEIR_SECRETS_KEYS}` });
     assert.deepEqual(
