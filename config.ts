@@ -7,6 +7,7 @@ import type { EncryptionKey } from './db/encrypt.ts';
 import type { DialMap } from './net/resolve-public.ts';
 
 const MODELS_REFRESH_MAX_MINUTES = 7 * 24 * 60;
+const RETENTION_MAX_DAYS = 36_500;
 
 const environment = z.object({
   /** `production` loads the workflow bundle that `npm run bundle` wrote, where there is one. */
@@ -57,6 +58,8 @@ const environment = z.object({
   WEIR_RATE_LIMIT_PER_KEY: rateLimit.default(60_000),
   /** The same for all API keys of an organization together. */
   WEIR_RATE_LIMIT_PER_ORGANIZATION: rateLimit.default(300_000),
+  /** Days after which what has ended is deleted; everything is kept when absent. */
+  WEIR_RETENTION_DAYS: count.max(RETENTION_MAX_DAYS).optional(),
   /** For tests: hosts of callers' URLs that are dialled elsewhere, unchecked. Refused in production. */
   WEIR_TEST_DIAL_MAP: dialMap.optional(),
 });
@@ -112,6 +115,7 @@ export type Config = {
   /** Requests per minute; 0: no limit. */
   rateLimitPerKey: number;
   rateLimitPerOrganization: number;
+  retentionDays: number | undefined;
   dialMap: DialMap | undefined;
   providers: Record<string, Provider>;
   /** Where keys that callers bring may be sent: providers that are configured, or public. */
@@ -152,6 +156,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     judgeModel: values.WEIR_JUDGE_MODEL,
     rateLimitPerKey: values.WEIR_RATE_LIMIT_PER_KEY,
     rateLimitPerOrganization: values.WEIR_RATE_LIMIT_PER_ORGANIZATION,
+    retentionDays: values.WEIR_RETENTION_DAYS,
     dialMap: values.WEIR_TEST_DIAL_MAP,
     providers: readProviders(env),
     providerUrls: readProviderUrls(env),

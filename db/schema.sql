@@ -316,6 +316,8 @@ CREATE INDEX audit_entry_by_organization ON public.audit_entry USING btree (orga
 
 CREATE INDEX idempotency_key_age ON public.idempotency_key USING btree (created_at);
 
+CREATE INDEX idempotency_key_by_run ON public.idempotency_key USING btree (execution_id);
+
 CREATE INDEX membership_by_user ON public.membership USING btree (user_id);
 
 CREATE INDEX reservation_by_organization ON public.reservation USING btree (organization_id);
@@ -324,11 +326,15 @@ CREATE INDEX run_by_flow ON public.run USING btree (flow_id, started_at DESC, ex
 
 CREATE INDEX run_by_project ON public.run USING btree (project_id, started_at DESC, execution_id DESC);
 
+CREATE INDEX run_concluded_by ON public.run USING btree (concluded_by) WHERE (concluded_by IS NOT NULL);
+
 CREATE INDEX run_continues ON public.run USING btree (continues, started_at) WHERE (continues IS NOT NULL);
 
 CREATE INDEX run_unfinished ON public.run USING btree (COALESCE(reconciled_at, started_at)) WHERE (status = 'started'::text);
 
 CREATE INDEX test_run_unfinished ON public.test_run USING btree (COALESCE(reconciled_at, started_at)) WHERE (status = 'started'::text);
+
+CREATE INDEX webhook_delivery_by_run ON public.webhook_delivery USING btree (execution_id);
 
 CREATE INDEX webhook_delivery_open ON public.webhook_delivery USING btree (check_at) WHERE (status = ANY (ARRAY['pending'::text, 'in_flight'::text, 'failed_retry'::text]));
 

@@ -2,6 +2,7 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { startRun } from '../api/start-run.ts';
 import type { Db } from '../db/connect.ts';
+import { deleteOld } from '../db/delete-old.ts';
 import { deleteExpiredKeys } from '../db/idempotency-keys.ts';
 import { releaseLeftReservations } from '../db/reservations.ts';
 import { claimUnfinishedRuns } from '../db/run-starts.ts';
@@ -15,15 +16,17 @@ const INTERVAL_MS = 15_000;
 const QUIET_SECONDS = 30;
 /** Most idempotency keys that one look deletes: 660 per second. */
 const EXPIRED_KEYS_MAX = 10_000;
+/** Most runs that one look deletes for their age: 33 per second. */
+const OLD_RUNS_MAX = 500;
 
 /**
  * Looks every 15 s, until `signal` aborts, at the runs that should have ended: starts the workflow of one that has
  * none, records the end of one whose workflow was terminated or timed out, cancels what its caller asked to cancel
- * while the engine was away; at webhook deliveries; deletes expired idempotency keys and reservations that were left.
- * Several processes share the work.
+ * while the engine was away; at webhook deliveries; deletes expired idempotency keys, reservations that were left, and
+ * what is older than `retentionDays`. Several processes share the work.
  */
 export async function keepReconciling(
-  deps: { db: Db; client: Client; taskQueue: string },
+  deps: { db: Db; client: Client; taskQueue: string; retentionDays: number | undefined },
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
@@ -38,6 +41,10 @@ export async function keepReconciling(
     await releaseLeftReservations(deps.db).catch((error) =>
       console.error('Releasing reservations failed:', error),
     );
+    if (deps.retentionDays !== undefined)
+      await deleteOld(deps.db, deps.retentionDays, OLD_RUNS_MAX).catch((error) =>
+        console.error('Deleting what is old failed:', error),
+      );
     await pause(INTERVAL_MS, signal);
   }
 }

@@ -32,7 +32,12 @@ export async function runWorker(deps: {
   const workers = [await createFlowWorker(deps), await createWebhookWorker(deps)];
   const stopping = new AbortController();
   const reconciling = keepReconciling(
-    { db, client: createClient(config, connection), taskQueue: config.taskQueue },
+    {
+      db,
+      client: createClient(config, connection),
+      taskQueue: config.taskQueue,
+      retentionDays: config.retentionDays,
+    },
     stopping.signal,
   );
   const running = new Set(workers);

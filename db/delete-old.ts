@@ -1,0 +1,57 @@
+// Retention: what ended long ago, and all that is kept of it, except what was paid and who changed what.
+import { sql } from 'kysely';
+import { OPEN_STATUSES } from '../flow/delivery.ts';
+import type { Db } from './connect.ts';
+
+const OPEN = sql`any(${sql.val([...OPEN_STATUSES])}::text[])`;
+
+/**
+ * Deletes up to `limit` runs, test runs and test deliveries each that nothing has happened to for `days`: with their
+ * traces, continuations and deliveries. What is under way, or still being delivered, stays. Several processes share the
+ * work. Answers how many runs.
+ */
+export async function deleteOld(db: Db, days: number, limit: number): Promise<number> {
+  const cutoff = sql`now() - ${days} * interval '1 day'`;
+  // By project, as runs are indexed.
+  const old = sql<{ execution_id: string }>`
+    select execution_id from project cross join lateral (
+      select run.execution_id from run
+      where run.project_id = project.id and run.started_at < ${cutoff} and run.continues is null
+        and run.status <> 'started' and coalesce(run.finished_at, run.started_at) < ${cutoff}
+        and not exists (
+          select from run as call where call.continues = run.execution_id
+            and (call.status = 'started' or coalesce(call.finished_at, call.started_at) >= ${cutoff})
+        )
+        and not exists (
+          select from webhook_delivery as delivery where delivery.execution_id = run.execution_id
+            and delivery.status = ${OPEN}
+        )
+      order by run.started_at limit ${limit} for update of run skip locked
+    ) as run limit ${limit}`;
+  await sql`
+    with old as (
+      select id from test_run where status = 'completed' and finished_at < ${cutoff} limit ${limit}
+    ), results as (delete from test_result where test_run_id in (select id from old))
+    delete from test_run where id in (select id from old)`.execute(db);
+  await sql`
+    with old as (
+      select id from webhook_delivery
+      where execution_id is null and created_at < ${cutoff} and not status = ${OPEN} limit ${limit}
+    ), attempts as (delete from webhook_attempt where delivery_id in (select id from old))
+    delete from webhook_delivery where id in (select id from old)`.execute(db);
+  return db.transaction().execute(async (tx) => {
+    const roots = (await old.execute(tx)).rows.map((row) => row.execution_id);
+    const calls = await tx
+      .selectFrom('run')
+      .select('execution_id')
+      .where(sql<boolean>`continues = any(${roots}::uuid[])`)
+      .execute();
+    const ids = [...roots, ...calls.map((call) => call.execution_id)];
+    await sql`
+      delete from webhook_attempt using webhook_delivery as delivery
+      where delivery_id = delivery.id and delivery.execution_id = any(${ids}::uuid[])`.execute(tx);
+    for (const table of ['webhook_delivery', 'block_run', 'idempotency_key', 'reservation', 'run'])
+      await sql`delete from ${sql.table(table)} where execution_id = any(${ids}::uuid[])`.execute(tx);
+    return roots.length;
+  });
+}
