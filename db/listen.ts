@@ -2,6 +2,9 @@
 import pg from 'pg';
 
 const RECONNECT_MS = 1_000;
+/** A connection can die in silence: one that answers nothing is replaced within 6 s. */
+const ASK_MS = 2_000;
+const ANSWER_MS = 3_000;
 
 export type Listener = { close(): Promise<void> };
 
@@ -20,8 +23,14 @@ export function listen(
 
   function open(): void {
     if (closed) return;
-    const opening = new pg.Client({ connectionString: databaseUrl });
+    const opening = new pg.Client({
+      connectionString: databaseUrl,
+      connectionTimeoutMillis: ANSWER_MS,
+      query_timeout: ANSWER_MS,
+    });
     client = opening;
+    const ask = () =>
+      void setTimeout(() => opening.query('select 1').then(ask, () => opening.end()), ASK_MS).unref();
     opening.on('notification', ({ payload }) => hear(payload ?? ''));
     opening.on('end', () => setTimeout(open, RECONNECT_MS).unref());
     opening.on('error', (error) => console.error(`Listening on ${channel} failed:`, error.message));
@@ -29,6 +38,7 @@ export function listen(
       .connect()
       .then(() => opening.query(`listen ${channel}`))
       .then(opened)
+      .then(ask)
       .catch(() => opening.end());
   }
   open();
@@ -36,6 +46,8 @@ export function listen(
   return {
     async close() {
       closed = true;
+      // Of a connection that is silent, an end would wait for ever; with a question unanswered, it is cut.
+      await client?.query('select 1').catch(() => undefined);
       await client?.end();
     },
   };

@@ -14,8 +14,11 @@ const SWEEP_MS = 60_000;
 const ASK_AGAIN_MS = 1_000;
 const ASKED_MAX = 10;
 
-/** What processes tell each other: a key, sealed; without it, a question for one. */
-type Notice = { executionId: string; provider: string; sealed?: string };
+/** Of one question: a notice has at most 8,000 bytes. */
+const WANTED_MAX = 150;
+
+/** What processes tell each other: a key, or of which runs they want them. */
+type Notice = { executionId: string; provider: string; sealed: string } | { wanted: string[] };
 
 export type RequestKeys = {
   /** Holds the keys while their run is under way, here and in every other process. */
@@ -33,15 +36,16 @@ export function createRequestKeys(
 ): RequestKeys {
   const encryption = createEncryption(secretsKeys);
   const held = new Map<string, { keys: ModelKeys; since: number }>();
-  const arrivals = new EventEmitter<{ [executionId: string]: [] }>().setMaxListeners(0);
+  const arrivals = new EventEmitter<{ [owner: string]: [] }>().setMaxListeners(0);
   const complain = (error: Error) => console.error('Keys of requests:', error.message);
 
   function keep(executionId: string, keys: ModelKeys): void {
     held.set(executionId, { keys: { ...held.get(executionId)?.keys, ...keys }, since: Date.now() });
-    arrivals.emit(executionId);
+    for (const provider of Object.keys(keys)) arrivals.emit(ownerOf(executionId, provider));
   }
 
   async function tell(notices: Notice[]): Promise<void> {
+    if (notices.length === 0) return;
     const payloads = notices.map((notice) => JSON.stringify(notice));
     await sql`select pg_notify(${CHANNEL}, payload) from unnest(${payloads}::text[]) payload`.execute(db);
   }
@@ -55,28 +59,41 @@ export function createRequestKeys(
   }
 
   async function hear(payload: string): Promise<void> {
-    const { executionId, provider, sealed } = JSON.parse(payload) as Notice;
-    if (sealed !== undefined)
-      return keep(executionId, { [provider]: encryption.decrypt(sealed, ownerOf(executionId, provider)) });
-    const keys = held.get(executionId)?.keys;
-    if (keys) await tell(seal(executionId, keys));
+    const notice = JSON.parse(payload) as Notice;
+    if ('wanted' in notice) return tell(notice.wanted.flatMap((id) => seal(id, held.get(id)?.keys ?? {})));
+    const { executionId, provider, sealed } = notice;
+    keep(executionId, { [provider]: encryption.decrypt(sealed, ownerOf(executionId, provider)) });
+  }
+
+  /** Asks for the keys that came while this process did not listen: the processes that heard them may be killed. */
+  async function catchUp(): Promise<void> {
+    const runs = await runsUnderWay().where('model_key_providers', 'is not', null).execute();
+    const wanted = runs.map((run) => run.execution_id).filter((executionId) => !held.has(executionId));
+    const questions = Array.from({ length: Math.ceil(wanted.length / WANTED_MAX) }, (_, index) => ({
+      wanted: wanted.slice(index * WANTED_MAX, (index + 1) * WANTED_MAX),
+    }));
+    await tell(questions);
+  }
+
+  function runsUnderWay() {
+    return db.selectFrom('run').select('execution_id').where('status', '=', 'started');
   }
 
   async function sweep(): Promise<void> {
     const before = Date.now() - SWEEP_MS;
     const old = [...held].filter(([, { since }]) => since < before).map(([executionId]) => executionId);
     if (old.length === 0) return;
-    const runs = await db
-      .selectFrom('run')
-      .select('execution_id')
-      .where(sql<boolean>`execution_id = any(${old}::uuid[])`)
-      .where('status', '=', 'started')
-      .execute();
+    const runs = await runsUnderWay().where(sql<boolean>`execution_id = any(${old}::uuid[])`).execute();
     const underWay = new Set(runs.map((run) => run.execution_id));
     for (const executionId of old) if (!underWay.has(executionId)) held.delete(executionId);
   }
 
-  const listener = listen(databaseUrl, CHANNEL, (payload) => void hear(payload).catch(complain));
+  const listener = listen(
+    databaseUrl,
+    CHANNEL,
+    (payload) => void hear(payload).catch(complain),
+    () => void catchUp().catch(complain),
+  );
   const sweeping = setInterval(() => void sweep().catch(complain), SWEEP_MS).unref();
 
   return {
@@ -85,14 +102,15 @@ export function createRequestKeys(
       return tell(seal(executionId, keys));
     },
     async find(executionId, provider, signal) {
+      const owner = ownerOf(executionId, provider);
       for (let asked = 0; ; asked++) {
         signal.throwIfAborted();
         const key = held.get(executionId)?.keys[provider];
         if (key !== undefined) return key;
         if (asked === ASKED_MAX) throw gone(provider);
         const soon = AbortSignal.any([signal, AbortSignal.timeout(ASK_AGAIN_MS)]);
-        const arrived = once(arrivals, executionId, { signal: soon }).catch(() => undefined);
-        await Promise.all([arrived, tell([{ executionId, provider }])]);
+        const arrived = once(arrivals, owner, { signal: soon }).catch(() => undefined);
+        await Promise.all([arrived, tell([{ wanted: [executionId] }])]);
       }
     },
     async close() {

@@ -14,7 +14,7 @@ import { grantCredits, MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
 import { createLocalRuns } from '../db/local-runs.ts';
 import { insertOrganization } from '../db/organizations.ts';
 import { insertProject } from '../db/projects.ts';
-import { createRequestKeys } from '../db/request-keys.ts';
+import { createRequestKeys, type RequestKeys } from '../db/request-keys.ts';
 import type { Step } from '../flow/definition.ts';
 import { createValidator } from '../json-schema/validator.ts';
 import { openRegistry } from '../models/live-registry.ts';
@@ -69,7 +69,9 @@ export const SECRETS_KEYS = `test:${Buffer.alloc(32, 'k').toString('base64')}`;
 let bundle: Promise<WorkflowBundleOption> | undefined;
 
 /** Starts API and worker (unless `worker` is false). The caller stops it. */
-export async function startWeir(options: { env?: NodeJS.ProcessEnv; worker?: boolean } = {}): Promise<Weir> {
+export async function startWeir(
+  options: { env?: NodeJS.ProcessEnv; worker?: boolean; requestKeys?: RequestKeys } = {},
+): Promise<Weir> {
   installRuntime();
   const database = await createTestDatabase();
   const { db } = database;
@@ -90,7 +92,7 @@ export async function startWeir(options: { env?: NodeJS.ProcessEnv; worker?: boo
   const registry = await openRegistry(config);
   const resolvePublic = createResolvePublic(config);
   const localRuns = createLocalRuns();
-  const requestKeys = createRequestKeys(db, config);
+  const requestKeys = options.requestKeys ?? createRequestKeys(db, config);
   const tokens = createTokenVerifier(config);
   const api = await serveApi({
     config,

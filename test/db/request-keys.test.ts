@@ -26,8 +26,8 @@ describe('keys of requests', () => {
   });
   after(() => database.drop());
 
-  /** One that works as in a process of its own. */
-  function start(key = 'k'): RequestKeys & { end(): Promise<void> } {
+  /** One that works as in a process of its own; `kill`: it answers nobody any more. */
+  function start(key = 'k'): RequestKeys & { end(): Promise<void>; kill(): Promise<void> } {
     const db = connect(database.url, 1);
     const secretsKeys: [EncryptionKey] = [{ id: 'one', key: Buffer.alloc(32, key) }];
     const keys = createRequestKeys(db, { databaseUrl: database.url, secretsKeys });
@@ -37,7 +37,7 @@ describe('keys of requests', () => {
       await db.destroy();
     };
     open.add(end);
-    return { ...keys, end };
+    return { ...keys, end, kill: () => db.destroy() };
   }
 
   it('are found by a process that was there when they came, and by one that started later', async () => {
@@ -61,6 +61,28 @@ describe('keys of requests', () => {
     assert.equal(await later.find(run, 'demo', SIGNAL), SECRET);
     await worker.end();
     assert.equal(await later.find(handedOver, 'demo', SIGNAL), 'sk-handed-over');
+  });
+
+  it('of a run under way are held by a process that starts later, for when the others are killed', async () => {
+    const { runs } = await openAccount(database.db, 100, 1);
+    const run = runs[0] as string;
+    await database.db
+      .updateTable('run')
+      .set({ model_key_providers: ['demo'] })
+      .execute();
+    const api = start();
+    await api.hold(run, { demo: SECRET });
+    const listener = new pg.Client({ connectionString: database.url });
+    await listener.connect();
+    await listener.query('listen weir_request_keys');
+    const answered = new Promise<void>((resolve) =>
+      listener.on('notification', ({ payload = '' }) => payload.includes('sealed') && resolve()),
+    );
+    const later = start();
+    await answered;
+    await listener.end();
+    await api.kill();
+    assert.equal(await later.find(run, 'demo', SIGNAL), SECRET);
   });
 
   it('pass between processes encrypted, and are in no table', async () => {
