@@ -14,6 +14,10 @@ export const modelKeyHeaders = z.object({
   }),
 });
 
+const TWICE = new z.ZodError([
+  { code: 'custom', path: [], message: 'names a provider twice', input: undefined },
+]);
+
 /** Sets `ctx.state.modelKeys` where the header is sent; 422 when it is none. What it says is repeated nowhere. */
 export function readModelKeys({ config }: ApiDeps): ApiMiddleware {
   const entry = z.tuple([
@@ -26,7 +30,9 @@ export function readModelKeys({ config }: ApiDeps): ApiMiddleware {
       const pairs = header.split(',').map((pair) => /^\s*([^=]*)=(.*?)\s*$/.exec(pair)?.slice(1) ?? ['', '']);
       const parsed = z.array(entry).safeParse(pairs, { reportInput: false });
       if (!parsed.success) throw validationError(named(parsed.error));
-      ctx.state.modelKeys = Object.fromEntries(parsed.data);
+      const keys = Object.fromEntries(parsed.data);
+      if (Object.keys(keys).length < pairs.length) throw validationError(named(TWICE));
+      ctx.state.modelKeys = keys;
     }
     await next();
   };

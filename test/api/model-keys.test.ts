@@ -197,6 +197,7 @@ describe('own model keys', () => {
       'demo=a b',
       'demo=',
       'toString=x',
+      'demo=a,demo=b',
     ]) {
       const { status, body } = await execute(header);
       assert.deepEqual([status, body.detail?.code], [422, 'VALIDATION_ERROR'], header);
