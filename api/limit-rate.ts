@@ -1,5 +1,4 @@
 // Rate limits per API key, its organization, and user, and the RateLimit-* fields (spec: 429 rate limited).
-import { setTimeout } from 'node:timers/promises';
 import { takeRequest } from '../db/rate-limits.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { ApiDeps, ApiMiddleware } from './context.ts';
@@ -52,9 +51,9 @@ export function limitRate({ config, db }: ApiDeps): ApiMiddleware {
 }
 
 function inTime<T>(counting: Promise<T>): Promise<T> {
-  const done = new AbortController();
-  const late = setTimeout(COUNT_TIMEOUT_MS, undefined, { signal: done.signal }).then(() => {
-    throw new Error(`the database took over ${COUNT_TIMEOUT_MS} ms`);
+  return new Promise((resolve, reject) => {
+    const late = () => reject(new Error(`the database took over ${COUNT_TIMEOUT_MS} ms`));
+    const timer = setTimeout(late, COUNT_TIMEOUT_MS);
+    counting.then(resolve, reject).finally(() => clearTimeout(timer));
   });
-  return Promise.race([counting, late]).finally(() => done.abort());
 }

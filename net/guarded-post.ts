@@ -2,7 +2,14 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { isIP, type TcpSocketConnectOpts } from 'node:net';
-import { type ConnectionOptions, connect, getCACertificates, type TLSSocket } from 'node:tls';
+import {
+  type ConnectionOptions,
+  connect,
+  createSecureContext,
+  getCACertificates,
+  type SecureContext,
+  type TLSSocket,
+} from 'node:tls';
 import { connectThrough } from './egress-proxy.ts';
 import type { DialTarget, ResolvePublic } from './resolve-public.ts';
 
@@ -50,7 +57,10 @@ export function createGuardedPost({
   connectTimeoutMs?: number;
   totalTimeoutMs?: number;
 }): GuardedPost {
-  const authorities = ca === undefined ? undefined : [...getCACertificates('default'), ca];
+  // Made once: reading the authorities takes longer than all else that a connection does.
+  const secureContext = createSecureContext(
+    ca === undefined ? {} : { ca: [...getCACertificates('default'), ca] },
+  );
 
   return async function guardedPost(url, headers, body) {
     const connecting = AbortSignal.timeout(connectTimeoutMs);
@@ -61,7 +71,7 @@ export function createGuardedPost({
     const { targets } = resolution;
     let socket: TLSSocket | undefined;
     try {
-      socket = await openSocket(url, targets, { ca: authorities, proxy }, connecting);
+      socket = await openSocket(url, targets, { secureContext, proxy }, connecting);
       const answer = await send(socket, url, headers, body, waiting);
       return { status: answer.statusCode ?? 0, body: await readStart(answer) };
     } catch (error) {
@@ -77,7 +87,7 @@ export function createGuardedPost({
 async function openSocket(
   url: URL,
   targets: [DialTarget, ...DialTarget[]],
-  { ca, proxy }: { ca: string[] | undefined; proxy: URL | undefined },
+  { secureContext, proxy }: { secureContext: SecureContext; proxy: URL | undefined },
   signal: AbortSignal,
 ): Promise<TLSSocket> {
   const isName = isIP(url.hostname.replace(/^\[(.*)\]$/, '$1')) === 0;
@@ -93,7 +103,7 @@ async function openSocket(
       ),
     autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
     ...(isName && { servername: url.hostname }),
-    ...(ca && { ca }),
+    secureContext,
     ALPNProtocols: ['http/1.1'],
   };
   let socket: TLSSocket | undefined;
