@@ -1,9 +1,10 @@
 // API keys of a project (spec: "API key format", Roles).
 import type { z } from 'zod';
-import { type ApiKeyRow, insertApiKey, listApiKeys, revokeApiKey } from '../db/api-keys.ts';
+import { type ApiKeyRow, listApiKeys } from '../db/api-keys.ts';
 import { throughOutage } from '../db/through-outage.ts';
 import { mintApiKey } from './api-key.ts';
 import { audited } from './audited.ts';
+import { addApiKey, endApiKey } from './audited-writes.ts';
 import { authenticateUser } from './authenticate.ts';
 import type { ApiDeps, ApiMiddleware, Route } from './context.ts';
 import { readBody } from './json-body.ts';
@@ -74,19 +75,17 @@ function createApiKey(deps: ApiDeps): ApiMiddleware {
     const { environment, name, expires_at } = ctx.state.body as z.infer<typeof createApiKeyRequest>;
     const { id: projectId, organization_id: organizationId } = ctx.state.project;
     const { plaintext, keyId, secretHmac } = mintApiKey(environment, deps.config.apiKeyPepper);
-    const row = await audited(deps, ctx, async (tx, record) => {
-      const details = { project_id: projectId, environment, name };
-      await record({ organizationId, action: 'api_key.create', resourceId: keyId, details });
-      return insertApiKey(tx, {
-        projectId,
-        keyId,
-        environment,
-        name,
-        secretHmac,
-        createdBy: ctx.state.user.userId,
-        ...(expires_at && { expiresAt: expires_at }),
-      });
-    });
+    const key = {
+      organizationId,
+      projectId,
+      keyId,
+      environment,
+      name,
+      secretHmac,
+      createdBy: ctx.state.user.userId,
+      ...(expires_at && { expiresAt: expires_at }),
+    };
+    const row = await audited(deps, ctx, (tx, record) => addApiKey(tx, record, key));
     ctx.status = 201;
     ctx.set('Cache-Control', 'no-store');
     ctx.body = { ...toApiKey(row), key: plaintext };
@@ -104,15 +103,8 @@ function revokeKey(deps: ApiDeps): ApiMiddleware {
   return async function revokeKey(ctx) {
     const { id: projectId, organization_id: organizationId } = ctx.state.project;
     const keyId = (ctx.params.key_id ?? '').replaceAll('\0', '?');
-    const entry = {
-      organizationId,
-      action: 'api_key.revoke',
-      resourceId: keyId,
-      details: { project_id: projectId },
-    };
-    const row = await audited(deps, ctx, (tx, record) =>
-      revokeApiKey(tx, projectId, keyId, () => record(entry)),
-    );
+    const key = { organizationId, projectId, keyId };
+    const row = await audited(deps, ctx, (tx, record) => endApiKey(tx, record, key));
     ctx.body = toApiKey(row);
   };
 }

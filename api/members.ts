@@ -1,18 +1,12 @@
 // Members of an organization (spec: Management, "organizations"; Roles).
 import type { z } from 'zod';
 import type { Tx } from '../db/connect.ts';
-import {
-  deleteMember,
-  insertMember,
-  listMembers,
-  lockMember,
-  type MemberRow,
-  updateRole,
-} from '../db/memberships.ts';
+import { deleteMember, listMembers, lockMember, type MemberRow, updateRole } from '../db/memberships.ts';
 import type { Role } from '../db/schema.ts';
 import { throughOutage } from '../db/through-outage.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { audited } from './audited.ts';
+import { addMember } from './audited-writes.ts';
 import { authenticateUser } from './authenticate.ts';
 import { authorizeOrganization, requireRole } from './authorize-organization.ts';
 import type { ApiContext, ApiDeps, ApiMiddleware, Route } from './context.ts';
@@ -69,7 +63,7 @@ export function memberRoutes(deps: ApiDeps): Route[] {
           ...BODY_ERRORS,
         },
       },
-      handlers: [...first('admin'), readBody(addMemberRequest), addMember(deps)],
+      handlers: [...first('admin'), readBody(addMemberRequest), postMember(deps)],
     },
     {
       method: 'get',
@@ -117,15 +111,12 @@ export function memberRoutes(deps: ApiDeps): Route[] {
   ];
 }
 
-function addMember(deps: ApiDeps): ApiMiddleware {
-  return async function addMember(ctx) {
+function postMember(deps: ApiDeps): ApiMiddleware {
+  return async function postMember(ctx) {
     const { organizationId } = ctx.state.membership;
     const { user_id: userId, role } = ctx.state.body as z.infer<typeof addMemberRequest>;
-    const row = await audited(deps, ctx, async (tx, record) => {
-      const added = await insertMember(tx, { organizationId, userId, role });
-      await record({ organizationId, action: 'member.add', resourceId: userId, details: { role } });
-      return added;
-    });
+    const member = { organizationId, userId, role };
+    const row = await audited(deps, ctx, (tx, record) => addMember(tx, record, member));
     ctx.status = 201;
     ctx.body = toMember(row);
   };

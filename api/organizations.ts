@@ -2,11 +2,12 @@
 import type { z } from 'zod';
 import { insertMember } from '../db/memberships.ts';
 import { findOrganizationOf, listOrganizationsOf, type OrganizationOfUser } from '../db/of-user.ts';
-import { deleteOrganization, insertOrganization, updateOrganization } from '../db/organizations.ts';
+import { deleteOrganization, updateOrganization } from '../db/organizations.ts';
 import { deleteProjects } from '../db/projects.ts';
 import { throughOutage } from '../db/through-outage.ts';
 import { SLUG_PATTERN } from '../flow/limits.ts';
 import { audited } from './audited.ts';
+import { addOrganization } from './audited-writes.ts';
 import { authenticateUser } from './authenticate.ts';
 import { authorizeOrganization, organizationNotFound } from './authorize-organization.ts';
 import type { ApiDeps, ApiMiddleware, Route } from './context.ts';
@@ -134,15 +135,8 @@ function createOrganization(deps: ApiDeps): ApiMiddleware {
   return async function createOrganization(ctx) {
     const { name, slug, description } = ctx.state.body as z.infer<typeof createOrganizationRequest>;
     const row = await audited(deps, ctx, async (tx, record) => {
-      const created = await insertOrganization(tx, { name, slug, description });
+      const created = await addOrganization(tx, record, { name, slug, description });
       await insertMember(tx, { organizationId: created.id, userId: ctx.state.user.userId, role: 'owner' });
-      const details = { name, slug, description };
-      await record({
-        organizationId: created.id,
-        action: 'organization.create',
-        resourceId: created.id,
-        details,
-      });
       return created;
     });
     ctx.status = 201;

@@ -1,11 +1,12 @@
 // Projects (spec: Management, "projects").
 import { z } from 'zod';
 import { findOrganizationOf, listProjectsBySlug, listProjectsOf } from '../db/of-user.ts';
-import { deleteProjects, insertProject, type ProjectRow, updateProject } from '../db/projects.ts';
+import { deleteProjects, type ProjectRow, updateProject } from '../db/projects.ts';
 import { throughOutage } from '../db/through-outage.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { SLUG_PATTERN } from '../flow/limits.ts';
 import { audited } from './audited.ts';
+import { addProject } from './audited-writes.ts';
 import { authenticateUser } from './authenticate.ts';
 import { organizationNotFound, requireRole } from './authorize-organization.ts';
 import type { ApiDeps, ApiMiddleware, Route } from './context.ts';
@@ -155,18 +156,8 @@ function createProject(deps: ApiDeps): ApiMiddleware {
       : undefined;
     if (!organization) throw organizationNotFound();
     requireRole(organization.role, 'admin');
-    const row = await audited(deps, ctx, async (tx, record) => {
-      const project = { organizationId: organization.id, name, slug, description };
-      const created = await insertProject(tx, { ...project, userId });
-      const details = { name, slug, description };
-      await record({
-        organizationId: organization.id,
-        action: 'project.create',
-        resourceId: created.id,
-        details,
-      });
-      return created;
-    });
+    const project = { organizationId: organization.id, userId, name, slug, description };
+    const row = await audited(deps, ctx, (tx, record) => addProject(tx, record, project));
     ctx.status = 201;
     ctx.body = toProject(row);
   };

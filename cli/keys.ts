@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { mintApiKey } from '../api/api-key.ts';
-import { type ApiKeyRow, insertApiKey, listApiKeys, revokeApiKey } from '../db/api-keys.ts';
+import { addApiKey, endApiKey } from '../api/audited-writes.ts';
+import { type ApiKeyRow, listApiKeys } from '../db/api-keys.ts';
 import type { Db } from '../db/connect.ts';
 import type { Environment } from '../db/schema.ts';
 import { type Answer, answering, moment, table } from './answer.ts';
@@ -41,13 +42,10 @@ async function create(
   const { keyId, secretHmac } = minted;
   const { environment, name, expires } = options;
   const { id: projectId, organization_id: organizationId } = await getProject(db, path);
-  const row = await audited(db, async (tx, record) => {
-    const key = { projectId, keyId, environment, name, secretHmac, ...(expires && { expiresAt: expires }) };
-    const created = await insertApiKey(tx, key);
-    const details = { project_id: projectId, environment, name };
-    await record({ organizationId, action: 'api_key.create', resourceId: keyId, details });
-    return created;
-  });
+  const key = { organizationId, projectId, keyId, environment, name, secretHmac };
+  const row = await audited(db, (tx, record) =>
+    addApiKey(tx, record, { ...key, ...(expires && { expiresAt: expires }) }),
+  );
   return {
     json: { ...toJson(row), key: minted.plaintext },
     text: `${minted.plaintext}\nThis is the only time the key is shown.`,
@@ -74,9 +72,8 @@ async function list(db: Db, path: string): Promise<Answer> {
 
 async function revoke(db: Db, path: string, keyId: string): Promise<Answer> {
   const { id: projectId, organization_id: organizationId } = await getProject(db, path);
-  const details = { project_id: projectId };
-  const entry = { organizationId, action: 'api_key.revoke', resourceId: keyId, details };
-  const row = await audited(db, (tx, record) => revokeApiKey(tx, projectId, keyId, () => record(entry)));
+  const key = { organizationId, projectId, keyId };
+  const row = await audited(db, (tx, record) => endApiKey(tx, record, key));
   return { json: toJson(row), text: `Revoked ${keyId}: it stops working within 10 seconds.` };
 }
 

@@ -1,7 +1,8 @@
 import { type Command, Option } from 'commander';
+import { addMember } from '../api/audited-writes.ts';
 import { userIdSchema } from '../api/user-id.ts';
 import type { Db } from '../db/connect.ts';
-import { insertMember, listMembers, type MemberRow } from '../db/memberships.ts';
+import { listMembers, type MemberRow } from '../db/memberships.ts';
 import type { Role } from '../db/schema.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { type Answer, answering, moment, table } from './answer.ts';
@@ -26,10 +27,7 @@ async function add(db: Db, slug: string, userId: string, { role }: { role: Role 
   if (!userIdSchema.safeParse(userId).success)
     throw new ServiceError('VALIDATION_ERROR', `${JSON.stringify(userId)} is no user id.`);
   const { id: organizationId } = await getOrganization(db, slug);
-  const row = await audited(db, async (tx, record) => {
-    await record({ organizationId, action: 'member.add', resourceId: userId, details: { role } });
-    return insertMember(tx, { organizationId, userId, role });
-  });
+  const row = await audited(db, (tx, record) => addMember(tx, record, { organizationId, userId, role }));
   return { json: toJson(row), text: `Added ${userId} to ${slug} as ${role}.` };
 }
 

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
+import { addOrganization } from '../api/audited-writes.ts';
 import type { Db } from '../db/connect.ts';
 import { MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
-import { insertOrganization, listOrganizations, type OrganizationRow } from '../db/organizations.ts';
+import { listOrganizations, type OrganizationRow } from '../db/organizations.ts';
 import { type Answer, answering, table } from './answer.ts';
 import { audited } from './audited.ts';
 import * as check from './check-text.ts';
@@ -24,16 +25,7 @@ async function create(
   options: { name?: string; description?: string },
 ): Promise<Answer> {
   const details = { name: options.name ?? slug, slug, description: options.description ?? '' };
-  const row = await audited(db, async (tx, record) => {
-    const created = await insertOrganization(tx, details);
-    await record({
-      organizationId: created.id,
-      action: 'organization.create',
-      resourceId: created.id,
-      details,
-    });
-    return created;
-  });
+  const row = await audited(db, (tx, record) => addOrganization(tx, record, details));
   return { json: toJson(row), text: `Created organization ${row.slug}.` };
 }
 

@@ -1,7 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { addProject } from '../api/audited-writes.ts';
 import type { Db } from '../db/connect.ts';
 import { listOrganizations } from '../db/organizations.ts';
-import { insertProject, listProjects, type ProjectRow } from '../db/projects.ts';
+import { listProjects, type ProjectRow } from '../db/projects.ts';
 import { type Answer, answering, table } from './answer.ts';
 import { audited } from './audited.ts';
 import * as check from './check-text.ts';
@@ -32,11 +33,7 @@ async function create(
 ): Promise<Answer> {
   const { id: organizationId } = await getOrganization(db, organization);
   const details = { name: options.name ?? slug, slug, description: options.description ?? '' };
-  const row = await audited(db, async (tx, record) => {
-    const created = await insertProject(tx, { organizationId, ...details });
-    await record({ organizationId, action: 'project.create', resourceId: created.id, details });
-    return created;
-  });
+  const row = await audited(db, (tx, record) => addProject(tx, record, { organizationId, ...details }));
   return { json: toJson(organization, row), text: `Created project ${organization}/${slug}.` };
 }
 
