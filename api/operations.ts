@@ -83,12 +83,12 @@ export const DATABASE_UNAVAILABLE = 'The database does not answer: try again lat
 export const FLOW_NOT_FOUND =
   'There is no such flow for this caller, or the version asked for is not published.';
 
-/** What every endpoint may answer. */
 export const INTERNAL_ERROR = {
   message: 'Something failed inside the service. Nothing is wrong with the request.',
   request_id: '1d9cbb4e-9d6c-4e3b-b1c8-5d3a4f2e7f10',
 };
 
+/** What every endpoint may answer. */
 export const ERRORS: ZodOpenApiResponsesObject = {
   401: {
     ...refusal('Missing or invalid API key or JWT.', {

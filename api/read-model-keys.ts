@@ -14,25 +14,25 @@ export const modelKeyHeaders = z.object({
   }),
 });
 
-const TWICE = new z.ZodError([
-  { code: 'custom', path: [], message: 'names a provider twice', input: undefined },
-]);
-
 /** Sets `ctx.state.modelKeys` where the header is sent; 422 when it is none. What it says is repeated nowhere. */
 export function readModelKeys({ config }: ApiDeps): ApiMiddleware {
   const entry = z.tuple([
     z.enum(Object.keys(config.providerUrls), { error: 'names no provider of this service' }),
     modelKeySchema,
   ]);
+  const entries = z
+    .array(entry)
+    .refine(
+      (all) => new Set(all.map(([provider]) => provider)).size === all.length,
+      'names a provider twice',
+    );
   return async function readModelKeys(ctx, next) {
     const header = ctx.get(HEADER);
     if (header !== '') {
       const pairs = header.split(',').map((pair) => /^\s*([^=]*)=(.*?)\s*$/.exec(pair)?.slice(1) ?? ['', '']);
-      const parsed = z.array(entry).safeParse(pairs, { reportInput: false });
+      const parsed = entries.safeParse(pairs, { reportInput: false });
       if (!parsed.success) throw validationError(named(parsed.error));
-      const keys = Object.fromEntries(parsed.data);
-      if (Object.keys(keys).length < pairs.length) throw validationError(named(TWICE));
-      ctx.state.modelKeys = keys;
+      ctx.state.modelKeys = Object.fromEntries(parsed.data);
     }
     await next();
   };

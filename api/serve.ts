@@ -7,9 +7,12 @@ import {
   STATUS_CODES,
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { createResolvePublic } from '../net/resolve-public.ts';
 import { createApp } from './app.ts';
 import type { ApiDeps } from './context.ts';
 import { errorBody } from './errors.ts';
+import { createKeyCache } from './key-cache.ts';
+import { createTokenVerifier } from './verify-token.ts';
 
 const HEADERS_TIMEOUT_MS = 15_000;
 const REQUEST_TIMEOUT_MS = 120_000;
@@ -22,11 +25,22 @@ export type RunningApi = {
   close(): Promise<void>;
 };
 
-/** Listens on the configured host and port. Rejects when the port is taken. */
-export async function serveApi(deps: ApiDeps): Promise<RunningApi> {
+/** Listens on the configured host and port. Rejects when the port is taken. What it is given the caller closes. */
+export async function serveApi(
+  given: Omit<ApiDeps, 'keys' | 'tokens' | 'resolvePublic' | 'stopping'>,
+): Promise<RunningApi> {
+  const { config, db } = given;
   let ready = true;
   const stopping = new AbortController();
-  const app = createApp({ ...deps, stopping: stopping.signal }, () => ready).callback();
+  const keys = createKeyCache(db, config.databaseUrl);
+  const deps: ApiDeps = {
+    ...given,
+    keys,
+    tokens: createTokenVerifier(config),
+    resolvePublic: createResolvePublic(config),
+    stopping: stopping.signal,
+  };
+  const app = createApp(deps, () => ready).callback();
   const open = new Set<ServerResponse>();
   const answer = (request: IncomingMessage, response: ServerResponse) => {
     open.add(response);
@@ -45,7 +59,7 @@ export async function serveApi(deps: ApiDeps): Promise<RunningApi> {
   server.on('connect', (_request, socket: Socket) =>
     refuse(new Error('CONNECT is not for this server'), socket),
   );
-  server.listen(deps.config.port, deps.config.host);
+  server.listen(config.port, config.host);
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
@@ -54,7 +68,7 @@ export async function serveApi(deps: ApiDeps): Promise<RunningApi> {
       stopping.abort();
       for (const response of open) closeAfter(response);
       await drain(server);
-      await deps.keys.close();
+      await keys.close();
     },
   };
 }

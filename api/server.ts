@@ -4,12 +4,9 @@ import { connect, QUERY_TIMEOUT_MS } from '../db/connect.ts';
 import { createRequestKeys } from '../db/request-keys.ts';
 import { createValidator } from '../json-schema/validator.ts';
 import { openRegistry } from '../models/live-registry.ts';
-import { createResolvePublic } from '../net/resolve-public.ts';
 import { orExit } from '../or-exit.ts';
 import { connectToTemporal, createClient } from '../temporal.ts';
-import { createKeyCache } from './key-cache.ts';
 import { serveApi } from './serve.ts';
-import { createTokenVerifier } from './verify-token.ts';
 
 const config = await orExit(() => readConfig());
 const connection = await orExit(() => connectToTemporal(config));
@@ -22,12 +19,9 @@ const api = await orExit(() =>
     config,
     db,
     client: createClient(config, connection),
-    keys: createKeyCache(db, config.databaseUrl),
     requestKeys,
-    tokens: createTokenVerifier(config),
     validator,
     registry,
-    resolvePublic: createResolvePublic(config),
   }),
 );
 console.log(`The API listens on http://${config.host}:${api.port}/api/v1.`);

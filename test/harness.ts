@@ -3,9 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import { mintApiKey } from '../api/api-key.ts';
-import { createKeyCache } from '../api/key-cache.ts';
 import { serveApi } from '../api/serve.ts';
-import { createTokenVerifier } from '../api/verify-token.ts';
 import { type Config, readConfig } from '../config.ts';
 import { insertApiKey } from '../db/api-keys.ts';
 import type { Db } from '../db/connect.ts';
@@ -18,7 +16,6 @@ import { createRequestKeys, type RequestKeys } from '../db/request-keys.ts';
 import type { Step } from '../flow/definition.ts';
 import { createValidator } from '../json-schema/validator.ts';
 import { openRegistry } from '../models/live-registry.ts';
-import { createResolvePublic } from '../net/resolve-public.ts';
 import { connectToTemporal, createClient } from '../temporal.ts';
 import { workflowBundle } from '../worker/bundle.ts';
 import { runWorker } from '../worker/run-worker.ts';
@@ -88,22 +85,16 @@ export async function startWeir(
   const connection = await connectToTemporal(config);
   const client = createClient(config, connection);
   const validator = createValidator();
-  const keys = createKeyCache(db, database.url);
   const registry = await openRegistry(config);
-  const resolvePublic = createResolvePublic(config);
   const localRuns = createLocalRuns();
   const requestKeys = options.requestKeys ?? createRequestKeys(db, config);
-  const tokens = createTokenVerifier(config);
   const api = await serveApi({
     config,
     db,
     client,
-    keys,
     requestKeys,
-    tokens,
     validator,
     registry,
-    resolvePublic,
     localRuns,
   });
   const url = `http://127.0.0.1:${api.port}`;

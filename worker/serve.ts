@@ -1,14 +1,11 @@
 // main of `npm run serve`: API and worker in one process on one Temporal connection, the shortest path for /execute.
-import { createKeyCache } from '../api/key-cache.ts';
 import { serveApi } from '../api/serve.ts';
-import { createTokenVerifier } from '../api/verify-token.ts';
 import { readConfig } from '../config.ts';
 import { connect, QUERY_TIMEOUT_MS } from '../db/connect.ts';
 import { createLocalRuns } from '../db/local-runs.ts';
 import { createRequestKeys } from '../db/request-keys.ts';
 import { createValidator } from '../json-schema/validator.ts';
 import { openRegistry } from '../models/live-registry.ts';
-import { createResolvePublic } from '../net/resolve-public.ts';
 import { orExit } from '../or-exit.ts';
 import { connectToTemporal, createClient } from '../temporal.ts';
 import { workflowBundle } from './bundle.ts';
@@ -32,12 +29,9 @@ const api = await orExit(() =>
     config,
     db,
     client: createClient(config, connection),
-    keys: createKeyCache(db, config.databaseUrl),
     requestKeys,
-    tokens: createTokenVerifier(config),
     validator,
     registry,
-    resolvePublic: createResolvePublic(config),
     localRuns,
   }),
 );
