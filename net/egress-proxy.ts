@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import type { Socket } from 'node:net';
-import type { DialTarget } from './resolve-public.ts';
+import { type DialTarget, withoutBrackets } from './resolve-public.ts';
 
 /**
  * A connection to the first of the checked addresses that `proxy` (`http://[user:password@]host:port`) reaches. It is
@@ -31,7 +31,7 @@ function ask(proxy: URL, { address, family, port }: DialTarget, signal: AbortSig
   const { hostname, username, password } = proxy;
   const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
   return request({
-    host: hostname.replace(/^\[(.*)\]$/, '$1'),
+    host: withoutBrackets(hostname),
     port: proxy.port || 80,
     method: 'CONNECT',
     path: authority,

@@ -11,7 +11,7 @@ import {
   type TLSSocket,
 } from 'node:tls';
 import { connectThrough } from './egress-proxy.ts';
-import type { DialTarget, ResolvePublic } from './resolve-public.ts';
+import { type DialTarget, type ResolvePublic, withoutBrackets } from './resolve-public.ts';
 
 /** Looking the host up, TCP and TLS together. */
 export const CONNECT_TIMEOUT_MS = 5_000;
@@ -90,7 +90,7 @@ async function openSocket(
   { secureContext, proxy }: { secureContext: SecureContext; proxy: URL | undefined },
   signal: AbortSignal,
 ): Promise<TLSSocket> {
-  const isName = isIP(url.hostname.replace(/^\[(.*)\]$/, '$1')) === 0;
+  const isName = isIP(withoutBrackets(url.hostname)) === 0;
   const [first] = targets;
   const options: ConnectionOptions & Pick<TcpSocketConnectOpts, 'autoSelectFamilyAttemptTimeout'> = {
     host: isName ? url.hostname : first.address,

@@ -41,7 +41,7 @@ export function createResolvePublic({ dialMap = {}, lookup = lookUp }: ResolverO
     const mapped = [`${hostname}:${dialPort}`, hostname].find((host) => Object.hasOwn(dialMap, host));
     if (mapped !== undefined) return { targets: [parseTarget(dialMap[mapped] as string)] };
 
-    const literal = hostname.replace(/^\[(.*)\]$/, '$1');
+    const literal = withoutBrackets(hostname);
     if (!isIP(literal) && LOCAL_NAME.test(hostname)) return notPublic(hostname);
     const addresses = isIP(literal) ? [literal] : await lookup(hostname).catch(() => []);
     const [first, ...others] = addresses;
@@ -76,8 +76,13 @@ function noneWhenMissing(error: NodeJS.ErrnoException): string[] {
 
 function parseTarget(text: string): DialTarget {
   const colon = text.lastIndexOf(':');
-  const address = text.slice(0, colon).replace(/^\[(.*)\]$/, '$1');
+  const address = withoutBrackets(text.slice(0, colon));
   return { address, family: familyOf(address), port: Number(text.slice(colon + 1)) };
+}
+
+/** A host as it is dialled: a URL has IPv6 addresses in brackets. */
+export function withoutBrackets(hostname: string): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1');
 }
 
 function familyOf(address: string): 4 | 6 {
