@@ -6,13 +6,6 @@ export async function startApiProcess(
   weir: Weir,
   env: NodeJS.ProcessEnv = {},
 ): Promise<Program & { url: string }> {
-  const program = await startProgram('api/server.ts', {
-    DATABASE_URL: weir.config.databaseUrl,
-    WEIR_API_KEY_PEPPER: weir.config.apiKeyPepper,
-    WEIR_TASK_QUEUE: weir.config.taskQueue,
-    WEIR_PORT: '0',
-    TEMPORAL_ADDRESS: process.env.TEST_TEMPORAL_ADDRESS,
-    ...env,
-  });
+  const program = await startProgram(weir, 'api/server.ts', env);
   return { ...program, url: new URL('/', /http\S+/.exec(program.ready)?.[0]).origin };
 }

@@ -8,23 +8,15 @@ describe('a resumed run whose worker is killed -9 while its model is asked', () 
   const h = useToolCalls({ worker: false });
 
   it('goes on with another worker: what completed is not run again, and the answer is charged once', async () => {
-    const { baseUrl } = h.models.provider;
-    const { databaseUrl, apiKeyPepper, taskQueue } = h.weir.config;
-    const env = {
-      DATABASE_URL: databaseUrl,
-      WEIR_API_KEY_PEPPER: apiKeyPepper,
-      WEIR_TASK_QUEUE: taskQueue,
-      WEIR_SANDBOX_PROCESSES: '1',
-      TEMPORAL_ADDRESS: process.env.TEST_TEMPORAL_ADDRESS,
-      OPENAI_BASE_URL: baseUrl,
-    };
+    const start = () =>
+      startProgram(h.weir, 'worker/worker.ts', { OPENAI_BASE_URL: h.models.provider.baseUrl });
     const flow = await h.weir.createFlow(h.tenant, [
       code('first', 'return Math.random();'),
       asking('ask', '{{previous_output}}'),
       code('last', 'return [input];'),
     ]);
-    const doomed = await startProgram('worker/worker.ts', env);
-    let second: Awaited<ReturnType<typeof startProgram>> | undefined;
+    const doomed = await start();
+    let second: Awaited<ReturnType<typeof start>> | undefined;
     try {
       h.models.will(callTools([toolCall('a')]), hang);
       const paused = await h.pause(flow);
@@ -33,7 +25,7 @@ describe('a resumed run whose worker is killed -9 while its model is asked', () 
       await asked;
       await doomed.kill();
       h.models.will(answer('done'));
-      second = await startProgram('worker/worker.ts', env);
+      second = await start();
       const { body } = await resumed;
       assert.deepEqual([body.status, body.result], ['completed', ['done']]);
       const conversations = h.models.calls.slice(1).map((call) => call.body.messages);

@@ -46,14 +46,6 @@ describe('an accepted run is never lost', () => {
         },
       },
     ]);
-    env = {
-      ...env,
-      DATABASE_URL: weir.config.databaseUrl,
-      WEIR_API_KEY_PEPPER: weir.config.apiKeyPepper,
-      WEIR_TASK_QUEUE: weir.config.taskQueue,
-      WEIR_SANDBOX_PROCESSES: '1',
-      WEIR_PORT: '0',
-    };
   });
   after(async () => {
     await Promise.all(programs.map((program) => program.kill()));
@@ -65,7 +57,7 @@ describe('an accepted run is never lost', () => {
   beforeEach(() => models.asked.clear());
 
   const start = async (file: string) => {
-    const program = await startProgram(file, env);
+    const program = await startProgram(weir, file, env);
     programs.push(program);
     return program;
   };

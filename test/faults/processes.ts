@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import { SECRETS_KEYS } from '../harness.ts';
+import { SECRETS_KEYS, type Weir } from '../harness.ts';
 
 const ROOT = path.join(import.meta.dirname, '..', '..');
 
@@ -15,11 +15,28 @@ export type Program = {
   stop(): Promise<number | null>;
 };
 
-/** Runs a program of this checkout until it prints its first line, which is when it is ready. */
-export async function startProgram(file: string, env: NodeJS.ProcessEnv): Promise<Program> {
+/**
+ * Runs a program of this checkout, of the same Weir as `weir`: its database, task queue and, unless `env` says otherwise,
+ * engine. Answers when it prints its first line, which is when it is ready.
+ */
+export async function startProgram(
+  { config }: Pick<Weir, 'config'>,
+  file: string,
+  env: NodeJS.ProcessEnv = {},
+): Promise<Program> {
   const child = spawn(process.execPath, [file], {
     cwd: ROOT,
-    env: { ...process.env, WEIR_SECRETS_KEYS: SECRETS_KEYS, ...env },
+    env: {
+      ...process.env,
+      DATABASE_URL: config.databaseUrl,
+      WEIR_API_KEY_PEPPER: config.apiKeyPepper,
+      WEIR_SECRETS_KEYS: SECRETS_KEYS,
+      WEIR_TASK_QUEUE: config.taskQueue,
+      WEIR_SANDBOX_PROCESSES: '1',
+      WEIR_PORT: '0',
+      TEMPORAL_ADDRESS: process.env.TEST_TEMPORAL_ADDRESS,
+      ...env,
+    },
   });
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {

@@ -50,15 +50,7 @@ describe('a service of several processes, each of which is replaced under load',
     return api;
   };
   const startWorker = async () => {
-    const { databaseUrl, apiKeyPepper, taskQueue } = weir.config;
-    const worker = await startProgram('worker/worker.ts', {
-      ...env,
-      DATABASE_URL: databaseUrl,
-      WEIR_API_KEY_PEPPER: apiKeyPepper,
-      WEIR_TASK_QUEUE: taskQueue,
-      WEIR_SANDBOX_PROCESSES: '1',
-      TEMPORAL_ADDRESS: process.env.TEST_TEMPORAL_ADDRESS,
-    });
+    const worker = await startProgram(weir, 'worker/worker.ts', env);
     programs.push(worker);
     return worker;
   };

@@ -35,13 +35,6 @@ describe('an accepted step is never lost', () => {
       llm('two', 'two {{previous_output}}', 'demo/chat'),
       passthrough('end'),
     ]);
-    env = {
-      ...env,
-      DATABASE_URL: weir.config.databaseUrl,
-      WEIR_API_KEY_PEPPER: weir.config.apiKeyPepper,
-      WEIR_TASK_QUEUE: weir.config.taskQueue,
-      WEIR_SANDBOX_PROCESSES: '1',
-    };
   });
   after(async () => {
     await Promise.all(programs.map((program) => program.kill()));
@@ -53,7 +46,7 @@ describe('an accepted step is never lost', () => {
   beforeEach(() => models.asked.clear());
 
   const start = async () => {
-    const worker = await startProgram('worker/worker.ts', env);
+    const worker = await startProgram(weir, 'worker/worker.ts', env);
     programs.push(worker);
     return worker;
   };

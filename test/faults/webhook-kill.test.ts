@@ -37,14 +37,7 @@ describeWith(['openssl'], 'a delivery is never lost', () => {
   });
 
   const startWorkerProcess = async () => {
-    const program = await startProgram('worker/worker.ts', {
-      ...weir.env,
-      DATABASE_URL: weir.config.databaseUrl,
-      WEIR_API_KEY_PEPPER: weir.config.apiKeyPepper,
-      WEIR_TASK_QUEUE: weir.config.taskQueue,
-      WEIR_SANDBOX_PROCESSES: '1',
-      TEMPORAL_ADDRESS: process.env.TEST_TEMPORAL_ADDRESS,
-    });
+    const program = await startProgram(weir, 'worker/worker.ts', weir.env);
     programs.push(program);
     return program;
   };
