@@ -1,7 +1,7 @@
 // Fairness between webhook destinations: one that hangs keeps no other waiting.
 
 /** Attempts under way at one host, and for one organization, in one worker. */
-const HOST_RUNNING_MAX = 10;
+export const HOST_RUNNING_MAX = 10;
 const ORGANIZATION_RUNNING_MAX = 40;
 /** Of all that the worker has in hand, the waiting included, so much may be one host's, and one organization's. */
 const HOST_SHARE = 1 / 8;
