@@ -3,40 +3,6 @@ import { sql } from 'kysely';
 import type { Db } from './connect.ts';
 import { versionOfRun } from './run-columns.ts';
 
-/**
- * Takes up to `limit` runs that are `started`, older than `quietSeconds` and not taken within that time, with what
- * starting their workflow needs. Processes that call this at the same time take different runs.
- */
-export async function claimUnfinishedRuns(
-  db: Db,
-  { quietSeconds, limit }: { quietSeconds: number; limit: number },
-) {
-  const claimed = await db
-    .updateTable('run')
-    .set({ reconciled_at: sql`now()` })
-    .where('execution_id', 'in', (eb) =>
-      eb
-        .selectFrom('run')
-        .select('execution_id')
-        .where('status', '=', 'started')
-        .where(
-          sql`coalesce(reconciled_at, started_at)`,
-          '<=',
-          sql`now() - ${quietSeconds} * interval '1 second'`,
-        )
-        .orderBy(sql`coalesce(reconciled_at, started_at)`)
-        .limit(limit)
-        .forUpdate()
-        .skipLocked(),
-    )
-    .returning('execution_id')
-    .execute();
-  return findRunStarts(
-    db,
-    claimed.map((row) => row.execution_id),
-  );
-}
-
 /** How these runs stand, with what starting their workflow needs. */
 export async function findRunStarts(db: Db, executionIds: string[]) {
   if (executionIds.length === 0) return [];

@@ -158,31 +158,3 @@ export async function getTestRunStart(db: Db, testRunId: string) {
   return { ...run, tests };
 }
 export type TestRunStart = Awaited<ReturnType<typeof getTestRunStart>>;
-
-/** Takes up to `limit` test runs that have not ended, as `claimUnfinishedRuns` takes runs; answers their ids. */
-export async function claimUnfinishedTestRuns(
-  db: Db,
-  { quietSeconds, limit }: { quietSeconds: number; limit: number },
-): Promise<string[]> {
-  const claimed = await db
-    .updateTable('test_run')
-    .set({ reconciled_at: sql`now()` })
-    .where('id', 'in', (eb) =>
-      eb
-        .selectFrom('test_run')
-        .select('id')
-        .where('status', '=', 'started')
-        .where(
-          sql`coalesce(reconciled_at, started_at)`,
-          '<=',
-          sql`now() - ${quietSeconds} * interval '1 second'`,
-        )
-        .orderBy(sql`coalesce(reconciled_at, started_at)`)
-        .limit(limit)
-        .forUpdate()
-        .skipLocked(),
-    )
-    .returning('id')
-    .execute();
-  return claimed.map(({ id }) => id);
-}

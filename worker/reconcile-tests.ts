@@ -1,8 +1,10 @@
 // Test runs too are never lost: finds those that have not ended and whose workflow is missing or has.
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { startTestRun } from '../api/start-test-run.ts';
+import { claimUnfinished } from '../db/claim-unfinished.ts';
 import type { Db } from '../db/connect.ts';
-import { claimUnfinishedTestRuns, finishTestRun } from '../db/test-runs.ts';
+import { finishTestRun } from '../db/test-runs.ts';
+import { workflowState } from './workflow-state.ts';
 
 const CLAIMED_MAX = 100;
 
@@ -11,7 +13,7 @@ export async function reconcileTests(
   deps: { db: Db; client: Client; taskQueue: string },
   quietSeconds: number,
 ): Promise<void> {
-  for (const testRunId of await claimUnfinishedTestRuns(deps.db, { quietSeconds, limit: CLAIMED_MAX }))
+  for (const testRunId of await claimUnfinished(deps.db, 'test_run', { quietSeconds, limit: CLAIMED_MAX }))
     await reconcileTestRun(deps, testRunId).catch((error) =>
       console.error(`Reconciling test run ${testRunId} failed:`, error),
     );
@@ -21,12 +23,7 @@ async function reconcileTestRun(
   deps: { db: Db; client: Client; taskQueue: string },
   testRunId: string,
 ): Promise<void> {
-  let status: string;
-  try {
-    status = (await deps.client.workflow.getHandle(testRunId).describe()).status.name;
-  } catch (error) {
-    if (!(error instanceof WorkflowNotFoundError)) throw error;
-    return startTestRun(deps, testRunId);
-  }
-  if (!['RUNNING', 'CONTINUED_AS_NEW', 'PAUSED'].includes(status)) await finishTestRun(deps.db, testRunId);
+  const state = await workflowState(deps.client, testRunId);
+  if (state === 'missing') await startTestRun(deps, testRunId);
+  else if (state !== 'open') await finishTestRun(deps.db, testRunId);
 }

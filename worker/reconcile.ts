@@ -1,19 +1,23 @@
 // Nothing accepted is ever lost: finds runs whose row says `started` and whose workflow is missing or has ended.
+import { setTimeout } from 'node:timers/promises';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { startRun } from '../api/start-run.ts';
+import { claimUnfinished } from '../db/claim-unfinished.ts';
 import type { Db } from '../db/connect.ts';
 import { deleteOld } from '../db/delete-old.ts';
 import { deleteExpiredKeys } from '../db/idempotency-keys.ts';
 import { releaseLeftReservations } from '../db/reservations.ts';
-import { claimUnfinishedRuns } from '../db/run-starts.ts';
+import { findRunStarts } from '../db/run-starts.ts';
 import { finishRun } from '../db/runs.ts';
 import { CANCELLED, workflowIdOf } from '../flow/run.ts';
 import { reconcileDeliveries } from './reconcile-deliveries.ts';
 import { reconcileTests } from './reconcile-tests.ts';
+import { workflowState } from './workflow-state.ts';
 
 const INTERVAL_MS = 15_000;
 /** A run younger than this, or looked at within it, is left alone. */
 const QUIET_SECONDS = 30;
+const CLAIMED_MAX = 100;
 /** Most idempotency keys that one look deletes: 660 per second. */
 const EXPIRED_KEYS_MAX = 10_000;
 /** Most runs that one look deletes for their age: 33 per second. */
@@ -45,7 +49,7 @@ export async function keepReconciling(
       await deleteOld(deps.db, deps.retentionDays, OLD_RUNS_MAX).catch((error) =>
         console.error('Deleting what is old failed:', error),
       );
-    await pause(INTERVAL_MS, signal);
+    await setTimeout(INTERVAL_MS, undefined, { signal }).catch(() => undefined);
   }
 }
 
@@ -55,41 +59,38 @@ export async function reconcile(
   quietSeconds: number,
 ): Promise<void> {
   for (;;) {
-    const runs = await claimUnfinishedRuns(deps.db, { quietSeconds, limit: 100 });
-    for (const run of runs)
+    const claimed = await claimUnfinished(deps.db, 'run', { quietSeconds, limit: CLAIMED_MAX });
+    for (const run of await findRunStarts(deps.db, claimed))
       await reconcileRun(deps, run).catch((error) =>
         console.error(`Reconciling run ${run.executionId} failed:`, error),
       );
-    if (runs.length < 100) return;
+    if (claimed.length < CLAIMED_MAX) return;
   }
 }
 
-type UnfinishedRun = Awaited<ReturnType<typeof claimUnfinishedRuns>>[number];
+type UnfinishedRun = Awaited<ReturnType<typeof findRunStarts>>[number];
 
 async function reconcileRun(
   deps: { db: Db; client: Client; taskQueue: string },
   run: UnfinishedRun,
 ): Promise<void> {
-  const workflow = deps.client.workflow.getHandle(workflowIdOf(run));
+  const workflowId = workflowIdOf(run);
   const cancelled = run.cancelRequestedAt !== null;
-  let status: string;
-  try {
-    status = (await workflow.describe()).status.name;
-  } catch (error) {
-    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  const state = await workflowState(deps.client, workflowId);
+  if (state === 'missing') {
     if (cancelled) await finishRun(deps.db, run.executionId, { status: 'failed', error: CANCELLED });
     else await startRun(deps.client, deps.taskQueue, run);
     return;
   }
-  if (status === 'RUNNING' || status === 'CONTINUED_AS_NEW' || status === 'PAUSED') {
-    if (cancelled) await workflow.cancel().catch(ignoreMissing);
+  if (state === 'open') {
+    if (cancelled) await deps.client.workflow.getHandle(workflowId).cancel().catch(ignoreMissing);
     return;
   }
   await finishRun(deps.db, run.executionId, {
     status: 'failed',
     error: {
-      code: status === 'CANCELLED' || status === 'TERMINATED' ? 'CANCELLED' : 'INTERNAL_ERROR',
-      message: `The run's workflow ended as ${status.toLowerCase()} before its result was recorded.`,
+      code: state === 'cancelled' || state === 'terminated' ? 'CANCELLED' : 'INTERNAL_ERROR',
+      message: `The run's workflow ended as ${state} before its result was recorded.`,
       reason: 'error',
     },
   });
@@ -98,18 +99,4 @@ async function reconcileRun(
 /** One that has ended meanwhile is recorded at the next look. */
 function ignoreMissing(error: unknown): void {
   if (!(error instanceof WorkflowNotFoundError)) throw error;
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer);
-        resolve();
-      },
-      { once: true },
-    );
-  });
 }
