@@ -1,5 +1,7 @@
 // One attempt of a delivery (spec: Webhook events, "Retry policy" and "Response handling").
+import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
+import { insertAuditEntry } from '../db/audit-entries.ts';
 import type { Db } from '../db/connect.ts';
 import { type AttemptEnd, beginAttempt, endAttempt, findDeliveryToAttempt } from '../db/delivery-attempts.ts';
 import type { Encryption } from '../db/encrypt.ts';
@@ -63,13 +65,21 @@ async function prepare(
 ): Promise<'over' | { url: URL; headers: { [name: string]: string }; body: Buffer }> {
   const delivery = await findDeliveryToAttempt(db, call.deliveryId);
   if (!delivery) return 'over';
-  const secret = await getSigningSecret(db, encryption, delivery.organization_id);
+  const secret = await readSigningSecret(db, encryption, delivery.organization_id);
   const text = delivery.body ?? (await buildDeliveryBody(db, delivery));
   if (!(await beginAttempt(db, { deliveryId: call.deliveryId, round: call.round, attempt }, text)))
     return 'over';
   const body = Buffer.from(text);
   const headers = deliveryHeaders({ deliveryId: call.deliveryId, event: delivery.event_type, body }, secret);
   return { url: new URL(delivery.target_url), headers, body };
+}
+
+/** Who delivers first makes the secret, on behalf of nobody. */
+function readSigningSecret(db: Db, encryption: Encryption, organizationId: string) {
+  const made = { organizationId, action: 'webhook_secret.create', resourceId: organizationId };
+  return getSigningSecret(db, encryption, organizationId, (tx) =>
+    insertAuditEntry(tx, { ...made, actor: 'service', requestId: randomUUID() }),
+  );
 }
 
 type Judgement = Pick<AttemptEnd, 'responseStatus' | 'responseBody' | 'errorMessage'> & {

@@ -1,6 +1,6 @@
 // A tool resume of /execute (spec: Resume rules): checked in the order of the spec's table, then stored as a continuation.
 import { definitionsOf } from '../db/definitions.ts';
-import { findRun, getRunInput, type RunRow } from '../db/runs.ts';
+import { findRun, findRunInput, type RunRow } from '../db/runs.ts';
 import { throughOutage } from '../db/through-outage.ts';
 import type { Json } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
@@ -55,7 +55,7 @@ export async function acceptResume(deps: ApiDeps, ctx: ApiContext): Promise<Acce
     ? await throughOutage(() => definitionsOf(deps.db).get(run.flow_version_id))
     : flow.definition;
 
-  const earlier = run && (await throughOutage(() => getRunInput(deps.db, run.execution_id)));
+  const earlier = run && (await throughOutage(() => findRunInput(deps.db, run.execution_id)));
   const overrides = (body.block_overrides ?? earlier?.block_overrides ?? {}) as BlockOverrides;
   await requireValidOverrides(deps, definition, 'block_overrides', overrides);
   const valid = listToolSteps(definition);

@@ -1,23 +1,47 @@
 import { insertAuditEntry, type NewAuditEntry } from '../db/audit-entries.ts';
 import type { Tx } from '../db/connect.ts';
-import { unlessOutage } from '../db/through-outage.ts';
-import type { ApiContext, ApiDeps } from './context.ts';
+import { lockOrganization } from '../db/organizations.ts';
+import { throughOutage, unlessOutage } from '../db/through-outage.ts';
+import type { ApiContext, ApiDeps, ApiState } from './context.ts';
 import type { Principal } from './principal.ts';
 
 /** Records one change; `action` reads `resource.verb`. */
 export type Recorder = (entry: Omit<NewAuditEntry, 'actor' | 'requestId'>) => Promise<void>;
 
-/** Does a management write in a transaction in which `record` notes it for the audit log: both or neither. */
-export function audited<T>(
-  { db }: Pick<ApiDeps, 'db'>,
-  { state }: Pick<ApiContext, 'state'>,
-  work: (tx: Tx, record: Recorder) => Promise<T>,
-): Promise<T> {
-  return unlessOutage(() => db.transaction().execute((tx) => work(tx, recorder(tx, { state }))));
+type Write<T> = (tx: Tx, record: Recorder) => Promise<T>;
+
+/**
+ * Does a management write, once, in a transaction in which `record` notes it for the audit log: both or neither, and
+ * only if what its caller was let in by still holds then, which stays so until it is done.
+ */
+export function audited<T>(deps: Pick<ApiDeps, 'db'>, ctx: Pick<ApiContext, 'state'>, write: Write<T>) {
+  return unlessOutage(() => inTransaction(deps, ctx, write));
 }
 
-/** For a write that has a transaction of its own. */
-export function recorder(tx: Tx, { state }: Pick<ApiContext, 'state'>): Recorder {
+/** The same through an outage: `write` must come to the same, with one entry, when it is repeated. */
+export function auditedThroughOutage<T>(
+  deps: Pick<ApiDeps, 'db'>,
+  ctx: Pick<ApiContext, 'state'>,
+  write: Write<T>,
+) {
+  return throughOutage(() => inTransaction(deps, ctx, write));
+}
+
+function inTransaction<T>(
+  { db }: Pick<ApiDeps, 'db'>,
+  { state }: Pick<ApiContext, 'state'>,
+  write: Write<T>,
+): Promise<T> {
+  return db.transaction().execute(async (tx) => {
+    if (state.authorizeAgain) {
+      await lockOrganization(tx, state.membership.organizationId);
+      await state.authorizeAgain(tx);
+    }
+    return write(tx, recorder(tx, state));
+  });
+}
+
+function recorder(tx: Tx, state: ApiState): Recorder {
   const { requestId } = state;
   const actor = actorOf(state.principal);
   return (entry) => insertAuditEntry(tx, { ...entry, actor, requestId });

@@ -4,7 +4,7 @@ import { findRole } from '../db/memberships.ts';
 import type { Role } from '../db/schema.ts';
 import { throughOutage } from '../db/through-outage.ts';
 import { ServiceError } from '../flow/errors.ts';
-import type { ApiDeps, ApiMiddleware } from './context.ts';
+import type { ApiContext, ApiDeps, ApiMiddleware } from './context.ts';
 import { UUID } from './load-run.ts';
 import type { Principal } from './principal.ts';
 
@@ -31,12 +31,27 @@ export function authorizeOrganization(
   return async function authorizeOrganization(ctx, next) {
     const organizationId = ctx.params.org_id?.toLowerCase() ?? '';
     if (!UUID.test(organizationId)) throw organizationNotFound();
-    const role = await throughOutage(() => roleOf(db, ctx.state.principal, organizationId));
-    if (!role) throw strangers === 'NOT_FOUND' ? organizationNotFound() : lacksRole(least);
-    requireRole(role, least);
-    ctx.state.membership = { organizationId, role };
+    await authorizeBy(ctx, db, async (db) => {
+      const role = await roleOf(db, ctx.state.principal, organizationId);
+      if (!role) throw strangers === 'NOT_FOUND' ? organizationNotFound() : lacksRole(least);
+      requireRole(role, least);
+      return { organizationId, role };
+    });
     await next();
   };
+}
+
+/** Sets `ctx.state.membership` to what `find` answers, unless that throws; a write asks it again (`audited`). */
+export async function authorizeBy(
+  { state }: Pick<ApiContext, 'state'>,
+  db: Db,
+  find: (db: Db) => Promise<CallerMembership>,
+): Promise<void> {
+  const authorize = async (db: Db) => {
+    state.membership = await find(db);
+  };
+  await throughOutage(() => authorize(db));
+  state.authorizeAgain = authorize;
 }
 
 /**

@@ -46,6 +46,8 @@ export type ApiState = {
   /** The principal's, where it is an API key. */
   key?: FoundApiKey;
   membership: CallerMembership;
+  /** Sets the membership anew, as it is for `db`, or throws. */
+  authorizeAgain?: (db: Db) => Promise<void>;
   flow: LoadedFlow;
   run: RunRow;
   body: unknown;

@@ -1,8 +1,7 @@
 import { findProjectOf } from '../db/of-user.ts';
 import type { Role } from '../db/schema.ts';
-import { throughOutage } from '../db/through-outage.ts';
 import { ServiceError } from '../flow/errors.ts';
-import { requireRole } from './authorize-organization.ts';
+import { authorizeBy, requireRole } from './authorize-organization.ts';
 import type { ApiDeps, ApiMiddleware } from './context.ts';
 import { UUID } from './load-run.ts';
 
@@ -13,13 +12,14 @@ import { UUID } from './load-run.ts';
 export function loadProject({ db }: ApiDeps, least: Role): ApiMiddleware {
   return async function loadProject(ctx, next) {
     const { project_id: id = '' } = ctx.params;
-    const project = UUID.test(id)
-      ? await throughOutage(() => findProjectOf(db, ctx.state.user.userId, id))
-      : undefined;
-    if (!project) throw projectNotFound();
-    requireRole(project.role, least);
-    ctx.state.project = project;
-    ctx.state.membership = { organizationId: project.organization_id, role: project.role };
+    if (!UUID.test(id)) throw projectNotFound();
+    await authorizeBy(ctx, db, async (db) => {
+      const project = await findProjectOf(db, ctx.state.user.userId, id);
+      if (!project) throw projectNotFound();
+      requireRole(project.role, least);
+      ctx.state.project = project;
+      return { organizationId: project.organization_id, role: project.role };
+    });
     await next();
   };
 }

@@ -107,7 +107,7 @@ export const apiKeyList = z
 export const auditEntry = z
   .object({
     at: time,
-    actor: z.string().meta({ description: 'A user id, `api_key/` and a key id, or `operator`.' }),
+    actor: z.string().meta({ description: 'A user id, `api_key/` and a key id, `operator`, or `service`.' }),
     action: z.string().meta({ description: '`resource.verb`' }),
     resourceId: z.string(),
     details: z.record(z.string(), jsonValue).meta({ description: 'What was set; never a secret.' }),

@@ -8,7 +8,7 @@ import { SLUG_PATTERN } from '../flow/limits.ts';
 import { audited } from './audited.ts';
 import { addProject } from './audited-writes.ts';
 import { authenticateUser } from './authenticate.ts';
-import { organizationNotFound, requireRole } from './authorize-organization.ts';
+import { authorizeBy, organizationNotFound, requireRole } from './authorize-organization.ts';
 import type { ApiDeps, ApiMiddleware, Route } from './context.ts';
 import { readBody } from './json-body.ts';
 import { limitRate } from './limit-rate.ts';
@@ -151,12 +151,15 @@ function createProject(deps: ApiDeps): ApiMiddleware {
     const request = ctx.state.body as z.infer<typeof createProjectRequest>;
     const { name, slug, description, organization_id: id } = request;
     const { userId } = ctx.state.user;
-    const organization = UUID.test(id)
-      ? await throughOutage(() => findOrganizationOf(deps.db, userId, { id }))
-      : undefined;
-    if (!organization) throw organizationNotFound();
-    requireRole(organization.role, 'admin');
-    const project = { organizationId: organization.id, userId, name, slug, description };
+    if (!UUID.test(id)) throw organizationNotFound();
+    await authorizeBy(ctx, deps.db, async (db) => {
+      const organization = await findOrganizationOf(db, userId, { id });
+      if (!organization) throw organizationNotFound();
+      requireRole(organization.role, 'admin');
+      return { organizationId: organization.id, role: organization.role };
+    });
+    const { organizationId } = ctx.state.membership;
+    const project = { organizationId, userId, name, slug, description };
     const row = await audited(deps, ctx, (tx, record) => addProject(tx, record, project));
     ctx.status = 201;
     ctx.body = toProject(row);

@@ -1,12 +1,11 @@
 // POST …/webhooks/deliveries/{deliveryId}/redeliver, …/webhooks/recover and …/webhooks/test
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
-import type { Tx } from '../db/connect.ts';
 import { findDelivery } from '../db/deliveries.ts';
 import { insertTestDelivery, redeliver, redeliverMany } from '../db/open-deliveries.ts';
 import { throughOutage } from '../db/through-outage.ts';
 import type { DeliveryCall, DeliveryPayload, WebhookEvent } from '../flow/delivery.ts';
-import { recorder } from './audited.ts';
+import { audited, auditedThroughOutage } from './audited.ts';
 import { authenticate } from './authenticate.ts';
 import { authorizeOrganization } from './authorize-organization.ts';
 import { checkTargetUrl } from './check-target-url.ts';
@@ -96,25 +95,22 @@ function redeliverOne(deps: ApiDeps): ApiMiddleware {
   return async function redeliverOne(ctx) {
     const { deliveryId = '' } = ctx.params;
     const { organizationId } = ctx.state.membership;
-    const again = async (tx: Tx) => {
-      const call = await redeliver(tx, organizationId, deliveryId);
-      const action = 'webhook_delivery.redeliver';
-      if (call) await recorder(tx, ctx)({ organizationId, action, resourceId: call.deliveryId });
-      return call;
-    };
-    const call = UUID.test(deliveryId)
-      ? await throughOutage(() => deps.db.transaction().execute(again))
-      : undefined;
-    if (!call) throw deliveryNotFound();
+    if (!UUID.test(deliveryId)) throw deliveryNotFound();
+    const call = await audited(deps, ctx, async (tx, record) => {
+      const again = await redeliver(tx, organizationId, deliveryId);
+      if (!again) throw deliveryNotFound();
+      await record({ organizationId, action: 'webhook_delivery.redeliver', resourceId: again.deliveryId });
+      return again;
+    });
     await startAndAnswer(deps, ctx, call);
   };
 }
 
-function recover({ db }: ApiDeps): ApiMiddleware {
+function recover(deps: ApiDeps): ApiMiddleware {
   return async function recover(ctx) {
     const { since, until, status } = ctx.state.body as z.infer<typeof recoverRequest>;
     const { organizationId } = ctx.state.membership;
-    const recoverAll = async (tx: Tx) => {
+    const count = await audited(deps, ctx, async (tx, record) => {
       const recovered = await redeliverMany(tx, {
         organizationId,
         since,
@@ -124,10 +120,9 @@ function recover({ db }: ApiDeps): ApiMiddleware {
       });
       const details = { since: since.toISOString(), recovered };
       const action = 'webhook_delivery.recover';
-      await recorder(tx, ctx)({ organizationId, action, resourceId: organizationId, details });
+      await record({ organizationId, action, resourceId: organizationId, details });
       return recovered;
-    };
-    const count = await throughOutage(() => db.transaction().execute(recoverAll));
+    });
     ctx.status = 202;
     ctx.body = { recovered: count, hasMore: count === RECOVERED_MAX };
   };
@@ -142,12 +137,11 @@ function sendTest(deps: ApiDeps): ApiMiddleware {
     const id = randomUUID();
     const text = JSON.stringify({ ...samplePayload(event, organizationId), test: true });
     const { host } = new URL(url);
-    const insert = async (tx: Tx) => {
+    await auditedThroughOutage(deps, ctx, async (tx, record) => {
       if (!(await insertTestDelivery(tx, { id, organizationId, event, url, body: text }))) return;
       const details = { event, host };
-      await recorder(tx, ctx)({ organizationId, action: 'webhook_delivery.test', resourceId: id, details });
-    };
-    await throughOutage(() => deps.db.transaction().execute(insert));
+      await record({ organizationId, action: 'webhook_delivery.test', resourceId: id, details });
+    });
     await startAndAnswer(deps, ctx, { deliveryId: id, round: 1, made: 0, organizationId, event, host });
   };
 }

@@ -1,9 +1,13 @@
 // GET …/webhooks/secret and POST …/webhooks/secret/rotate (spec: Webhook administration)
-import type { Tx } from '../db/connect.ts';
 import { createEncryption } from '../db/encrypt.ts';
 import { throughOutage } from '../db/through-outage.ts';
-import { getSigningSecret, mintSigningSecret, rotateSigningSecret } from '../db/webhook-secrets.ts';
-import { recorder } from './audited.ts';
+import {
+  findSigningSecret,
+  getSigningSecret,
+  mintSigningSecret,
+  rotateSigningSecret,
+} from '../db/webhook-secrets.ts';
+import { auditedThroughOutage } from './audited.ts';
 import { authenticate } from './authenticate.ts';
 import { authorizeOrganization } from './authorize-organization.ts';
 import type { ApiDeps, ApiMiddleware, Route } from './context.ts';
@@ -62,11 +66,16 @@ export function webhookSecretRoutes(deps: ApiDeps): Route[] {
   ];
 }
 
-function getSecret({ db, config }: ApiDeps): ApiMiddleware {
-  const encryption = createEncryption(config.secretsKeys);
+function getSecret(deps: ApiDeps): ApiMiddleware {
+  const encryption = createEncryption(deps.config.secretsKeys);
   return async function getSecret(ctx) {
-    const organizationId = ctx.state.membership.organizationId;
-    const secret = await throughOutage(() => getSigningSecret(db, encryption, organizationId));
+    const { organizationId } = ctx.state.membership;
+    const made = { organizationId, action: 'webhook_secret.create', resourceId: organizationId };
+    const secret =
+      (await throughOutage(() => findSigningSecret(deps.db, encryption, organizationId))) ??
+      (await auditedThroughOutage(deps, ctx, (tx, record) =>
+        getSigningSecret(tx, encryption, organizationId, () => record(made)),
+      ));
     ctx.body = {
       organizationId,
       secretPreview: mask(secret.current),
@@ -78,15 +87,14 @@ function getSecret({ db, config }: ApiDeps): ApiMiddleware {
   };
 }
 
-function rotateSecret({ db, config }: ApiDeps): ApiMiddleware {
-  const encryption = createEncryption(config.secretsKeys);
+function rotateSecret(deps: ApiDeps): ApiMiddleware {
+  const encryption = createEncryption(deps.config.secretsKeys);
   return async function rotateSecret(ctx) {
-    const organizationId = ctx.state.membership.organizationId;
+    const { organizationId } = ctx.state.membership;
     const plaintext = mintSigningSecret();
-    const record = (tx: Tx) =>
-      recorder(tx, ctx)({ organizationId, action: 'webhook_secret.rotate', resourceId: organizationId });
-    const secret = await throughOutage(() =>
-      rotateSigningSecret(db, encryption, organizationId, plaintext, record),
+    const rotated = { organizationId, action: 'webhook_secret.rotate', resourceId: organizationId };
+    const secret = await auditedThroughOutage(deps, ctx, (tx, record) =>
+      rotateSigningSecret(tx, encryption, organizationId, plaintext, () => record(rotated)),
     );
     ctx.set('Cache-Control', 'no-store');
     ctx.body = {

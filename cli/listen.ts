@@ -16,6 +16,7 @@ import { getSigningSecret } from '../db/webhook-secrets.ts';
 import { isFromWeir } from '../examples/webhooks/verify.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { oneLine } from './answer.ts';
+import { audited } from './audited.ts';
 import * as check from './check-text.ts';
 import { databaseUrl, secretsKeys } from './environment.ts';
 import { getOrganization } from './find-by-path.ts';
@@ -67,7 +68,9 @@ async function secretSource(org: string | undefined, secret: string | undefined)
   const db = connect(databaseUrl(), 1);
   const encryption = createEncryption(secretsKeys());
   const { id } = await getOrganization(db, org);
-  return async () => (await getSigningSecret(db, encryption, id)).current;
+  const made = { organizationId: id, action: 'webhook_secret.create', resourceId: id };
+  return async () =>
+    (await audited(db, (tx, record) => getSigningSecret(tx, encryption, id, () => record(made)))).current;
 }
 
 /** 204 for what is from Weir, 401 for all else. */

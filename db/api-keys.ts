@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import { ServiceError } from '../flow/errors.ts';
 import { type Db, inTransaction, type Tx } from './connect.ts';
+import { lockProject } from './projects.ts';
 import type { Environment } from './schema.ts';
 
 /** Keys of one project that are neither revoked nor expired. */
@@ -40,14 +41,7 @@ export type ApiKeyRow = Awaited<ReturnType<typeof insertApiKey>>;
 
 async function insertInto(tx: Tx, key: NewApiKey) {
   // The row's lock makes the count exact when several keys are made at once.
-  const project = await tx
-    .selectFrom('project')
-    .select('id')
-    .where('id', '=', key.projectId)
-    .where('deleted_at', 'is', null)
-    .forNoKeyUpdate()
-    .executeTakeFirst();
-  if (!project) throw new ServiceError('NOT_FOUND', 'There is no such project.');
+  await lockProject(tx, key.projectId);
   const { active } = await tx
     .selectFrom('api_key')
     .select((eb) => eb.fn.countAll<number>().as('active'))

@@ -5,7 +5,7 @@ import type { Db, Tx } from './connect.ts';
 
 export type NewAuditEntry = {
   organizationId: string;
-  /** A user id, `api_key/{key_id}` or `operator`. */
+  /** A user id, `api_key/{key_id}`, `operator`, or `service` for what it did by itself. */
   actor: string;
   /** `resource.verb`, such as `api_key.revoke`. */
   action: string;

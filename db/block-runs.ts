@@ -8,6 +8,7 @@ import type { Db, Tx } from './connect.ts';
 import { chargeCredits } from './ledger.ts';
 import { releaseReservation } from './reservations.ts';
 import { isCallOf } from './run-columns.ts';
+import { runNotFound } from './run-not-found.ts';
 
 /** The trace of one block execution. `output` and `error` exclude each other; costs are in microcredits. */
 export type BlockRun = {
@@ -101,7 +102,7 @@ async function insertBlockRun(db: Db | Tx, run: BlockRun, result?: Value): Promi
 
 /**
  * What a Value's `ref` stands for: the output of a completed block, the run's message, or the input of a continuation.
- * Throws when there is none.
+ * Throws RUN_NOT_FOUND when there is none (any more).
  */
 export async function loadStored(db: Db, executionId: string, ref: string): Promise<Json> {
   if (ref === MESSAGE_REF || ref === INPUT_REF) {
@@ -109,7 +110,7 @@ export async function loadStored(db: Db, executionId: string, ref: string): Prom
       .selectFrom('run')
       .select('input')
       .where('execution_id', '=', executionId)
-      .executeTakeFirstOrThrow();
+      .executeTakeFirstOrThrow(() => runNotFound(executionId));
     return ref === MESSAGE_REF ? input.message : (input.continuation?.input ?? null);
   }
   return (await loadBlockOutput(db, executionId, ref)).output;
@@ -128,7 +129,11 @@ export async function loadBlockOutput(
     .where('block_key', '=', blockKey)
     .where('status', 'in', ['completed', 'paused'])
     .executeTakeFirst();
-  if (!row) throw new Error(`The output of ${blockKey} in run ${executionId} is not stored.`);
+  if (!row)
+    throw new ServiceError(
+      'RUN_NOT_FOUND',
+      `The output of ${blockKey} in run ${executionId} is not stored (any more).`,
+    );
   return { output: row.output, paused: row.status === 'paused', finishedAt: row.finished_at };
 }
 

@@ -1,7 +1,9 @@
 // How a run stands when one more call goes on with it.
+import pg from 'pg';
 import { ServiceError } from '../flow/errors.ts';
 import { notPaused } from '../flow/tool-calls.ts';
 import type { Db, Tx } from './connect.ts';
+import { runNotFound } from './run-not-found.ts';
 import type { NewRun } from './runs.ts';
 
 /** A session, also one that had ended, goes on with a call; not with two resumes of one pause. */
@@ -22,6 +24,15 @@ export async function goOn(
     .executeTakeFirst();
   if (numUpdatedRows === 0n)
     throw new ServiceError('CONFLICT', 'The session was cancelled, or another call has gone on with it.');
+}
+
+/** For the error of storing calls: says that the run they go on with is gone, where that is what it means. */
+export function refuseDeleted(calls: NewRun[]) {
+  return (error: unknown): never => {
+    if (!(error instanceof pg.DatabaseError && error.constraint === 'run_continues_fkey')) throw error;
+    const [call] = calls;
+    throw call?.mode === 'step' && call.continues ? runNotFound(call.continues.executionId) : notPaused();
+  };
 }
 
 /** Of several resumes of one pause, the first gets it. */

@@ -12,20 +12,21 @@ const OPEN = sql`any(${sql.val([...OPEN_STATUSES])}::text[])`;
  */
 export async function deleteOld(db: Db, days: number, limit: number): Promise<number> {
   const cutoff = sql`now() - ${days} * interval '1 day'`;
+  /** A run's rows are locked before this is asked for the last time: what has come to it meanwhile counts. */
+  const isOver = sql<boolean>`run.status <> 'started' and coalesce(run.finished_at, run.started_at) < ${cutoff}
+    and not exists (
+      select from run as call where call.continues = run.execution_id
+        and (call.status = 'started' or coalesce(call.finished_at, call.started_at) >= ${cutoff})
+    )
+    and not exists (
+      select from webhook_delivery as delivery where delivery.execution_id = run.execution_id
+        and delivery.status = ${OPEN}
+    )`;
   // By project, as runs are indexed.
   const old = sql<{ execution_id: string }>`
     select execution_id from project cross join lateral (
       select run.execution_id from run
-      where run.project_id = project.id and run.started_at < ${cutoff} and run.continues is null
-        and run.status <> 'started' and coalesce(run.finished_at, run.started_at) < ${cutoff}
-        and not exists (
-          select from run as call where call.continues = run.execution_id
-            and (call.status = 'started' or coalesce(call.finished_at, call.started_at) >= ${cutoff})
-        )
-        and not exists (
-          select from webhook_delivery as delivery where delivery.execution_id = run.execution_id
-            and delivery.status = ${OPEN}
-        )
+      where run.project_id = project.id and run.started_at < ${cutoff} and run.continues is null and ${isOver}
       order by run.started_at limit ${limit} for update of run skip locked
     ) as run limit ${limit}`;
   await sql`
@@ -36,11 +37,16 @@ export async function deleteOld(db: Db, days: number, limit: number): Promise<nu
   await sql`
     with old as (
       select id from webhook_delivery
-      where execution_id is null and created_at < ${cutoff} and not status = ${OPEN} limit ${limit}
+      where execution_id is null and created_at < ${cutoff} and not status = ${OPEN}
+      limit ${limit} for update skip locked
     ), attempts as (delete from webhook_attempt where delivery_id in (select id from old))
     delete from webhook_delivery where id in (select id from old)`.execute(db);
   return db.transaction().execute(async (tx) => {
-    const roots = (await old.execute(tx)).rows.map((row) => row.execution_id);
+    const found = (await old.execute(tx)).rows.map((row) => row.execution_id);
+    await sql`select from webhook_delivery where execution_id = any(${found}::uuid[]) for update`.execute(tx);
+    const { rows } = await sql<{ execution_id: string }>`
+      select execution_id from run where execution_id = any(${found}::uuid[]) and ${isOver}`.execute(tx);
+    const roots = rows.map((row) => row.execution_id);
     const calls = await tx
       .selectFrom('run')
       .select('execution_id')

@@ -53,9 +53,13 @@ export function findFlowDesign(db: Db | Tx, userId: string, flowId: string) {
   return designsOf(db, userId).where('flow.id', '=', flowId).executeTakeFirst();
 }
 
-/** The same; nobody else changes the flow before the transaction ends. */
+/** The same; nobody else changes the flow, nor the user's membership, before the transaction ends. */
 export function lockFlowDesign(tx: Tx, userId: string, flowId: string): Promise<FlowDesign | undefined> {
-  return designsOf(tx, userId).where('flow.id', '=', flowId).forNoKeyUpdate('flow').executeTakeFirst();
+  return designsOf(tx, userId)
+    .where('flow.id', '=', flowId)
+    .forNoKeyUpdate('flow')
+    .forShare('membership')
+    .executeTakeFirst();
 }
 
 /** Flows of a project, by slug, after the slug `after`. */

@@ -3,6 +3,7 @@ import { type NotNull, sql } from 'kysely';
 import type { FlowDefinition } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { type Db, inTransaction, type Tx } from './connect.ts';
+import { lockProject } from './projects.ts';
 
 const COLUMNS = [
   'id',
@@ -16,12 +17,24 @@ const COLUMNS = [
   'updated_at',
 ] as const;
 
-/** `definition` becomes the draft; without it the flow has no steps. Throws CONFLICT when the slug is taken. */
-export async function insertFlow(
-  db: Db | Tx,
-  flow: { projectId: string; slug: string; name: string; description?: string; definition?: FlowDefinition },
-) {
-  const row = await db
+type NewFlow = {
+  projectId: string;
+  slug: string;
+  name: string;
+  description?: string;
+  /** The draft; without it the flow has no steps. */
+  definition?: FlowDefinition;
+};
+
+/** Throws NOT_FOUND for an unknown project, CONFLICT when the slug is taken. */
+export function insertFlow(db: Db | Tx, flow: NewFlow) {
+  return inTransaction(db, (tx) => insertInto(tx, flow));
+}
+export type FlowRow = Awaited<ReturnType<typeof insertFlow>>;
+
+async function insertInto(tx: Tx, flow: NewFlow) {
+  await lockProject(tx, flow.projectId);
+  const row = await tx
     .insertInto('flow')
     .values({
       project_id: flow.projectId,
@@ -38,7 +51,6 @@ export async function insertFlow(
   if (!row) throw new ServiceError('CONFLICT', `The project has a flow with the slug ${flow.slug} already.`);
   return row;
 }
-export type FlowRow = Awaited<ReturnType<typeof insertFlow>>;
 
 export function findFlowBySlug(db: Db | Tx, projectId: string, slug: string): Promise<FlowRow | undefined> {
   return db

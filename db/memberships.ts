@@ -1,7 +1,8 @@
 // Who belongs to an organization, and as what (spec: Roles).
 import { sql } from 'kysely';
 import { ServiceError } from '../flow/errors.ts';
-import type { Db, Tx } from './connect.ts';
+import { type Db, inTransaction, type Tx } from './connect.ts';
+import { lockOrganization } from './organizations.ts';
 import type { Role } from './schema.ts';
 
 const COLUMNS = ['organization_id', 'user_id', 'role', 'created_at', 'updated_at'] as const;
@@ -23,12 +24,17 @@ export async function findRole(
   return row?.role;
 }
 
-/** Throws CONFLICT when the user is a member already. */
-export async function insertMember(
-  db: Db | Tx,
-  member: { organizationId: string; userId: string; role: Role },
-) {
-  const row = await db
+type NewMember = { organizationId: string; userId: string; role: Role };
+
+/** Throws NOT_FOUND for an unknown organization, CONFLICT when the user is a member already. */
+export function insertMember(db: Db | Tx, member: NewMember) {
+  return inTransaction(db, (tx) => insertInto(tx, member));
+}
+export type MemberRow = Awaited<ReturnType<typeof insertMember>>;
+
+async function insertInto(tx: Tx, member: NewMember) {
+  await lockOrganization(tx, member.organizationId);
+  const row = await tx
     .insertInto('membership')
     .values({ organization_id: member.organizationId, user_id: member.userId, role: member.role })
     .onConflict((conflict) => conflict.columns(['organization_id', 'user_id']).doNothing())
@@ -37,7 +43,6 @@ export async function insertMember(
   if (!row) throw new ServiceError('CONFLICT', 'This user is a member of the organization already.');
   return row;
 }
-export type MemberRow = Awaited<ReturnType<typeof insertMember>>;
 
 /** A page of members, by user id, after `after`. */
 export function listMembers(
@@ -63,12 +68,7 @@ export async function lockMember(
   organizationId: string,
   userId: string,
 ): Promise<{ role: Role; isLastOwner: boolean }> {
-  await tx
-    .selectFrom('organization')
-    .select('id')
-    .where('id', '=', organizationId)
-    .forNoKeyUpdate()
-    .executeTakeFirst();
+  await lockOrganization(tx, organizationId);
   const members = await tx
     .selectFrom('membership')
     .select(['user_id', 'role'])

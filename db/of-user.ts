@@ -1,6 +1,6 @@
 // What a user can see: organizations they belong to, and their projects. Everything else does not exist for them.
 import { sql } from 'kysely';
-import type { Db } from './connect.ts';
+import type { Db, Tx } from './connect.ts';
 
 export type Page = { after?: string | undefined; limit: number };
 
@@ -86,6 +86,15 @@ export function listProjectsOf(
 /** With the user's role in its organization. */
 export function findProjectOf(db: Db, userId: string, id: string) {
   return projectsOf(db, userId).where('project.id', '=', id).executeTakeFirst();
+}
+
+/** The same; project and membership stay as they are, the organization there, before the transaction ends. */
+export function lockProjectOf(tx: Tx, userId: string, id: string): Promise<ProjectOfUser | undefined> {
+  return projectsOf(tx, userId)
+    .where('project.id', '=', id)
+    .forNoKeyUpdate('project')
+    .forShare('membership')
+    .executeTakeFirst();
 }
 
 /** At most one of each organization; with `organizationId`, of that one alone. */

@@ -55,6 +55,18 @@ export function listOrganizations(db: Db | Tx): Promise<OrganizationRow[]> {
 /** Fields of an organization or project that its record allows to change; an absent one stays. */
 export type Named = { name?: string | undefined; description?: string | undefined };
 
+/** It is not deleted, and its members stay as they are, before the transaction ends. Throws NOT_FOUND. */
+export async function lockOrganization(tx: Tx, id: string): Promise<void> {
+  const row = await tx
+    .selectFrom('organization')
+    .select('id')
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  if (!row) throw unknownOrganization();
+}
+
 /** The caller has checked that it exists; one that was deleted meanwhile throws NOT_FOUND. */
 export async function updateOrganization(
   tx: Tx,
@@ -72,7 +84,7 @@ export async function updateOrganization(
     .where('deleted_at', 'is', null)
     .returning(COLUMNS)
     .executeTakeFirst();
-  if (!row) throw new ServiceError('NOT_FOUND', 'There is no such organization.');
+  if (!row) throw unknownOrganization();
   return row;
 }
 
@@ -84,5 +96,9 @@ export async function deleteOrganization(tx: Tx, id: string): Promise<void> {
     .where('id', '=', id)
     .where('deleted_at', 'is', null)
     .executeTakeFirst();
-  if (numUpdatedRows === 0n) throw new ServiceError('NOT_FOUND', 'There is no such organization.');
+  if (numUpdatedRows === 0n) throw unknownOrganization();
+}
+
+function unknownOrganization(): ServiceError {
+  return new ServiceError('NOT_FOUND', 'There is no such organization.');
 }

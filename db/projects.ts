@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { ServiceError } from '../flow/errors.ts';
-import type { Db, Tx } from './connect.ts';
-import type { Named } from './organizations.ts';
+import { type Db, inTransaction, type Tx } from './connect.ts';
+import { lockOrganization, type Named } from './organizations.ts';
 
 const COLUMNS = [
   'id',
@@ -14,12 +14,24 @@ const COLUMNS = [
   'updated_at',
 ] as const;
 
-/** `userId`: who creates it, an operator when absent. Throws CONFLICT when the organization has a project with this slug. */
-export async function insertProject(
-  db: Db | Tx,
-  project: { organizationId: string; slug: string; name: string; description?: string; userId?: string },
-) {
-  const row = await db
+type NewProject = {
+  organizationId: string;
+  slug: string;
+  name: string;
+  description?: string;
+  /** Who creates it; an operator when absent. */
+  userId?: string;
+};
+
+/** Throws NOT_FOUND for an unknown organization, CONFLICT when it has a project with this slug. */
+export function insertProject(db: Db | Tx, project: NewProject) {
+  return inTransaction(db, (tx) => insertInto(tx, project));
+}
+export type ProjectRow = Awaited<ReturnType<typeof insertProject>>;
+
+async function insertInto(tx: Tx, project: NewProject) {
+  await lockOrganization(tx, project.organizationId);
+  const row = await tx
     .insertInto('project')
     .values({
       organization_id: project.organizationId,
@@ -40,7 +52,6 @@ export async function insertProject(
     );
   return row;
 }
-export type ProjectRow = Awaited<ReturnType<typeof insertProject>>;
 
 export function findProjectBySlug(
   db: Db | Tx,
@@ -67,6 +78,18 @@ export function listProjects(db: Db | Tx, organizationId: string): Promise<Proje
     .execute();
 }
 
+/** It is not deleted, and nobody else locks it, before the transaction ends. Throws NOT_FOUND. */
+export async function lockProject(tx: Tx, id: string): Promise<void> {
+  const row = await tx
+    .selectFrom('project')
+    .select('id')
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  if (!row) throw unknownProject();
+}
+
 /** Throws NOT_FOUND when it was deleted meanwhile. */
 export async function updateProject(tx: Tx, id: string, { name, description }: Named): Promise<ProjectRow> {
   const row = await tx
@@ -80,7 +103,7 @@ export async function updateProject(tx: Tx, id: string, { name, description }: N
     .where('deleted_at', 'is', null)
     .returning(COLUMNS)
     .executeTakeFirst();
-  if (!row) throw new ServiceError('NOT_FOUND', 'There is no such project.');
+  if (!row) throw unknownProject();
   return row;
 }
 
@@ -112,4 +135,8 @@ export async function deleteProjects(tx: Tx, organizationId: string, projectId?:
     .where('revoked_at', 'is', null)
     .execute();
   return ids.length;
+}
+
+function unknownProject(): ServiceError {
+  return new ServiceError('NOT_FOUND', 'There is no such project.');
 }

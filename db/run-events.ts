@@ -3,12 +3,15 @@ import { sql } from 'kysely';
 import { BLOCK_RUN_COLUMNS } from './block-runs.ts';
 import type { Db } from './connect.ts';
 import { statusOfRun } from './run-columns.ts';
-import type { RunStatus } from './schema.ts';
+import { runNotFound } from './run-not-found.ts';
 
 /** A row with a smaller id than one that is visible may still be on its way into the database, for this long. */
 const UNSETTLED_SECONDS = 5;
 
-/** The status of a run, and its block executions recorded after the one whose `recorded` is `after`, in that order. */
+/**
+ * The status of a run, and its block executions recorded after the one whose `recorded` is `after`, in that order.
+ * Throws RUN_NOT_FOUND.
+ */
 export async function listRecorded(db: Db, executionId: string, after: bigint) {
   const rows = await db
     .selectFrom('run')
@@ -40,8 +43,10 @@ export async function listRecorded(db: Db, executionId: string, after: bigint) {
     .where('run.execution_id', '=', executionId)
     .orderBy('block_run.recorded')
     .execute();
+  const [first] = rows;
+  if (!first) throw runNotFound(executionId);
   return {
-    status: rows[0]?.run_status as RunStatus,
+    status: first.run_status,
     blocks: rows.filter((row): row is Recorded<typeof row> => row.block_key !== null),
   };
 }

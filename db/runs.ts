@@ -1,10 +1,10 @@
 import { type Selectable, sql } from 'kysely';
 import type { WebhookEvent } from '../flow/delivery.ts';
-import { ServiceError } from '../flow/errors.ts';
 import type { RunOutcome } from '../flow/run.ts';
 import type { Db, Tx } from './connect.ts';
-import { goOn, takePause } from './continue-run.ts';
+import { goOn, refuseDeleted, takePause } from './continue-run.ts';
 import { costOfRun, pauseOfRun, statusOfRun, versionOfRun } from './run-columns.ts';
+import { runNotFound } from './run-not-found.ts';
 import type { Environment, RunMode, RunTable, StoredRunInput } from './schema.ts';
 
 export type NewRun = {
@@ -41,7 +41,8 @@ export type NewRun = {
 /**
  * Accepts runs, together and once: from here on each is finished by its workflow, or started anew by the reconciler.
  * A continuation comes after what it continues. Answers whether they were not there yet. A resume, and a later call of a
- * session, need a transaction: throws EXECUTION_ID_INVALID or CONFLICT when its pause is over, or the session cancelled.
+ * session, need a transaction: throws EXECUTION_ID_INVALID or CONFLICT when its pause is over, or the session cancelled,
+ * and EXECUTION_ID_INVALID or RUN_NOT_FOUND when it was deleted meanwhile.
  */
 export async function insertRuns(db: Db | Tx, runs: NewRun[]): Promise<boolean> {
   const rows = runs.map((run) => ({
@@ -66,7 +67,8 @@ export async function insertRuns(db: Db | Tx, runs: NewRun[]): Promise<boolean> 
     .insertInto('run')
     .values(rows)
     .onConflict((conflict) => conflict.column('execution_id').doNothing())
-    .executeTakeFirst();
+    .executeTakeFirst()
+    .catch(refuseDeleted(runs));
   if (numInsertedOrUpdatedRows === 0n) return false;
   // The first call comes with its session.
   for (const { executionId, mode, continues } of runs)
@@ -146,7 +148,7 @@ export async function getRunContext(db: Db, executionId: string): Promise<RunCon
     )
     .where('execution_id', '=', executionId)
     .executeTakeFirst();
-  if (!row) throw new ServiceError('RUN_NOT_FOUND', `There is no run ${executionId}.`);
+  if (!row) throw runNotFound(executionId);
   return {
     organizationId: row.organization_id,
     flowVersionId: row.flow_version_id,
@@ -156,13 +158,20 @@ export async function getRunContext(db: Db, executionId: string): Promise<RunCon
   };
 }
 
-/** What a run was asked to do. */
-export async function getRunInput(db: Db, executionId: string): Promise<StoredRunInput> {
-  const { input } = await db
+/** What a run was asked to do; undefined when there is no such run. */
+export async function findRunInput(db: Db, executionId: string): Promise<StoredRunInput | undefined> {
+  const row = await db
     .selectFrom('run')
     .select('input')
     .where('execution_id', '=', executionId)
-    .executeTakeFirstOrThrow();
+    .executeTakeFirst();
+  return row?.input;
+}
+
+/** The same; throws RUN_NOT_FOUND. */
+export async function getRunInput(db: Db, executionId: string): Promise<StoredRunInput> {
+  const input = await findRunInput(db, executionId);
+  if (!input) throw runNotFound(executionId);
   return input;
 }
 

@@ -1,7 +1,7 @@
 // Signing secrets, one per organization (spec: "Webhook signing secret").
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
-import type { Db, Tx } from './connect.ts';
+import { type Db, inTransaction, type Tx } from './connect.ts';
 import type { Encryption } from './encrypt.ts';
 
 export const SECRET_PREFIX = 'whsec_';
@@ -23,17 +23,32 @@ export function mintSigningSecret(): string {
   return SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 }
 
-/** The organization's secret, made when it has none yet. */
+/** The organization's secret; undefined when it has none yet. */
+export async function findSigningSecret(
+  db: Db | Tx,
+  encryption: Encryption,
+  organizationId: string,
+): Promise<SigningSecret | undefined> {
+  const row = await selectSecret(db, organizationId).executeTakeFirst();
+  return row && open(encryption, organizationId, row);
+}
+
+/** The organization's secret. `record` is called where this makes the first one. */
 export async function getSigningSecret(
   db: Db | Tx,
   encryption: Encryption,
   organizationId: string,
+  record: (tx: Tx) => Promise<void>,
 ): Promise<SigningSecret> {
-  for (;;) {
-    const row = await selectSecret(db, organizationId).executeTakeFirst();
-    if (row) return open(encryption, organizationId, row);
-    await insertFirst(db, encryption, organizationId, mintSigningSecret(), null);
-  }
+  const found = await findSigningSecret(db, encryption, organizationId);
+  return (
+    found ??
+    inTransaction(db, async (tx) => {
+      // Waits for whoever is just making it.
+      if (await insertFirst(tx, encryption, organizationId, mintSigningSecret(), null)) await record(tx);
+      return readSecret(tx, encryption, organizationId);
+    })
+  );
 }
 
 /**
@@ -41,16 +56,16 @@ export async function getSigningSecret(
  * The first secret of an organization has no previous one, and so no grace. `record` is called where it changes.
  */
 export function rotateSigningSecret(
-  db: Db,
+  db: Db | Tx,
   encryption: Encryption,
   organizationId: string,
   secret: string,
   record: (tx: Tx) => Promise<void>,
 ): Promise<SigningSecret> {
-  return db.transaction().execute(async (tx) => {
+  return inTransaction(db, async (tx) => {
     if (await insertFirst(tx, encryption, organizationId, secret, sql<Date>`now()`)) {
       await record(tx);
-      return getSigningSecret(tx, encryption, organizationId);
+      return readSecret(tx, encryption, organizationId);
     }
     const row = await selectSecret(tx, organizationId).forUpdate().executeTakeFirstOrThrow();
     const { version, current } = open(encryption, organizationId, row);
@@ -69,7 +84,7 @@ export function rotateSigningSecret(
         .where('organization_id', '=', organizationId)
         .execute();
     }
-    return getSigningSecret(tx, encryption, organizationId);
+    return readSecret(tx, encryption, organizationId);
   });
 }
 
@@ -77,7 +92,7 @@ export function rotateSigningSecret(
 export async function reencryptSigningSecrets(tx: Tx, encryption: Encryption): Promise<number> {
   const ids = await tx.selectFrom('webhook_secret').select('organization_id').forUpdate().execute();
   for (const { organization_id } of ids) {
-    const { version, current, previous } = await getSigningSecret(tx, encryption, organization_id);
+    const { version, current, previous } = await readSecret(tx, encryption, organization_id);
     await tx
       .updateTable('webhook_secret')
       .set({
@@ -88,6 +103,11 @@ export async function reencryptSigningSecrets(tx: Tx, encryption: Encryption): P
       .execute();
   }
   return ids.length;
+}
+
+async function readSecret(tx: Tx, encryption: Encryption, organizationId: string): Promise<SigningSecret> {
+  const row = await selectSecret(tx, organizationId).executeTakeFirstOrThrow();
+  return open(encryption, organizationId, row);
 }
 
 async function insertFirst(

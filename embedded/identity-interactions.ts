@@ -1,21 +1,19 @@
 // Signing in and allowing a client, at /interaction/{uid} of the embedded identity provider.
 import type { Context, Middleware } from 'koa';
-import { LRUCache } from 'lru-cache';
 import type { InteractionResults, Provider } from 'oidc-provider';
 import { getRawBody } from 'raw-body';
+import { createGuessLimit } from './guess-limit.ts';
 import { type Account, findAccount } from './identity-accounts.ts';
 import { consentForm, escapeHtml, type FailedLogin, loginForm, sendPage } from './identity-pages.ts';
 
 const PATH = /^\/interaction\/([\w-]+)(?:\/(login|confirm|abort))?$/;
 const FORM_MAX_BYTES = 8 * 1024;
-const ATTEMPTS_MAX = 5;
-const ATTEMPTS_KEPT_MS = 5 * 60_000;
 
 type Details = Awaited<ReturnType<Provider['interactionDetails']>>;
 
 /** Answers the interaction's pages and forms; everything else is the provider's. */
 export function createInteractions(provider: Provider, accounts: Account[]): Middleware {
-  const attempts = new LRUCache<string, number>({ max: 1_000, ttl: ATTEMPTS_KEPT_MS });
+  const guesses = createGuessLimit();
 
   async function answer(ctx: Context, uid: string, action: string | undefined): Promise<void> {
     // Only the browser that began it has the interaction's cookie, which no other site can make it send with a form.
@@ -47,15 +45,13 @@ export function createInteractions(provider: Provider, accounts: Account[]): Mid
   async function login(ctx: Context, details: Details): Promise<void> {
     const form = await readForm(ctx);
     const email = (form.get('email') ?? '').trim().toLowerCase();
-    const made = attempts.get(email) ?? 0;
-    if (made >= ATTEMPTS_MAX)
-      return show(ctx, details, { email, problem: 'Too many attempts: try again in five minutes.' });
     // Counted before it is looked at, so that those sent at once count as well.
-    attempts.set(email, made + 1);
+    if (!guesses.allow(email))
+      return show(ctx, details, { email, problem: 'Too many attempts: try again in five minutes.' });
     const account = await findAccount(accounts, email, form.get('password') ?? '');
     if (!account)
       return show(ctx, details, { email, problem: 'This email and password do not belong together.' });
-    attempts.delete(email);
+    guesses.forget(email);
     return finish(ctx, { login: { accountId: account.id } });
   }
 

@@ -6,7 +6,7 @@ import { ServiceError } from '../../flow/errors.ts';
 import { nameSchema, slugSchema } from '../flow-schema.ts';
 import { describeTestCases, listedTestCase } from '../test-runs/test-case.ts';
 import { flowDesign, steps, toFlowDesign } from './flow-design.ts';
-import { getProject } from './get-project.ts';
+import { lockProject } from './get-project.ts';
 import { flowId, projectId, versionId } from './shapes.ts';
 import { defineTool } from './tool.ts';
 import { getFlow } from './write-flow.ts';
@@ -29,8 +29,8 @@ const createFlow = defineTool({
   }),
   output: z.strictObject({ flow_id: z.string(), slug: z.string(), name: z.string() }),
   async run(call, { project_id, name, slug }) {
-    const project = await getProject(call, project_id);
     const { id } = await call.deps.db.transaction().execute(async (tx) => {
+      const project = await lockProject(tx, call, project_id);
       const flow = await insertFlow(tx, { projectId: project.id, name, slug });
       await insertAuditEntry(tx, {
         organizationId: project.organization_id,

@@ -1,4 +1,5 @@
-import { findVisibleFlow, type VisibleFlow } from '../../db/find-visible-flow.ts';
+import type { Tx } from '../../db/connect.ts';
+import { findVisibleFlow, lockVisibleFlow, type VisibleFlow } from '../../db/find-visible-flow.ts';
 import type { Reach } from '../../db/reach.ts';
 import { throughOutage } from '../../db/through-outage.ts';
 import { ServiceError } from '../../flow/errors.ts';
@@ -14,6 +15,11 @@ export async function requireFlow(
   const flow = flowId && (await throughOutage(() => findVisibleFlow(db, flowId, reach)));
   if (!flow) throw noSuch(what);
   return flow;
+}
+
+/** Throws NOT_FOUND when the flow is not one that the caller may see, until the transaction ends. */
+export async function lockFlow(tx: Tx, flowId: string, reach: Reach, what = 'flow'): Promise<void> {
+  if (!(await lockVisibleFlow(tx, flowId, reach))) throw noSuch(what);
 }
 
 /** The same for what is unknown and what is foreign. */

@@ -13,7 +13,7 @@ import type { ApiDeps } from '../context.ts';
 import { requireRunnable } from '../require-runnable.ts';
 import { startTestRun } from '../start-test-run.ts';
 import { describeTestRun, type TestRun } from './describe-test-run.ts';
-import { requireFlow } from './require-flow.ts';
+import { lockFlow, requireFlow } from './require-flow.ts';
 import type { Audit } from './test-case.ts';
 
 /** Clients of MCP wait for 60 s by default. */
@@ -31,7 +31,7 @@ export async function runTestCase(
 ): Promise<TestRun> {
   const testCase = await throughOutage(() => findTestCase(deps.db, testCaseId));
   const flow = await requireFlow(deps, testCase?.flow_id, reach, 'test case');
-  return runTests(deps, flow, [testCase as TestCaseRow], options);
+  return runTests(deps, reach, flow, [testCase as TestCaseRow], options);
 }
 
 /** Runs all cases of a flow; answers what came of them, or how they stand after `waitMs`. */
@@ -45,11 +45,12 @@ export async function runAllTests(
   const testCases = await throughOutage(() => listTestCases(deps.db, flowId));
   if (testCases.length === 0)
     throw new ServiceError('CONFLICT', 'The flow has no test cases: make one with create_test_case first.');
-  return runTests(deps, flow, testCases, options);
+  return runTests(deps, reach, flow, testCases, options);
 }
 
 async function runTests(
   deps: ApiDeps,
+  reach: Reach,
   flow: VisibleFlow,
   testCases: TestCaseRow[],
   { audit, waitMs = TEST_WAIT_MS }: Options,
@@ -63,6 +64,7 @@ async function runTests(
   await throughOutage(async () => {
     const flowVersionId = await snapshotDraft(db, flowId, draft);
     await insertTestRun(db, { id: testRunId, flowId, flowVersionId, tests }, async (tx) => {
+      await lockFlow(tx, flowId, reach);
       const details = { flow_id: flowId };
       await audit?.(tx, { organizationId, action: 'test_run.start', resourceId: testRunId, details });
     });

@@ -16,7 +16,7 @@ import type { ApiDeps } from '../context.ts';
 import { nameSchema, parsedJson } from '../flow-schema.ts';
 import { cutJson, cutText, shareOf, VALUE_MAX_CHARS } from './cut-json.ts';
 import { expectation, requireExpectation } from './expectation.ts';
-import { noSuch, requireFlow } from './require-flow.ts';
+import { lockFlow, noSuch, requireFlow } from './require-flow.ts';
 
 /** All cases of a flow are copied when they are run. */
 const CASE_MAX_CHARS = 500_000;
@@ -80,6 +80,7 @@ export async function createTestCase(
       `A test case has at most ${CASE_MAX_CHARS} characters of JSON, input and expectation together.`,
     );
   return deps.db.transaction().execute(async (tx) => {
+    await lockFlow(tx, flow_id, reach);
     const { id, created } = await saveTestCase(tx, {
       flowId: flow_id,
       name,
@@ -102,6 +103,7 @@ export async function deleteTestCase(
   const testCase = await throughOutage(() => findTestCase(deps.db, testCaseId));
   const { organizationId, flowId } = await requireFlow(deps, testCase?.flow_id, reach, 'test case');
   await deps.db.transaction().execute(async (tx) => {
+    await lockFlow(tx, flowId, reach, 'test case');
     if (!(await deleteRow(tx, testCaseId))) throw noSuch('test case');
     const details = { flow_id: flowId };
     await audit(tx, { organizationId, action: 'test_case.delete', resourceId: testCaseId, details });

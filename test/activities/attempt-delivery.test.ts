@@ -83,6 +83,27 @@ describe('an attempt', () => {
     assert.deepEqual([status, error_message?.length], ['failed_retry', 1_024]);
   });
 
+  it('makes the signing secret where there is none, which is in the audit log once', async () => {
+    const call = await record();
+    const { organizationId, event } = call;
+    const other = { ...call, deliveryId: randomUUID() };
+    await insertTestDelivery(database.db, {
+      id: other.deliveryId,
+      organizationId,
+      event,
+      url: 'https://h.test/',
+      body: '{}',
+    });
+    const deps = depsWith(database.db);
+    await Promise.all([call, other].map((each) => attemptDelivery(deps, each, 1)));
+    const entries = await database.db
+      .selectFrom('audit_entry')
+      .select(['action', 'actor'])
+      .where('organization_id', '=', organizationId)
+      .execute();
+    assert.deepEqual(entries, [{ action: 'webhook_secret.create', actor: 'service' }]);
+  });
+
   it('is none when its destination is busy', async () => {
     const call = await record();
     const gate = { enter: async () => undefined };

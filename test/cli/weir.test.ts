@@ -6,7 +6,7 @@ import { parseApiKey, secretMatches } from '../../api/api-key.ts';
 import { findApiKey } from '../../db/api-keys.ts';
 import { createEncryption, type EncryptionKey } from '../../db/encrypt.ts';
 import { setModelKey } from '../../db/model-keys.ts';
-import { getSigningSecret, rotateSigningSecret } from '../../db/webhook-secrets.ts';
+import { findSigningSecret, rotateSigningSecret } from '../../db/webhook-secrets.ts';
 import { fail, PEPPER, ROOT, useCli, weirIn } from './cli-harness.ts';
 
 describe('weir', () => {
@@ -156,13 +156,13 @@ describe('weir', () => {
         weirIn({ ...cli.env, WEIR_SECRETS_KEYS: known.map(text).join(',') }, ['secrets', 'reencrypt']);
       assert.match(await fail(1, reencrypt(fresh)), /encrypted under old, which WEIR_SECRETS_KEYS lacks/);
       assert.equal(
-        (await getSigningSecret(db, createEncryption([old]), organizationId)).current,
+        (await findSigningSecret(db, createEncryption([old]), organizationId))?.current,
         'whsec_two',
       );
       const { stdout } = await reencrypt(fresh, old);
       assert.equal(stdout, 'Under fresh now: 1 signing secrets, 1 model keys.\n');
-      const { current, previous } = await getSigningSecret(db, createEncryption([fresh]), organizationId);
-      assert.deepEqual([current, previous], ['whsec_two', 'whsec_one']);
+      const now = await findSigningSecret(db, createEncryption([fresh]), organizationId);
+      assert.deepEqual([now?.current, now?.previous], ['whsec_two', 'whsec_one']);
       const { secret } = await db.selectFrom('model_key').select('secret').executeTakeFirstOrThrow();
       assert.equal(
         createEncryption([fresh]).decrypt(secret, `model_key/${organizationId}/${provider}`),

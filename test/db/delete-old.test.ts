@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
+import { loadStored } from '../../db/block-runs.ts';
 import { deleteOld } from '../../db/delete-old.ts';
-import { finishRun } from '../../db/runs.ts';
+import { redeliver } from '../../db/open-deliveries.ts';
+import { listRecorded } from '../../db/run-events.ts';
+import { finishRun, getRunInput } from '../../db/runs.ts';
+import { MESSAGE_REF } from '../../flow/value.ts';
+import { duringTransaction } from './during-transaction.ts';
 import { type Account, openAccount, settle } from './ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 
@@ -118,6 +123,36 @@ describe('retention', () => {
       await database.db.selectFrom('test_run').select('id').where('id', '=', testRun).execute(),
       [],
     );
+  });
+
+  it('keeps a delivery that is sent anew at that moment, and its run', async () => {
+    const [old] = account.runs as [string];
+    const { organizationId } = account;
+    const ids = [await deliver(old, 'dead_letter', DAYS + 1), await deliver(null, 'succeeded', DAYS + 1)];
+    await age(old, DAYS + 1);
+    const deleted = await duringTransaction(
+      database.db,
+      async (tx) => {
+        for (const id of ids) await redeliver(tx, organizationId, id);
+      },
+      () => deleteOld(database.db, DAYS, 10),
+    );
+    assert.equal(deleted, 0);
+    const now = await deliveries();
+    assert.ok(ids.every((id) => now.includes(id)));
+    assert.ok((await left('run')).includes(old));
+  });
+
+  it('leaves RUN_NOT_FOUND to whoever was just reading the run', async () => {
+    const { db } = database;
+    const gone = randomUUID();
+    for (const read of [
+      () => getRunInput(db, gone),
+      () => loadStored(db, gone, MESSAGE_REF),
+      () => loadStored(db, gone, 'a'),
+      () => listRecorded(db, gone, 0n),
+    ])
+      await assert.rejects(read, { code: 'RUN_NOT_FOUND' });
   });
 
   it('takes at most so many at once, each once when several processes look', async () => {

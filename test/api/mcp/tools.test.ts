@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@modelcontextprotocol/client';
-import { sql } from 'kysely';
+import { isWaiting } from '../../db/during-transaction.ts';
 import type { Tenant } from '../../harness.ts';
 import { type McpWeir, startMcpWeir, type ToolAnswer } from './mcp-harness.ts';
 
@@ -35,12 +35,6 @@ describe('MCP tools', () => {
 
   const until = async (holds: () => Promise<boolean>) => {
     while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
-  };
-  /** Whether somebody waits for a lock in this database. */
-  const isWaiting = async () => {
-    const { rows } = await sql`select from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`.execute(mcp.weir.db);
-    return rows.length > 0;
   };
 
   const NAMES = [
@@ -291,7 +285,7 @@ describe('MCP tools', () => {
       await tx.selectFrom('flow').select('id').where('id', '=', flow_id).forNoKeyUpdate().execute();
       const args = { flow_id, name: 'One', processor_type: 'passthrough' };
       const call = client.callTool({ name: 'add_block', arguments: args }, { signal: caller.signal });
-      await until(isWaiting);
+      await until(() => isWaiting(db));
       caller.abort();
       await assert.rejects(call);
     });

@@ -1,0 +1,13 @@
+import pg from 'pg';
+
+/** The next commit of this process is made, and its answer is lost. */
+export function loseNextCommit(): void {
+  const { query } = pg.Client.prototype;
+  // biome-ignore lint/suspicious/noExplicitAny: one body for all overloads
+  pg.Client.prototype.query = async function (this: pg.Client, ...args: any[]) {
+    const answer = await Reflect.apply(query, this, args);
+    if (args[0] !== 'commit') return answer;
+    pg.Client.prototype.query = query;
+    throw new Error('Connection terminated unexpectedly');
+  } as typeof query;
+}
