@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import { createGuessLimit, EMAILS_MAX } from '../../embedded/guess-limit.ts';
+import { createGuessLimit } from '../../embedded/guess-limit.ts';
 
 describe('the limit of guesses at passwords', () => {
   it('does not forget an email while any number of others is guessed at', () => {
     const limit = createGuessLimit();
     const guess = () => limit.allow('owner@weir.local');
     assert.deepEqual(Array.from({ length: 6 }, guess), [true, true, true, true, true, false]);
-    const others = Array.from({ length: 2 * EMAILS_MAX }, (_, index) => limit.allow(`${index}@weir.local`));
-    assert.equal(others.filter(Boolean).length, EMAILS_MAX - 1);
+    for (let other = 0; other < 200_000; other++) limit.allow(`${other}@weir.local`);
     assert.equal(guess(), false);
   });
 
