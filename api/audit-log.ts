@@ -11,13 +11,13 @@ import { ORGANIZATIONS_PATH, ROLE_ERRORS, USERS_ONLY } from './management-operat
 import { auditList } from './management-schema.ts';
 import { answer, VALIDATION_ERRORS } from './operations.ts';
 import { toPage } from './page.ts';
-import { readQuery, wholeNumber } from './query.ts';
+import { pageSize, readQuery } from './query.ts';
 
 const LIMIT_MAX = 200;
 const LIMIT_DEFAULT = 50;
 
 const auditQuery = z.strictObject({
-  limit: wholeNumber(1, LIMIT_MAX).default(LIMIT_DEFAULT),
+  limit: pageSize(LIMIT_MAX, LIMIT_DEFAULT),
   before: z.iso
     .datetime({ offset: true, error: 'is a time with its offset, such as 2026-01-31T12:00:00Z' })
     .transform(toMicroseconds)

@@ -1,7 +1,7 @@
 // Shapes of the management API: organizations, members, projects, API keys, the audit log (spec: Management).
 import { z } from 'zod';
 import { jsonValue, nameSchema, slugSchema, textSchema } from './flow-schema.ts';
-import { wholeNumber } from './query.ts';
+import { pageSize } from './query.ts';
 import { userIdSchema } from './user-id.ts';
 
 const DESCRIPTION_MAX_LENGTH = 2_000;
@@ -131,7 +131,7 @@ export const memberList = page('MemberList', 'members', memberRecord);
 export const projectList = page('ProjectList', 'projects', projectRecord);
 export const auditList = page('AuditLog', 'entries', auditEntry);
 
-export const pageLimit = wholeNumber(1, PAGE_MAX).default(PAGE_MAX);
+export const pageLimit = pageSize(PAGE_MAX, PAGE_MAX);
 /** Of a list whose cursor is what `cursor` describes. */
 export function pageQuery(cursor: z.ZodType<string>) {
   return z.strictObject({

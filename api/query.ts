@@ -1,6 +1,7 @@
 // Query parameters: as strict as request bodies.
 import type { Middleware } from 'koa';
 import { z } from 'zod';
+import type { ZodOpenApiOverride } from 'zod-openapi';
 import { validationError } from './json-body.ts';
 
 /** A moment, as callers write it. */
@@ -16,7 +17,22 @@ export const wholeNumber = (min: number, max: number) =>
     .string()
     .regex(/^\d{1,10}$/, `is a whole number from ${min} to ${max}`)
     .transform(Number)
-    .refine((number) => number >= min && number <= max, `is a whole number from ${min} to ${max}`);
+    .refine((number) => number >= min && number <= max, `is a whole number from ${min} to ${max}`)
+    .meta({ override: asInteger({ minimum: min, maximum: max }) });
+
+/** How many entries a page holds, `fallback` when it is not said. */
+export const pageSize = (max: number, fallback: number) =>
+  wholeNumber(1, max)
+    .default(fallback)
+    .meta({ override: asInteger({ minimum: 1, maximum: max, default: fallback }) });
+
+/** What the digits say is what callers want to know of, not the digits. */
+function asInteger(bounds: { minimum: number; maximum: number; default?: number }): ZodOpenApiOverride {
+  return ({ jsonSchema }) => {
+    delete jsonSchema.pattern;
+    Object.assign(jsonSchema, { type: 'integer', ...bounds });
+  };
+}
 
 /** Reads the query string into `ctx.state.query`, as `schema` describes it: 422 names what is unknown or wrong. */
 export function readQuery(schema: z.ZodType): Middleware {

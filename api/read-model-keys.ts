@@ -10,7 +10,7 @@ export const modelKeyHeaders = z.object({
   [HEADER]: z.string().optional().meta({
     description:
       '`provider=key`, several separated by commas: used for this run instead of the organization’s and the service’s. Never stored: each resume and step sends it again.',
-    example: 'openai=sk-…',
+    example: 'openai=sk-example',
   }),
 });
 

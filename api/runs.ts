@@ -9,7 +9,7 @@ import { runPage } from './examples.ts';
 import { limitRate } from './limit-rate.ts';
 import { loadFlow } from './load-flow.ts';
 import { answer, FLOW_PATH, READ_ERRORS, VALIDATION_ERRORS } from './operations.ts';
-import { moment, readQuery, wholeNumber } from './query.ts';
+import { moment, pageSize, readQuery, wholeNumber } from './query.ts';
 import { runList, runState } from './requests.ts';
 import { toRun } from './to-run.ts';
 
@@ -25,7 +25,7 @@ const runQuery = z.strictObject({
   version: wholeNumber(1, 2 ** 31 - 1).optional(),
   since: moment.optional().meta({ description: 'Started at this time or later.' }),
   until: moment.optional().meta({ description: 'Started before this time.' }),
-  limit: wholeNumber(1, LIMIT_MAX).default(LIMIT_DEFAULT),
+  limit: pageSize(LIMIT_MAX, LIMIT_DEFAULT),
   cursor: z
     .uuid('is no nextCursor of this list')
     .optional()

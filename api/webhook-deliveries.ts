@@ -14,7 +14,7 @@ import {
   VALIDATION_ERRORS,
   WEBHOOKS_PATH,
 } from './operations.ts';
-import { readQuery, wholeNumber } from './query.ts';
+import { pageSize, readQuery } from './query.ts';
 import { deliveryNotFound, toDelivery } from './to-delivery.ts';
 import { deliveryPage, detailedDelivery } from './webhook-examples.ts';
 import { deliveryDetail, deliveryList } from './webhook-schema.ts';
@@ -26,7 +26,7 @@ const MS_DIGITS = 3;
 const SEQ_DIGITS = 15;
 
 const deliveriesQuery = z.strictObject({
-  limit: wholeNumber(1, LIMIT_MAX).default(LIMIT_DEFAULT),
+  limit: pageSize(LIMIT_MAX, LIMIT_DEFAULT),
   before: z.iso
     .datetime({ offset: true, error: 'is a time with its offset, such as 2026-01-31T12:00:00Z' })
     .transform(parsePlace)
