@@ -124,10 +124,13 @@ function hasPath(ctx: Context): boolean {
 const answerUnrouted: Middleware = async (ctx, next) => {
   await next();
   if (ctx.body !== undefined && ctx.body !== null) return;
-  if (ctx.status === 404)
+  const refused = ctx.status === 405 || ctx.status === 501;
+  // Where nothing is, the router says of a method it does not know that none is allowed.
+  if (ctx.status === 404 || (refused && ctx.response.get('Allow') === '')) {
+    ctx.remove('Allow');
     throw new ServiceError('NOT_FOUND', 'There is nothing at this path: see /reference.');
-  if (ctx.status === 405 || ctx.status === 501)
-    throw new ServiceError('METHOD_NOT_ALLOWED', `This path does not take ${ctx.method}.`);
+  }
+  if (refused) throw new ServiceError('METHOD_NOT_ALLOWED', `This path does not take ${ctx.method}.`);
 };
 
 async function answers({ db, client }: ApiDeps): Promise<boolean> {

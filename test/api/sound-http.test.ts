@@ -40,4 +40,11 @@ describe('requests that are not sound HTTP', () => {
   ];
   for (const [rule, lines] of taken)
     it(`takes ${rule}`, async () => assert.equal((await send(...lines)).status, 200));
+
+  it('answers 404 NOT_FOUND for a method nobody takes where nothing is, 405 with Allow where something is', async () => {
+    const nowhere = await fetch(`${weir.url}/api/v1`, { method: 'PROPFIND' });
+    assert.deepEqual([nowhere.status, nowhere.headers.get('allow')], [404, null]);
+    const somewhere = await fetch(`${weir.url}/healthz`, { method: 'PROPFIND' });
+    assert.deepEqual([somewhere.status, somewhere.headers.get('allow')], [405, 'HEAD, GET']);
+  });
 });
