@@ -87,7 +87,7 @@ export const blockFields = {
     .optional()
     .meta({
       description:
-        'llm: the prompt, with {{message}} and {{previous_output}}; code: the body of an async JavaScript function.',
+        'llm: the prompt, with {{message}}, {{previous_output}} and {{parameters.<key>}}; code: the body of an async JavaScript function of input (the previous output), message and parameters, whose return value is the output.',
     }),
   inputSchema: jsonSchema.optional(),
   outputSchema: jsonSchema.optional(),

@@ -4,6 +4,8 @@ import type { Json } from './definition.ts';
 export type TemplateValues = { message: string; previousOutput: Json; parameters: { [key: string]: Json } };
 
 const VARIABLE = /\{\{\s*(message|previous_output|parameters\.([A-Za-z0-9_-]+))\s*\}\}/g;
+/** What looks like a variable; longer texts in braces are no names. */
+const LOOKALIKE = /\{\{[^{}]{1,100}\}\}/g;
 
 /**
  * Replaces `{{message}}`, `{{previous_output}}` and `{{parameters.<key>}}` in one pass; inserted text is never
@@ -16,6 +18,11 @@ export function renderTemplate(template: string, values: TemplateValues): string
     const key = parameter as string;
     return Object.hasOwn(values.parameters, key) ? toText(values.parameters[key] as Json) : '';
   });
+}
+
+/** What looks like a variable and is none, so that `renderTemplate` leaves it as it is; each once. */
+export function findUnknownVariables(template: string): string[] {
+  return [...new Set(template.replace(VARIABLE, '}').match(LOOKALIKE))];
 }
 
 function toText(value: Json): string {

@@ -21,6 +21,10 @@ const { model, prompt } = blockFields;
 const schemaObject = z
   .looseObject({}, { error: 'is a JSON Schema as an object, such as {"type": "object"}' })
   .meta({ description: 'A JSON Schema (2020-12) as an object.' }) as unknown as z.ZodType<JsonSchema>;
+const loop = z.strictObject(loopFields(parsedJson), {
+  error: ({ code }) =>
+    code === 'invalid_type' ? 'is an object: {}, or with max_iterations, or with until' : undefined,
+});
 const processorType = z.enum(PROCESSOR_TYPES).meta({
   description:
     'llm: asks a model, whose name update_block sets; code: runs JavaScript; passthrough: hands its input on.',
@@ -65,9 +69,9 @@ const updateBlock = defineTool({
     inputSchema: schemaObject.nullish(),
     outputSchema: schemaObject.nullish(),
     processor_config: processorConfig.nullish().meta({ description: 'Replaced as a whole.' }),
-    loop: z.strictObject(loopFields(parsedJson)).nullish().meta({
+    loop: loop.nullish().meta({
       description:
-        'Puts the step into a loop step, which runs it for each item of its input, or until a condition holds; of a loop step, changes that; null puts what is in a loop step into its place.',
+        'Puts the step into a new loop step, which runs it for each item of its input, or until a condition holds; with the step_id of a loop step, changes that; null puts what is in a loop step into its place.',
     }),
   }),
   output: editedDraft,
@@ -75,6 +79,7 @@ const updateBlock = defineTool({
     const given = Object.entries(fields).filter(([, value]) => value !== undefined);
     if (given.length === 0 && loop === undefined)
       throw new ServiceError('VALIDATION_ERROR', 'Give at least one field to set, such as model.');
+    if (typeof fields.model === 'string') requireModel(call, fields.model);
     await checkSchema(call, 'inputSchema', fields.inputSchema);
     await checkSchema(call, 'outputSchema', fields.outputSchema);
     const set = (step: Step) => {
@@ -100,10 +105,7 @@ const updateBlockDraft = defineTool({
   input: z.strictObject({
     flow_id: flowId,
     step_id: stepId,
-    content: prompt.unwrap().meta({
-      description:
-        'llm: the prompt, in which {{message}} and {{previous_output}} are replaced. code: the body of an async JavaScript function of input, message and parameters, whose return value is the output.',
-    }),
+    content: prompt.unwrap(),
   }),
   output: editedDraft,
   run: (call, { flow_id, step_id, content }) =>
@@ -185,6 +187,16 @@ function requireBlock(step: Step): SequentialStep {
     'VALIDATION_ERROR',
     `${step.step_id} is a ${step.type} step, of which only name and loop can be set: change the blocks inside it.`,
   );
+}
+
+/** Throws VALIDATION_ERROR for a model of a provider that the service does not know. */
+function requireModel({ deps }: ToolCall, model: string): void {
+  try {
+    deps.registry.capabilities(model);
+  } catch (error) {
+    if (error instanceof ServiceError) throw new ServiceError('VALIDATION_ERROR', `model: ${error.message}`);
+    throw error;
+  }
 }
 
 /** Throws VALIDATION_ERROR, before the flow is held up. */

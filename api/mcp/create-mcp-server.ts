@@ -56,7 +56,7 @@ function needScope(needed: McpScope): ScopeChallengeHandler {
 async function answerCall(tool: McpTool, call: ToolCall, input: unknown): Promise<CallToolResult> {
   try {
     const parsed = tool.input.safeParse(input ?? {}, { reportInput: false, error: sayHowToMend });
-    if (!parsed.success) throw validationError(parsed.error);
+    if (!parsed.success) throw wrongInput(parsed.error, tool);
     const guard = tool.hints.readOnlyHint ? throughOutage : unlessOutage;
     const output = await guard(() => tool.run(call, parsed.data));
     return { content: [{ type: 'text', text: JSON.stringify(output) }], structuredContent: output };
@@ -65,12 +65,20 @@ async function answerCall(tool: McpTool, call: ToolCall, input: unknown): Promis
   }
 }
 
-/** An id comes from the answer of another tool, which its description names. */
-function sayHowToMend({ input, format, inst }: z.core.$ZodRawIssue): string | undefined {
+/** An id comes from the answer of another tool, which its description names; the message of unknown fields: known ones. */
+function sayHowToMend({ code, input, inst }: z.core.$ZodRawIssue): string | undefined {
   if (input === undefined) return 'is required';
-  if (format !== 'guid') return undefined;
-  const source = inst instanceof z.ZodType && z.globalRegistry.get(inst)?.description;
+  if (code === 'unrecognized_keys' && inst instanceof z.ZodObject) return Object.keys(inst.shape).join(', ');
+  if (!(inst instanceof z.ZodGUID)) return undefined;
+  const source = z.globalRegistry.get(inst)?.description;
   return source ? `is no id; send: ${source}` : 'is no id';
+}
+
+function wrongInput(error: z.ZodError, { name }: McpTool): ServiceError {
+  const known = error.issues
+    .filter(({ code }) => code === 'unrecognized_keys')
+    .map(({ path, message }) => `; ${path.join('.') || name} takes ${message}`);
+  return new ServiceError('VALIDATION_ERROR', validationError(error).message + known.join(''));
 }
 
 function describe(error: unknown, tool: McpTool, { requestId }: ToolCall): string {

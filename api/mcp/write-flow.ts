@@ -7,10 +7,15 @@ import { updateDraft } from '../../db/flows.ts';
 import { findTreeProblems } from '../../flow/check-tree.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { listBlocks } from '../../flow/plan.ts';
 import { formatPath } from '../../flow/step-path.ts';
+import { findUnknownVariables } from '../../flow/template.ts';
 import { FLOW_FILE_MAX_BYTES } from '../flow-definition.ts';
 import { outlineOf, problems, stepOutline } from './shapes.ts';
 import type { ToolCall } from './tool.ts';
+
+/** Of one prompt. */
+const UNKNOWN_SHOWN = 5;
 
 type Details = { [field: string]: Json };
 /** `action` as the audit log has it. */
@@ -48,6 +53,9 @@ export const editedDraft = z.strictObject({
   step_id: z.string().meta({ description: 'The step that the call was about.' }),
   steps: z.array(stepOutline).meta({ description: 'The steps of the draft now.' }),
   problems,
+  notes: z
+    .array(z.string())
+    .meta({ description: 'What may not be meant; the draft can be published with it.' }),
 });
 
 /**
@@ -75,7 +83,17 @@ export async function editDraft(
     step_id: stepId,
     steps: outlineOf(definition),
     problems: problemsOf(definition),
+    notes: notesOf(definition),
   };
+}
+
+function notesOf(definition: FlowDefinition): string[] {
+  return listBlocks(definition).flatMap(({ step_id, processor_type, prompt }) => {
+    const unknown = processor_type === 'llm' ? findUnknownVariables(prompt ?? '') : [];
+    if (unknown.length === 0) return [];
+    const shown = unknown.slice(0, UNKNOWN_SHOWN).join(', ');
+    return `The prompt of ${step_id} sends ${shown} as it stands: variables are {{message}}, {{previous_output}} and {{parameters.<key>}}.`;
+  });
 }
 
 /** What is to be done before a draft can run, with paths for people. */

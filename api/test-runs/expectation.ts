@@ -14,7 +14,9 @@ export const expectation = z
       z.strictObject({ type: z.literal('equals'), value: parsedJson }),
       z.strictObject({
         type: z.literal('json_schema'),
-        schema: z.union([z.boolean(), z.record(z.string(), parsedJson)]),
+        schema: z.union([z.boolean(), z.record(z.string(), parsedJson)], {
+          error: 'is a JSON Schema as an object, such as {"type": "object"}',
+        }),
       }),
       z.strictObject({ type: z.literal('contains'), text: z.string().min(1).max(TEXT_MAX_LENGTH) }),
       z.strictObject({
@@ -30,7 +32,11 @@ export const expectation = z
     ],
     {
       error: (issue) =>
-        issue.code === 'invalid_union' ? 'has a type: equals, json_schema, contains or judge' : undefined,
+        issue.code === 'invalid_union'
+          ? 'has a type: equals, json_schema, contains or judge'
+          : issue.code === 'invalid_type' && issue.input !== undefined
+            ? 'is an object with a type, such as {"type": "contains", "text": "…"}'
+            : undefined,
     },
   )
   .meta({

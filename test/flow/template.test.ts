@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { renderTemplate, type TemplateValues } from '../../flow/template.ts';
+import { findUnknownVariables, renderTemplate, type TemplateValues } from '../../flow/template.ts';
 
 describe('renderTemplate', () => {
   const values: TemplateValues = {
@@ -25,4 +25,10 @@ describe('renderTemplate', () => {
   ];
   for (const [rule, template, expected, more] of table)
     it(rule, () => assert.equal(renderTemplate(template, { ...values, ...more }), expected));
+
+  it('knows what looks like a variable and is none', () => {
+    const template =
+      '{{message}} {{ parameters.a }} {{a}} {{#if a}} {{a}} {{}} {a} {{ {{message}} }} {{a\nb}}';
+    assert.deepEqual(findUnknownVariables(template), ['{{a}}', '{{#if a}}', '{{a\nb}}']);
+  });
 });

@@ -125,7 +125,17 @@ describe('MCP test tools', () => {
         { ...testCase, expectation: { type: 'other' } },
         /expectation(\.type)?: has a type: equals, json_schema/,
       ],
+      [
+        'create_test_case',
+        { ...testCase, expectation: 'x' },
+        /expectation: is an object with a type, such as/,
+      ],
       ['create_test_case', { ...testCase, expectation: { type: 'equals' } }, /expectation\.value/],
+      [
+        'create_test_case',
+        { ...testCase, expectation: { type: 'json_schema', schema: '{}' } },
+        /expectation\.schema: is a JSON Schema as an object/,
+      ],
       [
         'create_test_case',
         { ...testCase, expectation: { type: 'judge', criteria: 'c' } },

@@ -194,14 +194,26 @@ describe('MCP tools', () => {
     ['add_block', { name: 'X', processor_type: 'code', colour: 'red' }, /colour: is not a known field/],
     [
       'add_block',
+      { name: 'X', processor_type: 'code', model: 'demo/x' },
+      /model: is not a known field; add_block takes flow_id, name, processor_type, prompt, target_id, direction$/,
+    ],
+    [
+      'update_block',
+      { step_id: 'one', processor_config: { max_token: 5 } },
+      /processor_config takes tools_enabled, .*max_tokens/,
+    ],
+    ['update_block', { step_id: 'one', loop: true }, /loop: is an object: \{\}, or with max_iterations/],
+    ['add_block', { flow_id: 7, name: 'X', processor_type: 'code' }, /flow_id: is no id; send: flow_id of/],
+    [
+      'add_block',
       { name: 'X', processor_type: 'code', target_id: 'nowhere' },
       /no step "nowhere".*Its steps are one/,
     ],
     ['update_block', { step_id: 'one' }, /at least one field/],
-    ['update_block', { step_id: 'one', processor_type: 'llm', model: 'gpt-5' }, /provider in front/],
+    ['update_block', { step_id: 'one', processor_type: 'llm', model: 'gpt-5' }, /begin with one of openai\//],
     ['update_block', { step_id: 'one', outputSchema: { type: 'wrong' } }, /outputSchema: .*JSON Schema/],
     ['update_block', { step_id: 'one', processor_config: { tools_enabled: true } }, /Only an llm block/],
-    ['update_block', { step_id: '__proto__', model: 'a/b' }, /no step "__proto__"/],
+    ['update_block', { step_id: '__proto__', model: 'demo/b' }, /no step "__proto__"/],
     ['update_block_draft', { step_id: 'one', content: 7 }, /content: /],
     [
       'update_block_output_schema',
@@ -229,6 +241,17 @@ describe('MCP tools', () => {
       assert.equal(flow.steps[0].processor_type, 'passthrough');
     });
 
+  it('say of a draft which variables of its prompts are none, and no more once they are right', async () => {
+    const flow_id = await createFlow();
+    const prompt = '{{ message }} {{parameters.to}} {{language}} {{previous_output}} {{language}} {"a": {}}';
+    const added = await ask('add_block', { flow_id, name: 'Ask', processor_type: 'llm', prompt });
+    assert.equal(added.notes.length, 1);
+    assert.match(added.notes[0], /prompt of ask sends \{\{language\}\} as it stands: .*parameters\.<key>/);
+    const content = prompt.replaceAll('{{language}}', '{{parameters.language}}');
+    const mended = await ask('update_block_draft', { flow_id, step_id: 'ask', content });
+    assert.deepEqual(mended.notes, []);
+  });
+
   it('say of every id that is none where there is one', async () => {
     const { tools } = await client.listTools();
     let ids = 0;
@@ -246,7 +269,7 @@ describe('MCP tools', () => {
   it('take fields away that are null, and keep the others', async () => {
     const flow_id = await createFlow();
     await add(flow_id, 'One', { prompt: 'kept' });
-    await ask('update_block', { flow_id, step_id: 'one', model: 'a/b', inputSchema: { type: 'string' } });
+    await ask('update_block', { flow_id, step_id: 'one', model: 'demo/b', inputSchema: { type: 'string' } });
     await ask('update_block', { flow_id, step_id: 'one', model: null, name: 'First' });
     const { steps } = await ask('get_flow', { flow_id });
     assert.deepEqual(steps[0], {
