@@ -17,7 +17,7 @@ export const modelKeyRecord = z
     provider: z.string().meta({ description: 'Prefix of its models.' }),
     keyPreview: z
       .string()
-      .meta({ description: 'The last characters of the key, which is never shown again.' }),
+      .meta({ description: 'The last characters of the key, none of a short one; it is never shown again.' }),
     createdBy: z.string().meta({ description: 'The user who set it.' }),
     updatedAt: z.iso.datetime(),
   })

@@ -5,7 +5,7 @@ import { CANCELLED } from '../flow/run.ts';
 import type { Db, Tx } from './connect.ts';
 import type { Encryption } from './encrypt.ts';
 
-/** Characters of a key that its record shows. */
+/** Characters of a key that its record shows, a third of it at most: of a shorter key none. */
 const PREVIEW_CHARS = 4;
 const COLUMNS = ['provider', 'preview', 'created_by', 'updated_at'] as const;
 
@@ -20,7 +20,7 @@ export function setModelKey(
 ) {
   const values = {
     secret: encryption.encrypt(key.secret, ownerOf(key.organizationId, key.provider)),
-    preview: key.secret.slice(-PREVIEW_CHARS),
+    preview: key.secret.length >= 3 * PREVIEW_CHARS ? key.secret.slice(-PREVIEW_CHARS) : '',
     created_by: key.userId,
   };
   return tx

@@ -150,6 +150,12 @@ describe('own model keys', () => {
     assert.ok(!(await everything()).includes(OWN));
   });
 
+  it('are masked whole when they are so short that a part would tell much', async () => {
+    const { body } = await setKey({ key: 'sk-short-q7' });
+    assert.equal(body.keyPreview, '…');
+    assert.ok(!(await everything()).includes('t-q7'));
+  });
+
   it('are bound to their organization: copied to another row they cannot be read', async () => {
     await setKey();
     const other = await createOrganization(weir, provider);
