@@ -40,7 +40,7 @@ export async function evaluateTest(
   const flow = judgeFlow(expectation.model);
   const judgeId = await acceptJudge(db, executionId, flow, {
     message: toText(answer.json),
-    parameters: { question: input.message, criteria: expectation.criteria },
+    parameters: { question: input.message, criteria: expectation.criteria, mark: executionId },
   });
   return { executionId: judgeId, steps: toPlan(flow.steps) };
 }
