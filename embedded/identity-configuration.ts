@@ -87,7 +87,7 @@ export function identityConfiguration(
       },
       resourceIndicators: {
         enabled: true,
-        defaultResource: () => audience,
+        defaultResource: ({ oidc }) => (wantsOnlyFlows(oidc.params?.scope) ? mcpAudience : audience),
         useGrantedResource: () => true,
         getResourceServerInfo(ctx, resource, client) {
           const isScript = ctx.oidc.params?.grant_type === 'client_credentials';
@@ -151,6 +151,12 @@ export const defaultScope: Middleware = async (ctx, next) => {
     ctx.query = { ...ctx.query, scope: `${MANAGEMENT_SCOPE} ${MCP_SCOPES[0]}` };
   await next();
 };
+
+/** Clients of MCP's first revisions name no resource: that they ask for its scopes alone tells what they are for. */
+function wantsOnlyFlows(scope: unknown): boolean {
+  const wanted = String(scope ?? '').split(' ');
+  return !wanted.includes(MANAGEMENT_SCOPE) && MCP_SCOPES.some((one) => wanted.includes(one));
+}
 
 function withoutSlash(url: string): string {
   return url.replace(/\/$/, '');

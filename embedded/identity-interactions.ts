@@ -30,7 +30,7 @@ export function createInteractions(provider: Provider, accounts: Account[]): Mid
   }
 
   async function show(ctx: Context, details: Details, failed?: FailedLogin): Promise<void> {
-    const { prompt, params, uid } = details;
+    const { prompt, params, uid, session } = details;
     const found = await provider.Client.find(String(params.client_id));
     const client = found?.clientName ?? String(params.client_id);
     const action = `/interaction/${uid}`;
@@ -39,7 +39,8 @@ export function createInteractions(provider: Provider, accounts: Account[]): Mid
     const names = new Set([...[params.resource ?? []].flat().map(String), ...Object.keys(scopes)]);
     const resources = [...names].map((name) => ({ name, scopes: scopes[name] ?? [] }));
     const returnsTo = params.redirect_uri ? originOf(String(params.redirect_uri)) : 'your terminal';
-    sendPage(ctx, 'Allow access?', consentForm(action, { client, returnsTo, resources }));
+    const email = accounts.find(({ id }) => id === session?.accountId)?.email ?? '';
+    sendPage(ctx, 'Allow access?', consentForm(action, { client, email, returnsTo, resources }));
   }
 
   async function login(ctx: Context, details: Details): Promise<void> {

@@ -1,10 +1,11 @@
 // The pages of the embedded identity provider: plain HTML, no scripts, nothing from elsewhere.
 import type { Context } from 'koa';
 
+const NAME_MAX_LENGTH = 80;
 const STYLE = `body{font:1rem/1.5 system-ui,sans-serif;max-width:24rem;margin:4rem auto;padding:0 1rem;color-scheme:light dark}
 label{display:block;margin-top:1rem}input{box-sizing:border-box;width:100%;font:inherit;padding:.5rem}
 button{font:inherit;padding:.5rem 1rem;margin:1.5rem .5rem 0 0}[role=alert]{border-left:.25rem solid #c00;padding-left:.75rem}
-code{overflow-wrap:anywhere}.choice{display:flex}`;
+code,strong{overflow-wrap:anywhere}.choice{display:flex}`;
 
 /** Answers a page; `body` is HTML. */
 export function sendPage(ctx: Context, title: string, body: string): void {
@@ -32,7 +33,7 @@ export type FailedLogin = { email: string; problem: string };
 
 /** `action`: where the form goes. */
 export function loginForm(action: string, client: string, failed?: FailedLogin): string {
-  return `<p>to go on to <strong>${escapeHtml(client)}</strong></p>
+  return `<p>to go on to ${nameOf(client)}</p>
 ${failed ? `<p role="alert">${escapeHtml(failed.problem)}</p>` : ''}
 <form method="post" action="${escapeHtml(action)}/login">
 <label for="email">Email</label>
@@ -46,15 +47,21 @@ ${failed ? `<p role="alert">${escapeHtml(failed.problem)}</p>` : ''}
 new ones, delete <code>identity-accounts.json</code> in its state folder (<code>.weir</code>) and start again.</p>`;
 }
 
-export type Consent = { client: string; returnsTo: string; resources: { name: string; scopes: string[] }[] };
+/** `email`: of the account that is signed in. */
+export type Consent = {
+  client: string;
+  email: string;
+  returnsTo: string;
+  resources: { name: string; scopes: string[] }[];
+};
 
-export function consentForm(action: string, { client, returnsTo, resources }: Consent): string {
+export function consentForm(action: string, { client, email, returnsTo, resources }: Consent): string {
   const wanted = resources.map(({ name, scopes }) => {
     const what =
       scopes.length > 0 ? `: ${scopes.map((scope) => `<code>${escapeHtml(scope)}</code>`).join(', ')}` : '';
     return `<li><code>${escapeHtml(name)}</code>${what}</li>`;
   });
-  return `<p><strong>${escapeHtml(client)}</strong> wants to act for you at</p>
+  return `<p>${nameOf(client)} wants to act for you, <strong>${escapeHtml(email)}</strong>, at</p>
 <ul>${wanted.join('')}</ul>
 <p>You then return to <code>${escapeHtml(returnsTo)}</code>. Allow this only if you have just started it yourself.</p>
 <div class="choice">
@@ -72,12 +79,18 @@ ${form}
 
 /** `form` is the provider's own, with the id `op.deviceConfirmForm`. */
 export function deviceConfirm(form: string, client: string, code: string): string {
-  return `<p><strong>${escapeHtml(client)}</strong> shows this code:</p>
+  return `<p>${nameOf(client)} shows this code:</p>
 <p><code>${escapeHtml(code)}</code></p>
 <p>Go on only if it is the one in your own terminal.</p>
 ${form}
 <button form="op.deviceConfirmForm" autofocus>Continue</button>
 <button form="op.deviceConfirmForm" name="abort" value="yes">Cancel</button>`;
+}
+
+/** A name that a client gave itself: it can neither fill the page nor turn the direction of what stands around it. */
+function nameOf(client: string): string {
+  const cut = client.length > NAME_MAX_LENGTH ? `${client.slice(0, NAME_MAX_LENGTH)}…` : client;
+  return `<strong><bdi>${escapeHtml(cut)}</bdi></strong>`;
 }
 
 /** Text as HTML. */
