@@ -47,9 +47,9 @@ export function table(header: string[], rows: Cell[][], empty: string): string {
   return [line(header.map((title) => title.toUpperCase())), ...cells.map(line)].join('\n');
 }
 
-/** Terminals obey control characters; names that others chose must not reach them. */
+/** Terminals obey control characters, also those that turn text around: in names that others chose they are replaced. */
 export function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').replace(/\p{Cc}/gu, '\u{fffd}');
+  return text.replace(/\s+/g, ' ').replace(/[\p{Cc}\p{Bidi_Control}]/gu, '\u{fffd}');
 }
 
 /** A moment in UTC, to the second. */
