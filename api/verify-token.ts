@@ -54,12 +54,19 @@ export function createTokenVerifier({ oidc }: Pick<Config, 'oidc'>): TokenVerifi
   };
 }
 
+/** Providers differ in where they name scopes (RFC 9068: `scope`) and how. */
+const scopeNames = z
+  .union([
+    z.array(z.string()),
+    z.string().transform((names) => names.split(' ').filter((name) => name !== '')),
+  ])
+  .catch([]);
 const claims = z.object({
   sub: userIdSchema,
   exp: z.number(),
   email: z.string().optional().catch(undefined),
-  scope: z.string().catch(''),
-  scp: z.array(z.string()).catch([]),
+  scope: scopeNames,
+  scp: scopeNames,
 });
 
 function toPrincipal(payload: JWTPayload, audiences: string[]): UserPrincipal | undefined {
@@ -71,7 +78,7 @@ function toPrincipal(payload: JWTPayload, audiences: string[]): UserPrincipal | 
     kind: 'user',
     userId: sub,
     ...(email !== undefined && { email }),
-    scopes: [...scope.split(' ').filter((word) => word !== ''), ...scp],
+    scopes: [...scope, ...scp],
     audience: audiences.find((audience) => issuedFor.includes(audience)) as string,
     expiresAt: new Date(exp * 1000),
     environment: 'live',

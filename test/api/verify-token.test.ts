@@ -57,6 +57,22 @@ describe('JWTs of an identity provider', () => {
       assert.equal((await start(await provider.token('member', {}, { typ }))).status, 202, typ);
   });
 
+  it('name their scopes in scope or scp, as text or as a list', async () => {
+    const verifier = createTokenVerifier(weir.config);
+    const table: [object, string[]][] = [
+      [{ scope: 'flows:read  flows:run' }, ['flows:read', 'flows:run']],
+      [{ scope: ['flows:read'] }, ['flows:read']],
+      [{ scp: 'flows:read flows:run' }, ['flows:read', 'flows:run']],
+      [{ scp: ['flows:read'], scope: 'flows:run' }, ['flows:run', 'flows:read']],
+      [{ scp: 7, scope: { a: 1 } }, []],
+      [{}, []],
+    ];
+    for (const [claims, scopes] of table) {
+      const token = await provider.token('member', { scope: undefined, ...claims });
+      assert.deepEqual((await verifier.verify(token, [AUDIENCE]))?.scopes, scopes, JSON.stringify(claims));
+    }
+  });
+
   it('are accepted from clocks that differ by less than 10 s', async () => {
     assert.equal((await start(await provider.token('member', { exp: now() - 1 }))).status, 202);
     assert.equal((await start(await provider.token('member', { nbf: now() + 8 }))).status, 202);
