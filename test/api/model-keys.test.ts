@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import { createEncryption } from '../../db/encrypt.ts';
-import { findModelKey } from '../../db/model-keys.ts';
+import { findModelKey, setModelKey } from '../../db/model-keys.ts';
 import { llm } from '../blocks.ts';
 import { type IdentityProvider, startIdentityProvider } from '../fakes/identity-provider.ts';
 import { answer, type FakeModelServer, hang, respond, startFakeModelServer } from '../fakes/model-server.ts';
@@ -154,6 +154,17 @@ describe('own model keys', () => {
     const { body } = await setKey({ key: 'sk-short-q7' });
     assert.equal(body.keyPreview, '…');
     assert.ok(!(await everything()).includes('t-q7'));
+  });
+
+  it('can be deleted when the service no longer has their provider', async () => {
+    const { organizationId } = acme;
+    const key = { organizationId, provider: 'gone', secret: OWN, userId: 'ada' };
+    await weir.db
+      .transaction()
+      .execute((tx) => setModelKey(tx, createEncryption(weir.config.secretsKeys), key));
+    const remove = (name: string) => weir.call('DELETE', path(name), { key: acme.token.admin });
+    assert.equal((await remove('gone')).status, 204);
+    for (const name of ['gone', '%00', 'constructor']) assert.equal((await remove(name)).status, 404, name);
   });
 
   it('are bound to their organization: copied to another row they cannot be read', async () => {
