@@ -1,5 +1,5 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { TypedSearchAttributes } from '@temporalio/common';
+import { type Priority, TypedSearchAttributes } from '@temporalio/common';
 import type { Environment, RunMode } from '../db/schema.ts';
 import type { FlowDefinition } from '../flow/definition.ts';
 import { toPlan } from '../flow/plan.ts';
@@ -54,6 +54,7 @@ export async function startRun(client: Client, taskQueue: string, run: RunStart)
         requestEagerStart: true,
         staticSummary: `${run.organization}/${run.project}/${run.flow} v${run.version} (${run.mode})`,
         typedSearchAttributes: searchAttributesOf(run),
+        priority: fairShareOf(run),
       }),
     );
     return { here: handle.eagerlyStarted };
@@ -61,6 +62,11 @@ export async function startRun(client: Client, taskQueue: string, run: RunStart)
     if (error instanceof WorkflowExecutionAlreadyStartedError) return { here: false };
     throw error;
   }
+}
+
+/** Of what waits for workers each organization's is taken in turn, however much another has waiting. */
+export function fairShareOf({ organization }: Pick<RunStart, 'organization'>): Priority {
+  return { fairnessKey: organization };
 }
 
 /** What operators find a workflow of a flow by. */

@@ -5,7 +5,7 @@ import { DRAFT_VERSION } from '../flow/definition.ts';
 import { toPlan } from '../flow/plan.ts';
 import { RUN_TESTS } from '../flow/test-case.ts';
 import type { runTests } from '../workflows/run-tests.ts';
-import { START_TIMEOUT_MS, searchAttributesOf } from './start-run.ts';
+import { fairShareOf, START_TIMEOUT_MS, searchAttributesOf } from './start-run.ts';
 
 /** Starts the workflow of an accepted test run, unless it is there already. */
 export async function startTestRun(
@@ -23,6 +23,7 @@ export async function startTestRun(
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
         staticSummary: `${run.organization}/${run.project}/${run.flow}: ${tests.length} test cases`,
         typedSearchAttributes: searchAttributesOf(flow),
+        priority: fairShareOf(run),
       }),
     );
   } catch (error) {

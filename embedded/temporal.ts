@@ -18,6 +18,7 @@ const SQLITE_PRAGMAS = ['journal_mode=wal', 'synchronous=full'];
 /** The server comes throttled and partitioned for many hosts; one machine wants low latency. */
 const DYNAMIC_CONFIG = {
   'system.enableActivityEagerExecution': true,
+  'matching.enableFairness': true,
   'matching.numTaskqueueReadPartitions': 1,
   'matching.numTaskqueueWritePartitions': 1,
   'history.transferProcessorMaxPollRPS': 1000,
