@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { sql } from 'kysely';
 import { mintApiKey } from '../../api/api-key.ts';
 import { apiRoutes } from '../../api/app.ts';
@@ -26,7 +27,10 @@ describe('rate limits', () => {
   beforeEach(async () => {
     tenant = await weir.createTenant();
     flow = await weir.createFlow(tenant, []);
+    // However slow the machine is, the database counts in time.
+    mock.timers.enable({ apis: ['setTimeout'] });
   });
+  afterEach(() => mock.timers.reset());
   after(() => weir.stop());
 
   const start = (key = tenant.key, url = weir.url) =>
@@ -135,6 +139,7 @@ describe('rate limits', () => {
   });
 
   it('do not wait for a database that hangs while it counts', async () => {
+    mock.timers.reset();
     await weir.db.transaction().execute(async (tx) => {
       await sql`lock table rate_limit in access exclusive mode`.execute(tx);
       const answer = await start();
