@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { mock } from 'node:test';
 import { sql } from 'kysely';
 import { mintApiKey } from '../../api/api-key.ts';
 import { apiRoutes } from '../../api/app.ts';
 import { readConfig } from '../../config.ts';
 import { insertApiKey } from '../../db/api-keys.ts';
+import { countAtLeisure } from '../count-at-leisure.ts';
 import { startApiProcess } from '../faults/api-process.ts';
 import { type Answer, SECRETS_KEYS, startWeir, type Tenant, type Weir } from '../harness.ts';
 
@@ -21,16 +21,16 @@ describe('rate limits', () => {
   let weir: Weir;
   let tenant: Tenant;
   let flow: string;
+  let counting: ReturnType<typeof countAtLeisure>;
   before(async () => {
     weir = await startWeir({ worker: false, env: LIMITS });
   });
   beforeEach(async () => {
     tenant = await weir.createTenant();
     flow = await weir.createFlow(tenant, []);
-    // However slow the machine is, the database counts in time.
-    mock.timers.enable({ apis: ['setTimeout'] });
+    counting = countAtLeisure();
   });
-  afterEach(() => mock.timers.reset());
+  afterEach(() => counting.restore());
   after(() => weir.stop());
 
   const start = (key = tenant.key, url = weir.url) =>
@@ -139,7 +139,7 @@ describe('rate limits', () => {
   });
 
   it('do not wait for a database that hangs while it counts', async () => {
-    mock.timers.reset();
+    counting.restore();
     await weir.db.transaction().execute(async (tx) => {
       await sql`lock table rate_limit in access exclusive mode`.execute(tx);
       const answer = await start();
