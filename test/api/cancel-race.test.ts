@@ -4,9 +4,11 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { startRun } from '../../api/start-run.ts';
 import { recordBlockRun } from '../../db/block-runs.ts';
 import { requestCancel } from '../../db/cancel-run.ts';
+import { lockBalance } from '../../db/ledger.ts';
 import { reconcile } from '../../worker/reconcile.ts';
 import { acceptRun } from '../accept-run.ts';
 import { llm, passthrough } from '../blocks.ts';
+import { lockWaiters } from '../db/lock-waiters.ts';
 import { answer } from '../fakes/model-server.ts';
 import { assertCancelled, type JobsWeir, startJobsWeir } from './jobs-harness.ts';
 
@@ -95,17 +97,20 @@ describe('POST …/jobs/{executionId}/cancel', () => {
     } as const;
     const record = (blockKey: string) =>
       recordBlockRun(weir.db, weir.tenant.organizationId, { ...block, blockKey });
-    const [charged] = await Promise.all(
-      [record('before'), record('at'), requestCancel(weir.db, executionId)].map((work) =>
-        work.then(
-          () => true,
-          (error) => (error as { code: string }).code,
-        ),
-      ),
-    );
-    assert(charged === true || charged === 'CANCELLED');
+    // Whoever holds the balance holds up the charge, which holds up the cancellation.
+    const { charging, cancelling } = await weir.db.transaction().execute(async (tx) => {
+      await lockBalance(tx, weir.tenant.organizationId);
+      const charging = record('at');
+      await lockWaiters(weir.db, 1);
+      const cancelling = requestCancel(weir.db, executionId);
+      await lockWaiters(weir.db, 2);
+      return { charging, cancelling };
+    });
+    assert.equal(await charging, true);
+    await cancelling;
     await assert.rejects(record('after'), { code: 'CANCELLED' });
     const { body } = await weir.read(flow, executionId);
+    assert.equal(body.blocks.length, 1);
     assert.equal(body.blocks.length, await weir.charges(executionId));
   });
 });

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import proto from '@temporalio/proto';
 import { acceptRun } from '../accept-run.ts';
 import { code, llm, passthrough } from '../blocks.ts';
 import { hang } from '../fakes/model-server.ts';
 import { assertCancelled, type JobsWeir, startJobsWeir } from './jobs-harness.ts';
+
+const STARTED = proto.temporal.api.enums.v1.PendingWorkflowTaskState.PENDING_WORKFLOW_TASK_STATE_STARTED;
 
 describe('POST …/jobs/{executionId}/cancel', () => {
   let weir: JobsWeir;
@@ -15,6 +18,7 @@ describe('POST …/jobs/{executionId}/cancel', () => {
 
   it('aborts the model request under way, ends as failed, is recorded and charges nothing', async () => {
     const flow = await weir.createFlow(weir.tenant, [llm('ask', 'x', 'demo/chat'), passthrough('after')]);
+    const before = weir.models.calls.length;
     const { executionId, response } = await weir.startHeld(flow);
     const closed = once(response, 'close');
     const { status, body } = await weir.cancel(flow, executionId);
@@ -24,7 +28,7 @@ describe('POST …/jobs/{executionId}/cancel', () => {
     assertCancelled(ended.body);
     assert.deepEqual(ended.body.blocks, []);
     await closed;
-    assert.equal(weir.models.calls.length, 1, 'the request was repeated');
+    assert.equal(weir.models.calls.length, before + 1, 'the request was repeated');
     assert.equal(await weir.charges(executionId), 0);
     const { error } = await weir.db
       .selectFrom('run')
@@ -52,9 +56,13 @@ describe('POST …/jobs/{executionId}/cancel', () => {
       code('spin', 'for (;;);', { processor_config: { timeout_ms: 30_000 } }),
     ]);
     const executionId = await weir.start(flow);
+    const workflow = weir.client.workflow.getHandle(executionId);
+    // The code runs within the first task that a worker takes.
+    while ((await workflow.describe()).raw.pendingWorkflowTask?.state !== STARTED);
     assert.equal((await weir.cancel(flow, executionId)).status, 202);
     const { body } = await weir.finish(flow, executionId, weir.tenant.key);
     assertCancelled(body);
+    assert.deepEqual(body.blocks, [], 'it ran into its time limit, which is recorded');
   });
 
   it('answers 200 and leaves the run as it is when it has ended, cancelled or not', async () => {
