@@ -1,6 +1,9 @@
 // The tools that edit a draft: blocks are put, changed and taken away.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { lockWaiters } from '../../db/lock-waiters.ts';
 import { useTools } from './tools-harness.ts';
 
@@ -68,6 +71,16 @@ describe('MCP tools', () => {
     assert.deepEqual(body.result, [1, 4, 2]);
   });
 
+  /** The connection of the next request, as the server has it. */
+  const nextConnection = () =>
+    new Promise<Socket>((resolve) => {
+      const started = (message: unknown) => {
+        unsubscribe('http.server.request.start', started);
+        resolve((message as { socket: Socket }).socket);
+      };
+      subscribe('http.server.request.start', started);
+    });
+
   it('finish an edit whose caller has gone', async () => {
     const flow_id = await createFlow();
     const { db } = tools.mcp.weir;
@@ -75,12 +88,15 @@ describe('MCP tools', () => {
     await db.transaction().execute(async (tx) => {
       await tx.selectFrom('flow').select('id').where('id', '=', flow_id).forNoKeyUpdate().execute();
       const args = { flow_id, name: 'One', processor_type: 'passthrough' };
+      const connection = nextConnection();
       const call = tools.client.callTool({ name: 'add_block', arguments: args }, { signal: caller.signal });
       await lockWaiters(db, 1);
+      const closed = once(await connection, 'close');
       caller.abort();
       await assert.rejects(call);
+      await closed;
     });
-    while ((await ask('get_flow', { flow_id })).steps.length === 0);
+    while ((await ask('get_flow', { flow_id })).steps.length !== 1);
   });
 
   it('lose no edit when several come at once', async () => {
