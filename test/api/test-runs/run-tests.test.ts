@@ -92,14 +92,12 @@ describe('test runs', () => {
     }));
     const ids: string[] = [];
     for (const expectation of expectations) ids.push(await tests.testCase(flowId, expectation));
-    const { models } = tests;
+    const { models, weir } = tests;
     const held: Parameters<typeof hang>[0][] = [];
-    let most = 0;
     const four = Promise.withResolvers<void>();
     models.will(
       ...expectations.map(() => (response: (typeof held)[number]) => {
         held.push(response);
-        most = Math.max(most, held.length);
         if (held.length === 4) four.resolve();
         if (held.length > 4) answer('one')(response);
       }),
@@ -107,7 +105,17 @@ describe('test runs', () => {
     const running = runAllTests(tests.deps, tests.ada, flowId);
     await four.promise;
     assert.equal(held.length, 4);
-    // Nothing else is asked while four are under way: those that follow are answered at once.
+    // Nothing else is begun while four are under way, as the engine knows; those that follow are answered at once.
+    const { id } = await weir.db
+      .selectFrom('test_run')
+      .select('id')
+      .where('flow_id', '=', flowId)
+      .executeTakeFirstOrThrow();
+    const { events } = await weir.client.workflow.getHandle(id).fetchHistory();
+    const begun = events?.filter(
+      (event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'acceptTest',
+    );
+    assert.equal(begun?.length, 4);
     for (const response of held.slice(0, 4)) answer('one')(response);
     const { passed, failed, errors, pending, total, status, results } = await running;
     assert.deepEqual([total, passed, failed, errors, pending, status], [6, 4, 2, 0, 0, 'completed']);
