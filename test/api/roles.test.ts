@@ -1,4 +1,4 @@
-// Every route for every kind of caller, of the own and of a foreign organization.
+// Every route of the management and execution API for every kind of caller, of the own and of a foreign organization.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { apiRoutes } from '../../api/app.ts';
