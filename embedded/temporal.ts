@@ -12,8 +12,8 @@ const START_TIMEOUT_MS = 60_000;
 const START_ATTEMPTS = 3;
 const PROBE_TIMEOUT_MS = 2_000;
 
-/** Safe at power loss, and twice the throughput of SQLite as it comes. */
-const SQLITE_PRAGMAS = ['journal_mode=wal', 'synchronous=full'];
+/** With synchronous=full safe at power loss, and twice the throughput of SQLite as it comes. */
+const sqlitePragmas = (durable: boolean) => ['journal_mode=wal', `synchronous=${durable ? 'full' : 'off'}`];
 
 /** The server comes throttled and partitioned for many hosts; one machine wants low latency. */
 const DYNAMIC_CONFIG = {
@@ -36,6 +36,8 @@ export type TemporalOptions = {
   /** Taken when free. */
   port?: number | undefined;
   uiPort?: number | undefined;
+  /** false: no fsync, for data that nobody will miss. */
+  durable?: boolean;
   report?: Report;
 };
 
@@ -55,7 +57,7 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
   for (let attempt = 1; ; attempt += 1) {
     const port = await findFreePort(options.port);
     const uiPort = await findFreePort(options.uiPort);
-    const child = startServer(binary, options.stateFolder, port, uiPort);
+    const child = startServer(binary, options, port, uiPort);
     const address = `127.0.0.1:${port}`;
     const problem = await waitUntilReady(child, address);
     if (!problem) {
@@ -69,7 +71,12 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
   }
 }
 
-function startServer(binary: string, stateFolder: string, port: number, uiPort: number): Child {
+function startServer(
+  binary: string,
+  { stateFolder, durable = true }: TemporalOptions,
+  port: number,
+  uiPort: number,
+): Child {
   return startChild({
     stateFolder,
     name: 'temporal',
@@ -79,7 +86,7 @@ function startServer(binary: string, stateFolder: string, port: number, uiPort: 
       ...['server', 'start-dev', '--ip', '127.0.0.1', '--log-level', 'warn'],
       ...['--port', String(port), '--ui-port', String(uiPort)],
       ...['--db-filename', path.join(stateFolder, 'temporal.db')],
-      ...SQLITE_PRAGMAS.flatMap((pragma) => ['--sqlite-pragma', pragma]),
+      ...sqlitePragmas(durable).flatMap((pragma) => ['--sqlite-pragma', pragma]),
       ...Object.entries(DYNAMIC_CONFIG).flatMap(([key, value]) => [
         '--dynamic-config-value',
         `${key}=${value}`,

@@ -1,9 +1,12 @@
 // Steps in one line each, for tests.
 import type { Block, Step } from '../flow/definition.ts';
+import { CODE_TIMEOUT_MAX_MS } from '../flow/limits.ts';
 
-/** A code block. */
+/** A code block, with all the time there is: a slow machine is no reason to fail. */
 export function code(stepId: string, prompt: string, more: Partial<Block> = {}): Step {
-  return { type: 'sequential', step_id: stepId, name: stepId, processor_type: 'code', prompt, ...more };
+  const processor_config = { timeout_ms: CODE_TIMEOUT_MAX_MS };
+  const block = { name: stepId, processor_type: 'code', prompt, processor_config } as const;
+  return { type: 'sequential', step_id: stepId, ...block, ...more };
 }
 
 /** A passthrough block. */

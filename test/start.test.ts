@@ -17,7 +17,7 @@ const CONFIGURATION =
   /^(DATABASE_URL|TEMPORAL_|WEIR_(?!TEMPORAL_CLI)|OPENAI_|ANTHROPIC_|GOOGLE_|OPENROUTER_|OLLAMA_|DEMO_)/;
 
 describe('npm start', function () {
-  this.timeout(180_000);
+  this.timeout(900_000);
   const stateFolder = mkdtempSync(path.join(tmpdir(), 'weir-start-'));
   let npm: ChildProcess;
   let output = '';

@@ -25,7 +25,7 @@ const root = new URL('../../', import.meta.url);
 const linux = process.platform === 'linux';
 
 type Call = Parameters<Sandbox['run']>[0];
-const call = (source: string, timeoutMs = 10_000): Call => ({
+const call = (source: string, timeoutMs = 120_000): Call => ({
   source,
   input: 1,
   message: '',
@@ -36,20 +36,22 @@ const call = (source: string, timeoutMs = 10_000): Call => ({
 /** Guest processes among the children of `parent`; Linux only. */
 function guestsOf(parent: number): number[] {
   const children = readdirSync(`/proc/${parent}/task`).flatMap((task) =>
-    readFileSync(`/proc/${parent}/task/${task}/children`, 'utf8').trim().split(' '),
+    read(`/proc/${parent}/task/${task}/children`).trim().split(' '),
   );
   return children.filter((pid) => pid !== '' && isAlive(pid) && guestLine(pid)).map(Number);
 }
 
-const guestLine = (pid: string): boolean =>
-  readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('sandbox/guest.ts');
+const guestLine = (pid: string): boolean => read(`/proc/${pid}/cmdline`).includes('sandbox/guest.ts');
 
-function isAlive(pid: number | string): boolean {
+const isAlive = (pid: number | string): boolean => /^State:\s+[^ZX]/m.test(read(`/proc/${pid}/status`));
+
+/** Nothing when the process or thread has ended. */
+function read(file: string): string {
   try {
-    return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+    return readFileSync(file, 'utf8');
   } catch (error) {
-    assert.equal((error as NodeJS.ErrnoException).code, 'ENOENT');
-    return false;
+    assert.match((error as NodeJS.ErrnoException).code ?? '', /^(ENOENT|ESRCH)$/);
+    return '';
   }
 }
 
@@ -171,8 +173,8 @@ describe('sandbox processes (on Linux: they are looked at through /proc)', () =>
     const plain = { file: '/bin/sh', args: ['-c', 'exec env -i "$@"', 'sh'] };
     const guest = await startGuest(plain, new AbortController().signal);
     const frame = await guest.call(
-      encodeFrame({ source: 'return input', timeoutMs: 5_000 }, Buffer.from('{"input":7}')),
-      5_000,
+      encodeFrame({ source: 'return input', timeoutMs: 60_000 }, Buffer.from('{"input":7}')),
+      60_000,
     );
     assert.equal(frame.body.toString(), '7');
     guest.kill();

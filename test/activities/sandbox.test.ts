@@ -12,7 +12,7 @@ describe('user code', () => {
   after(() => sandbox.close());
 
   const run = (source: string, input: Json = null): Promise<CodeResult> =>
-    sandbox.run({ source, input, message: 'hello', parameters: { tone: 'warm' }, timeoutMs: 10_000 });
+    sandbox.run({ source, input, message: 'hello', parameters: { tone: 'warm' }, timeoutMs: 120_000 });
   const failure = async (source: string, input: Json = null): Promise<ServiceError> => {
     try {
       await run(source, input);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { mintApiKey } from '../../api/api-key.ts';
 import { ACTIVE_API_KEYS_MAX, insertApiKey, revokeApiKey } from '../../db/api-keys.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
@@ -73,15 +74,17 @@ describe('API keys', () => {
 
   it('refuses a revoked key at once on a process that has it cached', async () => {
     const { plaintext, keyId } = await mint();
-    assert.equal((await start(`Bearer ${plaintext}`)).status, 202);
-    await revokeApiKey(weir.db, tenant.projectId, keyId);
-    // The database tells every process; the answer changes as soon as the notification is in.
-    let status = 202;
-    for (let tries = 0; tries < 100 && status === 202; tries++) {
-      status = (await start(`Bearer ${plaintext}`)).status;
-      await new Promise((resolve) => setTimeout(resolve, 10));
+    // The time of the cache stands still: what it has does not get old, and only a notification takes it away.
+    const now = performance.now();
+    mock.method(performance, 'now', () => now);
+    try {
+      assert.equal((await start(`Bearer ${plaintext}`)).status, 202);
+      await revokeApiKey(weir.db, tenant.projectId, keyId);
+      while ((await start(`Bearer ${plaintext}`)).status !== 401)
+        await new Promise((resolve) => setTimeout(resolve, 10));
+    } finally {
+      mock.restoreAll();
     }
-    assert.equal(status, 401);
   });
 
   it(`allows ${ACTIVE_API_KEYS_MAX} active keys per project, also when many are made at once`, async () => {

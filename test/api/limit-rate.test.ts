@@ -4,6 +4,7 @@ import { mintApiKey } from '../../api/api-key.ts';
 import { apiRoutes } from '../../api/app.ts';
 import { readConfig } from '../../config.ts';
 import { insertApiKey } from '../../db/api-keys.ts';
+import { countAtLeisure } from '../count-at-leisure.ts';
 import { startApiProcess } from '../faults/api-process.ts';
 import { type Answer, SECRETS_KEYS, startWeir, type Tenant, type Weir } from '../harness.ts';
 
@@ -20,13 +21,16 @@ describe('rate limits', () => {
   let weir: Weir;
   let tenant: Tenant;
   let flow: string;
+  let counting: ReturnType<typeof countAtLeisure>;
   before(async () => {
     weir = await startWeir({ worker: false, env: LIMITS });
   });
   beforeEach(async () => {
     tenant = await weir.createTenant();
     flow = await weir.createFlow(tenant, []);
+    counting = countAtLeisure();
   });
+  afterEach(() => counting.restore());
   after(() => weir.stop());
 
   const start = (key = tenant.key, url = weir.url) =>
@@ -135,6 +139,7 @@ describe('rate limits', () => {
   });
 
   it('do not wait for a database that hangs while it counts', async () => {
+    counting.restore();
     await weir.db.transaction().execute(async (tx) => {
       await sql`lock table rate_limit in access exclusive mode`.execute(tx);
       const answer = await start();

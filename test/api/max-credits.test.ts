@@ -55,10 +55,12 @@ describe('maxCredits', () => {
   it('counts branches together: one that is asking leaves the others what is left', async () => {
     await harness.pay(100);
     harness.models.will(hang);
+    const asked = harness.models.nextCall();
     const branches = { a: [ask('a')], b: [ask('b')], c: [ask('c')] };
     const body = await harness.execute([{ type: 'parallel', step_id: 'p', name: 'p', branches }], max(1.9));
     assert.equal(body.failureReason, 'credits_exhausted');
     assert.match(body.errorMessage, RegExp(`0 are spent, ${credits(CALL)} reserved`));
+    await asked;
     assert.equal(harness.models.calls.length, 1);
     await harness.released();
     assert.equal((await harness.account()).balance, 100 * CALL);

@@ -1,4 +1,4 @@
-// Every route for every kind of caller, of the own and of a foreign organization.
+// Every route of the management and execution API for every kind of caller, of the own and of a foreign organization.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { apiRoutes } from '../../api/app.ts';
@@ -150,52 +150,6 @@ describe('roles', () => {
         }
         assert.equal((await sendText(route, values, undefined, body)).status, 401, route);
       }
-    });
-  });
-
-  describe('of webhook administration', () => {
-    const secret = `${O}/:org_id/webhooks/secret`;
-    it('let a user read as a member, and rotate the secret as an admin or owner', async () => {
-      const about = await createOrganization(weir, provider);
-      const expected = { member: 403, admin: 200, owner: 200 };
-      for (const [role, status] of Object.entries(expected)) {
-        const key = about.token[role as 'member'];
-        assert.equal((await send(`get ${secret}`, parameters(about), key)).status, 200, role);
-        assert.equal((await send(`post ${secret}/rotate`, parameters(about), key)).status, status, role);
-      }
-      const foreign = await send(`get ${secret}`, parameters(about), other.token.owner);
-      const unknown = await send(`get ${secret}`, parameters(undefined), other.token.owner);
-      assert.equal(foreign.status, 403);
-      assert.deepEqual(foreign.body, unknown.body);
-    });
-
-    it('let a key rotate the secret as long as its maker is an admin or owner', async () => {
-      const about = await createOrganization(weir, provider);
-      const made = await send(`post ${P}/:project_id/api-keys`, parameters(about), about.token.admin, {
-        environment: 'live',
-        name: 'rotates',
-      });
-      const rotate = () => send(`post ${secret}/rotate`, parameters(about), made.body.key);
-      assert.equal((await rotate()).status, 200);
-      await send(
-        `put ${O}/:org_id/members/:member_user_id`,
-        parameters(about, { member_user_id: about.users.admin }),
-        about.token.owner,
-        { role: 'member' },
-      );
-      assert.equal((await rotate()).status, 403);
-      const log = await send(`get ${O}/:org_id/audit-log`, parameters(about), about.token.owner);
-      const [rotated] = log.body.entries.filter(
-        ({ action }: { action: string }) => action === 'webhook_secret.rotate',
-      );
-      assert.equal(rotated.actor, `api_key/${made.body.keyId}`);
-      await send(
-        `delete ${O}/:org_id/members/:member_user_id`,
-        parameters(about, { member_user_id: about.users.admin }),
-        about.token.owner,
-      );
-      assert.equal((await rotate()).status, 403);
-      assert.equal((await send(`get ${secret}`, parameters(about), made.body.key)).status, 200);
     });
   });
 

@@ -23,13 +23,15 @@ describe('POST …/step, refused before its first byte', () => {
   });
   after(() => weir.stop());
 
-  const step = (path: string, body: object, key: string | undefined = tenant.key) =>
-    weir.call('POST', `${path}/step`, { key, body });
+  const step =
+    (path: string, body: object, key: string | undefined = tenant.key) =>
+    () =>
+      weir.call('POST', `${path}/step`, { key, body });
   /** `detail` of a refusal, which is JSON and has left no trace. */
-  async function refused(answer: Promise<Answer>, status: number, code: string) {
+  async function refused(call: () => Promise<Answer>, status: number, code: string) {
     const count = () => weir.db.selectFrom('run').select('execution_id').execute();
     const before = (await count()).length;
-    const { body, status: got, headers } = await answer;
+    const { body, status: got, headers } = await call();
     assert.deepEqual([got, body.detail?.code], [status, code], JSON.stringify(body));
     assert.match(headers.get('content-type') ?? '', /^application\/json/);
     assert.equal((await count()).length, before);

@@ -103,5 +103,5 @@ describe('step by step, runRemaining and /execute', () => {
       }),
       { numRuns: RUNS },
     );
-  });
+  }).timeout(600_000);
 });

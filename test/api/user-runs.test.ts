@@ -67,10 +67,10 @@ describe('runs of users', () => {
   it('count for the user, not for the API keys: 429 RATE_LIMITED', async () => {
     const flow = await weir.createFlow(acme, [passthrough('a')]);
     const poll = (key: string) => weir.call('GET', `${flow}/runs`, { key });
-    const answers = await Promise.all(Array.from({ length: 2 * PER_MINUTE }, () => poll(acme.token.member)));
-    const refused = answers.find(({ status }) => status === 429);
-    assert.equal(refused?.body.detail.code, 'RATE_LIMITED');
-    assert.match(refused?.headers.get('retry-after') ?? '', /^\d+$/);
+    let refused = await poll(acme.token.member);
+    while (refused.status === 200) refused = await poll(acme.token.member);
+    assert.deepEqual([refused.status, refused.body.detail.code], [429, 'RATE_LIMITED']);
+    assert.match(refused.headers.get('retry-after') ?? '', /^\d+$/);
     assert.equal((await poll(acme.key)).status, 200);
     assert.equal((await poll(acme.token.admin)).status, 200);
   });

@@ -21,6 +21,7 @@ describe('keys of requests', () => {
   });
   afterEach(async () => {
     mock.timers.reset();
+    mock.restoreAll();
     for (const close of open) await close();
     open.clear();
   });
@@ -127,13 +128,14 @@ describe('keys of requests', () => {
     const stopping = new AbortController();
     const run = randomUUID();
     const complaint = new Promise<string>((resolve) => {
-      mock.method(console, 'error', (...words: unknown[]) => resolve(words.join(' ')));
+      mock.method(console, 'error', (...words: unknown[]) => {
+        if (words[0] === 'Keys of requests:') resolve(words.join(' '));
+      });
     });
     await start().hold(run, { demo: SECRET });
     const found = start('x').find(run, 'demo', stopping.signal);
     assert.ok(!(await complaint).includes(SECRET));
     stopping.abort();
     await assert.rejects(found, { name: 'AbortError' });
-    mock.restoreAll();
   });
 });

@@ -109,10 +109,16 @@ describe('the demo model server', () => {
     });
 
     it('slow-<ms> answers later than one that does not wait', async () => {
-      const slow = chat('Hello', {}, 'slow-200').then(() => 'slow');
-      const quick = chat('Hello').then(() => 'quick');
-      assert.equal(await Promise.race([slow, quick]), 'quick');
-      assert.equal(await slow, 'slow');
+      const leaving = new AbortController();
+      const slow = client.chat.completions.create(
+        { model: 'slow-60000', messages: [{ role: 'user', content: 'Hello' }] },
+        { signal: leaving.signal },
+      );
+      const first = Promise.race([slow.then(() => 'slow'), chat('Hello').then(() => 'quick')]);
+      assert.equal(await first, 'quick');
+      leaving.abort();
+      await assert.rejects(slow);
+      assert.ok((await chat('Hello', {}, 'slow-200')).choices[0]?.message.content);
     });
 
     it('error-<status> answers with that status', () =>

@@ -6,8 +6,7 @@ import pg from 'pg';
 import { type Postgres, startPostgres } from '../../embedded/postgres.ts';
 import { processStartTime } from '../../embedded/process-identity.ts';
 
-describe('the PostgreSQL of a local start', function () {
-  this.timeout(120_000);
+describe('the PostgreSQL of a local start', () => {
   const stateFolder = mkdtempSync(path.join(tmpdir(), 'weir-postgres-'));
   let postgres: Postgres;
 

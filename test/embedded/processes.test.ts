@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type Child, startChild } from '../../embedded/child.ts';
@@ -25,24 +25,29 @@ describe('processes of a local start', () => {
       stopTimeoutMs,
     });
 
+  /** Resolves once it has said something. */
+  const ready = async (child: Child) => {
+    while (child.logTail() === '') await new Promise((resolve) => setTimeout(resolve, 10));
+  };
+
   it('end in order, those that need others first', async () => {
-    const ends: string[] = [];
+    const ends = path.join(stateFolder, 'ends');
     for (const [name, order] of [
       ['database', 3],
       ['service', 1],
       ['engine', 2],
     ] as const) {
-      void start(name, order, 'exec sleep 100').exited.then(() => ends.push(name));
+      const script = `trap 'echo ${name} >> ${ends}; exit' TERM; echo ready; while :; do sleep 0.1; done`;
+      await ready(start(name, order, script));
     }
     assert.deepEqual(await endRecordedProcesses(stateFolder), ['service', 'engine', 'database']);
-    await new Promise(setImmediate);
-    assert.deepEqual(ends, ['service', 'engine', 'database']);
+    assert.equal(readFileSync(ends, 'utf8'), 'service\nengine\ndatabase\n');
     assert.deepEqual(readdirSync(path.join(stateFolder, 'run')), []);
   });
 
   it('are forced with all their own children when they do not end', async () => {
     const child = start('stubborn', 1, 'trap "" TERM; sleep 100 & echo $!; while :; do sleep 0.1; done', 200);
-    while (child.logTail() === '') await new Promise((resolve) => setTimeout(resolve, 10));
+    await ready(child);
     const grandchild = Number(child.logTail());
     await child.stop();
     assert.equal(await child.exited, 'was ended by SIGKILL');

@@ -54,7 +54,7 @@ describeWith(['openssl'], 'the verifiers of examples/webhooks', () => {
       });
 
       it('refuses another secret, another body and another time', () => {
-        const now = Date.now() / 1_000;
+        const now = Number(delivered.headers['x-weir-timestamp']);
         assert.equal(verify(delivered.body, signature, secrets.other), false);
         assert.equal(
           verify(Buffer.concat([delivered.body, Buffer.from(' ')]), signature, secrets.current),

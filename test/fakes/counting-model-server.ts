@@ -4,10 +4,19 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 
+export type Held = {
+  /** Resolves once so many prompts wait for their answers. */
+  arrived(count: number): Promise<void>;
+  /** Answers them, and those that come. */
+  release(): void;
+};
+
 export type CountingModelServer = {
   url: string;
   asked: Map<string, number>;
   keys: Map<string, Set<string>>;
+  /** From now on, prompts that begin so get no answer. */
+  hold(beginning: string): Held;
   close(): Promise<void>;
 };
 
@@ -18,18 +27,22 @@ export type CountingModelServer = {
 export async function startCountingModelServer(delayMs: number): Promise<CountingModelServer> {
   const asked = new Map<string, number>();
   const keys = new Map<string, Set<string>>();
+  let held: { beginning: string; answers: Map<string, () => void> } | undefined;
   const server = createServer(async (request, response) => {
     const { messages } = (await json(request)) as { messages: { content: string }[] };
     const prompt = messages.at(-1)?.content ?? '';
     asked.set(prompt, (asked.get(prompt) ?? 0) + 1);
     const key = request.headers.authorization?.replace(/^Bearer /, '') ?? '';
     keys.set(prompt, (keys.get(prompt) ?? new Set()).add(key));
-    setTimeout(() => {
+    const answer = () => {
       response.setHeader('content-type', 'application/json');
       const message = { role: 'assistant', content: `answer to ${prompt}` };
       const usage = { prompt_tokens: 1_000, completion_tokens: 1_000 };
       response.end(JSON.stringify({ choices: [{ index: 0, message, finish_reason: 'stop' }], usage }));
-    }, delayMs);
+    };
+    if (!held || !prompt.startsWith(held.beginning)) return void setTimeout(answer, delayMs);
+    held.answers.set(prompt, answer);
+    server.emit('held');
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -37,6 +50,19 @@ export async function startCountingModelServer(delayMs: number): Promise<Countin
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     asked,
     keys,
+    hold(beginning) {
+      const answers = new Map<string, () => void>();
+      held = { beginning, answers };
+      return {
+        async arrived(count) {
+          while (answers.size < count) await once(server, 'held');
+        },
+        release() {
+          held = undefined;
+          for (const answer of answers.values()) answer();
+        },
+      };
+    },
     async close() {
       server.closeAllConnections();
       server.close();

@@ -19,6 +19,8 @@ export type WebhookReceiver = {
   will(...reactions: Reaction[]): void;
   /** Resolves once `count` requests have arrived since the start. */
   arrived(count: number): Promise<void>;
+  /** Resolves once `count` requests have arrived of a delivery, or of a run, with this id; answers them. */
+  arrivalsOf(id: string, count?: number): Promise<Received[]>;
   close(): Promise<void>;
 };
 
@@ -72,6 +74,15 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
     will: (...more) => void reactions.push(...more),
     async arrived(total) {
       while (received.length < total) await once(server, 'arrival');
+    },
+    async arrivalsOf(id, count = 1) {
+      for (;;) {
+        const found = received.filter(
+          ({ headers, body }) => headers['x-weir-delivery'] === id || body.includes(id),
+        );
+        if (found.length >= count) return found;
+        await once(server, 'arrival');
+      }
     },
     async close() {
       server.close();

@@ -74,14 +74,6 @@ describe('an accepted run is never lost', () => {
   };
   const blockRuns = (ids: string[]) =>
     weir.db.selectFrom('block_run').selectAll().where('execution_id', 'in', ids).execute();
-  /** Resolves once some, not all, model calls of the runs are recorded. */
-  const underWay = async (ids: string[]) => {
-    for (;;) {
-      const rows = (await blockRuns(ids)).filter((row) => row.processor_type === 'llm');
-      if (rows.length >= RUNS) return rows;
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-  };
   /** Every run completed, every block recorded and charged once. */
   const audit = async (ids: string[]) => {
     for (const id of ids) {
@@ -118,11 +110,13 @@ describe('an accepted run is never lost', () => {
 
   it('finishes after a kill -9 of the worker, without asking a model again for a block that had completed', async () => {
     const worker = await start('worker/worker.ts');
+    const second = models.hold('two ');
     const ids = await accept();
-    await underWay(ids);
+    await second.arrived(RUNS);
     await worker.kill();
+    second.release();
     const done = (await blockRuns(ids)).filter((row) => row.processor_type === 'llm');
-    assert(done.length < RUNS * LLM_BLOCKS, 'the worker was killed too late');
+    assert.equal(done.length, RUNS);
     const asked = new Map(models.asked);
     await start('worker/worker.ts');
     await audit(ids);
@@ -172,11 +166,13 @@ describe('an accepted run is never lost', () => {
   });
 
   it('finishes, /execute included, after a kill -9 of the Temporal server', async () => {
+    const second = models.hold('two ');
     const waiting = weir.call('POST', `${flow}/execute`, { key: tenant.key, body: { message: 'held' } });
     const ids = await accept();
-    await underWay(ids);
+    await second.arrived(RUNS + 1);
     process.kill(temporal.child.pid, 'SIGKILL');
     await temporal.child.exited;
+    second.release();
     temporal = await startTemporal({ stateFolder: folder, port: temporal.port });
     assert.equal(temporal.address, env.TEMPORAL_ADDRESS);
     await audit(ids);
@@ -205,10 +201,13 @@ describe('an accepted run is never lost', () => {
 
   it('lets what runs finish when the worker is asked to stop', async () => {
     const worker = await start('worker/worker.ts');
+    const second = models.hold('two ');
     const ids = await accept();
-    await underWay(ids);
+    await second.arrived(RUNS);
     const asked = new Map(models.asked);
-    assert.equal(await worker.stop(), 0);
+    const stopped = worker.stop();
+    second.release();
+    assert.equal(await stopped, 0);
     const after = new Map(models.asked);
     await start('worker/worker.ts');
     await audit(ids);

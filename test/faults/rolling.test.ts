@@ -142,5 +142,5 @@ describe('a service of several processes, each of which is replaced under load',
     for (const { message, modelKey } of sent)
       for (const prompt of [`one ${message}`, `two ${message}`])
         assert.deepEqual([...(models.keys.get(prompt) ?? [])], [modelKey ?? SERVICE_KEY]);
-  }).timeout(180_000);
+  }).timeout(900_000);
 });

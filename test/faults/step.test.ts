@@ -65,12 +65,15 @@ describe('an accepted step is never lost', () => {
 
   it('is finished after a kill -9 of its worker, and its reader is told, each block once', async () => {
     const worker = await start();
+    const second = models.hold('two ');
     const reading = client.read(await client.open(flow, whole));
     const events: SseMessage[] = [];
     for await (const event of reading) {
       events.push(event);
       if (event.event !== 'step_progress' || events.length > 4) continue;
+      await second.arrived(1);
       await worker.kill();
+      second.release();
       await start();
     }
     const step = ['block_started', 'block_completed', 'step_progress'];
@@ -101,13 +104,16 @@ describe('an accepted step is never lost', () => {
   });
 
   it('is finished after a kill -9 of the engine under it, and its reader is told', async () => {
+    const first = models.hold('one ');
     const reading = client.read(await client.open(flow, whole));
     const events: SseMessage[] = [];
     for await (const event of reading) {
       events.push(event);
       if (event.event !== 'block_started' || events.length > 2) continue;
+      await first.arrived(1);
       process.kill(temporal.child.pid, 'SIGKILL');
       await temporal.child.exited;
+      first.release();
       temporal = await startTemporal({ stateFolder: folder, port: temporal.port });
     }
     assert.equal(only(events, 'run_completed').result, expected);

@@ -124,7 +124,7 @@ describeWith(['openssl'], 'a delivery is never lost', () => {
     );
     assert.equal(cut.length, HOST_RUNNING_MAX);
     verifyWithOpenssl(secret, hook.received);
-  }).timeout(300_000);
+  }).timeout(900_000);
 
   it('is attempted again, or given up after the last attempt, when its worker was killed -9 in the middle', async () => {
     const worker = await startWorkerProcess();
@@ -150,8 +150,9 @@ describeWith(['openssl'], 'a delivery is never lost', () => {
     assert.match(lastFailure, /heartbeat/i);
     await makeDue(retried.id);
     await reconcile();
-    const cut = await weir.deliveryWhen(tenant, () => true, retried.id);
-    assert.deepEqual([cut.status, cut.attempt, cut.attempts[0].durationMs], ['failed_retry', 1, null]);
+    // By this look or by that of the worker, which may have taken it just before.
+    const cut = await weir.deliveryWhen(tenant, statusIs('failed_retry'), retried.id);
+    assert.deepEqual([cut.attempt, cut.attempts[0].durationMs], [1, null]);
     await weir.attemptNow(retried.id);
     assert.equal((await weir.deliveryWhen(tenant, statusIs('succeeded'), retried.id)).attempt, 2);
     assert.match(

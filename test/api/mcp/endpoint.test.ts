@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { countAtLeisure } from '../../count-at-leisure.ts';
 import { type McpWeir, startMcpWeir } from './mcp-harness.ts';
 
 const ALLOWED = 'https://assistant.test';
@@ -221,10 +222,15 @@ describe('MCP endpoint', () => {
 
 describe('MCP endpoint under a rate limit', () => {
   let mcp: McpWeir;
+  let counting: ReturnType<typeof countAtLeisure>;
   before(async () => {
     mcp = await startMcpWeir({ worker: false, env: { WEIR_RATE_LIMIT_PER_KEY: '2' } });
+    counting = countAtLeisure();
   });
-  after(() => mcp.stop());
+  after(async () => {
+    counting.restore();
+    await mcp.stop();
+  });
 
   it('counts each message of a user, whatever token it comes with', async () => {
     const post = async () =>

@@ -12,7 +12,7 @@ type Era = 'modern' | 'legacy';
 
 describe('the inspector’s command line', function () {
   // Each call is a process.
-  this.timeout(120_000);
+  this.timeout(900_000);
   const folder = mkdtempSync(path.join(tmpdir(), 'weir-inspector-'));
   let app: SignInWeir;
   let firstOutput: string;

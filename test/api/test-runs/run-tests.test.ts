@@ -1,25 +1,15 @@
 import assert from 'node:assert/strict';
-import type { ApiDeps } from '../../../api/context.ts';
-import { startRun } from '../../../api/start-run.ts';
-import { startTestRun } from '../../../api/start-test-run.ts';
 import { runAllTests, runTestCase } from '../../../api/test-runs/run-tests.ts';
 import { createTestCase, deleteTestCase } from '../../../api/test-runs/test-case.ts';
 import { traceRun } from '../../../api/test-runs/trace-run.ts';
 import { listVersions, publishVersion, updateDraft } from '../../../db/flows.ts';
 import { insertOrganization } from '../../../db/organizations.ts';
-import { findRunStarts } from '../../../db/run-starts.ts';
 import { listTestCases } from '../../../db/test-cases.ts';
-import { acceptTest } from '../../../db/test-runs.ts';
-import { reconcileTests } from '../../../worker/reconcile-tests.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
-import { answer, hang } from '../../fakes/model-server.ts';
+import { answer, type hang } from '../../fakes/model-server.ts';
 import { noAudit, startTestsWeir, type TestsWeir } from './tests-harness.ts';
 
 const MISSING = '00000000-0000-4000-8000-000000000000';
-
-/** With an engine that cannot be reached. */
-const away = (deps: ApiDeps) =>
-  ({ ...deps, client: { withDeadline: () => Promise.reject(new Error('away')) } }) as unknown as ApiDeps;
 
 describe('test runs', () => {
   let tests: TestsWeir;
@@ -102,14 +92,12 @@ describe('test runs', () => {
     }));
     const ids: string[] = [];
     for (const expectation of expectations) ids.push(await tests.testCase(flowId, expectation));
-    const { models } = tests;
+    const { models, weir } = tests;
     const held: Parameters<typeof hang>[0][] = [];
-    let most = 0;
     const four = Promise.withResolvers<void>();
     models.will(
       ...expectations.map(() => (response: (typeof held)[number]) => {
         held.push(response);
-        most = Math.max(most, held.length);
         if (held.length === 4) four.resolve();
         if (held.length > 4) answer('one')(response);
       }),
@@ -117,7 +105,17 @@ describe('test runs', () => {
     const running = runAllTests(tests.deps, tests.ada, flowId);
     await four.promise;
     assert.equal(held.length, 4);
-    // Nothing else is asked while four are under way: those that follow are answered at once.
+    // Nothing else is begun while four are under way, as the engine knows; those that follow are answered at once.
+    const { id } = await weir.db
+      .selectFrom('test_run')
+      .select('id')
+      .where('flow_id', '=', flowId)
+      .executeTakeFirstOrThrow();
+    const { events } = await weir.client.workflow.getHandle(id).fetchHistory();
+    const begun = events?.filter(
+      (event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'acceptTest',
+    );
+    assert.equal(begun?.length, 4);
     for (const response of held.slice(0, 4)) answer('one')(response);
     const { passed, failed, errors, pending, total, status, results } = await running;
     assert.deepEqual([total, passed, failed, errors, pending, status], [6, 4, 2, 0, 0, 'completed']);
@@ -129,98 +127,6 @@ describe('test runs', () => {
       results.map((result) => result.status),
       ['passed', 'failed', 'failed', 'passed', 'passed', 'passed'],
     );
-  });
-
-  it('answer how they stand when the time is over, and go on', async () => {
-    const flowId = await tests.draft([llm('a', 'x', 'demo/chat')]);
-    const id = await tests.testCase(flowId, { type: 'contains', text: 'late' });
-    tests.models.will(hang);
-    const asked = tests.models.nextCall();
-    const early = await runTestCase(tests.deps, tests.ada, id, { waitMs: 300 });
-    assert.deepEqual([early.status, early.pending, early.results[0]?.status], ['started', 1, 'pending']);
-    answer('late')(await asked);
-    await tests.weir.client.workflow.getHandle(early.test_run_id).result();
-    const { test_run: end } = await traceRun(tests.deps, tests.ada, { flow_run_id: early.test_run_id });
-    assert.deepEqual([end?.status, end?.passed], ['completed', 1]);
-  });
-
-  describe('that were accepted', () => {
-    it('are started by the reconciler when their workflow is missing', async () => {
-      const flowId = await tests.draft([passthrough('a')]);
-      const id = await tests.testCase(flowId, { type: 'equals', value: 'hello' });
-      const { weir } = tests;
-      const accepted = await runTestCase(away(tests.deps), tests.ada, id);
-      assert.deepEqual([accepted.status, accepted.pending], ['started', 1]);
-      await reconcileTests({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, 0);
-      await weir.client.workflow.getHandle(accepted.test_run_id).result();
-      const { test_run: end } = await traceRun(tests.deps, tests.ada, {
-        flow_run_id: accepted.test_run_id,
-      });
-      assert.deepEqual([end?.status, end?.passed], ['completed', 1]);
-    });
-
-    it('take the run of a case that the reconciler has started before', async () => {
-      const flowId = await tests.draft([llm('a', 'x', 'demo/chat')]);
-      const id = await tests.testCase(flowId, { type: 'equals', value: 'early' });
-      const { db, client, config } = tests.weir;
-      const { test_run_id, results } = await runTestCase(away(tests.deps), tests.ada, id);
-      const executionId = results[0]?.flow_run_id ?? '';
-      await acceptTest(db, executionId);
-      tests.models.will(hang);
-      const asked = tests.models.nextCall();
-      const [run] = await findRunStarts(db, [executionId]);
-      assert(run);
-      await startRun(client, config.taskQueue, run);
-      const response = await asked;
-      const workers = { db, client, taskQueue: config.taskQueue };
-      await startTestRun(workers, test_run_id);
-      const handle = client.workflow.getHandle(test_run_id);
-      const found = async () =>
-        (await handle.fetchHistory()).events?.some(
-          (event) => event.startChildWorkflowExecutionFailedEventAttributes,
-        );
-      while (!(await found()));
-      answer('early')(response);
-      await handle.result();
-      const { test_run: end } = await traceRun(tests.deps, tests.ada, { flow_run_id: test_run_id });
-      assert.deepEqual([end?.passed, end?.results[0]?.flow_run_id], [1, executionId]);
-    });
-
-    it('end when their workflow was terminated, with what is left as errors', async () => {
-      const flowId = await tests.draft([llm('a', 'x', 'demo/chat')]);
-      const id = await tests.testCase(flowId, { type: 'contains', text: 'never' });
-      const { weir } = tests;
-      tests.models.will(hang);
-      const asked = tests.models.nextCall();
-      const running = runTestCase(tests.deps, tests.ada, id, { waitMs: 20_000 });
-      await asked;
-      const [row] = await weir.db.selectFrom('test_run').select('id').where('flow_id', '=', flowId).execute();
-      await weir.client.workflow.getHandle(row?.id ?? '').terminate();
-      assert.equal((await running).status, 'started');
-      await reconcileTests({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, 0);
-      const { test_run: end } = await traceRun(tests.deps, tests.ada, { flow_run_id: row?.id ?? '' });
-      assert.deepEqual([end?.status, end?.errors], ['completed', 1]);
-    });
-
-    it('end with a case whose run was cancelled as an error', async () => {
-      const flow = await tests.weir.createFlow(tests.tenant, [llm('a', 'x', 'demo/chat')]);
-      const { id: flowId } = await tests.weir.db
-        .selectFrom('flow')
-        .select('id')
-        .where('slug', '=', flow.split('/')[2] ?? '')
-        .executeTakeFirstOrThrow();
-      const id = await tests.testCase(flowId, { type: 'contains', text: 'never' });
-      tests.models.will(hang);
-      const asked = tests.models.nextCall();
-      const running = runTestCase(tests.deps, tests.ada, id);
-      await asked;
-      const { body } = await tests.weir.call('GET', `${flow}/runs?mode=test`, { key: tests.tenant.key });
-      const path = `${flow}/jobs/${body.runs[0].executionId}/cancel`;
-      await tests.weir.call('POST', path, { key: tests.tenant.key });
-      const [result] = (await running).results;
-      assert.equal(result?.status, 'error');
-      assert.match(result?.why ?? '', /cancelled/);
-    });
   });
 
   describe('are refused', () => {

@@ -1,0 +1,35 @@
+// A run as an API process leaves it that dies before it starts the workflow.
+import { randomUUID } from 'node:crypto';
+import { insertRuns, type NewRun } from '../db/runs.ts';
+import type { FlowDefinition } from '../flow/definition.ts';
+import type { Tenant, Weir } from './harness.ts';
+
+/** Accepts a job of a flow of `Weir.createFlow`, and starts nothing. */
+export async function acceptRun(
+  weir: Weir,
+  tenant: Tenant,
+  flow: string,
+  more: Pick<NewRun, 'callback'> = {},
+): Promise<{ executionId: string; definition: FlowDefinition }> {
+  const version = await weir.db
+    .selectFrom('flow_version')
+    .innerJoin('flow', 'flow.id', 'flow_version.flow_id')
+    .select(['flow.id as flow_id', 'flow_version.id', 'flow_version.definition'])
+    .where('flow.slug', '=', flow.split('/')[2] as string)
+    .executeTakeFirstOrThrow();
+  const executionId = randomUUID();
+  await insertRuns(weir.db, [
+    {
+      executionId,
+      organizationId: tenant.organizationId,
+      projectId: tenant.projectId,
+      flowId: version.flow_id,
+      flowVersionId: version.id,
+      mode: 'jobs',
+      environment: 'live',
+      input: { message: 'm', parameters: {}, block_overrides: {} },
+      ...more,
+    },
+  ]);
+  return { executionId, definition: version.definition };
+}

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { useManagement } from './management-harness.ts';
+
+describe('audit log', () => {
+  const { management, call } = useManagement();
+
+  const path = () => `/organizations/${management.acme.organizationId}/audit-log`;
+
+  it('has every write, newest first, with who did it in which request, page by page', async () => {
+    const before = (await call('GET', path())).body.entries.length;
+    const writes = [
+      await call('PUT', `/organizations/${management.acme.organizationId}`, { name: 'Renamed' }),
+      await call('POST', `/organizations/${management.acme.organizationId}/members`, {
+        user_id: 'x',
+        role: 'member',
+      }),
+      await call(
+        'POST',
+        `/projects/${management.acme.projectId}/api-keys`,
+        { environment: 'test', name: 'k' },
+        management.acme.token.admin,
+      ),
+      await call('DELETE', `/projects/${management.acme.projectId}`),
+    ];
+    const seen: { action: string; actor: string; requestId: string }[] = [];
+    let cursor: string | null = null;
+    do {
+      const { body } = await call('GET', `${path()}?limit=1${cursor ? `&before=${cursor}` : ''}`);
+      seen.push(...body.entries);
+      cursor = body.nextCursor;
+    } while (cursor);
+    assert.equal(before, 0);
+    assert.deepEqual(
+      seen.map(({ action }) => action),
+      ['project.delete', 'api_key.create', 'member.add', 'organization.update'],
+    );
+    assert.deepEqual(
+      seen.map(({ requestId }) => requestId),
+      writes.map(({ headers }) => headers.get('x-request-id')).reverse(),
+    );
+    assert.equal(seen[1]?.actor, management.acme.users.admin);
+    assert.ok(!JSON.stringify(seen).includes(writes[2]?.body.key));
+  });
+
+  it('has one entry of an organization that several delete at once, and 404 for all but one', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, () => call('DELETE', `/organizations/${management.acme.organizationId}`)),
+    );
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [204, 404, 404, 404]);
+    const entries = await management.weir.db
+      .selectFrom('audit_entry')
+      .select('action')
+      .where('organization_id', '=', management.acme.organizationId)
+      .execute();
+    assert.deepEqual(entries, [{ action: 'organization.delete' }]);
+  });
+
+  it('has nothing of what was refused', async () => {
+    await call(
+      'DELETE',
+      `/organizations/${management.acme.organizationId}/members/${management.acme.users.owner}`,
+    );
+    await call('POST', '/projects', {
+      name: 'P',
+      slug: 'project',
+      organization_id: management.acme.organizationId,
+    });
+    assert.deepEqual((await call('GET', path())).body.entries, []);
+  });
+
+  it('takes any time there is', async () => {
+    for (const before of [
+      '0000-01-01T00:00:00Z',
+      '9999-12-31T23:59:59.999999999Z',
+      '2026-01-01T00:00:00%2B02:00',
+    ])
+      assert.equal((await call('GET', `${path()}?before=${before}`)).status, 200, before);
+    for (const query of ['before=x', 'limit=0', 'limit=201', 'limit=1e1', 'other=1', 'limit=1&limit=2'])
+      assert.equal((await call('GET', `${path()}?${query}`)).status, 422, query);
+  });
+});

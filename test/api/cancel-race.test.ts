@@ -1,0 +1,116 @@
+// A cancellation that meets the start of its run, an engine that is away, or a charge.
+import assert from 'node:assert/strict';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { startRun } from '../../api/start-run.ts';
+import { recordBlockRun } from '../../db/block-runs.ts';
+import { requestCancel } from '../../db/cancel-run.ts';
+import { lockBalance } from '../../db/ledger.ts';
+import { reconcile } from '../../worker/reconcile.ts';
+import { acceptRun } from '../accept-run.ts';
+import { llm, passthrough } from '../blocks.ts';
+import { lockWaiters } from '../db/lock-waiters.ts';
+import { answer } from '../fakes/model-server.ts';
+import { assertCancelled, type JobsWeir, startJobsWeir } from './jobs-harness.ts';
+
+describe('POST …/jobs/{executionId}/cancel', () => {
+  let weir: JobsWeir;
+  before(async () => {
+    weir = await startJobsWeir();
+  });
+  after(() => weir.stop());
+
+  const look = () => reconcile({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, 0);
+
+  it('ends a run whose workflow was not started yet at once, and none of its blocks runs later', async () => {
+    const flow = await weir.createFlow(weir.tenant, [passthrough('a')]);
+    const { executionId, definition } = await acceptRun(weir, weir.tenant, flow);
+    const { status, body } = await weir.cancel(flow, executionId);
+    assert.equal(status, 202);
+    assertCancelled(body);
+    await look();
+    await assert.rejects(weir.client.workflow.getHandle(executionId).describe(), WorkflowNotFoundError);
+
+    // An API process that was about to start it.
+    const [organization = '', project = '', slug = ''] = flow.split('/');
+    const names = {
+      organization,
+      project,
+      flow: slug,
+      version: 1,
+      mode: 'jobs',
+      environment: 'live',
+      flowVersionId: executionId,
+      continues: null,
+      from: null,
+      to: null,
+    } as const;
+    await startRun(weir.client, weir.config.taskQueue, { executionId, definition, ...names });
+    await assert.rejects(weir.client.workflow.getHandle(executionId).result());
+    const late = (await weir.read(flow, executionId)).body;
+    assertCancelled(late);
+    assert.deepEqual(late.blocks, []);
+  });
+
+  describe('while the engine is away', () => {
+    it('has the reconciler end a run without a workflow', async () => {
+      const flow = await weir.createFlow(weir.tenant, [passthrough('a')]);
+      const { executionId } = await acceptRun(weir, weir.tenant, flow);
+      await requestCancel(weir.db, executionId);
+      await look();
+      assertCancelled((await weir.read(flow, executionId)).body);
+      await assert.rejects(weir.client.workflow.getHandle(executionId).describe(), WorkflowNotFoundError);
+    });
+
+    it('has the reconciler cancel a workflow that runs', async () => {
+      const flow = await weir.createFlow(weir.tenant, [llm('ask', 'x', 'demo/chat')]);
+      const { executionId } = await weir.startHeld(flow);
+      await requestCancel(weir.db, executionId);
+      await look();
+      assertCancelled((await weir.finish(flow, executionId, weir.tenant.key)).body);
+    });
+
+    it('charges nothing for an answer that arrives after the cancellation, and the run ends', async () => {
+      const flow = await weir.createFlow(weir.tenant, [llm('ask', 'x', 'demo/chat'), passthrough('after')]);
+      const { executionId, response } = await weir.startHeld(flow);
+      await requestCancel(weir.db, executionId);
+      answer('late')(response);
+      const { body } = await weir.finish(flow, executionId, weir.tenant.key);
+      assertCancelled(body);
+      assert.equal(body.cost, 0);
+      assert.equal(await weir.charges(executionId), 0);
+    });
+  });
+
+  it('lets a charge that is being written end first', async () => {
+    const flow = await weir.createFlow(weir.tenant, [llm('ask', 'x', 'demo/chat')]);
+    const { executionId } = await acceptRun(weir, weir.tenant, flow);
+    const block = {
+      executionId,
+      stepId: 'ask',
+      name: 'ask',
+      processorType: 'llm',
+      input: { ref: '$message' },
+      output: '"x"',
+      costMicrocredits: 5,
+      attempts: 1,
+      startedAt: new Date(),
+    } as const;
+    const record = (blockKey: string) =>
+      recordBlockRun(weir.db, weir.tenant.organizationId, { ...block, blockKey });
+    // Whoever holds the balance holds up the charge, which holds up the cancellation.
+    const { charging, cancelling } = await weir.db.transaction().execute(async (tx) => {
+      await lockBalance(tx, weir.tenant.organizationId);
+      const charging = record('at');
+      await lockWaiters(weir.db, 1);
+      const cancelling = requestCancel(weir.db, executionId);
+      await lockWaiters(weir.db, 2);
+      return { charging, cancelling };
+    });
+    assert.equal(await charging, true);
+    await cancelling;
+    await assert.rejects(record('after'), { code: 'CANCELLED' });
+    const { body } = await weir.read(flow, executionId);
+    assert.equal(body.blocks.length, 1);
+    assert.equal(body.blocks.length, await weir.charges(executionId));
+  });
+});

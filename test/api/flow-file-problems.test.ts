@@ -1,0 +1,125 @@
+// What is wrong in a flow file is said with its path and its line.
+import assert from 'node:assert/strict';
+import { refusal, yaml } from './flow-file-fixture.ts';
+
+describe('parseFlowFile', () => {
+  const pass = 'processor_type: passthrough';
+  const refused: [what: string, text: string, path: string, line: number, message: RegExp][] = [
+    ['an unknown field', yaml(`  - ${pass}\n    promt: x`), 'steps[0].promt', 5, /no such field/],
+    ['a missing field', yaml('  - name: a'), 'steps[0].processor_type', 4, /required/],
+    [
+      'text that no database column holds',
+      yaml(`  - ${pass}\n    name: "a\\0b"`),
+      'steps[0].name',
+      5,
+      /U\+0000/,
+    ],
+    [
+      'a wrong type',
+      yaml(`  - ${pass}\n  - ${pass}\n    prompt: 5`),
+      'steps[1].prompt',
+      6,
+      /expected string/,
+    ],
+    [
+      'an unknown step type',
+      yaml(`  - type: fork\n    ${pass}`),
+      'steps[0].type',
+      4,
+      /sequential, parallel or loop/,
+    ],
+    [
+      'branches without a type',
+      yaml(`  - branches: {}\n    ${pass}`),
+      'steps[0].branches',
+      4,
+      /type: parallel/,
+    ],
+    ['a bad step_id', yaml(`  - ${pass}\n    step_id: a b`), 'steps[0].step_id', 5, /letters, digits/],
+    ['a bad slug', `name: x\nslug: A b\nsteps: []`, 'slug', 2, /lower-case/],
+    [
+      'a schema that is none',
+      yaml(`  - ${pass}\n    inputSchema: 5`),
+      'steps[0].inputSchema',
+      5,
+      /object or a boolean/,
+    ],
+    [
+      'a bound',
+      yaml(`  - ${pass}\n    processor_config:\n      temperature: 3`),
+      'steps[0].processor_config.temperature',
+      6,
+      /<=2/,
+    ],
+    [
+      'a loop without end',
+      yaml(`  - type: loop\n    max_iterations: 2000\n    body: [{ ${pass} }]`),
+      'steps[0].max_iterations',
+      5,
+      /1000/,
+    ],
+    ['a duplicate key', yaml(`  - ${pass}\n    name: a\n    name: b`), '', 6, /twice/],
+    ['an alias', yaml(`  - &a { ${pass} }\n  - *a`), '', 5, /Aliases/],
+    [
+      'a number JSON lacks',
+      yaml(`  - ${pass}\n    outputSchema: { const: .nan }`),
+      'steps[0].outputSchema.const',
+      5,
+      /JSON number/,
+    ],
+    [
+      'binary data',
+      yaml(`  - ${pass}\n    outputSchema: { const: !!binary aGk= }`),
+      'steps[0].outputSchema.const',
+      5,
+      /JSON value/,
+    ],
+    ['an unknown tag', yaml(`  - ${pass}\n    name: !js/function x`), '', 5, /tag/],
+    [
+      'a __proto__ key',
+      yaml(`  - ${pass}\n    __proto__: { a: 1 }`),
+      'steps[0].__proto__',
+      5,
+      /not accepted/,
+    ],
+    ['a second document', `${yaml(`  - ${pass}`)}\n---\nname: b`, '', 5, /multiple documents/],
+    ['a tab', yaml(`  - ${pass}\n\tname: a`), '', 5, /Tabs/],
+    [
+      'depth',
+      yaml(`  - ${pass}\n    outputSchema: ${'{a: '.repeat(150)}1${'}'.repeat(150)}`),
+      'steps[0].outputSchema',
+      5,
+      /deeply/,
+    ],
+    ['no file at all', '', '', 1, /expected object/],
+  ];
+  for (const [what, text, at, line, message] of refused)
+    it(`refuses ${what} at its path and line`, () => {
+      const { code, problems } = refusal(text);
+      assert.equal(code, 'VALIDATION_ERROR');
+      assert.equal(problems[0]?.path, at);
+      assert.match(problems[0].message, message);
+      assert.equal(problems[0].line, line);
+    });
+
+  it('refuses a tree that cannot run with INVALID_TREE, at the line of the step', () => {
+    const { code, problems } = refusal(
+      yaml(`  - type: parallel\n    branches:\n      a:\n        - processor_type: llm\n`),
+    );
+    assert.equal(code, 'INVALID_TREE');
+    assert.deepEqual(
+      problems.map(({ path: at, line }) => [at, line]),
+      [
+        ['steps[0].branches.a[0].model', 7],
+        ['steps[0].branches.a[0].prompt', 7],
+      ],
+    );
+  });
+
+  it('refuses what is too large or too deep without running out of stack', () => {
+    assert.equal(refusal(`# ${'x'.repeat(2 * 1024 * 1024)}`).code, 'VALIDATION_ERROR');
+    assert.match(refusal('['.repeat(20_000)).problems[0]?.message ?? '', /deeply/);
+    const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+    assert.match(refusal(deep, 'json').problems[0]?.message ?? '', /deeply/);
+  });
+});

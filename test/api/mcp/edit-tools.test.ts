@@ -1,0 +1,120 @@
+// The tools that edit a draft: blocks are put, changed and taken away.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { lockWaiters } from '../../db/lock-waiters.ts';
+import { useTools } from './tools-harness.ts';
+
+describe('MCP tools', () => {
+  const { tools, call, ask, createFlow, add } = useTools();
+  // biome-ignore lint/suspicious/noExplicitAny: whatever the answer holds
+  const shape = (edited: any) =>
+    edited.steps.map((step: { step_id: string; inside: string | null; branch: string | null }) =>
+      step.inside === null ? step.step_id : `${step.inside}.${step.branch}.${step.step_id}`,
+    );
+
+  it('put a block after its target, at the end, or parallel to its target', async () => {
+    const flow_id = await createFlow();
+    await add(flow_id, 'A');
+    await add(flow_id, 'C');
+    assert.deepEqual(shape(await add(flow_id, 'B', { target_id: 'a', direction: 'right' })), ['a', 'b', 'c']);
+    const wrapped = await add(flow_id, 'D', { target_id: 'b', direction: 'bottom' });
+    assert.deepEqual(shape(wrapped), ['a', 'parallel', 'parallel.b.b', 'parallel.d.d', 'c']);
+    assert.equal(wrapped.step_id, 'd');
+    const third = await add(flow_id, 'E', { target_id: 'd', direction: 'bottom' });
+    assert.ok(shape(third).includes('parallel.e.e'));
+    const inside = await add(flow_id, 'F', { target_id: 'd', direction: 'right' });
+    assert.ok(shape(inside).includes('parallel.d.f'));
+    assert.equal((await add(flow_id, 'A')).step_id, 'a-2');
+    const refused = await call('add_block', {
+      flow_id,
+      name: 'X',
+      processor_type: 'passthrough',
+      direction: 'bottom',
+    });
+    assert.match(refused.text, /target_id/);
+  });
+
+  it('say of a draft which variables of its prompts are none, and no more once they are right', async () => {
+    const flow_id = await createFlow();
+    const prompt = '{{ message }} {{parameters.to}} {{language}} {{previous_output}} {{language}} {"a": {}}';
+    const added = await ask('add_block', { flow_id, name: 'Ask', processor_type: 'llm', prompt });
+    assert.equal(added.notes.length, 1);
+    assert.match(added.notes[0], /prompt of ask sends \{\{language\}\} as it stands: .*parameters\.<key>/);
+    const content = prompt.replaceAll('{{language}}', '{{parameters.language}}');
+    const mended = await ask('update_block_draft', { flow_id, step_id: 'ask', content });
+    assert.deepEqual(mended.notes, []);
+  });
+
+  it('take fields away that are null, and keep the others', async () => {
+    const flow_id = await createFlow();
+    await add(flow_id, 'One', { prompt: 'kept' });
+    await ask('update_block', { flow_id, step_id: 'one', model: 'demo/b', inputSchema: { type: 'string' } });
+    await ask('update_block', { flow_id, step_id: 'one', model: null, name: 'First' });
+    const { steps } = await ask('get_flow', { flow_id });
+    assert.deepEqual(steps[0], {
+      type: 'sequential',
+      step_id: 'one',
+      name: 'First',
+      processor_type: 'passthrough',
+      prompt: 'kept',
+      inputSchema: { type: 'string' },
+    });
+  });
+
+  it('make loops of blocks, which run', async () => {
+    const { projectId, organization, key } = tools.mcp.tenant;
+    const slug = `loop-${randomUUID()}`;
+    const { flow_id } = await ask('create_flow', { project_id: projectId, name: 'Loop', slug });
+    await add(flow_id, 'Split', { processor_type: 'code', prompt: 'return input.split(" ");' });
+    const { step_id } = await add(flow_id, 'Count', {
+      processor_type: 'code',
+      prompt: 'return input.length;',
+    });
+    const edited = await ask('update_block', { flow_id, step_id, loop: {} });
+    assert.deepEqual(shape(edited), ['split', 'loop', 'loop.null.count']);
+    const { version_id } = await ask('publish_version', { flow_id, note: '' });
+    await ask('set_production_version', { flow_id, version_id });
+    const path = `${organization}/project/${slug}/execute`;
+    const { body } = await tools.mcp.weir.call('POST', path, { key, body: { message: 'a weir is' } });
+    assert.deepEqual(body.result, [1, 4, 2]);
+  });
+
+  /** The connection of the next request, as the server has it. */
+  const nextConnection = () =>
+    new Promise<Socket>((resolve) => {
+      const started = (message: unknown) => {
+        unsubscribe('http.server.request.start', started);
+        resolve((message as { socket: Socket }).socket);
+      };
+      subscribe('http.server.request.start', started);
+    });
+
+  it('finish an edit whose caller has gone', async () => {
+    const flow_id = await createFlow();
+    const { db } = tools.mcp.weir;
+    const caller = new AbortController();
+    await db.transaction().execute(async (tx) => {
+      await tx.selectFrom('flow').select('id').where('id', '=', flow_id).forNoKeyUpdate().execute();
+      const args = { flow_id, name: 'One', processor_type: 'passthrough' };
+      const connection = nextConnection();
+      const call = tools.client.callTool({ name: 'add_block', arguments: args }, { signal: caller.signal });
+      await lockWaiters(db, 1);
+      const closed = once(await connection, 'close');
+      caller.abort();
+      await assert.rejects(call);
+      await closed;
+    });
+    while ((await ask('get_flow', { flow_id })).steps.length !== 1);
+  });
+
+  it('lose no edit when several come at once', async () => {
+    const flow_id = await createFlow();
+    const names = Array.from({ length: 12 }, (_, index) => `Block ${index}`);
+    await Promise.all(names.map((name) => add(flow_id, name)));
+    const { steps } = await ask('get_flow', { flow_id });
+    assert.deepEqual(steps.map(({ name }: { name: string }) => name).sort(), names.sort());
+  });
+});

@@ -1,0 +1,117 @@
+// Test runs whose caller, workflow or engine has gone, or was never there.
+import assert from 'node:assert/strict';
+import type { ApiDeps } from '../../../api/context.ts';
+import { startRun } from '../../../api/start-run.ts';
+import { startTestRun } from '../../../api/start-test-run.ts';
+import { runTestCase } from '../../../api/test-runs/run-tests.ts';
+import { traceRun } from '../../../api/test-runs/trace-run.ts';
+import { findRunStarts } from '../../../db/run-starts.ts';
+import { acceptTest } from '../../../db/test-runs.ts';
+import { reconcileTests } from '../../../worker/reconcile-tests.ts';
+import { llm, passthrough } from '../../blocks.ts';
+import { answer, hang } from '../../fakes/model-server.ts';
+import { startTestsWeir, type TestsWeir } from './tests-harness.ts';
+
+/** With an engine that cannot be reached. */
+const away = (deps: ApiDeps) =>
+  ({ ...deps, client: { withDeadline: () => Promise.reject(new Error('away')) } }) as unknown as ApiDeps;
+
+describe('test runs', () => {
+  let tests: TestsWeir;
+  before(async () => {
+    tests = await startTestsWeir();
+  });
+  after(() => tests.stop());
+
+  it('answer how they stand when the time is over, and go on', async () => {
+    const flowId = await tests.draft([llm('a', 'x', 'demo/chat')]);
+    const id = await tests.testCase(flowId, { type: 'contains', text: 'late' });
+    tests.models.will(hang);
+    const asked = tests.models.nextCall();
+    const early = await runTestCase(tests.deps, tests.ada, id, { waitMs: 300 });
+    assert.deepEqual([early.status, early.pending, early.results[0]?.status], ['started', 1, 'pending']);
+    answer('late')(await asked);
+    await tests.weir.client.workflow.getHandle(early.test_run_id).result();
+    const { test_run: end } = await traceRun(tests.deps, tests.ada, { flow_run_id: early.test_run_id });
+    assert.deepEqual([end?.status, end?.passed], ['completed', 1]);
+  });
+
+  describe('that were accepted', () => {
+    it('are started by the reconciler when their workflow is missing', async () => {
+      const flowId = await tests.draft([passthrough('a')]);
+      const id = await tests.testCase(flowId, { type: 'equals', value: 'hello' });
+      const { weir } = tests;
+      const accepted = await runTestCase(away(tests.deps), tests.ada, id);
+      assert.deepEqual([accepted.status, accepted.pending], ['started', 1]);
+      await reconcileTests({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, 0);
+      await weir.client.workflow.getHandle(accepted.test_run_id).result();
+      const { test_run: end } = await traceRun(tests.deps, tests.ada, {
+        flow_run_id: accepted.test_run_id,
+      });
+      assert.deepEqual([end?.status, end?.passed], ['completed', 1]);
+    });
+
+    it('take the run of a case that the reconciler has started before', async () => {
+      const flowId = await tests.draft([llm('a', 'x', 'demo/chat')]);
+      const id = await tests.testCase(flowId, { type: 'equals', value: 'early' });
+      const { db, client, config } = tests.weir;
+      const { test_run_id, results } = await runTestCase(away(tests.deps), tests.ada, id);
+      const executionId = results[0]?.flow_run_id ?? '';
+      await acceptTest(db, executionId);
+      tests.models.will(hang);
+      const asked = tests.models.nextCall();
+      const [run] = await findRunStarts(db, [executionId]);
+      assert(run);
+      await startRun(client, config.taskQueue, run);
+      const response = await asked;
+      const workers = { db, client, taskQueue: config.taskQueue };
+      await startTestRun(workers, test_run_id);
+      const handle = client.workflow.getHandle(test_run_id);
+      const found = async () =>
+        (await handle.fetchHistory()).events?.some(
+          (event) => event.startChildWorkflowExecutionFailedEventAttributes,
+        );
+      while (!(await found()));
+      answer('early')(response);
+      await handle.result();
+      const { test_run: end } = await traceRun(tests.deps, tests.ada, { flow_run_id: test_run_id });
+      assert.deepEqual([end?.passed, end?.results[0]?.flow_run_id], [1, executionId]);
+    });
+
+    it('end when their workflow was terminated, with what is left as errors', async () => {
+      const flowId = await tests.draft([llm('a', 'x', 'demo/chat')]);
+      const id = await tests.testCase(flowId, { type: 'contains', text: 'never' });
+      const { weir } = tests;
+      tests.models.will(hang);
+      const asked = tests.models.nextCall();
+      const running = runTestCase(tests.deps, tests.ada, id, { waitMs: 20_000 });
+      await asked;
+      const [row] = await weir.db.selectFrom('test_run').select('id').where('flow_id', '=', flowId).execute();
+      await weir.client.workflow.getHandle(row?.id ?? '').terminate();
+      assert.equal((await running).status, 'started');
+      await reconcileTests({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, 0);
+      const { test_run: end } = await traceRun(tests.deps, tests.ada, { flow_run_id: row?.id ?? '' });
+      assert.deepEqual([end?.status, end?.errors], ['completed', 1]);
+    });
+
+    it('end with a case whose run was cancelled as an error', async () => {
+      const flow = await tests.weir.createFlow(tests.tenant, [llm('a', 'x', 'demo/chat')]);
+      const { id: flowId } = await tests.weir.db
+        .selectFrom('flow')
+        .select('id')
+        .where('slug', '=', flow.split('/')[2] ?? '')
+        .executeTakeFirstOrThrow();
+      const id = await tests.testCase(flowId, { type: 'contains', text: 'never' });
+      tests.models.will(hang);
+      const asked = tests.models.nextCall();
+      const running = runTestCase(tests.deps, tests.ada, id);
+      await asked;
+      const { body } = await tests.weir.call('GET', `${flow}/runs?mode=test`, { key: tests.tenant.key });
+      const path = `${flow}/jobs/${body.runs[0].executionId}/cancel`;
+      await tests.weir.call('POST', path, { key: tests.tenant.key });
+      const [result] = (await running).results;
+      assert.equal(result?.status, 'error');
+      assert.match(result?.why ?? '', /cancelled/);
+    });
+  });
+});
