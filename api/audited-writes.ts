@@ -1,9 +1,11 @@
 // Writes that users make over HTTP and operators with the `weir` command, each with its entry in the audit log.
 import { insertApiKey, type NewApiKey, revokeApiKey } from '../db/api-keys.ts';
 import type { Tx } from '../db/connect.ts';
+import type { Encryption } from '../db/encrypt.ts';
 import { insertMember } from '../db/memberships.ts';
 import { insertOrganization } from '../db/organizations.ts';
 import { insertProject } from '../db/projects.ts';
+import { getSigningSecret } from '../db/webhook-secrets.ts';
 import type { Recorder } from './audited.ts';
 
 type Named = { name: string; slug: string; description: string };
@@ -51,6 +53,16 @@ export function endApiKey(
   const details = { project_id: projectId };
   const entry = { organizationId, action: 'api_key.revoke', resourceId: keyId, details };
   return revokeApiKey(tx, projectId, keyId, () => record(entry));
+}
+
+/** The organization's signing secret, made when it has none yet. */
+export function ensureSigningSecret(
+  tx: Tx,
+  record: Recorder,
+  { encryption, organizationId }: { encryption: Encryption; organizationId: string },
+) {
+  const made = { organizationId, action: 'webhook_secret.create', resourceId: organizationId };
+  return getSigningSecret(tx, encryption, organizationId, () => record(made));
 }
 
 /** Throws CONFLICT for who is a member already. */

@@ -1,13 +1,9 @@
 // GET …/webhooks/secret and POST …/webhooks/secret/rotate (spec: Webhook administration)
 import { createEncryption } from '../db/encrypt.ts';
 import { throughOutage } from '../db/through-outage.ts';
-import {
-  findSigningSecret,
-  getSigningSecret,
-  mintSigningSecret,
-  rotateSigningSecret,
-} from '../db/webhook-secrets.ts';
+import { findSigningSecret, mintSigningSecret, rotateSigningSecret } from '../db/webhook-secrets.ts';
 import { auditedThroughOutage } from './audited.ts';
+import { ensureSigningSecret } from './audited-writes.ts';
 import { authenticate } from './authenticate.ts';
 import { authorizeOrganization } from './authorize-organization.ts';
 import type { ApiDeps, ApiMiddleware, Route } from './context.ts';
@@ -70,11 +66,10 @@ function getSecret(deps: ApiDeps): ApiMiddleware {
   const encryption = createEncryption(deps.config.secretsKeys);
   return async function getSecret(ctx) {
     const { organizationId } = ctx.state.membership;
-    const made = { organizationId, action: 'webhook_secret.create', resourceId: organizationId };
     const secret =
       (await throughOutage(() => findSigningSecret(deps.db, encryption, organizationId))) ??
       (await auditedThroughOutage(deps, ctx, (tx, record) =>
-        getSigningSecret(tx, encryption, organizationId, () => record(made)),
+        ensureSigningSecret(tx, record, { encryption, organizationId }),
       ));
     ctx.body = {
       organizationId,

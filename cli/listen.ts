@@ -10,9 +10,10 @@ import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { type Command, Option } from 'commander';
 import getRawBody from 'raw-body';
+import { ensureSigningSecret } from '../api/audited-writes.ts';
 import { connect } from '../db/connect.ts';
 import { createEncryption } from '../db/encrypt.ts';
-import { getSigningSecret } from '../db/webhook-secrets.ts';
+import { findSigningSecret } from '../db/webhook-secrets.ts';
 import { isFromWeir } from '../examples/webhooks/verify.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { oneLine } from './answer.ts';
@@ -67,10 +68,13 @@ async function secretSource(org: string | undefined, secret: string | undefined)
     );
   const db = connect(databaseUrl(), 1);
   const encryption = createEncryption(secretsKeys());
-  const { id } = await getOrganization(db, org);
-  const made = { organizationId: id, action: 'webhook_secret.create', resourceId: id };
-  return async () =>
-    (await audited(db, (tx, record) => getSigningSecret(tx, encryption, id, () => record(made)))).current;
+  const { id: organizationId } = await getOrganization(db, org);
+  return async () => {
+    const secret =
+      (await findSigningSecret(db, encryption, organizationId)) ??
+      (await audited(db, (tx, record) => ensureSigningSecret(tx, record, { encryption, organizationId })));
+    return secret.current;
+  };
 }
 
 /** 204 for what is from Weir, 401 for all else. */

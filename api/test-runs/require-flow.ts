@@ -17,9 +17,11 @@ export async function requireFlow(
   return flow;
 }
 
-/** Throws NOT_FOUND when the flow is not one that the caller may see, until the transaction ends. */
-export async function lockFlow(tx: Tx, flowId: string, reach: Reach, what = 'flow'): Promise<void> {
-  if (!(await lockVisibleFlow(tx, flowId, reach))) throw noSuch(what);
+/** The same, until the transaction ends. */
+export async function lockFlow(tx: Tx, flowId: string, reach: Reach, what = 'flow'): Promise<VisibleFlow> {
+  const flow = await lockVisibleFlow(tx, flowId, reach);
+  if (!flow) throw noSuch(what);
+  return flow;
 }
 
 /** The same for what is unknown and what is foreign. */

@@ -101,9 +101,9 @@ export async function deleteTestCase(
   audit: Audit,
 ): Promise<void> {
   const testCase = await throughOutage(() => findTestCase(deps.db, testCaseId));
-  const { organizationId, flowId } = await requireFlow(deps, testCase?.flow_id, reach, 'test case');
+  if (!testCase) throw noSuch('test case');
   await deps.db.transaction().execute(async (tx) => {
-    await lockFlow(tx, flowId, reach, 'test case');
+    const { organizationId, flowId } = await lockFlow(tx, testCase.flow_id, reach, 'test case');
     if (!(await deleteRow(tx, testCaseId))) throw noSuch('test case');
     const details = { flow_id: flowId };
     await audit(tx, { organizationId, action: 'test_case.delete', resourceId: testCaseId, details });
