@@ -24,10 +24,10 @@ export const wholeNumber = (min: number, max: number) =>
 export const pageSize = (max: number, fallback: number) =>
   wholeNumber(1, max)
     .default(fallback)
-    .meta({ override: asInteger({ minimum: 1, maximum: max, default: fallback }) });
+    .meta({ override: { default: fallback } });
 
 /** What the digits say is what callers want to know of, not the digits. */
-function asInteger(bounds: { minimum: number; maximum: number; default?: number }): ZodOpenApiOverride {
+function asInteger(bounds: { minimum: number; maximum: number }): ZodOpenApiOverride {
   return ({ jsonSchema }) => {
     delete jsonSchema.pattern;
     Object.assign(jsonSchema, { type: 'integer', ...bounds });
