@@ -4,12 +4,12 @@ import { insertRuns, type NewRun } from '../db/runs.ts';
 import type { FlowDefinition } from '../flow/definition.ts';
 import type { Tenant, Weir } from './harness.ts';
 
-/** Accepts a job of a flow of `Weir.createFlow`, and starts nothing. */
+/** Accepts a run, a job unless `more` says otherwise, of a flow of `Weir.createFlow`, and starts nothing. */
 export async function acceptRun(
   weir: Weir,
   tenant: Tenant,
   flow: string,
-  more: Pick<NewRun, 'callback'> = {},
+  more: Partial<Pick<NewRun, 'mode' | 'callback'>> = {},
 ): Promise<{ executionId: string; definition: FlowDefinition }> {
   const version = await weir.db
     .selectFrom('flow_version')

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { mintApiKey } from '../../api/api-key.ts';
 import { insertApiKey } from '../../db/api-keys.ts';
 import { deleteExpiredKeys } from '../../db/idempotency-keys.ts';
 import { grantCredits } from '../../db/ledger.ts';
-import { insertRuns } from '../../db/runs.ts';
+import { acceptRun } from '../accept-run.ts';
 import { code } from '../blocks.ts';
 import { startApiProcess } from '../faults/api-process.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
@@ -109,24 +108,7 @@ describe('Idempotency-Key', () => {
 
     it('starts the workflow of a run that was accepted and never started', async () => {
       const { executionId } = (await send('k')).body;
-      const run = await weir.db
-        .selectFrom('run')
-        .selectAll()
-        .where('execution_id', '=', executionId)
-        .executeTakeFirstOrThrow();
-      const orphan = randomUUID();
-      await insertRuns(weir.db, [
-        {
-          executionId: orphan,
-          organizationId: run.organization_id,
-          projectId: run.project_id,
-          flowId: run.flow_id,
-          flowVersionId: run.flow_version_id,
-          mode: 'execute',
-          environment: 'live',
-          input: run.input,
-        },
-      ]);
+      const { executionId: orphan } = await acceptRun(weir, tenant, flow, { mode: 'execute' });
       await weir.db
         .updateTable('idempotency_key')
         .set({ execution_id: orphan })

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { insertRuns } from '../../db/runs.ts';
 import { startTemporal, type Temporal } from '../../embedded/temporal.ts';
 import { reconcile } from '../../worker/reconcile.ts';
+import { acceptRun } from '../accept-run.ts';
 import { code, llm, passthrough } from '../blocks.ts';
 import { type CountingModelServer, startCountingModelServer } from '../fakes/counting-model-server.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
@@ -147,20 +147,7 @@ describe('an accepted run is never lost', () => {
   });
 
   it('starts the workflow of a run whose API process died between accepting and starting it', async () => {
-    const template = await weir.db.selectFrom('run').selectAll().limit(1).executeTakeFirstOrThrow();
-    const executionId = randomUUID();
-    await insertRuns(weir.db, [
-      {
-        executionId,
-        organizationId: template.organization_id,
-        projectId: template.project_id,
-        flowId: template.flow_id,
-        flowVersionId: template.flow_version_id,
-        mode: 'jobs',
-        environment: 'live',
-        input: { message: 'orphan', parameters: {}, block_overrides: {} },
-      },
-    ]);
+    const { executionId } = await acceptRun(weir, tenant, flow);
     await reconcile({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, 0);
     assert.equal((await weir.finish(flow, executionId, tenant.key)).body.status, 'completed');
   });

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { HOST_RUNNING_MAX } from '../../activities/destination-gate.ts';
-import { insertTestDelivery } from '../../db/open-deliveries.ts';
 import { ATTEMPTS_MAX } from '../../flow/delivery.ts';
 import { reconcileDeliveries } from '../../worker/reconcile-deliveries.ts';
+import { changeDeliveries, recordDeliveries, statusIs } from '../api/deliveries-fixture.ts';
 import {
   answerWith,
   hang,
@@ -50,16 +49,11 @@ describeWith(['openssl'], 'a delivery is never lost', () => {
     programs.push(program);
     return program;
   };
-  const statusIs = (wanted: string) => (delivery: { status: string }) => delivery.status === wanted;
   const reconcile = () =>
     reconcileDeliveries({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue });
   /** As if so much time had passed. */
   const makeDue = (id: string, more: { attempt?: number } = {}) =>
-    weir.db
-      .updateTable('webhook_delivery')
-      .set({ check_at: new Date(), ...more })
-      .where('id', '=', id)
-      .execute();
+    changeDeliveries(weir, [id], { check_at: new Date(), ...more });
 
   it(`delivers ${DELIVERIES} while a worker is killed -9: none is missing, only cut attempts come twice, openssl verifies every signature`, async () => {
     const secret = await weir.rotate(tenant);
@@ -131,14 +125,7 @@ describeWith(['openssl'], 'a delivery is never lost', () => {
     const received = hook.received.length;
     hook.will(hang, hang);
     const retried = await weir.sendTest(tenant, hook);
-    const last = randomUUID();
-    await insertTestDelivery(weir.db, {
-      id: last,
-      organizationId: tenant.organizationId,
-      event: 'flow.failed',
-      url: `https://${hook.host}/last`,
-      body: '{}',
-    });
+    const [last = ''] = await recordDeliveries(weir, tenant, 1);
     await makeDue(last, { attempt: ATTEMPTS_MAX - 1 });
     await reconcile();
     await hook.arrived(received + 2);
@@ -162,14 +149,14 @@ describeWith(['openssl'], 'a delivery is never lost', () => {
   });
 
   it('is started by the reconciler when the process died between the record and the start', async () => {
-    const { id } = await record();
+    const [id = ''] = await recordDeliveries(weir, tenant, 1);
     await makeDue(id);
     await reconcile();
     assert.equal((await weir.deliveryWhen(tenant, statusIs('succeeded'), id)).attempt, 1);
   });
 
   it('goes on after the attempts that were made when the engine has lost it', async () => {
-    const { id } = await record();
+    const [id = ''] = await recordDeliveries(weir, tenant, 1);
     await makeDue(id, { attempt: 4 });
     await reconcile();
     assert.equal((await weir.deliveryWhen(tenant, statusIs('succeeded'), id)).attempt, 5);
@@ -187,15 +174,6 @@ describeWith(['openssl'], 'a delivery is never lost', () => {
     assert.equal((await weir.webhooks(tenant, 'POST', `deliveries/${id}/redeliver`)).status, 202);
     await weir.deliveryWhen(tenant, statusIs('succeeded'), id);
   });
-
-  /** A delivery that was recorded, and no more. */
-  async function record(): Promise<{ id: string }> {
-    const id = randomUUID();
-    const url = `https://${hook.host}/recorded`;
-    const { organizationId } = tenant;
-    await insertTestDelivery(weir.db, { id, organizationId, event: 'flow.failed', url, body: '{}' });
-    return { id };
-  }
 });
 
 const idOf = ({ headers }: Received) => String(headers['x-weir-delivery']);

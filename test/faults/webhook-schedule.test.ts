@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { HOST_RUNNING_MAX } from '../../activities/destination-gate.ts';
 import { ATTEMPTS_MAX } from '../../flow/delivery.ts';
+import { statusIs } from '../api/deliveries-fixture.ts';
 import {
   answerWith,
   type Reaction,
@@ -28,8 +29,6 @@ describeWith(['openssl'], 'retries of a delivery', () => {
     tenant = await weir.createTenant();
   });
   after(() => weir.stop());
-
-  const statusIs = (wanted: string) => (delivery: { status: string }) => delivery.status === wanted;
 
   it('come 1 min, 5 min, 30 min, 2 h and 12 h after the failure before, whatever Retry-After says; then dead_letter', async () => {
     const received = hook.received.length;

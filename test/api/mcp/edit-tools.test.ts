@@ -9,10 +9,10 @@ import { useTools } from './tools-harness.ts';
 
 describe('MCP tools', () => {
   const { tools, call, ask, createFlow, add } = useTools();
-  // biome-ignore lint/suspicious/noExplicitAny: whatever the answer holds
-  const shape = (edited: any) =>
-    edited.steps.map((step: { step_id: string; inside: string | null; branch: string | null }) =>
-      step.inside === null ? step.step_id : `${step.inside}.${step.branch}.${step.step_id}`,
+  type Outlined = { step_id: string; inside: string | null; branch: string | null };
+  const shape = ({ steps }: { steps: Outlined[] }) =>
+    steps.map(({ step_id, inside, branch }) =>
+      inside === null ? step_id : `${inside}.${branch}.${step_id}`,
     );
 
   it('put a block after its target, at the end, or parallel to its target', async () => {
