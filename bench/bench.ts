@@ -7,12 +7,14 @@ import { startBackends } from './backends.ts';
 import { startFork } from './fork.ts';
 import { type LoadTarget, startLoadGenerator } from './load.ts';
 import { measureJobs, measureModels, measureRound, type Round } from './measure.ts';
+import { formatNeighbours, measureNeighbours } from './neighbours.ts';
 import { compareRounds } from './ratios.ts';
 import { formatResults, type Results } from './report.ts';
 import { FULL, QUICK } from './sizes.ts';
 import { startWeir, type Weir } from './weir.ts';
 
-const USAGE = 'npm run bench -- [--quick] [--only a,b,c,d,e] [--json FILE]';
+const USAGE =
+  'npm run bench -- [--quick] [--only a,b,c,d,e] [--json FILE]\n       npm run bench -- --neighbours [--quick] [--load TEXT] [--json FILE]';
 const MESSAGE = 'rivers, dams, salmon';
 const NAMES = {
   a: 'three regular activities behind Koa',
@@ -36,8 +38,11 @@ const progress = createProgress();
 const stops: (() => Promise<void>)[] = [];
 const onStop = (stop: () => Promise<void>) => void stops.push(stop);
 try {
-  const results = await Promise.race([measure(), interruption()]);
-  console.log(`\n${formatResults(results)}`);
+  const { text, results } = await Promise.race([
+    options.neighbours ? compareNeighbours() : compareCandidates(),
+    interruption(),
+  ]);
+  console.log(`\n${text}`);
   if (options.json) writeFileSync(options.json, `${JSON.stringify({ sizes, ...results }, null, 2)}\n`);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
@@ -46,6 +51,21 @@ try {
 for (const stop of stops.reverse()) await stop();
 // What an interruption left half-way does not go on.
 process.exit();
+
+async function compareCandidates() {
+  const results = await measure();
+  return { text: formatResults(results), results };
+}
+
+/** Beside each hostile load. */
+async function compareNeighbours() {
+  const backends = await startBackends(progress, onStop);
+  const task = progress.begin('Neighbours');
+  const size = { seconds: sizes.neighbourSeconds, filter: options.load };
+  const results = await measureNeighbours(backends, size, task.say, onStop);
+  task.done();
+  return { text: formatNeighbours(results), results };
+}
 
 async function measure(): Promise<Results> {
   const machine = {
@@ -128,6 +148,8 @@ function readOptions() {
         quick: { type: 'boolean', default: false },
         only: { type: 'string', default: Object.keys(NAMES).join() },
         json: { type: 'string' },
+        neighbours: { type: 'boolean', default: false },
+        load: { type: 'string', default: '' },
       },
     });
     const only = values.only.split(',');

@@ -12,6 +12,8 @@ export type Sizes = {
   jobs: number;
   /** Jobs with a webhook. */
   callbacks: number;
+  /** Of an innocent organization's calls beside each hostile load. */
+  neighbourSeconds: number;
 };
 
 export const FULL: Sizes = {
@@ -22,6 +24,7 @@ export const FULL: Sizes = {
   modelRuns: 5,
   jobs: 2_000,
   callbacks: 1_000,
+  neighbourSeconds: 30,
 };
 
 export const QUICK: Sizes = {
@@ -32,4 +35,5 @@ export const QUICK: Sizes = {
   modelRuns: 1,
   jobs: 100,
   callbacks: 100,
+  neighbourSeconds: 10,
 };

@@ -1,0 +1,174 @@
+// What one organization does to take the service from all others, one load a row of the table.
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Json, JsonSchema, Step } from '../flow/definition.ts';
+import { code, llm, passthrough } from '../test/blocks.ts';
+import type { BenchTenant } from './service.ts';
+
+export type Surroundings = BenchTenant & {
+  apiUrl: string;
+  /** A receiver of webhooks that takes requests and never answers. */
+  hangingHost: string;
+  /** The load goes on until it aborts. */
+  signal: AbortSignal;
+};
+
+/** Settles when the load is there; what it keeps doing ends with the signal. */
+export type HostileLoad = { name: string; begin(surroundings: Surroundings): Promise<void> };
+
+const MB = 1_000_000;
+
+export const HOSTILE_LOADS: HostileLoad[] = [
+  { name: 'endless code of 5 s, 50 at a time', begin: (at) => keepRunning(at, 50, endlessCode(5_000)) },
+  { name: 'endless code of 30 s, 50 at a time', begin: (at) => keepRunning(at, 50, endlessCode(30_000)) },
+  { name: 'schemas of 2^59 steps, 50 at a time', begin: (at) => keepRunning(at, 50, [schemaBlock()]) },
+  { name: 'slow values for a schema, 20 at a time', begin: (at) => keepRunning(at, 20, [uniqueItems()]) },
+  {
+    name: 'prompts of 40 × 9 MB, 12 at a time',
+    begin: (at) =>
+      keepRunning(at, 12, [llm('multiply', '{{message}}'.repeat(40), 'demo/chat')], 'm'.repeat(9 * MB)),
+  },
+  {
+    name: 'model answers of 15 MB, 10 at a time',
+    begin: (at) => keepRunning(at, 10, [llm('large', 'Say much.', 'openrouter/large')]),
+  },
+  { name: 'results of 20 × 15 MB, eight pollers', begin: pollLargeResults },
+  {
+    name: 'bodies of 10 MB of [],[], 8 at a time',
+    begin: async (at) => {
+      const url = `${await at.createFlow([passthrough('a')])}/execute`;
+      const body = `{"message":"m","parameters":{"a":[${'[],'.repeat(3_300_000)}[]]}}`;
+      keepCalling(at, 8, () => post(at, url, body));
+    },
+  },
+  { name: '600 jobs at once, again and again', begin: floodJobs },
+  { name: '20 streams that nobody reads', begin: leaveStreamsUnread },
+  {
+    name: 'failed sign-ins, 64 at a time',
+    begin: async (at) => {
+      const key = () =>
+        `weir_live_${Math.random().toString(36).slice(2, 10).padEnd(8, '0')}_${'x'.repeat(32)}`;
+      const url = `${at.apiUrl}/seq/any/bench/flow/execute`;
+      keepCalling(at, 64, () => post({ ...at, key: key() }, url, '{}'));
+    },
+  },
+  { name: '2,000 tests to a receiver that hangs', begin: (at) => callOften(at, 2_000, sendTest) },
+  { name: '2,000 deliveries to a receiver that hangs', begin: deliverToNobody },
+];
+
+function endlessCode(timeoutMs: number): Step[] {
+  return [code('loop', 'for (;;);', { processor_config: { timeout_ms: timeoutMs } })];
+}
+
+function schemaBlock(): Step {
+  const $defs: { [key: string]: Json } = { d59: { type: 'string' } };
+  for (let level = 0; level < 59; level += 1) {
+    const next = { $ref: `#/$defs/d${level + 1}` };
+    $defs[`d${level}`] = { allOf: [next, next] };
+  }
+  return passthrough('check', { inputSchema: { $ref: '#/$defs/d0', $defs } as JsonSchema });
+}
+
+function uniqueItems(): Step {
+  const source = 'return Array.from({ length: 30000 }, (_, i) => ({ a: [i] }));';
+  return code('many', source, { outputSchema: { type: 'array', uniqueItems: true } });
+}
+
+/** So many callers, each of which waits for the answer, whatever it is, before it calls again. */
+function keepCalling({ signal }: Surroundings, concurrency: number, call: () => Promise<unknown>): void {
+  for (let caller = 0; caller < concurrency; caller += 1)
+    void (async () => {
+      while (!signal.aborted) {
+        await call().catch(() => undefined);
+        await sleep(10);
+      }
+    })();
+}
+
+async function keepRunning(at: Surroundings, concurrency: number, steps: Step[], message = 'm') {
+  const url = `${await at.createFlow(steps)}/execute`;
+  const body = JSON.stringify({ message });
+  keepCalling(at, concurrency, () => post(at, url, body));
+}
+
+/** A flow whose loop answers 20 outputs of 15 MB: it runs once, then its result is asked for again and again. */
+async function pollLargeResults(at: Surroundings): Promise<void> {
+  const url = await at.createFlow([
+    code('count', 'return Array.from({ length: 20 }, (_, i) => i);'),
+    {
+      type: 'loop',
+      step_id: 'repeat',
+      name: 'repeat',
+      max_iterations: 20,
+      body: [code('large', `return 'x'.repeat(${15 * MB});`)],
+    } as Step,
+  ]);
+  const started = await post(at, `${url}/jobs`, JSON.stringify({ message: 'm' }));
+  const { executionId } = (await started.json()) as { executionId: string };
+  keepCalling(at, 8, async () => (await get(at, `${url}/jobs/${executionId}`)).arrayBuffer());
+}
+
+async function floodJobs(at: Surroundings): Promise<void> {
+  const url = await at.createFlow([passthrough('a'), code('b', 'return input;'), passthrough('c')]);
+  const body = JSON.stringify({ message: 'm' });
+  void (async () => {
+    while (!at.signal.aborted) {
+      await Promise.all(
+        Array.from({ length: 600 }, () => post(at, `${url}/jobs`, body).catch(() => undefined)),
+      );
+      await sleep(5_000);
+    }
+  })();
+}
+
+async function leaveStreamsUnread(at: Surroundings): Promise<void> {
+  const url = new URL(`${await at.createFlow([code('large', `return 'x'.repeat(${15 * MB});`)])}/step`);
+  const body = JSON.stringify({ executionId: null, stepIndex: 0, message: 'm', runRemaining: true });
+  const request = `POST ${url.pathname} HTTP/1.1\r\nHost: ${url.host}\r\nAuthorization: Bearer ${at.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  keepCalling(at, 20, async () => {
+    const socket = connect(Number(url.port), url.hostname);
+    const closed = new Promise((resolve) => socket.on('error', resolve).on('close', resolve));
+    at.signal.addEventListener('abort', () => socket.destroy(), { once: true });
+    // A socket whose data nobody asks for is not read.
+    socket.pause();
+    socket.write(request);
+    await closed;
+  });
+}
+
+async function deliverToNobody(at: Surroundings): Promise<void> {
+  const url = `${await at.createFlow([passthrough('a')])}/jobs`;
+  const body = JSON.stringify({ message: 'm', callbackUrl: `https://${at.hangingHost}/` });
+  await callOften(at, 2_000, () => post(at, url, body));
+}
+
+function sendTest(at: Surroundings): Promise<Response> {
+  const url = `${at.apiUrl}/organizations/${at.organizationId}/webhooks/test`;
+  return post(at, url, JSON.stringify({ url: `https://${at.hangingHost}/` }));
+}
+
+/** So many calls, 16 at a time; settles when all were answered. */
+async function callOften(at: Surroundings, count: number, call: (at: Surroundings) => Promise<Response>) {
+  let made = 0;
+  await Promise.all(
+    Array.from({ length: 16 }, async () => {
+      while (made < count && !at.signal.aborted) {
+        made += 1;
+        await (await call(at)).arrayBuffer();
+      }
+    }),
+  );
+}
+
+function post({ key, signal }: Surroundings, url: string, body: string): Promise<Response> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  return fetch(url, { method: 'POST', headers, body, signal }).then(whole);
+}
+
+function get({ key, signal }: Surroundings, url: string): Promise<Response> {
+  return fetch(url, { headers: { authorization: `Bearer ${key}` }, signal });
+}
+
+async function whole(response: Response): Promise<Response> {
+  return new Response(await response.arrayBuffer(), { status: response.status });
+}

@@ -1,0 +1,51 @@
+import { code, llm, passthrough } from '../test/blocks.ts';
+import { startFork } from './fork.ts';
+import type { BenchTenant } from './service.ts';
+
+/** A POST once a second; with `webhook` what counts is the arrival of the run's webhook. */
+export type InnocentCall = { url: string; headers: Record<string, string>; body: string; webhook: boolean };
+export type InnocentJob = { calls: Record<string, InnocentCall>; seconds: number };
+/** Milliseconds of each call that was answered as it should be, and what was wrong with the others. */
+export type InnocentResult = { latencies: number[]; failures: string[] };
+
+/** The process of an innocent organization; its receiver of webhooks is in it. */
+export type Innocent = {
+  receiver: { host: string; address: string; ca: string };
+  /** Publishes the organization's flows. */
+  settle(tenant: BenchTenant): Promise<void>;
+  /** Calls for so many seconds; answers by kind of flow. */
+  call(seconds: number): Promise<Record<string, InnocentResult>>;
+  stop(): Promise<void>;
+};
+
+export async function startInnocent(): Promise<Innocent> {
+  const { send, receive, stop } = startFork('candidates/innocent.ts');
+  const receiver = (await receive()) as Innocent['receiver'];
+  const calls: InnocentJob['calls'] = {};
+  return {
+    receiver,
+    stop,
+    async settle({ key, createFlow }) {
+      const headers = { authorization: `Bearer ${key}` };
+      const flows = {
+        passthrough: [passthrough('forward')],
+        code: [code('shout', 'return input.toUpperCase();')],
+        model: [llm('answer', 'Answer to {{message}}', 'demo/slow-300')],
+      };
+      for (const [kind, steps] of Object.entries(flows)) {
+        const url = `${await createFlow(steps)}/execute`;
+        calls[kind] = { url, headers, body: JSON.stringify({ message: 'salmon' }), webhook: false };
+      }
+      calls.webhook = {
+        url: `${await createFlow(flows.passthrough)}/jobs`,
+        headers,
+        body: JSON.stringify({ message: 'salmon', callbackUrl: `https://${receiver.host}/` }),
+        webhook: true,
+      };
+    },
+    async call(seconds) {
+      send({ calls, seconds } satisfies InnocentJob);
+      return (await receive()) as Record<string, InnocentResult>;
+    },
+  };
+}

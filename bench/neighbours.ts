@@ -1,0 +1,174 @@
+// An innocent organization beside a hostile one: what each load costs the innocent, in one run.
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Backends } from './backends.ts';
+import { startFork } from './fork.ts';
+import { HOSTILE_LOADS, type HostileLoad } from './hostile-loads.ts';
+import { type Innocent, type InnocentResult, startInnocent } from './innocent.ts';
+import { type BenchService, startBenchService } from './service.ts';
+import { median, quantile } from './statistics.ts';
+import { readUsage } from './usage.ts';
+
+const CREDITS = 10_000;
+/** The issue's hostile organization had one credit. */
+const HOSTILE_CREDITS = 1;
+/** After a load has begun, and after it has ended. */
+const SETTLE_MS = 3_000;
+/** After a load, the innocent's calls are waited for until they are this near to quiet again. */
+const QUIET_RATIO = 2;
+const QUIET_WAIT_MS = 90_000;
+const SERVICE = 'service';
+
+/** What the innocent met beside one load, by kind of flow. */
+export type NeighbourRow = {
+  load: string;
+  kinds: Record<string, InnocentResult>;
+  /** The most memory the service's processes had, in megabytes. */
+  peakMb: number;
+  /** How the service's process ended, where it did. */
+  ended?: string;
+};
+
+export type Neighbours = { quiet: NeighbourRow; rows: NeighbourRow[] };
+
+/** Measures every load whose name contains `filter`, `seconds` each. */
+export async function measureNeighbours(
+  backends: Backends,
+  { seconds, filter }: { seconds: number; filter: string },
+  report: (line: string) => void,
+  onStop: (stop: () => Promise<void>) => void,
+): Promise<Neighbours> {
+  const innocent = await startInnocent();
+  onStop(innocent.stop);
+  const models = startFork('candidates/model-server.ts');
+  onStop(models.stop);
+  const hostile = startFork('candidates/hostile-servers.ts');
+  onStop(hostile.stop);
+  const { url: demoUrl } = (await models.receive()) as { url: string };
+  const { modelUrl, ...hanging } = (await hostile.receive()) as Innocent['receiver'] & { modelUrl: string };
+  const caFile = path.join(backends.stateFolder, 'receivers-ca.pem');
+  writeFileSync(caFile, innocent.receiver.ca + hanging.ca);
+  const receivers = [innocent.receiver, hanging].map(({ host, address }) => [host, address]);
+  const env = {
+    DEMO_BASE_URL: demoUrl,
+    OPENROUTER_BASE_URL: modelUrl,
+    OPENROUTER_API_KEY: 'bench',
+    WEIR_TEST_DIAL_MAP: JSON.stringify(Object.fromEntries(receivers)),
+    WEIR_WEBHOOK_CA_FILE: caFile,
+  };
+  const service = await startBenchService(backends, env, onStop);
+  await innocent.settle(await service.createTenant('innocent', CREDITS));
+  report('warming up');
+  await innocent.call(5);
+  report('quiet');
+  const quiet = { load: 'quiet', ...(await watchMemory(service, () => innocent.call(seconds))) };
+  const rows: NeighbourRow[] = [];
+  for (const [index, load] of HOSTILE_LOADS.entries()) {
+    if (!load.name.includes(filter)) continue;
+    report(load.name);
+    const row = await measureBeside(load, `hostile-${index}`);
+    rows.push(row);
+    report(formatRow(row, quiet).join('  '));
+    await service.revive();
+    await waitForQuiet(innocent, quiet);
+  }
+  return { quiet, rows };
+
+  async function measureBeside(load: HostileLoad, slug: string): Promise<NeighbourRow> {
+    const tenant = await service.createTenant(slug, HOSTILE_CREDITS);
+    const ending = new AbortController();
+    const child = service.child();
+    const at = { ...tenant, apiUrl: service.apiUrl, hangingHost: hanging.host, signal: ending.signal };
+    const measured = await watchMemory(service, async () => {
+      await load.begin(at).catch((error: unknown) => report(`${load.name}: ${error}`));
+      await sleep(SETTLE_MS);
+      return innocent.call(seconds);
+    });
+    ending.abort();
+    await cancelRuns(service, tenant.organizationId);
+    await sleep(SETTLE_MS);
+    return { load: load.name, ...measured, ...(child.hasExited() && { ended: await child.exited }) };
+  }
+}
+
+/** The hostile organization's runs that are left are cancelled as their callers would, so that they end. */
+async function cancelRuns({ db }: BenchService, organizationId: string): Promise<void> {
+  await db
+    .updateTable('run')
+    .set({ cancel_requested_at: new Date() })
+    .where('organization_id', '=', organizationId)
+    .where('status', '=', 'started')
+    .execute();
+}
+
+async function watchMemory(service: BenchService, work: () => Promise<NeighbourRow['kinds']>) {
+  let peakMb = 0;
+  const timer = setInterval(() => {
+    const { pid } = service.child();
+    peakMb = Math.max(peakMb, readUsage({ [SERVICE]: pid })[SERVICE]?.residentMb ?? 0);
+  }, 500);
+  try {
+    return { kinds: await work(), peakMb };
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+async function waitForQuiet(innocent: Innocent, quiet: NeighbourRow): Promise<void> {
+  const deadline = Date.now() + QUIET_WAIT_MS;
+  while (Date.now() < deadline) {
+    const now = await innocent.call(2);
+    const isQuiet = Object.entries(now).every(
+      ([kind, { latencies, failures }]) =>
+        failures.length === 0 &&
+        median(latencies) <= QUIET_RATIO * median(quiet.kinds[kind]?.latencies ?? []),
+    );
+    if (isQuiet) return;
+  }
+}
+
+const P95_RATIO_MAX = 3;
+const P95_ADDED_MAX_MS = 1_000;
+const MEMORY_MAX_MB = 2_048;
+
+/** Whether the innocent's p95 is at most 3 times its quiet one and at most 1 s more, nothing failed, memory bounded. */
+function isReached(row: NeighbourRow, quiet: NeighbourRow): boolean {
+  const steady = Object.entries(row.kinds).every(([kind, { latencies, failures }]) => {
+    const before = quantile(quiet.kinds[kind]?.latencies ?? [], 0.95);
+    const p95 = quantile(latencies, 0.95);
+    return failures.length === 0 && p95 <= P95_RATIO_MAX * before && p95 - before <= P95_ADDED_MAX_MS;
+  });
+  return steady && row.peakMb <= MEMORY_MAX_MB && row.ended === undefined;
+}
+
+function formatRow(row: NeighbourRow, quiet: NeighbourRow): string[] {
+  const failures = Object.values(row.kinds).flatMap((kind) => kind.failures);
+  return [
+    row.load,
+    ...Object.entries(row.kinds).map(([kind, { latencies }]) => {
+      const p95 = quantile(latencies, 0.95);
+      const ratio = p95 / quantile(quiet.kinds[kind]?.latencies ?? [], 0.95);
+      return row === quiet ? p95.toFixed(0) : `${p95.toFixed(0)} (× ${ratio.toFixed(1)})`;
+    }),
+    String(failures.length),
+    row.peakMb.toFixed(0),
+    row === quiet ? '' : row.ended ? `the service ${row.ended}` : isReached(row, quiet) ? 'yes' : 'NO',
+  ];
+}
+
+/** A Markdown table: p95 in milliseconds by kind of flow, and how many times the quiet one that is. */
+export function formatNeighbours({ quiet, rows }: Neighbours): string {
+  const kinds = Object.keys(quiet.kinds);
+  const lines = [
+    ['beside', ...kinds.map((kind) => `${kind}, p95 ms`), 'failed', 'memory MB', 'aim'],
+    ['---', ...kinds.map(() => '---'), '---', '---', '---'],
+    ...[quiet, ...rows].map((row) => formatRow(row, quiet)),
+  ];
+  const failures = rows.flatMap((row) =>
+    Object.entries(row.kinds).flatMap(([kind, result]) =>
+      result.failures.slice(0, 1).map((failure) => `${row.load}, ${kind}: ${failure}`),
+    ),
+  );
+  return [...lines.map((cells) => `| ${cells.join(' | ')} |`), '', ...failures].join('\n');
+}

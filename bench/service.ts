@@ -1,0 +1,90 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mintApiKey } from '../api/api-key.ts';
+import { insertApiKey } from '../db/api-keys.ts';
+import type { Db } from '../db/connect.ts';
+import { insertFlow, publishVersion, setProductionVersion } from '../db/flows.ts';
+import { grantCredits, MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
+import { insertOrganization } from '../db/organizations.ts';
+import { insertProject } from '../db/projects.ts';
+import type { Child } from '../embedded/child.ts';
+import { findFreePort } from '../embedded/ports.ts';
+import { startService } from '../embedded/service.ts';
+import type { Step } from '../flow/definition.ts';
+import { createTestDatabase } from '../test/db/test-database.ts';
+import type { Backends } from './backends.ts';
+
+/** An organization with one project and an API key for it. */
+export type BenchTenant = {
+  key: string;
+  organizationId: string;
+  /** Publishes a flow; answers the URL that `/execute` and the others follow. */
+  createFlow(steps: Step[]): Promise<string>;
+};
+
+/** The service as `npm start` runs it, API and worker in one process, on a database of its own. */
+export type BenchService = {
+  db: Db;
+  /** `…/api/v1` */
+  apiUrl: string;
+  /** The process that serves at the moment. */
+  child(): Child;
+  /** Starts it again where it has ended. */
+  revive(): Promise<void>;
+  createTenant(slug: string, credits: number): Promise<BenchTenant>;
+};
+
+/** Starts it on `backends`, with `env` over the environment; `onStop` ends it. */
+export async function startBenchService(
+  backends: Backends,
+  env: NodeJS.ProcessEnv,
+  onStop: (stop: () => Promise<void>) => void,
+): Promise<BenchService> {
+  process.env.TEST_DATABASE_URL = backends.databaseUrl;
+  const { db, url, drop } = await createTestDatabase();
+  onStop(drop);
+  const pepper = randomBytes(32).toString('base64url');
+  const port = await findFreePort();
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const options = {
+    stateFolder: backends.stateFolder,
+    baseUrl,
+    env: {
+      ...process.env,
+      DATABASE_URL: url,
+      TEMPORAL_ADDRESS: backends.temporalAddress,
+      WEIR_API_KEY_PEPPER: pepper,
+      WEIR_SECRETS_KEYS: `bench:${randomBytes(32).toString('base64')}`,
+      WEIR_HOST: '127.0.0.1',
+      WEIR_PORT: String(port),
+      WEIR_TASK_QUEUE: `bench-${randomUUID()}`,
+      ...env,
+    },
+  };
+  let child = await startService(options);
+  onStop(() => child.stop());
+  return {
+    db,
+    apiUrl: `${baseUrl}/api/v1`,
+    child: () => child,
+    async revive() {
+      if (child.hasExited()) child = await startService(options);
+    },
+    async createTenant(slug, credits) {
+      const { id: organizationId } = await insertOrganization(db, { slug, name: slug });
+      const { id: projectId } = await insertProject(db, { organizationId, slug: 'bench', name: 'Bench' });
+      await grantCredits(db, organizationId, credits * MICROCREDITS_PER_CREDIT, `grant/${slug}`);
+      const { plaintext, keyId, secretHmac } = mintApiKey('live', pepper);
+      await insertApiKey(db, { projectId, keyId, environment: 'live', name: 'bench', secretHmac });
+      return {
+        key: plaintext,
+        organizationId,
+        async createFlow(steps) {
+          const flow = `flow-${randomUUID()}`;
+          const { id } = await insertFlow(db, { projectId, slug: flow, name: flow, definition: { steps } });
+          await setProductionVersion(db, id, await publishVersion(db, id, 'bench'));
+          return `${baseUrl}/api/v1/seq/${slug}/bench/${flow}`;
+        },
+      };
+    },
+  };
+}
