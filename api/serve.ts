@@ -56,11 +56,14 @@ export async function serveApi(
   // An expectation that is not known may be ignored (RFC 9110, 10.1.1).
   server.on('checkExpectation', answer);
   server.on('clientError', refuse);
-  server.on('connect', (_request, socket: Socket) =>
-    refuse(new Error('CONNECT is not for this server'), socket),
-  );
+  server.on('connect', (_request, socket: Socket) => {
+    // The server's own listeners have left it.
+    socket.on('error', () => undefined);
+    refuse(new Error('CONNECT is not for this server'), socket);
+  });
   server.listen(config.port, config.host);
   await once(server, 'listening');
+  server.on('error', (error) => console.error('A connection could not be accepted:', error));
   return {
     port: (server.address() as AddressInfo).port,
     async close() {

@@ -2,6 +2,7 @@
 import { readConfig } from '../config.ts';
 import { connect, QUERY_TIMEOUT_MS } from '../db/connect.ts';
 import { createRequestKeys } from '../db/request-keys.ts';
+import { endOnFatal } from '../end-on-fatal.ts';
 import { createValidator } from '../json-schema/validator.ts';
 import { openRegistry } from '../models/live-registry.ts';
 import { orExit } from '../or-exit.ts';
@@ -27,6 +28,7 @@ const api = await orExit(() =>
 console.log(`The API listens on http://${config.host}:${api.port}/api/v1.`);
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
+endOnFatal(stop);
 
 async function stop(): Promise<void> {
   await api.close();

@@ -51,6 +51,7 @@ async function listen(org: string | undefined, options: ListenOptions): Promise<
   const server: Server = certificate ? createHttpsServer(certificate, receive) : createHttpServer(receive);
   server.listen(options.port, '127.0.0.1');
   await once(server, 'listening');
+  server.on('error', (error) => console.error(`A connection could not be accepted: ${error.message}`));
   const { port } = server.address() as AddressInfo;
   const say = options.json ? console.error : console.log;
   say(`Listening on ${certificate ? 'https' : 'http'}://127.0.0.1:${port}; Ctrl-C ends it.`);
@@ -97,7 +98,7 @@ async function answer(
     }
   } catch (error) {
     console.error(`A request could not be received: ${error}`);
-    response.writeHead(500).end();
+    if (!response.headersSent) response.writeHead(500).end();
   }
 }
 

@@ -24,6 +24,7 @@ export async function startDemoModelServer(
   });
   server.listen(port, host);
   await once(server, 'listening');
+  server.on('error', (error) => console.error('The demo model server failed:', error));
   return {
     url: `http://${host}:${(server.address() as AddressInfo).port}/v1`,
     close() {

@@ -50,6 +50,7 @@ export async function startIdentityProvider(options: {
   const server = createServer(provider.callback());
   server.listen(port, HOST);
   await once(server, 'listening');
+  server.on('error', (error) => console.error('The identity provider failed:', error));
   return {
     issuer,
     port,

@@ -143,6 +143,8 @@ async function waitUntilReady(
 
 async function provideDatabase(port: number, options: PostgresOptions): Promise<void> {
   const client = new pg.Client({ connectionString: urlOf(port, options, 'postgres') });
+  // Lost between two queries, the next one fails.
+  client.on('error', () => undefined);
   await client.connect();
   try {
     if (!options.database) return;

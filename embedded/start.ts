@@ -1,5 +1,6 @@
 // main of `npm start`: brings up what a machine without configuration lacks, then the service, and runs a real flow.
 import { readConfig } from '../config.ts';
+import { endOnFatal } from '../end-on-fatal.ts';
 import { type Backend, provideDatabase, provideTemporal } from './backends.ts';
 import { startDemoModelServer } from './demo-model-server.ts';
 import { curlLine, demoRequest, send } from './demo-request.ts';
@@ -26,8 +27,10 @@ let shutdown: Shutdown | undefined;
 try {
   const stateFolder = openStateFolder();
   const lock = takeStartLock(stateFolder);
-  shutdown = createShutdown(stateFolder, progress, lock.release);
-  const failure = await start(stateFolder, lock.setUrl, shutdown.signal);
+  const { signal, end } = createShutdown(stateFolder, progress, lock.release);
+  shutdown = { signal, end };
+  endOnFatal(() => end(1));
+  const failure = await start(stateFolder, lock.setUrl, signal);
   if (failure) throw new Error(failure);
 } catch (error) {
   // Once the end has begun, what breaks is its consequence.

@@ -9,6 +9,7 @@ export function startWatchdog(stateFolder: string): void {
     // Out of the supervisor's group, so that what kills the one does not kill the other.
     detached: true,
   });
+  watchdog.on('error', (error) => console.error(`The watchdog could not be started: ${error.message}`));
   watchdog.unref();
   watchdog.channel?.unref();
 }

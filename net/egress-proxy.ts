@@ -30,16 +30,21 @@ function ask(proxy: URL, { address, family, port }: DialTarget, signal: AbortSig
   const authority = `${family === 6 ? `[${address}]` : address}:${port}`;
   const { hostname, username, password } = proxy;
   const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-  return request({
-    host: withoutBrackets(hostname),
-    port: proxy.port || 80,
-    method: 'CONNECT',
-    path: authority,
-    headers: {
-      host: authority,
-      ...(username !== '' && { 'proxy-authorization': `Basic ${btoa(credentials)}` }),
-    },
-    agent: false,
-    signal,
-  }).end();
+  return (
+    request({
+      host: withoutBrackets(hostname),
+      port: proxy.port || 80,
+      method: 'CONNECT',
+      path: authority,
+      headers: {
+        host: authority,
+        ...(username !== '' && { 'proxy-authorization': `Basic ${btoa(credentials)}` }),
+      },
+      agent: false,
+      signal,
+    })
+      // With the answer the request's own listeners leave the socket.
+      .on('connect', (_answer, socket) => socket.on('error', () => undefined))
+      .end()
+  );
 }

@@ -95,12 +95,12 @@ async function openSocket(
   const options: ConnectionOptions & Pick<TcpSocketConnectOpts, 'autoSelectFamilyAttemptTimeout'> = {
     host: isName ? url.hostname : first.address,
     port: first.port,
-    // Asked for names only: a literal is dialled as it was checked.
-    lookup: (_hostname, _options, callback) =>
-      callback(
-        null,
-        targets.map(({ address, family }) => ({ address, family })),
-      ),
+    // Asked for names only: a literal is dialled as it was checked. Answered later: where dialling fails at once, as
+    // without a route, the error would come before anybody listens for it.
+    lookup: (_hostname, _options, callback) => {
+      const addresses = targets.map(({ address, family }) => ({ address, family }));
+      process.nextTick(callback, null, addresses);
+    },
     autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
     ...(isName && { servername: url.hostname }),
     secureContext,
@@ -109,10 +109,12 @@ async function openSocket(
   let socket: TLSSocket | undefined;
   try {
     socket = connect({ ...options, ...(proxy && { socket: await connectThrough(proxy, targets, signal) }) });
+    // Also between those who wait for something of it: an error that nobody listens for ends the process.
+    socket.on('error', () => undefined);
     await once(socket, 'secureConnect', { signal });
     return socket;
   } catch (error) {
-    socket?.on('error', () => undefined).destroy();
+    socket?.destroy();
     throw signal.aborted ? new Error('the connection took too long') : error;
   }
 }

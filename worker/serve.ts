@@ -4,6 +4,7 @@ import { readConfig } from '../config.ts';
 import { connect, QUERY_TIMEOUT_MS } from '../db/connect.ts';
 import { createLocalRuns } from '../db/local-runs.ts';
 import { createRequestKeys } from '../db/request-keys.ts';
+import { endOnFatal } from '../end-on-fatal.ts';
 import { createValidator } from '../json-schema/validator.ts';
 import { openRegistry } from '../models/live-registry.ts';
 import { orExit } from '../or-exit.ts';
@@ -37,6 +38,7 @@ const api = await orExit(() =>
 );
 console.log(`API and worker: http://${config.host}:${api.port}/api/v1, task queue ${config.taskQueue}.`);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
+endOnFatal(stop);
 await worker.ended;
 
 /** The API drains first: the runs it waits for need the worker. */

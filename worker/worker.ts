@@ -2,6 +2,7 @@
 import { readConfig } from '../config.ts';
 import { connect, QUERY_TIMEOUT_MS } from '../db/connect.ts';
 import { createRequestKeys } from '../db/request-keys.ts';
+import { endOnFatal } from '../end-on-fatal.ts';
 import { openRegistry } from '../models/live-registry.ts';
 import { orExit } from '../or-exit.ts';
 import { connectToTemporal } from '../temporal.ts';
@@ -20,6 +21,7 @@ const worker = await orExit(() =>
   runWorker({ config, db, connection, workflowBundle: bundle, registry, requestKeys }),
 );
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => worker.shutdown());
+endOnFatal(async () => worker.shutdown());
 console.log(`The worker takes runs from task queue ${config.taskQueue}.`);
 await worker.ended;
 registry.close();

@@ -80,8 +80,8 @@ export async function startGuest(confinement: Confinement, signal: AbortSignal):
       end(new SandboxCrashed(`The sandbox process broke its protocol: ${error}`));
     }
   });
-  // A write to a process that is gone; its exit is reported below.
-  child.stdin.on('error', () => child.kill('SIGKILL'));
+  // A pipe to or from a process that is gone; its exit is reported below.
+  for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.on('error', () => child.kill('SIGKILL'));
   child.on('error', (error) => {
     end(new SandboxCrashed(`The sandbox process could not start: ${error.message}`));
     if (child.pid === undefined) resolveExited();

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { startWeir, type Weir } from '../harness.ts';
@@ -40,6 +41,24 @@ describe('requests that are not sound HTTP', () => {
   ];
   for (const [rule, lines] of taken)
     it(`takes ${rule}`, async () => assert.equal((await send(...lines)).status, 200));
+
+  for (const [rule, line] of [
+    ['CONNECT', 'CONNECT a:443 HTTP/1.1'],
+    ['an upgrade', 'GET / HTTP/1.1\r\nConnection: upgrade\r\nUpgrade: websocket'],
+    ['no HTTP', 'hello'],
+    ['a body that is cut off', 'POST / HTTP/1.1\r\nContent-Length: 100'],
+  ])
+    it(`outlives callers who break off after ${rule}`, async () => {
+      const breakOff = async () => {
+        const socket = connect(Number(new URL(weir.url).port), '127.0.0.1').on('error', () => undefined);
+        await once(socket, 'connect');
+        socket.write(`${line}\r\nHost: a\r\n\r\n`);
+        socket.resetAndDestroy();
+        await once(socket, 'close');
+      };
+      for (let caller = 0; caller < 50; caller += 1) await breakOff();
+      assert.equal((await fetch(`${weir.url}/healthz`)).status, 200);
+    });
 
   it('answers 404 NOT_FOUND for a method nobody takes where nothing is, 405 with Allow where something is', async () => {
     const nowhere = await fetch(`${weir.url}/api/v1`, { method: 'PROPFIND' });

@@ -13,6 +13,15 @@ export type Program = {
   kill(): Promise<void>;
   /** SIGTERM, and waits until it has ended by itself; answers its exit code. */
   stop(): Promise<number | null>;
+  /** Where `env` has CRASHING: throws an error that nothing catches, and waits likewise. */
+  crash(): Promise<number | null>;
+  /** What it has written to stderr. */
+  errors(): string;
+};
+
+/** Makes a program throw when it is told to. */
+export const CRASHING = {
+  NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent("process.on('SIGUSR2', () => { throw new Error('a bug') })")}`,
 };
 
 /**
@@ -50,6 +59,8 @@ export async function startProgram(
     ready,
     kill: () => end(child, 'SIGKILL').then(() => undefined),
     stop: () => end(child, 'SIGTERM'),
+    crash: () => end(child, 'SIGUSR2'),
+    errors: () => errors,
   };
 }
 

@@ -1,0 +1,20 @@
+// main of a process that POSTs through net/guarded-post.ts, for tests that give it a network of its own: where to comes
+// as JSON in the first argument, how each ended goes out as JSON lines.
+import { createGuardedPost } from '../../net/guarded-post.ts';
+import { createResolvePublic } from '../../net/resolve-public.ts';
+
+/** `proxy`: the egress proxy's URL. */
+export type PostOrder = { host: string; addresses: string[]; proxy?: string };
+
+const orders = JSON.parse(process.argv[2] ?? '[]') as PostOrder[];
+for (const { host, addresses, proxy } of orders) {
+  const post = createGuardedPost({
+    resolvePublic: createResolvePublic({ lookup: async () => addresses }),
+    proxy: proxy === undefined ? undefined : new URL(proxy),
+  });
+  const end = await post(new URL(`https://${host}/`), {}, Buffer.from('{}')).then(
+    ({ status }) => `answered ${status}`,
+    (error: Error) => `${error.constructor.name}: ${error.message}`,
+  );
+  console.log(JSON.stringify(end));
+}

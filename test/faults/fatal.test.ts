@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { asking, useToolCalls } from '../api/tool-calls-harness.ts';
+import { answer } from '../fakes/model-server.ts';
+import { startApiProcess } from './api-process.ts';
+import { CRASHING, startProgram } from './processes.ts';
+
+const LOGGED = /^An error that nothing caught ends this process: Error: a bug$/m;
+
+describe('an error that nothing catches', () => {
+  const h = useToolCalls();
+
+  it('is logged and ends an API process with 1, after it has answered what it has in hand', async () => {
+    const flow = await h.weir.createFlow(h.tenant, [asking('ask')]);
+    const api = await startApiProcess(h.weir, CRASHING);
+    let asked: ServerResponse | undefined;
+    h.models.will((response) => {
+      asked = response;
+    });
+    const call = h.models.nextCall();
+    const waiting = h.execute(flow, {}, { url: api.url });
+    await call;
+    const crashed = api.crash();
+    while (await fetch(`${api.url}/healthz`).catch(() => undefined));
+    answer('done')(asked as ServerResponse);
+    const { status, body } = await waiting;
+    assert.deepEqual([status, body.result], [200, 'done']);
+    assert.equal(await crashed, 1);
+    assert.match(api.errors(), LOGGED);
+  });
+
+  for (const file of ['worker/worker.ts', 'worker/serve.ts'])
+    it(`is logged and ends ${file} with 1`, async () => {
+      const program = await startProgram(h.weir, file, CRASHING);
+      assert.equal(await program.crash(), 1);
+      assert.match(program.errors(), LOGGED);
+    });
+});
