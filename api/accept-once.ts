@@ -1,7 +1,6 @@
 import { findKeyedRun } from '../db/idempotency-keys.ts';
 import { findRunStarts } from '../db/run-starts.ts';
 import { toOutcome } from '../db/runs.ts';
-import { throughOutage } from '../db/through-outage.ts';
 import { listBlocks } from '../flow/plan.ts';
 import { type AcceptedRun, holdModelKeys } from './accept-run.ts';
 import type { ApiContext, ApiDeps } from './context.ts';
@@ -23,7 +22,7 @@ export async function acceptOnce(
 
 async function findEarlierRun(deps: ApiDeps, ctx: ApiContext): Promise<AcceptedRun | undefined> {
   const key = ctx.state.idempotencyKey;
-  const executionId = key && (await throughOutage(() => findKeyedRun(deps.db, key)));
+  const executionId = key && (await findKeyedRun(deps.db, key));
   return executionId ? replay(deps, ctx, executionId) : undefined;
 }
 
@@ -48,6 +47,6 @@ export async function findAcceptedRun(
   { db }: ApiDeps,
   executionId: string,
 ): Promise<AcceptedRun | undefined> {
-  const [run] = await throughOutage(() => findRunStarts(db, [executionId]));
+  const [run] = await findRunStarts(db, [executionId]);
   return run && { ...run, blockCount: listBlocks(run.definition).length, outcome: toOutcome(run) };
 }

@@ -1,7 +1,6 @@
 // A tool resume of /execute (spec: Resume rules): checked in the order of the spec's table, then stored as a continuation.
 import { definitionsOf } from '../db/definitions.ts';
 import { findRun, findRunInput, type RunRow } from '../db/runs.ts';
-import { throughOutage } from '../db/through-outage.ts';
 import type { Json } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { applyOverride, type BlockOverrides, overrideOf } from '../flow/overrides.ts';
@@ -51,11 +50,9 @@ export async function acceptResume(deps: ApiDeps, ctx: ApiContext): Promise<Acce
   const { executionId = '', pausedAtStep = '', accumulatedOutputs = {} } = body;
   const messages = body.toolCallMessages as ToolCallMessage[];
   const run = await findPaused(deps, ctx, executionId);
-  const definition = run
-    ? await throughOutage(() => definitionsOf(deps.db).get(run.flow_version_id))
-    : flow.definition;
+  const definition = run ? await definitionsOf(deps.db).get(run.flow_version_id) : flow.definition;
 
-  const earlier = run && (await throughOutage(() => findRunInput(deps.db, run.execution_id)));
+  const earlier = run && (await findRunInput(deps.db, run.execution_id));
   const overrides = (body.block_overrides ?? earlier?.block_overrides ?? {}) as BlockOverrides;
   await requireValidOverrides(deps, definition, 'block_overrides', overrides);
   const valid = listToolSteps(definition);
@@ -126,9 +123,7 @@ async function findPaused(
   executionId: string,
 ): Promise<RunRow | undefined> {
   const { flowId, version } = ctx.state.flow;
-  const run = UUID.test(executionId)
-    ? await throughOutage(() => findRun(db, flowId, executionId))
-    : undefined;
+  const run = UUID.test(executionId) ? await findRun(db, flowId, executionId) : undefined;
   const pinned = ctx.params.version !== undefined;
   return run?.mode === 'execute' && (!pinned || run.version === version) ? run : undefined;
 }

@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import { findRun, getRunInput, type RunRow } from '../db/runs.ts';
 import type { Continuation, StoredRunInput } from '../db/schema.ts';
-import { throughOutage } from '../db/through-outage.ts';
 import type { FlowDefinition, Json } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { BlockOverrides } from '../flow/overrides.ts';
@@ -194,9 +193,7 @@ async function inputOf(
       parameters: parameters as { [key: string]: Json },
       ...(maxCredits !== undefined && { max_credits: maxCredits }),
     };
-  const { block_overrides, tools, tool_choice, ...kept } = await throughOutage(() =>
-    getRunInput(db, session.execution_id),
-  );
+  const { block_overrides, tools, tool_choice, ...kept } = await getRunInput(db, session.execution_id);
   return stepIndex === 0 && message !== undefined && body.toolCallMessages === undefined
     ? { ...kept, message }
     : kept;
@@ -204,9 +201,7 @@ async function inputOf(
 
 /** Throws RUN_NOT_FOUND, or CONFLICT for a session that was cancelled. */
 async function findSession({ db }: ApiDeps, ctx: ApiContext, executionId: string): Promise<RunRow> {
-  const run = UUID.test(executionId)
-    ? await throughOutage(() => findRun(db, ctx.state.flow.flowId, executionId))
-    : undefined;
+  const run = UUID.test(executionId) ? await findRun(db, ctx.state.flow.flowId, executionId) : undefined;
   if (run?.mode !== 'step')
     throw new ServiceError('RUN_NOT_FOUND', 'This flow has no step-through session with that executionId.');
   if (run.cancel_requested_at)

@@ -1,7 +1,6 @@
 // API keys of a project (spec: "API key format", Roles).
 import type { z } from 'zod';
 import { type ApiKeyRow, listApiKeys } from '../db/api-keys.ts';
-import { throughOutage } from '../db/through-outage.ts';
 import { mintApiKey } from './api-key.ts';
 import { audited } from './audited.ts';
 import { addApiKey, endApiKey } from './audited-writes.ts';
@@ -94,7 +93,7 @@ function createApiKey(deps: ApiDeps): ApiMiddleware {
 
 function listKeys({ db }: ApiDeps): ApiMiddleware {
   return async function listKeys(ctx) {
-    const rows = await throughOutage(() => listApiKeys(db, ctx.state.project.id));
+    const rows = await listApiKeys(db, ctx.state.project.id);
     ctx.body = { apiKeys: rows.map(toApiKey) };
   };
 }

@@ -1,7 +1,6 @@
 // GET /organizations/{org_id}/audit-log: who changed what.
 import { z } from 'zod';
 import { type AuditEntryRow, listAuditEntries } from '../db/audit-entries.ts';
-import { throughOutage } from '../db/through-outage.ts';
 import { authenticateUser } from './authenticate.ts';
 import { authorizeOrganization } from './authorize-organization.ts';
 import type { ApiDeps, ApiMiddleware, Route } from './context.ts';
@@ -57,9 +56,7 @@ function listAuditLog({ db }: ApiDeps): ApiMiddleware {
   return async function listAuditLog(ctx) {
     const { limit, before } = ctx.state.query as z.infer<typeof auditQuery>;
     const { organizationId } = ctx.state.membership;
-    const rows = await throughOutage(() =>
-      listAuditEntries(db, organizationId, { beforeUs: before, limit: limit + 1 }),
-    );
+    const rows = await listAuditEntries(db, organizationId, { beforeUs: before, limit: limit + 1 });
     const { page, end } = toPage(rows, limit, ({ at }) => at);
     ctx.body = { entries: page.map(toAuditEntry), ...end };
   };

@@ -1,7 +1,7 @@
 import { insertAuditEntry, type NewAuditEntry } from '../db/audit-entries.ts';
-import type { Tx } from '../db/connect.ts';
+import { inTransaction, type Tx } from '../db/connect.ts';
 import { lockOrganization } from '../db/organizations.ts';
-import { throughOutage, unlessOutage } from '../db/through-outage.ts';
+import { throughOutage } from '../db/through-outage.ts';
 import type { ApiContext, ApiDeps, ApiState } from './context.ts';
 import type { Principal } from './principal.ts';
 
@@ -15,24 +15,24 @@ type Write<T> = (tx: Tx, record: Recorder) => Promise<T>;
  * only if what its caller was let in by still holds then, which stays so until it is done.
  */
 export function audited<T>(deps: Pick<ApiDeps, 'db'>, ctx: Pick<ApiContext, 'state'>, write: Write<T>) {
-  return unlessOutage(() => inTransaction(deps, ctx, write));
+  return writeAudited(deps, ctx, write);
 }
 
-/** The same through an outage: `write` must come to the same, with one entry, when it is repeated. */
+/** The same through a connection that is lost: `write` must come to the same, with one entry, when it is repeated. */
 export function auditedThroughOutage<T>(
   deps: Pick<ApiDeps, 'db'>,
   ctx: Pick<ApiContext, 'state'>,
   write: Write<T>,
 ) {
-  return throughOutage(() => inTransaction(deps, ctx, write));
+  return throughOutage(() => writeAudited(deps, ctx, write));
 }
 
-function inTransaction<T>(
+function writeAudited<T>(
   { db }: Pick<ApiDeps, 'db'>,
   { state }: Pick<ApiContext, 'state'>,
   write: Write<T>,
 ): Promise<T> {
-  return db.transaction().execute(async (tx) => {
+  return inTransaction(db, async (tx) => {
     if (state.authorizeAgain) {
       await lockOrganization(tx, state.membership.organizationId);
       await state.authorizeAgain(tx);

@@ -2,7 +2,6 @@
 import type { Db } from '../db/connect.ts';
 import { findRole } from '../db/memberships.ts';
 import type { Role } from '../db/schema.ts';
-import { throughOutage } from '../db/through-outage.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { ApiContext, ApiDeps, ApiMiddleware } from './context.ts';
 import { UUID } from './load-run.ts';
@@ -50,7 +49,7 @@ export async function authorizeBy(
   const authorize = async (db: Db) => {
     state.membership = await find(db);
   };
-  await throughOutage(() => authorize(db));
+  await authorize(db);
   state.authorizeAgain = authorize;
 }
 

@@ -1,7 +1,6 @@
 // What callers read of how a run ended or paused (spec: Response 200 of /execute).
 import { listBlockRuns, loadBlockOutput } from '../db/block-runs.ts';
 import { getRunInput } from '../db/runs.ts';
-import { throughOutage } from '../db/through-outage.ts';
 import { composeOutputs } from '../flow/compose-outputs.ts';
 import type { FlowDefinition, Json } from '../flow/definition.ts';
 import { toPlan } from '../flow/plan.ts';
@@ -44,7 +43,7 @@ export async function describePause({ config, db }: ApiDeps, run: EndedRun, paus
   const { executionId, flowVersionId, definition } = run;
   const { step_id, iterations } = pause;
   const [{ output, finishedAt }, accumulatedOutputs] = await Promise.all([
-    throughOutage(() => loadBlockOutput(db, executionId, step_id)),
+    loadBlockOutput(db, executionId, step_id),
     accumulate(
       db,
       run,
@@ -78,8 +77,8 @@ async function accumulate(
 ): Promise<{ [stepId: string]: Json }> {
   const { executionId, definition } = run;
   const [{ continuation }, blocks] = await Promise.all([
-    throughOutage(() => getRunInput(db, executionId)),
-    throughOutage(() => listBlockRuns(db, executionId)),
+    getRunInput(db, executionId),
+    listBlockRuns(db, executionId),
   ]);
   const completed = blocks.filter(({ status }) => status === 'completed').map((block) => block.block_key);
   const steps = toPlan(definition.steps).slice(run.from ?? 0, end);

@@ -1,6 +1,7 @@
 // The only place that turns an error into a status and {detail: {code, message, …}}.
 import type { Middleware } from 'koa';
-import { type ErrorCode, ServiceError } from '../flow/errors.ts';
+import type { ErrorCode } from '../flow/errors.ts';
+import { toServiceError } from './to-service-error.ts';
 
 /** Statuses as in the spec's Errors section. A block's failure is part of a run's answer, never a status of its own. */
 export const STATUS = {
@@ -71,8 +72,8 @@ export const STATUS = {
   CANCELLED: 500,
 } satisfies Record<ErrorCode, number>;
 
-/** Of an identity provider that is away, in seconds. */
-const IDENTITY_PROVIDER_RETRY_AFTER = '5';
+/** Seconds, of whatever is away and does not say itself when to try again. */
+export const RETRY_AFTER = '5';
 
 /** The body of every error. */
 export function errorBody(code: ErrorCode, message: string, extra: Record<string, unknown> = {}) {
@@ -87,21 +88,14 @@ export const handleErrors: Middleware = async (ctx, next) => {
   try {
     await next();
   } catch (error) {
-    const known = error instanceof ServiceError ? error : undefined;
-    if (!known) console.error(`Request ${ctx.state.requestId} ${ctx.method} ${ctx.req.url} failed:`, error);
-    const answer =
-      known ??
-      new ServiceError(
-        'INTERNAL_ERROR',
-        'Something failed inside the service. Nothing is wrong with the request.',
-        {
-          request_id: ctx.state.requestId,
-        },
-      );
+    const answer = toServiceError(error, {
+      requestId: ctx.state.requestId,
+      what: `${ctx.method} ${ctx.req.url}`,
+      changes: ctx.method !== 'GET',
+    });
     ctx.status = STATUS[answer.code];
     if (ctx.status === 401 && !ctx.response.get('WWW-Authenticate')) ctx.set('WWW-Authenticate', 'Bearer');
-    if (answer.code === 'IDENTITY_PROVIDER_UNAVAILABLE')
-      ctx.set('Retry-After', IDENTITY_PROVIDER_RETRY_AFTER);
+    if (ctx.status === 503 && !ctx.response.get('Retry-After')) ctx.set('Retry-After', RETRY_AFTER);
     // What is left of a body that was refused is not read.
     if (ctx.status === 413) ctx.set('Connection', 'close');
     ctx.body = errorBody(answer.code, answer.message, { ...ctx.state.accepted, ...answer.extra });

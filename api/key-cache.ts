@@ -3,7 +3,6 @@ import { LRUCache } from 'lru-cache';
 import { type FoundApiKey, findApiKey, touchApiKey } from '../db/api-keys.ts';
 import type { Db } from '../db/connect.ts';
 import { listen } from '../db/listen.ts';
-import { throughOutage } from '../db/through-outage.ts';
 
 const KEEP_MS = 10_000;
 const USE_NOTED_MS = 60_000;
@@ -30,7 +29,7 @@ export function createKeyCache(db: Db, databaseUrl: string): KeyCache {
     async find(keyId) {
       const cached = cache.get(keyId);
       if (cached) return cached;
-      const key = await throughOutage(() => findApiKey(db, keyId));
+      const key = await findApiKey(db, keyId);
       if (key) cache.set(keyId, key);
       return key;
     },

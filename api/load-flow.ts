@@ -1,6 +1,5 @@
 import { definitionsOf } from '../db/definitions.ts';
 import { findFlowForRun } from '../db/find-flow-for-run.ts';
-import { throughOutage } from '../db/through-outage.ts';
 import { findShapeProblems } from '../flow/check-shape.ts';
 import { DRAFT_VERSION, type FlowDefinition } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
@@ -35,23 +34,21 @@ export function loadFlow({ db }: ApiDeps): ApiMiddleware {
     const { org = '', project = '', flow = '', version } = ctx.params as FlowPath;
     const asked = version === undefined ? 'production' : parseVersion(version);
     const found = [org, project, flow].every((slug) => SLUG_PATTERN.test(slug))
-      ? await throughOutage(() =>
-          findFlowForRun(db, {
-            organization: org,
-            project,
-            flow,
-            within:
-              principal.kind === 'key' ? { projectId: principal.projectId } : { userId: principal.userId },
-            version: asked,
-          }),
-        )
+      ? await findFlowForRun(db, {
+          organization: org,
+          project,
+          flow,
+          within:
+            principal.kind === 'key' ? { projectId: principal.projectId } : { userId: principal.userId },
+          version: asked,
+        })
       : undefined;
     if (!found)
       throw new ServiceError(
         'FLOW_NOT_FOUND',
         'There is no such flow for this caller, or the version asked for is not published.',
       );
-    const definition = await throughOutage(() => definitionsOf(db).get(found.flowVersionId));
+    const definition = await definitionsOf(db).get(found.flowVersionId);
     const problems = findShapeProblems(definition);
     if (problems.length > 0)
       throw invalidTree(problems.map(({ path, message }) => ({ path: formatPath(path), message })));

@@ -1,5 +1,4 @@
 import { findRun } from '../db/runs.ts';
-import { throughOutage } from '../db/through-outage.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { ApiDeps, ApiMiddleware } from './context.ts';
 
@@ -9,9 +8,7 @@ export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export function loadRun({ db }: ApiDeps): ApiMiddleware {
   return async function loadRun(ctx, next) {
     const { executionId = '' } = ctx.params;
-    const run = UUID.test(executionId)
-      ? await throughOutage(() => findRun(db, ctx.state.flow.flowId, executionId))
-      : undefined;
+    const run = UUID.test(executionId) ? await findRun(db, ctx.state.flow.flowId, executionId) : undefined;
     if (!run) throw new ServiceError('RUN_NOT_FOUND', 'This flow has no run with that executionId.');
     ctx.state.run = run;
     await next();

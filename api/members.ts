@@ -3,7 +3,6 @@ import type { z } from 'zod';
 import type { Tx } from '../db/connect.ts';
 import { deleteMember, listMembers, lockMember, type MemberRow, updateRole } from '../db/memberships.ts';
 import type { Role } from '../db/schema.ts';
-import { throughOutage } from '../db/through-outage.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { audited } from './audited.ts';
 import { addMember } from './audited-writes.ts';
@@ -126,9 +125,7 @@ function listPage({ db }: ApiDeps): ApiMiddleware {
   return async function listPage(ctx) {
     const { limit, cursor } = ctx.state.query as PageQuery;
     const { organizationId } = ctx.state.membership;
-    const rows = await throughOutage(() =>
-      listMembers(db, organizationId, { after: cursor, limit: limit + 1 }),
-    );
+    const rows = await listMembers(db, organizationId, { after: cursor, limit: limit + 1 });
     const { page, end } = toPage(rows, limit, (row) => row.user_id);
     ctx.body = { members: page.map(toMember), ...end };
   };

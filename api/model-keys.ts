@@ -2,7 +2,6 @@
 import type { z } from 'zod';
 import { createEncryption } from '../db/encrypt.ts';
 import { deleteModelKey, listModelKeys, type ModelKeyRow, setModelKey } from '../db/model-keys.ts';
-import { throughOutage } from '../db/through-outage.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { audited } from './audited.ts';
 import { authenticateUser } from './authenticate.ts';
@@ -76,14 +75,14 @@ export function modelKeyRoutes(deps: ApiDeps): Route[] {
 
 function listKeys({ db }: ApiDeps): ApiMiddleware {
   return async function listKeys(ctx) {
-    const rows = await throughOutage(() => listModelKeys(db, ctx.state.membership.organizationId));
+    const rows = await listModelKeys(db, ctx.state.membership.organizationId);
     ctx.body = { modelKeys: rows.map(toModelKey) };
   };
 }
 
 function getKey({ db }: ApiDeps): ApiMiddleware {
   return async function getKey(ctx) {
-    const rows = await throughOutage(() => listModelKeys(db, ctx.state.membership.organizationId));
+    const rows = await listModelKeys(db, ctx.state.membership.organizationId);
     const row = rows.find(({ provider }) => provider === ctx.params.provider);
     if (!row) throw noKey();
     ctx.body = toModelKey(row);

@@ -8,6 +8,7 @@ import type {
 import type { ErrorCode } from '../flow/errors.ts';
 import { errorBody } from './errors.ts';
 import { errorResponse, idempotentReplayed, rateLimitHeaders, retryAfter } from './requests.ts';
+import { DATABASE_UNAVAILABLE, INTERNAL_ERROR as INTERNAL_ERROR_MESSAGE } from './to-service-error.ts';
 import { IDENTITY_PROVIDER_UNAVAILABLE } from './verify-token.ts';
 
 /** The path of a flow, which its endpoints begin with. */
@@ -79,12 +80,11 @@ export const INVALID_TREE = {
   message: "The published flow can't be run: steps[0].body: The body of a loop needs at least one step.",
   problems: [{ path: 'steps[0].body', message: 'The body of a loop needs at least one step.' }],
 };
-export const DATABASE_UNAVAILABLE = 'The database does not answer: try again later.';
 export const FLOW_NOT_FOUND =
   'There is no such flow for this caller, or the version asked for is not published.';
 
 export const INTERNAL_ERROR = {
-  message: 'Something failed inside the service. Nothing is wrong with the request.',
+  message: INTERNAL_ERROR_MESSAGE,
   request_id: '1d9cbb4e-9d6c-4e3b-b1c8-5d3a4f2e7f10',
 };
 
@@ -110,6 +110,7 @@ export const ERRORS: ZodOpenApiResponsesObject = {
   503: refusal(
     'Try again later. With `detail.executionId`, the run may have been accepted: ask for it first.',
     { DATABASE_UNAVAILABLE, IDENTITY_PROVIDER_UNAVAILABLE },
+    { 'Retry-After': retryAfter },
   ),
 };
 

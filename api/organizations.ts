@@ -4,7 +4,6 @@ import { insertMember } from '../db/memberships.ts';
 import { findOrganizationOf, listOrganizationsOf, type OrganizationOfUser } from '../db/of-user.ts';
 import { deleteOrganization, updateOrganization } from '../db/organizations.ts';
 import { deleteProjects } from '../db/projects.ts';
-import { throughOutage } from '../db/through-outage.ts';
 import { SLUG_PATTERN } from '../flow/limits.ts';
 import { audited } from './audited.ts';
 import { addOrganization } from './audited-writes.ts';
@@ -147,9 +146,7 @@ function createOrganization(deps: ApiDeps): ApiMiddleware {
 function listOrganizations({ db }: ApiDeps): ApiMiddleware {
   return async function listOrganizations(ctx) {
     const { limit, cursor } = ctx.state.query as PageQuery;
-    const rows = await throughOutage(() =>
-      listOrganizationsOf(db, ctx.state.user.userId, { after: cursor, limit: limit + 1 }),
-    );
+    const rows = await listOrganizationsOf(db, ctx.state.user.userId, { after: cursor, limit: limit + 1 });
     const { page, end } = toPage(rows, limit, ({ slug }) => slug);
     ctx.body = { organizations: page.map(toOrganization), ...end };
   };
@@ -159,7 +156,7 @@ function getOrganizationBySlug({ db }: ApiDeps): ApiMiddleware {
   return async function getOrganizationBySlug(ctx) {
     const { slug = '' } = ctx.params;
     const row = SLUG_PATTERN.test(slug)
-      ? await throughOutage(() => findOrganizationOf(db, ctx.state.user.userId, { slug }))
+      ? await findOrganizationOf(db, ctx.state.user.userId, { slug })
       : undefined;
     if (!row) throw organizationNotFound();
     ctx.body = toOrganization(row);
@@ -169,7 +166,7 @@ function getOrganizationBySlug({ db }: ApiDeps): ApiMiddleware {
 function getOrganization({ db }: ApiDeps): ApiMiddleware {
   return async function getOrganization(ctx) {
     const id = ctx.state.membership.organizationId;
-    const row = await throughOutage(() => findOrganizationOf(db, ctx.state.user.userId, { id }));
+    const row = await findOrganizationOf(db, ctx.state.user.userId, { id });
     if (!row) throw organizationNotFound();
     ctx.body = toOrganization(row);
   };

@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { findOrganizationOf, listProjectsBySlug, listProjectsOf } from '../db/of-user.ts';
 import { deleteProjects, type ProjectRow, updateProject } from '../db/projects.ts';
-import { throughOutage } from '../db/through-outage.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { SLUG_PATTERN } from '../flow/limits.ts';
 import { audited } from './audited.ts';
@@ -170,7 +169,7 @@ function listProjects({ db }: ApiDeps): ApiMiddleware {
   return async function listProjects(ctx) {
     const { limit, cursor, organization_id } = ctx.state.query as z.infer<typeof listQuery>;
     const page = { after: cursor, limit: limit + 1, organizationId: organization_id };
-    const rows = await throughOutage(() => listProjectsOf(db, ctx.state.user.userId, page));
+    const rows = await listProjectsOf(db, ctx.state.user.userId, page);
     const { page: shown, end } = toPage(rows, limit, (row) => `${row.organization_slug}/${row.slug}`);
     ctx.body = { projects: shown.map(toProject), ...end };
   };
@@ -181,9 +180,7 @@ function getProjectBySlug({ db }: ApiDeps): ApiMiddleware {
     const { slug = '' } = ctx.params;
     const { organization_id } = ctx.state.query as z.infer<typeof bySlugQuery>;
     const rows = SLUG_PATTERN.test(slug)
-      ? await throughOutage(() =>
-          listProjectsBySlug(db, ctx.state.user.userId, slug, organization_id, SAME_SLUG_MAX),
-        )
+      ? await listProjectsBySlug(db, ctx.state.user.userId, slug, organization_id, SAME_SLUG_MAX)
       : [];
     const [project, ...others] = rows;
     if (!project) throw projectNotFound();

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { listBlockRuns } from '../db/block-runs.ts';
 import type { Db } from '../db/connect.ts';
 import { MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
-import { throughOutage } from '../db/through-outage.ts';
 import { toBlockRun } from './to-block-run.ts';
 
 const count = z.int().min(0);
@@ -40,7 +39,7 @@ export const receipt = {
 
 /** What a run has cost, in credits, and each of its block executions; up to the call `until`, where given. */
 export async function readReceipt(db: Db, executionId: string, until?: string) {
-  return toReceipt(await throughOutage(() => listBlockRuns(db, executionId, until)));
+  return toReceipt(await listBlockRuns(db, executionId, until));
 }
 
 /** What these block executions have cost, in credits, and each of them. */

@@ -5,7 +5,6 @@ import { ATTACHMENT_REFUSALS, CAPABILITY_REGISTRY_UNAVAILABLE } from './attachme
 import {
   BAD_REQUEST,
   BODY_REFUSALS,
-  DATABASE_UNAVAILABLE,
   ERRORS,
   type ErrorExample,
   FLOW_NOT_FOUND,
@@ -15,6 +14,7 @@ import {
   refusal,
 } from './operations.ts';
 import { retryAfter } from './requests.ts';
+import { DATABASE_UNAVAILABLE } from './to-service-error.ts';
 import { IDENTITY_PROVIDER_UNAVAILABLE } from './verify-token.ts';
 
 type Codes = { [code in ErrorCode]?: ErrorExample };

@@ -1,7 +1,6 @@
 // The events of one /step call, made from what is recorded of it, so that they are the same whenever they are asked for.
 import { setTimeout } from 'node:timers/promises';
 import { listBlockRuns } from '../db/block-runs.ts';
-import { throughOutage } from '../db/through-outage.ts';
 import { composeOutputs } from '../flow/compose-outputs.ts';
 import { listBlocks, toPlan } from '../flow/plan.ts';
 import type { RunOutcome } from '../flow/run.ts';
@@ -53,7 +52,7 @@ export async function* stepEvents(
     for (;;) {
       // What had ended before it was looked at is all recorded.
       const over = outcome;
-      blocks = await throughOutage(() => listBlockRuns(deps.db, run.executionId));
+      blocks = await listBlockRuns(deps.db, run.executionId);
       const completed = new Set(
         blocks.filter(({ status }) => status === 'completed').map((block) => block.block_key),
       );

@@ -5,7 +5,6 @@ import { loadStored } from '../db/block-runs.ts';
 import type { Db } from '../db/connect.ts';
 import type { LocalRuns } from '../db/local-runs.ts';
 import { findOutcome } from '../db/runs.ts';
-import { throughOutage } from '../db/through-outage.ts';
 import type { Json } from '../flow/definition.ts';
 import { type RunOutcome, workflowIdOf } from '../flow/run.ts';
 import { isPause } from '../flow/tool-calls.ts';
@@ -92,5 +91,5 @@ export function readResult(db: Db, executionId: string, result: Value): Promise<
 
 /** Reads what the values of a run refer to. */
 export function readStored(db: Db, executionId: string): (ref: string) => Promise<Json> {
-  return (ref) => throughOutage(() => loadStored(db, executionId, ref));
+  return (ref) => loadStored(db, executionId, ref);
 }

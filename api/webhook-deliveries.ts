@@ -1,7 +1,6 @@
 // GET …/webhooks/deliveries (spec: Webhook administration) and GET …/webhooks/deliveries/{deliveryId}
 import { z } from 'zod';
 import { type DeliveryPlace, findDelivery, listAttempts, listDeliveries } from '../db/deliveries.ts';
-import { throughOutage } from '../db/through-outage.ts';
 import { authenticate } from './authenticate.ts';
 import { authorizeOrganization } from './authorize-organization.ts';
 import type { ApiDeps, ApiMiddleware, Route } from './context.ts';
@@ -80,7 +79,7 @@ function listPage({ db }: ApiDeps): ApiMiddleware {
   return async function listPage(ctx) {
     const { limit, before } = ctx.state.query as z.infer<typeof deliveriesQuery>;
     const organizationId = ctx.state.membership.organizationId;
-    const rows = await throughOutage(() => listDeliveries(db, { organizationId, before, limit: limit + 1 }));
+    const rows = await listDeliveries(db, { organizationId, before, limit: limit + 1 });
     const page = rows.slice(0, limit);
     const last = page.at(-1);
     const hasMore = rows.length > limit;
@@ -96,10 +95,10 @@ function getOne({ db }: ApiDeps): ApiMiddleware {
   return async function getOne(ctx) {
     const { deliveryId = '' } = ctx.params;
     const delivery = UUID.test(deliveryId)
-      ? await throughOutage(() => findDelivery(db, ctx.state.membership.organizationId, deliveryId))
+      ? await findDelivery(db, ctx.state.membership.organizationId, deliveryId)
       : undefined;
     if (!delivery) throw deliveryNotFound();
-    const attempts = await throughOutage(() => listAttempts(db, delivery.id));
+    const attempts = await listAttempts(db, delivery.id);
     ctx.body = {
       ...toDelivery(delivery),
       executionId: delivery.execution_id,

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import { findDelivery } from '../db/deliveries.ts';
 import { insertTestDelivery, redeliver, redeliverMany } from '../db/open-deliveries.ts';
-import { throughOutage } from '../db/through-outage.ts';
 import type { DeliveryCall, DeliveryPayload, WebhookEvent } from '../flow/delivery.ts';
 import { audited, auditedThroughOutage } from './audited.ts';
 import { authenticate } from './authenticate.ts';
@@ -162,7 +161,7 @@ function samplePayload(event: WebhookEvent, organizationId: string): DeliveryPay
 
 async function startAndAnswer(deps: ApiDeps, ctx: ApiContext, call: DeliveryCall): Promise<void> {
   await startDeliverySoon(deps, call);
-  const row = await throughOutage(() => findDelivery(deps.db, call.organizationId, call.deliveryId));
+  const row = await findDelivery(deps.db, call.organizationId, call.deliveryId);
   ctx.status = 202;
   ctx.body = row && toDelivery(row);
 }

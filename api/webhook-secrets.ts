@@ -1,6 +1,5 @@
 // GET …/webhooks/secret and POST …/webhooks/secret/rotate (spec: Webhook administration)
 import { createEncryption } from '../db/encrypt.ts';
-import { throughOutage } from '../db/through-outage.ts';
 import { findSigningSecret, mintSigningSecret, rotateSigningSecret } from '../db/webhook-secrets.ts';
 import { auditedThroughOutage } from './audited.ts';
 import { ensureSigningSecret } from './audited-writes.ts';
@@ -67,7 +66,7 @@ function getSecret(deps: ApiDeps): ApiMiddleware {
   return async function getSecret(ctx) {
     const { organizationId } = ctx.state.membership;
     const secret =
-      (await throughOutage(() => findSigningSecret(deps.db, encryption, organizationId))) ??
+      (await findSigningSecret(deps.db, encryption, organizationId)) ??
       (await auditedThroughOutage(deps, ctx, (tx, record) =>
         ensureSigningSecret(tx, record, { encryption, organizationId }),
       ));

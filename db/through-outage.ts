@@ -1,51 +1,23 @@
-// What a caller gets when the database is away: a short wait, then a 503 that says so.
 import { setTimeout } from 'node:timers/promises';
-import pg from 'pg';
-import { ServiceError } from '../flow/errors.ts';
-import { hasTimedOut } from './connect.ts';
+import { isConflict } from './conflict.ts';
+import { ConnectionFailed } from './connection-failed.ts';
 
-/** Together longer than a restart of PostgreSQL takes. */
-const DELAYS_MS = [50, 200, 500, 1_000, 2_000];
-/** Connection exceptions, serialization and deadlock, insufficient resources, operator intervention. */
-const TRANSIENT_SQLSTATE = /^(08|40|53|57)/;
+const DELAYS_MS = [50, 200, 500];
 
 /**
- * Does `work` again when its connection was lost or refused; throws DATABASE_UNAVAILABLE when that does not help. An
- * attempt that failed may have been committed: `work` must come to the same when it is repeated.
+ * Does an idempotent write again when its connection was lost under it: it may have been carried out, and must come to
+ * the same when it is repeated. It does not wait for a database that is away: that was done for the connection already.
+ * Only for what nothing else repeats.
  */
-export async function throughOutage<T>(work: () => Promise<T>): Promise<T> {
-  for (const delay of [...DELAYS_MS, undefined]) {
+export async function throughOutage<T>(write: () => Promise<T>): Promise<T> {
+  for (const delay of DELAYS_MS) {
     try {
-      return await work();
+      return await write();
     } catch (error) {
-      if (!isTransient(error)) throw error;
-      // Asking a silent database again would wait as long.
-      if (delay === undefined || hasTimedOut(error)) break;
+      const wasLost = error instanceof ConnectionFailed && error.failure === 'lost';
+      if (!wasLost && !isConflict(error)) throw error;
       await setTimeout(delay);
     }
   }
-  throw new ServiceError(
-    'DATABASE_UNAVAILABLE',
-    'The database does not answer: try again later. Where an executionId is given, ask for that run first.',
-  );
-}
-
-/** Does what cannot be repeated: once. Throws DATABASE_UNAVAILABLE when the connection was lost or refused. */
-export async function unlessOutage<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!isTransient(error)) throw error;
-    throw new ServiceError(
-      'DATABASE_UNAVAILABLE',
-      'The database does not answer. The change may have been made: look before you try again.',
-    );
-  }
-}
-
-/** `pg` reports a lost connection as a plain Error, the system's errors as one with a `syscall` or several of those. */
-function isTransient(error: unknown): boolean {
-  if (error instanceof pg.DatabaseError) return TRANSIENT_SQLSTATE.test(error.code ?? '');
-  if (error instanceof AggregateError) return error.errors.some(isTransient);
-  return error instanceof Error && (error.constructor === Error || 'syscall' in error);
+  return write();
 }

@@ -1,10 +1,10 @@
 // The tools as an MCP server of one request.
 import { type CallToolResult, McpServer, type ScopeChallengeHandler } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { throughOutage, unlessOutage } from '../../db/through-outage.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { validationError } from '../json-body.ts';
 import { MCP_SCOPES, type McpScope } from '../scopes.ts';
+import { toServiceError } from '../to-service-error.ts';
 import type { McpTool, ToolCall } from './tool.ts';
 import { MCP_TOOLS } from './tools.ts';
 
@@ -57,8 +57,7 @@ async function answerCall(tool: McpTool, call: ToolCall, input: unknown): Promis
   try {
     const parsed = tool.input.safeParse(input ?? {}, { reportInput: false, error: sayHowToMend });
     if (!parsed.success) throw wrongInput(parsed.error, tool);
-    const guard = tool.hints.readOnlyHint ? throughOutage : unlessOutage;
-    const output = await guard(() => tool.run(call, parsed.data));
+    const output = await tool.run(call, parsed.data);
     return { content: [{ type: 'text', text: JSON.stringify(output) }], structuredContent: output };
   } catch (error) {
     return { content: [{ type: 'text', text: describe(error, tool, call) }], isError: true };
@@ -82,9 +81,10 @@ function wrongInput(error: z.ZodError, { name }: McpTool): ServiceError {
 }
 
 function describe(error: unknown, tool: McpTool, { requestId }: ToolCall): string {
-  if (error instanceof ServiceError) return `${error.code}: ${error.message}`;
-  console.error(`Request ${requestId}: the tool ${tool.name} failed:`, error);
-  return `INTERNAL_ERROR: Something failed inside the service. Nothing is wrong with the call. Operators find it as request ${requestId}.`;
+  const what = `(tool ${tool.name})`;
+  const { code, message } = toServiceError(error, { requestId, what, changes: !tool.hints.readOnlyHint });
+  const reference = code === 'INTERNAL_ERROR' ? ` Operators find it as request ${requestId}.` : '';
+  return `${code}: ${message}${reference}`;
 }
 
 /** A schema that the SDK lists, but does not validate with. */

@@ -1,6 +1,7 @@
 // create_flow and get_flow
 import { z } from 'zod';
 import { insertAuditEntry } from '../../db/audit-entries.ts';
+import { inTransaction } from '../../db/connect.ts';
 import { findVersionById, insertFlow, listVersions } from '../../db/flows.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { nameSchema, slugSchema } from '../flow-schema.ts';
@@ -29,7 +30,7 @@ const createFlow = defineTool({
   }),
   output: z.strictObject({ flow_id: z.string(), slug: z.string(), name: z.string() }),
   async run(call, { project_id, name, slug }) {
-    const { id } = await call.deps.db.transaction().execute(async (tx) => {
+    const { id } = await inTransaction(call.deps.db, async (tx) => {
       const project = await lockProject(tx, call, project_id);
       const flow = await insertFlow(tx, { projectId: project.id, name, slug });
       await insertAuditEntry(tx, {

@@ -1,7 +1,7 @@
 // Writes of flows by tools: one at a time per flow, by members of any role, each with its entry in the audit log.
 import { z } from 'zod';
 import { insertAuditEntry } from '../../db/audit-entries.ts';
-import type { Tx } from '../../db/connect.ts';
+import { inTransaction, type Tx } from '../../db/connect.ts';
 import { type FlowDesign, findFlowDesign, lockFlowDesign } from '../../db/flow-designs.ts';
 import { updateDraft } from '../../db/flows.ts';
 import { findTreeProblems } from '../../flow/check-tree.ts';
@@ -32,7 +32,7 @@ export function writeFlow<T extends { details: Details }>(
   { flowId, action }: Write,
   work: (tx: Tx, flow: FlowDesign) => Promise<T>,
 ): Promise<T> {
-  return deps.db.transaction().execute(async (tx) => {
+  return inTransaction(deps.db, async (tx) => {
     const flow = (await lockFlowDesign(tx, user.userId, flowId)) ?? unknownFlow(flowId);
     const done = await work(tx, flow);
     await insertAuditEntry(tx, {

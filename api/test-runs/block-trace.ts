@@ -9,7 +9,6 @@ import { definitionsOf } from '../../db/definitions.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../db/ledger.ts';
 import { getRunInput, type RunRow } from '../../db/runs.ts';
 import type { StoredRunInput } from '../../db/schema.ts';
-import { throughOutage } from '../../db/through-outage.ts';
 import type { Block, Json } from '../../flow/definition.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import { resolveValue } from '../../flow/value.ts';
@@ -54,7 +53,7 @@ export async function traceBlocks(
   const half = EXECUTIONS_MAX / 2;
   const shown = rows.length > EXECUTIONS_MAX ? [...rows.slice(0, half), ...rows.slice(-half)] : rows;
   const share = shareOf(shown.length * VALUES_EACH, maxChars);
-  const definition = await throughOutage(() => definitionsOf(deps.db).get(run.flow_version_id));
+  const definition = await definitionsOf(deps.db).get(run.flow_version_id);
   const blocks = new Map(listBlocks(definition).map((block) => [block.step_id, block]));
   const stored = createStore(deps.db);
   const traced: BlockTrace[] = [];
@@ -74,14 +73,14 @@ function createStore(db: Db): Store {
   const outputs = new LRUCache<string, { json: Json }>({ max: KEPT_MAX });
   return {
     async input(executionId) {
-      const input = inputs.get(executionId) ?? (await throughOutage(() => getRunInput(db, executionId)));
+      const input = inputs.get(executionId) ?? (await getRunInput(db, executionId));
       inputs.set(executionId, input);
       return input;
     },
     async output(executionId, ref) {
       const key = `${executionId}/${ref}`;
       const kept = outputs.get(key) ?? {
-        json: await throughOutage(() => loadStored(db, executionId, ref)),
+        json: await loadStored(db, executionId, ref),
       };
       outputs.set(key, kept);
       return kept.json;
@@ -96,7 +95,7 @@ async function traceBlock(
   block: Block | undefined,
   maxChars: number,
 ): Promise<BlockTrace> {
-  const values = await throughOutage(() => loadBlockValues(deps.db, row, maxChars));
+  const values = await loadBlockValues(deps.db, row, maxChars);
   const input = await resolveValue(values.input, (ref) => store.output(row.execution_id, ref));
   const sent = block && (await readSent(deps, store, row, block, input));
   return {

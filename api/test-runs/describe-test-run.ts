@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { loadStored } from '../../db/block-runs.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../db/ledger.ts';
 import { listTestResults, type TestResultRow } from '../../db/test-results.ts';
-import { throughOutage } from '../../db/through-outage.ts';
 import { resolveValue } from '../../flow/value.ts';
 import type { ApiDeps } from '../context.ts';
 import { parsedJson } from '../flow-schema.ts';
@@ -49,7 +48,7 @@ export type TestRun = z.input<typeof testRun>;
 
 /** A test run as it stands. */
 export async function describeTestRun({ db }: ApiDeps, testRunId: string, flowId: string): Promise<TestRun> {
-  const { status, rows } = await throughOutage(() => listTestResults(db, testRunId));
+  const { status, rows } = await listTestResults(db, testRunId);
   const only = rows.length === 1 ? rows[0] : undefined;
   const answer = only?.result && {
     answer: cutJson(

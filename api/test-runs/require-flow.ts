@@ -1,7 +1,6 @@
 import type { Tx } from '../../db/connect.ts';
 import { findVisibleFlow, lockVisibleFlow, type VisibleFlow } from '../../db/find-visible-flow.ts';
 import type { Reach } from '../../db/reach.ts';
-import { throughOutage } from '../../db/through-outage.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { ApiDeps } from '../context.ts';
 
@@ -12,7 +11,7 @@ export async function requireFlow(
   reach: Reach,
   what = 'flow',
 ): Promise<VisibleFlow> {
-  const flow = flowId && (await throughOutage(() => findVisibleFlow(db, flowId, reach)));
+  const flow = flowId && (await findVisibleFlow(db, flowId, reach));
   if (!flow) throw noSuch(what);
   return flow;
 }

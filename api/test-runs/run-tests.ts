@@ -29,7 +29,7 @@ export async function runTestCase(
   testCaseId: string,
   options: Options = {},
 ): Promise<TestRun> {
-  const testCase = await throughOutage(() => findTestCase(deps.db, testCaseId));
+  const testCase = await findTestCase(deps.db, testCaseId);
   const flow = await requireFlow(deps, testCase?.flow_id, reach, 'test case');
   return runTests(deps, reach, flow, [testCase as TestCaseRow], options);
 }
@@ -42,7 +42,7 @@ export async function runAllTests(
   options: Options = {},
 ): Promise<TestRun> {
   const flow = await requireFlow(deps, flowId, reach);
-  const testCases = await throughOutage(() => listTestCases(deps.db, flowId));
+  const testCases = await listTestCases(deps.db, flowId);
   if (testCases.length === 0)
     throw new ServiceError('CONFLICT', 'The flow has no test cases: make one with create_test_case first.');
   return runTests(deps, reach, flow, testCases, options);

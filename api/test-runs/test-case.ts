@@ -1,6 +1,6 @@
 // Test cases of a flow: created, replaced and deleted.
 import { z } from 'zod';
-import type { Db, Tx } from '../../db/connect.ts';
+import { type Db, inTransaction, type Tx } from '../../db/connect.ts';
 import type { Reach } from '../../db/reach.ts';
 import {
   deleteTestCase as deleteRow,
@@ -8,7 +8,6 @@ import {
   listTestCases,
   saveTestCase,
 } from '../../db/test-cases.ts';
-import { throughOutage } from '../../db/through-outage.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { TestInput } from '../../flow/test-case.ts';
 import { requireParameterNames } from '../accept-run.ts';
@@ -79,7 +78,7 @@ export async function createTestCase(
       'VALIDATION_ERROR',
       `A test case has at most ${CASE_MAX_CHARS} characters of JSON, input and expectation together.`,
     );
-  return deps.db.transaction().execute(async (tx) => {
+  return inTransaction(deps.db, async (tx) => {
     await lockFlow(tx, flow_id, reach);
     const { id, created } = await saveTestCase(tx, {
       flowId: flow_id,
@@ -100,9 +99,9 @@ export async function deleteTestCase(
   testCaseId: string,
   audit: Audit,
 ): Promise<void> {
-  const testCase = await throughOutage(() => findTestCase(deps.db, testCaseId));
+  const testCase = await findTestCase(deps.db, testCaseId);
   if (!testCase) throw noSuch('test case');
-  await deps.db.transaction().execute(async (tx) => {
+  await inTransaction(deps.db, async (tx) => {
     const { organizationId, flowId } = await lockFlow(tx, testCase.flow_id, reach, 'test case');
     if (!(await deleteRow(tx, testCaseId))) throw noSuch('test case');
     const details = { flow_id: flowId };

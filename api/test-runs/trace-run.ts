@@ -7,7 +7,6 @@ import type { Reach } from '../../db/reach.ts';
 import { findFlowOfRun, findRun, getRunInput, type RunRow } from '../../db/runs.ts';
 import { RUN_MODES, RUN_STATUSES } from '../../db/schema.ts';
 import { findTestOfRun, findTestRun } from '../../db/test-results.ts';
-import { throughOutage } from '../../db/through-outage.ts';
 import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { listBlocks } from '../../flow/plan.ts';
@@ -82,15 +81,17 @@ export async function traceRun(
   reach: Reach,
   { flow_run_id: id }: z.output<typeof runTraceInput>,
 ): Promise<z.input<typeof runTrace>> {
-  const testRunRow = await throughOutage(() => findTestRun(deps.db, id));
+  const testRunRow = await findTestRun(deps.db, id);
   if (testRunRow) {
     const { flowId } = await requireFlow(deps, testRunRow.flow_id, reach, 'run');
     return { test_run: await describeTestRun(deps, id, flowId) };
   }
   const run = await requireRun(deps, reach, id);
-  const [rows, input, test] = await throughOutage(() =>
-    Promise.all([listBlockTraces(deps.db, id), getRunInput(deps.db, id), findTestOfRun(deps.db, id)]),
-  );
+  const [rows, input, test] = await Promise.all([
+    listBlockTraces(deps.db, id),
+    getRunInput(deps.db, id),
+    findTestOfRun(deps.db, id),
+  ]);
   return {
     flow_run: {
       flow_run_id: id,
@@ -130,7 +131,7 @@ export async function traceStep(
   { flow_run_id: id, step_id }: z.output<typeof stepTraceInput>,
 ): Promise<z.input<typeof stepTrace>> {
   const run = await requireRun(deps, reach, id);
-  const definition = await throughOutage(() => definitionsOf(deps.db).get(run.flow_version_id));
+  const definition = await definitionsOf(deps.db).get(run.flow_version_id);
   const steps = [...eachStep(definition)].map(({ step }) => step);
   const step = steps.find((candidate) => candidate.step_id === step_id);
   if (!step)
@@ -139,17 +140,17 @@ export async function traceStep(
       `The flow of this run has no step ${JSON.stringify(step_id.slice(0, 100))}. It has: ${steps.map((known) => known.step_id).join(', ')}.`,
     );
   const stepIds = listBlocks({ steps: [step] }).map((block) => block.step_id);
-  const rows = await throughOutage(() => listBlockTraces(deps.db, id, stepIds));
+  const rows = await listBlockTraces(deps.db, id, stepIds);
   const { blocks: executions, left_out } = await traceBlocks(deps, run, rows, STEP_VALUE_MAX_CHARS);
   return { flow_run_id: id, step_id, executions, left_out };
 }
 
 async function requireRun(deps: ApiDeps, reach: Reach, id: string): Promise<RunRow> {
   const { db } = deps;
-  const ofRun = await throughOutage(() => findFlowOfRun(db, id));
-  const flowId = ofRun ?? (await throughOutage(() => findTestOfRun(db, id)))?.flow_id;
+  const ofRun = await findFlowOfRun(db, id);
+  const flowId = ofRun ?? (await findTestOfRun(db, id))?.flow_id;
   await requireFlow(deps, flowId, reach, 'run');
-  const run = flowId && (await throughOutage(() => findRun(db, flowId, id)));
+  const run = flowId && (await findRun(db, flowId, id));
   if (!run) throw new ServiceError('CONFLICT', 'This run has not begun yet: ask again in a moment.');
   return run;
 }

@@ -8,6 +8,8 @@ export function loseNextCommit(): void {
     const answer = await Reflect.apply(query, this, args);
     if (args[0] !== 'commit') return answer;
     pg.Client.prototype.query = query;
-    throw new Error('Connection terminated unexpectedly');
+    const lost = new Error('Connection terminated unexpectedly');
+    this.emit('error', lost);
+    throw lost;
   } as typeof query;
 }

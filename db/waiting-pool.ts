@@ -1,0 +1,106 @@
+// The one place where a short outage of the database is waited out: a connection that cannot be had, and plain reads.
+import { setTimeout } from 'node:timers/promises';
+import type { PostgresPool, PostgresPoolClient } from 'kysely';
+import type pg from 'pg';
+import { isConflict } from './conflict.ts';
+import { ConnectionFailed, ofConnecting, ofQuery } from './connection-failed.ts';
+import type { Silence } from './silence.ts';
+
+/** Longer than a restart of PostgreSQL takes; with what a request spends beside it, its caller is answered within 5 s. */
+const PATIENCE_MS = 3_500;
+const DELAY_MIN_MS = 50;
+const DELAY_MAX_MS = 500;
+/** How often a statement of its own is repeated that PostgreSQL has undone for the sake of another. */
+const CONFLICTS_MAX = 3;
+
+/**
+ * `pool`, as Kysely takes it. What it rejects with is ConnectionFailed when the database is away. It waits up to 3.5 s
+ * for a connection, and repeats on another one a plain read, or the begin of a transaction, under which one was lost.
+ * Whatever else had begun is never repeated.
+ */
+export function waitingPool(pool: pg.Pool, silence: Silence): PostgresPool {
+  const lost = new WeakSet<pg.ClientBase>();
+  // An idle connection that the server closed is replaced at the next query; without listeners it ends the process.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => {
+    client.on('error', () => lost.add(client));
+    client.on('end', () => lost.add(client));
+  });
+
+  async function take(): Promise<pg.PoolClient> {
+    if (pool.ending) return pool.connect();
+    const taking = pool.connect();
+    let given = false;
+    try {
+      const client = await silence.watch(taking);
+      given = true;
+      return client;
+    } catch (error) {
+      throw error instanceof ConnectionFailed ? error : ofConnecting(error);
+    } finally {
+      // One that comes after its caller has given up goes back.
+      if (!given) taking.then((client) => client.release()).catch(() => undefined);
+    }
+  }
+
+  async function waitToTake(until: number): Promise<pg.PoolClient> {
+    for (let delay = DELAY_MIN_MS; ; delay = Math.min(2 * delay, DELAY_MAX_MS)) {
+      try {
+        return await take();
+      } catch (error) {
+        const passing = error instanceof ConnectionFailed && error.failure === 'unreachable';
+        if (!passing || performance.now() + delay > until) throw error;
+        await setTimeout(delay);
+      }
+    }
+  }
+
+  async function borrow(): Promise<PostgresPoolClient> {
+    let held: pg.PoolClient | undefined = await waitToTake(performance.now() + PATIENCE_MS);
+    let broken: ConnectionFailed | undefined;
+
+    async function ask(sql: string, parameters: readonly unknown[]) {
+      if (broken || !held) throw broken;
+      const client = held;
+      try {
+        return await silence.watch(client.query(sql, [...parameters]));
+      } catch (error) {
+        const failed = error instanceof ConnectionFailed ? error : ofQuery(error, lost.has(client));
+        // Not used again either when it is silent, or its server takes no writes: after a failover there is another.
+        if (failed instanceof ConnectionFailed) broken = failed;
+        throw failed;
+      }
+    }
+
+    function giveBack(): void {
+      held?.release(broken !== undefined);
+      held = undefined;
+    }
+
+    async function query(sql: string, parameters: readonly unknown[] = []) {
+      const inTransaction = held?.getTransactionStatus() !== 'I';
+      const until = performance.now() + PATIENCE_MS;
+      for (let conflicts = 0; ; conflicts += 1) {
+        try {
+          return await ask(sql, parameters);
+        } catch (error) {
+          if (inTransaction) throw error;
+          if (broken?.failure === 'lost' && isRepeatable(sql) && performance.now() < until) {
+            giveBack();
+            held = await waitToTake(until);
+            broken = undefined;
+          } else if (!isConflict(error) || conflicts === CONFLICTS_MAX) throw error;
+        }
+      }
+    }
+
+    return { query: query as unknown as PostgresPoolClient['query'], release: giveBack };
+  }
+
+  return { options: pool.options, connect: borrow, end: () => pool.end() };
+}
+
+/** SELECTs but for those of PostgreSQL's own functions, such as pg_notify; a WITH may write. */
+function isRepeatable(sql: string): boolean {
+  return sql === 'begin' || (/^\s*select\b/i.test(sql) && !/\b(pg_\w+|nextval|setval)\s*\(/i.test(sql));
+}
