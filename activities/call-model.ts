@@ -4,9 +4,11 @@ import type { Provider } from '../config.ts';
 import type { Attachment } from '../flow/attachment.ts';
 import type { Block, Json, JsonSchema } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
+import { TOOL_MESSAGES_MAX_BYTES } from '../flow/limits.ts';
 import type { ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
 import { buildMessages } from '../models/build-messages.ts';
 import type { Registry, TokenUsage } from '../models/registry.ts';
+import { promptMaxChars } from '../models/require-prompt-fits.ts';
 import { estimateUsage } from './estimate-usage.ts';
 import { type ChatAnswer, completeChat } from './model-completion.ts';
 import { readJson } from './model-output.ts';
@@ -56,9 +58,9 @@ export async function callModel(
   const { model = '', outputSchema: schema, processor_config: config = {} } = request.block;
   const { usage, tools = [] } = request;
   usage.model = model;
-  const { json_schema: hasFormat } = deps.registry.capabilities(model);
+  const capabilities = deps.registry.capabilities(model);
   const provider = findProvider(deps.providers, model);
-  const { messages, format } = buildMessages(request, hasFormat);
+  const { messages, format } = buildMessages(request, capabilities.json_schema);
 
   async function ask(choice = request.tool_choice): Promise<ChatAnswer> {
     const asked = {
@@ -78,20 +80,25 @@ export async function callModel(
   const { text, toolCalls } = await ask();
   if (tools.length > 0 && toolCalls.length > 0) {
     const asked = { role: 'assistant', content: text || null, tool_calls: toolCalls };
-    return { output: [...request.conversation, asked] as Json, paused: true };
+    const output = [...request.conversation, asked] as Json;
+    requireCarriable(model, output);
+    return { output, paused: true };
   }
   let output: Json = text;
   if (schema !== undefined) {
     let reading = await readOutput(deps, schema, text);
-    if (reading.problems.length > 0) {
+    // A repair sends the answer back, which may be far longer than the prompt.
+    const fits = charsOf(request.conversation) + text.length <= promptMaxChars(capabilities);
+    if (reading.problems.length > 0 && fits) {
       messages.push({ role: 'assistant', content: text });
       messages.push({ role: 'user', content: repairPrompt(list(reading.problems)) });
       reading = await readOutput(deps, schema, (await ask('none')).text);
     }
     if (reading.problems.length > 0) {
+      const tried = fits ? 'also after one repair' : 'and is too long to be sent back for a repair';
       throw new ServiceError(
         'MODEL_OUTPUT_INVALID',
-        `The answer of ${model} does not match the outputSchema, also after one repair: ${list(reading.problems).join('; ')}.`,
+        `The answer of ${model} does not match the outputSchema, ${tried}: ${list(reading.problems).join('; ')}.`,
         { model, problems: reading.problems },
       );
     }
@@ -110,6 +117,21 @@ function findProvider(providers: Record<string, Provider>, model: string): Provi
     `${model} needs the provider "${prefix}": set ${variable}_API_KEY, or ${variable}_BASE_URL for a server without a key.`,
     { model },
   );
+}
+
+function charsOf(conversation: ToolCallMessage[]): number {
+  return conversation.reduce((sum, { content }) => sum + (content?.length ?? 0), 0);
+}
+
+/** Throws MESSAGES_TOO_LARGE for a conversation that nobody could send back. */
+function requireCarriable(model: string, conversation: Json): void {
+  const bytes = Buffer.byteLength(JSON.stringify(conversation));
+  if (bytes > TOOL_MESSAGES_MAX_BYTES)
+    throw new ServiceError(
+      'MESSAGES_TOO_LARGE',
+      `With the tool calls of ${model} the conversation has ${bytes} bytes; a resume may send at most ${TOOL_MESSAGES_MAX_BYTES}.`,
+      { model },
+    );
 }
 
 /** OpenAI's reasoning models refuse `max_tokens`; other servers may not know its successor. */

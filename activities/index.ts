@@ -15,7 +15,6 @@ import { ServiceError } from '../flow/errors.ts';
 import { meets } from '../flow/interpreter.ts';
 import { CODE_TIMEOUT_DEFAULT_MS } from '../flow/limits.ts';
 import type { BlockCall, RunOutcome } from '../flow/run.ts';
-import { renderTemplate } from '../flow/template.ts';
 import type { JudgeRun } from '../flow/test-case.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
@@ -23,6 +22,7 @@ import type { Validator } from '../json-schema/validator.ts';
 import type { Registry } from '../models/registry.ts';
 import { attempted } from './attempted.ts';
 import { bringOwnKey } from './bring-own-key.ts';
+import { buildPrompt } from './build-prompt.ts';
 import { callModel } from './call-model.ts';
 import { evaluateTest, readJudgement } from './evaluate-test.ts';
 import { createBlockRunner } from './run-block.ts';
@@ -58,7 +58,7 @@ export function createActivities(deps: ActivityDeps) {
             const { own, ...access } = await bringOwnKey(deps, call.executionId, block.model ?? '', signal);
             const values = { message, previousOutput: input, parameters };
             const conversation = asked.conversation ?? [
-              { role: 'user', content: renderTemplate(block.prompt ?? '', values) },
+              { role: 'user', content: buildPrompt(deps.registry, block, values, asked.tools) },
             ];
             const { organizationId } = asked;
             const { executionId, blockKey } = call;

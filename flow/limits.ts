@@ -16,6 +16,8 @@ export const CONDITION_MAX_LENGTH = 1_000;
 /** Blocks one run may execute, loops counted; keeps a history far under the engine's limit. */
 export const BLOCK_RUNS_MAX = 2000;
 export const PROMPT_MAX_BYTES = 256 * 1024;
+/** A prompt with its variables filled in, and all else that one model call sends beside it. */
+export const RENDERED_PROMPT_MAX_CHARS = 4 * 1024 * 1024;
 export const SCHEMA_MAX_BYTES = 64 * 1024;
 export const CODE_TIMEOUT_DEFAULT_MS = 5_000;
 export const CODE_TIMEOUT_MAX_MS = 30_000;

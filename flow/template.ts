@@ -7,17 +7,38 @@ const VARIABLE = /\{\{\s*(message|previous_output|parameters\.([A-Za-z0-9_-]+))\
 /** What looks like a variable; longer texts in braces are no names. */
 const LOOKALIKE = /\{\{[^{}]{1,100}\}\}/g;
 
+/** A template with its variables filled in, before it is built: a short template may make a text of any length. */
+export type Rendering = { length: number; build(): string };
+
 /**
  * Replaces `{{message}}`, `{{previous_output}}` and `{{parameters.<key>}}` in one pass; inserted text is never
  * interpreted again. Strings are inserted as they are, other values as JSON, an absent parameter as nothing.
  */
-export function renderTemplate(template: string, values: TemplateValues): string {
-  return template.replace(VARIABLE, (_whole, variable: string, parameter: string | undefined) => {
-    if (variable === 'message') return values.message;
-    if (variable === 'previous_output') return toText(values.previousOutput);
-    const key = parameter as string;
-    return Object.hasOwn(values.parameters, key) ? toText(values.parameters[key] as Json) : '';
-  });
+export function renderTemplate(template: string, values: TemplateValues): Rendering {
+  const texts = new Map<string, string>();
+  const textOf = (variable: string, parameter: string | undefined): string => {
+    const text = texts.get(variable) ?? toText(insertedValue(values, variable, parameter));
+    texts.set(variable, text);
+    return text;
+  };
+  const pieces: string[] = [];
+  let end = 0;
+  for (const match of template.matchAll(VARIABLE)) {
+    pieces.push(template.slice(end, match.index), textOf(match[1] as string, match[2]));
+    end = match.index + match[0].length;
+  }
+  pieces.push(template.slice(end));
+  return {
+    length: pieces.reduce((sum, piece) => sum + piece.length, 0),
+    build: () => pieces.join(''),
+  };
+}
+
+function insertedValue(values: TemplateValues, variable: string, parameter: string | undefined): Json {
+  if (variable === 'message') return values.message;
+  if (variable === 'previous_output') return values.previousOutput;
+  const key = parameter as string;
+  return Object.hasOwn(values.parameters, key) ? (values.parameters[key] as Json) : '';
 }
 
 /** What looks like a variable and is none, so that `renderTemplate` leaves it as it is; each once. */

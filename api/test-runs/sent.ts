@@ -4,8 +4,9 @@ import type { BlockTraceRow } from '../../db/block-traces.ts';
 import type { StoredRunInput } from '../../db/schema.ts';
 import type { Block, Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { RENDERED_PROMPT_MAX_CHARS } from '../../flow/limits.ts';
 import { applyOverride, overrideOf } from '../../flow/overrides.ts';
-import { renderTemplate } from '../../flow/template.ts';
+import { type Rendering, renderTemplate } from '../../flow/template.ts';
 import { buildMessages } from '../../models/build-messages.ts';
 import type { Registry } from '../../models/registry.ts';
 import { cutJson, cutText } from './cut-json.ts';
@@ -29,7 +30,7 @@ export async function readSent(
   const { model = '', prompt = '' } = block;
   const resume = input.continuation?.resume;
   const conversation = resume?.step_id === step_id ? resume.messages : undefined;
-  const content = renderTemplate(prompt, { message, previousOutput, parameters });
+  const content = showPrompt(renderTemplate(prompt, { message, previousOutput, parameters }));
   const request = { block, conversation: conversation ?? [{ role: 'user' as const, content }], attachments };
   const tools = block.processor_config?.tools_enabled ? input.tools : undefined;
   return {
@@ -37,6 +38,11 @@ export async function readSent(
     messages: buildMessages(request, hasFormat(registry, model)).messages,
     ...(tools && { tools: tools.map((tool) => tool.function.name) }),
   };
+}
+
+/** One that was too long to be sent is not built here either. */
+function showPrompt({ length, build }: Rendering): string {
+  return length > RENDERED_PROMPT_MAX_CHARS ? `[too long to be sent: ${length} characters]` : build();
 }
 
 /** A model that is not known was not asked. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Json } from '../../flow/definition.ts';
 import { findUnknownVariables, renderTemplate, type TemplateValues } from '../../flow/template.ts';
 
 describe('renderTemplate', () => {
@@ -24,7 +25,28 @@ describe('renderTemplate', () => {
     ['inserts replacement patterns as they are', '{{message}}', "$& $1 $' $$", { message: "$& $1 $' $$" }],
   ];
   for (const [rule, template, expected, more] of table)
-    it(rule, () => assert.equal(renderTemplate(template, { ...values, ...more }), expected));
+    it(rule, () => assert.equal(renderTemplate(template, { ...values, ...more }).build(), expected));
+
+  it('knows the length of a text that no process could build', () => {
+    const message = 'x'.repeat(9_000_000);
+    const rendering = renderTemplate('<{{message}}>'.repeat(1_000), { ...values, message });
+    assert.equal(rendering.length, 1_000 * (message.length + 2));
+  });
+
+  it('knows the length before it is built, whatever is inserted', () => {
+    const template = 'a{{message}}b{{previous_output}}{{ parameters.n }}{{parameters.none}}{{unknown}}';
+    const rendering = renderTemplate(template, values);
+    assert.equal(rendering.length, rendering.build().length);
+  });
+
+  it('writes a value as JSON once, however often it is inserted', () => {
+    let written = 0;
+    const previousOutput = { toJSON: () => String(++written) } as unknown as Json;
+    assert.equal(
+      renderTemplate('{{previous_output}}'.repeat(3), { ...values, previousOutput }).build(),
+      '"1"'.repeat(3),
+    );
+  });
 
   it('knows what looks like a variable and is none', () => {
     const template =

@@ -1,0 +1,16 @@
+import type { Block } from '../flow/definition.ts';
+import { renderTemplate, type TemplateValues } from '../flow/template.ts';
+import type { Registry } from '../models/registry.ts';
+import { requirePromptFits } from '../models/require-prompt-fits.ts';
+
+/** The prompt of an llm block with its variables filled in. Throws PROMPT_TOO_LARGE before it is built. */
+export function buildPrompt(
+  registry: Registry,
+  { model = '', prompt = '' }: Block,
+  values: TemplateValues,
+  tools: unknown[] = [],
+): string {
+  const rendering = renderTemplate(prompt, values);
+  requirePromptFits(model, registry.capabilities(model), rendering.length, { tools: tools.length > 0 });
+  return rendering.build();
+}

@@ -1,0 +1,41 @@
+import { ServiceError } from '../flow/errors.ts';
+import { RENDERED_PROMPT_MAX_CHARS, TOOL_MESSAGES_MAX_BYTES } from '../flow/limits.ts';
+import type { ModelCapabilities } from './registry.ts';
+
+/** Few texts have fewer tokens: what is over the context by this measure, a provider refuses; the rest it judges itself. */
+const CHARACTERS_PER_TOKEN_MAX = 8;
+
+/** Characters that one call of the model may send; never more than the service sends to any. */
+export function promptMaxChars({ context_tokens }: Pick<ModelCapabilities, 'context_tokens'>): number {
+  return Math.min(RENDERED_PROMPT_MAX_CHARS, context_tokens * CHARACTERS_PER_TOKEN_MAX);
+}
+
+/** Throws PROMPT_TOO_LARGE for a prompt of so many characters, which is not built yet; `tools`: the model may call some. */
+export function requirePromptFits(
+  model: string,
+  capabilities: Pick<ModelCapabilities, 'context_tokens'>,
+  chars: number,
+  { tools = false } = {},
+): void {
+  const most = promptMaxChars(capabilities);
+  if (tools && chars > TOOL_MESSAGES_MAX_BYTES)
+    throw tooLarge(
+      model,
+      chars,
+      `a conversation with tools, which begins with it, has at most ${TOOL_MESSAGES_MAX_BYTES} bytes`,
+    );
+  if (chars <= most) return;
+  const why =
+    most < RENDERED_PROMPT_MAX_CHARS
+      ? `the context of ${model}, ${capabilities.context_tokens} tokens by the model list, has room for at most ${most}`
+      : `at most ${most} are sent to a model`;
+  throw tooLarge(model, chars, why);
+}
+
+function tooLarge(model: string, chars: number, why: string): ServiceError {
+  return new ServiceError(
+    'PROMPT_TOO_LARGE',
+    `The prompt would have ${chars} characters with its variables filled in; ${why}. Insert less, or cut it in a code block before.`,
+    { model },
+  );
+}
