@@ -1,7 +1,7 @@
 // The payload of a webhook (spec: Webhook events, "Payload fields").
-import { loadStored } from '../db/block-runs.ts';
 import type { Db } from '../db/connect.ts';
 import type { DeliveryToAttempt } from '../db/delivery-attempts.ts';
+import { loadStored } from '../db/load-stored.ts';
 import type { DeliveryPayload } from '../flow/delivery.ts';
 import { resolveValue } from '../flow/value.ts';
 
@@ -22,7 +22,7 @@ export async function buildDeliveryBody(db: Db, delivery: DeliveryToAttempt): Pr
     occurredAt: finished_at.toISOString(),
   };
   if (error) return toBody({ ...payload, errorMessage: error.message, failureReason: error.reason });
-  const json = result && (await resolveValue(result, (ref) => loadStored(db, execution_id, ref)));
+  const json = result && (await resolveValue(result, (refs) => loadStored(db, execution_id, refs)));
   const body = toBody({ ...payload, result: json });
   if (Buffer.byteLength(body) <= DELIVERY_BODY_MAX_BYTES) return body;
   const originalResultBytes = Buffer.byteLength(JSON.stringify(json));

@@ -1,6 +1,6 @@
 // Whether the answer of a test case's run is as expected.
-import { loadStored } from '../db/block-runs.ts';
 import type { Db } from '../db/connect.ts';
+import { loadStored } from '../db/load-stored.ts';
 import { findOutcome } from '../db/runs.ts';
 import { acceptJudge, getTest, recordVerdict } from '../db/test-runs.ts';
 import type { Json } from '../flow/definition.ts';
@@ -64,7 +64,7 @@ async function readAnswer(db: Db, executionId: string): Promise<{ json: Json } |
   if (!outcome) throw new Error(`The run ${executionId} has not ended.`);
   switch (outcome.status) {
     case 'completed':
-      return { json: await resolveValue(outcome.result, (ref) => loadStored(db, executionId, ref)) };
+      return { json: await resolveValue(outcome.result, (refs) => loadStored(db, executionId, refs)) };
     case 'failed':
       return { error: outcome.error.message };
     case 'tool_calls_required':

@@ -1,28 +1,28 @@
 // What every block execution does around its processor: input, schemas, overrides, trace row, charge.
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { loadBlockOutput, loadStored, recordBlockRun } from '../db/block-runs.ts';
+import { loadBlockOutput, recordBlockRun } from '../db/block-runs.ts';
 import { definitionsOf } from '../db/definitions.ts';
+import { loadKept } from '../db/load-kept.ts';
+import { loadStored } from '../db/load-stored.ts';
 import { getRunContext, type RunContext } from '../db/runs.ts';
 import type { Attachment } from '../flow/attachment.ts';
 import { canonicalJson } from '../flow/canonical-json.ts';
 import type { Block, Json } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
+import { OUTPUT_MAX_BYTES } from '../flow/limits.ts';
 import { applyOverride, overrideOf } from '../flow/overrides.ts';
 import { listBlocks } from '../flow/plan.ts';
 import { type BlockCall, CANCELLED } from '../flow/run.ts';
 import type { Pause, ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
-import { INPUT_REF, MESSAGE_REF, resolveValue, toLeaf, type Value } from '../flow/value.ts';
+import { INPUT_REF, MESSAGE_REF, resolveValue, type Stored, toLeaf, type Value } from '../flow/value.ts';
 import type { Attempt } from './attempted.ts';
 import { ModelUnavailable, type ModelUsage } from './call-model.ts';
 import type { ActivityDeps } from './index.ts';
 import { persist } from './persist.ts';
 
-/** An output longer than this, serialized, fails its block. */
-export const OUTPUT_MAX_BYTES = 16 * 1024 * 1024;
-
-/** Parsed outputs kept, each of at most OUTPUT_MAX_BYTES. */
-const OUTPUTS_KEPT = 8;
+/** Bytes of the parsed outputs kept, as JSON. */
+const OUTPUTS_KEPT_BYTES = 2 * OUTPUT_MAX_BYTES;
 
 /** A block as this run sees it, with everything it may read. */
 export type BlockInput = {
@@ -60,7 +60,10 @@ export function createBlockRunner({
   const { contexts } = localRuns;
   const definitions = definitionsOf(db);
   // Large values only: a loop over a stored array reads it once per item.
-  const outputs = new LRUCache<string, { json: Json }>({ max: OUTPUTS_KEPT });
+  const outputs = new LRUCache<string, Stored>({
+    maxSize: OUTPUTS_KEPT_BYTES,
+    sizeCalculation: ({ bytes }) => bytes,
+  });
 
   async function run(call: BlockCall, attempt: Attempt, process: Processor): Promise<Value | Pause> {
     // A first attempt in this process trusts the cached list; a repeated one may follow a lost answer.
@@ -103,10 +106,10 @@ export function createBlockRunner({
       // A model's answer has been validated, and repaired, by its processor.
       if (block.processor_type !== 'llm')
         await enforce(block.outputSchema, output, 'OUTPUT_SCHEMA_MISMATCH', 'The output');
-      const serialized = serialize(output);
+      const { serialized, bytes } = serialize(output);
       const row = { ...trace, ...usage, output: serialized, ...(paused && { paused }) };
       const ends = call.ends && !paused;
-      const value = paused ? undefined : toLeaf(call.blockKey, output);
+      const value = paused ? undefined : toLeaf(call.blockKey, output, bytes);
       const recorded = await persist(() => recordBlockRun(db, organizationId, row, ends ? value : undefined));
       context.completed.add(call.blockKey);
       if (!recorded || !value) return await recordedReply(call);
@@ -122,8 +125,8 @@ export function createBlockRunner({
   }
 
   async function recordedReply(call: BlockCall): Promise<Value | Pause> {
-    const { output, paused } = await loadBlockOutput(db, call.executionId, call.blockKey);
-    if (!paused) return toLeaf(call.blockKey, output);
+    const { output, bytes, paused } = await loadBlockOutput(db, call.executionId, call.blockKey);
+    if (!paused) return toLeaf(call.blockKey, output, bytes);
     const context = await loadContext(call.executionId);
     const messages = output as ToolCallMessage[];
     const last = messages.at(-1);
@@ -152,19 +155,19 @@ export function createBlockRunner({
     return applyOverride(block, overrideOf(context.input.block_overrides, stepId));
   }
 
-  async function loadOutput(executionId: string, ref: string): Promise<Json> {
-    if (ref === MESSAGE_REF) return (await loadContext(executionId)).input.message;
-    if (ref === INPUT_REF) return (await loadContext(executionId)).input.continuation?.input ?? null;
-    const key = `${executionId}/${ref}`;
-    const kept = outputs.get(key);
-    if (kept) return kept.json;
-    const json = await loadStored(db, executionId, ref);
-    outputs.set(key, { json });
-    return json;
-  }
-
   function resolve(executionId: string, value: Value): Promise<Json> {
-    return resolveValue(value, (ref) => loadOutput(executionId, ref));
+    return resolveValue(value, async (refs) => {
+      const { message, continuation } = (await loadContext(executionId)).input;
+      const given = new Map([
+        [MESSAGE_REF, { json: message }],
+        [INPUT_REF, { json: continuation?.input ?? null }],
+      ]);
+      const absent = refs.filter((ref) => !given.has(ref));
+      const stored = await loadKept(outputs, executionId, absent, (keys) =>
+        loadStored(db, executionId, keys),
+      );
+      return new Map<string, { json: Json }>([...given, ...stored]);
+    });
   }
 
   async function enforce(
@@ -196,7 +199,7 @@ function describe(error: unknown): { code: string; message: string } {
   return { code: 'INTERNAL_ERROR', message: 'The block failed for a reason inside the service.' };
 }
 
-function serialize(output: Json): string {
+function serialize(output: Json): { serialized: string; bytes: number } {
   const serialized = JSON.stringify(output);
   const bytes = Buffer.byteLength(serialized);
   if (bytes > OUTPUT_MAX_BYTES)
@@ -204,5 +207,5 @@ function serialize(output: Json): string {
       'OUTPUT_TOO_LARGE',
       `The output has ${bytes} bytes; at most ${OUTPUT_MAX_BYTES} are kept.`,
     );
-  return serialized;
+  return { serialized, bytes };
 }

@@ -69,7 +69,7 @@ export const STATUS = {
   MODEL_OUTPUT_INVALID: 500,
   LOOP_INPUT_NOT_ARRAY: 500,
   LOOP_LIMIT_EXCEEDED: 500,
-  OUTPUT_TOO_LARGE: 500,
+  OUTPUT_TOO_LARGE: 413,
   CANCELLED: 500,
 } satisfies Record<ErrorCode, number>;
 

@@ -1,15 +1,15 @@
 // GET …/jobs/{executionId}/fork: where a /step session goes on from in the middle of a stored run.
 import { z } from 'zod';
-import { loadStored } from '../db/block-runs.ts';
 import type { Db } from '../db/connect.ts';
 import { definitionsOf } from '../db/definitions.ts';
+import { loadStored } from '../db/load-stored.ts';
 import { listParts } from '../db/run-parts.ts';
 import { getRunInput } from '../db/runs.ts';
 import { type ComposedOutputs, composeOutputs } from '../flow/compose-outputs.ts';
 import { DRAFT_VERSION, type Json } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { type PlannedStep, toPlan } from '../flow/plan.ts';
-import { INPUT_REF, MESSAGE_REF } from '../flow/value.ts';
+import { INPUT_REF, type Load, MESSAGE_REF, type Stored } from '../flow/value.ts';
 import { authenticate } from './authenticate.ts';
 import type { ApiDeps, ApiMiddleware, Route } from './context.ts';
 import { cursor } from './examples.ts';
@@ -116,7 +116,7 @@ async function collectOutputs(
     for (const { step_id } of steps)
       if (!Object.hasOwn(outputs, step_id) && Object.hasOwn(known, step_id))
         outputs[step_id] = known[step_id] as Json;
-    requireCarriable(outputs);
+    requireCarriable(Buffer.byteLength(JSON.stringify(outputs)));
     missing ??= composed.missing;
   }
   const absent = findAbsent();
@@ -129,30 +129,24 @@ async function collectOutputs(
 }
 
 /** Reads each output of one part once, and no more than a request of /step could carry. */
-function boundedLoad(db: Db, executionId: string): (ref: string) => Promise<Json> {
-  const loaded = new Map<string, Promise<Json>>();
-  let bytes = 0;
-  async function read(ref: string): Promise<Json> {
-    const json = bytes > BODY_MAX_BYTES ? null : await loadStored(db, executionId, ref);
-    bytes += requireCarriable(json, bytes);
-    return json;
-  }
-  return (ref) => {
-    const reading = loaded.get(ref) ?? read(ref);
-    loaded.set(ref, reading);
-    return reading;
+function boundedLoad(db: Db, executionId: string): Load {
+  const loaded = new Map<string, Stored>();
+  return async (refs) => {
+    const absent = refs.filter((ref) => !loaded.has(ref));
+    if (absent.length === 0) return loaded;
+    for (const [ref, stored] of await loadStored(db, executionId, absent)) loaded.set(ref, stored);
+    requireCarriable([...loaded.values()].reduce((sum, { bytes }) => sum + bytes, 0));
+    return loaded;
   };
 }
 
-/** Bytes of what is to be carried beside `others`. Throws BODY_TOO_LARGE. */
-function requireCarriable(json: Json, others = 0): number {
-  const bytes = Buffer.byteLength(JSON.stringify(json));
-  if (bytes + others > BODY_MAX_BYTES)
+/** Throws BODY_TOO_LARGE. */
+function requireCarriable(bytes: number): void {
+  if (bytes > BODY_MAX_BYTES)
     throw new ServiceError(
       'BODY_TOO_LARGE',
       `The outputs before this step have more than the ${BODY_MAX_BYTES} bytes that a request of /step may have.`,
     );
-  return bytes;
 }
 
 function outOfRange(steps: number): ServiceError {

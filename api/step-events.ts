@@ -1,7 +1,7 @@
 // The events of one /step call, made from what is recorded of it, so that they are the same whenever they are asked for.
 import { setTimeout } from 'node:timers/promises';
 import { listBlockRuns } from '../db/block-runs.ts';
-import { composeOutputs } from '../flow/compose-outputs.ts';
+import { type ComposedOutputs, composeOutputs, type Facts } from '../flow/compose-outputs.ts';
 import { listBlocks, toPlan } from '../flow/plan.ts';
 import type { RunOutcome } from '../flow/run.ts';
 import { INPUT_REF, MESSAGE_REF, resolveValue, type Value } from '../flow/value.ts';
@@ -44,11 +44,13 @@ export async function* stepEvents(
   let blocks: BlockRuns = [];
   let outcome: RunOutcome | undefined;
   let beatAt = performance.now();
+  const facts: Facts = new Map();
 
   for (const [offset, step] of steps.slice(from, to).entries()) {
     const stepIndex = from + offset;
     const place = { executionId, stepId: step.step_id, stepIndex };
     yield { name: 'block_started', data: { ...place, name: step.name, type: step.type } };
+    let seen = -1;
     for (;;) {
       // What had ended before it was looked at is all recorded.
       const over = outcome;
@@ -56,8 +58,12 @@ export async function* stepEvents(
       const completed = new Set(
         blocks.filter(({ status }) => status === 'completed').map((block) => block.block_key),
       );
-      const composed = await composeOutputs(plan.slice(stepIndex, stepIndex + 1), completed, load, value);
-      if (!composed.missing) {
+      // Putting outputs together reads them: only when there is a new one.
+      const planned = plan.slice(stepIndex, stepIndex + 1);
+      const composed: ComposedOutputs | undefined =
+        completed.size > seen ? await composeOutputs(planned, completed, load, value, facts) : undefined;
+      seen = completed.size;
+      if (composed && !composed.missing) {
         value = composed.value;
         const ids = new Set(listBlocks({ steps: [step] }).map(({ step_id }) => step_id));
         const own = blocks.filter(({ step_id }) => ids.has(step_id));

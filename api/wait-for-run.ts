@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { WorkflowFailedError } from '@temporalio/client';
-import { loadStored } from '../db/block-runs.ts';
 import type { Db } from '../db/connect.ts';
+import { loadStored } from '../db/load-stored.ts';
 import type { LocalRuns } from '../db/local-runs.ts';
 import { findOutcome } from '../db/runs.ts';
 import type { Json } from '../flow/definition.ts';
 import { type RunOutcome, workflowIdOf } from '../flow/run.ts';
 import { isPause } from '../flow/tool-calls.ts';
-import { resolveValue, type Value } from '../flow/value.ts';
+import { type Load, resolveValue, type Value } from '../flow/value.ts';
 import type { runFlow } from '../workflows/run-flow.ts';
 import type { ApiDeps } from './context.ts';
 import type { RunStart } from './start-run.ts';
@@ -90,6 +90,6 @@ export function readResult(db: Db, executionId: string, result: Value): Promise<
 }
 
 /** Reads what the values of a run refer to. */
-export function readStored(db: Db, executionId: string): (ref: string) => Promise<Json> {
-  return (ref) => loadStored(db, executionId, ref);
+export function readStored(db: Db, executionId: string): Load {
+  return (refs) => loadStored(db, executionId, refs);
 }

@@ -1,10 +1,11 @@
 import { type Command, Option } from 'commander';
 import { toBlockRun } from '../api/to-block-run.ts';
-import { listBlockRuns, loadStored } from '../db/block-runs.ts';
+import { listBlockRuns } from '../db/block-runs.ts';
 import { requestCancel } from '../db/cancel-run.ts';
 import type { Db } from '../db/connect.ts';
 import { MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
 import { findListedRun, type ListedRun, listRuns } from '../db/list-runs.ts';
+import { loadStored } from '../db/load-stored.ts';
 import { listParts } from '../db/run-parts.ts';
 import { RUN_STATUSES, type RunStatus } from '../db/schema.ts';
 import type { Json } from '../flow/definition.ts';
@@ -114,7 +115,7 @@ async function cancel(db: Db, executionId: string): Promise<Answer> {
 type BlockValues = { input: Json; output: Json };
 
 function resolve(db: Db, executionId: string, value: Value): Promise<Json> {
-  return resolveValue(value, (ref) => loadStored(db, executionId, ref));
+  return resolveValue(value, (refs) => loadStored(db, executionId, refs));
 }
 
 /** By block key; of a block that went on after a pause, what it did last. */

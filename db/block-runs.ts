@@ -2,13 +2,13 @@ import { sql } from 'kysely';
 import type { Json, ProcessorType } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { CANCELLED } from '../flow/run.ts';
-import { INPUT_REF, MESSAGE_REF, type Value } from '../flow/value.ts';
+import type { Value } from '../flow/value.ts';
 import { lockRunState } from './cancel-run.ts';
 import type { Db, Tx } from './connect.ts';
 import { chargeCredits } from './ledger.ts';
 import { releaseReservation } from './reservations.ts';
 import { isCallOf } from './run-columns.ts';
-import { runNotFound } from './run-not-found.ts';
+import { outputNotFound } from './run-not-found.ts';
 
 /** The trace of one block execution. `output` and `error` exclude each other; costs are in microcredits. */
 export type BlockRun = {
@@ -100,41 +100,23 @@ async function insertBlockRun(db: Db | Tx, run: BlockRun, result?: Value): Promi
   return numUpdatedRows > 0n;
 }
 
-/**
- * What a Value's `ref` stands for: the output of a completed block, the run's message, or the input of a continuation.
- * Throws RUN_NOT_FOUND when there is none (any more).
- */
-export async function loadStored(db: Db, executionId: string, ref: string): Promise<Json> {
-  if (ref === MESSAGE_REF || ref === INPUT_REF) {
-    const { input } = await db
-      .selectFrom('run')
-      .select('input')
-      .where('execution_id', '=', executionId)
-      .executeTakeFirstOrThrow(() => runNotFound(executionId));
-    return ref === MESSAGE_REF ? input.message : (input.continuation?.input ?? null);
-  }
-  return (await loadBlockOutput(db, executionId, ref)).output;
-}
-
-/** The recorded output of a block that completed, or its conversation where it paused. */
+/** The recorded output of a block that completed, or its conversation where it paused; `bytes` as JSON. */
 export async function loadBlockOutput(
   db: Db,
   executionId: string,
   blockKey: string,
-): Promise<{ output: Json; paused: boolean; finishedAt: Date }> {
+): Promise<{ output: Json; bytes: number; paused: boolean; finishedAt: Date }> {
   const row = await db
     .selectFrom('block_run')
     .select(['output', 'status', 'finished_at'])
+    .select(sql<number>`octet_length(output::text)`.as('bytes'))
     .where('execution_id', '=', executionId)
     .where('block_key', '=', blockKey)
     .where('status', 'in', ['completed', 'paused'])
     .executeTakeFirst();
-  if (!row)
-    throw new ServiceError(
-      'RUN_NOT_FOUND',
-      `The output of ${blockKey} in run ${executionId} is not stored (any more).`,
-    );
-  return { output: row.output, paused: row.status === 'paused', finishedAt: row.finished_at };
+  if (!row) throw outputNotFound(executionId, blockKey);
+  const { output, bytes, status, finished_at: finishedAt } = row;
+  return { output, bytes, paused: status === 'paused', finishedAt };
 }
 
 /** What callers and operators read of a block execution. */

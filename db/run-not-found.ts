@@ -4,3 +4,11 @@ import { ServiceError } from '../flow/errors.ts';
 export function runNotFound(executionId: string): ServiceError {
   return new ServiceError('RUN_NOT_FOUND', `There is no run ${executionId}.`);
 }
+
+/** The same of one of its outputs. */
+export function outputNotFound(executionId: string, blockKey: string): ServiceError {
+  return new ServiceError(
+    'RUN_NOT_FOUND',
+    `The output of ${blockKey} in run ${executionId} is not stored (any more).`,
+  );
+}

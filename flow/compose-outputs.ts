@@ -3,7 +3,7 @@ import type { Json } from './definition.ts';
 import { ServiceError } from './errors.ts';
 import { interpret, meets, type Surroundings } from './interpreter.ts';
 import { blockKey, type PlannedStep } from './plan.ts';
-import { resolveValue, type Value } from './value.ts';
+import { type Load, resolveValue, type Value } from './value.ts';
 
 /** Outputs by step_id; `value` is the last one's; `missing` names the first step that has not completed, and why. */
 export type ComposedOutputs = {
@@ -12,28 +12,38 @@ export type ComposedOutputs = {
   missing?: { step_id: string; message: string };
 };
 
+/** What a loop has to know of a value: how many items it has, whether its condition holds. */
+type Fact = boolean | { items: number | undefined };
+export type Facts = Map<string, Fact>;
+
 /**
  * The outputs of the first steps of a plan, composed as the interpreter composed them, up to the first step that has not
  * completed. `completed` holds the keys of the blocks whose outputs are stored; `load` reads those and `input`, which the
- * first step got.
+ * first step got. `facts` keeps what was read of large values for the next time the same run is looked at.
  */
 export async function composeOutputs(
   steps: PlannedStep[],
   completed: Set<string>,
-  load: (ref: string) => Promise<Json>,
+  load: Load,
   input: Value,
+  facts: Facts = new Map(),
 ): Promise<ComposedOutputs> {
+  async function know<T extends Fact>(what: string, value: Value, look: (json: Json) => T): Promise<T> {
+    const key = `${what} ${JSON.stringify(value)}`;
+    const known = facts.get(key) as T | undefined;
+    const fact = known ?? look(await resolveValue(value, load));
+    facts.set(key, fact);
+    return fact;
+  }
   const surroundings: Surroundings = {
     async runBlock(block, _input, iterations) {
       const ref = blockKey(block.step_id, iterations);
       if (!completed.has(ref)) throw new ServiceError('CONFLICT', `${ref} has not completed`);
       return { ref };
     },
-    async inspect(value) {
-      const json = await resolveValue(value, load);
-      return { items: Array.isArray(json) ? json.length : undefined };
-    },
-    holds: async (condition, value) => meets(condition, await resolveValue(value, load)),
+    inspect: (value) =>
+      know('items', value, (json) => ({ items: Array.isArray(json) ? json.length : undefined })),
+    holds: (condition, value) => know(JSON.stringify(condition), value, (json) => meets(condition, json)),
   };
   const outputs: [string, Json][] = [];
   let value = input;

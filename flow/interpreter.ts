@@ -1,10 +1,10 @@
 // Runs a plan. Deterministic: everything with an effect is injected, so that tests and the workflow run the same code.
 import type { Json, LoopCondition } from './definition.ts';
 import { ServiceError } from './errors.ts';
-import { BLOCK_RUNS_MAX } from './limits.ts';
+import { BLOCK_RUNS_MAX, OUTPUT_MAX_BYTES, PAUSE_OUTPUTS_MAX_BYTES } from './limits.ts';
 import type { PlannedBlock, PlannedLoop, PlannedParallel, PlannedStep } from './plan.ts';
 import { isPause, type Pause } from './tool-calls.ts';
-import { compact, countItems, isLeaf, itemOf, type Value } from './value.ts';
+import { compact, countItems, isLeaf, itemOf, sizeOf, type Value } from './value.ts';
 
 /** What the interpreter asks of its surroundings. */
 export type Surroundings = {
@@ -60,7 +60,9 @@ export async function interpret(
     const outputs = await Promise.all(
       names.map((name) => runSteps(step.branches[name] as PlannedStep[], value, iterations)),
     );
-    return compact({ branches: Object.fromEntries(names.map((name, i) => [name, outputs[i] as Value])) });
+    const composed = { branches: Object.fromEntries(names.map((name, i) => [name, outputs[i] as Value])) };
+    requireComposable(step, sizeOf(composed));
+    return compact(composed);
   }
 
   async function runOver(step: PlannedLoop, value: Value, iterations: number[]): Promise<Value> {
@@ -74,8 +76,13 @@ export async function interpret(
         `The loop ${step.step_id} has ${count} items; its max_iterations is ${step.max_iterations}.`,
       );
     const items: Value[] = [];
-    for (let index = 0; index < count; index++)
-      items.push(await runSteps(step.body, itemOf(value, index), [...iterations, index]));
+    let bytes = 1;
+    for (let index = 0; index < count; index++) {
+      const output = await runSteps(step.body, itemOf(value, index), [...iterations, index]);
+      items.push(output);
+      bytes += 1 + sizeOf(output);
+      requireComposable(step, bytes);
+    }
     return compact({ items });
   }
 
@@ -87,9 +94,12 @@ export async function interpret(
   ): Promise<Value> {
     const items: Value[] = [];
     let value = start;
+    let bytes = 1;
     for (let index = 0; index < step.max_iterations; index++) {
       value = await runSteps(step.body, value, [...iterations, index]);
       items.push(value);
+      bytes += 1 + sizeOf(value);
+      requireComposable(step, bytes);
       const inline = isLeaf(value) ? value.json : undefined;
       const done = inline === undefined ? await surroundings.holds(until, value) : meets(until, inline);
       if (done) break;
@@ -98,12 +108,34 @@ export async function interpret(
   }
 
   let value = input;
+  let answered = 0;
   for (const step of steps) {
     const reply = await runStep(step, value, []);
-    if (isPause(reply)) return reply;
+    if (isPause(reply)) {
+      requireCarriable(step, answered);
+      return reply;
+    }
     value = reply;
+    answered += sizeOf(value);
   }
   return value;
+}
+
+/** A composition is measured before it is built: its parts may be stored once and yet be too much for one process. */
+function requireComposable({ step_id }: PlannedStep, bytes: number): void {
+  if (bytes > OUTPUT_MAX_BYTES)
+    throw new ServiceError(
+      'OUTPUT_TOO_LARGE',
+      `The outputs of ${step_id} together have more than ${OUTPUT_MAX_BYTES} bytes: let its blocks answer less.`,
+    );
+}
+
+function requireCarriable({ step_id }: PlannedStep, bytes: number): void {
+  if (bytes > PAUSE_OUTPUTS_MAX_BYTES)
+    throw new ServiceError(
+      'OUTPUT_TOO_LARGE',
+      `${step_id} waits for the results of tools, and the outputs of the steps before it, which a resume sends back, have ${bytes} bytes: at most ${PAUSE_OUTPUTS_MAX_BYTES} can be carried.`,
+    );
 }
 
 function requireOutput(step: PlannedStep, reply: Value | Pause): Value {

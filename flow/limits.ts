@@ -15,6 +15,10 @@ export const LOOP_ITERATIONS_MAX = 1000;
 export const CONDITION_MAX_LENGTH = 1_000;
 /** Blocks one run may execute, loops counted; keeps a history far under the engine's limit. */
 export const BLOCK_RUNS_MAX = 2000;
+/** What a block answers, and what a loop, a parallel step or a run does, as JSON: a larger one fails where it is made. */
+export const OUTPUT_MAX_BYTES = 16 * 1024 * 1024;
+/** What the steps before a pause answered, as JSON, together: a resume sends it back beside the conversation. */
+export const PAUSE_OUTPUTS_MAX_BYTES = 8 * 1024 * 1024;
 export const PROMPT_MAX_BYTES = 256 * 1024;
 /** A prompt with its variables filled in, and all else that one model call sends beside it. */
 export const RENDERED_PROMPT_MAX_CHARS = 4 * 1024 * 1024;

@@ -8,21 +8,27 @@ export const INPUT_REF = '$input';
 
 /**
  * One stored value: `ref` names the output it comes from, `at` the items picked from it in turn. `json` is a copy,
- * present while it is small.
+ * present while it is small. `bytes`: of the whole output as JSON; absent for a run's message or input, and in runs that
+ * began before outputs were measured.
  */
-export type Leaf = { ref: string; at?: number[]; json?: Json };
+export type Leaf = { ref: string; at?: number[]; json?: Json; bytes?: number };
+
+/** What is stored under a reference; `bytes` as JSON. */
+export type Stored = { json: Json; bytes: number };
+/** Reads what references stand for, all at once. */
+export type Load = (refs: string[]) => Promise<Map<string, { json: Json }>>;
 
 /** A stored value, or a composition of stored values: a loop's outputs, a parallel step's outputs by branch. */
 export type Value = Leaf | { items: Value[] } | { branches: { [branch: string]: Value } };
 
 /** A value longer than this, serialized, travels by reference only. */
-export const INLINE_MAX_CHARS = 2_048;
+export const INLINE_MAX_BYTES = 2_048;
 /** A composition longer than this, serialized, loses its inline copies. */
 export const COMPOSITION_MAX_CHARS = 32_768;
 
-/** A leaf for `json`, with the inline copy when it is small. */
-export function toLeaf(ref: string, json: Json): Leaf {
-  return JSON.stringify(json).length <= INLINE_MAX_CHARS ? { ref, json } : { ref };
+/** A leaf for `json`, which has so many bytes serialized, with the inline copy when it is small. */
+export function toLeaf(ref: string, json: Json, bytes: number): Leaf {
+  return bytes <= INLINE_MAX_BYTES ? { ref, json, bytes } : { ref, bytes };
 }
 
 export function isLeaf(value: Value): value is Leaf {
@@ -43,7 +49,15 @@ export function itemOf(value: Value, index: number): Value {
   const leaf = value as Leaf;
   const at = [...(leaf.at ?? []), index];
   const json = Array.isArray(leaf.json) ? leaf.json[index] : undefined;
-  return json === undefined ? { ref: leaf.ref, at } : { ref: leaf.ref, at, json };
+  return { ...withoutCopy(leaf), at, ...(json !== undefined && { json }) };
+}
+
+/** Bytes of the JSON that a composition of outputs stands for, before anybody builds it; what is not measured counts 0. */
+export function sizeOf(value: Value): number {
+  if ('items' in value) return value.items.reduce((sum, item) => sum + 1 + sizeOf(item), 1);
+  if (!('branches' in value)) return value.at ? 0 : (value.bytes ?? 0);
+  const branches = Object.entries(value.branches);
+  return branches.reduce((sum, [name, branch]) => sum + name.length + 4 + sizeOf(branch), 1);
 }
 
 /** The same value, without inline copies when it has grown longer than `maxChars`. */
@@ -54,19 +68,30 @@ export function compact(value: Value, maxChars = COMPOSITION_MAX_CHARS): Value {
 function dropCopies(value: Value): Value {
   if ('items' in value) return { items: value.items.map(dropCopies) };
   if ('branches' in value) return { branches: mapValues(value.branches, dropCopies) };
-  return value.at ? { ref: value.ref, at: value.at } : { ref: value.ref };
+  return withoutCopy(value);
 }
 
-/** The JSON a value stands for; `load` fetches the output a leaf without a copy refers to. */
-export async function resolveValue(value: Value, load: (ref: string) => Promise<Json>): Promise<Json> {
-  if ('items' in value) return Promise.all(value.items.map((item) => resolveValue(item, load)));
-  if ('branches' in value) {
-    const entries = Object.entries(value.branches);
-    const resolved = await Promise.all(entries.map(([, branch]) => resolveValue(branch, load)));
-    return Object.fromEntries(entries.map(([name], index) => [name, resolved[index] as Json]));
-  }
+function withoutCopy({ json: _, ...leaf }: Leaf): Leaf {
+  return leaf;
+}
+
+/** The JSON a value stands for; `load` fetches the outputs that leaves without a copy refer to. */
+export async function resolveValue(value: Value, load: Load): Promise<Json> {
+  const refs = [...new Set(listRefs(value))];
+  return build(value, refs.length > 0 ? await load(refs) : new Map());
+}
+
+function listRefs(value: Value): string[] {
+  if ('items' in value) return value.items.flatMap(listRefs);
+  if ('branches' in value) return Object.values(value.branches).flatMap(listRefs);
+  return value.json === undefined ? [value.ref] : [];
+}
+
+function build(value: Value, stored: Map<string, { json: Json }>): Json {
+  if ('items' in value) return value.items.map((item) => build(item, stored));
+  if ('branches' in value) return mapValues(value.branches, (branch) => build(branch, stored));
   if (value.json !== undefined) return value.json;
-  let json = await load(value.ref);
+  let json = stored.get(value.ref)?.json as Json;
   for (const index of value.at ?? []) json = (json as Json[])[index] as Json;
   return json;
 }

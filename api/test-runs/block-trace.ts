@@ -2,16 +2,18 @@
 
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import { loadStored } from '../../db/block-runs.ts';
 import { type BlockTraceRow, loadBlockValues } from '../../db/block-traces.ts';
 import type { Db } from '../../db/connect.ts';
 import { definitionsOf } from '../../db/definitions.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../db/ledger.ts';
+import { loadKept } from '../../db/load-kept.ts';
+import { loadStored } from '../../db/load-stored.ts';
 import { getRunInput, type RunRow } from '../../db/runs.ts';
 import type { StoredRunInput } from '../../db/schema.ts';
 import type { Block, Json } from '../../flow/definition.ts';
+import { OUTPUT_MAX_BYTES } from '../../flow/limits.ts';
 import { listBlocks } from '../../flow/plan.ts';
-import { resolveValue } from '../../flow/value.ts';
+import { resolveValue, type Stored } from '../../flow/value.ts';
 import type { ApiDeps } from '../context.ts';
 import { parsedJson } from '../flow-schema.ts';
 import { blockRun } from '../receipt.ts';
@@ -22,8 +24,9 @@ import { cutSent, readSent } from './sent.ts';
 const EXECUTIONS_MAX = 60;
 /** Values of one execution: input, sent, output. */
 const VALUES_EACH = 3;
-/** Outputs of other blocks kept while an answer is made; each may have 16 MiB. */
+/** Inputs of calls kept while an answer is made, and bytes of outputs of other blocks. */
 const KEPT_MAX = 4;
+const KEPT_MAX_BYTES = 2 * OUTPUT_MAX_BYTES;
 
 const count = z.int().min(0);
 export const blockTrace = z.strictObject({
@@ -65,26 +68,23 @@ export async function traceBlocks(
 /** What the blocks of a run read, in parts of the run; the items of a loop come from one output. */
 type Store = {
   input(executionId: string): Promise<StoredRunInput>;
-  output(executionId: string, ref: string): Promise<Json>;
+  outputs(executionId: string, refs: string[]): Promise<Map<string, Stored>>;
 };
 
 function createStore(db: Db): Store {
   const inputs = new LRUCache<string, StoredRunInput>({ max: KEPT_MAX });
-  const outputs = new LRUCache<string, { json: Json }>({ max: KEPT_MAX });
+  const kept = new LRUCache<string, Stored>({
+    maxSize: KEPT_MAX_BYTES,
+    sizeCalculation: ({ bytes }) => bytes,
+  });
   return {
     async input(executionId) {
       const input = inputs.get(executionId) ?? (await getRunInput(db, executionId));
       inputs.set(executionId, input);
       return input;
     },
-    async output(executionId, ref) {
-      const key = `${executionId}/${ref}`;
-      const kept = outputs.get(key) ?? {
-        json: await loadStored(db, executionId, ref),
-      };
-      outputs.set(key, kept);
-      return kept.json;
-    },
+    outputs: (executionId, refs) =>
+      loadKept(kept, executionId, refs, (absent) => loadStored(db, executionId, absent)),
   };
 }
 
@@ -96,7 +96,7 @@ async function traceBlock(
   maxChars: number,
 ): Promise<BlockTrace> {
   const values = await loadBlockValues(deps.db, row, maxChars);
-  const input = await resolveValue(values.input, (ref) => store.output(row.execution_id, ref));
+  const input = await resolveValue(values.input, (refs) => store.outputs(row.execution_id, refs));
   const sent = block && (await readSent(deps, store, row, block, input));
   return {
     step_id: row.step_id,

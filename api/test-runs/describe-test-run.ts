@@ -1,7 +1,7 @@
 // What came of test cases that were run together.
 import { z } from 'zod';
-import { loadStored } from '../../db/block-runs.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../db/ledger.ts';
+import { loadStored } from '../../db/load-stored.ts';
 import { listTestResults, type TestResultRow } from '../../db/test-results.ts';
 import { resolveValue } from '../../flow/value.ts';
 import type { ApiDeps } from '../context.ts';
@@ -52,7 +52,7 @@ export async function describeTestRun({ db }: ApiDeps, testRunId: string, flowId
   const only = rows.length === 1 ? rows[0] : undefined;
   const answer = only?.result && {
     answer: cutJson(
-      await resolveValue(only.result, (ref) => loadStored(db, only.execution_id, ref)),
+      await resolveValue(only.result, (refs) => loadStored(db, only.execution_id, refs)),
       VALUE_MAX_CHARS,
     ),
   };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { loadStored } from '../../db/block-runs.ts';
 import { deleteOld } from '../../db/delete-old.ts';
+import { loadStored } from '../../db/load-stored.ts';
 import { redeliver } from '../../db/open-deliveries.ts';
 import { listRecorded } from '../../db/run-events.ts';
 import { finishRun, getRunInput } from '../../db/runs.ts';
@@ -148,8 +148,8 @@ describe('retention', () => {
     const gone = randomUUID();
     for (const read of [
       () => getRunInput(db, gone),
-      () => loadStored(db, gone, MESSAGE_REF),
-      () => loadStored(db, gone, 'a'),
+      () => loadStored(db, gone, [MESSAGE_REF]),
+      () => loadStored(db, gone, ['a']),
       () => listRecorded(db, gone, 0n),
     ])
       await assert.rejects(read, { code: 'RUN_NOT_FOUND' });

@@ -6,7 +6,7 @@ import { interpret, meets, type Surroundings } from '../../flow/interpreter.ts';
 import { BLOCK_RUNS_MAX } from '../../flow/limits.ts';
 import { blockKey, toPlan } from '../../flow/plan.ts';
 import { isPause } from '../../flow/tool-calls.ts';
-import { MESSAGE_REF, resolveValue, toLeaf, type Value } from '../../flow/value.ts';
+import { type Load, MESSAGE_REF, resolveValue, toLeaf, type Value } from '../../flow/value.ts';
 import { passthrough } from '../blocks.ts';
 
 type Process = (stepId: string, input: Json) => Json | Promise<Json>;
@@ -16,9 +16,9 @@ async function run(steps: Step[], message: string, process: Process) {
   const store = new Map<string, Json>([[MESSAGE_REF, message]]);
   const keys: string[] = [];
   const resolve = (value: Value) =>
-    resolveValue(value, async (ref) => {
-      assert(store.has(ref), `${ref} is referred to before it is stored`);
-      return store.get(ref) as Json;
+    resolveValue(value, async (refs) => {
+      for (const ref of refs) assert(store.has(ref), `${ref} is referred to before it is stored`);
+      return new Map(refs.map((ref) => [ref, { json: store.get(ref) as Json }]));
     });
   const surroundings: Surroundings = {
     async runBlock(block, input, iterations) {
@@ -27,7 +27,7 @@ async function run(steps: Step[], message: string, process: Process) {
       const output = await process(block.step_id, await resolve(input));
       assert(!store.has(key), `${key} ran twice`);
       store.set(key, output);
-      return toLeaf(key, output);
+      return toLeaf(key, output, JSON.stringify(output).length);
     },
     async inspect(value) {
       const json = await resolve(value);
@@ -180,7 +180,8 @@ describe('interpret', () => {
           store.set(step.step_id, output);
         }
         assert.deepEqual(output, whole.result);
-        const load = async (ref: string) => whole.store.get(ref) as Json;
+        const load: Load = async (refs) =>
+          new Map(refs.map((ref) => [ref, { json: whole.store.get(ref) as Json }]));
         const composed = await composeOutputs(toPlan(steps), new Set(whole.keys), load, { ref: MESSAGE_REF });
         assert.deepEqual(composed.outputs, Object.fromEntries(store));
       }),

@@ -3,34 +3,45 @@ import type { Json } from '../../flow/definition.ts';
 import {
   COMPOSITION_MAX_CHARS,
   compact,
-  INLINE_MAX_CHARS,
+  INLINE_MAX_BYTES,
+  type Load,
   resolveValue,
+  sizeOf,
   toLeaf,
   type Value,
 } from '../../flow/value.ts';
 
+const leaf = (ref: string, json: Json) => toLeaf(ref, json, Buffer.byteLength(JSON.stringify(json)));
+
 describe('Value', () => {
   it('carries a value up to the inline limit, and only its reference past it', () => {
-    const atLimit = 'x'.repeat(INLINE_MAX_CHARS - 2);
-    assert.deepEqual(toLeaf('a', atLimit), { ref: 'a', json: atLimit });
-    assert.deepEqual(toLeaf('a', `${atLimit}x`), { ref: 'a' });
+    const atLimit = 'x'.repeat(INLINE_MAX_BYTES - 2);
+    const bytes = INLINE_MAX_BYTES;
+    assert.deepEqual(toLeaf('a', atLimit, bytes), { ref: 'a', json: atLimit, bytes });
+    assert.deepEqual(toLeaf('a', `${atLimit}x`, bytes + 1), { ref: 'a', bytes: bytes + 1 });
   });
 
   it('drops inline copies from a composition that has grown long, and resolves to the same JSON', async () => {
     const outputs = Array.from({ length: 500 }, (_, index): Json => ({ index, text: 'y'.repeat(500) }));
     const long: Value = {
-      branches: { all: { items: outputs.map((json, index) => toLeaf(`s#${index}`, json)) } },
+      branches: { all: { items: outputs.map((json, index) => leaf(`s#${index}`, json)) } },
     };
     const small = compact(long);
     assert(JSON.stringify(long).length > COMPOSITION_MAX_CHARS);
     assert(JSON.stringify(small).length < COMPOSITION_MAX_CHARS);
-    const load = async (ref: string) => outputs[Number(ref.split('#')[1])] as Json;
+    let loads = 0;
+    const load: Load = async (refs) => {
+      loads += 1;
+      return new Map(refs.map((ref) => [ref, { json: outputs[Number(ref.split('#')[1])] as Json }]));
+    };
     assert.deepEqual(await resolveValue(small, load), { all: outputs });
+    assert.equal(loads, 1);
+    assert.equal(sizeOf(small), JSON.stringify({ all: outputs }).length);
   });
 
   it('keeps a branch named __proto__ a branch', async () => {
     const value: Value = { branches: Object.fromEntries([['__proto__', { ref: 'a', json: 1 }]]) };
-    const json = (await resolveValue(value, async () => null)) as object;
+    const json = (await resolveValue(value, async () => new Map())) as object;
     assert.deepEqual(Object.entries(json), [['__proto__', 1]]);
   });
 });

@@ -1,0 +1,89 @@
+// What a run puts together is measured by the sizes of its stored outputs, before anybody builds it.
+import assert from 'node:assert/strict';
+import type { Step } from '../../flow/definition.ts';
+import { interpret } from '../../flow/interpreter.ts';
+import { OUTPUT_MAX_BYTES, PAUSE_OUTPUTS_MAX_BYTES } from '../../flow/limits.ts';
+import { blockKey, toPlan } from '../../flow/plan.ts';
+import type { Leaf } from '../../flow/value.ts';
+import { llm, passthrough } from '../blocks.ts';
+
+/** Interprets steps whose blocks answer so many bytes each (`pauses`: or pause); the keys of the blocks in their order. */
+function run(steps: Step[], bytes: number | undefined) {
+  const keys: string[] = [];
+  const leaf = (ref: string): Leaf => (bytes === undefined ? { ref } : { ref, bytes });
+  const reply = interpret(
+    toPlan(steps),
+    { ref: '$message' },
+    {
+      async runBlock(block, _input, iterations) {
+        const key = blockKey(block.step_id, iterations);
+        keys.push(key);
+        if (block.processor_type !== 'llm') return leaf(key);
+        return { paused: { step_id: key, iterations: 1, tool_call_ids: [], digest: '' } };
+      },
+      inspect: async () => ({ items: 4 }),
+      holds: async () => false,
+    },
+  );
+  return { reply, keys };
+}
+
+const THIRD = Math.ceil(OUTPUT_MAX_BYTES / 3);
+const tooLarge = { code: 'OUTPUT_TOO_LARGE' };
+const each = (body: Step[]): Step => ({
+  type: 'loop',
+  step_id: 'each',
+  name: 'each',
+  max_iterations: 9,
+  body,
+});
+const until: Step = { ...each([passthrough('a')]), until: { pointer: '/x', equals: 1 } } as Step;
+
+describe('the size of what a run puts together', () => {
+  it('fails a loop at the iteration whose output makes it too large', async () => {
+    const { reply, keys } = run([passthrough('list'), each([passthrough('a')])], THIRD);
+    await assert.rejects(reply, { ...tooLarge, message: /^The outputs of each together/ });
+    assert.deepEqual(keys, ['list', 'a#0', 'a#1', 'a#2']);
+  });
+
+  it('fails an until loop at the iteration whose output makes it too large', async () => {
+    const { reply, keys } = run([until], THIRD);
+    await assert.rejects(reply, tooLarge);
+    assert.equal(keys.length, 3);
+  });
+
+  it('fails a parallel step whose branches together are too large', async () => {
+    const branches = { x: [passthrough('a')], y: [passthrough('b')], z: [passthrough('c')] };
+    const { reply } = run([{ type: 'parallel', step_id: 'p', name: 'p', branches }], THIRD);
+    await assert.rejects(reply, { ...tooLarge, message: /^The outputs of p together/ });
+  });
+
+  it('counts what is nested', async () => {
+    const branches = { x: [passthrough('a')], y: [passthrough('b')] };
+    const inner: Step = { type: 'parallel', step_id: 'p', name: 'p', branches };
+    const { reply, keys } = run([passthrough('list'), each([inner])], Math.ceil(OUTPUT_MAX_BYTES / 5));
+    await assert.rejects(reply, tooLarge);
+    assert.equal(keys.length, 1 + 3 * 2);
+  });
+
+  it('takes what fits', async () => {
+    const { reply } = run(
+      [passthrough('list'), each([passthrough('a')])],
+      Math.floor(OUTPUT_MAX_BYTES / 4) - 10,
+    );
+    assert(await reply);
+  });
+
+  it('lets a run go on that began before outputs were measured', async () => {
+    assert(await run([passthrough('list'), each([passthrough('a')]), until], undefined).reply);
+  });
+
+  it('fails a pause whose resume could not send back what came before', async () => {
+    const steps = [passthrough('a'), passthrough('b'), llm('ask', 'x', 'demo/x')];
+    assert('paused' in (await run(steps, PAUSE_OUTPUTS_MAX_BYTES / 2).reply));
+    await assert.rejects(run(steps, PAUSE_OUTPUTS_MAX_BYTES / 2 + 1).reply, {
+      ...tooLarge,
+      message: /a resume/,
+    });
+  });
+});
