@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import Router from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
-import { sql } from 'kysely';
 import { ServiceError } from '../flow/errors.ts';
 import { apiKeyRoutes } from './api-keys.ts';
 import { auditLogRoutes } from './audit-log.ts';
@@ -12,6 +11,7 @@ import { handleErrors } from './errors.ts';
 import { eventRoutes } from './events.ts';
 import { executeRoutes } from './execute.ts';
 import { forkRoutes } from './fork.ts';
+import { createHealth } from './health.ts';
 import { jobRoutes } from './jobs.ts';
 import { preflight } from './mcp/check-origin.ts';
 import { MCP_PATHS, mcpRoutes } from './mcp/endpoint.ts';
@@ -65,14 +65,9 @@ export function createApp(deps: ApiDeps, isReady: () => boolean): Koa {
   });
   router.get('/reference', serveReference);
   router.get('/reference/:file', serveReference);
-  router.get('/healthz', (ctx) => {
-    ctx.body = { status: 'ok' };
-  });
-  router.get('/readyz', async (ctx) => {
-    const ready = isReady() && (await answers(deps));
-    ctx.status = ready ? 200 : 503;
-    ctx.body = { status: ready ? 'ready' : 'not ready' };
-  });
+  const health = createHealth(deps, isReady);
+  router.get('/healthz', health.live);
+  router.get('/readyz', health.ready);
 
   const app = new Koa();
   app.on('error', logUnanswered);
@@ -132,8 +127,3 @@ const answerUnrouted: Middleware = async (ctx, next) => {
   }
   if (refused) throw new ServiceError('METHOD_NOT_ALLOWED', `This path does not take ${ctx.method}.`);
 };
-
-async function answers({ db, client }: ApiDeps): Promise<boolean> {
-  const checks = [sql`select 1`.execute(db), client.connection.ensureConnected()];
-  return (await Promise.allSettled(checks)).every(({ status }) => status === 'fulfilled');
-}

@@ -5,7 +5,7 @@ import type { ApiDeps, ApiMiddleware } from './context.ts';
 import { rateLimitSubject } from './principal.ts';
 
 /** It takes a millisecond: a database that hangs is not waited for twice, here and where it is needed. */
-export const COUNT_TIMEOUT_MS = 2_000;
+export const COUNT_TIMEOUT_MS = 1_000;
 
 /**
  * Counts the request, or answers 429. Every answer after it carries the state of the quota that has least left. While

@@ -7,9 +7,7 @@ import {
   webhookTaskQueue,
 } from '../flow/delivery.ts';
 import type { ApiDeps } from './context.ts';
-
-/** A caller waits no longer. */
-const START_TIMEOUT_MS = 5_000;
+import { START_TIMEOUT_MS } from './start-run.ts';
 
 /** Starts the workflow of a recorded delivery, unless that round of it was started already. `taskQueue` is that of runs. */
 export async function startDelivery(client: Client, taskQueue: string, call: DeliveryCall): Promise<void> {

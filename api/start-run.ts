@@ -8,7 +8,7 @@ import { INPUT_REF } from '../flow/value.ts';
 import type { runFlow } from '../workflows/run-flow.ts';
 
 /** A caller is told sooner that the engine is away; the run it started is found by the reconciler. */
-export const START_TIMEOUT_MS = 5_000;
+export const START_TIMEOUT_MS = 4_000;
 
 /** What the workflow of an accepted run is started from. */
 export type RunStart = {
