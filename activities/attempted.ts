@@ -1,43 +1,100 @@
 // The one wrapper around every activity: attempt, cancellation and heartbeat in; errors out as Temporal failures.
-import { ApplicationFailure, Context } from '@temporalio/activity';
+import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import { TemporalFailure } from '@temporalio/common';
 import { ServiceError, soundMessage } from '../flow/errors.ts';
-import { ModelUnavailable } from './call-model.ts';
+import { KEPT_MAX_BYTES, type Progress, readProgress } from './attempt-progress.ts';
+import { holdBack } from './hold-back.ts';
+import { ModelUnavailable } from './model-unavailable.ts';
 
 /** How soon a regular activity learns that it is cancelled. */
 export const HEARTBEAT_INTERVAL_MS = 3_000;
+/** A provider that refuses one call this often is not asked again. */
+export const REFUSALS_MAX = 8;
 
-/** `number` counts from 1; after the `last` one the engine gives up. */
-export type Attempt = { number: number; last: boolean };
+const REFUSED_DELAY_MIN_MS = 1_000;
+const REFUSED_DELAY_MAX_MS = 60_000;
+const DRAINED_DELAY_MS = 100;
+
+export type Attempt = {
+  /** Counts from 1 what callers are told of: attempts that failed for the service's own reasons are left out. */
+  number: number;
+  /** Counts from 1 all that were begun. */
+  begun: number;
+  /** Whether a refusal of the provider is the last. */
+  last: boolean;
+  /** A local activity holds up its workflow task, and is to fail rather than to wait. */
+  isLocal: boolean;
+  /** Aborts when the activity is cancelled, or its worker has to end. */
+  signal: AbortSignal;
+  /** What an earlier attempt, or this one, has kept. */
+  kept: unknown;
+  /** Leaves a JSON value to the attempts after this one, unless it is too large. */
+  keep(value: object): void;
+};
 
 /**
- * Runs one attempt of an activity. A ServiceError becomes a failure that is not retried, its type the ErrorCode;
- * anything else is retried as the policies in workflows/activities.ts say, after the provider's Retry-After if it sent one.
+ * Runs one attempt of an activity. A ServiceError becomes a failure that is not retried, its type the ErrorCode; so does
+ * the last refusal of a provider. Anything else is the service's own trouble: it is retried as the policies in
+ * workflows/activities.ts say, and counts for nothing. `holdsBack`: an activity that workers are lost under waits.
  */
 export async function attempted<T>(
-  work: (attempt: { attempt: Attempt; signal: AbortSignal }) => Promise<T>,
+  work: (attempt: Attempt) => Promise<T>,
+  { holdsBack = false } = {},
 ): Promise<T> {
   const { info, cancellationSignal: signal, heartbeat } = Context.current();
-  const limit = info.retryPolicy?.maximumAttempts;
-  const attempt = { number: info.attempt, last: limit !== undefined && info.attempt >= limit };
-  const beat = info.isLocal ? undefined : setInterval(() => heartbeat(), HEARTBEAT_INTERVAL_MS);
+  const progress = readProgress(info.heartbeatDetails);
+  const attempt: Attempt = {
+    number: progress.refusals + 1,
+    begun: info.attempt,
+    last: progress.refusals + 1 >= REFUSALS_MAX,
+    isLocal: info.isLocal,
+    signal,
+    kept: progress.kept,
+    keep(value) {
+      if (info.isLocal || Buffer.byteLength(JSON.stringify(value)) > KEPT_MAX_BYTES) return;
+      progress.kept = value;
+      attempt.kept = value;
+    },
+  };
+  const beat = info.isLocal ? undefined : setInterval(() => heartbeat(progress), HEARTBEAT_INTERVAL_MS);
   try {
-    return await work({ attempt, signal });
+    if (holdsBack) holdBack(progress, info.attempt);
+    return await work(attempt);
   } catch (error) {
-    throw toFailure(error);
+    progress.ended += 1;
+    if (error instanceof ModelUnavailable) progress.refusals += 1;
+    const failure = toFailure(error, progress, signal);
+    // What is thrown as a failure is reported after the last heartbeat.
+    if (!info.isLocal && failure instanceof ApplicationFailure && !failure.nonRetryable) heartbeat(progress);
+    throw failure;
   } finally {
     clearInterval(beat);
   }
 }
 
-function toFailure(error: unknown): unknown {
+function toFailure(error: unknown, { refusals }: Progress, signal: AbortSignal): unknown {
   if (error instanceof ServiceError) return ApplicationFailure.nonRetryable(error.message, error.code);
-  if (error instanceof ModelUnavailable)
+  if (error instanceof ApplicationFailure) return error;
+  if (isDrained(signal))
+    return ApplicationFailure.create({
+      type: 'WORKER_SHUTDOWN',
+      message: 'The worker was asked to end before this was done.',
+      nextRetryDelay: DRAINED_DELAY_MS,
+    });
+  if (error instanceof ModelUnavailable) {
+    const delay = Math.min(REFUSED_DELAY_MIN_MS * 2 ** (refusals - 1), REFUSED_DELAY_MAX_MS);
     return ApplicationFailure.create({
       message: soundMessage(error.message),
       type: 'MODEL_UNAVAILABLE',
-      ...(error.retryAfterMs !== undefined && { nextRetryDelay: error.retryAfterMs }),
+      nextRetryDelay: error.retryAfterMs ?? delay,
+      nonRetryable: refusals >= REFUSALS_MAX,
     });
+  }
   if (error instanceof TemporalFailure || !(error instanceof Error)) return error;
   return ApplicationFailure.create({ message: soundMessage(error.message), type: error.name });
+}
+
+/** Whether the activity was stopped because its worker ends, rather than cancelled. */
+function isDrained({ aborted, reason }: AbortSignal): boolean {
+  return aborted && reason instanceof CancelledFailure && reason.message === 'WORKER_SHUTDOWN';
 }

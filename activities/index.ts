@@ -52,49 +52,54 @@ export function createActivities(deps: ActivityDeps) {
   return {
     /** One model call (and at most one repair) of an llm block; it may pause for the caller's tools. */
     callModel: (call: BlockCall): Promise<Value | Pause> =>
-      attempted(({ attempt, signal }) =>
-        blocks
-          .run(call, attempt, async ({ block, input, message, parameters, max_credits: max, ...asked }) => {
-            const { own, ...access } = await bringOwnKey(deps, call.executionId, block.model ?? '', signal);
-            const values = { message, previousOutput: input, parameters };
-            const conversation = asked.conversation ?? [
-              { role: 'user', content: buildPrompt(deps.registry, block, values, asked.tools) },
-            ];
-            const { organizationId } = asked;
-            const { executionId, blockKey } = call;
-            const maxMicrocredits = max && Math.round(max * MICROCREDITS_PER_CREDIT);
-            const owner = { organizationId, executionId, blockKey, maxMicrocredits };
-            const reserve = async (microcredits: number) => {
-              if (!own) await reserveCredits(deps.db, { ...owner, microcredits });
-            };
-            return callModel({ ...deps, ...access }, { ...asked, block, conversation, reserve }, signal);
-          })
-          .catch(async (error: unknown) => {
-            // What can't be released now is taken over by the next attempt, or released by the reconciler.
-            await releaseReservation(deps.db, call).catch(() => undefined);
-            throw error;
-          }),
+      attempted(
+        (attempt) =>
+          blocks
+            .run(call, attempt, async ({ block, input, message, parameters, max_credits: max, ...asked }) => {
+              const { signal } = attempt;
+              const { own, ...access } = await bringOwnKey(deps, call.executionId, block.model ?? '', signal);
+              const values = { message, previousOutput: input, parameters };
+              const conversation = asked.conversation ?? [
+                { role: 'user', content: buildPrompt(deps.registry, block, values, asked.tools) },
+              ];
+              const { organizationId } = asked;
+              const { executionId, blockKey } = call;
+              const maxMicrocredits = max && Math.round(max * MICROCREDITS_PER_CREDIT);
+              const owner = { organizationId, executionId, blockKey, maxMicrocredits };
+              const reserve = async (microcredits: number) => {
+                if (!own) await reserveCredits(deps.db, { ...owner, microcredits });
+              };
+              return callModel({ ...deps, ...access }, { ...asked, block, conversation, reserve }, signal);
+            })
+            .catch(async (error: unknown) => {
+              // An answer still to be recorded keeps what it may cost. What can't be released now is taken over by the next
+              // attempt, or released by the reconciler.
+              if (!attempt.kept) await releaseReservation(deps.db, call).catch(() => undefined);
+              throw error;
+            }),
+        { holdsBack: true },
       ),
 
     /** The JavaScript of a code block, in the sandbox. */
     runCode: (call: BlockCall): Promise<Value | Pause> =>
-      attempted(({ attempt, signal }) =>
+      attempted((attempt) =>
         blocks.run(call, attempt, async ({ block, input, message, parameters }) => {
           const timeoutMs = block.processor_config?.timeout_ms ?? CODE_TIMEOUT_DEFAULT_MS;
           const code = { source: block.prompt ?? '', input, message, parameters, timeoutMs };
-          try {
-            return { output: (await deps.sandbox.run(code, signal)).output };
-          } catch (error) {
-            if (error instanceof SandboxCrashed && attempt.number >= SANDBOX_ATTEMPTS)
-              throw new ServiceError('CODE_ERROR', 'The code crashed its sandbox at every attempt.');
-            throw error;
+          for (let crashes = 0; crashes < SANDBOX_ATTEMPTS; crashes += 1) {
+            try {
+              return { output: (await deps.sandbox.run(code, attempt.signal)).output };
+            } catch (error) {
+              if (!(error instanceof SandboxCrashed)) throw error;
+            }
           }
+          throw new ServiceError('CODE_ERROR', 'The code crashed its sandbox at every attempt.');
         }),
       ),
 
     /** Forwards its input. */
     passThrough: (call: BlockCall): Promise<Value | Pause> =>
-      attempted(({ attempt }) => blocks.run(call, attempt, async ({ input }) => ({ output: input }))),
+      attempted((attempt) => blocks.run(call, attempt, async ({ input }) => ({ output: input }))),
 
     /** How many items a stored value has; undefined when it is no array. */
     inspectValue: (executionId: string, value: Value): Promise<{ items: number | undefined }> =>

@@ -1,16 +1,28 @@
+import { setTimeout } from 'node:timers/promises';
 import { ServiceError } from '../flow/errors.ts';
+import type { Attempt } from './attempted.ts';
 
-const PERSIST_DELAYS_MS = [100, 300, 1_000, 3_000, 10_000];
+const DELAYS_MS = [100, 300, 1_000, 3_000, 10_000];
+const PATIENT_DELAY_MS = 5_000;
 
-/** Repeats a failed write here: failing the whole attempt would do, and pay for, its work a second time. */
-export async function persist<T>(write: () => Promise<T>): Promise<T> {
-  for (const delay of PERSIST_DELAYS_MS) {
+/**
+ * Repeats a failed write here: failing the whole attempt would do, and pay for, its work a second time. The `attempt` of a
+ * regular activity does so until it is written or the attempt is to end, however long the database is away; others for 15 s.
+ */
+export async function persist<T>(
+  write: () => Promise<T>,
+  attempt?: Pick<Attempt, 'isLocal' | 'signal'>,
+): Promise<T> {
+  const signal = attempt?.signal;
+  const last = attempt && !attempt.isLocal ? PATIENT_DELAY_MS : undefined;
+  for (let failed = 0; ; failed += 1) {
     try {
       return await write();
     } catch (error) {
-      if (error instanceof ServiceError) throw error;
-      await new Promise((resolve) => setTimeout(resolve, delay));
+      const delay = DELAYS_MS[failed] ?? last;
+      if (error instanceof ServiceError || delay === undefined || signal?.aborted) throw error;
+      // What ends the wait is told by the signal.
+      await setTimeout(delay, undefined, { ...(signal && { signal }) }).catch(() => signal?.throwIfAborted());
     }
   }
-  return write();
 }

@@ -9,13 +9,14 @@ import { getRunContext, type RunContext } from '../db/runs.ts';
 import type { Attachment } from '../flow/attachment.ts';
 import { canonicalJson } from '../flow/canonical-json.ts';
 import type { Block, Json } from '../flow/definition.ts';
-import { ServiceError } from '../flow/errors.ts';
+import { type ErrorCode, ServiceError } from '../flow/errors.ts';
 import { OUTPUT_MAX_BYTES } from '../flow/limits.ts';
 import { applyOverride, overrideOf } from '../flow/overrides.ts';
 import { listBlocks } from '../flow/plan.ts';
 import { type BlockCall, CANCELLED } from '../flow/run.ts';
 import type { Pause, ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
 import { INPUT_REF, MESSAGE_REF, resolveValue, type Stored, toLeaf, type Value } from '../flow/value.ts';
+import { KEPT_MAX_BYTES } from './attempt-progress.ts';
 import type { Attempt } from './attempted.ts';
 import { ModelUnavailable, type ModelUsage } from './call-model.ts';
 import type { ActivityDeps } from './index.ts';
@@ -45,6 +46,17 @@ export type BlockInput = {
 /** `paused`: the output is a conversation that waits for tools. */
 export type Processor = (input: BlockInput) => Promise<{ output: Json; paused?: boolean }>;
 
+/** How a block ended, as it is recorded; an attempt leaves it to the next when the database is away. */
+type BlockEnd = {
+  usage: ModelUsage;
+  /** Serialized JSON. */
+  output?: string;
+  paused?: boolean;
+  /** What the output is to the blocks after it. */
+  value?: Value;
+  error?: { code: ErrorCode; message: string };
+};
+
 export type BlockRunner = {
   /** Runs one block execution at most once: one that is recorded as completed answers with its recorded output. */
   run(call: BlockCall, attempt: Attempt, process: Processor): Promise<Value | Pause>;
@@ -67,7 +79,7 @@ export function createBlockRunner({
 
   async function run(call: BlockCall, attempt: Attempt, process: Processor): Promise<Value | Pause> {
     // A first attempt in this process trusts the cached list; a repeated one may follow a lost answer.
-    if (attempt.number > 1) contexts.delete(call.executionId);
+    if (attempt.begun > 1) contexts.delete(call.executionId);
     const context = await loadContext(call.executionId);
     if (context.completed.has(call.blockKey)) return recordedReply(call);
     // Its workflow was started at the moment its caller cancelled it, and is not to spend anything.
@@ -84,6 +96,35 @@ export function createBlockRunner({
       attempts: attempt.number,
       startedAt: new Date(),
     };
+    const end =
+      (attempt.kept as BlockEnd | undefined) ?? (await carryOut(call, context, block, attempt, process));
+    if ((end.output?.length ?? 0) <= KEPT_MAX_BYTES) attempt.keep(end);
+    const { usage, value, ...answer } = end;
+    const result = call.ends ? value : undefined;
+    const record = (how: typeof answer) =>
+      persist(
+        () => recordBlockRun(db, context.organizationId, { ...trace, ...usage, ...how }, result),
+        attempt,
+      );
+    const recorded = await record(answer).catch(async (error: unknown) => {
+      if (error instanceof ServiceError && !end.error) await record({ error: toError(error) });
+      throw error;
+    });
+    if (end.error) throw new ServiceError(end.error.code, end.error.message);
+    context.completed.add(call.blockKey);
+    if (!recorded || !value) return await recordedReply(call);
+    if (result) localRuns.end(call.executionId, { status: 'completed', result: value });
+    return value;
+  }
+
+  /** Runs the block's processor. What can't be helped by repeating it is an end; anything else is thrown. */
+  async function carryOut(
+    call: BlockCall,
+    context: RunContext,
+    block: Block,
+    attempt: Attempt,
+    process: Processor,
+  ): Promise<BlockEnd> {
     const { message, parameters, attachments, max_credits, tools, tool_choice } = context.input;
     const { organizationId } = context;
     const conversation = resumeOf(context, call)?.messages;
@@ -107,19 +148,13 @@ export function createBlockRunner({
       if (block.processor_type !== 'llm')
         await enforce(block.outputSchema, output, 'OUTPUT_SCHEMA_MISMATCH', 'The output');
       const { serialized, bytes } = serialize(output);
-      const row = { ...trace, ...usage, output: serialized, ...(paused && { paused }) };
-      const ends = call.ends && !paused;
-      const value = paused ? undefined : toLeaf(call.blockKey, output, bytes);
-      const recorded = await persist(() => recordBlockRun(db, organizationId, row, ends ? value : undefined));
-      context.completed.add(call.blockKey);
-      if (!recorded || !value) return await recordedReply(call);
-      if (ends) localRuns.end(call.executionId, { status: 'completed', result: value });
-      return value;
+      return paused
+        ? { usage, output: serialized, paused }
+        : { usage, output: serialized, value: toLeaf(call.blockKey, output, bytes) };
     } catch (error) {
-      if (error instanceof ServiceError || attempt.last) {
-        const row = { ...trace, ...usage, error: describe(error) };
-        await persist(() => recordBlockRun(db, organizationId, row));
-      }
+      if (error instanceof ServiceError) return { usage, error: toError(error) };
+      if (error instanceof ModelUnavailable && attempt.last)
+        return { usage, error: { code: 'MODEL_UNAVAILABLE', message: error.message } };
       throw error;
     }
   }
@@ -192,11 +227,8 @@ function resumeOf({ input }: RunContext, call: BlockCall) {
   return resume?.step_id === call.stepId ? resume : undefined;
 }
 
-/** What a caller may read of an error. */
-function describe(error: unknown): { code: string; message: string } {
-  if (error instanceof ServiceError) return { code: error.code, message: error.message };
-  if (error instanceof ModelUnavailable) return { code: 'MODEL_UNAVAILABLE', message: error.message };
-  return { code: 'INTERNAL_ERROR', message: 'The block failed for a reason inside the service.' };
+function toError({ code, message }: ServiceError): NonNullable<BlockEnd['error']> {
+  return { code, message };
 }
 
 function serialize(output: Json): { serialized: string; bytes: number } {

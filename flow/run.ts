@@ -53,6 +53,9 @@ export const CANCELLED = {
   reason: 'error',
 } as const;
 
+/** Type of the failure of a block that is not tried again until an operator asks for it. */
+export const PARKED = 'PARKED';
+
 /** Custom search attributes of a run in Temporal: name → type. */
 export const SEARCH_ATTRIBUTES = {
   WeirOrganization: 'KEYWORD',

@@ -4,32 +4,40 @@ import type { Activities } from '../activities/index.ts';
 import type { WebhookActivities } from '../activities/webhooks.ts';
 import { ATTEMPTS_MAX, RETRY_DELAYS_MS } from '../flow/delivery.ts';
 
+/** With a minute between two attempts, about a day: what fails for reasons of the service's own is repeated for that long. */
+const ATTEMPTS_OF_A_DAY = 1_500;
+
 /**
  * Model calls: regular activities, so that a slow or failing one is visible and outlives its worker. One attempt makes
- * at most two requests of 120 s. Refusals and bad input are not retried; the delay after a 429 or 5xx is the provider's.
+ * at most two requests of 120 s; its answer stays with it until it is recorded. What a provider refuses is counted by the
+ * activity, which says then when the next attempt is due, or that there is none.
  */
 export const modelActivities = proxyActivities<Pick<Activities, 'callModel'>>({
-  startToCloseTimeout: '5 minutes',
+  startToCloseTimeout: '1 day',
   heartbeatTimeout: '10 seconds',
   cancellationType: ActivityCancellationType.TRY_CANCEL,
   retry: {
     initialInterval: '1 second',
     backoffCoefficient: 2,
     maximumInterval: '1 minute',
-    maximumAttempts: 8,
+    maximumAttempts: ATTEMPTS_OF_A_DAY,
   },
 });
+
+/** A local activity that waits longer for its next attempt does so without its workflow task. */
+const LOCAL_WAIT_MAX = '5 seconds';
 
 /** Blocks that finish in milliseconds, and what a loop asks of large values: run inside the workflow task. */
 export const blockActivities = proxyLocalActivities<
   Pick<Activities, 'runCode' | 'passThrough' | 'inspectValue' | 'checkCondition'>
 >({
   startToCloseTimeout: '2 minutes',
+  localRetryThreshold: LOCAL_WAIT_MAX,
   retry: {
     initialInterval: '200 ms',
     backoffCoefficient: 2,
-    maximumInterval: '30 seconds',
-    maximumAttempts: 20,
+    maximumInterval: '1 minute',
+    maximumAttempts: ATTEMPTS_OF_A_DAY,
   },
 });
 
@@ -44,21 +52,22 @@ export const { acceptTest, evaluateTest, readJudgement } = proxyActivities<
   retry: {
     initialInterval: '200 ms',
     backoffCoefficient: 2,
-    maximumInterval: '30 seconds',
-    maximumAttempts: 100,
+    maximumInterval: '1 minute',
+    maximumAttempts: ATTEMPTS_OF_A_DAY,
   },
 });
 
-/** The end of a run, or of a test run, is recorded however long the database is away: up to about a day. */
+/** The end of a run, or of a test run, is recorded however long the database is away. */
 export const { recordRun, findRunDelivery, finishTestRun } = proxyLocalActivities<
   Pick<Activities, 'recordRun' | 'findRunDelivery' | 'finishTestRun'>
 >({
   startToCloseTimeout: '1 minute',
+  localRetryThreshold: LOCAL_WAIT_MAX,
   retry: {
     initialInterval: '200 ms',
     backoffCoefficient: 2,
     maximumInterval: '1 minute',
-    maximumAttempts: 1500,
+    maximumAttempts: ATTEMPTS_OF_A_DAY,
   },
 });
 
@@ -79,13 +88,13 @@ export function deliveryActivities(made: number) {
   });
 }
 
-/** What became of a delivery is recorded however long the database is away: up to about a day. */
+/** What became of a delivery is recorded however long the database is away. */
 export const { abandonDelivery } = proxyActivities<Pick<WebhookActivities, 'abandonDelivery'>>({
   startToCloseTimeout: '1 minute',
   retry: {
     initialInterval: '1 second',
     backoffCoefficient: 2,
     maximumInterval: '1 minute',
-    maximumAttempts: 1500,
+    maximumAttempts: ATTEMPTS_OF_A_DAY,
   },
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import type { Attempt } from '../../activities/attempted.ts';
 import { createBlockRunner, type Processor } from '../../activities/run-block.ts';
 import type { Db, Tx } from '../../db/connect.ts';
 import { createLocalRuns } from '../../db/local-runs.ts';
@@ -14,6 +15,17 @@ import { type Account, audit, openAccount } from '../db/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
 
 const COST = 300;
+
+/** A regular activity, none of whose attempts was refused. */
+const attemptOf = (begun: number): Attempt => ({
+  number: 1,
+  begun,
+  last: false,
+  isLocal: false,
+  signal: new AbortController().signal,
+  kept: undefined,
+  keep: () => undefined,
+});
 
 describe('a model call whose activity is repeated', () => {
   const validator = createValidator();
@@ -53,7 +65,12 @@ describe('a model call whose activity is repeated', () => {
   }
 
   /** One attempt in a process of its own. */
-  function attempt(number: number, db: Db, answer: () => string): Promise<Value | Pause> {
+  function attempt(
+    number: number,
+    db: Db,
+    answer: () => string,
+    more: Partial<Attempt> = {},
+  ): Promise<Value | Pause> {
     const blocks = createBlockRunner({ db, validator, localRuns: createLocalRuns() });
     const executionId = account.runs[0] as string;
     const call = { executionId, stepId: 'ask', blockKey: 'ask', input: { ref: MESSAGE_REF }, ends: false };
@@ -68,7 +85,7 @@ describe('a model call whose activity is repeated', () => {
       });
       return { output: answer() };
     };
-    return blocks.run(call, { number, last: false }, process);
+    return blocks.run(call, { ...attemptOf(number), ...more }, process);
   }
   const refuse = () => {
     throw new ServiceError('MODEL_REFUSED', 'I will not.');

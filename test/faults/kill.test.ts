@@ -9,6 +9,7 @@ import { acceptRun } from '../accept-run.ts';
 import { code, llm, passthrough } from '../blocks.ts';
 import { type CountingModelServer, startCountingModelServer } from '../fakes/counting-model-server.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
+import { auditRuns } from './audit-runs.ts';
 import { type Program, startProgram } from './processes.ts';
 
 const RUNS = 20;
@@ -74,39 +75,8 @@ describe('an accepted run is never lost', () => {
   };
   const blockRuns = (ids: string[]) =>
     weir.db.selectFrom('block_run').selectAll().where('execution_id', 'in', ids).execute();
-  /** Every run completed, every block recorded and charged once. */
-  const audit = async (ids: string[]) => {
-    for (const id of ids) {
-      const { body } = await weir.finish(flow, id, tenant.key);
-      assert.equal(body.status, 'completed', body.errorMessage);
-    }
-    const rows = await blockRuns(ids);
-    assert.equal(rows.length, RUNS * (LLM_BLOCKS + 3));
-    assert.deepEqual([...new Set(rows.map((row) => row.status))], ['completed']);
-    const charges = await weir.db
-      .selectFrom('ledger_entry')
-      .select(['amount_microcredits'])
-      .where('execution_id', 'in', ids)
-      .execute();
-    assert.equal(charges.length, RUNS * LLM_BLOCKS);
-    const reserved = await weir.db
-      .selectFrom('reservation')
-      .select('block_key')
-      .where('execution_id', 'in', ids)
-      .execute();
-    assert.deepEqual(reserved, []);
-    const ledger = await weir.db
-      .selectFrom('ledger_entry')
-      .select((eb) => eb.fn.sum<number>('amount_microcredits').as('sum'))
-      .where('organization_id', '=', tenant.organizationId)
-      .executeTakeFirstOrThrow();
-    const { balance_microcredits } = await weir.db
-      .selectFrom('organization')
-      .select('balance_microcredits')
-      .where('id', '=', tenant.organizationId)
-      .executeTakeFirstOrThrow();
-    assert.equal(Number(ledger.sum), balance_microcredits);
-  };
+  const audit = (ids: string[]) =>
+    auditRuns(weir, tenant, flow, ids, { blocks: LLM_BLOCKS + 3, charged: LLM_BLOCKS });
 
   it('finishes after a kill -9 of the worker, without asking a model again for a block that had completed', async () => {
     const worker = await start('worker/worker.ts');

@@ -1,0 +1,167 @@
+// What a run depends on is away for longer than any request waits, or its workers die again and again.
+
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { startTemporal, type Temporal } from '../../embedded/temporal.ts';
+import { code, llm, passthrough } from '../blocks.ts';
+import { type CountingModelServer, startCountingModelServer } from '../fakes/counting-model-server.ts';
+import { type Gate, startGate } from '../fakes/gate.ts';
+import { startWeir, type Tenant, type Weir } from '../harness.ts';
+import { auditRuns } from './audit-runs.ts';
+import { type Program, startProgram } from './processes.ts';
+import { faultSize } from './sizes.ts';
+
+const RUNS = 30;
+/** Longer than a write is repeated by what does not wait for it. */
+const DATABASE_AWAY_MS = faultSize(25, 300) * 1_000;
+const ENGINE_AWAY_MS = faultSize(15, 300) * 1_000;
+const CRASH_LOOP_KILLS = faultSize(3, 60);
+const READY_KILLS = faultSize(4, 100);
+/** Attempts that were lost are held back for minutes in the end. */
+const TIMEOUT_MS = faultSize(240, 3_600) * 1_000;
+
+describe('an accepted run finishes', () => {
+  let folder: string;
+  let temporal: Temporal;
+  let models: CountingModelServer;
+  let weir: Weir;
+  let gate: Gate;
+  let tenant: Tenant;
+  let flow: string;
+  let env: NodeJS.ProcessEnv;
+  const workers = new Set<Program>();
+
+  before(async () => {
+    folder = mkdtempSync(path.join(tmpdir(), 'weir-outages-'));
+    temporal = await startTemporal({ stateFolder: folder });
+    models = await startCountingModelServer(100);
+    env = { TEMPORAL_ADDRESS: temporal.address, DEMO_BASE_URL: models.url };
+    weir = await startWeir({ env, worker: false });
+    gate = await startGate(weir.config.databaseUrl);
+    env.DATABASE_URL = gate.through(weir.config.databaseUrl);
+    tenant = await weir.createTenant({ credits: 1_000_000 });
+    flow = await weir.createFlow(tenant, [
+      code('tag', 'return message;'),
+      llm('one', 'one {{previous_output}}', 'demo/chat'),
+      passthrough('keep'),
+      llm('two', 'two {{message}}', 'demo/chat'),
+    ]);
+  });
+  after(async () => {
+    await Promise.all([...workers].map((worker) => worker.kill()));
+    await gate.shut();
+    await weir.stop();
+    await models.close();
+    await temporal.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  beforeEach(() => models.asked.clear());
+
+  /** They go through the gate to the database; this process, where runs are accepted, does not. */
+  async function startWorker(): Promise<Program> {
+    const worker = await startProgram(weir, 'worker/worker.ts', env);
+    workers.add(worker);
+    return worker;
+  }
+  async function kill(worker: Program): Promise<void> {
+    await worker.kill();
+    workers.delete(worker);
+  }
+  async function accept(count = RUNS): Promise<string[]> {
+    const answers = await Promise.all(
+      Array.from({ length: count }, () =>
+        weir.call('POST', `${flow}/jobs`, { key: tenant.key, body: { message: randomUUID() } }),
+      ),
+    );
+    return answers.map(({ status, body }) => {
+      assert.equal(status, 202);
+      return body.executionId as string;
+    });
+  }
+  const audit = (ids: string[]) => auditRuns(weir, tenant, flow, ids, { blocks: 4, charged: 2 });
+  const assertAskedOnce = () =>
+    assert.deepEqual(
+      [...models.asked].filter(([, times]) => times > 1),
+      [],
+    );
+
+  it('when the database is away after its models have answered: no answer is asked for again', async () => {
+    const worker = await startWorker();
+    const second = models.hold('two ');
+    const held = await accept();
+    await second.arrived(RUNS);
+    await gate.shut();
+    second.release();
+    const begun = await accept();
+    await setTimeout(DATABASE_AWAY_MS);
+    await gate.open();
+    await audit([...held, ...begun]);
+    assertAskedOnce();
+    await kill(worker);
+  }).timeout(TIMEOUT_MS);
+
+  it('when its worker is replaced while the database is away: no answer is asked for again', async () => {
+    const worker = await startWorker();
+    const second = models.hold('two ');
+    const ids = await accept();
+    await second.arrived(RUNS);
+    await gate.shut();
+    second.release();
+    assert.equal(await worker.stop(), 0);
+    workers.delete(worker);
+    const next = await startWorker();
+    await gate.open();
+    await audit(ids);
+    assertAskedOnce();
+    await kill(next);
+  }).timeout(TIMEOUT_MS);
+
+  it('when the engine is away', async () => {
+    const worker = await startWorker();
+    const second = models.hold('two ');
+    const held = await accept();
+    await second.arrived(RUNS);
+    process.kill(temporal.child.pid, 'SIGKILL');
+    await temporal.child.exited;
+    second.release();
+    const begun = await accept();
+    await setTimeout(ENGINE_AWAY_MS);
+    temporal = await startTemporal({ stateFolder: folder, port: temporal.port });
+    await audit([...held, ...begun]);
+    await kill(worker);
+  }).timeout(TIMEOUT_MS);
+
+  it('when its only worker dies under its model call again and again', async () => {
+    const second = models.hold('two ');
+    const ids = await accept();
+    for (let killed = 0; killed < CRASH_LOOP_KILLS; killed += 1) {
+      const before = models.asked.size;
+      const worker = await startWorker();
+      if (killed === 0) await second.arrived(RUNS);
+      else await setTimeout(3_000);
+      assert(models.asked.size >= before);
+      await kill(worker);
+    }
+    second.release();
+    const worker = await startWorker();
+    await audit(ids);
+    await kill(worker);
+  }).timeout(TIMEOUT_MS);
+
+  it('when workers are killed as soon as they are ready', async () => {
+    const ids: string[] = [];
+    let worker = await startWorker();
+    for (let killed = 0; killed < READY_KILLS; killed += 1) {
+      ids.push(...(await accept(5)));
+      const next = await startWorker();
+      await kill(worker);
+      worker = next;
+    }
+    await audit(ids);
+    await kill(worker);
+  }).timeout(TIMEOUT_MS);
+});
