@@ -130,10 +130,12 @@ export function createActivities(deps: ActivityDeps) {
     findRunDelivery: (executionId: string): Promise<DeliveryCall | undefined> =>
       attempted(() => findRunDelivery(deps.db, executionId)),
 
-    /** Records the end of a run, once. */
-    recordRun: (executionId: string, outcome: RunOutcome): Promise<void> =>
+    /** Records the end of a run, once; answers the one it has in place of `outcome`, when it was cancelled meanwhile. */
+    recordRun: (executionId: string, outcome: RunOutcome): Promise<RunOutcome | undefined> =>
       attempted(async () => {
-        if (await finishRun(deps.db, executionId, outcome)) deps.localRuns.end(executionId, outcome);
+        const recorded = await finishRun(deps.db, executionId, outcome);
+        if (recorded) deps.localRuns.end(executionId, recorded);
+        return recorded === outcome ? undefined : recorded;
       }),
   };
 }

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import { ConnectionFailed } from '../db/connection-failed.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { Attempt } from './attempted.ts';
 
@@ -14,12 +15,13 @@ export async function persist<T>(
   attempt?: Pick<Attempt, 'isLocal' | 'signal'>,
 ): Promise<T> {
   const signal = attempt?.signal;
-  const last = attempt && !attempt.isLocal ? PATIENT_DELAY_MS : undefined;
+  const isPatient = attempt !== undefined && !attempt.isLocal;
   for (let failed = 0; ; failed += 1) {
     try {
       return await write();
     } catch (error) {
-      const delay = DELAYS_MS[failed] ?? last;
+      const away = isPatient && error instanceof ConnectionFailed;
+      const delay = DELAYS_MS[failed] ?? (away ? PATIENT_DELAY_MS : undefined);
       if (error instanceof ServiceError || delay === undefined || signal?.aborted) throw error;
       // What ends the wait is told by the signal.
       await setTimeout(delay, undefined, { ...(signal && { signal }) }).catch(() => signal?.throwIfAborted());

@@ -81,9 +81,9 @@ export function createBlockRunner({
     // A first attempt in this process trusts the cached list; a repeated one may follow a lost answer.
     if (attempt.begun > 1) contexts.delete(call.executionId);
     const context = await loadContext(call.executionId);
-    if (context.completed.has(call.blockKey)) return recordedReply(call);
-    // Its workflow was started at the moment its caller cancelled it, and is not to spend anything.
+    // Its workflow was started at the moment its caller cancelled it, or was lost then: it is not to spend anything.
     if (context.cancelled) throw new ServiceError(CANCELLED.code, CANCELLED.message);
+    if (context.completed.has(call.blockKey)) return recordedReply(call);
 
     const block = await loadBlock(context, call.stepId);
     const trace = {

@@ -33,8 +33,8 @@ export type BlockRun = {
 /**
  * Records a block execution, charges for it and releases what was reserved for it, once: one that is recorded as
  * completed, or as failed and charged, stays as it is. With a `result` it also records that the run has completed with
- * it. Answers whether this call did it. Model calls are not recorded once the run has ended, nor charged once its
- * cancellation was asked for: a completed one throws CANCELLED then.
+ * it, unless its cancellation was asked for: throws CANCELLED then. Answers whether this call did it. Model calls are not
+ * recorded once the run has ended, nor charged once its cancellation was asked for: a completed one throws CANCELLED too.
  */
 export async function recordBlockRun(
   db: Db,
@@ -95,9 +95,22 @@ async function insertBlockRun(db: Db | Tx, run: BlockRun, result?: Value): Promi
     .set({ status: 'completed', finished_at: finishedAt, result: JSON.stringify(result) })
     .where('execution_id', '=', run.executionId)
     .where('status', '=', 'started')
+    .where('cancel_requested_at', 'is', null)
     .where((eb) => eb.exists(eb.selectFrom('recorded').select('block_key')))
     .executeTakeFirst();
+  if (numUpdatedRows === 0n) await refuseCancelled(db, run.executionId);
   return numUpdatedRows > 0n;
+}
+
+/** A run whose cancellation was asked for meanwhile ends with that, whatever its last block has answered. */
+async function refuseCancelled(db: Db | Tx, executionId: string): Promise<void> {
+  const run = await db
+    .selectFrom('run')
+    .select('cancel_requested_at')
+    .where('execution_id', '=', executionId)
+    .where('status', '=', 'started')
+    .executeTakeFirst();
+  if (run?.cancel_requested_at) throw new ServiceError(CANCELLED.code, CANCELLED.message);
 }
 
 /** The recorded output of a block that completed, or its conversation where it paused; `bytes` as JSON. */

@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely';
 import type { WebhookEvent } from '../flow/delivery.ts';
-import type { RunOutcome } from '../flow/run.ts';
+import { CANCELLED, type RunOutcome } from '../flow/run.ts';
 import type { Db, Tx } from './connect.ts';
 import { goOn, refuseDeleted, takePause } from './continue-run.ts';
 import { costOfRun, pauseOfRun, statusOfRun, versionOfRun } from './run-columns.ts';
@@ -79,10 +79,21 @@ export async function insertRuns(db: Db | Tx, runs: NewRun[]): Promise<boolean> 
 }
 
 /**
- * Records how a run ended or where it paused, and with a continuation how the run stands that it continues; a run that
- * has ended already is left as it is. Answers whether this call did it.
+ * Records how a run ended or where it paused, and with a continuation how the run stands that it continues; one whose
+ * cancellation was asked for ends with that. Answers what it recorded; undefined when the run had ended already.
  */
-export async function finishRun(db: Db | Tx, executionId: string, outcome: RunOutcome): Promise<boolean> {
+export async function finishRun(
+  db: Db | Tx,
+  executionId: string,
+  outcome: RunOutcome,
+): Promise<RunOutcome | undefined> {
+  if (await recordOutcome(db, executionId, outcome)) return outcome;
+  const cancelled: RunOutcome = { status: 'failed', error: CANCELLED };
+  if (outcome.status === 'failed' || !(await recordOutcome(db, executionId, cancelled))) return undefined;
+  return cancelled;
+}
+
+async function recordOutcome(db: Db | Tx, executionId: string, outcome: RunOutcome): Promise<boolean> {
   const { status } = outcome;
   const ending = {
     status,
@@ -101,6 +112,7 @@ export async function finishRun(db: Db | Tx, executionId: string, outcome: RunOu
         .set({ ...ending, pause })
         .where('execution_id', '=', executionId)
         .where('status', '=', 'started')
+        .$if(status !== 'failed', (run) => run.where('cancel_requested_at', 'is', null))
         .returning(['execution_id', 'continues', 'concludes', 'mode']),
     )
     .with('continued', (query) =>

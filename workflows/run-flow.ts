@@ -45,15 +45,25 @@ export async function runFlow({
     blocks.cancel();
     outcome = { status: 'failed', error: describe(error) };
   }
-  const end = outcome;
+  let end = outcome;
   return CancellationScope.nonCancellable(async () => {
-    upsertSearchAttributes([{ key: { name: 'WeirOutcome', type: 'KEYWORD' }, value: end.status }]);
-    if (end.status !== 'completed' || !lastBlock) await recordRun(executionId, end);
+    showOutcome(end.status);
+    if (end.status !== 'completed' || !lastBlock) {
+      const other = await recordRun(executionId, end);
+      if (other) {
+        end = other;
+        showOutcome(end.status);
+      }
+    }
     if (callback) await startDelivery(executionId);
     if (end.status === 'completed') return end.result;
     if (end.status === 'tool_calls_required') return { paused: end.pause };
     throw ApplicationFailure.nonRetryable(end.error.message, end.error.code, end.error);
   });
+}
+
+function showOutcome(status: RunOutcome['status']): void {
+  upsertSearchAttributes([{ key: { name: 'WeirOutcome', type: 'KEYWORD' }, value: status }]);
 }
 
 const REASONS: { [code: string]: FailureReason } = {

@@ -1,16 +1,21 @@
 // A cancellation that meets the start of its run, an engine that is away, or a charge.
 import assert from 'node:assert/strict';
 import { WorkflowNotFoundError } from '@temporalio/client';
+import proto from '@temporalio/proto';
 import { startRun } from '../../api/start-run.ts';
 import { recordBlockRun } from '../../db/block-runs.ts';
 import { requestCancel } from '../../db/cancel-run.ts';
 import { lockBalance } from '../../db/ledger.ts';
+import { finishRun } from '../../db/runs.ts';
+import { CANCELLED } from '../../flow/run.ts';
 import { reconcile } from '../../worker/reconcile.ts';
 import { acceptRun } from '../accept-run.ts';
-import { llm, passthrough } from '../blocks.ts';
+import { code, llm, passthrough } from '../blocks.ts';
 import { lockWaiters } from '../db/lock-waiters.ts';
 import { answer } from '../fakes/model-server.ts';
 import { assertCancelled, type JobsWeir, startJobsWeir } from './jobs-harness.ts';
+
+const STARTED = proto.temporal.api.enums.v1.PendingWorkflowTaskState.PENDING_WORKFLOW_TASK_STATE_STARTED;
 
 describe('POST …/jobs/{executionId}/cancel', () => {
   let weir: JobsWeir;
@@ -112,5 +117,71 @@ describe('POST …/jobs/{executionId}/cancel', () => {
     const { body } = await weir.read(flow, executionId);
     assert.equal(body.blocks.length, 1);
     assert.equal(body.blocks.length, await weir.charges(executionId));
+  });
+
+  describe('while the last block ends', () => {
+    const outcome = { status: 'completed', result: { ref: 'a' } } as const;
+    /** Accepts a job that reports both events, and answers how to read those recorded. */
+    async function acceptReported() {
+      const flow = await weir.createFlow(weir.tenant, [passthrough('a')]);
+      const callback = { url: 'https://hook.test/', events: ['flow.completed', 'flow.failed'] } as const;
+      const { executionId } = await acceptRun(weir, weir.tenant, flow, {
+        callback: { url: callback.url, events: [...callback.events] },
+      });
+      const events = async () => {
+        const rows = await weir.db
+          .selectFrom('webhook_delivery')
+          .select('event_type')
+          .where('execution_id', '=', executionId)
+          .execute();
+        return rows.map((row) => row.event_type);
+      };
+      return { flow, executionId, events };
+    }
+
+    for (const processorType of ['code', 'passthrough'] as const)
+      it(`is not followed by flow.completed: a ${processorType} block`, async () => {
+        const { flow, executionId, events } = await acceptReported();
+        await requestCancel(weir.db, executionId);
+        const row = {
+          executionId,
+          blockKey: 'a',
+          stepId: 'a',
+          name: 'a',
+          processorType,
+          input: { ref: '$message' },
+          output: '"done"',
+          attempts: 1,
+          startedAt: new Date(),
+        };
+        const recording = recordBlockRun(weir.db, weir.tenant.organizationId, row, outcome.result);
+        await assert.rejects(recording, { code: 'CANCELLED' });
+        assert.deepEqual(await events(), []);
+        await finishRun(weir.db, executionId, { status: 'failed', error: CANCELLED });
+        assert.deepEqual(await events(), ['flow.failed']);
+        assertCancelled((await weir.read(flow, executionId)).body);
+      });
+
+    it('is not followed by flow.completed: a step of several blocks', async () => {
+      const { flow, executionId, events } = await acceptReported();
+      await requestCancel(weir.db, executionId);
+      assert.equal((await finishRun(weir.db, executionId, outcome))?.status, 'failed');
+      assert.equal(await finishRun(weir.db, executionId, outcome), undefined);
+      assert.deepEqual(await events(), ['flow.failed']);
+      assertCancelled((await weir.read(flow, executionId)).body);
+    });
+
+    it('ends a run as cancelled whose short code was running, whatever that answers', async () => {
+      const flow = await weir.createFlow(weir.tenant, [
+        code('short', 'for (const end = Date.now() + 700; Date.now() < end;); return 1;'),
+      ]);
+      const executionId = await weir.start(flow);
+      const workflow = weir.client.workflow.getHandle(executionId);
+      while ((await workflow.describe()).raw.pendingWorkflowTask?.state !== STARTED);
+      const { status } = await weir.cancel(flow, executionId);
+      const { body } = await weir.finish(flow, executionId, weir.tenant.key);
+      // 200: it had ended before.
+      if (status === 202) assertCancelled(body);
+    });
   });
 });

@@ -15,14 +15,14 @@ import { auditRuns } from './audit-runs.ts';
 import { type Program, startProgram } from './processes.ts';
 import { faultSize } from './sizes.ts';
 
-const RUNS = 30;
+const RUNS = faultSize(10, 30);
 /** Longer than a write is repeated by what does not wait for it. */
 const DATABASE_AWAY_MS = faultSize(25, 300) * 1_000;
 const ENGINE_AWAY_MS = faultSize(15, 300) * 1_000;
 const CRASH_LOOP_KILLS = faultSize(3, 60);
 const READY_KILLS = faultSize(4, 100);
 /** Attempts that were lost are held back for minutes in the end. */
-const TIMEOUT_MS = faultSize(240, 3_600) * 1_000;
+const TIMEOUT_MS = faultSize(600, 3_600) * 1_000;
 
 describe('an accepted run finishes', () => {
   let folder: string;
