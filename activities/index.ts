@@ -2,7 +2,6 @@
 import type { Provider } from '../config.ts';
 import type { Db } from '../db/connect.ts';
 import type { Encryption } from '../db/encrypt.ts';
-import { MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
 import type { LocalRuns } from '../db/local-runs.ts';
 import { findRunDelivery } from '../db/open-deliveries.ts';
 import type { RequestKeys } from '../db/request-keys.ts';
@@ -55,19 +54,16 @@ export function createActivities(deps: ActivityDeps) {
       attempted(
         (attempt) =>
           blocks
-            .run(call, attempt, async ({ block, input, message, parameters, max_credits: max, ...asked }) => {
+            .run(call, attempt, async ({ block, input, message, parameters, payer, ...asked }) => {
               const { signal } = attempt;
               const { own, ...access } = await bringOwnKey(deps, call.executionId, block.model ?? '', signal);
               const values = { message, previousOutput: input, parameters };
               const conversation = asked.conversation ?? [
                 { role: 'user', content: buildPrompt(deps.registry, block, values, asked.tools) },
               ];
-              const { organizationId } = asked;
               const { executionId, blockKey } = call;
-              const maxMicrocredits = max && Math.round(max * MICROCREDITS_PER_CREDIT);
-              const owner = { organizationId, executionId, blockKey, maxMicrocredits };
               const reserve = async (microcredits: number) => {
-                if (!own) await reserveCredits(deps.db, { ...owner, microcredits });
+                if (!own) await reserveCredits(deps.db, { ...payer, executionId, blockKey, microcredits });
               };
               return callModel({ ...deps, ...access }, { ...asked, block, conversation, reserve }, signal);
             })

@@ -1,8 +1,9 @@
 // What every block execution does around its processor: input, schemas, overrides, trace row, charge.
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { loadBlockOutput, recordBlockRun } from '../db/block-runs.ts';
+import { loadBlockOutput, type Payer, recordBlockRun } from '../db/block-runs.ts';
 import { definitionsOf } from '../db/definitions.ts';
+import { MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
 import { loadKept } from '../db/load-kept.ts';
 import { loadStored } from '../db/load-stored.ts';
 import { getRunContext, type RunContext } from '../db/runs.ts';
@@ -36,9 +37,7 @@ export type BlockInput = {
   tool_choice?: ToolChoice | undefined;
   /** The conversation that this block goes on with after a pause. */
   conversation?: ToolCallMessage[] | undefined;
-  organizationId: string;
-  /** Credits the run may cost at most. */
-  max_credits: number | undefined;
+  payer: Payer;
   /** What a model has used so far: recorded and charged however the block ends. */
   usage: ModelUsage;
 };
@@ -103,7 +102,7 @@ export function createBlockRunner({
     const result = call.ends ? value : undefined;
     const record = (how: typeof answer) =>
       persist(
-        () => recordBlockRun(db, context.organizationId, { ...trace, ...usage, ...how }, result),
+        () => recordBlockRun(db, payerOf(context), { ...trace, ...usage, ...how }, result),
         attempt,
       );
     const recorded = await record(answer).catch(async (error: unknown) => {
@@ -125,8 +124,7 @@ export function createBlockRunner({
     attempt: Attempt,
     process: Processor,
   ): Promise<BlockEnd> {
-    const { message, parameters, attachments, max_credits, tools, tool_choice } = context.input;
-    const { organizationId } = context;
+    const { message, parameters, attachments, tools, tool_choice } = context.input;
     const conversation = resumeOf(context, call)?.messages;
     const usage: ModelUsage = { promptTokens: 0, completionTokens: 0, costMicrocredits: 0 };
     try {
@@ -140,8 +138,7 @@ export function createBlockRunner({
         parameters,
         attachments,
         ...(block.processor_config?.tools_enabled && { tools, tool_choice, conversation }),
-        organizationId,
-        max_credits,
+        payer: payerOf(context),
         usage,
       });
       // A model's answer has been validated, and repaired, by its processor.
@@ -225,6 +222,10 @@ export function createBlockRunner({
 function resumeOf({ input }: RunContext, call: BlockCall) {
   const resume = input.continuation?.resume;
   return resume?.step_id === call.stepId ? resume : undefined;
+}
+
+function payerOf({ organizationId, input: { max_credits: max } }: RunContext): Payer {
+  return { organizationId, maxMicrocredits: max && Math.round(max * MICROCREDITS_PER_CREDIT) };
 }
 
 function toError({ code, message }: ServiceError): NonNullable<BlockEnd['error']> {

@@ -3,10 +3,8 @@ import type { Json, ProcessorType } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { CANCELLED } from '../flow/run.ts';
 import type { Value } from '../flow/value.ts';
-import { lockRunState } from './cancel-run.ts';
-import type { Db, Tx } from './connect.ts';
-import { chargeCredits } from './ledger.ts';
-import { releaseReservation } from './reservations.ts';
+import { inBalanceTurn } from './balance-turns.ts';
+import type { Db } from './connect.ts';
 import { isCallOf } from './run-columns.ts';
 import { outputNotFound } from './run-not-found.ts';
 
@@ -30,33 +28,20 @@ export type BlockRun = {
   startedAt: Date;
 };
 
+/** Who pays for a block execution: its organization, as much as the run may still cost. */
+export type Payer = { organizationId: string; maxMicrocredits?: number | undefined };
+
 /**
  * Records a block execution, charges for it and releases what was reserved for it, once: one that is recorded as
  * completed, or as failed and charged, stays as it is. With a `result` it also records that the run has completed with
- * it, unless its cancellation was asked for: throws CANCELLED then. Answers whether this call did it. Model calls are not
- * recorded once the run has ended, nor charged once its cancellation was asked for: a completed one throws CANCELLED too.
+ * it, unless its cancellation was asked for: throws CANCELLED then. Answers whether this call did it. What is charged, and
+ * recorded as its cost, is at most what was reserved for it, and takes neither the balance below zero nor the run over its
+ * maximum. Model calls and what has a cost are not recorded once the run has ended, nor charged once its cancellation was
+ * asked for: a completed one throws CANCELLED too.
  */
-export async function recordBlockRun(
-  db: Db,
-  organizationId: string,
-  run: BlockRun,
-  result?: Value,
-): Promise<boolean> {
-  if (run.processorType !== 'llm') return insertBlockRun(db, run, result);
-  const { executionId, blockKey } = run;
-  return db.transaction().execute(async (tx) => {
-    const { cancelled, ended } = await lockRunState(tx, executionId);
-    if (cancelled && !run.error) throw new ServiceError(CANCELLED.code, CANCELLED.message);
-    const microcredits = cancelled ? 0 : (run.costMicrocredits ?? 0);
-    const recorded = !ended && (await insertBlockRun(tx, { ...run, costMicrocredits: microcredits }, result));
-    if (recorded && microcredits > 0)
-      await chargeCredits(tx, { organizationId, executionId, blockKey, microcredits });
-    await releaseReservation(tx, run);
-    return recorded;
-  });
-}
-
-async function insertBlockRun(db: Db | Tx, run: BlockRun, result?: Value): Promise<boolean> {
+export async function recordBlockRun(db: Db, payer: Payer, run: BlockRun, result?: Value): Promise<boolean> {
+  const { organizationId, maxMicrocredits } = payer;
+  const isCharged = run.processorType === 'llm' || (run.costMicrocredits ?? 0) > 0;
   const finishedAt = new Date();
   const row = {
     execution_id: run.executionId,
@@ -64,7 +49,7 @@ async function insertBlockRun(db: Db | Tx, run: BlockRun, result?: Value): Promi
     step_id: run.stepId,
     name: run.name,
     processor_type: run.processorType,
-    status: run.error ? ('failed' as const) : run.paused ? ('paused' as const) : ('completed' as const),
+    status: run.error ? 'failed' : run.paused ? 'paused' : 'completed',
     input: JSON.stringify(run.input),
     output: run.output ?? null,
     error: run.error ? JSON.stringify(run.error) : null,
@@ -76,41 +61,20 @@ async function insertBlockRun(db: Db | Tx, run: BlockRun, result?: Value): Promi
     attempts: run.attempts,
     started_at: run.startedAt,
     finished_at: finishedAt,
+    result: result ? JSON.stringify(result) : null,
+    charged_to: isCharged ? organizationId : null,
+    maximum: maxMicrocredits ?? null,
   };
-  const { execution_id, block_key, ...changes } = row;
-  const insert = db
-    .insertInto('block_run')
-    .values(row)
-    .onConflict((conflict) =>
-      conflict
-        .columns(['execution_id', 'block_key'])
-        .doUpdateSet({ ...changes, recorded: sql`default` })
-        .where('block_run.status', '=', 'failed')
-        .where('block_run.cost_microcredits', '=', 0),
-    );
-  if (!result) return ((await insert.executeTakeFirst()).numInsertedOrUpdatedRows ?? 0n) > 0n;
-  const { numUpdatedRows } = await db
-    .with('recorded', () => insert.returning('block_key'))
-    .updateTable('run')
-    .set({ status: 'completed', finished_at: finishedAt, result: JSON.stringify(result) })
-    .where('execution_id', '=', run.executionId)
-    .where('status', '=', 'started')
-    .where('cancel_requested_at', 'is', null)
-    .where((eb) => eb.exists(eb.selectFrom('recorded').select('block_key')))
-    .executeTakeFirst();
-  if (numUpdatedRows === 0n) await refuseCancelled(db, run.executionId);
-  return numUpdatedRows > 0n;
-}
-
-/** A run whose cancellation was asked for meanwhile ends with that, whatever its last block has answered. */
-async function refuseCancelled(db: Db | Tx, executionId: string): Promise<void> {
-  const run = await db
-    .selectFrom('run')
-    .select('cancel_requested_at')
-    .where('execution_id', '=', executionId)
-    .where('status', '=', 'started')
-    .executeTakeFirst();
-  if (run?.cancel_requested_at) throw new ServiceError(CANCELLED.code, CANCELLED.message);
+  const values = Object.entries(row).map(([column, value]) => sql`${sql.raw(`p_${column}`)} => ${value}`);
+  const record = () =>
+    sql<{
+      recorded: boolean;
+      cancelled: boolean;
+    }>`select * from record_block_run(${sql.join(values)})`.execute(db);
+  const { rows } = await (isCharged ? inBalanceTurn(db, organizationId, record) : record());
+  const { recorded = false, cancelled = false } = rows[0] ?? {};
+  if (cancelled && !run.error) throw new ServiceError(CANCELLED.code, CANCELLED.message);
+  return recorded;
 }
 
 /** The recorded output of a block that completed, or its conversation where it paused; `bytes` as JSON. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { CANCELLED } from '../flow/run.ts';
-import type { Db, Tx } from './connect.ts';
+import type { Db } from './connect.ts';
 import { isCallOf } from './run-columns.ts';
 
 /**
@@ -39,18 +39,4 @@ export function listUnderWay(db: Db, executionId: string) {
     .where(isCallOf(executionId))
     .where('status', '=', 'started')
     .execute();
-}
-
-/** Whether the run's cancellation was asked for, or it has ended; if not yet, that has to wait for the end of `tx`. */
-export async function lockRunState(
-  tx: Tx,
-  executionId: string,
-): Promise<{ cancelled: boolean; ended: boolean }> {
-  const run = await tx
-    .selectFrom('run')
-    .select(['cancel_requested_at', 'finished_at'])
-    .where('execution_id', '=', executionId)
-    .forShare()
-    .executeTakeFirstOrThrow();
-  return { cancelled: run.cancel_requested_at !== null, ended: run.finished_at !== null };
 }

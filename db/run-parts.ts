@@ -1,6 +1,6 @@
 // The calls that a run was carried out in: the first, and those that went on after a pause or with the next step.
 import { sql } from 'kysely';
-import type { Db, Tx } from './connect.ts';
+import type { Db } from './connect.ts';
 import { isCallOf } from './run-columns.ts';
 
 /** Each with the steps it ran, `from` up to `to` (exclusive), and the keys of its completed blocks; the last one first. */
@@ -30,15 +30,4 @@ export async function listParts(db: Db, executionId: string) {
         completed: row.completed ?? [],
       }))
   );
-}
-
-/** The ids of all calls of the run that this one belongs to, its own among them. */
-export async function listRunIds(db: Db | Tx, executionId: string): Promise<string[]> {
-  const { root } = await db
-    .selectFrom('run')
-    .select(sql<string>`coalesce(continues, execution_id)`.as('root'))
-    .where('execution_id', '=', executionId)
-    .executeTakeFirstOrThrow();
-  const rows = await db.selectFrom('run').select('execution_id').where(isCallOf(root)).execute();
-  return rows.map((row) => row.execution_id);
 }

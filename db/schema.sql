@@ -10,6 +10,18 @@ AS $function$
       return new;
     end $function$;
 
+CREATE OR REPLACE FUNCTION public.credits_of_run(p_root uuid, p_but_execution uuid, p_but_block text, OUT spent bigint, OUT reserved bigint)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+  declare
+    parts uuid[] := array(select execution_id from run where execution_id = p_root or continues = p_root);
+  begin
+    select coalesce(sum(b.cost_microcredits), 0) into spent from block_run b where b.execution_id = any (parts);
+    select coalesce(sum(r.microcredits), 0) into reserved from reservation r
+      where r.execution_id = any (parts) and (r.execution_id, r.block_key) <> (p_but_execution, p_but_block);
+  end $function$;
+
 CREATE OR REPLACE FUNCTION public.notify_api_key()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -19,6 +31,68 @@ AS $function$
       return new;
     end $function$;
 
+CREATE OR REPLACE FUNCTION public.record_block_run(p_execution_id uuid, p_block_key text, p_step_id text, p_name text, p_processor_type text, p_status text, p_input json, p_output json, p_error json, p_model text, p_prompt_tokens integer, p_completion_tokens integer, p_cost_microcredits bigint, p_latency_ms integer, p_attempts integer, p_started_at timestamp with time zone, p_finished_at timestamp with time zone, p_result json, p_charged_to uuid, p_maximum bigint, OUT recorded boolean, OUT cancelled boolean)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+  declare
+    carried record;
+    cost bigint := p_cost_microcredits;
+    held bigint;
+    balance bigint;
+  begin
+    recorded := false;
+    cancelled := false;
+    if p_charged_to is not null then
+      -- Locked at once as strongly as it will be needed: two who share it could not both go on to change it.
+      if p_result is null then
+        select cancel_requested_at, finished_at, coalesce(continues, execution_id) as root into strict carried
+          from run where execution_id = p_execution_id for share;
+      else
+        select cancel_requested_at, finished_at, coalesce(continues, execution_id) as root into strict carried
+          from run where execution_id = p_execution_id for no key update;
+      end if;
+      delete from reservation where execution_id = p_execution_id and block_key = p_block_key
+        returning microcredits into held;
+      cancelled := carried.cancel_requested_at is not null;
+      if carried.finished_at is not null or (cancelled and p_error is null) then return; end if;
+      if cancelled then cost := 0; end if;
+    end if;
+    if cost > 0 then
+      select balance_microcredits into strict balance
+        from organization where id = p_charged_to for no key update;
+      -- What was not reserved for it is reserved for others.
+      cost := least(cost, balance, coalesce(held, cost));
+      if p_maximum is not null then
+        cost := least(cost, greatest(0, p_maximum
+          - (select c.spent from credits_of_run(carried.root, p_execution_id, p_block_key) c)));
+      end if;
+    end if;
+    insert into block_run as b (execution_id, block_key, step_id, name, processor_type, status, input, output, error,
+        model, prompt_tokens, completion_tokens, cost_microcredits, latency_ms, attempts, started_at, finished_at)
+      values (p_execution_id, p_block_key, p_step_id, p_name, p_processor_type, p_status, p_input, p_output, p_error,
+        p_model, p_prompt_tokens, p_completion_tokens, cost, p_latency_ms, p_attempts, p_started_at, p_finished_at)
+      on conflict on constraint block_run_pkey do update
+        set step_id = excluded.step_id, name = excluded.name, processor_type = excluded.processor_type,
+          status = excluded.status, input = excluded.input, output = excluded.output, error = excluded.error,
+          model = excluded.model, prompt_tokens = excluded.prompt_tokens,
+          completion_tokens = excluded.completion_tokens, cost_microcredits = excluded.cost_microcredits,
+          latency_ms = excluded.latency_ms, attempts = excluded.attempts, started_at = excluded.started_at,
+          finished_at = excluded.finished_at, recorded = default
+        where b.status = 'failed' and b.cost_microcredits = 0;
+    recorded := found;
+    if recorded and cost > 0 then
+      insert into ledger_entry (organization_id, entry_key, kind, amount_microcredits, execution_id)
+        values (p_charged_to, 'charge/' || p_execution_id || '/' || p_block_key, 'charge', -cost, p_execution_id);
+      update organization set balance_microcredits = balance_microcredits - cost where id = p_charged_to;
+    end if;
+    if recorded and p_result is not null then
+      update run set status = 'completed', finished_at = p_finished_at, result = p_result
+        where execution_id = p_execution_id and status = 'started';
+      recorded := found;
+    end if;
+  end $function$;
+
 CREATE OR REPLACE FUNCTION public.refuse_version_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -26,6 +100,43 @@ AS $function$
     begin
       raise exception 'a published flow version never changes';
     end $function$;
+
+CREATE OR REPLACE FUNCTION public.reserve_credits(p_execution_id uuid, p_block_key text, p_organization_id uuid, p_microcredits bigint, p_maximum bigint, OUT refusal text, OUT failure json, OUT spent bigint, OUT reserved bigint, OUT available bigint)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+  declare
+    carried record;
+    balance bigint;
+  begin
+    select cancel_requested_at, finished_at, coalesce(continues, execution_id) as root into carried
+      from run where execution_id = p_execution_id for share;
+    refusal := case
+      when not found then 'missing'
+      when carried.cancel_requested_at is not null then 'cancelled'
+      when carried.finished_at is not null then 'ended' end;
+    if refusal is not null then return; end if;
+    -- Not "for update": that would hold up new runs, whose foreign key locks the organization's key.
+    select balance_microcredits into strict balance
+      from organization where id = p_organization_id for no key update;
+    select b.error into failure from block_run b
+      where b.execution_id = p_execution_id and b.block_key = p_block_key
+        and b.status = 'failed' and b.cost_microcredits > 0;
+    if found then refusal := 'failed'; return; end if;
+    if p_maximum is not null then
+      select c.spent, c.reserved into spent, reserved
+        from credits_of_run(carried.root, p_execution_id, p_block_key) c;
+      if spent + reserved + p_microcredits > p_maximum then refusal := 'maximum'; return; end if;
+    end if;
+    select greatest(0, balance - coalesce(sum(r.microcredits), 0)) into available from reservation r
+      where r.organization_id = p_organization_id
+        and (r.execution_id, r.block_key) <> (p_execution_id, p_block_key);
+    if available < p_microcredits then refusal := 'balance'; return; end if;
+    insert into reservation (execution_id, block_key, organization_id, microcredits)
+      values (p_execution_id, p_block_key, p_organization_id, p_microcredits)
+      on conflict on constraint reservation_pkey do update
+        set microcredits = excluded.microcredits, reserved_at = default;
+  end $function$;
 
 CREATE TABLE api_key (
   id uuid not null default gen_random_uuid(),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Attempt } from '../../activities/attempted.ts';
 import { createBlockRunner, type Processor } from '../../activities/run-block.ts';
-import type { Db, Tx } from '../../db/connect.ts';
+import type { Db } from '../../db/connect.ts';
 import { createLocalRuns } from '../../db/local-runs.ts';
 import { reserveCredits } from '../../db/reservations.ts';
 import { getRunContext } from '../../db/runs.ts';
@@ -44,22 +44,20 @@ describe('a model call whose activity is repeated', () => {
     await database.drop();
   });
 
-  /** A database that commits, but whose answer to the first `lost` commits does not arrive. */
+  /** A database that records blocks, but whose answers to the first `lost` of these do not arrive. */
   function losing(db: Db, lost: number): Db {
     let left = lost;
-    const transaction = () => ({
-      execute: async (work: (tx: Tx) => Promise<unknown>) => {
-        const result = await db.transaction().execute(work);
+    const recording = new Set<object>();
+    return db.withPlugin({
+      transformQuery({ node, queryId }) {
+        if (JSON.stringify(node).includes('record_block_run')) recording.add(queryId);
+        return node;
+      },
+      async transformResult({ result, queryId }) {
+        if (!recording.has(queryId)) return result;
         left -= 1;
         if (left >= 0) throw new Error('Connection terminated unexpectedly');
         return result;
-      },
-    });
-    return new Proxy(db, {
-      get(target, name) {
-        if (name === 'transaction') return transaction;
-        const member = Reflect.get(target, name);
-        return typeof member === 'function' ? member.bind(target) : member;
       },
     });
   }
@@ -74,8 +72,8 @@ describe('a model call whose activity is repeated', () => {
     const blocks = createBlockRunner({ db, validator, localRuns: createLocalRuns() });
     const executionId = account.runs[0] as string;
     const call = { executionId, stepId: 'ask', blockKey: 'ask', input: { ref: MESSAGE_REF }, ends: false };
-    const process: Processor = async ({ organizationId, usage }) => {
-      await reserveCredits(database.db, { executionId, blockKey: 'ask', organizationId, microcredits: COST });
+    const process: Processor = async ({ payer, usage }) => {
+      await reserveCredits(database.db, { ...payer, executionId, blockKey: 'ask', microcredits: COST });
       asked += 1;
       Object.assign(usage, {
         model: 'demo/chat',
@@ -95,7 +93,7 @@ describe('a model call whose activity is repeated', () => {
     assert.deepEqual([balance, reserved, charges.size], [1_000 - COST, 0, 1]);
   }
 
-  it('is made and charged once when the answer to its commit is lost', async () => {
+  it('is made and charged once when the answer to its recording is lost', async () => {
     await attempt(1, losing(database.db, 1), () => 'yes');
     assert.equal(asked, 1);
     await assertChargedOnce();

@@ -5,12 +5,12 @@ import proto from '@temporalio/proto';
 import { startRun } from '../../api/start-run.ts';
 import { recordBlockRun } from '../../db/block-runs.ts';
 import { requestCancel } from '../../db/cancel-run.ts';
-import { lockBalance } from '../../db/ledger.ts';
 import { finishRun } from '../../db/runs.ts';
 import { CANCELLED } from '../../flow/run.ts';
 import { reconcile } from '../../worker/reconcile.ts';
 import { acceptRun } from '../accept-run.ts';
 import { code, llm, passthrough } from '../blocks.ts';
+import { lockBalance } from '../db/ledger-fixture.ts';
 import { lockWaiters } from '../db/lock-waiters.ts';
 import { answer } from '../fakes/model-server.ts';
 import { assertCancelled, type JobsWeir, startJobsWeir } from './jobs-harness.ts';
@@ -101,10 +101,10 @@ describe('POST …/jobs/{executionId}/cancel', () => {
       startedAt: new Date(),
     } as const;
     const record = (blockKey: string) =>
-      recordBlockRun(weir.db, weir.tenant.organizationId, { ...block, blockKey });
+      recordBlockRun(weir.db, weir.tenant, { ...block, blockKey });
     // Whoever holds the balance holds up the charge, which holds up the cancellation.
     const { charging, cancelling } = await weir.db.transaction().execute(async (tx) => {
-      await lockBalance(tx, weir.tenant.organizationId);
+      await lockBalance(tx, weir.tenant);
       const charging = record('at');
       await lockWaiters(weir.db, 1);
       const cancelling = requestCancel(weir.db, executionId);

@@ -53,7 +53,7 @@ describe('GET …/jobs/{executionId}/events', () => {
     // Together more than the buffers on the way to a reader hold.
     const name = 'n'.repeat(1024 * 1024);
     for (let index = 0; index < BLOCKS; index += 1)
-      await recordBlockRun(weir.db, weir.tenant.organizationId, {
+      await recordBlockRun(weir.db, weir.tenant, {
         executionId,
         blockKey: `b${index}`,
         stepId: `b${index}`,

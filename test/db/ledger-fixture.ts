@@ -1,8 +1,8 @@
 // Organizations with credits and runs, and what the ledger says of them.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { type BlockRun, recordBlockRun } from '../../db/block-runs.ts';
-import type { Db } from '../../db/connect.ts';
+import { type BlockRun, type Payer, recordBlockRun } from '../../db/block-runs.ts';
+import type { Db, Tx } from '../../db/connect.ts';
 import { getVersion, insertFlow, publishVersion } from '../../db/flows.ts';
 import { grantCredits } from '../../db/ledger.ts';
 import { insertOrganization } from '../../db/organizations.ts';
@@ -45,10 +45,10 @@ export async function openAccount(
 /** Records an llm block that has ended; answers whether this call did it. */
 export function settle(
   db: Db,
-  { organizationId }: Account,
+  payer: Payer,
   block: Pick<BlockRun, 'executionId' | 'blockKey' | 'costMicrocredits' | 'error'>,
 ): Promise<boolean> {
-  return recordBlockRun(db, organizationId, {
+  return recordBlockRun(db, payer, {
     stepId: 'ask',
     name: 'ask',
     processorType: 'llm',
@@ -58,6 +58,19 @@ export function settle(
     startedAt: new Date(),
     ...block,
   });
+}
+
+/** Holds up whatever changes or reserves of an organization's balance, until the end of `tx`. */
+export async function lockBalance(
+  tx: Tx,
+  { organizationId }: Pick<Account, 'organizationId'>,
+): Promise<void> {
+  await tx
+    .selectFrom('organization')
+    .select('id')
+    .where('id', '=', organizationId)
+    .forNoKeyUpdate()
+    .executeTakeFirstOrThrow();
 }
 
 /** What an organization has, in microcredits. Asserts that its ledger says the same and that nothing is below zero. */

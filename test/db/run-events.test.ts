@@ -18,17 +18,21 @@ describe('what happened in a run', () => {
     const { organizationId, runs } = await openAccount(db, 0, 1);
     const [executionId = ''] = runs;
     const record = (by: Db, blockKey: string) =>
-      recordBlockRun(by, organizationId, {
-        executionId,
-        blockKey,
-        stepId: blockKey,
-        name: blockKey,
-        processorType: 'passthrough',
-        input: { ref: '$message' },
-        output: '1',
-        attempts: 1,
-        startedAt: new Date(),
-      });
+      recordBlockRun(
+        by,
+        { organizationId },
+        {
+          executionId,
+          blockKey,
+          stepId: blockKey,
+          name: blockKey,
+          processorType: 'passthrough',
+          input: { ref: '$message' },
+          output: '1',
+          attempts: 1,
+          startedAt: new Date(),
+        },
+      );
     /** Looks as a reader does until there are `count`: what runs elsewhere on the server may hold them up. */
     const read = async (after: bigint, count: number) => {
       const seen: { key: string; recorded: bigint }[] = [];
