@@ -100,8 +100,7 @@ describe('POST …/jobs/{executionId}/cancel', () => {
       attempts: 1,
       startedAt: new Date(),
     } as const;
-    const record = (blockKey: string) =>
-      recordBlockRun(weir.db, weir.tenant, { ...block, blockKey });
+    const record = (blockKey: string) => recordBlockRun(weir.db, weir.tenant, { ...block, blockKey });
     // Whoever holds the balance holds up the charge, which holds up the cancellation.
     const { charging, cancelling } = await weir.db.transaction().execute(async (tx) => {
       await lockBalance(tx, weir.tenant);

@@ -72,10 +72,13 @@ describe('a balance', () => {
   it('that a call could not be served of is free for the next', async () => {
     const { db } = database;
     const account = await openAccount(db, 100, 1);
-    const refused = Array.from({ length: 5 }, () =>
-      reserveCredits(db, { ...block(account), ...account, microcredits: 101 }),
+    await Promise.all(
+      Array.from({ length: 5 }, () =>
+        assert.rejects(reserveCredits(db, { ...block(account), ...account, microcredits: 101 }), {
+          code: 'INSUFFICIENT_CREDITS',
+        }),
+      ),
     );
-    for (const each of refused) await assert.rejects(each, { code: 'INSUFFICIENT_CREDITS' });
     await reserveCredits(db, { ...block(account), ...account, microcredits: 100 });
   });
 });
