@@ -101,10 +101,7 @@ export function createBlockRunner({
     const { usage, value, ...answer } = end;
     const result = call.ends ? value : undefined;
     const record = (how: typeof answer) =>
-      persist(
-        () => recordBlockRun(db, payerOf(context), { ...trace, ...usage, ...how }, result),
-        attempt,
-      );
+      persist(() => recordBlockRun(db, payerOf(context), { ...trace, ...usage, ...how }, result), attempt);
     const recorded = await record(answer).catch(async (error: unknown) => {
       if (error instanceof ServiceError && !end.error) await record({ error: toError(error) });
       throw error;

@@ -88,8 +88,13 @@ AS $function$
     end if;
     if recorded and p_result is not null then
       update run set status = 'completed', finished_at = p_finished_at, result = p_result
-        where execution_id = p_execution_id and status = 'started';
+        where execution_id = p_execution_id and status = 'started' and cancel_requested_at is null;
       recorded := found;
+    end if;
+    -- A run whose cancellation was asked for meanwhile ends with that, whatever its last block has answered.
+    if p_result is not null and not recorded then
+      cancelled := exists (select from run
+        where execution_id = p_execution_id and status = 'started' and cancel_requested_at is not null);
     end if;
   end $function$;
 

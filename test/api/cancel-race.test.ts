@@ -153,7 +153,7 @@ describe('POST …/jobs/{executionId}/cancel', () => {
           attempts: 1,
           startedAt: new Date(),
         };
-        const recording = recordBlockRun(weir.db, weir.tenant.organizationId, row, outcome.result);
+        const recording = recordBlockRun(weir.db, weir.tenant, row, outcome.result);
         await assert.rejects(recording, { code: 'CANCELLED' });
         assert.deepEqual(await events(), []);
         await finishRun(weir.db, executionId, { status: 'failed', error: CANCELLED });
