@@ -1,10 +1,14 @@
 // Structured output: how an answer is read.
+import { findExcess, JSON_KEYS_MAX } from '../flow/count-json.ts';
 import type { Json } from '../flow/definition.ts';
+import { ServiceError } from '../flow/errors.ts';
 
 const JSON_DEPTH_MAX = 64;
 
-/** The JSON value of an answer, a Markdown fence around it allowed; undefined when there is none. */
+/** The JSON value of an answer, a Markdown fence around it allowed; undefined when there is none. Throws OUTPUT_TOO_LARGE. */
 export function readJson(text: string): Json | undefined {
+  const excess = text.length > JSON_KEYS_MAX ? findExcess(Buffer.from(text)) : undefined;
+  if (excess) throw new ServiceError('OUTPUT_TOO_LARGE', `The answer ${excess}.`);
   const fence = text.indexOf('```');
   const fenced = text.slice(text.indexOf('\n', fence), text.lastIndexOf('```'));
   for (const candidate of fence === -1 ? [text] : [text, fenced]) {

@@ -1,4 +1,5 @@
 // User code (spec: processor type `code`): QuickJS in WebAssembly, in processes of its own; `guest.ts` has the contract.
+import { findExcess } from '../../flow/count-json.ts';
 import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { encodeFrame, type Frame } from './frames.ts';
@@ -81,7 +82,11 @@ function isReusable(answer: Frame): boolean {
 
 function readAnswer({ header, body }: Frame): CodeResult {
   const { logs, failure } = header as AnswerHeader;
-  if (failure === undefined) return { output: JSON.parse(body.toString()) as Json, logs };
+  if (failure === undefined) {
+    const excess = findExcess(body);
+    if (excess) throw new ServiceError('OUTPUT_TOO_LARGE', `What the code returned ${excess}.`);
+    return { output: JSON.parse(body.toString()) as Json, logs };
+  }
   const extra: Record<string, unknown> = {};
   if (failure.line !== undefined) extra.line = failure.line;
   if (logs !== '') extra.logs = logs.slice(-ERROR_LOGS_MAX_LENGTH);

@@ -25,6 +25,9 @@ describe('request bodies', () => {
   const nested = (depth: number) =>
     `{"message":"","parameters":{"a":${'['.repeat(depth)}${']'.repeat(depth)}}}`;
 
+  const keys = (count: number) => Array.from({ length: count }, (_, i) => [`k${i}`, 1]);
+  const large = (a: unknown) => JSON.stringify({ message: '', parameters: { a } });
+
   const refused: [string, string | Uint8Array<ArrayBuffer>, Record<string, string>, number, string][] = [
     ['malformed JSON', '{"message":', {}, 422, 'MALFORMED_JSON'],
     ['an empty body', '', {}, 422, 'MALFORMED_JSON'],
@@ -50,6 +53,20 @@ describe('request bodies', () => {
     [
       'a constructor key',
       '{"message":"","parameters":{"a":[{"constructor":1}]}}',
+      {},
+      422,
+      'VALIDATION_ERROR',
+    ],
+    [
+      'millions of values',
+      `{"message":"","parameters":{"a":[${'[],'.repeat(3_000_000)}1]}}`,
+      {},
+      422,
+      'VALIDATION_ERROR',
+    ],
+    [
+      'hundreds of thousands of keys',
+      JSON.stringify({ message: '', parameters: Object.fromEntries(keys(700_000)) }),
       {},
       422,
       'VALIDATION_ERROR',
@@ -115,6 +132,9 @@ describe('request bodies', () => {
   });
 
   const accepted: [string, string, Record<string, string>][] = [
+    ['hundreds of thousands of numbers', large(Array.from({ length: 400_000 }, (_, i) => i / 7)), {}],
+    ['tens of thousands of rows', large(Array(40_000).fill(Object.fromEntries(keys(10)))), {}],
+    ['tens of thousands of keys', large(Object.fromEntries(keys(90_000))), {}],
     ['a charset of utf-8', '{"message":"é"}', { 'content-type': 'application/json; charset="UTF-8"' }],
     ['nesting at the limit', nested(BODY_MAX_DEPTH - 2), {}],
     ['a body at the size limit', JSON.stringify({ message: 'x'.repeat(BODY_MAX_BYTES - 14) }), {}],
