@@ -9,6 +9,8 @@ export const HEARTBEAT = ':\n\n';
 /** After how long a reader that lost the stream asks again. */
 export const RETRY = 'retry: 1000\n\n';
 
+const PIECE_CHARS = 64 * 1024;
+
 /** One event; `data` is sent as JSON. */
 export function formatEvent(id: string, name: string, data: object): string {
   return `id: ${id}\nevent: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
@@ -39,10 +41,15 @@ export function answerEvents(ctx: ApiContext, events: AsyncGenerator<string>, si
   ctx.body = Readable.from(endOnError(events, signal), { highWaterMark: 1 });
 }
 
+/** In pieces, so that what its reader takes can be told, and no more than a piece waits for them outside this process. */
+function* cut(text: string): Generator<string> {
+  for (let start = 0; start < text.length; start += PIECE_CHARS) yield text.slice(start, start + PIECE_CHARS);
+}
+
 /** A stream that ends is asked for again, and goes on where it was. */
 async function* endOnError(events: AsyncGenerator<string>, signal: AbortSignal): AsyncGenerator<string> {
   try {
-    yield* events;
+    for await (const text of events) yield* cut(text);
   } catch (error) {
     if (!signal.aborted) console.error(`A stream of events was ended: ${error}`);
   }
