@@ -3,11 +3,15 @@ import { readConfig } from '../config.ts';
 import { connect, QUERY_TIMEOUT_MS } from '../db/connect.ts';
 import { createRequestKeys } from '../db/request-keys.ts';
 import { endOnFatal } from '../end-on-fatal.ts';
+import { endOnSignal } from '../end-on-signal.ts';
 import { createValidator } from '../json-schema/validator.ts';
 import { openRegistry } from '../models/live-registry.ts';
 import { orExit } from '../or-exit.ts';
 import { connectToTemporal, createClient } from '../temporal.ts';
 import { serveApi } from './serve.ts';
+
+/** Longer than the drain of the API. */
+const END_MAX_SECONDS = 40;
 
 const config = await orExit(() => readConfig());
 const connection = await orExit(() => connectToTemporal(config));
@@ -27,7 +31,7 @@ const api = await orExit(() =>
 );
 console.log(`The API listens on http://${config.host}:${api.port}/api/v1.`);
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
+endOnSignal(stop, END_MAX_SECONDS);
 endOnFatal(stop);
 
 async function stop(): Promise<void> {

@@ -31,9 +31,14 @@ export type RunStart = {
 
 /**
  * Starts the workflow of an accepted run, unless it is there already. `here`: this process's worker has it already
- * (an eager start).
+ * (an eager start, unless `eagerly` is false).
  */
-export async function startRun(client: Client, taskQueue: string, run: RunStart): Promise<{ here: boolean }> {
+export async function startRun(
+  client: Client,
+  taskQueue: string,
+  run: RunStart,
+  { eagerly = true } = {},
+): Promise<{ here: boolean }> {
   const { executionId, continues, from, to } = run;
   const steps = toPlan(run.definition.steps).slice(from ?? 0, to ?? undefined);
   const input: RunInput = {
@@ -51,7 +56,7 @@ export async function startRun(client: Client, taskQueue: string, run: RunStart)
         taskQueue,
         args: [input],
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
-        requestEagerStart: true,
+        requestEagerStart: eagerly,
         staticSummary: `${run.organization}/${run.project}/${run.flow} v${run.version} (${run.mode})`,
         typedSearchAttributes: searchAttributesOf(run),
         priority: fairShareOf(run),

@@ -8,9 +8,13 @@ const OPEN = sql`any(${sql.val([...OPEN_STATUSES])}::text[])`;
 /**
  * Deletes up to `limit` runs, test runs and test deliveries each that nothing has happened to for `days`: with their
  * traces, continuations and deliveries. What is under way, or still being delivered, stays. Several processes share the
- * work. Answers how many runs.
+ * work. Answers how many of each.
  */
-export async function deleteOld(db: Db, days: number, limit: number): Promise<number> {
+export async function deleteOld(
+  db: Db,
+  days: number,
+  limit: number,
+): Promise<{ runs: number; testRuns: number; deliveries: number }> {
   const cutoff = sql`now() - ${days} * interval '1 day'`;
   /** A run's rows are locked before this is asked for the last time: what has come to it meanwhile counts. */
   const isOver = sql<boolean>`run.status <> 'started' and coalesce(run.finished_at, run.started_at) < ${cutoff}
@@ -22,26 +26,22 @@ export async function deleteOld(db: Db, days: number, limit: number): Promise<nu
       select from webhook_delivery as delivery where delivery.execution_id = run.execution_id
         and delivery.status = ${OPEN}
     )`;
-  // By project, as runs are indexed.
   const old = sql<{ execution_id: string }>`
-    select execution_id from project cross join lateral (
-      select run.execution_id from run
-      where run.project_id = project.id and run.started_at < ${cutoff} and run.continues is null and ${isOver}
-      order by run.started_at limit ${limit} for update of run skip locked
-    ) as run limit ${limit}`;
-  await sql`
+    select execution_id from run where continues is null and ${isOver}
+    order by coalesce(finished_at, started_at) limit ${limit} for update skip locked`;
+  const testRuns = await sql`
     with old as (
       select id from test_run where status = 'completed' and finished_at < ${cutoff} limit ${limit}
     ), results as (delete from test_result where test_run_id in (select id from old))
     delete from test_run where id in (select id from old)`.execute(db);
-  await sql`
+  const deliveries = await sql`
     with old as (
       select id from webhook_delivery
       where execution_id is null and created_at < ${cutoff} and not status = ${OPEN}
       limit ${limit} for update skip locked
     ), attempts as (delete from webhook_attempt where delivery_id in (select id from old))
     delete from webhook_delivery where id in (select id from old)`.execute(db);
-  return db.transaction().execute(async (tx) => {
+  const runs = await db.transaction().execute(async (tx) => {
     const found = (await old.execute(tx)).rows.map((row) => row.execution_id);
     await sql`select from webhook_delivery where execution_id = any(${found}::uuid[]) for update`.execute(tx);
     const { rows } = await sql<{ execution_id: string }>`
@@ -60,4 +60,9 @@ export async function deleteOld(db: Db, days: number, limit: number): Promise<nu
       await sql`delete from ${sql.table(table)} where execution_id = any(${ids}::uuid[])`.execute(tx);
     return roots.length;
   });
+  return {
+    runs,
+    testRuns: Number(testRuns.numAffectedRows),
+    deliveries: Number(deliveries.numAffectedRows),
+  };
 }

@@ -65,10 +65,11 @@ export function insertKeyedRuns(db: Db, runs: NewRun[], key: IdempotencyKey): Pr
   });
 }
 
-/** Deletes up to `limit` expired keys, the oldest first. Several processes share the work. */
-export async function deleteExpiredKeys(db: Db, limit: number): Promise<void> {
-  await sql`
+/** Deletes up to `limit` expired keys, the oldest first; answers how many. Several processes share the work. */
+export async function deleteExpiredKeys(db: Db, limit: number): Promise<number> {
+  const { numAffectedRows } = await sql`
     delete from idempotency_key where ctid = any (array(
       select ctid from idempotency_key where ${EXPIRED} order by created_at limit ${limit} for update skip locked
     ))`.execute(db);
+  return Number(numAffectedRows);
 }

@@ -195,6 +195,12 @@ CREATE TABLE block_run (
   constraint block_run_status_check CHECK ((status = ANY (ARRAY['completed'::text, 'failed'::text, 'paused'::text])))
 );
 
+CREATE UNLOGGED TABLE duty (
+  name text not null,
+  due_at timestamp with time zone not null,
+  constraint duty_pkey PRIMARY KEY (name)
+);
+
 CREATE TABLE flow (
   id uuid not null default gen_random_uuid(),
   project_id uuid not null,
@@ -324,7 +330,6 @@ CREATE TABLE run (
   error json,
   started_at timestamp with time zone not null default now(),
   finished_at timestamp with time zone,
-  reconciled_at timestamp with time zone,
   cancel_requested_at timestamp with time zone,
   continues uuid,
   step_from integer,
@@ -376,7 +381,6 @@ CREATE TABLE test_run (
   status text not null default 'started'::text,
   started_at timestamp with time zone not null default now(),
   finished_at timestamp with time zone,
-  reconciled_at timestamp with time zone,
   constraint test_run_pkey PRIMARY KEY (id),
   constraint test_run_status_check CHECK ((status = ANY (ARRAY['started'::text, 'completed'::text])))
 );
@@ -446,9 +450,11 @@ CREATE INDEX run_concluded_by ON public.run USING btree (concluded_by) WHERE (co
 
 CREATE INDEX run_continues ON public.run USING btree (continues, started_at) WHERE (continues IS NOT NULL);
 
-CREATE INDEX run_unfinished ON public.run USING btree (COALESCE(reconciled_at, started_at)) WHERE (status = 'started'::text);
+CREATE INDEX run_over ON public.run USING btree (COALESCE(finished_at, started_at)) WHERE ((status <> 'started'::text) AND (continues IS NULL));
 
-CREATE INDEX test_run_unfinished ON public.test_run USING btree (COALESCE(reconciled_at, started_at)) WHERE (status = 'started'::text);
+CREATE INDEX run_unfinished ON public.run USING btree (started_at, execution_id) WHERE (status = 'started'::text);
+
+CREATE INDEX test_run_unfinished ON public.test_run USING btree (started_at, id) WHERE (status = 'started'::text);
 
 CREATE INDEX webhook_delivery_by_run ON public.webhook_delivery USING btree (execution_id);
 

@@ -136,7 +136,6 @@ export interface RunTable {
   error: ColumnType<StoredError | null, string | null, string | null>;
   started_at: Now;
   finished_at: Date | null;
-  reconciled_at: Date | null;
   cancel_requested_at: Date | null;
   /** For which its request brought a key; the keys themselves are never stored (db/request-keys.ts). */
   model_key_providers: string[] | null;
@@ -237,6 +236,8 @@ export interface Schema {
   ledger_entry: LedgerEntryTable;
   reservation: ReservationTable;
   rate_limit: RateLimitTable;
+  /** What the workers do now and then, one of them at a time, and when it is next to be done. */
+  duty: { name: string; due_at: Date };
   idempotency_key: IdempotencyKeyTable;
   test_case: TestCaseTable;
   test_run: TestRunTable;

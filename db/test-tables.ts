@@ -22,7 +22,6 @@ export interface TestRunTable {
   status: Generated<'started' | 'completed'>;
   started_at: Now;
   finished_at: Date | null;
-  reconciled_at: Date | null;
 }
 
 /** A case as it was when it was run, and what came of it. */

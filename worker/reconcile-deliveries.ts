@@ -5,33 +5,44 @@ import type { Db } from '../db/connect.ts';
 import { abandonDelivery, recordCutAttempt } from '../db/delivery-attempts.ts';
 import { claimStalledDeliveries, toDeliveryCall } from '../db/open-deliveries.ts';
 import { ATTEMPTS_MAX, deliveryWorkflowId } from '../flow/delivery.ts';
-import { workflowState } from './workflow-state.ts';
+import { findEndedWorkflows } from './ended-workflows.ts';
+import { type Failures, mendEach, throwFailures } from './mend-each.ts';
 
 const AGAIN_SECONDS = 60;
-const CLAIMED_MAX = 100;
+const CLAIMED_MAX = 500;
 
 type Deps = { db: Db; client: Client; taskQueue: string };
 
-/** One look at all stalled deliveries. Several processes share the work. */
-export async function reconcileDeliveries(deps: Deps): Promise<void> {
-  for (;;) {
-    const deliveries = await claimStalledDeliveries(deps.db, {
-      againInSeconds: AGAIN_SECONDS,
-      limit: CLAIMED_MAX,
-    });
-    for (const delivery of deliveries)
-      await reconcileDelivery(deps, delivery).catch((error) =>
-        console.error(`Reconciling delivery ${delivery.id} failed:`, error),
-      );
-    if (deliveries.length < CLAIMED_MAX) return;
-  }
+/** Looks at up to 500 stalled deliveries; answers whether there are more. Several processes share the work. */
+export async function reconcileDeliveries(deps: Deps, signal?: AbortSignal): Promise<boolean> {
+  const claimed = await claimStalledDeliveries(deps.db, {
+    againInSeconds: AGAIN_SECONDS,
+    limit: CLAIMED_MAX,
+  });
+  const deliveries = claimed.map((delivery) => {
+    const call = toDeliveryCall(delivery);
+    return { ...delivery, call, workflowId: deliveryWorkflowId(call) };
+  });
+  const ended = await findEndedWorkflows(
+    deps.client,
+    deliveries.map((delivery) => delivery.workflowId),
+    signal,
+  );
+  const due = deliveries
+    .map((delivery) => ({ ...delivery, state: ended.get(delivery.workflowId) ?? 'open' }))
+    .filter(({ state, status }) => state !== 'open' || status === 'in_flight');
+  const failures: Failures = { count: 0 };
+  await mendEach(due, (delivery) => reconcileDelivery(deps, delivery), failures, signal);
+  throwFailures(failures);
+  return claimed.length === CLAIMED_MAX;
 }
 
-type StalledDelivery = Awaited<ReturnType<typeof claimStalledDeliveries>>[number];
+type StalledDelivery = { call: ReturnType<typeof toDeliveryCall>; state: string };
 
-async function reconcileDelivery({ db, client, taskQueue }: Deps, delivery: StalledDelivery): Promise<void> {
-  const call = toDeliveryCall(delivery);
-  const state = await workflowState(client, deliveryWorkflowId(call));
+async function reconcileDelivery(
+  { db, client, taskQueue }: Deps,
+  { call, state }: StalledDelivery,
+): Promise<void> {
   if (state === 'missing') {
     // Nothing is known of attempts that the engine has forgotten but what their rows say.
     if (call.made < ATTEMPTS_MAX) await startDelivery(client, taskQueue, call);
@@ -39,6 +50,5 @@ async function reconcileDelivery({ db, client, taskQueue }: Deps, delivery: Stal
   } else if (state !== 'open') {
     const reason = `The delivery's workflow ended as ${state} before its end was recorded.`;
     await abandonDelivery(db, call, reason);
-  } else if (delivery.status === 'in_flight' && call.made < ATTEMPTS_MAX)
-    await recordCutAttempt(db, { ...call, attempt: call.made });
+  } else if (call.made < ATTEMPTS_MAX) await recordCutAttempt(db, { ...call, attempt: call.made });
 }

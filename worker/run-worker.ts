@@ -7,7 +7,7 @@ import type { Registry } from '../models/registry.ts';
 import { createClient, DEFAULT_NAMESPACE } from '../temporal.ts';
 import { createWebhookWorker } from './create-webhook-worker.ts';
 import { createFlowWorker } from './create-worker.ts';
-import { keepReconciling } from './reconcile.ts';
+import { keepReconciling } from './keep-reconciling.ts';
 import { registerSearchAttributes } from './register-search-attributes.ts';
 
 export type RunningWorker = {
@@ -42,6 +42,7 @@ export async function runWorker(deps: {
   );
   const running = new Set(workers);
   const shutdown = () => {
+    stopping.abort();
     for (const worker of running) worker.shutdown();
     running.clear();
   };
@@ -52,13 +53,5 @@ export async function runWorker(deps: {
       shutdown();
     }),
   );
-  return {
-    ended: Promise.all(ends)
-      .then(() => undefined)
-      .finally(() => {
-        stopping.abort();
-        return reconciling;
-      }),
-    shutdown,
-  };
+  return { ended: Promise.all([...ends, reconciling]).then(() => undefined), shutdown };
 }

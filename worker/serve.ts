@@ -5,6 +5,7 @@ import { connect, QUERY_TIMEOUT_MS } from '../db/connect.ts';
 import { createLocalRuns } from '../db/local-runs.ts';
 import { createRequestKeys } from '../db/request-keys.ts';
 import { endOnFatal } from '../end-on-fatal.ts';
+import { endOnSignal } from '../end-on-signal.ts';
 import { createValidator } from '../json-schema/validator.ts';
 import { openRegistry } from '../models/live-registry.ts';
 import { orExit } from '../or-exit.ts';
@@ -12,6 +13,9 @@ import { connectToTemporal, createClient } from '../temporal.ts';
 import { workflowBundle } from './bundle.ts';
 import { runWorker } from './run-worker.ts';
 import { installRuntime } from './runtime.ts';
+
+/** Longer than the drain of the API and then that of the worker. */
+const END_MAX_SECONDS = 75;
 
 installRuntime();
 const config = await orExit(() => readConfig());
@@ -37,7 +41,7 @@ const api = await orExit(() =>
   }),
 );
 console.log(`API and worker: http://${config.host}:${api.port}/api/v1, task queue ${config.taskQueue}.`);
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
+endOnSignal(stop, END_MAX_SECONDS);
 endOnFatal(stop);
 await worker.ended;
 

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { deferDuty, takeDuty } from '../../db/duties.ts';
+import { type Duty, keepDuty } from '../../worker/keep-duty.ts';
+import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
+
+describe('what workers do now and then', () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  after(() => database.drop());
+
+  it('is done by one process at a time, and again when it is due', async () => {
+    const { db } = database;
+    const takes = await Promise.all(Array.from({ length: 5 }, () => takeDuty(db, 'one', 30)));
+    assert.deepEqual(takes.filter(Boolean), [true]);
+    await deferDuty(db, 'one', 0);
+    assert.equal(await takeDuty(db, 'one', 30), true);
+    assert.equal(await takeDuty(db, 'other', 30), true);
+  });
+
+  it('is taken over from a process that died with it', async () => {
+    assert.equal(await takeDuty(database.db, 'left', 0), true);
+    assert.equal(await takeDuty(database.db, 'left', 30), true);
+  });
+
+  it('goes on at once while there is more to do, and is left to others when it stops', async () => {
+    const stopping = new AbortController();
+    let looks = 0;
+    const look: Duty['look'] = async () => {
+      looks += 1;
+      if (looks === 3) stopping.abort();
+      return true;
+    };
+    await keepDuty(database.db, { name: 'more', everyMs: 60_000, look }, stopping.signal);
+    assert.equal(looks, 3);
+    assert.equal(await takeDuty(database.db, 'more', 30), true);
+  });
+
+  it('tells the look that is under way to stop', async () => {
+    const stopping = new AbortController();
+    const look: Duty['look'] = async (signal) => {
+      setImmediate(() => stopping.abort());
+      await once(signal, 'abort');
+      return true;
+    };
+    await keepDuty(database.db, { name: 'long', everyMs: 60_000, look }, stopping.signal);
+  });
+
+  it('is logged when it fails, once however often, and when it works again', async () => {
+    const stopping = new AbortController();
+    const lines: string[] = [];
+    const log = console.error;
+    console.error = (...words: unknown[]) => void lines.push(words.join(' '));
+    try {
+      const failures = ['a', 'a', 'a', 'b'];
+      const look: Duty['look'] = async () => {
+        const failure = failures.shift();
+        if (failure) throw new Error(failure);
+        if (lines.length > 2) stopping.abort();
+        return false;
+      };
+      await keepDuty(database.db, { name: 'Failing', everyMs: 1, look }, stopping.signal);
+    } finally {
+      console.error = log;
+    }
+    assert.deepEqual(lines, [
+      'Failing failed, and is tried again: Error: a',
+      'Failing failed, and is tried again: Error: b',
+      'Failing works again.',
+    ]);
+  });
+});

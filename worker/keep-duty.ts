@@ -1,0 +1,63 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Db } from '../db/connect.ts';
+import { deferDuty, takeDuty } from '../db/duties.ts';
+
+/** Something that the service's workers do now and then, one of them at a time. */
+export type Duty = {
+  /** Unique; begins a line of the log. */
+  name: string;
+  everyMs: number;
+  /**
+   * Does some of it; answers whether more is to be done at once. Starts nothing more once `signal` has aborted, and ends
+   * within seconds.
+   */
+  look(signal: AbortSignal): Promise<boolean>;
+};
+
+/** So many times as long as a look took is the rest after it: however much there is to see, others have the time. */
+const REST = 15;
+/** A process that dies with a duty holds it no longer than this; while one lives, it goes on holding it. */
+const HELD_SECONDS = 30;
+const HOLD_AGAIN_MS = 10_000;
+
+/**
+ * Does a duty until `signal` aborts: every `everyMs`, but with a rest of fifteen times as long as it took, or of as long
+ * while there is more to do. What keeps it from being done is logged once, and its end.
+ */
+export async function keepDuty(db: Db, duty: Duty, signal: AbortSignal): Promise<void> {
+  let failing: string | undefined;
+  while (!signal.aborted) {
+    let restMs = duty.everyMs;
+    try {
+      if (await takeDuty(db, duty.name, HELD_SECONDS)) {
+        restMs = await lookOnce(db, duty, signal);
+        if (failing !== undefined) console.error(`${duty.name} works again.`);
+        failing = undefined;
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      if (failing !== String(error)) console.error(`${duty.name} failed, and is tried again:`, error);
+      failing = String(error);
+    }
+    await setTimeout(restMs, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** Answers how long to rest. */
+async function lookOnce(db: Db, { name, everyMs, look }: Duty, signal: AbortSignal): Promise<number> {
+  const holding = setInterval(
+    () => void deferDuty(db, name, HELD_SECONDS).catch(() => undefined),
+    HOLD_AGAIN_MS,
+  );
+  const began = performance.now();
+  let restMs = everyMs;
+  try {
+    const more = await look(signal);
+    const tookMs = performance.now() - began;
+    restMs = more ? tookMs : Math.max(everyMs, tookMs * REST);
+    return restMs;
+  } finally {
+    clearInterval(holding);
+    await deferDuty(db, name, signal.aborted ? 0 : restMs / 1_000);
+  }
+}
