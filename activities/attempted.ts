@@ -4,6 +4,7 @@ import { TemporalFailure } from '@temporalio/common';
 import { ServiceError, soundMessage } from '../flow/errors.ts';
 import { KEPT_MAX_BYTES, type Progress, readProgress } from './attempt-progress.ts';
 import { holdBack } from './hold-back.ts';
+import { logFault } from './log-fault.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
 
 /** How soon a regular activity learns that it is cancelled. */
@@ -61,6 +62,7 @@ export async function attempted<T>(
     if (holdsBack) holdBack(progress, info.attempt);
     return await work(attempt);
   } catch (error) {
+    if (!signal.aborted) logFault(error, info);
     progress.ended += 1;
     if (error instanceof ModelUnavailable) progress.refusals += 1;
     const failure = toFailure(error, progress, signal);

@@ -2,6 +2,7 @@
 import { APIConnectionTimeoutError, APIError } from 'openai';
 import type { Provider } from '../config.ts';
 import { ServiceError } from '../flow/errors.ts';
+import { describeNetworkError } from '../net/describe-network-error.ts';
 import { MODEL_CALL_TIMEOUT_MS } from './model-client.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
 
@@ -22,7 +23,7 @@ export function modelError(error: unknown, model: string, provider: Provider): E
     return new ModelUnavailable(`${model} did not answer within ${MODEL_CALL_TIMEOUT_MS / 1000} s.`);
   }
   if (error.status === undefined) {
-    return new ModelUnavailable(`The connection to the provider of ${model} failed (${networkCode(error)}).`);
+    return new ModelUnavailable(`${model} cannot be reached: ${describeNetworkError(error)}.`);
   }
 
   const { status } = error;
@@ -62,12 +63,4 @@ function retryAfterMs(headers: Headers | undefined): number | undefined {
   else if (/^[\d.]+$/.test(secondsOrDate)) wait = Number.parseFloat(secondsOrDate) * 1000;
   else wait = Date.parse(secondsOrDate) - Date.now();
   return wait > 0 ? Math.min(Math.ceil(wait), RETRY_AFTER_MAX_MS) : undefined;
-}
-
-/** The system's code, such as ECONNREFUSED; messages are left out because they may hold the URL's secrets. */
-function networkCode(error: APIError): string {
-  for (let cause: unknown = error.cause; cause instanceof Error; cause = cause.cause) {
-    if ('code' in cause && typeof cause.code === 'string') return cause.code;
-  }
-  return 'no further detail';
 }

@@ -74,6 +74,15 @@ export const ERROR_CODES = [
 ] as const;
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
+export function isErrorCode(text: string | null | undefined): text is ErrorCode {
+  return ERROR_CODES.some((code) => code === text);
+}
+
+/** What a caller is told of an error that was not made for callers; the log has it beside `reference`. */
+export function failedInside(reference: string): string {
+  return `failed for a reason inside the service (reference ${reference}).`;
+}
+
 const MESSAGE_MAX_LENGTH = 4_000;
 
 /**

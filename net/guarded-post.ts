@@ -10,6 +10,7 @@ import {
   type SecureContext,
   type TLSSocket,
 } from 'node:tls';
+import { describeNetworkError } from './describe-network-error.ts';
 import { connectThrough } from './egress-proxy.ts';
 import { type DialTarget, type ResolvePublic, withoutBrackets } from './resolve-public.ts';
 
@@ -163,8 +164,8 @@ async function readStart(body: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks).subarray(0, BODY_MAX_BYTES);
 }
 
-/** Several addresses that all refuse come as one error around theirs. */
+/** Errors that were made here, and by the way out, have words and no code. */
 function describe(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(describe).join(', ');
-  return (error instanceof Error ? error.message : String(error)).trim();
+  const isOurs = error instanceof Error && error.constructor === Error && !('code' in error);
+  return describeNetworkError(error, isOurs ? error.message : undefined);
 }

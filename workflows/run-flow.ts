@@ -1,17 +1,11 @@
-import {
-  ApplicationFailure,
-  CancellationScope,
-  isCancellation,
-  TimeoutFailure,
-  upsertSearchAttributes,
-} from '@temporalio/workflow';
-import { ServiceError, soundMessage } from '../flow/errors.ts';
+import { ApplicationFailure, CancellationScope, upsertSearchAttributes } from '@temporalio/workflow';
 import { interpret } from '../flow/interpreter.ts';
-import { CANCELLED, type FailureReason, type RunInput, type RunOutcome } from '../flow/run.ts';
+import type { RunInput, RunOutcome } from '../flow/run.ts';
 import { isPause, type Pause } from '../flow/tool-calls.ts';
 import { MESSAGE_REF, type Value } from '../flow/value.ts';
 import { blockActivities, recordRun } from './activities.ts';
-import { BlockFailure, createBlockRunner } from './run-block.ts';
+import { describeFailure } from './describe-failure.ts';
+import { createBlockRunner } from './run-block.ts';
 import { startDelivery } from './start-delivery.ts';
 
 /**
@@ -43,7 +37,7 @@ export async function runFlow({
   } catch (error) {
     // Branches of a parallel step that are still running stop spending.
     blocks.cancel();
-    outcome = { status: 'failed', error: describe(error) };
+    outcome = { status: 'failed', error: describeFailure(error, executionId) };
   }
   let end = outcome;
   return CancellationScope.nonCancellable(async () => {
@@ -64,33 +58,4 @@ export async function runFlow({
 
 function showOutcome(status: RunOutcome['status']): void {
   upsertSearchAttributes([{ key: { name: 'WeirOutcome', type: 'KEYWORD' }, value: status }]);
-}
-
-const REASONS: { [code: string]: FailureReason } = {
-  INSUFFICIENT_CREDITS: 'credits_exhausted',
-  MAX_CREDITS_REACHED: 'credits_exhausted',
-  BYOK_REJECTED: 'byok_rejected',
-};
-
-function describe(error: unknown): (RunOutcome & { status: 'failed' })['error'] {
-  if (error instanceof BlockFailure) {
-    const { code, message } = describeCause(error.cause);
-    if (code === CANCELLED.code) return CANCELLED;
-    return {
-      code,
-      message: soundMessage(`Block "${error.block.name}" (${error.block.step_id}): ${message}`),
-      reason: REASONS[code] ?? 'error',
-      step_id: error.block.step_id,
-    };
-  }
-  return { ...describeCause(error), reason: 'error' };
-}
-
-function describeCause(cause: unknown): { code: string; message: string } {
-  if (cause instanceof ServiceError) return { code: cause.code, message: cause.message };
-  if (cause instanceof ApplicationFailure && cause.type) return { code: cause.type, message: cause.message };
-  if (cause instanceof TimeoutFailure)
-    return { code: 'INTERNAL_ERROR', message: 'it took too long, or its worker was lost, at every attempt.' };
-  if (isCancellation(cause)) return CANCELLED;
-  return { code: 'INTERNAL_ERROR', message: 'The run failed for a reason inside the service.' };
 }

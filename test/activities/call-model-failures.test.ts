@@ -63,7 +63,7 @@ describe('a failed model call', () => {
     }
 
     const garbled: [string, Behaviour, RegExp][] = [
-      ['the connection is reset mid-body', resetMidBody, /connection to the provider .* failed/],
+      ['the connection is reset mid-body', resetMidBody, /cannot be reached: the connection was broken off/],
       ['the body is not JSON', respond(200, '{"choices":'), /invalid JSON/],
       [
         'the body is a web page',
@@ -80,7 +80,7 @@ describe('a failed model call', () => {
 
     it('is ModelUnavailable when nothing listens', async () => {
       await harness.server.close();
-      await assert.rejects(harness.call(), unavailable(/ECONNREFUSED/));
+      await assert.rejects(harness.call(), unavailable(/cannot be reached: the connection was refused\.$/));
       harness.server = await startFakeModelServer();
     });
 

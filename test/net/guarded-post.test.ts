@@ -103,12 +103,18 @@ describeWith(['openssl'], 'guarded POST', () => {
 
   it('has no answer when the headers are huge', async () => {
     hooks.will(receiver.sendHugeHeaders);
-    await assert.rejects(postTo(hooks.host), noAnswer(/header/i));
+    await assert.rejects(
+      postTo(hooks.host),
+      noAnswer(/^There was no answer: the headers of the answer are too large\.$/),
+    );
   });
 
   it('has no answer when the connection is reset', async () => {
     hooks.will(receiver.reset);
-    await assert.rejects(postTo(hooks.host), noAnswer(/hang up|reset/i));
+    await assert.rejects(
+      postTo(hooks.host),
+      noAnswer(/^There was no answer: the connection was broken off\.$/),
+    );
   });
 
   it('has no answer from who never answers, after 20 s in all', async () => {
@@ -150,7 +156,10 @@ describeWith(['openssl'], 'guarded POST', () => {
       );
       const { headers } = hooks.received.at(-1) as receiver.Received;
       assert.deepEqual([headers.host, headers['proxy-authorization']], [hooks.host, undefined]);
-      await assert.rejects(postTo('other.test', { proxy: proxy() }), noAnswer(/altname/i));
+      await assert.rejects(
+        postTo('other.test', { proxy: proxy() }),
+        noAnswer(/the certificate is not valid for this host/),
+      );
     });
 
     it('asks it for nothing that is not public', async () => {
@@ -193,11 +202,15 @@ describeWith(['openssl'], 'guarded POST', () => {
 
     it('has no answer when the other side does not speak TLS', async () => {
       speak = (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
-      await assert.rejects(postTo('r.hooks.test', { port }), NoAnswer);
+      const noTls = /^There was no answer: no secure connection \(TLS\) could be agreed on\.$/;
+      await assert.rejects(postTo('r.hooks.test', { port }), noAnswer(noTls));
     });
 
     it('has no answer when nobody listens', async () => {
-      await assert.rejects(postTo('r.hooks.test', { port: 1 }), noAnswer(/ECONNREFUSED/));
+      await assert.rejects(
+        postTo('r.hooks.test', { port: 1 }),
+        noAnswer(/^There was no answer: the connection was refused\.$/),
+      );
     });
 
     it('opens no connection to what is not public', async () => {
@@ -231,13 +244,17 @@ describeWith(['openssl'], 'guarded POST', () => {
 
   describe('with a certificate', () => {
     it('that is for another host has no answer', async () => {
-      await assert.rejects(postTo('other.test'), noAnswer(/altnames/i));
+      await assert.rejects(
+        postTo('other.test'),
+        noAnswer(/^There was no answer: the certificate is not valid for this host\.$/),
+      );
     });
 
     it('of an authority that is not known has no answer', async () => {
-      await assert.rejects(postTo(hooks.host, { ca: createAuthority().pem }), noAnswer(/certificate/i));
+      const unknown = noAnswer(/^There was no answer: the certificate .*\.$/);
+      await assert.rejects(postTo(hooks.host, { ca: createAuthority().pem }), unknown);
       const received = hooks.received.length;
-      await assert.rejects(postTo(hooks.host, { ca: '' }), noAnswer(/certificate/i));
+      await assert.rejects(postTo(hooks.host, { ca: '' }), unknown);
       assert.equal(hooks.received.length, received);
     });
   });

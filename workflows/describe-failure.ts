@@ -1,0 +1,48 @@
+import { ApplicationFailure, isCancellation, TimeoutFailure } from '@temporalio/workflow';
+import { failedInside, isErrorCode, ServiceError, soundMessage } from '../flow/errors.ts';
+import { CANCELLED, type FailureReason, type RunOutcome } from '../flow/run.ts';
+import { BlockFailure } from './run-block.ts';
+
+const REASONS: { [code: string]: FailureReason } = {
+  INSUFFICIENT_CREDITS: 'credits_exhausted',
+  MAX_CREDITS_REACHED: 'credits_exhausted',
+  BYOK_REJECTED: 'byok_rejected',
+};
+
+/**
+ * Why the run `executionId` failed, in words made for its caller. What was not made for callers stays in the log and in
+ * the history; they are told the executionId, by which it is found there.
+ */
+export function describeFailure(
+  error: unknown,
+  executionId: string,
+): (RunOutcome & { status: 'failed' })['error'] {
+  if (!(error instanceof BlockFailure))
+    return { ...describeCause(error, 'The run', executionId), reason: 'error' };
+  const { block, cause } = error;
+  const { code, message } = describeCause(cause, 'it', executionId);
+  if (code === CANCELLED.code) return CANCELLED;
+  return {
+    code,
+    message: soundMessage(`Block "${block.name}" (${block.step_id}): ${message}`),
+    reason: REASONS[code] ?? 'error',
+    step_id: block.step_id,
+  };
+}
+
+function describeCause(
+  cause: unknown,
+  subject: string,
+  executionId: string,
+): { code: string; message: string } {
+  if (cause instanceof ServiceError) return { code: cause.code, message: cause.message };
+  if (cause instanceof ApplicationFailure && isErrorCode(cause.type))
+    return { code: cause.type, message: cause.message };
+  if (cause instanceof TimeoutFailure)
+    return {
+      code: 'INTERNAL_ERROR',
+      message: `${subject} took too long, or its worker was lost, at every attempt.`,
+    };
+  if (isCancellation(cause)) return CANCELLED;
+  return { code: 'INTERNAL_ERROR', message: `${subject} ${failedInside(executionId)}` };
+}
