@@ -86,7 +86,6 @@ function createApiKey(deps: ApiDeps): ApiMiddleware {
     };
     const row = await audited(deps, ctx, (tx, record) => addApiKey(tx, record, key));
     ctx.status = 201;
-    ctx.set('Cache-Control', 'no-store');
     ctx.body = { ...toApiKey(row), key: plaintext };
   };
 }

@@ -28,6 +28,9 @@ import { webhookDeliveryRoutes } from './webhook-deliveries.ts';
 import { webhookResendRoutes } from './webhook-resends.ts';
 import { webhookSecretRoutes } from './webhook-secrets.ts';
 
+/** A year; what else is on the domain is not ours to say. */
+const HSTS = 'max-age=31536000';
+
 /** Every endpoint of the interface. */
 export function apiRoutes(deps: ApiDeps): Route[] {
   return [
@@ -72,6 +75,7 @@ export function createApp(deps: ApiDeps, isReady: () => boolean): Koa {
   const app = new Koa();
   app.on('error', logUnanswered);
   app.use(identifyRequest);
+  app.use(secureAnswer(deps.config));
   app.use(handleErrors);
   app.use(requireSoundRequest);
   app.use(answerUnrouted);
@@ -91,6 +95,16 @@ const identifyRequest: Middleware = async (ctx, next) => {
   ctx.set('X-Request-Id', ctx.state.requestId);
   await next();
 };
+
+/** For browsers, and caches on the way: what the API answers is its caller's alone, and over https it stays there. */
+function secureAnswer({ publicUrl }: ApiDeps['config']): Middleware {
+  return async function secureAnswer(ctx, next) {
+    ctx.set('X-Content-Type-Options', 'nosniff');
+    ctx.set('Cache-Control', 'no-store');
+    if (publicUrl?.startsWith('https:')) ctx.set('Strict-Transport-Security', HSTS);
+    await next();
+  };
+}
 
 /** Of which a request has one at most: two could mean two things to two readers. */
 const SINGLE_HEADERS = ['host', 'authorization', 'content-type'];

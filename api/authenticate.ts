@@ -44,9 +44,10 @@ async function verifyUser({ config, tokens }: ApiDeps, token: string) {
 
 async function findKey({ config, keys }: ApiDeps, token: string): Promise<KeyPrincipal> {
   const parts = parseApiKey(token);
-  const key = parts && (await keys.find(parts.keyId));
-  const matches = parts && secretMatches(parts.secret, key?.secret_hmac, config.apiKeyPepper);
-  if (!matches || !isUsable(key) || key.environment !== parts.environment) return refuse();
+  if (!parts) return refuse();
+  const matches = (key?: FoundApiKey) => secretMatches(parts.secret, key?.secret_hmac, config.apiKeyPepper);
+  const key = await keys.find(parts.keyId, matches);
+  if (!matches(key) || !isUsable(key) || key.environment !== parts.environment) return refuse();
   keys.noteUse(key);
   return {
     kind: 'key',

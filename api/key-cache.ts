@@ -8,7 +8,11 @@ const KEEP_MS = 10_000;
 const USE_NOTED_MS = 60_000;
 
 export type KeyCache = {
-  find(keyId: string): Promise<FoundApiKey | undefined>;
+  /**
+   * The key with that id. One that is kept is looked up all the same where it is not what `matches` wants, so that
+   * whoever guesses waits as long for a known id as for an unknown one.
+   */
+  find(keyId: string, matches?: (key: FoundApiKey | undefined) => boolean): Promise<FoundApiKey | undefined>;
   /** Notes that a key was used, at most once a minute and without anybody waiting for it. */
   noteUse(key: FoundApiKey): void;
   close(): Promise<void>;
@@ -26,9 +30,9 @@ export function createKeyCache(db: Db, databaseUrl: string): KeyCache {
   );
 
   return {
-    async find(keyId) {
+    async find(keyId, matches = () => true) {
       const cached = cache.get(keyId);
-      if (cached) return cached;
+      if (matches(cached) && cached) return cached;
       const key = await findApiKey(db, keyId);
       if (key) cache.set(keyId, key);
       return key;

@@ -7,9 +7,9 @@ import type {
 } from 'zod-openapi';
 import type { ErrorCode } from '../flow/errors.ts';
 import { errorBody } from './errors.ts';
+import { IDENTITY_PROVIDER_UNAVAILABLE } from './identity-keys.ts';
 import { errorResponse, idempotentReplayed, rateLimitHeaders, retryAfter } from './requests.ts';
 import { DATABASE_UNAVAILABLE, INTERNAL_ERROR as INTERNAL_ERROR_MESSAGE } from './to-service-error.ts';
-import { IDENTITY_PROVIDER_UNAVAILABLE } from './verify-token.ts';
 
 /** The path of a flow, which its endpoints begin with. */
 export const FLOW_PATH = '/api/v1/seq/:org/:project/:flow';

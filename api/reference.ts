@@ -39,6 +39,7 @@ const START = `SwaggerUIBundle({
 /** Serves the page and its own files; nothing is loaded from elsewhere. */
 export const serveReference: Middleware = async (ctx) => {
   const name: string = ctx.params.file ?? '';
+  ctx.set('Cache-Control', 'no-cache');
   ctx.set(
     'Content-Security-Policy',
     "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:",

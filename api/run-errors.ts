@@ -2,6 +2,7 @@
 import type { ZodOpenApiResponsesObject } from 'zod-openapi';
 import type { ErrorCode } from '../flow/errors.ts';
 import { ATTACHMENT_REFUSALS, CAPABILITY_REGISTRY_UNAVAILABLE } from './attachment-refusals.ts';
+import { IDENTITY_PROVIDER_UNAVAILABLE } from './identity-keys.ts';
 import {
   BAD_REQUEST,
   BODY_REFUSALS,
@@ -15,7 +16,6 @@ import {
 } from './operations.ts';
 import { retryAfter } from './requests.ts';
 import { DATABASE_UNAVAILABLE } from './to-service-error.ts';
-import { IDENTITY_PROVIDER_UNAVAILABLE } from './verify-token.ts';
 
 type Codes = { [code in ErrorCode]?: ErrorExample };
 

@@ -90,7 +90,6 @@ function rotateSecret(deps: ApiDeps): ApiMiddleware {
     const secret = await auditedThroughOutage(deps, ctx, (tx, record) =>
       rotateSigningSecret(tx, encryption, organizationId, plaintext, () => record(rotated)),
     );
-    ctx.set('Cache-Control', 'no-store');
     ctx.body = {
       organizationId,
       newSecret: secret.current,

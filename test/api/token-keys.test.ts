@@ -70,6 +70,38 @@ describe("JWTs and their provider's keys", () => {
     }
   });
 
+  it('are accepted while the provider is away, or serves no keys; one with an unknown kid fails alone', async () => {
+    const away = await startIdentityProvider();
+    const oidc = { issuer: away.issuer, audience: AUDIENCE, mcpAudience: MCP_AUDIENCE };
+    const verifier = createTokenVerifier({ oidc });
+    const { now } = performance;
+    let passed = 0;
+    performance.now = () => now.call(performance) + passed;
+    try {
+      const token = await away.token('member');
+      const unknown = await away.token('member', {}, { kid: 'unknown' });
+      const mayEnter = async () => (await verifier.verify(token, [AUDIENCE]))?.userId;
+      assert.equal(await mayEnter(), 'member');
+      assert.equal(await verifier.verify(unknown, [AUDIENCE]), undefined);
+      await away.rotateKey({ x: '?' });
+      passed += 3_000;
+      const unavailable = { code: 'IDENTITY_PROVIDER_UNAVAILABLE' };
+      await assert.rejects(verifier.verify(unknown, [AUDIENCE]), unavailable);
+      assert.equal(await mayEnter(), 'member');
+      await away.close();
+      // Longer than keys are taken for fresh.
+      for (const minutes of [11, 11]) {
+        passed += minutes * 60_000;
+        assert.equal(await mayEnter(), 'member');
+        await assert.rejects(verifier.verify(unknown, [AUDIENCE]), unavailable);
+      }
+      passed += 24 * 60 * 60_000;
+      await assert.rejects(mayEnter(), unavailable);
+    } finally {
+      performance.now = now;
+    }
+  });
+
   it('answer 503 with Retry-After while the provider is away, which API keys do not notice', async () => {
     const gone = await startIdentityProvider();
     const orphan = await startWeir({ env: gone.env, worker: false });
