@@ -2,6 +2,8 @@
 import { z } from 'zod';
 import { ENCRYPTION_KEY_BYTES, type EncryptionKey } from './db/encrypt.ts';
 
+/** What it comes to for one block is still exact in microcredits. */
+const PRICE_MAX = 1_000_000;
 const RATE_LIMIT_MAX_PER_MINUTE = 1_000_000;
 
 export const port = z.coerce.number().int().min(0).max(65_535);
@@ -34,11 +36,11 @@ export const encryptionKeys = z
   )
   .transform((keys) => keys as [EncryptionKey, ...EncryptionKey[]]);
 /** An empty value is refused: it would read as 0, which is no limit. */
-export const rateLimit = z
-  .string()
-  .min(1)
-  .transform(Number)
-  .pipe(z.int().min(0).max(RATE_LIMIT_MAX_PER_MINUTE));
+const given = z.string().min(1).transform(Number);
+export const rateLimit = given.pipe(z.int().min(0).max(RATE_LIMIT_MAX_PER_MINUTE));
+export const countOrNone = given.pipe(z.int().min(0));
+/** Credits. */
+export const price = given.pipe(z.number().min(0).max(PRICE_MAX));
 
 export const origins = z
   .string()

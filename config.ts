@@ -2,7 +2,17 @@
 import { availableParallelism } from 'node:os';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
-import { count, dialMap, encryptionKeys, origins, port, proxyUrl, rateLimit } from './config-values.ts';
+import {
+  count,
+  countOrNone,
+  dialMap,
+  encryptionKeys,
+  origins,
+  port,
+  price,
+  proxyUrl,
+  rateLimit,
+} from './config-values.ts';
 import type { EncryptionKey } from './db/encrypt.ts';
 import type { DialMap } from './net/resolve-public.ts';
 
@@ -35,6 +45,10 @@ const environment = z.object({
   WEIR_TASK_QUEUE: z.string().min(1).default('weir-flows'),
   /** Processes kept for user code. */
   WEIR_SANDBOX_PROCESSES: count.default(availableParallelism()),
+  /** Processes beside these for organizations whose code runs nowhere else in the worker. */
+  WEIR_SANDBOX_RESERVE: countOrNone.default(8),
+  /** Credits per second of processor time that code blocks take; 0: they are free. */
+  WEIR_CODE_PRICE: price.default(0),
   /** Model calls one worker makes at a time. */
   WEIR_MODEL_CONCURRENCY: count.default(100),
   /** Webhook attempts one worker has in hand at a time, waiting for their destination's turn included. */
@@ -104,6 +118,9 @@ export type Config = {
   temporal: ReturnType<typeof loadClientConnectConfig>;
   taskQueue: string;
   sandboxProcesses: number;
+  sandboxReserve: number;
+  /** Credits per second of processor time. */
+  codePrice: number;
   modelConcurrency: number;
   webhookConcurrency: number;
   webhookCaFile: string | undefined;
@@ -146,6 +163,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     temporal: loadClientConnectConfig({ overrideEnvVars: env as Record<string, string> }),
     taskQueue: values.WEIR_TASK_QUEUE,
     sandboxProcesses: values.WEIR_SANDBOX_PROCESSES,
+    sandboxReserve: values.WEIR_SANDBOX_RESERVE,
+    codePrice: values.WEIR_CODE_PRICE,
     modelConcurrency: values.WEIR_MODEL_CONCURRENCY,
     webhookConcurrency: values.WEIR_WEBHOOK_CONCURRENCY,
     webhookCaFile: values.WEIR_WEBHOOK_CA_FILE,

@@ -1,7 +1,7 @@
 // Whether the answer of a test case's run is as expected.
 import type { Db } from '../db/connect.ts';
 import { loadStored } from '../db/load-stored.ts';
-import { findOutcome } from '../db/runs.ts';
+import { findOutcome, getRunContext } from '../db/runs.ts';
 import { acceptJudge, getTest, recordVerdict } from '../db/test-runs.ts';
 import type { Json } from '../flow/definition.ts';
 import { ServiceError, soundMessage } from '../flow/errors.ts';
@@ -15,7 +15,7 @@ import {
   type Verdict,
 } from '../flow/test-case.ts';
 import { resolveValue } from '../flow/value.ts';
-import type { Validator } from '../json-schema/validator.ts';
+import type { OrganizationValidator, Validator } from '../json-schema/validator.ts';
 
 const EXCERPT_MAX_LENGTH = 300;
 
@@ -34,7 +34,9 @@ export async function evaluateTest(
   }
   const { expectation, input } = await getTest(db, executionId);
   if (expectation.type !== 'judge') {
-    await recordVerdict(db, executionId, await check(validator, expectation, answer.json));
+    const { organizationId } = await getRunContext(db, executionId);
+    const verdict = await check(validator.of(organizationId), expectation, answer.json);
+    await recordVerdict(db, executionId, verdict);
     return undefined;
   }
   const flow = judgeFlow(expectation.model);
@@ -73,7 +75,7 @@ async function readAnswer(db: Db, executionId: string): Promise<{ json: Json } |
 }
 
 async function check(
-  validator: Validator,
+  validator: OrganizationValidator,
   expectation: Exclude<Expectation, { type: 'judge' }>,
   answer: Json,
 ): Promise<Verdict> {
@@ -88,7 +90,7 @@ async function check(
 }
 
 async function findProblem(
-  validator: Validator,
+  validator: OrganizationValidator,
   expectation: Exclude<Expectation, { type: 'judge' }>,
   answer: Json,
 ): Promise<string | undefined> {

@@ -10,10 +10,8 @@ import { finishRun } from '../db/runs.ts';
 import { acceptTest, finishTestRun } from '../db/test-runs.ts';
 import type { LoopCondition } from '../flow/definition.ts';
 import type { DeliveryCall } from '../flow/delivery.ts';
-import { ServiceError } from '../flow/errors.ts';
 import { meets } from '../flow/interpreter.ts';
-import { CODE_TIMEOUT_DEFAULT_MS } from '../flow/limits.ts';
-import type { BlockCall, RunOutcome } from '../flow/run.ts';
+import { type BlockCall, BUSY, type Busy, type RunOutcome } from '../flow/run.ts';
 import type { JudgeRun } from '../flow/test-case.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
@@ -25,15 +23,15 @@ import { buildPrompt } from './build-prompt.ts';
 import { callModel } from './call-model.ts';
 import { evaluateTest, readJudgement } from './evaluate-test.ts';
 import { createBlockRunner } from './run-block.ts';
-import { type Sandbox, SandboxCrashed } from './sandbox/sandbox.ts';
-
-/** A sandbox that crashed under the same code this often is the code's fault. */
-const SANDBOX_ATTEMPTS = 3;
+import { runCode } from './run-code.ts';
+import type { Sandbox } from './sandbox/sandbox.ts';
 
 export type ActivityDeps = {
   db: Db;
   validator: Validator;
   sandbox: Sandbox;
+  /** Credits per second of processor time of code blocks. */
+  codePrice: number;
   registry: Registry;
   providers: Record<string, Provider>;
   /** Where own keys may be sent, by provider. */
@@ -65,7 +63,12 @@ export function createActivities(deps: ActivityDeps) {
               const reserve = async (microcredits: number) => {
                 if (!own) await reserveCredits(deps.db, { ...payer, executionId, blockKey, microcredits });
               };
-              return callModel({ ...deps, ...access }, { ...asked, block, conversation, reserve }, signal);
+              const validator = deps.validator.of(payer.organizationId);
+              return callModel(
+                { ...deps, ...access, validator },
+                { ...asked, block, conversation, reserve },
+                signal,
+              );
             })
             .catch(async (error: unknown) => {
               // An answer still to be recorded keeps what it may cost. What can't be released now is taken over by the next
@@ -77,25 +80,15 @@ export function createActivities(deps: ActivityDeps) {
       ),
 
     /** The JavaScript of a code block, in the sandbox. */
-    runCode: (call: BlockCall): Promise<Value | Pause> =>
-      attempted((attempt) =>
-        blocks.run(call, attempt, async ({ block, input, message, parameters }) => {
-          const timeoutMs = block.processor_config?.timeout_ms ?? CODE_TIMEOUT_DEFAULT_MS;
-          const code = { source: block.prompt ?? '', input, message, parameters, timeoutMs };
-          for (let crashes = 0; crashes < SANDBOX_ATTEMPTS; crashes += 1) {
-            try {
-              return { output: (await deps.sandbox.run(code, attempt.signal)).output };
-            } catch (error) {
-              if (!(error instanceof SandboxCrashed)) throw error;
-            }
-          }
-          throw new ServiceError('CODE_ERROR', 'The code crashed its sandbox at every attempt.');
-        }),
-      ),
+    runCode: (call: BlockCall): Promise<Value | Pause | Busy> =>
+      attempted((attempt) => runCode(deps, blocks, call, attempt)),
 
     /** Forwards its input. */
-    passThrough: (call: BlockCall): Promise<Value | Pause> =>
-      attempted((attempt) => blocks.run(call, attempt, async ({ input }) => ({ output: input }))),
+    passThrough: (call: BlockCall): Promise<Value | Pause | Busy> =>
+      attempted(async (attempt) => {
+        if (attempt.isLocal && !(await blocks.hasRoom(call))) return BUSY;
+        return blocks.run(call, attempt, async ({ input }) => ({ output: input }));
+      }),
 
     /** How many items a stored value has; undefined when it is no array. */
     inspectValue: (executionId: string, value: Value): Promise<{ items: number | undefined }> =>

@@ -59,6 +59,10 @@ type BlockEnd = {
 export type BlockRunner = {
   /** Runs one block execution at most once: one that is recorded as completed answers with its recorded output. */
   run(call: BlockCall, attempt: Attempt, process: Processor): Promise<Value | Pause>;
+  /** The organization whose run it is of. */
+  organizationOf(call: BlockCall): Promise<string>;
+  /** Whether the block's JSON Schemas, where it has some, can be enforced without waiting for the organization's turn. */
+  hasRoom(call: BlockCall): Promise<boolean>;
   /** The JSON a value of this run stands for. */
   resolve(executionId: string, value: Value): Promise<Json>;
 };
@@ -127,7 +131,8 @@ export function createBlockRunner({
     try {
       const input = await resolve(call.executionId, call.input);
       // What goes on after a pause had its input checked before.
-      if (!conversation) await enforce(block.inputSchema, input, 'INPUT_SCHEMA_MISMATCH', 'The input');
+      if (!conversation)
+        await enforce(context.organizationId, block.inputSchema, input, 'INPUT_SCHEMA_MISMATCH', 'The input');
       const { output, paused } = await process({
         block,
         input,
@@ -140,7 +145,13 @@ export function createBlockRunner({
       });
       // A model's answer has been validated, and repaired, by its processor.
       if (block.processor_type !== 'llm')
-        await enforce(block.outputSchema, output, 'OUTPUT_SCHEMA_MISMATCH', 'The output');
+        await enforce(
+          context.organizationId,
+          block.outputSchema,
+          output,
+          'OUTPUT_SCHEMA_MISMATCH',
+          'The output',
+        );
       const { serialized, bytes } = serialize(output);
       return paused
         ? { usage, output: serialized, paused }
@@ -200,19 +211,31 @@ export function createBlockRunner({
   }
 
   async function enforce(
+    organizationId: string,
     schema: Block['inputSchema'],
     value: Json,
     code: 'INPUT_SCHEMA_MISMATCH' | 'OUTPUT_SCHEMA_MISMATCH',
     subject: string,
   ): Promise<void> {
     if (schema === undefined) return;
-    const problems = await validator.validate(schema, value);
+    const problems = await validator.of(organizationId).validate(schema, value);
     if (problems.length === 0) return;
     const list = problems.map(({ path, message }) => `${path || 'the value'} ${message}`).join('; ');
     throw new ServiceError(code, `${subject} does not match the block's schema: ${list}.`, { problems });
   }
 
-  return { run, resolve };
+  async function organizationOf({ executionId }: BlockCall): Promise<string> {
+    return (await loadContext(executionId)).organizationId;
+  }
+
+  async function hasRoom({ executionId, stepId }: BlockCall): Promise<boolean> {
+    const context = await loadContext(executionId);
+    const { inputSchema, outputSchema } = await loadBlock(context, stepId);
+    if (inputSchema === undefined && outputSchema === undefined) return true;
+    return validator.of(context.organizationId).hasRoom();
+  }
+
+  return { run, organizationOf, hasRoom, resolve };
 }
 
 /** How the block goes on, when it is the one that had paused. */

@@ -54,7 +54,8 @@ export async function acceptResume(deps: ApiDeps, ctx: ApiContext): Promise<Acce
 
   const earlier = run && (await findRunInput(deps.db, run.execution_id));
   const overrides = (body.block_overrides ?? earlier?.block_overrides ?? {}) as BlockOverrides;
-  await requireValidOverrides(deps, definition, 'block_overrides', overrides);
+  const validator = deps.validator.of(flow.organizationId);
+  await requireValidOverrides(validator, definition, 'block_overrides', overrides);
   const valid = listToolSteps(definition);
   requireChoice(body);
   if (!valid.includes(pausedAtStep))

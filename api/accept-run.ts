@@ -46,7 +46,8 @@ export async function acceptRun(
   if (message === undefined) throw missing('message');
   requireParameterNames(parameters);
   const overrides = block_overrides as BlockOverrides;
-  await requireValidOverrides(deps, flow.definition, 'block_overrides', overrides);
+  const validator = deps.validator.of(flow.organizationId);
+  await requireValidOverrides(validator, flow.definition, 'block_overrides', overrides);
   const images = await acceptAttachments(deps, ctx, overrides, asked.attachments);
   const tools = requireTools(deps, flow.definition, overrides, asked);
   const callback = mode === 'jobs' ? await readCallback(deps, ctx.state.body as JobRequest) : undefined;

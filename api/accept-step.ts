@@ -60,7 +60,8 @@ export async function acceptStep(deps: ApiDeps, ctx: ApiContext): Promise<Accept
   const to = runRemaining ? steps.length : stepIndex + 1;
   const tools = requireTools(deps, definition, overrides, body, steps.slice(stepIndex, to));
   requireSoundTree(definition);
-  await requireValidOverrides(deps, definition, 'blockOverrides', overrides);
+  const validator = deps.validator.of(ctx.state.flow.organizationId);
+  await requireValidOverrides(validator, definition, 'blockOverrides', overrides);
   requireParameterNames(body.parameters ?? {});
   const session = body.executionId == null ? undefined : await findSession(deps, ctx, body.executionId);
 

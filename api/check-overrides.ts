@@ -3,7 +3,7 @@ import type { FlowDefinition, JsonSchema } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { STEPS_MAX } from '../flow/limits.ts';
 import { type BlockOverrides, checkOverrides } from '../flow/overrides.ts';
-import type { ApiDeps } from './context.ts';
+import type { OrganizationValidator } from '../json-schema/validator.ts';
 import { isObject } from './flow-schema.ts';
 import { PROBLEMS_MAX } from './json-body.ts';
 
@@ -20,7 +20,7 @@ export function requireFewOverrides(body: unknown): void {
 
 /** Throws VALIDATION_ERROR; `field` is what the request calls its overrides. */
 export async function requireValidOverrides(
-  deps: ApiDeps,
+  validator: OrganizationValidator,
   definition: FlowDefinition,
   field: string,
   overrides: BlockOverrides,
@@ -28,7 +28,8 @@ export async function requireValidOverrides(
   const problems = checkOverrides(definition, overrides);
   for (const [stepId, override] of Object.entries(overrides)) {
     for (const name of ['inputSchema', 'outputSchema'] as const) {
-      const problem = override[name] === undefined ? undefined : await schemaProblem(deps, override[name]);
+      const problem =
+        override[name] === undefined ? undefined : await schemaProblem(validator, override[name]);
       if (problem) problems.push({ field: `${stepId}.${name}`, message: problem });
     }
   }
@@ -43,7 +44,10 @@ export async function requireValidOverrides(
   );
 }
 
-async function schemaProblem({ validator }: ApiDeps, schema: JsonSchema): Promise<string | undefined> {
+async function schemaProblem(
+  validator: OrganizationValidator,
+  schema: JsonSchema,
+): Promise<string | undefined> {
   try {
     await validator.check(schema);
     return undefined;

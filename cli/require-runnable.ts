@@ -6,7 +6,7 @@ import { createValidator } from '../json-schema/validator.ts';
 export async function requireRunnable(definition: FlowDefinition): Promise<void> {
   const validator = createValidator();
   try {
-    await requireRunnableWith(definition, validator);
+    await requireRunnableWith(definition, validator.of('operator'));
   } finally {
     await validator.close();
   }

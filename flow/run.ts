@@ -24,6 +24,19 @@ export function workflowIdOf(run: { executionId: string; continues?: string | nu
   return run.continues ? `${run.continues}/${run.executionId}` : run.executionId;
 }
 
+/** The task queue, beside that of runs, of blocks that wait for their organization's turn at what blocks share. */
+export function blockTaskQueue(taskQueue: string): string {
+  return `${taskQueue}-blocks`;
+}
+
+/** What a block answers that was to run at once, and for which there is no room now. */
+export const BUSY = { busy: true } as const;
+export type Busy = typeof BUSY;
+
+export function isBusy(reply: object): reply is Busy {
+  return 'busy' in reply;
+}
+
 /** What one block activity is asked to do. */
 export type BlockCall = {
   executionId: string;

@@ -2,7 +2,8 @@
 import type { Json, JsonSchema } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { SCHEMA_MAX_BYTES } from '../flow/limits.ts';
-import { SCHEMA_DEPTH_MAX, SCHEMA_NODES_MAX } from './limits.ts';
+import { estimateSteps } from './estimate-steps.ts';
+import { SCHEMA_DEPTH_MAX, SCHEMA_NODES_MAX, STEPS_MAX } from './limits.ts';
 
 const DIALECT = /^https?:\/\/json-schema\.org\/(?:draft\/2020-12|draft-07)\/schema#?$/;
 /** Keywords that hold a value, a map of schemas, or a map of schemas and lists; the others hold schemas or lists of them. */
@@ -18,11 +19,17 @@ const MAP_KEYWORDS = new Set([
 ]);
 const REFERENCES = new Set(['$ref', '$dynamicRef', '$recursiveRef']);
 
+/** The texts of schemas that were let through; those of flows are the same objects at every run. */
+const inspected = new WeakMap<object, string>();
+
 /**
  * Returns the schema's JSON text. Throws SCHEMA_INVALID (`extra.path`: JSON Pointer into the schema) when it is
- * neither an object nor a boolean, too large, refers outside itself, or uses `$data`, `$async` or another dialect.
+ * neither an object nor a boolean, too large, refers outside itself, asks for too many steps, or uses `$data`, `$async`
+ * or another dialect.
  */
 export function inspectSchema(schema: JsonSchema): string {
+  const known = typeof schema === 'object' && schema !== null ? inspected.get(schema) : undefined;
+  if (known !== undefined) return known;
   if (
     typeof schema !== 'boolean' &&
     (typeof schema !== 'object' || schema === null || Array.isArray(schema))
@@ -34,6 +41,13 @@ export function inspectSchema(schema: JsonSchema): string {
   if (Buffer.byteLength(text) > SCHEMA_MAX_BYTES)
     throw invalidSchema('', `it is over ${SCHEMA_MAX_BYTES} bytes`);
   inspect(schema, '');
+  if (estimateSteps(schema, STEPS_MAX) >= STEPS_MAX) {
+    throw invalidSchema(
+      '',
+      `checking one value against it takes more than ${STEPS_MAX} steps, since its references multiply: refer to each part fewer times`,
+    );
+  }
+  if (typeof schema === 'object') inspected.set(schema, text);
   return text;
 }
 

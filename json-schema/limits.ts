@@ -7,6 +7,20 @@ export const SCHEMA_NODES_MAX = 2_000;
 export const VALIDATION_MAX_MS = 200;
 /** The same; compiling is done once per schema; the largest ordinary schema takes about 250 ms. */
 export const COMPILATION_MAX_MS = 1_000;
+/** Schemas applied along one path into a value: many times what ordinary ones ask for, and some milliseconds. */
+export const STEPS_MAX = 100_000;
+/** Threads one organization has at a time, and those beside them for organizations that have none. */
+export const THREADS = 2;
+export const RESERVED_THREADS = 2;
+/** Threads yield the processors to the rest of the service. */
+export const NICENESS = 5;
+/** How long, and for how many schemas, it is remembered that they were cut off. */
+export const REFUSED_MS = 5 * 60_000;
+export const REFUSALS_MAX = 1_000;
+/** As JSON. A schema that takes too long for a value this small takes too long for any. */
+export const SMALL_VALUE_LENGTH = 1_000;
+/** What a thread says of itself while it validates. */
+export const VALIDATING = 1n;
 /** Heap of one thread. */
 export const THREAD_HEAP_MAX_MB = 512;
 /** Compiled schemas kept by each thread, by number and by the length of their texts. */

@@ -1,14 +1,33 @@
 // Validator threads: started when first needed, one request at a time each, killed when they run past their deadline.
 import { Worker } from 'node:worker_threads';
-import { COMPILATION_MAX_MS, THREAD_HEAP_MAX_MB, VALIDATION_MAX_MS } from './limits.ts';
+import { createTurns } from '../turns.ts';
+import {
+  COMPILATION_MAX_MS,
+  RESERVED_THREADS,
+  THREAD_HEAP_MAX_MB,
+  THREADS,
+  VALIDATING,
+  VALIDATION_MAX_MS,
+} from './limits.ts';
 import type { ThreadReply, ThreadRequest } from './thread.ts';
 
-/** A thread was killed because the schema asked too much of it. */
-export class ThreadStopped extends Error {}
+/**
+ * A thread was killed because too much was asked of it: by the schema itself, by it and the value together, or (the
+ * machine did not give it the time) it is not known.
+ */
+export class ThreadStopped extends Error {
+  readonly by: 'schema' | 'value' | undefined;
+  constructor(message: string, by?: 'schema' | 'value') {
+    super(message);
+    this.by = by;
+  }
+}
 
 export type ThreadPool = {
-  /** Rejects with ThreadStopped when the thread had to be killed. */
-  run(request: ThreadRequest): Promise<ThreadReply>;
+  /** Waits for the organization's turn. Rejects with ThreadStopped when the thread had to be killed. */
+  run(organization: string, request: ThreadRequest): Promise<ThreadReply>;
+  /** Whether it is the organization's turn, now or in an instant. */
+  hasRoom(organization: string): Promise<boolean>;
   close(): Promise<void>;
 };
 
@@ -20,14 +39,14 @@ const NOT_STARTED = 0n;
 const STARVED_MAX_MS = 5_000;
 const LOOK_AGAIN_MS = 50;
 
-/** A pool of at most `size` threads; idle threads do not keep the process alive. */
-export function createThreadPool(size: number): ThreadPool {
+/** A pool of threads that organizations use in turn; idle threads do not keep the process alive. */
+export function createThreadPool(): ThreadPool {
   const threads = new Set<Thread>();
-  const queue: Job[] = [];
+  const turns = createTurns({ places: THREADS, reserve: RESERVED_THREADS });
   let closed = false;
 
   function addThread(): Thread {
-    const shared = new SharedArrayBuffer(16);
+    const shared = new SharedArrayBuffer(24);
     const worker = new Worker(new URL('thread.ts', import.meta.url), {
       workerData: shared,
       env: {},
@@ -40,11 +59,10 @@ export function createThreadPool(size: number): ThreadPool {
       thread.job?.resolve(reply);
       thread.job = undefined;
       worker.unref();
-      serve();
     });
     worker.on('error', (error: NodeJS.ErrnoException) => {
       const outOfMemory = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-      drop(thread, outOfMemory ? new ThreadStopped('it takes too much memory to check against') : error);
+      drop(thread, outOfMemory ? new ThreadStopped(TOO_LARGE, askedBy(thread)) : error);
     });
     worker.on('exit', () => threads.has(thread) && drop(thread, new Error('The validator thread ended')));
     return thread;
@@ -55,16 +73,6 @@ export function createThreadPool(size: number): ThreadPool {
     thread.job?.reject(error);
     thread.job = undefined;
     void thread.worker.terminate();
-    serve();
-  }
-
-  function serve(): void {
-    while (queue.length > 0) {
-      const idle = [...threads].find(({ job }) => job === undefined);
-      if (idle === undefined && threads.size >= size) return;
-      const job = queue.shift();
-      if (job) start(idle ?? addThread(), job);
-    }
   }
 
   function start(thread: Thread, job: Job): void {
@@ -90,7 +98,7 @@ export function createThreadPool(size: number): ThreadPool {
       const leftMs = Number(deadline - process.hrtime.bigint()) / 1e6;
       if (deadline === NOT_STARTED) watch(thread, job, VALIDATION_MAX_MS);
       else if (leftMs > 0) watch(thread, job, leftMs + 1);
-      else if (leftMs < -STARVED_MAX_MS) stop(thread, job);
+      else if (leftMs < -STARVED_MAX_MS) stop(thread, job, undefined);
       else {
         void stopIfUsedUp(thread, job);
         watch(thread, job, LOOK_AGAIN_MS);
@@ -102,26 +110,36 @@ export function createThreadPool(size: number): ThreadPool {
   /** On a busy machine time passes that the thread does not get: that is not the schema's doing. */
   async function stopIfUsedUp(thread: Thread, job: Job): Promise<void> {
     const used = await thread.worker.cpuUsage().catch(() => undefined);
-    if (used && used.user + used.system >= Atomics.load(thread.limits, 1)) stop(thread, job);
+    if (used && used.user + used.system >= Atomics.load(thread.limits, 1)) stop(thread, job, askedBy(thread));
   }
 
   /** After a blocked event loop the answer may lie unread: one more turn reads it. */
-  function stop(thread: Thread, job: Job): void {
-    setImmediate(() => thread.job === job && drop(thread, new ThreadStopped(TOO_SLOW)));
+  function stop(thread: Thread, job: Job, by: 'schema' | 'value' | undefined): void {
+    setImmediate(() => thread.job === job && drop(thread, new ThreadStopped(TOO_SLOW, by)));
   }
 
   return {
-    run(request) {
-      if (closed) return Promise.reject(new Error('The validator is closed'));
-      const { promise, resolve, reject } = Promise.withResolvers<ThreadReply>();
-      queue.push({ request, resolve, reject });
-      serve();
-      return promise;
+    async run(organization, request) {
+      const end = await turns.wait(organization);
+      try {
+        if (closed) throw new Error('The validator is closed');
+        const { promise, resolve, reject } = Promise.withResolvers<ThreadReply>();
+        const idle = [...threads].find(({ job }) => job === undefined);
+        start(idle ?? addThread(), { request, resolve, reject });
+        return await promise;
+      } finally {
+        end();
+      }
+    },
+    async hasRoom(organization) {
+      const end = await turns.waitBriefly(organization);
+      end?.();
+      return end !== undefined;
     },
     async close() {
       closed = true;
       const error = new Error('The validator is closed');
-      for (const job of queue.splice(0)) job.reject(error);
+      turns.close(error);
       await Promise.all(
         [...threads].map(({ worker, job }) => {
           job?.reject(error);
@@ -132,4 +150,9 @@ export function createThreadPool(size: number): ThreadPool {
   };
 }
 
+function askedBy({ limits }: Thread): 'schema' | 'value' {
+  return Atomics.load(limits, 2) === VALIDATING ? 'value' : 'schema';
+}
+
+const TOO_LARGE = 'it takes too much memory to check against';
 const TOO_SLOW = `it takes longer than ${VALIDATION_MAX_MS} ms to check against (${COMPILATION_MAX_MS} ms to compile)`;

@@ -1,9 +1,17 @@
 // The program of a validator thread: compiles and validates where it can be stopped.
+import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
 import type { Json } from '../flow/definition.ts';
 import { CompilationError, type CompiledSchema, compileSchema } from './compile-schema.ts';
-import { COMPILATION_MAX_MS, COMPILED_MAX, COMPILED_MAX_LENGTH, VALIDATION_MAX_MS } from './limits.ts';
+import {
+  COMPILATION_MAX_MS,
+  COMPILED_MAX,
+  COMPILED_MAX_LENGTH,
+  NICENESS,
+  VALIDATING,
+  VALIDATION_MAX_MS,
+} from './limits.ts';
 import type { SchemaProblem } from './validator.ts';
 
 /** `schema` is JSON text; without `value` the schema is only compiled. */
@@ -14,9 +22,11 @@ export type ThreadReply =
 
 /**
  * Shared with the pool: when, on the monotonic clock in nanoseconds, what runs now has to be done, and how much processor
- * time in microseconds this thread may have used by then.
+ * time in microseconds this thread may have used by then; last, whether it is VALIDATING rather than compiling.
  */
 const limits = new BigInt64Array(workerData as SharedArrayBuffer);
+/** On Linux this is the thread's alone; elsewhere it would be the whole service's. */
+if (process.platform === 'linux') setPriority(NICENESS);
 const compiled = new LRUCache<string, CompiledSchema>({
   max: COMPILED_MAX,
   maxSize: COMPILED_MAX_LENGTH,
@@ -34,7 +44,7 @@ function answer({ schema, value }: ThreadRequest): ThreadReply {
       compiled.set(schema, validate);
     }
     if (value === undefined) return { problems: [] };
-    allow(VALIDATION_MAX_MS);
+    allow(VALIDATION_MAX_MS, VALIDATING);
     return { problems: validate(value) };
   } catch (error) {
     if (error instanceof CompilationError) {
@@ -45,8 +55,9 @@ function answer({ schema, value }: ThreadRequest): ThreadReply {
   }
 }
 
-function allow(milliseconds: number): void {
+function allow(milliseconds: number, phase = 0n): void {
   const { user, system } = process.threadCpuUsage();
+  Atomics.store(limits, 2, phase);
   Atomics.store(limits, 1, BigInt(user + system + milliseconds * 1_000));
   Atomics.store(limits, 0, process.hrtime.bigint() + BigInt(milliseconds) * 1_000_000n);
 }

@@ -1,40 +1,56 @@
 // Users' JSON Schemas (2020-12, draft-07) enforced with Ajv in threads that can be stopped (security: "JSON Schema").
 import type { Json, JsonSchema } from '../flow/definition.ts';
 import { findInSchema, inspectSchema, invalidSchema } from './inspect-schema.ts';
+import { createRefusals } from './refusals.ts';
 import { createThreadPool, ThreadStopped } from './thread-pool.ts';
 
 /** `path` is a JSON Pointer into the value, '' for the root. */
 export type SchemaProblem = { path: string; message: string };
 
-export type Validator = {
+/** What one organization has checked, when it is its turn. */
+export type OrganizationValidator = {
   /** Throws SCHEMA_INVALID with what is wrong and where (`extra.path`, a JSON Pointer into the schema). */
   check(schema: JsonSchema): Promise<void>;
   /** [] when the value is valid, else up to 10 problems. Throws SCHEMA_INVALID, also when it takes over 200 ms. */
   validate(schema: JsonSchema, value: Json): Promise<SchemaProblem[]>;
+  /** Whether it is the organization's turn, now or in an instant. */
+  hasRoom(): Promise<boolean>;
+};
+
+export type Validator = {
+  of(organization: string): OrganizationValidator;
   close(): Promise<void>;
 };
 
-/** A validator of at most `threads` threads (2), started when first needed. */
-export function createValidator({ threads = 2 }: { threads?: number } = {}): Validator {
-  const pool = createThreadPool(threads);
+/** A validator of at most 4 threads, started when first needed; one organization has at most 2. */
+export function createValidator(): Validator {
+  const pool = createThreadPool();
+  const refusals = createRefusals();
 
-  async function run(schema: JsonSchema, value?: Json): Promise<SchemaProblem[]> {
+  async function run(organization: string, schema: JsonSchema, value?: Json): Promise<SchemaProblem[]> {
     const text = inspectSchema(schema);
-    const reply = await pool
-      .run(value === undefined ? { schema: text } : { schema: text, value })
-      .catch((error) => {
-        throw error instanceof ThreadStopped ? invalidSchema('', error.message) : error;
-      });
+    const refusal = refusals.find(organization, text, value);
+    if (refusal) throw invalidSchema('', refusal);
+    const request = value === undefined ? { schema: text } : { schema: text, value };
+    const reply = await pool.run(organization, request).catch((error) => {
+      if (!(error instanceof ThreadStopped)) throw error;
+      if (error.by === 'schema') refusals.remember(organization, text, error.message);
+      if (error.by === 'value') refusals.remember(organization, text, error.message, value);
+      throw invalidSchema('', error.message);
+    });
     if ('problems' in reply) return reply.problems;
     const { message, path, culprit } = reply.invalid;
     throw invalidSchema(path ?? (culprit === undefined ? '' : findInSchema(schema, culprit)), message);
   }
 
   return {
-    async check(schema) {
-      await run(schema);
-    },
-    validate: run,
+    of: (organization) => ({
+      async check(schema) {
+        await run(organization, schema);
+      },
+      validate: (schema, value) => run(organization, schema, value),
+      hasRoom: () => pool.hasRoom(organization),
+    }),
     close: () => pool.close(),
   };
 }

@@ -3,6 +3,9 @@ import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from 
 import type { Activities } from '../activities/index.ts';
 import type { WebhookActivities } from '../activities/webhooks.ts';
 import { ATTEMPTS_MAX, RETRY_DELAYS_MS } from '../flow/delivery.ts';
+import { type BlockCall, blockTaskQueue } from '../flow/run.ts';
+import type { Pause } from '../flow/tool-calls.ts';
+import type { Value } from '../flow/value.ts';
 
 /** With a minute between two attempts, about a day: what fails for reasons of the service's own is repeated for that long. */
 const ATTEMPTS_OF_A_DAY = 1_500;
@@ -40,6 +43,27 @@ export const blockActivities = proxyLocalActivities<
     maximumAttempts: ATTEMPTS_OF_A_DAY,
   },
 });
+
+/**
+ * The same where another block of the organization has to end first. Waiting counts as well, so there is no time to keep
+ * but that of a day; a lost worker is found out by its heartbeats.
+ */
+export function waitingBlockActivities(taskQueue: string) {
+  return proxyActivities<{
+    [name in 'runCode' | 'passThrough']: (call: BlockCall) => Promise<Value | Pause>;
+  }>({
+    taskQueue: blockTaskQueue(taskQueue),
+    startToCloseTimeout: '1 day',
+    heartbeatTimeout: '25 seconds',
+    cancellationType: ActivityCancellationType.TRY_CANCEL,
+    retry: {
+      initialInterval: '200 ms',
+      backoffCoefficient: 2,
+      maximumInterval: '1 minute',
+      maximumAttempts: ATTEMPTS_OF_A_DAY,
+    },
+  });
+}
 
 /**
  * What happens around the runs of test cases. Regular activities, for several are under way at a time: in which order

@@ -1,9 +1,9 @@
-import { ActivityFailure, isCancellation, setCurrentDetails } from '@temporalio/workflow';
+import { ActivityFailure, isCancellation, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import { blockKey, type PlannedBlock } from '../flow/plan.ts';
-import type { BlockCall } from '../flow/run.ts';
+import { type BlockCall, isBusy } from '../flow/run.ts';
 import { isPause, type Pause } from '../flow/tool-calls.ts';
 import { compact, type Value } from '../flow/value.ts';
-import { blockActivities, modelActivities } from './activities.ts';
+import { blockActivities, modelActivities, waitingBlockActivities } from './activities.ts';
 
 /** Executions shown among the workflow's current details; older ones are in the history. */
 const SHOWN_MAX = 50;
@@ -43,7 +43,8 @@ export function createBlockRunner(executionId: string, lastBlock: PlannedBlock |
     show(key, `${summary} (${block.processor_type}): running`);
     const call = { executionId, stepId: block.step_id, blockKey: key, input, ends: block === lastBlock };
     try {
-      const output = await runActivity(block, call, summary);
+      const waits = () => show(key, `${summary} (${block.processor_type}): waits for its turn`);
+      const output = await runActivity(block, call, { summary, waits });
       const state = isPause(output) ? 'waits for the results of tool calls' : 'completed';
       show(key, `${summary} (${block.processor_type}): ${state}`);
       return output;
@@ -54,15 +55,34 @@ export function createBlockRunner(executionId: string, lastBlock: PlannedBlock |
   };
 }
 
-function runActivity(block: PlannedBlock, call: BlockCall, summary: string): Promise<Value | Pause> {
+type Shown = { summary: string; waits(): void };
+
+function runActivity(block: PlannedBlock, call: BlockCall, shown: Shown): Promise<Value | Pause> {
+  const { summary } = shown;
   switch (block.processor_type) {
     case 'llm':
       return modelActivities.callModel.executeWithOptions({ activityId: call.blockKey, summary }, [
         { ...call, input: compact(call.input, MODEL_INPUT_MAX_CHARS) },
       ]);
     case 'code':
-      return blockActivities.runCode.executeWithOptions({ summary }, [call]);
+      return runInTurn('runCode', call, shown);
     case 'passthrough':
-      return blockActivities.passThrough.executeWithOptions({ summary }, [call]);
+      return runInTurn('passThrough', call, shown);
   }
+}
+
+/**
+ * At once, inside the workflow task, where there is room for the organization now; else on a task queue of its own,
+ * where it waits for its turn and holds nothing up. Histories from before this hold no BUSY, and replay.
+ */
+async function runInTurn(
+  activity: 'runCode' | 'passThrough',
+  call: BlockCall,
+  { summary, waits }: Shown,
+): Promise<Value | Pause> {
+  const reply = await blockActivities[activity].executeWithOptions({ summary }, [call]);
+  if (!isBusy(reply)) return reply;
+  waits();
+  const waiting = waitingBlockActivities(workflowInfo().taskQueue);
+  return waiting[activity].executeWithOptions({ activityId: call.blockKey, summary }, [call]);
 }

@@ -10,7 +10,9 @@ const LIMITS = [
   `ulimit -t ${PROCESS_CPU_SECONDS}`,
   `ulimit -d ${PROCESS_DATA_MAX_BYTES / 1024}`,
 ];
-const SCRIPT = `${LIMITS.map((limit) => `${limit} 2>/dev/null`).join('; ')}; exec env -i "$@"`;
+/** Where memory runs short, Linux ends guests first. */
+const FIRST_VICTIM = 'echo 1000 > /proc/self/oom_score_adj';
+const SCRIPT = `${[FIRST_VICTIM, ...LIMITS].map((limit) => `{ ${limit}; } 2>/dev/null`).join('; ')}; exec env -i "$@"`;
 
 /** Root needs no user namespace, and inside one it could no longer become nobody. */
 const NO_NETWORK = ['unshare', ...(process.getuid?.() === 0 ? [] : ['--user']), '--net'];

@@ -3,19 +3,34 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { ServiceError } from '../../flow/errors.ts';
 import type { Confinement } from './confinement.ts';
-import { createFrameDecoder, type Frame } from './frames.ts';
-import { KILL_GRACE_MS, LOGS_MAX_LENGTH, START_TIMEOUT_MS, VALUE_MAX_BYTES } from './limits.ts';
+import { createFrameDecoder, encodeFrame, type Frame } from './frames.ts';
+import type { CallHeader, GuestHeader } from './guest.ts';
+import {
+  KILL_GRACE_MS,
+  LOGS_MAX_LENGTH,
+  START_TIMEOUT_MS,
+  STARVED_MAX_MS,
+  VALUE_MAX_BYTES,
+} from './limits.ts';
+import { processorMs } from './processor-time.ts';
 
-/** A guest process ended without an answer; the call may be tried again. `cause` may have its last words. */
+/** A guest process ended by itself under a call, which may be tried again. `cause` may have its last words. */
 export class SandboxCrashed extends Error {
   override readonly name = 'SandboxCrashed';
 }
+/** No fault of the code's: no process can be started, one was killed (a machine is short of memory), or the service ends. */
+export class SandboxUnavailable extends Error {
+  override readonly name = 'SandboxUnavailable';
+}
+
+/** `values` is the JSON text of `{ input, message, parameters }`. */
+export type GuestCall = { source: string; timeoutMs: number; values: Buffer };
 
 /** A process that takes one call at a time. */
 export type GuestProcess = {
   pid: number | undefined;
-  /** Resolves with the guest's answer. Rejects with SandboxCrashed, CODE_TIMEOUT or the signal's reason. */
-  call(frame: Buffer, timeoutMs: number, signal?: AbortSignal): Promise<Frame>;
+  /** Rejects with SandboxCrashed, SandboxUnavailable, CODE_TIMEOUT or the signal's reason. */
+  call(call: GuestCall, signal?: AbortSignal): Promise<Frame>;
   kill(): void;
   /** Resolves when the process is gone, however it ended. */
   exited: Promise<void>;
@@ -28,10 +43,11 @@ const NODE_FLAGS = [
   '--permission',
   '--allow-fs-read=*',
 ];
+const LOOK_AGAIN_MS = 100;
 /** JSON text of the console output is at most six times its length. */
 const FRAME_MAX_BYTES = VALUE_MAX_BYTES + 8 * LOGS_MAX_LENGTH;
 
-/** Starts a guest and waits until it is ready; rejects with SandboxCrashed, or the signal's reason, and leaves none. */
+/** Starts a guest and waits until it is ready; rejects with SandboxUnavailable, or the signal's reason, and leaves none. */
 export async function startGuest(confinement: Confinement, signal: AbortSignal): Promise<GuestProcess> {
   signal.throwIfAborted();
   const child = spawn(confinement.file, [...confinement.args, process.execPath, ...NODE_FLAGS, PROGRAM], {
@@ -41,6 +57,8 @@ export async function startGuest(confinement: Confinement, signal: AbortSignal):
   });
   const { promise: exited, resolve: resolveExited } = Promise.withResolvers<void>();
   let waiting: { resolve(frame: Frame): void; reject(error: unknown): void } | undefined;
+  /** Counts the calls; the number of a call is in its frame and in its answer's. 0: the guest says that it is ready. */
+  let number = 0;
 
   function end(error: unknown): void {
     child.kill('SIGKILL');
@@ -48,12 +66,22 @@ export async function startGuest(confinement: Confinement, signal: AbortSignal):
     waiting = undefined;
   }
 
-  /** The next frame; the process is killed and `late` thrown when it does not come in time. */
-  async function nextFrame(timeoutMs: number, late: () => Error, signal?: AbortSignal): Promise<Frame> {
+  /** The answer to the current call; the process is killed and `late` thrown once `isLate`, first asked after `afterMs`. */
+  async function nextFrame(
+    afterMs: number,
+    isLate: () => boolean,
+    late: () => Error,
+    signal?: AbortSignal,
+  ): Promise<Frame> {
     const answer = Promise.withResolvers<Frame>();
     waiting = answer;
     // After a blocked event loop the answer may lie unread in the pipe: one more turn reads it.
-    const timer = setTimeout(() => setImmediate(() => waiting === answer && end(late())), timeoutMs);
+    const stop = () => setImmediate(() => waiting === answer && end(late()));
+    const look = () => {
+      if (isLate()) stop();
+      else timer = setTimeout(look, LOOK_AGAIN_MS);
+    };
+    let timer = setTimeout(look, afterMs);
     const abort = () => end(signal?.reason);
     signal?.addEventListener('abort', abort, { once: true });
     if (signal?.aborted) abort();
@@ -73,7 +101,9 @@ export async function startGuest(confinement: Confinement, signal: AbortSignal):
   child.stdout.on('data', (chunk: Buffer) => {
     try {
       for (const frame of decode(chunk)) {
-        waiting?.resolve(frame);
+        const { call } = frame.header as GuestHeader;
+        if (!waiting || call !== number) throw new Error(`an answer to call ${call} during call ${number}`);
+        waiting.resolve(frame);
         waiting = undefined;
       }
     } catch (error) {
@@ -83,19 +113,22 @@ export async function startGuest(confinement: Confinement, signal: AbortSignal):
   // A pipe to or from a process that is gone; its exit is reported below.
   for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.on('error', () => child.kill('SIGKILL'));
   child.on('error', (error) => {
-    end(new SandboxCrashed(`The sandbox process could not start: ${error.message}`));
+    end(new SandboxUnavailable(`The sandbox process could not start: ${error.message}`));
     if (child.pid === undefined) resolveExited();
   });
   // 'close', not 'exit': by then what it said has been read.
   child.on('close', (code, signal) => {
     const how = signal ?? `exit code ${code}`;
-    end(new SandboxCrashed(`The sandbox process ended (${how}) before it answered`, { cause: said }));
+    // The kernel kills so when memory is short, and operators do; code that crashes its process ends otherwise.
+    const Ended = number === 0 || signal === 'SIGKILL' ? SandboxUnavailable : SandboxCrashed;
+    end(new Ended(`The sandbox process ended (${how}) before it answered`, { cause: said }));
     resolveExited();
   });
 
-  const tooSlow = () => new SandboxCrashed(`The sandbox process was not ready after ${START_TIMEOUT_MS} ms`);
+  const tooSlow = () =>
+    new SandboxUnavailable(`The sandbox process was not ready after ${START_TIMEOUT_MS} ms`);
   try {
-    await nextFrame(START_TIMEOUT_MS, tooSlow, signal);
+    await nextFrame(START_TIMEOUT_MS, () => true, tooSlow, signal);
   } catch (error) {
     await exited;
     throw error;
@@ -103,14 +136,20 @@ export async function startGuest(confinement: Confinement, signal: AbortSignal):
   return {
     pid: child.pid,
     exited,
-    kill: () => end(new SandboxCrashed('The sandbox was closed')),
-    async call(frame, timeoutMs, signal) {
+    kill: () => end(new SandboxUnavailable('The sandbox was closed')),
+    async call({ source, timeoutMs, values }, signal) {
       if (child.exitCode !== null || child.signalCode !== null) {
-        throw new SandboxCrashed('The sandbox process ended before the call');
+        throw new SandboxUnavailable('The sandbox process ended before the call');
       }
-      child.stdin.write(frame);
+      number += 1;
+      const header: CallHeader = { call: number, source, timeoutMs };
+      const [began, used] = [performance.now(), processorMs(child.pid)];
+      child.stdin.write(encodeFrame(header, values));
       const late = () => new ServiceError('CODE_TIMEOUT', `The code ran longer than ${timeoutMs} ms`);
-      return nextFrame(timeoutMs + KILL_GRACE_MS, late, signal);
+      const isLate = () =>
+        performance.now() - began > timeoutMs + STARVED_MAX_MS + KILL_GRACE_MS ||
+        processorMs(child.pid) - used >= timeoutMs;
+      return nextFrame(timeoutMs + KILL_GRACE_MS, isLate, late, signal);
     },
   };
 }

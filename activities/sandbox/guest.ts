@@ -8,19 +8,23 @@
 //   of nesting fails the block; `toJSON` is called, undefined properties are left out, as JSON.stringify does.
 // - `console.log` and its kind are kept with the call (64 KB).
 // - An error fails the block with its own message and the line of the source; it is not retried.
-// - Limits: source 256 KB, input and output 16 MiB each as JSON, 256 MiB of memory, the block's time limit.
+// - Limits: source 256 KB, input and output 16 MiB each as JSON, 256 MiB of memory, the block's time limit, which is processor time
+//   (by the clock, up to a minute more on a busy machine).
 // - Each call starts afresh: nothing is kept from one call to the next.
 
+import { setPriority } from 'node:os';
 import { createFrameDecoder, encodeFrame } from './frames.ts';
-import { LOGS_MAX_LENGTH, SOURCE_MAX_BYTES, VALUE_MAX_BYTES } from './limits.ts';
-import { prepareMachine } from './machine.ts';
+import { LOGS_MAX_LENGTH, NICENESS, SOURCE_MAX_BYTES, VALUE_MAX_BYTES } from './limits.ts';
+import { type Failure, prepareMachine, usedMs } from './machine.ts';
 
 /** The user id that owns nothing. */
 const NOBODY = 65_534;
 const NOTHING = Buffer.alloc(0);
 
 /** Header of the parent's frame; its body is the JSON text of `{ input, message, parameters }`. */
-export type CallHeader = { source: string; timeoutMs: number };
+export type CallHeader = { call: number; source: string; timeoutMs: number };
+/** Header of the guest's frame, with the number of the call it answers; its body is the output. Call 0: it is ready. */
+export type GuestHeader = { call: number; logs: string; processorMs: number; failure?: Failure };
 
 /**
  * Started as root, goes on as nobody. Done here, not before the start, since nobody may be unable to read this
@@ -38,21 +42,23 @@ function dropPrivileges(): string {
   }
 }
 
-function send(header: unknown, body: Buffer): void {
+function send(header: GuestHeader, body: Buffer): void {
   process.stdout.write(encodeFrame(header, body));
 }
 
 let machine = await prepareMachine();
-send({ ready: dropPrivileges() }, NOTHING);
+setPriority(NICENESS);
+send({ call: 0, logs: dropPrivileges(), processorMs: 0 }, NOTHING);
 
 const decode = createFrameDecoder(VALUE_MAX_BYTES + 8 * SOURCE_MAX_BYTES);
 for await (const chunk of process.stdin) {
   for (const { header, body } of decode(chunk)) {
-    const { source, timeoutMs } = header as CallHeader;
+    const { call, source, timeoutMs } = header as CallHeader;
+    const before = usedMs();
     const result = machine.run({ source, timeoutMs, values: body.toString() });
-    const logs = result.logs.slice(0, LOGS_MAX_LENGTH);
-    if ('output' in result) send({ logs }, result.output);
-    else send({ logs, failure: result.failure }, NOTHING);
+    const answer = { call, logs: result.logs.slice(0, LOGS_MAX_LENGTH), processorMs: usedMs() - before };
+    if ('output' in result) send(answer, result.output);
+    else send({ ...answer, failure: result.failure }, NOTHING);
     if (('failure' in result && result.failure.code !== 'CODE_ERROR') || !machine.restore())
       machine = await prepareMachine();
   }

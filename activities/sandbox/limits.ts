@@ -18,6 +18,10 @@ export const MEMORY_MAX_BYTES = 256 * 1024 * 1024;
 export const STACK_MAX_BYTES = 256 * 1024;
 /** After the deadline the guest has this long to answer before its process is killed. */
 export const KILL_GRACE_MS = 1_000;
+/** A block's time limit is processor time, since others share the machine: by the clock it may take this much longer. */
+export const STARVED_MAX_MS = 60_000;
+/** Guests yield the processors to the service. */
+export const NICENESS = 10;
 export const START_TIMEOUT_MS = 15_000;
 /**
  * A process that has run this often, or was busy this long, is replaced. Every call starts from the same memory, so
@@ -25,6 +29,8 @@ export const START_TIMEOUT_MS = 15_000;
  */
 export const RUNS_MAX = 1_000;
 export const BUSY_MAX_MS = 60_000;
+/** A process over the number that is kept ends after this long without a call. */
+export const IDLE_MAX_MS = 60_000;
 /** Processor time of one process; ends one whose parent is gone while it runs native code without end. */
 export const PROCESS_CPU_SECONDS = 120;
 /** Writable private memory of one process: Node itself takes some 600 MiB of address space, WebAssembly the rest. */

@@ -14,6 +14,7 @@ import {
   LOGS_MAX_LENGTH,
   MEMORY_MAX_BYTES,
   STACK_MAX_BYTES,
+  STARVED_MAX_MS,
   VALUE_MAX_BYTES,
 } from './limits.ts';
 import { type Prelude, prelude } from './prelude.ts';
@@ -49,6 +50,12 @@ const syncVariant = variant as unknown as QuickJSSyncVariant;
 const wasmModule = new WebAssembly.Module(
   readFileSync(fileURLToPath(import.meta.resolve('@jitl/quickjs-ng-wasmfile-release-sync/wasm'))),
 );
+
+/** Processor time that this thread has used so far. */
+export function usedMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
 
 /** Also what a fault of the WebAssembly module itself means: an allocation or the native stack ran out. */
 const OUT_OF_MEMORY: Failure = {
@@ -92,8 +99,20 @@ export async function prepareMachine(): Promise<Machine> {
 function startRun(module: QuickJSWASMModule): { context: QuickJSContext; run: Machine['run'] } {
   const runtime = module.newRuntime({ maxStackSizeBytes: STACK_MAX_BYTES });
   const context = runtime.newContext();
-  let deadline = Number.POSITIVE_INFINITY;
-  const late = () => performance.now() > deadline;
+  let limit = { endsAt: Number.POSITIVE_INFINITY, wallEndsAt: 0, usedAt: 0 };
+  const late = () => {
+    const now = performance.now();
+    // Before that it cannot have used so much, and asking costs more than looking at a clock.
+    return now > limit.endsAt && (now > limit.wallEndsAt || usedMs() > limit.usedAt);
+  };
+  const allow = (timeoutMs: number) => {
+    const now = performance.now();
+    limit = {
+      endsAt: now + timeoutMs,
+      wallEndsAt: now + timeoutMs + STARVED_MAX_MS,
+      usedAt: usedMs() + timeoutMs,
+    };
+  };
   runtime.setInterruptHandler(late);
 
   const take = (result: ReturnType<QuickJSContext['evalCode']>): QuickJSHandle => {
@@ -189,12 +208,12 @@ function startRun(module: QuickJSWASMModule): { context: QuickJSContext; run: Ma
   }
 
   const run: Machine['run'] = (request) => {
-    deadline = performance.now() + request.timeoutMs;
+    allow(request.timeoutMs);
     try {
       return { output: execute(request), logs: readLogs() };
     } catch (error) {
       const timedOut = late();
-      deadline = performance.now() + EXPLAIN_MAX_MS;
+      allow(EXPLAIN_MAX_MS);
       let failure: Failure = OUT_OF_MEMORY;
       if (timedOut) {
         failure = { code: 'CODE_TIMEOUT', message: `The code ran longer than ${request.timeoutMs} ms` };

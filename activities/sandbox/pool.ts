@@ -1,7 +1,7 @@
 // Warm guest processes: handed out one call at a time, grown on demand to a bound, replaced in the background.
 import { findConfinement } from './confinement.ts';
-import { type GuestProcess, SandboxCrashed, startGuest } from './guest-process.ts';
-import { BUSY_MAX_MS, RUNS_MAX } from './limits.ts';
+import { type GuestProcess, SandboxUnavailable, startGuest } from './guest-process.ts';
+import { BUSY_MAX_MS, IDLE_MAX_MS, RUNS_MAX } from './limits.ts';
 
 type Member = {
   guest: GuestProcess;
@@ -11,14 +11,16 @@ type Member = {
   /** Has run enough; serves until its successor is ready, then `leaving`. */
   worn: boolean;
   leaving: boolean;
+  /** Ends a surplus one that stays idle. */
+  retirement: NodeJS.Timeout | undefined;
 };
 type Waiter = { resolve(member: Member): void; reject(error: unknown): void };
 
 /** A bounded set of guest processes. */
 export type Pool = {
   /**
-   * Runs `task` with a guest that nobody else uses, waiting in turn for one. When the task throws, or resolves to
-   * `reusable: false`, the guest is replaced. Rejects with SandboxCrashed when no guest can be started.
+   * Runs `task` with a guest that nobody else uses; where all are in use it waits for one. When the task throws, or
+   * resolves to `reusable: false`, the guest is replaced. Rejects with SandboxUnavailable when no guest can be started.
    */
   use<Result extends { reusable: boolean }>(
     task: (guest: GuestProcess) => Promise<Result>,
@@ -28,8 +30,8 @@ export type Pool = {
   close(): Promise<void>;
 };
 
-/** A pool of at most `size` processes; the first starts at once, in the background. */
-export function createPool(size: number): Pool {
+/** A pool of at most `size` processes; the first starts at once, in the background. More than `kept` end when idle. */
+export function createPool({ size, kept }: { size: number; kept: number }): Pool {
   const confinement = findConfinement();
   const members = new Set<Member>();
   const starts = new Set<Promise<void>>();
@@ -45,7 +47,15 @@ export function createPool(size: number): Pool {
   async function startMember(): Promise<void> {
     try {
       const guest = await startGuest(await confinement, closing.signal);
-      const member: Member = { guest, idle: false, runs: 0, busyMs: 0, worn: false, leaving: false };
+      const member: Member = {
+        guest,
+        idle: false,
+        runs: 0,
+        busyMs: 0,
+        worn: false,
+        leaving: false,
+        retirement: undefined,
+      };
       members.add(member);
       void guest.exited.then(() => remove(member));
       const replaced = [...members].find(({ worn, leaving }) => worn && !leaving);
@@ -63,23 +73,33 @@ export function createPool(size: number): Pool {
 
   function serve(member: Member): void {
     const waiter = waiters.shift();
-    member.idle = waiter === undefined;
-    waiter?.resolve(member);
+    if (waiter) {
+      waiter.resolve(member);
+      return;
+    }
+    member.idle = true;
+    if (members.size <= kept) return;
+    member.retirement = setTimeout(() => {
+      member.leaving = true;
+      member.guest.kill();
+    }, IDLE_MAX_MS).unref();
   }
 
   function remove(member: Member): void {
     members.delete(member);
+    clearTimeout(member.retirement);
     // One that never ran is not replaced unless somebody waits: it may be a machine that kills them all.
-    const wanted = waiters.length > 0 || (member.runs > 0 && !member.leaving);
+    const wanted = waiters.length > 0 || (member.runs > 0 && !member.leaving && members.size < kept);
     if (wanted && members.size + starts.size < size) grow();
   }
 
   async function acquire(signal?: AbortSignal): Promise<Member> {
     signal?.throwIfAborted();
-    if (closing.signal.aborted) throw new SandboxCrashed('The sandbox is closed');
+    if (closing.signal.aborted) throw closing.signal.reason;
     const idle = [...members].find((member) => member.idle && !member.leaving);
     if (idle) {
       idle.idle = false;
+      clearTimeout(idle.retirement);
       return idle;
     }
     const waiter = Promise.withResolvers<Member>();
@@ -99,6 +119,12 @@ export function createPool(size: number): Pool {
     }
   }
 
+  /** One is kept warm for who comes next, as long as there is room. */
+  function keepSpare(): void {
+    const spare = starts.size > 0 || [...members].some(({ idle, leaving }) => idle && !leaving);
+    if (!spare && members.size < size) grow();
+  }
+
   function release(member: Member, reusable: boolean): void {
     if (!reusable || member.leaving) {
       member.guest.kill();
@@ -115,6 +141,7 @@ export function createPool(size: number): Pool {
   return {
     async use(task, signal) {
       const member = await acquire(signal);
+      keepSpare();
       const started = performance.now();
       let reusable = false;
       try {
@@ -128,7 +155,7 @@ export function createPool(size: number): Pool {
       }
     },
     async close() {
-      closing.abort(new SandboxCrashed('The sandbox was closed'));
+      closing.abort(new SandboxUnavailable('The sandbox was closed'));
       for (const waiter of waiters.splice(0)) waiter.reject(closing.signal.reason);
       await Promise.all(starts);
       for (const { guest } of members) guest.kill();

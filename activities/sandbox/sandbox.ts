@@ -2,15 +2,16 @@
 import { findExcess } from '../../flow/count-json.ts';
 import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { encodeFrame, type Frame } from './frames.ts';
-import type { CallHeader } from './guest.ts';
+import { createTurns, type EndTurn } from '../../turns.ts';
+import type { Frame } from './frames.ts';
+import type { GuestHeader } from './guest.ts';
+import { type GuestCall, SandboxUnavailable } from './guest-process.ts';
 import { ERROR_LOGS_MAX_LENGTH, SOURCE_MAX_BYTES, VALUE_MAX_BYTES } from './limits.ts';
-import type { Failure } from './machine.ts';
-import { createPool } from './pool.ts';
+import { createPool, type Pool } from './pool.ts';
 
 export { SandboxCrashed } from './guest-process.ts';
 
-/** One run of a block's source; `timeoutMs` counts from when a process takes the call. */
+/** One run of a block's source; `timeoutMs` is processor time. */
 export type CodeCall = {
   source: string;
   input: Json;
@@ -22,45 +23,82 @@ export type CodeCall = {
 /** What the code returned, and its console output. */
 export type CodeResult = { output: Json; logs: string };
 
-export type Sandbox = {
+/** An organization's turn at a process, to be ended once. */
+export type CodeTurn = {
   /**
    * Rejects with ServiceError CODE_ERROR, CODE_TIMEOUT or CODE_LIMIT_EXCEEDED (the code's fault; `extra` has `line`
-   * and the last `logs` where there are any), SandboxCrashed (may be tried again) or the signal's reason.
+   * and the last `logs` where there are any), SandboxCrashed or SandboxUnavailable (may be tried again), or the signal's
+   * reason. `onUsed` is told of the processor time that the code took, however it ended.
    */
-  run(call: CodeCall, signal?: AbortSignal): Promise<CodeResult>;
-  /** Ends every process; calls still running reject with SandboxCrashed. */
+  run(call: CodeCall, signal?: AbortSignal, onUsed?: (milliseconds: number) => void): Promise<CodeResult>;
+  end: EndTurn;
+};
+
+export type Sandbox = {
+  /** Waits until it is the organization's turn. */
+  wait(organization: string, signal?: AbortSignal): Promise<CodeTurn>;
+  /** The same within an instant, else undefined. */
+  waitBriefly(organization: string, signal?: AbortSignal): Promise<CodeTurn | undefined>;
+  /** Gives back who waits for a turn, with SandboxUnavailable; turns under way go on. */
+  drain(): void;
+  /** Ends every process; calls still running reject with SandboxUnavailable. */
   close(): Promise<void>;
 };
 
-/** A sandbox of at most `processes` processes: one starts in the background now, the others when calls wait. */
-export function createSandbox(options: { processes: number }): Sandbox {
-  const pool = createPool(options.processes);
+/**
+ * A sandbox in which one organization has at most `processes` processes, beside `reserve` for organizations that have
+ * none. One process starts in the background now, the others when they are needed.
+ */
+export function createSandbox({ processes, reserve }: { processes: number; reserve: number }): Sandbox {
+  // One more than all of the largest organization's stays warm, for who comes next.
+  const pool = createPool({ size: processes + reserve, kept: processes + Math.min(reserve, 1) });
+  const turns = createTurns({ places: processes, reserve });
+  const toTurn = (end: EndTurn): CodeTurn => ({ end, run: (...args) => runCode(pool, ...args) });
+  const drain = () => turns.close(new SandboxUnavailable('The worker is ending'));
   return {
-    async run(call, signal) {
-      const frame = encodeCall(call);
-      const { answer } = await pool.use(async (guest) => {
-        const answer = await guest.call(frame, call.timeoutMs, signal);
-        return { answer, reusable: isReusable(answer) };
-      }, signal);
-      return readAnswer(answer);
+    wait: async (organization, signal) => toTurn(await turns.wait(organization, signal)),
+    async waitBriefly(organization, signal) {
+      const end = await turns.waitBriefly(organization, signal);
+      return end && toTurn(end);
     },
-    close: () => pool.close(),
+    drain,
+    close() {
+      drain();
+      return pool.close();
+    },
   };
 }
 
-type AnswerHeader = { logs: string; failure?: Failure };
+async function runCode(
+  pool: Pool,
+  call: CodeCall,
+  signal?: AbortSignal,
+  onUsed?: (milliseconds: number) => void,
+): Promise<CodeResult> {
+  const encoded = encodeCall(call);
+  const answering = pool.use(async (guest) => {
+    const answer = await guest.call(encoded, signal);
+    return { answer, reusable: isReusable(answer) };
+  }, signal);
+  const { answer } = await answering.catch((error: unknown) => {
+    // Its process had to be killed.
+    if (error instanceof ServiceError && error.code === 'CODE_TIMEOUT') onUsed?.(call.timeoutMs);
+    throw error;
+  });
+  onUsed?.((answer.header as GuestHeader).processorMs);
+  return readAnswer(answer);
+}
 
-function encodeCall({ source, input, message, parameters, timeoutMs }: CodeCall): Buffer {
+function encodeCall({ source, input, message, parameters, timeoutMs }: CodeCall): GuestCall {
   if (Buffer.byteLength(source) > SOURCE_MAX_BYTES) {
     throw new ServiceError('CODE_LIMIT_EXCEEDED', `The code is over the limit of ${SOURCE_MAX_BYTES} bytes`);
   }
-  const body = encodeJson({ input, message, parameters });
-  if (body.length > VALUE_MAX_BYTES) {
+  const values = encodeJson({ input, message, parameters });
+  if (values.length > VALUE_MAX_BYTES) {
     const text = `The input, message and parameters of the code are over the limit of ${VALUE_MAX_BYTES} bytes as JSON`;
     throw new ServiceError('CODE_LIMIT_EXCEEDED', text);
   }
-  const header: CallHeader = { source, timeoutMs };
-  return encodeFrame(header, body);
+  return { source, timeoutMs, values };
 }
 
 function encodeJson(value: Json): Buffer {
@@ -76,12 +114,12 @@ function encodeJson(value: Json): Buffer {
 
 /** A timeout or a memory fault may have left the process in any state. */
 function isReusable(answer: Frame): boolean {
-  const { failure } = answer.header as AnswerHeader;
+  const { failure } = answer.header as GuestHeader;
   return failure === undefined || failure.code === 'CODE_ERROR';
 }
 
 function readAnswer({ header, body }: Frame): CodeResult {
-  const { logs, failure } = header as AnswerHeader;
+  const { logs, failure } = header as GuestHeader;
   if (failure === undefined) {
     const excess = findExcess(body);
     if (excess) throw new ServiceError('OUTPUT_TOO_LARGE', `What the code returned ${excess}.`);

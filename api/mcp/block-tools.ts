@@ -201,13 +201,16 @@ function requireModel({ deps }: ToolCall, model: string): void {
 
 /** Throws VALIDATION_ERROR, before the flow is held up. */
 async function checkSchema(
-  { deps }: ToolCall,
+  { deps, user }: ToolCall,
   field: string,
   schema: JsonSchema | null | undefined,
 ): Promise<void> {
   if (schema === undefined || schema === null) return;
-  await deps.validator.check(schema).catch((error: unknown) => {
-    if (!(error instanceof ServiceError)) throw error;
-    throw new ServiceError('VALIDATION_ERROR', `${field}: ${error.message}`);
-  });
+  await deps.validator
+    .of(user.userId)
+    .check(schema)
+    .catch((error: unknown) => {
+      if (!(error instanceof ServiceError)) throw error;
+      throw new ServiceError('VALIDATION_ERROR', `${field}: ${error.message}`);
+    });
 }

@@ -10,6 +10,7 @@ import { ServiceError } from '../../flow/errors.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import { formatPath } from '../../flow/step-path.ts';
 import { findUnknownVariables } from '../../flow/template.ts';
+import { inspectSchema } from '../../json-schema/inspect-schema.ts';
 import { FLOW_FILE_MAX_BYTES } from '../flow-definition.ts';
 import { outlineOf, problems, stepOutline } from './shapes.ts';
 import type { ToolCall } from './tool.ts';
@@ -101,9 +102,25 @@ export function problemsOf(definition: FlowDefinition): z.infer<typeof problems>
   return findTreeProblems(definition).map(({ path, message }) => ({ path: formatPath(path), message }));
 }
 
-/** Throws INVALID_TREE with each problem. The JSON Schemas of a draft were checked when they came into it. */
+/** What is wrong with the JSON Schemas of drafts from before they were checked as they are now. */
+function listHeavySchemas(definition: FlowDefinition): z.infer<typeof problems> {
+  return listBlocks(definition).flatMap((block) =>
+    (['inputSchema', 'outputSchema'] as const).flatMap((field) => {
+      try {
+        if (block[field] !== undefined) inspectSchema(block[field]);
+        return [];
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error;
+        return [{ path: `${block.step_id}.${field}`, message: error.message }];
+      }
+    }),
+  );
+}
+
+/** Throws INVALID_TREE with each problem. The JSON Schemas of a draft were compiled when they came into it. */
 export function requireComplete(draft: FlowDefinition): void {
-  const lines = problemsOf(draft).map(({ path, message }) => `${path}: ${message}`);
+  const problems = [...problemsOf(draft), ...listHeavySchemas(draft)];
+  const lines = problems.map(({ path, message }) => `${path}: ${message}`);
   if (lines.length > 0)
     throw new ServiceError('INVALID_TREE', `The draft is not complete.\n${lines.join('\n')}`);
 }

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
 import type { Expectation } from '../../flow/test-case.ts';
+import type { OrganizationValidator } from '../../json-schema/validator.ts';
 import type { ApiDeps } from '../context.ts';
 import { parsedJson } from '../flow-schema.ts';
 
@@ -46,7 +47,11 @@ export const expectation = z
 
 /** With the model that judges named, so that the case means the same tomorrow. Throws VALIDATION_ERROR, SCHEMA_INVALID. */
 export async function requireExpectation(
-  { config, registry, validator }: ApiDeps,
+  {
+    config,
+    registry,
+    validator,
+  }: Pick<ApiDeps, 'config' | 'registry'> & { validator: OrganizationValidator },
   expected: z.output<typeof expectation>,
 ): Promise<Expectation> {
   if (expected.type === 'json_schema') await validator.check(expected.schema);

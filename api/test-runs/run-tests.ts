@@ -57,7 +57,7 @@ async function runTests(
 ): Promise<TestRun> {
   const { db, client, config } = deps;
   const { flowId, organizationId, draft } = flow;
-  await requireRunnable(draft, deps.validator);
+  await requireRunnable(draft, deps.validator.of(organizationId));
   requireCredits(flow);
   const testRunId = randomUUID();
   const tests = testCases.map((testCase) => ({ executionId: randomUUID(), testCase }));

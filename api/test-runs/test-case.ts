@@ -71,7 +71,10 @@ export async function createTestCase(
   const { flow_id, name, message, parameters = {} } = input;
   const { organizationId } = await requireFlow(deps, flow_id, reach);
   requireParameterNames(parameters);
-  const expected = await requireExpectation(deps, input.expectation);
+  const expected = await requireExpectation(
+    { ...deps, validator: deps.validator.of(organizationId) },
+    input.expectation,
+  );
   const given = { message, parameters } as TestInput;
   if (JSON.stringify([given, expected]).length > CASE_MAX_CHARS)
     throw new ServiceError(

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { createSandbox, type Sandbox } from '../../activities/sandbox/sandbox.ts';
 import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { runInTurn } from './run-in-turn.ts';
 
 type Expected = { output: Json } | { code: string; message?: RegExp };
 const TIMEOUT: Expected = { code: 'CODE_TIMEOUT' };
@@ -179,16 +180,16 @@ const SCRIPTS: [name: string, source: string, expected: Expected][] = [
 describe('hostile user code', () => {
   let sandbox: Sandbox;
   before(() => {
-    sandbox = createSandbox({ processes: 2 });
+    sandbox = createSandbox({ processes: 2, reserve: 0 });
   });
   after(() => sandbox.close());
 
   const run = (source: string, timeoutMs: number) =>
-    sandbox.run({ source, input: 'secret of this call', message: '', parameters: {}, timeoutMs });
+    runInTurn(sandbox, { source, input: 'secret of this call', message: '', parameters: {}, timeoutMs });
 
   afterEach('the pool still works and shows nothing of the call before', async () => {
     const source = 'return [input, typeof globalThis.x, typeof {}.admin]';
-    const { output } = await sandbox.run({
+    const { output } = await runInTurn(sandbox, {
       source,
       input: 'clean',
       message: '',

@@ -16,16 +16,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { encodeFrame } from '../../activities/sandbox/frames.ts';
-import { startGuest } from '../../activities/sandbox/guest-process.ts';
+import { SandboxUnavailable, startGuest } from '../../activities/sandbox/guest-process.ts';
 import { RUNS_MAX } from '../../activities/sandbox/limits.ts';
-import { createSandbox, type Sandbox, SandboxCrashed } from '../../activities/sandbox/sandbox.ts';
+import { type CodeCall, createSandbox, type Sandbox } from '../../activities/sandbox/sandbox.ts';
+import { runInTurn } from './run-in-turn.ts';
 
 const root = new URL('../../', import.meta.url);
 const linux = process.platform === 'linux';
 
-type Call = Parameters<Sandbox['run']>[0];
-const call = (source: string, timeoutMs = 120_000): Call => ({
+const call = (source: string, timeoutMs = 120_000): CodeCall => ({
   source,
   input: 1,
   message: '',
@@ -60,59 +59,61 @@ describe('sandbox processes (on Linux: they are looked at through /proc)', () =>
   const guests = () => guestsOf(process.pid);
   beforeEach(async function () {
     if (!linux) this.skip();
-    sandbox = createSandbox({ processes: 1 });
-    await sandbox.run(call('return 1'));
+    sandbox = createSandbox({ processes: 1, reserve: 0 });
+    await runInTurn(sandbox, call('return 1'));
   });
   afterEach(() => sandbox?.close());
 
-  it('kill -9 during a call rejects it with SandboxCrashed, and the next call works', async () => {
-    const running = sandbox.run(call('for (;;);'));
+  it('kill -9 during a call rejects it with SandboxUnavailable, and the next call works', async () => {
+    const running = runInTurn(sandbox, call('for (;;);'));
     await setImmediate();
     for (const pid of guests()) process.kill(pid, 'SIGKILL');
-    await assert.rejects(running, SandboxCrashed);
-    assert.equal((await sandbox.run(call('return 2'))).output, 2);
+    await assert.rejects(running, SandboxUnavailable);
+    assert.equal((await runInTurn(sandbox, call('return 2'))).output, 2);
   });
 
   it('kill -9 of an idle process costs at most one call', async () => {
     for (const pid of guests()) process.kill(pid, 'SIGKILL');
-    await sandbox.run(call('return 2')).catch((error) => assert.ok(error instanceof SandboxCrashed));
-    assert.equal((await sandbox.run(call('return 2'))).output, 2);
+    await runInTurn(sandbox, call('return 2')).catch((error) =>
+      assert.ok(error instanceof SandboxUnavailable),
+    );
+    assert.equal((await runInTurn(sandbox, call('return 2'))).output, 2);
   });
 
   it('a timeout replaces the process', async () => {
     const [pid = 0] = guests();
-    await assert.rejects(sandbox.run(call('for (;;);', 50)), { code: 'CODE_TIMEOUT' });
-    await sandbox.run(call('return 1'));
+    await assert.rejects(runInTurn(sandbox, call('for (;;);', 50)), { code: 'CODE_TIMEOUT' });
+    await runInTurn(sandbox, call('return 1'));
     assert.ok(!guests().includes(pid));
   });
 
   it('a failure of the code does not replace the process', async () => {
     const before = guests();
-    await assert.rejects(sandbox.run(call('foo()')), { code: 'CODE_ERROR' });
-    await sandbox.run(call('return 1'));
+    await assert.rejects(runInTurn(sandbox, call('foo()')), { code: 'CODE_ERROR' });
+    await runInTurn(sandbox, call('return 1'));
     assert.deepEqual(guests(), before);
   });
 
   it(`a process is replaced after ${RUNS_MAX} runs without a call noticing`, async () => {
     const [pid = 0] = guests();
     let runs = 1;
-    for (; isAlive(pid); runs++) assert.equal((await sandbox.run(call('return 1'))).output, 1);
+    for (; isAlive(pid); runs++) assert.equal((await runInTurn(sandbox, call('return 1'))).output, 1);
     assert.ok(runs >= RUNS_MAX, `replaced after ${runs} runs`);
   });
 
   it('abort ends a running call with its reason', async () => {
     const abort = new AbortController();
-    const running = sandbox.run(call('for (;;);'), abort.signal);
+    const running = runInTurn(sandbox, call('for (;;);'), { signal: abort.signal });
     await setImmediate();
     abort.abort(new Error('cancelled'));
     await assert.rejects(running, /cancelled/);
-    assert.equal((await sandbox.run(call('return 2'))).output, 2);
+    assert.equal((await runInTurn(sandbox, call('return 2'))).output, 2);
   });
 
   it('abort ends a waiting call and leaves the running one alone', async () => {
     const abort = new AbortController();
-    const running = sandbox.run(call('for (let i = 0; i < 3e6; i++); return 3'));
-    const waiting = sandbox.run(call('return 4'), abort.signal);
+    const running = runInTurn(sandbox, call('for (let i = 0; i < 3e6; i++); return 3'));
+    const waiting = runInTurn(sandbox, call('return 4'), { signal: abort.signal });
     await setImmediate();
     abort.abort(new Error('cancelled'));
     await assert.rejects(waiting, /cancelled/);
@@ -120,7 +121,9 @@ describe('sandbox processes (on Linux: they are looked at through /proc)', () =>
   });
 
   it('calls beyond the number of processes wait their turn', async () => {
-    const results = await Promise.all(Array.from({ length: 20 }, (_, n) => sandbox.run(call(`return ${n}`))));
+    const results = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => runInTurn(sandbox, call(`return ${n}`))),
+    );
     assert.deepEqual(
       results.map(({ output }) => output),
       Array.from({ length: 20 }, (_, n) => n),
@@ -129,33 +132,33 @@ describe('sandbox processes (on Linux: they are looked at through /proc)', () =>
   });
 
   it('close ends every process, rejects what runs and what comes later', async () => {
-    const running = assert.rejects(sandbox.run(call('for (;;);')), SandboxCrashed);
-    const waiting = assert.rejects(sandbox.run(call('return 1')), SandboxCrashed);
+    const running = assert.rejects(runInTurn(sandbox, call('for (;;);')), SandboxUnavailable);
+    const waiting = assert.rejects(runInTurn(sandbox, call('return 1')), SandboxUnavailable);
     await setImmediate();
     await sandbox.close();
     await Promise.all([running, waiting]);
     assert.deepEqual(guests(), []);
-    await assert.rejects(sandbox.run(call('return 1')), SandboxCrashed);
+    await assert.rejects(runInTurn(sandbox, call('return 1')), SandboxUnavailable);
   });
 
   it('close while the first process starts leaves none', async () => {
-    const early = createSandbox({ processes: 1 });
+    const early = createSandbox({ processes: 1, reserve: 0 });
     const others = guests();
     await setImmediate();
     await early.close();
     assert.deepEqual(guests(), others);
   });
 
-  it('a program that cannot start rejects with SandboxCrashed', async () => {
+  it('a program that cannot start rejects with SandboxUnavailable', async () => {
     const missing = startGuest({ file: '/nonexistent/program', args: [] }, new AbortController().signal);
-    await assert.rejects(missing, SandboxCrashed);
+    await assert.rejects(missing, SandboxUnavailable);
   });
 
   it('a process stays under 700 MB however much memory the code asks for', async () => {
     const [pid = 0] = guests();
     const fill =
       'const a = []; try { for (;;) a.push(new Uint8Array(1e6).fill(1)) } catch {} return a.length';
-    const { output } = await sandbox.run(call(fill));
+    const { output } = await runInTurn(sandbox, call(fill));
     assert.ok(Number(output) > 200 && Number(output) < 270, `took ${output} MB`);
     const peak = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
     assert.ok(Number(peak) < 700_000, `peak of ${peak} kB`);
@@ -166,16 +169,14 @@ describe('sandbox processes (on Linux: they are looked at through /proc)', () =>
       { file: '/bin/sh', args: ['-c', 'echo no such luck >&2'] },
       new AbortController().signal,
     );
-    await assert.rejects(broken, { name: 'SandboxCrashed', cause: 'no such luck\n' });
+    await assert.rejects(broken, { name: 'SandboxUnavailable', cause: 'no such luck\n' });
   });
 
   it('works without unshare and setpriv, as on macOS', async () => {
     const plain = { file: '/bin/sh', args: ['-c', 'exec env -i "$@"', 'sh'] };
     const guest = await startGuest(plain, new AbortController().signal);
-    const frame = await guest.call(
-      encodeFrame({ source: 'return input', timeoutMs: 60_000 }, Buffer.from('{"input":7}')),
-      60_000,
-    );
+    const values = Buffer.from('{"input":7}');
+    const frame = await guest.call({ source: 'return input', timeoutMs: 60_000, values });
     assert.equal(frame.body.toString(), '7');
     guest.kill();
     await guest.exited;
@@ -184,8 +185,9 @@ describe('sandbox processes (on Linux: they are looked at through /proc)', () =>
   it('processes end by themselves when the service is killed', async () => {
     const program = `
       import { createSandbox } from './activities/sandbox/sandbox.ts';
-      const sandbox = createSandbox({ processes: 1 });
-      await sandbox.run({ source: 'return 1', input: 1, message: '', parameters: {}, timeoutMs: 10000 });
+      const sandbox = createSandbox({ processes: 1, reserve: 0 });
+      const turn = await sandbox.wait('organization');
+      await turn.run({ source: 'return 1', input: 1, message: '', parameters: {}, timeoutMs: 10000 });
       console.log('ready');`;
     const service = spawn(process.execPath, ['--input-type=module-typescript', '-e', program], { cwd: root });
     await once(service.stdout, 'data');
@@ -229,13 +231,13 @@ describe('sandbox processes (on Linux: they are looked at through /proc)', () =>
     it('works from a folder that only root can read', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'weir-'));
       chmodSync(folder, 0o700);
-      for (const part of ['activities/sandbox', 'flow', 'package.json']) {
+      for (const part of ['activities/sandbox', 'flow', 'turns.ts', 'package.json']) {
         cpSync(new URL(part, root), join(folder, part), { recursive: true });
       }
       symlinkSync(new URL('node_modules', root), join(folder, 'node_modules'));
       const copy = await import(pathToFileURL(join(folder, 'activities/sandbox/sandbox.ts')).href);
-      const closed: Sandbox = copy.createSandbox({ processes: 1 });
-      assert.equal((await closed.run(call('return 5'))).output, 5);
+      const closed: Sandbox = copy.createSandbox({ processes: 1, reserve: 0 });
+      assert.equal((await runInTurn(closed, call('return 5'))).output, 5);
       await closed.close();
       rmSync(folder, { recursive: true });
     });

@@ -3,16 +3,17 @@ import assert from 'node:assert/strict';
 import { type CodeResult, createSandbox, type Sandbox } from '../../activities/sandbox/sandbox.ts';
 import type { Json } from '../../flow/definition.ts';
 import type { ServiceError } from '../../flow/errors.ts';
+import { runInTurn } from './run-in-turn.ts';
 
 describe('user code', () => {
   let sandbox: Sandbox;
   before(() => {
-    sandbox = createSandbox({ processes: 1 });
+    sandbox = createSandbox({ processes: 1, reserve: 0 });
   });
   after(() => sandbox.close());
 
   const run = (source: string, input: Json = null): Promise<CodeResult> =>
-    sandbox.run({ source, input, message: 'hello', parameters: { tone: 'warm' }, timeoutMs: 120_000 });
+    runInTurn(sandbox, { source, input, message: 'hello', parameters: { tone: 'warm' }, timeoutMs: 120_000 });
   const failure = async (source: string, input: Json = null): Promise<ServiceError> => {
     try {
       await run(source, input);

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { Json, JsonSchema } from '../../flow/definition.ts';
-import { createValidator, type Validator } from '../../json-schema/validator.ts';
+import { createValidator, type OrganizationValidator, type Validator } from '../../json-schema/validator.ts';
 
 /** Each definition refers to the next one twice: 2^n steps. */
 function fanOut(levels: number): JsonSchema {
@@ -17,18 +17,33 @@ function fanOut(levels: number): JsonSchema {
   return { $ref: '#/$defs/d0', $defs };
 }
 
+/** The same, one level of the value deeper each time. */
+function fanIn(levels: number): JsonSchema {
+  const $defs: { [key: string]: Json } = { [`d${levels}`]: { type: 'object' } };
+  for (let level = 0; level < levels; level++) {
+    const next = { properties: { a: { $ref: `#/$defs/d${level + 1}` } } };
+    $defs[`d${level}`] = { anyOf: [next, next], $anchor: `a${level}` };
+  }
+  return { $ref: '#a0', $defs };
+}
+
 function nested(levels: number): JsonSchema {
   let schema: { [key: string]: Json } = { type: 'string' };
   for (let level = 0; level < levels; level++) schema = { allOf: [schema] };
   return schema;
 }
 
+const SLOW: JsonSchema = { uniqueItems: true };
+const OBJECTS = Array.from({ length: 30_000 }, (_, n) => ({ n, a: { b: [n] } }));
+
 describe('hostile JSON Schemas', () => {
-  let validator: Validator;
+  let all: Validator;
+  let validator: OrganizationValidator;
   before(() => {
-    validator = createValidator({ threads: 1 });
+    all = createValidator();
+    validator = all.of('organization');
   });
-  after(() => validator.close());
+  after(() => all.close());
   afterEach('the validator still works', async () => {
     assert.deepEqual(await validator.validate({ type: 'number' }, 1), []);
   });
@@ -94,6 +109,8 @@ describe('hostile JSON Schemas', () => {
       JSON.parse('{"not":'.repeat(50_000) + 'true' + '}'.repeat(50_000)),
       /nested more than 32/,
     ],
+    ['2^n steps through references', fanOut(40), /more than 100000 steps/],
+    ['2^n steps through references into a value', fanIn(40), /more than 100000 steps/],
     ['a huge enum', { enum: Array.from({ length: 5_000 }, (_, n) => n) }, /more than 2000 values/],
     ['a reference to itself', { $ref: '#' }, /refers to itself/],
     [
@@ -127,14 +144,12 @@ describe('hostile JSON Schemas', () => {
     });
   }
 
-  const objects = Array.from({ length: 30_000 }, (_, n) => ({ n, a: { b: [n] } }));
   const stopped: [name: string, schema: JsonSchema, value: Json][] = [
-    ['2^n steps through references', fanOut(40), {}],
-    ['uniqueItems on 30,000 objects', { uniqueItems: true }, objects],
+    ['uniqueItems on 30,000 objects', SLOW, OBJECTS],
     [
       'contains within contains',
       { items: { contains: { contains: { const: 1 } } }, allOf: [{ uniqueItems: true }] },
-      objects,
+      OBJECTS,
     ],
   ];
   for (const [name, schema, value] of stopped) {
@@ -169,8 +184,35 @@ describe('hostile JSON Schemas', () => {
     }
   });
 
+  it('remembers what it stopped, for values as large: it is not tried again', async () => {
+    const schema = { uniqueItems: true, $comment: 'remembered' };
+    await assert.rejects(validator.validate(schema, OBJECTS), { message: /longer than 200 ms/ });
+    // It is refused before any of these has a thread.
+    const busy = Array.from({ length: 4 }, () => validator.validate({ type: 'string' }, 'x'));
+    let checked = 0;
+    for (const check of busy) void check.then(() => (checked += 1));
+    await assert.rejects(validator.validate(schema, OBJECTS), { message: /longer than 200 ms/ });
+    assert.equal(checked, 0, 'it was tried again');
+    await Promise.all(busy);
+    assert.deepEqual(await validator.validate(schema, [1, 2]), []);
+    await assert.rejects(all.of('another').validate(schema, OBJECTS.slice(1)), { code: 'SCHEMA_INVALID' });
+  });
+
+  it('slow checks of one organization, however many, leave threads to another', async () => {
+    const slow = Array.from({ length: 20 }, (_, n) => ({ uniqueItems: true, $comment: `slow ${n}` }));
+    let stopped = 0;
+    const hostile = slow.map((schema) =>
+      assert.rejects(validator.validate(schema, OBJECTS)).finally(() => (stopped += 1)),
+    );
+    assert.equal(await validator.hasRoom(), false);
+    assert.equal(await all.of('another').hasRoom(), true);
+    assert.deepEqual(await all.of('another').validate({ type: 'string' }, 'x'), []);
+    assert(stopped < slow.length / 2, `${stopped} were stopped before`);
+    await Promise.all(hostile);
+  });
+
   it('a call that waits behind one that is stopped is answered', async () => {
-    const stuck = assert.rejects(validator.validate(fanOut(40), {}), { code: 'SCHEMA_INVALID' });
+    const stuck = assert.rejects(validator.validate(SLOW, OBJECTS), { code: 'SCHEMA_INVALID' });
     assert.deepEqual(await validator.validate({ type: 'string' }, 'x'), []);
     await stuck;
   });
@@ -209,16 +251,16 @@ describe('hostile JSON Schemas', () => {
 
   it('close rejects what runs and what comes later', async () => {
     const other = createValidator();
-    const running = assert.rejects(other.validate(fanOut(40), {}), /closed/);
+    const running = assert.rejects(other.of('organization').validate(SLOW, OBJECTS), /closed/);
     await other.close();
     await running;
-    await assert.rejects(other.check(true), /closed/);
+    await assert.rejects(other.of('organization').check(true), /closed/);
   });
 
   it('idle threads do not keep the process alive', async () => {
     const program = `
       import { createValidator } from './json-schema/validator.ts';
-      console.log(await createValidator().validate({ type: 'string' }, 1));`;
+      console.log(await createValidator().of('organization').validate({ type: 'string' }, 1));`;
     const root = new URL('../../', import.meta.url);
     const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', program], { cwd: root });
     let printed = '';

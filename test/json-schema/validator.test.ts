@@ -1,7 +1,7 @@
 // Ordinary JSON Schemas do what their authors expect.
 import assert from 'node:assert/strict';
 import type { Json, JsonSchema } from '../../flow/definition.ts';
-import { createValidator, type Validator } from '../../json-schema/validator.ts';
+import { createValidator, type OrganizationValidator, type Validator } from '../../json-schema/validator.ts';
 
 const PERSON: JsonSchema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -42,11 +42,13 @@ const STEPS: JsonSchema = {
 };
 
 describe('JSON Schema validator', () => {
-  let validator: Validator;
+  let all: Validator;
+  let validator: OrganizationValidator;
   before(() => {
-    validator = createValidator({ threads: 1 });
+    all = createValidator();
+    validator = all.of('organization');
   });
-  after(() => validator.close());
+  after(() => all.close());
 
   const rows: [name: string, schema: JsonSchema, value: Json, problems: string[]][] = [
     ['true takes anything', true, { any: 1 }, []],

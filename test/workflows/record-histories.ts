@@ -62,6 +62,20 @@ const FLOWS: { [name: string]: Step[] } = {
       body: [code('grow', 'return { n: (input.n ?? 0) + 1, text: "x".repeat(10_000) };')],
     },
   ],
+  // More than the sandbox has processes: some wait on the task queue of blocks.
+  'waited-code': [
+    {
+      type: 'parallel',
+      step_id: 'p',
+      name: 'p',
+      branches: Object.fromEntries(
+        Array.from({ length: 4 }, (_, n) => [
+          `b${n}`,
+          [code(`c${n}`, 'for (let i = 0; i < 1e7; i++); return 1;')],
+        ]),
+      ),
+    },
+  ],
   'failed-code': [passthrough('a'), code('b', 'throw new Error("no");')],
   'failed-branch': [
     {

@@ -1,0 +1,72 @@
+import { MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
+import { releaseReservation, reserveCredits } from '../db/reservations.ts';
+import { ServiceError } from '../flow/errors.ts';
+import { CODE_TIMEOUT_DEFAULT_MS } from '../flow/limits.ts';
+import { type BlockCall, BUSY, type Busy } from '../flow/run.ts';
+import type { Pause } from '../flow/tool-calls.ts';
+import type { Value } from '../flow/value.ts';
+import type { Attempt } from './attempted.ts';
+import type { ActivityDeps } from './index.ts';
+import type { BlockRunner } from './run-block.ts';
+import { type CodeCall, type CodeResult, type CodeTurn, SandboxCrashed } from './sandbox/sandbox.ts';
+
+/** A sandbox that crashed under the same code this often, one time after the other, is the code's fault. */
+const CRASHES_MAX = 3;
+
+/**
+ * Runs the JavaScript of a code block when it is its organization's turn at a process; a local activity answers BUSY when
+ * that is not now. What it costs in processor time is reserved first, and charged however it ends.
+ */
+export async function runCode(
+  { sandbox, db, codePrice }: Pick<ActivityDeps, 'sandbox' | 'db' | 'codePrice'>,
+  blocks: BlockRunner,
+  call: BlockCall,
+  attempt: Attempt,
+): Promise<Value | Pause | Busy> {
+  const { isLocal, signal } = attempt;
+  if (isLocal && !(await blocks.hasRoom(call))) return BUSY;
+  const organization = await blocks.organizationOf(call);
+  const turn = await (isLocal
+    ? sandbox.waitBriefly(organization, signal)
+    : sandbox.wait(organization, signal));
+  if (!turn) return BUSY;
+  const { executionId, blockKey } = call;
+  const costOf = (ms: number) => Math.ceil((codePrice * MICROCREDITS_PER_CREDIT * ms) / 1_000);
+  try {
+    return await blocks.run(call, attempt, async ({ block, input, message, parameters, payer, usage }) => {
+      const timeoutMs = block.processor_config?.timeout_ms ?? CODE_TIMEOUT_DEFAULT_MS;
+      if (codePrice > 0)
+        await reserveCredits(db, { ...payer, executionId, blockKey, microcredits: costOf(timeoutMs) });
+      const code = { source: block.prompt ?? '', input, message, parameters, timeoutMs };
+      const { output } = await runUntilCrashes(turn, code, signal, (ms) => {
+        usage.costMicrocredits = costOf(Math.min(ms, timeoutMs));
+      });
+      // What follows needs no process.
+      turn.end();
+      return { output };
+    });
+  } catch (error) {
+    // An answer still to be recorded keeps what it costs.
+    if (codePrice > 0 && !attempt.kept) await releaseReservation(db, call).catch(() => undefined);
+    throw error;
+  } finally {
+    turn.end();
+  }
+}
+
+async function runUntilCrashes(
+  turn: CodeTurn,
+  code: CodeCall,
+  signal: AbortSignal,
+  onUsed: (milliseconds: number) => void,
+): Promise<CodeResult> {
+  for (let crashes = 1; ; crashes += 1) {
+    try {
+      return await turn.run(code, signal, onUsed);
+    } catch (error) {
+      if (!(error instanceof SandboxCrashed)) throw error;
+      if (crashes < CRASHES_MAX) continue;
+      throw new ServiceError('CODE_ERROR', 'The code crashed its sandbox at every attempt.');
+    }
+  }
+}

@@ -1,0 +1,16 @@
+import { readFileSync } from 'node:fs';
+
+/** The unit of /proc/<pid>/stat on every Linux that Node runs on: 100 ticks a second. */
+const TICK_MS = 10;
+
+/** Processor time that a process has used so far, in milliseconds; 0 where that cannot be read (other systems than Linux). */
+export function processorMs(pid: number | undefined): number {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The second field is the name in parentheses and may hold spaces.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+  } catch {
+    return 0;
+  }
+}
