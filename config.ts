@@ -51,7 +51,7 @@ const environment = z.object({
   WEIR_CODE_PRICE: price.default(0),
   /** Model calls one worker makes at a time. */
   WEIR_MODEL_CONCURRENCY: count.default(100),
-  /** Webhook attempts one worker has in hand at a time, waiting for their destination's turn included. */
+  /** Webhook attempts one worker makes at a time. */
   WEIR_WEBHOOK_CONCURRENCY: count.default(500),
   /** Path of a PEM file: authorities of receivers' certificates, beside those that Node.js knows. */
   WEIR_WEBHOOK_CA_FILE: z.string().optional(),

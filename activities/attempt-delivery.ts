@@ -6,38 +6,51 @@ import type { Db } from '../db/connect.ts';
 import { type AttemptEnd, beginAttempt, endAttempt, findDeliveryToAttempt } from '../db/delivery-attempts.ts';
 import type { Encryption } from '../db/encrypt.ts';
 import { getSigningSecret } from '../db/webhook-secrets.ts';
+import { type GivenTurn, takeTurn } from '../db/webhook-turns.ts';
 import { ATTEMPTS_MAX, type DeliveryCall, RETRY_DELAYS_MS } from '../flow/delivery.ts';
 import { DestinationBlocked, type GuardedPost, NoAnswer } from '../net/guarded-post.ts';
 import { buildDeliveryBody } from './delivery-body.ts';
 import { deliveryHeaders } from './delivery-headers.ts';
-import type { DestinationGate } from './destination-gate.ts';
+import { passTurn } from './pass-turn.ts';
 import { persist } from './persist.ts';
 
 const TEXT_MAX_CHARS = 1_024;
 
-export type DeliveryDeps = { db: Db; encryption: Encryption; post: GuardedPost; gate: DestinationGate };
-
-/** `over`: succeeded, or nothing was left to do. Otherwise nothing was sent, and `made` attempts stay as many. */
-export type AttemptResult = 'over' | { made: number };
+export type DeliveryDeps = {
+  db: Db;
+  encryption: Encryption;
+  post: GuardedPost;
+  /** Tells the workflow of a delivery that it is its turn, or starts it. Never rejects. */
+  beginTurn(turn: GivenTurn): Promise<void>;
+};
 
 /**
- * Makes attempt `number` of a delivery unless its destination is busy or the database away. An attempt that failed is
- * thrown, as a failure that says when the next one is due, or that there is none.
+ * `over`: succeeded, or nothing was left to do. Otherwise nothing was sent, and `made` attempts stay as many; one that
+ * `waits` is told when it is its turn.
+ */
+export type AttemptResult = 'over' | { made: number; waits?: true };
+
+/**
+ * Makes attempt `number` of a delivery unless it has to wait for its turn or the database is away. An attempt that
+ * failed is thrown, as a failure that says when the next one is due, or that there is none.
  */
 export async function attemptDelivery(
   deps: DeliveryDeps,
   call: DeliveryCall,
   number: number,
 ): Promise<AttemptResult> {
+  const { deliveryId, round } = call;
+  const key = { deliveryId, round, attempt: number };
   const postponed = { made: number - 1 };
-  const leave = await deps.gate.enter(call);
-  if (!leave) return postponed;
+  const logged = (error: unknown) => {
+    console.error(`Delivery ${deliveryId} is postponed: ${error}`);
+    return undefined;
+  };
+  const isTurn = await takeTurn(deps.db, call, true).catch(logged);
+  if (isTurn === undefined) return postponed;
+  if (!isTurn) return { ...postponed, waits: true };
   try {
-    const key = { deliveryId: call.deliveryId, round: call.round, attempt: number };
-    const prepared = await prepare(deps, call, key.attempt).catch((error: unknown) => {
-      console.error(`Delivery ${call.deliveryId} is postponed: ${error}`);
-      return undefined;
-    });
+    const prepared = await prepare(deps, call, key.attempt).catch(logged);
     if (!prepared) return postponed;
     if (prepared === 'over') return prepared;
     const startedAt = performance.now();
@@ -53,7 +66,7 @@ export async function attemptDelivery(
     if (end.status === 'succeeded') return 'over';
     throw toFailure(end, number);
   } finally {
-    leave();
+    await passTurn(deps, call);
   }
 }
 

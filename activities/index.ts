@@ -8,6 +8,7 @@ import type { RequestKeys } from '../db/request-keys.ts';
 import { releaseReservation, reserveCredits } from '../db/reservations.ts';
 import { finishRun } from '../db/runs.ts';
 import { acceptTest, finishTestRun } from '../db/test-runs.ts';
+import { takeTurn } from '../db/webhook-turns.ts';
 import type { LoopCondition } from '../flow/definition.ts';
 import type { DeliveryCall } from '../flow/delivery.ts';
 import { meets } from '../flow/interpreter.ts';
@@ -115,9 +116,12 @@ export function createActivities(deps: ActivityDeps) {
     /** Records the end of a test run, once. */
     finishTestRun: (testRunId: string): Promise<void> => attempted(() => finishTestRun(deps.db, testRunId)),
 
-    /** The webhook that the end of a run is to be reported by, when there is one. */
+    /** The webhook that the end of a run is to be reported by, when there is one and it is its turn. */
     findRunDelivery: (executionId: string): Promise<DeliveryCall | undefined> =>
-      attempted(() => findRunDelivery(deps.db, executionId)),
+      attempted(async () => {
+        const call = await findRunDelivery(deps.db, executionId);
+        return call && (await takeTurn(deps.db, call, false)) ? call : undefined;
+      }),
 
     /** Records the end of a run, once; answers the one it has in place of `outcome`, when it was cancelled meanwhile. */
     recordRun: (executionId: string, outcome: RunOutcome): Promise<RunOutcome | undefined> =>

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import { findDelivery } from '../db/deliveries.ts';
 import { insertTestDelivery, redeliver, redeliverMany } from '../db/open-deliveries.ts';
+import { awaitTurns } from '../db/webhook-turns.ts';
 import type { DeliveryCall, DeliveryPayload, WebhookEvent } from '../flow/delivery.ts';
 import { audited, auditedThroughOutage } from './audited.ts';
 import { authenticate } from './authenticate.ts';
@@ -20,7 +21,7 @@ import {
   ORGANIZATION_ERRORS,
   WEBHOOKS_PATH,
 } from './operations.ts';
-import { startDeliverySoon } from './start-delivery.ts';
+import { giveTurnsSoon, startDeliverySoon } from './start-delivery.ts';
 import { deliveryNotFound, toDelivery } from './to-delivery.ts';
 import { delivery, pendingDelivery, recovery, testOf } from './webhook-examples.ts';
 import { deliveryRecord, recovered, recoverRequest, testRequest } from './webhook-schema.ts';
@@ -109,19 +110,22 @@ function recover(deps: ApiDeps): ApiMiddleware {
   return async function recover(ctx) {
     const { since, until, status } = ctx.state.body as z.infer<typeof recoverRequest>;
     const { organizationId } = ctx.state.membership;
-    const count = await audited(deps, ctx, async (tx, record) => {
-      const recovered = await redeliverMany(tx, {
+    const recovered = await audited(deps, ctx, async (tx, record) => {
+      const calls = await redeliverMany(tx, {
         organizationId,
         since,
         until: until ?? new Date(),
         statuses: status ? [status] : ['failed_permanent', 'dead_letter'],
         limit: RECOVERED_MAX,
       });
-      const details = { since: since.toISOString(), recovered };
+      await awaitTurns(tx, calls);
+      const details = { since: since.toISOString(), recovered: calls.length };
       const action = 'webhook_delivery.recover';
       await record({ organizationId, action, resourceId: organizationId, details });
-      return recovered;
+      return calls;
     });
+    await giveTurnsSoon(deps, recovered);
+    const count = recovered.length;
     ctx.status = 202;
     ctx.body = { recovered: count, hasMore: count === RECOVERED_MAX };
   };

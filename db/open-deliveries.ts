@@ -34,12 +34,13 @@ export function toDeliveryCall(row: CallRow): DeliveryCall {
   };
 }
 
-/** The delivery of a run's end, unless its caller did not ask for that event. */
+/** The delivery of a run's end, unless its caller did not ask for that event or it has ended. */
 export async function findRunDelivery(db: Db, executionId: string): Promise<DeliveryCall | undefined> {
   const row = await db
     .selectFrom('webhook_delivery')
     .select(CALL_COLUMNS)
     .where('execution_id', '=', executionId)
+    .where('status', 'in', OPEN_STATUSES)
     .executeTakeFirst();
   return row && toDeliveryCall(row);
 }
@@ -86,14 +87,14 @@ export async function redeliver(
   return row && toDeliveryCall(row);
 }
 
-/** Begins a new round of up to `limit` deliveries, the oldest first, to be started by the reconciler; answers how many. */
+/** Begins a new round of up to `limit` deliveries, the oldest first. */
 export async function redeliverMany(
   db: Db | Tx,
   filter: { organizationId: string; since: Date; until: Date; statuses: DeliveryStatus[]; limit: number },
-): Promise<number> {
-  const { numUpdatedRows } = await db
+): Promise<DeliveryCall[]> {
+  const rows = await db
     .updateTable('webhook_delivery')
-    .set({ ...ANEW, check_at: sql`now()` })
+    .set({ ...ANEW, check_at: sql`now() + interval '30 seconds'` })
     .where('id', 'in', (eb) =>
       eb
         .selectFrom('webhook_delivery')
@@ -108,18 +109,31 @@ export async function redeliverMany(
         .forUpdate()
         .skipLocked(),
     )
-    .executeTakeFirst();
-  return Number(numUpdatedRows);
+    .returning(CALL_COLUMNS)
+    .execute();
+  return rows.map(toDeliveryCall);
 }
 
-/** Takes up to `limit` deliveries that should have got on by now. Processes that call this at once take different ones. */
+/**
+ * Takes up to `limit` deliveries that should have got on by now; `turn` says how each stands at its destination.
+ * Processes that call this at once take different ones.
+ */
 export function claimStalledDeliveries(
   db: Db,
   { againInSeconds, limit }: { againInSeconds: number; limit: number },
 ) {
+  const ofDelivery = sql`
+    from webhook_turn where delivery_id = webhook_delivery.id and webhook_turn.round = webhook_delivery.round`;
+  const turn = sql<'held' | 'awaited by its workflow' | 'awaited' | null>`(
+    select case when held_until is not null then 'held' when has_workflow then 'awaited by its workflow' else 'awaited' end
+    ${ofDelivery}
+  )`;
   return db
     .updateTable('webhook_delivery')
-    .set({ check_at: sql`now() + ${againInSeconds} * interval '1 second'` })
+    .set({
+      check_at: sql`now() + case when exists (select ${ofDelivery} and held_until is null)
+        then interval '1 hour' else ${againInSeconds} * interval '1 second' end`,
+    })
     .where('id', 'in', (eb) =>
       eb
         .selectFrom('webhook_delivery')
@@ -131,6 +145,6 @@ export function claimStalledDeliveries(
         .forUpdate()
         .skipLocked(),
     )
-    .returning(CALL_COLUMNS)
+    .returning([...CALL_COLUMNS, turn.as('turn')])
     .execute();
 }

@@ -9,7 +9,7 @@ import type { PausePoint, ToolCallMessage, ToolChoice, ToolDefinition } from '..
 import type { Value } from '../flow/value.ts';
 import type { LedgerEntryTable, ReservationTable } from './credit-tables.ts';
 import type { TestCaseTable, TestResultTable, TestRunTable } from './test-tables.ts';
-import type { WebhookAttemptTable, WebhookDeliveryTable, WebhookSecretTable } from './webhook-tables.ts';
+import type { WebhookTables } from './webhook-tables.ts';
 
 type Now = ColumnType<Date, Date | undefined, Date>;
 /** bigint columns are read as numbers (see connect.ts): balances stay far below 2^53 microcredits. */
@@ -222,7 +222,7 @@ export interface AuditEntryTable {
   created_at: Now;
 }
 
-export interface Schema {
+export interface Schema extends WebhookTables {
   organization: OrganizationTable;
   membership: MembershipTable;
   audit_entry: AuditEntryTable;
@@ -242,7 +242,4 @@ export interface Schema {
   test_case: TestCaseTable;
   test_run: TestRunTable;
   test_result: TestResultTable;
-  webhook_secret: WebhookSecretTable;
-  webhook_delivery: WebhookDeliveryTable;
-  webhook_attempt: WebhookAttemptTable;
 }

@@ -5,7 +5,7 @@ import type { DeliveryStatus, WebhookEvent } from '../flow/delivery.ts';
 type Now = ColumnType<Date, Date | undefined, Date>;
 
 /** Secrets as db/encrypt.ts writes them. */
-export interface WebhookSecretTable {
+interface WebhookSecretTable {
   organization_id: string;
   version: number;
   current_secret: string;
@@ -16,7 +16,7 @@ export interface WebhookSecretTable {
 }
 
 /** Added by a trigger in the transaction that ends a run with a callback, or for a test. */
-export interface WebhookDeliveryTable {
+interface WebhookDeliveryTable {
   id: Generated<string>;
   seq: Generated<number>;
   organization_id: string;
@@ -39,7 +39,7 @@ export interface WebhookDeliveryTable {
   check_at: Generated<Date>;
 }
 
-export interface WebhookAttemptTable {
+interface WebhookAttemptTable {
   delivery_id: string;
   round: number;
   attempt: number;
@@ -50,4 +50,23 @@ export interface WebhookAttemptTable {
   /** The first characters. */
   response_body: string | null;
   error_message: string | null;
+}
+
+/** Of a delivery that has its turn at its destination, or waits for it. */
+interface WebhookTurnTable {
+  delivery_id: string;
+  round: number;
+  organization_id: string;
+  host: string;
+  since: Generated<Date>;
+  /** null: it waits. */
+  held_until: Date | null;
+  has_workflow: boolean;
+}
+
+export interface WebhookTables {
+  webhook_secret: WebhookSecretTable;
+  webhook_delivery: WebhookDeliveryTable;
+  webhook_attempt: WebhookAttemptTable;
+  webhook_turn: WebhookTurnTable;
 }

@@ -5,6 +5,9 @@ import type { FailureReason } from './run.ts';
 /** Name of the workflow type; renaming it breaks every delivery under way. */
 export const DELIVER_WEBHOOK = 'deliverWebhook';
 
+/** Name of the signal that has a delivery look whether it is its turn now; renaming it leaves deliveries waiting. */
+export const TURN_GIVEN = 'turnGiven';
+
 export const WEBHOOK_EVENTS = ['flow.completed', 'flow.failed'] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 
@@ -57,6 +60,13 @@ export function deliveryWorkflowId({
 /** The task queue of deliveries beside that of runs: neither waits for the other. */
 export function webhookTaskQueue(taskQueue: string): string {
   return `${taskQueue}-webhooks`;
+}
+
+/** Of what waits for workers each organization's is taken in turn, however much another has waiting. */
+export function fairShareOfDelivery({ organizationId }: Pick<DeliveryCall, 'organizationId'>): {
+  fairnessKey: string;
+} {
+  return { fairnessKey: organizationId };
 }
 
 /** What operators read beside a delivery in the Temporal Web UI; paths of URLs may hold secrets. */

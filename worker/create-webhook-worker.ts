@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { type NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
-import { createDestinationGate } from '../activities/destination-gate.ts';
 import { createWebhookActivities } from '../activities/webhooks.ts';
+import { beginTurn } from '../api/start-delivery.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../db/connect.ts';
 import { createEncryption } from '../db/encrypt.ts';
 import { webhookTaskQueue } from '../flow/delivery.ts';
 import { createGuardedPost } from '../net/guarded-post.ts';
 import { createResolvePublic } from '../net/resolve-public.ts';
-import { DATA_CONVERTER, DEFAULT_NAMESPACE } from '../temporal.ts';
+import { createClient, DATA_CONVERTER, DEFAULT_NAMESPACE } from '../temporal.ts';
 
 /** Deliveries wait for hours: few are worth keeping in memory. */
 const CACHED_WORKFLOWS_MAX = 200;
@@ -25,6 +25,7 @@ export function createWebhookWorker({
   connection: NativeConnection;
   workflowBundle: WorkflowBundleOption;
 }): Promise<Worker> {
+  const engine = { client: createClient(config, connection), taskQueue: config.taskQueue };
   return Worker.create({
     connection,
     namespace: config.temporal.namespace ?? DEFAULT_NAMESPACE,
@@ -39,12 +40,12 @@ export function createWebhookWorker({
         ca: config.webhookCaFile && readFileSync(config.webhookCaFile, 'utf8'),
         proxy: config.egressProxy,
       }),
-      gate: createDestinationGate(config.webhookConcurrency),
+      beginTurn: (turn) => beginTurn(engine, turn),
     }),
     maxConcurrentActivityTaskExecutions: config.webhookConcurrency,
     workflowThreadPoolSize: 1,
     maxCachedWorkflows: CACHED_WORKFLOWS_MAX,
-    // Longer than an attempt takes, its turn at a busy destination included.
+    // Longer than an attempt takes.
     shutdownGraceTime: '35 seconds',
   });
 }

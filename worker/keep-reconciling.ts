@@ -3,6 +3,7 @@ import type { Db } from '../db/connect.ts';
 import { deleteExpiredKeys } from '../db/idempotency-keys.ts';
 import { releaseLeftReservations } from '../db/reservations.ts';
 import { deleteOldInParts } from './delete-old-in-parts.ts';
+import { giveFreeTurns } from './give-turns.ts';
 import { type Duty, keepDuty } from './keep-duty.ts';
 import { reconcile } from './reconcile.ts';
 import { reconcileDeliveries } from './reconcile-deliveries.ts';
@@ -40,6 +41,11 @@ function duties(deps: Deps): Duty[] {
       name: 'Reconciling deliveries',
       everyMs: EVERY_MS,
       look: (signal) => reconcileDeliveries(deps, signal),
+    },
+    {
+      name: 'Giving turns to deliveries',
+      everyMs: EVERY_MS,
+      look: all((signal) => giveFreeTurns(deps, signal)),
     },
     { name: 'Releasing reservations', everyMs: EVERY_MS, look: all(() => releaseLeftReservations(db)) },
     {

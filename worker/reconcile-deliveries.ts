@@ -1,6 +1,6 @@
 // No delivery is ever lost: finds those that should have got on and whose workflow is missing, has ended or was cut off.
 import type { Client } from '@temporalio/client';
-import { startDelivery } from '../api/start-delivery.ts';
+import { startDelivery, tellWorkflow } from '../api/start-delivery.ts';
 import type { Db } from '../db/connect.ts';
 import { abandonDelivery, recordCutAttempt } from '../db/delivery-attempts.ts';
 import { claimStalledDeliveries, toDeliveryCall } from '../db/open-deliveries.ts';
@@ -19,10 +19,13 @@ export async function reconcileDeliveries(deps: Deps, signal?: AbortSignal): Pro
     againInSeconds: AGAIN_SECONDS,
     limit: CLAIMED_MAX,
   });
-  const deliveries = claimed.map((delivery) => {
-    const call = toDeliveryCall(delivery);
-    return { ...delivery, call, workflowId: deliveryWorkflowId(call) };
-  });
+  const deliveries = claimed
+    // Who leaves it the turn starts it.
+    .filter(({ turn }) => turn !== 'awaited')
+    .map((delivery) => {
+      const call = toDeliveryCall(delivery);
+      return { ...delivery, call, workflowId: deliveryWorkflowId(call) };
+    });
   const ended = await findEndedWorkflows(
     deps.client,
     deliveries.map((delivery) => delivery.workflowId),
@@ -30,25 +33,28 @@ export async function reconcileDeliveries(deps: Deps, signal?: AbortSignal): Pro
   );
   const due = deliveries
     .map((delivery) => ({ ...delivery, state: ended.get(delivery.workflowId) ?? 'open' }))
-    .filter(({ state, status }) => state !== 'open' || status === 'in_flight');
+    .filter(({ state, status, turn }) => state !== 'open' || status === 'in_flight' || turn !== 'held');
   const failures: Failures = { count: 0 };
   await mendEach(due, (delivery) => reconcileDelivery(deps, delivery), failures, signal);
   throwFailures(failures);
   return claimed.length === CLAIMED_MAX;
 }
 
-type StalledDelivery = { call: ReturnType<typeof toDeliveryCall>; state: string };
+type StalledDelivery = { call: ReturnType<typeof toDeliveryCall>; state: string; status: string };
 
 async function reconcileDelivery(
   { db, client, taskQueue }: Deps,
-  { call, state }: StalledDelivery,
+  { call, state, status }: StalledDelivery,
 ): Promise<void> {
   if (state === 'missing') {
     // Nothing is known of attempts that the engine has forgotten but what their rows say.
-    if (call.made < ATTEMPTS_MAX) await startDelivery(client, taskQueue, call);
+    if (call.made < ATTEMPTS_MAX) await startDelivery({ db, client, taskQueue }, call);
     else await abandonDelivery(db, call, 'How the last attempt ended is not known.');
   } else if (state !== 'open') {
     const reason = `The delivery's workflow ended as ${state} before its end was recorded.`;
     await abandonDelivery(db, call, reason);
+  } else if (status !== 'in_flight') {
+    // It may wait for a turn that nobody knows of any more.
+    await tellWorkflow(client, call);
   } else if (call.made < ATTEMPTS_MAX) await recordCutAttempt(db, { ...call, attempt: call.made });
 }

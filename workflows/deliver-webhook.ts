@@ -1,5 +1,14 @@
-import { CancellationScope, continueAsNew, isCancellation, sleep, workflowInfo } from '@temporalio/workflow';
-import { type DeliveryCall, describeDelivery } from '../flow/delivery.ts';
+import {
+  CancellationScope,
+  condition,
+  continueAsNew,
+  defineSignal,
+  isCancellation,
+  setHandler,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { type DeliveryCall, describeDelivery, TURN_GIVEN } from '../flow/delivery.ts';
 import { abandonDelivery, deliveryActivities } from './activities.ts';
 
 const POSTPONED_MIN_MS = 1_000;
@@ -7,26 +16,34 @@ const POSTPONED_MAX_MS = 60_000;
 
 /**
  * Delivers one webhook: attempts of one activity, on the fixed schedule, until one succeeds or the last has failed, with
- * which the workflow then fails. While the destination has too many under way, it waits; that is no attempt.
+ * which the workflow then fails. While it is not its turn at the destination, it waits to be told; while the database is
+ * away, it asks again. Neither is an attempt.
  */
 export async function deliverWebhook(call: DeliveryCall): Promise<void> {
+  let isTold = false;
+  setHandler(defineSignal(TURN_GIVEN), () => {
+    isTold = true;
+  });
   let { made } = call;
-  for (let waits = 0; ; waits += 1) {
-    const { attemptDelivery } = deliveryActivities(made);
-    try {
+  try {
+    for (let waits = 0; ; waits += 1) {
+      const { attemptDelivery } = deliveryActivities(made);
       const options = { summary: describeDelivery(call) };
+      isTold = false;
       const result = await attemptDelivery.executeWithOptions(options, [{ ...call, made }]);
       if (result === 'over') return;
       made = result.made;
-    } catch (error) {
-      const reason = isCancellation(error)
-        ? 'The delivery was cancelled by an operator.'
-        : 'How the last attempt ended is not known: its worker was lost.';
-      // Changes nothing where the last attempt recorded its end.
-      await CancellationScope.nonCancellable(() => abandonDelivery(call, reason));
-      throw error;
+      if (result.waits) await condition(() => isTold);
+      else await sleep(Math.min(POSTPONED_MIN_MS * 2 ** waits, POSTPONED_MAX_MS));
+      if (workflowInfo().continueAsNewSuggested) break;
     }
-    await sleep(Math.min(POSTPONED_MIN_MS * 2 ** waits, POSTPONED_MAX_MS));
-    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof deliverWebhook>({ ...call, made });
+  } catch (error) {
+    const reason = isCancellation(error)
+      ? 'The delivery was cancelled by an operator.'
+      : 'How the last attempt ended is not known: its worker was lost.';
+    // Changes nothing where the last attempt recorded its end.
+    await CancellationScope.nonCancellable(() => abandonDelivery(call, reason));
+    throw error;
   }
+  await continueAsNew<typeof deliverWebhook>({ ...call, made });
 }

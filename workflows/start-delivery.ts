@@ -1,10 +1,18 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { ParentClosePolicy, startChild, workflowInfo } from '@temporalio/workflow';
-import { deliveryWorkflowId, describeDelivery, webhookTaskQueue } from '../flow/delivery.ts';
+import {
+  deliveryWorkflowId,
+  describeDelivery,
+  fairShareOfDelivery,
+  webhookTaskQueue,
+} from '../flow/delivery.ts';
 import { findRunDelivery } from './activities.ts';
 import { deliverWebhook } from './deliver-webhook.ts';
 
-/** Starts the delivery that was recorded with the end of a run, if any; it outlives the run's workflow. */
+/**
+ * Starts the delivery that was recorded with the end of a run, where there is one and its destination has room; it
+ * outlives the run's workflow.
+ */
 export async function startDelivery(executionId: string): Promise<void> {
   const call = await findRunDelivery(executionId);
   if (!call) return;
@@ -15,6 +23,7 @@ export async function startDelivery(executionId: string): Promise<void> {
       parentClosePolicy: ParentClosePolicy.ABANDON,
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
       staticSummary: describeDelivery(call),
+      priority: fairShareOfDelivery(call),
       args: [call],
     });
   } catch (error) {

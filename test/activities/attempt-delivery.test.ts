@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
 import { attemptDelivery } from '../../activities/attempt-delivery.ts';
-import { createDestinationGate } from '../../activities/destination-gate.ts';
 import { connect, type Db } from '../../db/connect.ts';
 import { createEncryption } from '../../db/encrypt.ts';
 import { insertTestDelivery } from '../../db/open-deliveries.ts';
 import { insertOrganization } from '../../db/organizations.ts';
+import { type GivenTurn, PAIR_MAX, takeTurn } from '../../db/webhook-turns.ts';
+import type { DeliveryCall } from '../../flow/delivery.ts';
 import { NoAnswer } from '../../net/guarded-post.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
 
@@ -21,7 +22,7 @@ describe('an attempt', () => {
   const depsWith = (db: Db, keyId = 'a') => ({
     db,
     encryption: createEncryption([{ id: keyId, key: Buffer.alloc(32, keyId) }]),
-    gate: createDestinationGate(100),
+    beginTurn: async () => undefined,
     post: async () => {
       sent += 1;
       return { status: 204, body: Buffer.from('\0\ud800') };
@@ -104,9 +105,23 @@ describe('an attempt', () => {
     assert.deepEqual(entries, [{ action: 'webhook_secret.create', actor: 'service' }]);
   });
 
-  it('is none when its destination is busy', async () => {
-    const call = await record();
-    const gate = { enter: async () => undefined };
-    assert.deepEqual(await attemptDelivery({ ...depsWith(database.db), gate }, call, 4), { made: 3 });
+  it('is none while the organization has ten at the host, and waits; who ends one begins it', async () => {
+    const calls = await Promise.all(Array.from({ length: PAIR_MAX + 1 }, record));
+    const organizationId = calls[0]?.organizationId as string;
+    const [last, ...others] = calls.map((call) => ({ ...call, organizationId, host: 'busy' }));
+    for (const call of others) assert.equal(await takeTurn(database.db, call, false), true);
+    sent = 0;
+    assert.deepEqual(await attemptDelivery(depsWith(database.db), last as DeliveryCall, 4), {
+      made: 3,
+      waits: true,
+    });
+    assert.equal(sent, 0);
+    const begun: GivenTurn[] = [];
+    const beginTurn = async (turn: GivenTurn) => void begun.push(turn);
+    await attemptDelivery({ ...depsWith(database.db), beginTurn }, others[0] as DeliveryCall, 1);
+    assert.deepEqual(
+      begun.map(({ call, hasWorkflow }) => [call.deliveryId, hasWorkflow]),
+      [[last?.deliveryId, true]],
+    );
   });
 });

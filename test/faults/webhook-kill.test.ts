@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { HOST_RUNNING_MAX } from '../../activities/destination-gate.ts';
+import { PAIR_MAX } from '../../db/webhook-turns.ts';
 import { ATTEMPTS_MAX } from '../../flow/delivery.ts';
 import { reconcileDeliveries } from '../../worker/reconcile-deliveries.ts';
 import { changeDeliveries, recordDeliveries, statusIs } from '../api/deliveries-fixture.ts';
@@ -24,8 +24,8 @@ const DELIVERIES = 1_000;
 const RUNS = 50;
 /** How many have arrived when the receiver answers no more, until a worker is killed. */
 const ANSWERED = 200;
-/** So many then arrive: all that two workers send to one host at a time. */
-const HELD = 2 * HOST_RUNNING_MAX;
+/** So many then arrive: all that the workers together send to one host for one organization at a time. */
+const HELD = PAIR_MAX;
 /** Requests of the test's own under way at a time: few, for the receiver lives in this process, too. */
 const CONCURRENCY = 8;
 
@@ -116,7 +116,7 @@ describeWith(['openssl'], 'a delivery is never lost', () => {
       cut.every((id) => held.has(id)),
       'one that had been answered came twice',
     );
-    assert.equal(cut.length, HOST_RUNNING_MAX);
+    assert(cut.length > 0 && cut.length < HELD, 'each of two workers had some in hand');
     verifyWithOpenssl(secret, hook.received);
   }).timeout(900_000);
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import { HOST_RUNNING_MAX } from '../../activities/destination-gate.ts';
+import { PAIR_MAX } from '../../db/webhook-turns.ts';
 import { ATTEMPTS_MAX } from '../../flow/delivery.ts';
 import { statusIs } from '../api/deliveries-fixture.ts';
 import {
@@ -186,12 +186,12 @@ describeWith(['openssl'], 'retries of a delivery', () => {
       const send = (count: number) =>
         Promise.all(Array.from({ length: count }, () => slow.sendTest(owner, hanging)));
       hanging.will(...Array.from({ length: 200 }, () => hang));
-      await send(HOST_RUNNING_MAX);
-      await hanging.arrived(HOST_RUNNING_MAX);
+      await send(PAIR_MAX);
+      await hanging.arrived(PAIR_MAX);
       await send(90);
       const { id } = await slow.sendTest(owner, healthy);
       await slow.deliveryWhen(owner, statusIs('succeeded'), id);
-      assert.equal(most, HOST_RUNNING_MAX);
+      assert.equal(most, PAIR_MAX);
       assert(hanging.received.length < 100, 'it had to wait until all others were given up');
     } finally {
       await slow.stop();

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, realpathSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
@@ -11,6 +12,7 @@ import { snapshotDraft } from '../../db/draft-snapshots.ts';
 import { insertFlow } from '../../db/flows.ts';
 import { listTestCases, saveTestCase } from '../../db/test-cases.ts';
 import { insertTestRun } from '../../db/test-runs.ts';
+import { PAIR_MAX } from '../../db/webhook-turns.ts';
 import { startDemoModelServer } from '../../embedded/demo-model-server.ts';
 import type { Step } from '../../flow/definition.ts';
 import { workflowIdOf } from '../../flow/run.ts';
@@ -153,8 +155,7 @@ async function runTests(): Promise<string> {
 }
 
 const models = await startDemoModelServer();
-// With room for one attempt in hand at each host: a second one is postponed.
-const weir = await startWebhookWeir({ env: { DEMO_BASE_URL: models.url, WEIR_WEBHOOK_CONCURRENCY: '8' } });
+const weir = await startWebhookWeir({ env: { DEMO_BASE_URL: models.url } });
 const tenant = await weir.createTenant();
 for (const [name, steps] of Object.entries(FLOWS)) {
   const flow = await weir.createFlow(tenant, steps);
@@ -230,16 +231,22 @@ const { id: failed } = await weir.sendTest(tenant, hook);
 await ends(failed);
 await setTimeout(500);
 await record('delivery-failed', failed);
-hook.will(async (response) => {
-  await setTimeout(2_000);
-  response.writeHead(204).end();
-});
+// A second attempt that is due while the receiver has all it may have, until that has answered.
+hook.will(answerWith(503));
+const { id: waited } = await weir.sendTest(tenant, hook);
+await weir.pendingAttempt(waited, 2);
+hook.will(
+  ...Array.from({ length: PAIR_MAX }, () => async (response: ServerResponse) => {
+    await setTimeout(5_000);
+    response.writeHead(204).end();
+  }),
+);
 const arrived = hook.received.length;
-await weir.sendTest(tenant, hook);
-await hook.arrived(arrived + 1);
-const { id: postponed } = await weir.sendTest(tenant, hook);
-await ends(postponed);
+await Promise.all(Array.from({ length: PAIR_MAX }, () => weir.sendTest(tenant, hook)));
+await hook.arrived(arrived + PAIR_MAX);
+await weir.attemptNow(waited);
+await ends(waited);
 await setTimeout(500);
-await record('delivery-postponed', postponed);
+await record('delivery-waited', waited);
 await weir.stop();
 await models.close();
