@@ -87,7 +87,7 @@ export async function redeliver(
   return row && toDeliveryCall(row);
 }
 
-/** Begins a new round of up to `limit` deliveries, the oldest first. */
+/** Begins a new round of up to `limit` deliveries; answers them, the oldest first. */
 export async function redeliverMany(
   db: Db | Tx,
   filter: { organizationId: string; since: Date; until: Date; statuses: DeliveryStatus[]; limit: number },
@@ -109,9 +109,11 @@ export async function redeliverMany(
         .forUpdate()
         .skipLocked(),
     )
-    .returning(CALL_COLUMNS)
+    .returning([...CALL_COLUMNS, 'created_at', 'seq'])
     .execute();
-  return rows.map(toDeliveryCall);
+  return rows
+    .toSorted((a, b) => a.created_at.getTime() - b.created_at.getTime() || a.seq - b.seq)
+    .map(toDeliveryCall);
 }
 
 /**

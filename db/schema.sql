@@ -21,6 +21,7 @@ AS $function$
     select coalesce(sum(r.microcredits), 0) into reserved from reservation r
       where r.execution_id = any (parts) and (r.execution_id, r.block_key) <> (p_but_execution, p_but_block);
   end $function$;
+
 CREATE OR REPLACE FUNCTION public.end_webhook_turn(the_delivery uuid, the_round integer, the_organization uuid, the_host text)
  RETURNS TABLE(next_host text, waits_here boolean)
  LANGUAGE plpgsql
@@ -221,6 +222,7 @@ AS $function$
       on conflict on constraint reservation_pkey do update
         set microcredits = excluded.microcredits, reserved_at = default;
   end $function$;
+
 CREATE OR REPLACE FUNCTION public.take_webhook_turn(the_delivery uuid, the_round integer, the_organization uuid, the_host text, is_workflow boolean, hold interval, pair_max integer, host_max integer, organization_max integer)
  RETURNS boolean
  LANGUAGE plpgsql
