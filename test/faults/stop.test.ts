@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { setTimeout } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { acceptRun } from '../accept-run.ts';
+import { llm, passthrough } from '../blocks.ts';
+import { type CountingModelServer, startCountingModelServer } from '../fakes/counting-model-server.ts';
+import { startWeir, type Tenant, type Weir } from '../harness.ts';
+import { type Program, startProgram } from './processes.ts';
+import { faultSize } from './sizes.ts';
+
+/** More than a worker starts before it is asked to stop. */
+const RUNS = faultSize(600, 20_000);
+
+describe('a worker that is asked to stop', () => {
+  let models: CountingModelServer;
+  let weir: Weir;
+  let tenant: Tenant;
+  const programs: Program[] = [];
+  before(async () => {
+    models = await startCountingModelServer(0);
+    weir = await startWeir({ env: { DEMO_BASE_URL: models.url }, worker: false });
+    tenant = await weir.createTenant({ credits: 100_000 });
+  });
+  after(async () => {
+    await Promise.all(programs.map((program) => program.kill()));
+    await weir.stop();
+    await models.close();
+  });
+
+  const start = async (file = 'worker/worker.ts') => {
+    const program = await startProgram(weir, file, { DEMO_BASE_URL: models.url });
+    programs.push(program);
+    return program;
+  };
+  /** Runs as API processes leave them that die before they start the workflows, long ago. */
+  const leaveRuns = async (flow: string, runs: number) => {
+    const { executionId } = await acceptRun(weir, tenant, flow);
+    await sql`insert into run (execution_id, organization_id, project_id, flow_id, flow_version_id, mode, environment, input)
+      select gen_random_uuid(), organization_id, project_id, flow_id, flow_version_id, mode, environment, input
+      from run, generate_series(2, ${runs}) where execution_id = ${executionId}`.execute(weir.db);
+    await sql`update run set started_at = now() - interval '1 hour'`.execute(weir.db);
+  };
+  const countRuns = async (status: 'started' | 'completed') => {
+    const { count } = await weir.db
+      .selectFrom('run')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('status', '=', status)
+      .executeTakeFirstOrThrow();
+    return Number(count);
+  };
+
+  it('ends while there are thousands of runs to look at, and leaves them to the next, which does each once', async () => {
+    await leaveRuns(await weir.createFlow(tenant, [passthrough('a')]), RUNS);
+    const worker = await start();
+    while ((await countRuns('completed')) === 0) await setTimeout(20);
+    assert.deepEqual([await worker.stop(), worker.errors()], [0, '']);
+    assert.ok((await countRuns('started')) > 0);
+    const next = await start('worker/serve.ts');
+    while ((await countRuns('completed')) < RUNS) await setTimeout(200);
+    const { rows } = await sql<{ blocks: number }>`select count(*)::int as blocks from block_run`.execute(
+      weir.db,
+    );
+    assert.equal(rows[0]?.blocks, RUNS);
+    assert.deepEqual([await next.stop(), next.errors()], [0, '']);
+  }).timeout(faultSize(300_000, 3_600_000));
+
+  it('finishes what it runs also when it is asked twice', async () => {
+    const flow = await weir.createFlow(tenant, [llm('ask', 'held', 'demo/chat')]);
+    const service = await start('worker/serve.ts');
+    const { origin } = new URL(/http\S+/.exec(service.ready)?.[0] ?? '');
+    const held = models.hold('held');
+    const { body } = await weir.call('POST', `${flow}/jobs`, { key: tenant.key, body: { message: 'm' } });
+    await held.arrived(1);
+    const stopped = service.stop();
+    while (await fetch(`${origin}/healthz`).catch(() => undefined));
+    const again = service.stop();
+    held.release();
+    assert.deepEqual([await stopped, await again], [0, 0]);
+    assert.equal((await weir.finish(flow, body.executionId, tenant.key)).body.status, 'completed');
+    assert.equal(models.asked.get('held'), 1);
+  });
+
+  it('ends without a word while what it runs is being repeated', async () => {
+    const flow = await weir.createFlow(tenant, [passthrough('a')]);
+    const worker = await start();
+    await sql`alter table block_run rename to block_run_away`.execute(weir.db);
+    const { body } = await weir.call('POST', `${flow}/jobs`, { key: tenant.key, body: { message: 'm' } });
+    const { workflow } = weir.client;
+    const begun = async () =>
+      (await workflow.getHandle(body.executionId).fetchHistory()).events?.some(
+        (event) => event.workflowTaskStartedEventAttributes,
+      );
+    while (!(await begun()));
+    assert.deepEqual([await worker.stop(), worker.errors()], [0, '']);
+    await sql`alter table block_run_away rename to block_run`.execute(weir.db);
+    await start();
+    assert.equal((await weir.finish(flow, body.executionId, tenant.key)).body.status, 'completed');
+  });
+});
