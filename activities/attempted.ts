@@ -36,7 +36,7 @@ export type Attempt = {
 /**
  * Runs one attempt of an activity. A ServiceError becomes a failure that is not retried, its type the ErrorCode; so does
  * the last refusal of a provider. Anything else is the service's own trouble: it is retried as the policies in
- * workflows/activities.ts say, and counts for nothing. `holdsBack`: an activity that workers are lost under waits.
+ * workflows/activities.ts say, and counts for nothing. `holdsBack`: a regular activity waits that workers are lost under.
  */
 export async function attempted<T>(
   work: (attempt: Attempt) => Promise<T>,
@@ -59,7 +59,7 @@ export async function attempted<T>(
   };
   const beat = info.isLocal ? undefined : setInterval(() => heartbeat(progress), HEARTBEAT_INTERVAL_MS);
   try {
-    if (holdsBack) holdBack(progress, info.attempt);
+    if (holdsBack && !info.isLocal) holdBack(progress, info.attempt);
     return await work(attempt);
   } catch (error) {
     if (!signal.aborted) logFault(error, info);

@@ -4,6 +4,7 @@ import type { Db } from '../db/connect.ts';
 import type { Encryption } from '../db/encrypt.ts';
 import type { LocalRuns } from '../db/local-runs.ts';
 import { findRunDelivery } from '../db/open-deliveries.ts';
+import { parkRun, unparkRun } from '../db/parked-runs.ts';
 import type { RequestKeys } from '../db/request-keys.ts';
 import { releaseReservation, reserveCredits } from '../db/reservations.ts';
 import { finishRun } from '../db/runs.ts';
@@ -82,14 +83,17 @@ export function createActivities(deps: ActivityDeps) {
 
     /** The JavaScript of a code block, in the sandbox. */
     runCode: (call: BlockCall): Promise<Value | Pause | Busy> =>
-      attempted((attempt) => runCode(deps, blocks, call, attempt)),
+      attempted((attempt) => runCode(deps, blocks, call, attempt), { holdsBack: true }),
 
     /** Forwards its input. */
     passThrough: (call: BlockCall): Promise<Value | Pause | Busy> =>
-      attempted(async (attempt) => {
-        if (attempt.isLocal && !(await blocks.hasRoom(call))) return BUSY;
-        return blocks.run(call, attempt, async ({ input }) => ({ output: input }));
-      }),
+      attempted(
+        async (attempt) => {
+          if (attempt.isLocal && !(await blocks.hasRoom(call))) return BUSY;
+          return blocks.run(call, attempt, async ({ input }) => ({ output: input }));
+        },
+        { holdsBack: true },
+      ),
 
     /** How many items a stored value has; undefined when it is no array. */
     inspectValue: (executionId: string, value: Value): Promise<{ items: number | undefined }> =>
@@ -122,6 +126,12 @@ export function createActivities(deps: ActivityDeps) {
         const call = await findRunDelivery(deps.db, executionId);
         return call && (await takeTurn(deps.db, call, false)) ? call : undefined;
       }),
+
+    /** Records that a run waits for an operator. */
+    parkRun: (executionId: string): Promise<void> => attempted(() => parkRun(deps.db, executionId)),
+
+    /** Records that a run goes on. */
+    unparkRun: (executionId: string): Promise<void> => attempted(() => unparkRun(deps.db, executionId)),
 
     /** Records the end of a run, once; answers the one it has in place of `outcome`, when it was cancelled meanwhile. */
     recordRun: (executionId: string, outcome: RunOutcome): Promise<RunOutcome | undefined> =>

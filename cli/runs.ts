@@ -6,6 +6,7 @@ import type { Db } from '../db/connect.ts';
 import { MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
 import { findListedRun, type ListedRun, listRuns } from '../db/list-runs.ts';
 import { loadStored } from '../db/load-stored.ts';
+import { requestResume } from '../db/parked-runs.ts';
 import { listParts } from '../db/run-parts.ts';
 import { RUN_STATUSES, type RunStatus } from '../db/schema.ts';
 import type { Json } from '../flow/definition.ts';
@@ -26,6 +27,7 @@ export function addRunsCommands(program: Command): void {
     .description('newest first')
     .argument('[path]', 'org, org/project or org/project/flow; every run when absent')
     .addOption(new Option('--status <status>').choices(RUN_STATUSES))
+    .option('--parked', 'only those that wait for an operator: their worker was lost again and again')
     .option('--limit <number>', `at most ${LIST_MAX}`, check.wholeNumber(1, LIST_MAX), 20)
     .action(answering(list));
   runs
@@ -39,12 +41,20 @@ export function addRunsCommands(program: Command): void {
     .description('stop a run; any worker carries it out within a minute')
     .argument('<executionId>')
     .action(answering(cancel));
+  runs
+    .command('resume')
+    .description('have a parked run go on, or all of them; any worker carries it out within a minute')
+    .argument('[executionId]')
+    .option('--all', 'every run that is parked')
+    .action(answering(resume));
 }
+
+const PARKED = 'started (parked)';
 
 async function list(
   db: Db,
   path: string | undefined,
-  options: { status?: RunStatus; limit: number },
+  options: { status?: RunStatus; parked?: boolean; limit: number },
 ): Promise<Answer> {
   const [organization, project, flow, ...rest] = path?.split('/') ?? [];
   if (rest.length > 0)
@@ -61,7 +71,7 @@ async function list(
         `${run.organization}/${run.project}/${run.flow}`,
         run.version,
         run.mode,
-        run.status,
+        run.parked ? PARKED : run.status,
         moment(run.startedAt),
         run.durationMs,
         run.cost,
@@ -90,7 +100,7 @@ async function show(db: Db, executionId: string, options: { full?: boolean }): P
     json: { ...run, input: row.input, ...(row.result && { result }), blocks },
     text: [
       `${run.executionId}  ${run.organization}/${run.project}/${run.flow} v${run.version}`,
-      `${run.status}, ${run.mode}, ${run.environment}, started ${moment(run.startedAt)}` +
+      `${run.parked ? PARKED : run.status}, ${run.mode}, ${run.environment}, started ${moment(run.startedAt)}` +
         `${run.durationMs === null ? '' : `, ${run.durationMs} ms`}, ${run.cost} credits`,
       ...(run.errorMessage === undefined ? [] : [`Error: ${oneLine(run.errorMessage)}`]),
       '',
@@ -110,6 +120,19 @@ async function show(db: Db, executionId: string, options: { full?: boolean }): P
 async function cancel(db: Db, executionId: string): Promise<Answer> {
   if (UUID.test(executionId)) await requestCancel(db, executionId);
   return show(db, executionId, {});
+}
+
+async function resume(db: Db, executionId: string | undefined, options: { all?: boolean }): Promise<Answer> {
+  if ((executionId === undefined) !== (options.all === true))
+    throw new ServiceError('VALIDATION_ERROR', 'Name one executionId, or --all.');
+  if (executionId === undefined) {
+    const resumed = await requestResume(db, 'all');
+    return { json: { resumed }, text: `Parked runs that go on: ${resumed}` };
+  }
+  const answer = await show(db, executionId, {});
+  if ((await requestResume(db, executionId)) === 0)
+    throw new ServiceError('CONFLICT', `Run ${executionId} is not parked.`);
+  return answer;
 }
 
 type BlockValues = { input: Json; output: Json };
@@ -148,6 +171,7 @@ function toJson(run: ListedRun) {
     mode: run.mode,
     environment: run.environment,
     status: run.status,
+    ...(run.parked && { parked: true }),
     ...(run.error && { errorMessage: run.error.message, failureReason: run.error.reason }),
     startedAt: run.started_at,
     finishedAt: run.finished_at,

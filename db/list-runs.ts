@@ -1,7 +1,7 @@
 // Lists of runs: of every organization for an operator, of one flow for its callers.
 import { sql } from 'kysely';
 import type { Db } from './connect.ts';
-import { costOfRun, statusOfRun, versionOfRun } from './run-columns.ts';
+import { costOfRun, isParked, statusOfRun, versionOfRun } from './run-columns.ts';
 import type { Environment, RunMode, RunStatus } from './schema.ts';
 
 /** Each that is absent matches every one; organization, project and flow are slugs. */
@@ -11,6 +11,8 @@ export type RunFilter = {
   project?: string | undefined;
   flow?: string | undefined;
   status?: RunStatus | undefined;
+  /** Only those that wait for an operator. */
+  parked?: boolean | undefined;
   mode?: RunMode | undefined;
   environment?: Environment | undefined;
   version?: number | undefined;
@@ -25,8 +27,20 @@ export type RunFilter = {
 
 /** Newest first, continuations as part of what they continue, with the cost of their blocks in microcredits. */
 export function listRuns(db: Db, filter: RunFilter) {
-  const { flowId, organization, project, flow, status, mode, environment, version, since, until, after } =
-    filter;
+  const {
+    flowId,
+    organization,
+    project,
+    flow,
+    status,
+    parked,
+    mode,
+    environment,
+    version,
+    since,
+    until,
+    after,
+  } = filter;
   return (
     selectRuns(db)
       .where('run.continues', 'is', null)
@@ -37,6 +51,7 @@ export function listRuns(db: Db, filter: RunFilter) {
       .$if(project !== undefined, (query) => query.where('project.slug', '=', project as string))
       .$if(flow !== undefined, (query) => query.where('flow.slug', '=', flow as string))
       .$if(status !== undefined, (query) => query.where(statusOfRun(), '=', status as RunStatus))
+      .$if(parked === true, (query) => query.where(isParked()))
       .$if(mode !== undefined, (query) => query.where('run.mode', '=', mode as RunMode))
       .$if(environment !== undefined, (query) =>
         query.where('run.environment', '=', environment as Environment),
@@ -87,5 +102,6 @@ function selectRuns(db: Db) {
       'run.started_at',
       'run.finished_at',
     ])
-    .select([costOfRun, statusOfRun().as('status'), versionOfRun().as('version')]);
+    .select([costOfRun, isParked().as('parked')])
+    .select([statusOfRun().as('status'), versionOfRun().as('version')]);
 }

@@ -37,6 +37,14 @@ export function statusOfRun() {
   ) then 'started' else run.status end`;
 }
 
+/** Whether a run waits for an operator, in whichever call carries it out; as `parked` of a query over `run`. */
+export function isParked() {
+  return sql<boolean>`exists (
+    select from run part where part.parked_at is not null and part.status = 'started'
+    and (part.execution_id = run.execution_id or part.continues = run.execution_id)
+  )`;
+}
+
 /** Where a run waits for its caller's tools, in the call that was the last to carry it out; as `pause` of a query over `run`. */
 export function pauseOfRun() {
   return sql<PausePoint | null>`case when run.status in ('tool_calls_required', 'in_progress') then (

@@ -137,6 +137,9 @@ export interface RunTable {
   started_at: Now;
   finished_at: Date | null;
   cancel_requested_at: Date | null;
+  /** Since when it waits for an operator, and since when it is to go on. */
+  parked_at: Date | null;
+  resume_requested_at: Date | null;
   /** For which its request brought a key; the keys themselves are never stored (db/request-keys.ts). */
   model_key_providers: string[] | null;
   /** Both or neither. */

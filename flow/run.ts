@@ -68,6 +68,8 @@ export const CANCELLED = {
 
 /** Type of the failure of a block that is not tried again until an operator asks for it. */
 export const PARKED = 'PARKED';
+/** Name of the signal that has it tried again. */
+export const RESUME = 'resume';
 
 /** Custom search attributes of a run in Temporal: name → type. */
 export const SEARCH_ATTRIBUTES = {

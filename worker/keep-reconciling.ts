@@ -8,6 +8,7 @@ import { type Duty, keepDuty } from './keep-duty.ts';
 import { reconcile } from './reconcile.ts';
 import { reconcileDeliveries } from './reconcile-deliveries.ts';
 import { reconcileTests } from './reconcile-tests.ts';
+import { resumeParked } from './resume-parked.ts';
 
 /** A run younger than this is left alone. */
 const QUIET_SECONDS = 30;
@@ -32,6 +33,7 @@ function duties(deps: Deps): Duty[] {
       everyMs: EVERY_MS,
       look: all((signal) => reconcile(deps, QUIET_SECONDS, signal)),
     },
+    { name: 'Resuming parked runs', everyMs: EVERY_MS, look: all((signal) => resumeParked(deps, signal)) },
     {
       name: 'Reconciling test runs',
       everyMs: EVERY_MS,

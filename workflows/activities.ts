@@ -81,9 +81,9 @@ export const { acceptTest, evaluateTest, readJudgement } = proxyActivities<
   },
 });
 
-/** The end of a run, or of a test run, is recorded however long the database is away. */
-export const { recordRun, findRunDelivery, finishTestRun } = proxyLocalActivities<
-  Pick<Activities, 'recordRun' | 'findRunDelivery' | 'finishTestRun'>
+/** The end of a run, or of a test run, is recorded however long the database is away; so is that a run is parked. */
+export const { recordRun, findRunDelivery, finishTestRun, parkRun, unparkRun } = proxyLocalActivities<
+  Pick<Activities, 'recordRun' | 'findRunDelivery' | 'finishTestRun' | 'parkRun' | 'unparkRun'>
 >({
   startToCloseTimeout: '1 minute',
   localRetryThreshold: LOCAL_WAIT_MAX,

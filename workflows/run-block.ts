@@ -4,6 +4,7 @@ import { type BlockCall, isBusy } from '../flow/run.ts';
 import { isPause, type Pause } from '../flow/tool-calls.ts';
 import { compact, type Value } from '../flow/value.ts';
 import { blockActivities, modelActivities, waitingBlockActivities } from './activities.ts';
+import { createParking, isParked } from './park.ts';
 
 /** Executions shown among the workflow's current details; older ones are in the history. */
 const SHOWN_MAX = 50;
@@ -25,12 +26,27 @@ export class BlockFailure extends Error {
  * does not show a local activity's summary). Rejects with BlockFailure.
  */
 export function createBlockRunner(executionId: string, lastBlock: PlannedBlock | undefined) {
-  const shown = new Map<string, string>();
+  const lines = new Map<string, string>();
+  const park = createParking(executionId);
 
   function show(key: string, text: string): void {
-    shown.set(key, text);
-    if (shown.size > SHOWN_MAX) shown.delete(shown.keys().next().value as string);
-    setCurrentDetails([...shown.values()].map((line) => `- ${line}`).join('\n'));
+    lines.set(key, text);
+    if (lines.size > SHOWN_MAX) lines.delete(lines.keys().next().value as string);
+    setCurrentDetails([...lines.values()].map((line) => `- ${line}`).join('\n'));
+  }
+
+  /** One that is parked runs again whenever an operator has its run go on. */
+  async function runResumed(block: PlannedBlock, call: BlockCall, shown: Shown): Promise<Value | Pause> {
+    for (;;)
+      try {
+        return await runActivity(block, call, shown);
+      } catch (error) {
+        if (!isParked(error)) throw error;
+        const line = `${shown.summary} (${block.processor_type})`;
+        show(call.blockKey, `${line}: parked, since its worker was lost again and again`);
+        await park();
+        show(call.blockKey, `${line}: running`);
+      }
   }
 
   return async function runBlock(
@@ -44,7 +60,7 @@ export function createBlockRunner(executionId: string, lastBlock: PlannedBlock |
     const call = { executionId, stepId: block.step_id, blockKey: key, input, ends: block === lastBlock };
     try {
       const waits = () => show(key, `${summary} (${block.processor_type}): waits for its turn`);
-      const output = await runActivity(block, call, { summary, waits });
+      const output = await runResumed(block, call, { summary, waits });
       const state = isPause(output) ? 'waits for the results of tool calls' : 'completed';
       show(key, `${summary} (${block.processor_type}): ${state}`);
       return output;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
+import { parkRun, unparkRun } from '../../db/parked-runs.ts';
 import { fail, ROOT, useCli } from './cli-harness.ts';
 
 describe('weir', () => {
@@ -95,6 +96,39 @@ describe('weir', () => {
       assert.notEqual(await asked(), null);
       await setStatus('completed');
       await fail(1, weir('runs', 'cancel', randomUUID()));
+    });
+
+    it('lists parked runs, and has one or all of them go on', async () => {
+      const { db } = cli.database;
+      const set = (changes: { status?: 'started' | 'completed'; parked_at?: Date | null }) =>
+        db.updateTable('run').set(changes).where('execution_id', '=', executionId).execute();
+      const asked = async () => {
+        const run = db
+          .selectFrom('run')
+          .select('resume_requested_at')
+          .where('execution_id', '=', executionId);
+        const { resume_requested_at } = await run.executeTakeFirstOrThrow();
+        await unparkRun(db, executionId);
+        return resume_requested_at !== null;
+      };
+      assert.deepEqual(await succeedJson('runs', 'list', '--parked'), []);
+      assert.match(await fail(1, weir('runs', 'resume', executionId)), /is not parked/);
+      assert.match(await fail(1, weir('runs', 'resume', randomUUID())), /There is no run/);
+      assert.match(await fail(1, weir('runs', 'resume')), /one executionId, or --all/);
+
+      await set({ status: 'started' });
+      await parkRun(db, executionId);
+      assert.match(
+        await succeed('runs', 'list', '--parked'),
+        new RegExp(`${executionId} .* started \\(parked\\)`),
+      );
+      assert.match(await succeed('runs', 'resume', executionId), /started \(parked\)/);
+      assert(await asked());
+      assert.deepEqual(await succeedJson('runs', 'resume', '--all'), { resumed: 0 });
+      await parkRun(db, executionId);
+      assert.deepEqual(await succeedJson('runs', 'resume', '--all'), { resumed: 1 });
+      assert(await asked());
+      await set({ status: 'completed' });
     });
 
     it('shows a run with its blocks, and with --full what went in and came out', async () => {

@@ -1,0 +1,48 @@
+// A worker of a Weir's runs whose model calls are parked as often as a test wants, then answer their input.
+
+import { ApplicationFailure } from '@temporalio/common';
+import { Worker } from '@temporalio/worker';
+import { type ActivityDeps, createActivities } from '../activities/index.ts';
+import { createLocalRuns } from '../db/local-runs.ts';
+import { type BlockCall, PARKED } from '../flow/run.ts';
+import { connectToTemporal, DATA_CONVERTER, DEFAULT_NAMESPACE } from '../temporal.ts';
+import { workflowBundle } from '../worker/bundle.ts';
+import { registerSearchAttributes } from '../worker/register-search-attributes.ts';
+import type { Weir } from './harness.ts';
+
+/** Runs until it is stopped; `parks`: how often each block is parked. */
+export async function startParkingWorker(
+  { config, db }: Pick<Weir, 'config' | 'db'>,
+  parks: number,
+): Promise<{ stop(): Promise<void> }> {
+  // Blocks without schemas need no more.
+  const activities = createActivities({ db, localRuns: createLocalRuns() } as ActivityDeps);
+  const parked = new Map<string, number>();
+  const connection = await connectToTemporal(config);
+  await registerSearchAttributes(connection, DEFAULT_NAMESPACE);
+  const worker = await Worker.create({
+    connection,
+    dataConverter: DATA_CONVERTER,
+    taskQueue: config.taskQueue,
+    workflowBundle: await workflowBundle(false),
+    activities: {
+      ...activities,
+      async callModel(call: BlockCall) {
+        const key = `${call.executionId}/${call.blockKey}`;
+        const before = parked.get(key) ?? 0;
+        parked.set(key, before + 1);
+        if (before < parks)
+          throw ApplicationFailure.nonRetryable('Its worker was lost at 12 attempts.', PARKED);
+        return activities.passThrough(call);
+      },
+    },
+  });
+  const running = worker.run();
+  return {
+    async stop() {
+      worker.shutdown();
+      await running;
+      await connection.close();
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { setTimeout } from 'node:timers/promises';
+import { requestResume } from '../../db/parked-runs.ts';
+import { resumeParked } from '../../worker/resume-parked.ts';
+import { assertCancelled } from '../api/jobs-harness.ts';
+import { llm } from '../blocks.ts';
+import { startWeir, type Tenant, type Weir } from '../harness.ts';
+import { startParkingWorker } from '../parking-worker.ts';
+
+const PARKS = 2;
+
+describe('a run under which workers are lost again and again', () => {
+  let weir: Weir;
+  let tenant: Tenant;
+  let worker: Awaited<ReturnType<typeof startParkingWorker>>;
+  let flow: string;
+  before(async () => {
+    weir = await startWeir({ worker: false });
+    tenant = await weir.createTenant();
+    worker = await startParkingWorker(weir, PARKS);
+    flow = await weir.createFlow(tenant, [
+      {
+        type: 'parallel',
+        step_id: 'p',
+        name: 'p',
+        branches: { a: [llm('a', 'x', 'demo/chat')], b: [llm('b', 'x', 'demo/chat')] },
+      },
+    ]);
+  });
+  after(async () => {
+    await worker.stop();
+    await weir.stop();
+  });
+
+  async function start(): Promise<string> {
+    const { body } = await weir.call('POST', `${flow}/jobs`, { key: tenant.key, body: { message: 'm' } });
+    return body.executionId;
+  }
+  const read = async (executionId: string) =>
+    (await weir.call('GET', `${flow}/jobs/${executionId}`, { key: tenant.key })).body;
+  const row = (executionId: string) =>
+    weir.db
+      .selectFrom('run')
+      .select(['status', 'parked_at', 'resume_requested_at'])
+      .where('execution_id', '=', executionId)
+      .executeTakeFirstOrThrow();
+  async function parked(executionId: string): Promise<void> {
+    while (!(await row(executionId)).parked_at) await setTimeout(50);
+  }
+  async function outcome(executionId: string): Promise<unknown> {
+    const { typedSearchAttributes } = await weir.client.workflow.getHandle(executionId).describe();
+    return typedSearchAttributes.get({ name: 'WeirOutcome', type: 'KEYWORD' });
+  }
+
+  it('is parked: still under way for its caller, found by its outcome, and goes on as often as an operator asks', async () => {
+    const executionId = await start();
+    await parked(executionId);
+    while ((await outcome(executionId)) !== 'parked') await setTimeout(50);
+    await resumeParked(weir);
+    assert.equal((await read(executionId)).status, 'started', 'nobody has asked yet');
+    let asked = 0;
+    for (let run = await row(executionId); run.status === 'started'; run = await row(executionId)) {
+      if (run.parked_at && !run.resume_requested_at) asked += await requestResume(weir.db, executionId);
+      await resumeParked(weir);
+      await setTimeout(50);
+    }
+    assert(asked >= PARKS, `${asked}`);
+    const { body } = await weir.finish(flow, executionId, tenant.key);
+    assert.deepEqual([body.status, body.result], ['completed', { a: 'm', b: 'm' }]);
+    await weir.client.workflow.getHandle(executionId).result();
+    assert.equal(await outcome(executionId), 'completed');
+    assert.equal(await requestResume(weir.db, 'all'), 0);
+  });
+
+  it('can be cancelled while it is parked', async () => {
+    const executionId = await start();
+    await parked(executionId);
+    await weir.call('POST', `${flow}/jobs/${executionId}/cancel`, { key: tenant.key });
+    assertCancelled((await weir.finish(flow, executionId, tenant.key)).body);
+    assert.equal(await requestResume(weir.db, executionId), 0);
+  });
+});
