@@ -446,6 +446,8 @@ CREATE TABLE run (
   callback_url text,
   callback_events text[],
   model_key_providers text[],
+  parked_at timestamp with time zone,
+  resume_requested_at timestamp with time zone,
   constraint run_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
   constraint run_mode_check CHECK ((mode = ANY (ARRAY['execute'::text, 'jobs'::text, 'step'::text, 'test'::text]))),
   constraint run_pkey PRIMARY KEY (execution_id),
@@ -568,6 +570,8 @@ CREATE INDEX run_concluded_by ON public.run USING btree (concluded_by) WHERE (co
 CREATE INDEX run_continues ON public.run USING btree (continues, started_at) WHERE (continues IS NOT NULL);
 
 CREATE INDEX run_over ON public.run USING btree (COALESCE(finished_at, started_at)) WHERE ((status <> 'started'::text) AND (continues IS NULL));
+
+CREATE INDEX run_parked ON public.run USING btree (execution_id) WHERE (parked_at IS NOT NULL);
 
 CREATE INDEX run_unfinished ON public.run USING btree (started_at, execution_id) WHERE (status = 'started'::text);
 
