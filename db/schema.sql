@@ -230,14 +230,14 @@ AS $function$
     declare
       has_room boolean;
     begin
-      perform set_config('synchronous_commit', 'off', true);
-      perform pg_advisory_xact_lock(hashtextextended('webhook_turn ' || the_host, 0));
       if exists (
         select from webhook_turn
         where delivery_id = the_delivery and round = the_round and held_until > clock_timestamp() + hold / 2
       ) then
         return true;
       end if;
+      perform set_config('synchronous_commit', 'off', true);
+      perform pg_advisory_xact_lock(hashtextextended('webhook_turn ' || the_host, 0));
       delete from webhook_turn
         where delivery_id = the_delivery and round = the_round and held_until is not null;
       has_room := has_webhook_room(the_host, the_organization, pair_max, host_max, organization_max);
