@@ -1,5 +1,6 @@
 // One guest process seen from the service: start it, give it one call at a time, kill it when it does not answer.
 import { spawn } from 'node:child_process';
+import { constants, getPriority, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { ServiceError } from '../../flow/errors.ts';
 import type { Confinement } from './confinement.ts';
@@ -8,6 +9,8 @@ import type { CallHeader, GuestHeader } from './guest.ts';
 import {
   KILL_GRACE_MS,
   LOGS_MAX_LENGTH,
+  NICENESS,
+  SHORT_CALL_MS,
   START_TIMEOUT_MS,
   STARVED_MAX_MS,
   VALUE_MAX_BYTES,
@@ -149,7 +152,22 @@ export async function startGuest(confinement: Confinement, signal: AbortSignal):
       const isLate = () =>
         performance.now() - began > timeoutMs + STARVED_MAX_MS + KILL_GRACE_MS ||
         processorMs(child.pid) - used >= timeoutMs;
-      return nextFrame(timeoutMs + KILL_GRACE_MS, isLate, late, signal);
+      const yielding = setTimeout(() => prioritize(child.pid, getPriority() + NICENESS), SHORT_CALL_MS);
+      try {
+        return await nextFrame(timeoutMs + KILL_GRACE_MS, isLate, late, signal);
+      } finally {
+        clearTimeout(yielding);
+        if (performance.now() - began > SHORT_CALL_MS) prioritize(child.pid, getPriority());
+      }
     },
   };
+}
+
+/** Sets what a process, which may have ended, is to get of the processors. Only a privileged service can give it more again. */
+function prioritize(pid: number | undefined, niceness: number): void {
+  try {
+    if (pid !== undefined) setPriority(pid, Math.min(niceness, constants.priority.PRIORITY_LOW));
+  } catch {
+    // It stays as it is until it is replaced.
+  }
 }

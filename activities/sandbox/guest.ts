@@ -12,9 +12,8 @@
 //   (by the clock, up to a minute more on a busy machine).
 // - Each call starts afresh: nothing is kept from one call to the next.
 
-import { setPriority } from 'node:os';
 import { createFrameDecoder, encodeFrame } from './frames.ts';
-import { LOGS_MAX_LENGTH, NICENESS, SOURCE_MAX_BYTES, VALUE_MAX_BYTES } from './limits.ts';
+import { LOGS_MAX_LENGTH, SOURCE_MAX_BYTES, VALUE_MAX_BYTES } from './limits.ts';
 import { type Failure, prepareMachine, usedMs } from './machine.ts';
 
 /** The user id that owns nothing. */
@@ -47,7 +46,6 @@ function send(header: GuestHeader, body: Buffer): void {
 }
 
 let machine = await prepareMachine();
-setPriority(NICENESS);
 send({ call: 0, logs: dropPrivileges(), processorMs: 0 }, NOTHING);
 
 const decode = createFrameDecoder(VALUE_MAX_BYTES + 8 * SOURCE_MAX_BYTES);

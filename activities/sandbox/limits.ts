@@ -20,7 +20,8 @@ export const STACK_MAX_BYTES = 256 * 1024;
 export const KILL_GRACE_MS = 1_000;
 /** A block's time limit is processor time, since others share the machine: by the clock it may take this much longer. */
 export const STARVED_MAX_MS = 60_000;
-/** Guests yield the processors to the service. */
+/** A call that takes longer than this yields the processors to the service and to shorter calls. */
+export const SHORT_CALL_MS = 50;
 export const NICENESS = 10;
 export const START_TIMEOUT_MS = 15_000;
 /**
