@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Db } from '../db/connect.ts';
 import { deferDuty, takeDuty } from '../db/duties.ts';
+import { restAfter } from './rest-after.ts';
 
 /** Something that the service's workers do now and then, one of them at a time. */
 export type Duty = {
@@ -14,15 +15,13 @@ export type Duty = {
   look(signal: AbortSignal): Promise<boolean>;
 };
 
-/** So many times as long as a look took is the rest after it: however much there is to see, others have the time. */
-const REST = 15;
 /** A process that dies with a duty holds it no longer than this; while one lives, it goes on holding it. */
 const HELD_SECONDS = 30;
 const HOLD_AGAIN_MS = 10_000;
 
 /**
- * Does a duty until `signal` aborts: every `everyMs`, but with a rest of fifteen times as long as it took, or of as long
- * while there is more to do. What keeps it from being done is logged once, and its end.
+ * Does a duty until `signal` aborts: every `everyMs`, less often when a look takes long, more often while there is more
+ * to do. What keeps it from being done is logged once, and its end.
  */
 export async function keepDuty(db: Db, duty: Duty, signal: AbortSignal): Promise<void> {
   let failing: string | undefined;
@@ -53,8 +52,7 @@ async function lookOnce(db: Db, { name, everyMs, look }: Duty, signal: AbortSign
   let restMs = everyMs;
   try {
     const more = await look(signal);
-    const tookMs = performance.now() - began;
-    restMs = more ? tookMs : Math.max(everyMs, tookMs * REST);
+    restMs = restAfter(performance.now() - began, more, everyMs);
     return restMs;
   } finally {
     clearInterval(holding);

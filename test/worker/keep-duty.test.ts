@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { deferDuty, takeDuty } from '../../db/duties.ts';
 import { type Duty, keepDuty } from '../../worker/keep-duty.ts';
+import { restAfter } from '../../worker/rest-after.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
 
 describe('what workers do now and then', () => {
@@ -71,4 +72,14 @@ describe('what workers do now and then', () => {
       'Failing works again.',
     ]);
   });
+
+  for (const [tookMs, more, restMs] of [
+    [10, false, 15_000],
+    [2_000, false, 30_000],
+    [3_600_000, false, 60_000],
+    [300, true, 300],
+    [3_600_000, true, 60_000],
+  ] as const)
+    it(`rests ${restMs} ms after ${tookMs} ms${more ? ' of work that goes on' : ''}: not all the time, and not for hours`, () =>
+      assert.equal(restAfter(tookMs, more, 15_000), restMs));
 });
