@@ -19,7 +19,7 @@ export async function findEndedWorkflows(
 ): Promise<Map<string, string>> {
   const ended = new Map<string, string>();
   if (workflowIds.length === 0) return ended;
-  const query = `ExecutionStatus = 'Running' and WorkflowId in (${workflowIds.map((id) => `'${id}'`).join(', ')})`;
+  const query = `CloseTime is null and WorkflowId in (${workflowIds.map((id) => `'${id}'`).join(', ')})`;
   const { count } = await askEngine(client, () => client.workflow.count(query));
   if (count >= workflowIds.length) return ended;
   const open = await askEngine(client, () => listIds(client, query, workflowIds.length));
