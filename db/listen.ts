@@ -6,7 +6,11 @@ const RECONNECT_MS = 1_000;
 const ASK_MS = 2_000;
 const ANSWER_MS = 3_000;
 
-export type Listener = { close(): Promise<void> };
+export type Listener = {
+  /** Whether what is announced now is heard. */
+  hears(): boolean;
+  close(): Promise<void>;
+};
 
 /**
  * Tells `hear` each payload announced on `channel`. A lost connection is opened again; what was announced meanwhile is
@@ -20,6 +24,7 @@ export function listen(
 ): Listener {
   let client: pg.Client | undefined;
   let closed = false;
+  let hearing = false;
 
   function open(): void {
     if (closed) return;
@@ -32,18 +37,25 @@ export function listen(
     const ask = () =>
       void setTimeout(() => opening.query('select 1').then(ask, () => opening.end()), ASK_MS).unref();
     opening.on('notification', ({ payload }) => hear(payload ?? ''));
-    opening.on('end', () => setTimeout(open, RECONNECT_MS).unref());
+    opening.on('end', () => {
+      hearing = false;
+      setTimeout(open, RECONNECT_MS).unref();
+    });
     opening.on('error', (error) => console.error(`Listening on ${channel} failed:`, error.message));
     opening
       .connect()
       .then(() => opening.query(`listen ${channel}`))
-      .then(opened)
+      .then(() => {
+        hearing = true;
+        opened();
+      })
       .then(ask)
       .catch(() => opening.end());
   }
   open();
 
   return {
+    hears: () => hearing,
     async close() {
       closed = true;
       // Of a connection that is silent, an end would wait for ever; with a question unanswered, it is cut.

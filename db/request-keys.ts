@@ -3,6 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { sql } from 'kysely';
 import { ServiceError } from '../flow/errors.ts';
 import type { Db } from './connect.ts';
+import { ConnectionFailed } from './connection-failed.ts';
 import { createEncryption } from './encrypt.ts';
 import { listen } from './listen.ts';
 import type { ModelKeys } from './model-keys.ts';
@@ -13,6 +14,8 @@ const SWEEP_MS = 60_000;
 /** A process that holds a key answers in milliseconds, unless it is just opening its connection again. */
 const ASK_AGAIN_MS = 1_000;
 const ASKED_MAX = 10;
+/** Questions whose answers could not be heard, since the database was away, are asked again: up to a minute in all. */
+const ROUNDS_MAX = 60;
 
 /** Of one question: a notice has at most 8,000 bytes. */
 const WANTED_MAX = 150;
@@ -23,7 +26,10 @@ type Notice = { executionId: string; provider: string; sealed: string } | { want
 export type RequestKeys = {
   /** Holds the keys while their run is under way, here and in every other process. */
   hold(executionId: string, keys: ModelKeys): Promise<void>;
-  /** The key, from whichever process has it. Throws MODEL_KEY_GONE when within 10 s none answers. */
+  /**
+   * The key, from whichever process has it. Throws MODEL_KEY_GONE when none answers within 10 s in which it could be
+   * heard, ConnectionFailed when none can be heard.
+   */
   find(executionId: string, provider: string, signal: AbortSignal): Promise<string>;
   /** Hands what it holds to the processes that are left. */
   close(): Promise<void>;
@@ -103,7 +109,8 @@ export function createRequestKeys(
     },
     async find(executionId, provider, signal) {
       const owner = ownerOf(executionId, provider);
-      for (let asked = 0; ; asked++) {
+      let asked = 0;
+      for (let rounds = 0; rounds < ROUNDS_MAX; rounds++) {
         signal.throwIfAborted();
         const key = held.get(executionId)?.keys[provider];
         if (key !== undefined) return key;
@@ -111,7 +118,9 @@ export function createRequestKeys(
         const soon = AbortSignal.any([signal, AbortSignal.timeout(ASK_AGAIN_MS)]);
         const arrived = once(arrivals, owner, { signal: soon }).catch(() => undefined);
         await Promise.all([arrived, tell([{ wanted: [executionId] }])]);
+        if (listener.hears()) asked++;
       }
+      throw new ConnectionFailed('lost', new Error('what other processes answer is not heard'));
     },
     async close() {
       clearInterval(sweeping);

@@ -7,6 +7,7 @@ import type { EncryptionKey } from '../../db/encrypt.ts';
 import { createRequestKeys, type RequestKeys } from '../../db/request-keys.ts';
 import { finishRun } from '../../db/runs.ts';
 import { CANCELLED } from '../../flow/run.ts';
+import { startGate } from '../fakes/gate.ts';
 import { openAccount } from './ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 
@@ -28,10 +29,13 @@ describe('keys of requests', () => {
   after(() => database.drop());
 
   /** One that works as in a process of its own; `kill`: it answers nobody any more. */
-  function start(key = 'k'): RequestKeys & { end(): Promise<void>; kill(): Promise<void> } {
+  function start(
+    key = 'k',
+    databaseUrl = database.url,
+  ): RequestKeys & { end(): Promise<void>; kill(): Promise<void> } {
     const db = connect(database.url, 1);
     const secretsKeys: [EncryptionKey] = [{ id: 'one', key: Buffer.alloc(32, key) }];
-    const keys = createRequestKeys(db, { databaseUrl: database.url, secretsKeys });
+    const keys = createRequestKeys(db, { databaseUrl, secretsKeys });
     const end = async () => {
       open.delete(end);
       await keys.close();
@@ -62,6 +66,29 @@ describe('keys of requests', () => {
     assert.equal(await later.find(run, 'demo', SIGNAL), SECRET);
     await worker.end();
     assert.equal(await later.find(handedOver, 'demo', SIGNAL), 'sk-handed-over');
+  });
+
+  it('are asked for until they can be heard: an outage is no reason for MODEL_KEY_GONE', async () => {
+    const run = randomUUID();
+    await start().hold(run, { demo: SECRET });
+    const gate = await startGate(database.url);
+    await gate.shut();
+    const witness = new pg.Client({ connectionString: database.url });
+    await witness.connect();
+    await witness.query('listen weir_request_keys');
+    const asked = new Promise<void>((resolve) => {
+      let questions = 0;
+      witness.on('notification', ({ payload = '' }) => {
+        if (payload.includes(run) && payload.includes('wanted') && ++questions > 11) resolve();
+      });
+    });
+    mock.method(console, 'error', () => undefined);
+    const found = start('k', gate.through(database.url)).find(run, 'demo', SIGNAL);
+    await Promise.race([asked, found]);
+    await gate.open();
+    assert.equal(await found, SECRET);
+    await witness.end();
+    await gate.shut();
   });
 
   it('of a run under way are held by a process that starts later, for when the others are killed', async () => {
