@@ -24,6 +24,7 @@ import { projectRoutes } from './projects.ts';
 import { serveReference } from './reference.ts';
 import { runRoutes } from './runs.ts';
 import { stepRoutes } from './step.ts';
+import { testRunRoutes } from './test-runs/cancel.ts';
 import { webhookDeliveryRoutes } from './webhook-deliveries.ts';
 import { webhookResendRoutes } from './webhook-resends.ts';
 import { webhookSecretRoutes } from './webhook-secrets.ts';
@@ -50,6 +51,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...webhookSecretRoutes(deps),
     ...webhookDeliveryRoutes(deps),
     ...webhookResendRoutes(deps),
+    ...testRunRoutes(deps),
     ...mcpRoutes(deps),
   ];
 }

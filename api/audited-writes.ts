@@ -1,11 +1,13 @@
 // Writes that users make over HTTP and operators with the `weir` command, each with its entry in the audit log.
 import { insertApiKey, type NewApiKey, revokeApiKey } from '../db/api-keys.ts';
+import { type Cancelled, cancelOfDeleted } from '../db/cancel-deleted.ts';
 import type { Tx } from '../db/connect.ts';
 import type { Encryption } from '../db/encrypt.ts';
 import { insertMember } from '../db/memberships.ts';
-import { insertOrganization } from '../db/organizations.ts';
-import { insertProject } from '../db/projects.ts';
+import { deleteOrganization, insertOrganization } from '../db/organizations.ts';
+import { deleteProjects, insertProject } from '../db/projects.ts';
 import { getSigningSecret } from '../db/webhook-secrets.ts';
+import { ServiceError } from '../flow/errors.ts';
 import type { Recorder } from './audited.ts';
 
 type Named = { name: string; slug: string; description: string };
@@ -30,6 +32,36 @@ export async function addProject(
   });
   await record({ organizationId, action: 'project.create', resourceId: row.id, details });
   return row;
+}
+
+type Deletion = { projectIds: string[]; cancelled: Cancelled };
+
+/** With its projects, and what is under way in them; `cancelDeleted` comes after it. Throws NOT_FOUND. */
+export async function removeOrganization(
+  tx: Tx,
+  record: Recorder,
+  organizationId: string,
+): Promise<Deletion> {
+  await deleteOrganization(tx, organizationId);
+  const projectIds = await deleteProjects(tx, organizationId);
+  const cancelled = await cancelOfDeleted(tx, { organizationId, projectIds, all: true });
+  const details = { projects: projectIds.length, cancelled };
+  await record({ organizationId, action: 'organization.delete', resourceId: organizationId, details });
+  return { projectIds, cancelled };
+}
+
+/** The same for one project; the caller has locked the organization. */
+export async function removeProject(
+  tx: Tx,
+  record: Recorder,
+  organizationId: string,
+  projectId: string,
+): Promise<Deletion> {
+  const projectIds = await deleteProjects(tx, organizationId, projectId);
+  if (projectIds.length === 0) throw new ServiceError('NOT_FOUND', 'There is no such project.');
+  const cancelled = await cancelOfDeleted(tx, { organizationId, projectIds, all: false });
+  await record({ organizationId, action: 'project.delete', resourceId: projectId, details: { cancelled } });
+  return { projectIds, cancelled };
 }
 
 /** Throws CONFLICT when the project has ten active keys. */

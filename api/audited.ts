@@ -47,6 +47,7 @@ function recorder(tx: Tx, state: ApiState): Recorder {
   return (entry) => insertAuditEntry(tx, { ...entry, actor, requestId });
 }
 
-function actorOf(principal: Principal): string {
+/** Who did something, as the audit log names them. */
+export function actorOf(principal: Principal): string {
   return principal.kind === 'user' ? principal.userId : `api_key/${principal.key.key_id}`;
 }

@@ -1,10 +1,8 @@
 // POST …/jobs/{executionId}/cancel: stops a run and what it spends.
-import { WorkflowNotFoundError } from '@temporalio/client';
-import { listUnderWay, requestCancel } from '../db/cancel-run.ts';
-import { findRunDelivery } from '../db/open-deliveries.ts';
-import { findRun, finishRun, type RunRow } from '../db/runs.ts';
-import { CANCELLED, type RunOutcome, workflowIdOf } from '../flow/run.ts';
+import { requestCancel } from '../db/cancel-run.ts';
+import { findRun, type RunRow } from '../db/runs.ts';
 import { authenticate } from './authenticate.ts';
+import { cancelUnderWay } from './cancel-workflow.ts';
 import type { ApiDeps, ApiMiddleware, Route } from './context.ts';
 import { endedState, startedState } from './examples.ts';
 import { limitRate } from './limit-rate.ts';
@@ -12,11 +10,7 @@ import { loadFlow } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
 import { answer, flowPaths, READ_ERRORS } from './operations.ts';
 import { runState } from './requests.ts';
-import { startDeliverySoon } from './start-delivery.ts';
 import { toRun } from './to-run.ts';
-
-/** A caller does not wait longer for an engine that is away; the reconciler hands the cancellation on. */
-const CANCEL_TIMEOUT_MS = 5_000;
 
 /** Cancels runs. */
 export function cancelRoutes(deps: ApiDeps): Route[] {
@@ -50,27 +44,6 @@ function cancelJob(deps: ApiDeps): ApiMiddleware {
 
 async function cancel(deps: ApiDeps, run: RunRow): Promise<RunRow> {
   await requestCancel(deps.db, run.execution_id);
-  for (const part of await listUnderWay(deps.db, run.execution_id)) await cancelWorkflow(deps, part);
+  await cancelUnderWay(deps, run.execution_id);
   return (await findRun(deps.db, run.flow_id, run.execution_id)) ?? run;
-}
-
-async function cancelWorkflow(
-  deps: ApiDeps,
-  run: { executionId: string; continues: string | null },
-): Promise<void> {
-  const { db, client, localRuns } = deps;
-  try {
-    await client.withDeadline(Date.now() + CANCEL_TIMEOUT_MS, () =>
-      client.workflow.getHandle(workflowIdOf(run)).cancel(),
-    );
-  } catch (error) {
-    // Without a workflow it was not started yet, or has just ended.
-    if (error instanceof WorkflowNotFoundError) {
-      const outcome: RunOutcome = { status: 'failed', error: CANCELLED };
-      if (!(await finishRun(db, run.executionId, outcome))) return;
-      localRuns?.end(run.executionId, outcome);
-      const delivery = await findRunDelivery(db, run.executionId);
-      if (delivery) await startDeliverySoon(deps, delivery);
-    } else console.error(`Run ${run.executionId} could not be cancelled yet: ${error}`);
-  }
 }

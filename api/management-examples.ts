@@ -8,6 +8,11 @@ export const renaming = { name: 'Acme Corporation' };
 export const organization = { id: organizationId, ...newOrganization, role: 'owner', ...times };
 export const organizationPage = { organizations: [organization], hasMore: false, nextCursor: null };
 
+export const deletedOrganization = {
+  id: organizationId,
+  cancelled: { runs: 12, testRuns: 1, deliveries: 3 },
+};
+
 export const newMember = { user_id: user, role: 'member' };
 export const roleChange = { role: 'admin' };
 export const member = { organizationId, ...newMember, ...times };
@@ -22,6 +27,7 @@ export const project = {
   userId: user,
   ...times,
 };
+export const deletedProject = { id: project.id, cancelled: { runs: 2, testRuns: 0, deliveries: 0 } };
 export const projectPage = { projects: [project], hasMore: false, nextCursor: null };
 
 export const apiKeyRequest = { environment: 'live', name: 'backend', expires_at: '2030-01-31T12:00:00Z' };

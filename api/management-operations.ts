@@ -2,7 +2,8 @@
 
 import { z } from 'zod';
 import type { ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi';
-import { COMMON_ERRORS, refusal } from './operations.ts';
+import { deletion } from './management-schema.ts';
+import { answer, COMMON_ERRORS, refusal } from './operations.ts';
 import { rateLimitHeaders } from './requests.ts';
 
 export const ORGANIZATIONS_PATH = '/api/v1/organizations';
@@ -40,6 +41,14 @@ export const ROLE_ERRORS: ZodOpenApiResponsesObject = {
 
 export function conflict(description: string, message: string): ZodOpenApiResponsesObject {
   return { 409: refusal(description, { CONFLICT: message }) };
+}
+
+export const DELETION =
+  'Its API keys stop working at once, and its slug can be used again. Runs, test runs and webhook deliveries under way are cancelled, runs that wait for their caller are ended; from the answer on nothing is charged for them.';
+
+/** The answer to a deletion that cancels what is under way. */
+export function deleted(example: object): ZodOpenApiResponseObject {
+  return answer('It is deleted; `cancelled` says how much was under way.', deletion, { deleted: example });
 }
 
 /** 204. */

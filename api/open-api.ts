@@ -14,6 +14,7 @@ const PARAMETERS: { [name: string]: { description: string; example?: string | nu
   provider: { description: 'Prefix of its models.', example: 'openai' },
   key_id: { description: 'The 8 characters after weir_live_ or weir_test_.' },
   org_id: { description: 'Id of the organization.' },
+  test_run_id: { description: 'As run_all_tests or run_test_case of MCP answered it.' },
   deliveryId: { description: 'X-Weir-Delivery of the webhook.' },
 };
 

@@ -2,13 +2,13 @@
 import type { z } from 'zod';
 import { insertMember } from '../db/memberships.ts';
 import { findOrganizationOf, listOrganizationsOf, type OrganizationOfUser } from '../db/of-user.ts';
-import { deleteOrganization, updateOrganization } from '../db/organizations.ts';
-import { deleteProjects } from '../db/projects.ts';
+import { updateOrganization } from '../db/organizations.ts';
 import { SLUG_PATTERN } from '../flow/limits.ts';
 import { audited } from './audited.ts';
-import { addOrganization } from './audited-writes.ts';
+import { addOrganization, removeOrganization } from './audited-writes.ts';
 import { authenticateUser } from './authenticate.ts';
 import { authorizeOrganization, organizationNotFound } from './authorize-organization.ts';
+import { cancelDeleted } from './cancel-deleted.ts';
 import type { ApiDeps, ApiMiddleware, Route } from './context.ts';
 import { slugSchema } from './flow-schema.ts';
 import { readBody } from './json-body.ts';
@@ -17,7 +17,8 @@ import * as example from './management-examples.ts';
 import {
   CALLER_ERRORS,
   conflict,
-  done,
+  DELETION,
+  deleted,
   ORGANIZATIONS_PATH,
   RESOURCE_ERRORS,
   ROLE_ERRORS,
@@ -122,10 +123,10 @@ export function organizationRoutes(deps: ApiDeps): Route[] {
         ...common,
         operationId: 'deleteOrganization',
         summary: 'Delete an organization with its projects and flows (owners)',
-        description: 'Its API keys stop working at once; runs under way end. Its slug can be used again.',
-        responses: { 204: done('It is deleted.'), ...ROLE_ERRORS },
+        description: DELETION,
+        responses: { 200: deleted(example.deletedOrganization), ...ROLE_ERRORS },
       },
-      handlers: [...first, authorizeOrganization(deps, { role: 'owner' }), removeOrganization(deps)],
+      handlers: [...first, authorizeOrganization(deps, { role: 'owner' }), deleteOrganization(deps)],
     },
   ];
 }
@@ -186,16 +187,14 @@ function putOrganization(deps: ApiDeps): ApiMiddleware {
   };
 }
 
-function removeOrganization(deps: ApiDeps): ApiMiddleware {
-  return async function removeOrganization(ctx) {
+function deleteOrganization(deps: ApiDeps): ApiMiddleware {
+  return async function deleteOrganization(ctx) {
     const { organizationId } = ctx.state.membership;
-    await audited(deps, ctx, async (tx, record) => {
-      await deleteOrganization(tx, organizationId);
-      const projects = await deleteProjects(tx, organizationId);
-      const details = { projects };
-      await record({ organizationId, action: 'organization.delete', resourceId: organizationId, details });
-    });
-    ctx.status = 204;
+    const { projectIds, cancelled } = await audited(deps, ctx, (tx, record) =>
+      removeOrganization(tx, record, organizationId),
+    );
+    await cancelDeleted(deps, projectIds);
+    ctx.body = { id: organizationId, cancelled };
   };
 }
 

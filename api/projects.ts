@@ -1,13 +1,14 @@
 // Projects (spec: Management, "projects").
 import { z } from 'zod';
 import { findOrganizationOf, listProjectsBySlug, listProjectsOf } from '../db/of-user.ts';
-import { deleteProjects, type ProjectRow, updateProject } from '../db/projects.ts';
+import { type ProjectRow, updateProject } from '../db/projects.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { SLUG_PATTERN } from '../flow/limits.ts';
 import { audited } from './audited.ts';
-import { addProject } from './audited-writes.ts';
+import { addProject, removeProject } from './audited-writes.ts';
 import { authenticateUser } from './authenticate.ts';
 import { authorizeBy, organizationNotFound, requireRole } from './authorize-organization.ts';
+import { cancelDeleted } from './cancel-deleted.ts';
 import type { ApiDeps, ApiMiddleware, Route } from './context.ts';
 import { readBody } from './json-body.ts';
 import { limitRate } from './limit-rate.ts';
@@ -17,7 +18,8 @@ import * as example from './management-examples.ts';
 import {
   CALLER_ERRORS,
   conflict,
-  done,
+  DELETION,
+  deleted,
   PROJECTS_PATH,
   RESOURCE_ERRORS,
   ROLE_ERRORS,
@@ -137,8 +139,8 @@ export function projectRoutes(deps: ApiDeps): Route[] {
         ...common,
         operationId: 'deleteProject',
         summary: 'Delete a project with its flows (owners and admins)',
-        description: 'Its API keys stop working at once; runs under way end. Its slug can be used again.',
-        responses: { 204: done('It is deleted.'), ...ROLE_ERRORS },
+        description: DELETION,
+        responses: { 200: deleted(example.deletedProject), ...ROLE_ERRORS },
       },
       handlers: [...first, loadProject(deps, 'admin'), deleteProject(deps)],
     },
@@ -215,11 +217,11 @@ function putProject(deps: ApiDeps): ApiMiddleware {
 function deleteProject(deps: ApiDeps): ApiMiddleware {
   return async function deleteProject(ctx) {
     const { id, organization_id: organizationId } = ctx.state.project;
-    await audited(deps, ctx, async (tx, record) => {
-      if ((await deleteProjects(tx, organizationId, id)) === 0) throw projectNotFound();
-      await record({ organizationId, action: 'project.delete', resourceId: id });
-    });
-    ctx.status = 204;
+    const { projectIds, cancelled } = await audited(deps, ctx, (tx, record) =>
+      removeProject(tx, record, organizationId, id),
+    );
+    await cancelDeleted(deps, projectIds);
+    ctx.body = { id, cancelled };
   };
 }
 

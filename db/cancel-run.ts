@@ -3,29 +3,28 @@ import { CANCELLED } from '../flow/run.ts';
 import type { Db } from './connect.ts';
 import { isCallOf } from './run-columns.ts';
 
+/** Whether a run is under way or waits for its caller, in the words of the index `run_open_by_project`. */
+export const IS_OPEN = sql<boolean>`run.status in ('started', 'tool_calls_required', 'in_progress')`;
+
+const WAITS = sql<boolean>`run.status in ('tool_calls_required', 'in_progress')`;
+/** What `update run set` does to one that is to end; one that waits for its caller ends with this. */
+export const CANCELLATION = sql`
+  cancel_requested_at = coalesce(run.cancel_requested_at, now()),
+  status = case when ${WAITS} then 'failed' else run.status end,
+  error = case when ${WAITS} then ${JSON.stringify(CANCELLED)}::json else run.error end,
+  finished_at = case when ${WAITS} then now() else run.finished_at end,
+  pause = null`;
+
 /**
  * Marks a run that has not ended, and its continuations under way: from here on nothing is charged for it, and no
  * workflow of it is started. One that waits for its caller ends with this.
  */
-export async function requestCancel(db: Db, executionId: string): Promise<void> {
-  const waits = sql<boolean>`status in ('tool_calls_required', 'in_progress')`;
-  const now = sql<Date>`coalesce(cancel_requested_at, now())`;
-  await db
-    .updateTable('run')
-    .set({
-      cancel_requested_at: now,
-      status: sql`case when ${waits} then 'failed' else status end`,
-      error: sql`case when ${waits} then ${JSON.stringify(CANCELLED)}::json else error end`,
-      finished_at: sql`case when ${waits} then now() else finished_at end`,
-      pause: null,
-    })
-    .where('execution_id', '=', executionId)
-    .where('status', 'not in', ['completed', 'failed'])
-    .execute();
+export async function requestCancel(db: Db | Tx, executionId: string): Promise<void> {
+  await sql`update run set ${CANCELLATION} where execution_id = ${executionId} and ${IS_OPEN}`.execute(db);
   // Looked for only now: a continuation is accepted before the run is marked, or not at all.
   await db
     .updateTable('run')
-    .set({ cancel_requested_at: now })
+    .set({ cancel_requested_at: sql`coalesce(cancel_requested_at, now())` })
     .where('continues', '=', executionId)
     .where('status', '=', 'started')
     .execute();

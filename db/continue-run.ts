@@ -26,10 +26,13 @@ export async function goOn(
     throw new ServiceError('CONFLICT', 'The session was cancelled, or another call has gone on with it.');
 }
 
-/** For the error of storing calls: says that the run they go on with is gone, where that is what it means. */
+/** For the error of storing calls: says that their project, or the run they go on with, is gone where it means that. */
 export function refuseDeleted(calls: NewRun[]) {
   return (error: unknown): never => {
-    if (!(error instanceof pg.DatabaseError && error.constraint === 'run_continues_fkey')) throw error;
+    const constraint = error instanceof pg.DatabaseError ? error.constraint : undefined;
+    if (constraint === 'run_project_not_deleted')
+      throw new ServiceError('FLOW_NOT_FOUND', 'There is no such flow any more: its project was deleted.');
+    if (constraint !== 'run_continues_fkey') throw error;
     const [call] = calls;
     throw call?.mode === 'step' && call.continues ? runNotFound(call.continues.executionId) : notPaused();
   };

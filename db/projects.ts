@@ -108,20 +108,24 @@ export async function updateProject(tx: Tx, id: string, { name, description }: N
 }
 
 /**
- * Soft deletes projects of an organization, all or one, with their flows; their API keys are revoked. Slugs are free,
- * runs stay. Answers how many there were.
+ * Soft deletes projects of an organization, all or one, with their flows; their API keys are revoked, and from here on
+ * no run comes into them. Slugs are free, rows of runs stay. Answers the projects' ids. The caller has locked the
+ * organization.
  */
-export async function deleteProjects(tx: Tx, organizationId: string, projectId?: string): Promise<number> {
-  const deleted = await tx
-    .updateTable('project')
-    .set({ deleted_at: sql`now()` })
+export async function deleteProjects(tx: Tx, organizationId: string, projectId?: string): Promise<string[]> {
+  // The stronger lock waits for runs that are being accepted, and holds up those that come after them.
+  const rows = await tx
+    .selectFrom('project')
+    .select('id')
     .where('organization_id', '=', organizationId)
     .where('deleted_at', 'is', null)
     .$if(projectId !== undefined, (query) => query.where('id', '=', projectId as string))
-    .returning('id')
+    .orderBy('id')
+    .forUpdate()
     .execute();
-  const ids = deleted.map(({ id }) => id);
-  if (ids.length === 0) return 0;
+  const ids = rows.map(({ id }) => id);
+  if (ids.length === 0) return [];
+  await tx.updateTable('project').set({ deleted_at: sql`now()` }).where('id', 'in', ids).execute();
   await tx
     .updateTable('flow')
     .set({ deleted_at: sql`now()` })
@@ -134,7 +138,7 @@ export async function deleteProjects(tx: Tx, organizationId: string, projectId?:
     .where('project_id', 'in', ids)
     .where('revoked_at', 'is', null)
     .execute();
-  return ids.length;
+  return ids;
 }
 
 function unknownProject(): ServiceError {

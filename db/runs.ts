@@ -42,7 +42,7 @@ export type NewRun = {
  * Accepts runs, together and once: from here on each is finished by its workflow, or started anew by the reconciler.
  * A continuation comes after what it continues. Answers whether they were not there yet. A resume, and a later call of a
  * session, need a transaction: throws EXECUTION_ID_INVALID or CONFLICT when its pause is over, or the session cancelled,
- * and EXECUTION_ID_INVALID or RUN_NOT_FOUND when it was deleted meanwhile.
+ * EXECUTION_ID_INVALID or RUN_NOT_FOUND when it was deleted meanwhile, and FLOW_NOT_FOUND when its project was.
  */
 export async function insertRuns(db: Db | Tx, runs: NewRun[]): Promise<boolean> {
   const rows = runs.map((run) => ({

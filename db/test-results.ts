@@ -46,7 +46,11 @@ export type TestResultRow = Awaited<ReturnType<typeof listTestResults>>['rows'][
 
 /** The test run that an id is of; undefined when it is of none. */
 export function findTestRun(db: Db, testRunId: string) {
-  return db.selectFrom('test_run').select(['id', 'flow_id']).where('id', '=', testRunId).executeTakeFirst();
+  return db
+    .selectFrom('test_run')
+    .select(['id', 'flow_id', 'status'])
+    .where('id', '=', testRunId)
+    .executeTakeFirst();
 }
 
 /** The case whose run an executionId is of, also before that has begun; undefined when it is of none. */

@@ -1,11 +1,16 @@
 // Test runs: cases of a flow run together against one snapshot of its draft.
 import { type NotNull, sql } from 'kysely';
 import type { FlowDefinition } from '../flow/definition.ts';
+import { ServiceError } from '../flow/errors.ts';
+import { CANCELLED } from '../flow/run.ts';
 import type { TestInput, Verdict } from '../flow/test-case.ts';
 import type { Db, Tx } from './connect.ts';
 import { snapshotDraft } from './draft-snapshots.ts';
 import { insertRuns, type NewRun } from './runs.ts';
 import type { TestCaseRow } from './test-cases.ts';
+
+const TEST_RUN_CANCELLED = 'The test run was cancelled.';
+const NOTHING_CAME = 'It could not be run or judged, for a reason inside the service.';
 
 export type NewTestRun = {
   id: string;
@@ -59,6 +64,7 @@ export function getTest(db: Db, executionId: string) {
       'project.organization_id as organizationId',
       'project.id as projectId',
       'flow.id as flowId',
+      'test_run.id as testRunId',
       'test_run.flow_version_id as flowVersionId',
       'test_result.input',
       'test_result.expectation',
@@ -69,13 +75,27 @@ export function getTest(db: Db, executionId: string) {
 }
 type Test = Awaited<ReturnType<typeof getTest>>;
 
-/** Accepts the run of a case, once: the draft's snapshot with the case's input. */
+/** Accepts the run of a case, once: the draft's snapshot with the case's input. Throws CANCELLED. */
 export async function acceptTest(db: Db, executionId: string): Promise<void> {
   const test = await getTest(db, executionId);
-  await insertRuns(db, [toRun(test, executionId)]);
+  await acceptRun(db, test, toRun(test, executionId));
 }
 
-/** Accepts a run of the flow `judge` on a case that was run, once; answers its executionId. */
+/** A cancellation of the test run comes before the run, which is refused then, or finds it. */
+async function acceptRun(db: Db, { testRunId }: Test, run: NewRun): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    await insertRuns(tx, [run]);
+    const { cancel_requested_at } = await tx
+      .selectFrom('test_run')
+      .select('cancel_requested_at')
+      .where('id', '=', testRunId)
+      .forShare()
+      .executeTakeFirstOrThrow();
+    if (cancel_requested_at) throw new ServiceError(CANCELLED.code, TEST_RUN_CANCELLED);
+  });
+}
+
+/** Accepts a run of the flow `judge` on a case that was run, once; answers its executionId. Throws CANCELLED. */
 export async function acceptJudge(
   db: Db,
   executionId: string,
@@ -91,7 +111,7 @@ export async function acceptJudge(
     .returning('judge_execution_id as judgeId')
     .$narrowType<{ judgeId: NotNull }>()
     .executeTakeFirstOrThrow();
-  await insertRuns(db, [toRun({ ...test, flowVersionId, input }, judgeId)]);
+  await acceptRun(db, test, toRun({ ...test, flowVersionId, input }, judgeId));
   return judgeId;
 }
 
@@ -113,21 +133,25 @@ export async function recordVerdict(db: Db, executionId: string, { status, why }
     .execute();
 }
 
-/** Records the end of a test run; a case that nothing came of is an error. */
+/** Records the end of a test run, as cancelled where that was asked for; a case that nothing came of is an error. */
 export function finishTestRun(db: Db, testRunId: string): Promise<void> {
-  const why = 'It could not be run or judged, for a reason inside the service.';
   return db.transaction().execute(async (tx) => {
+    const ended = await tx
+      .updateTable('test_run')
+      .set({
+        status: sql`case when cancel_requested_at is null then 'completed' else 'cancelled' end`,
+        finished_at: sql`now()`,
+      })
+      .where('id', '=', testRunId)
+      .where('status', '=', 'started')
+      .returning('status')
+      .executeTakeFirst();
+    const why = ended?.status === 'cancelled' ? TEST_RUN_CANCELLED : NOTHING_CAME;
     await tx
       .updateTable('test_result')
       .set({ status: 'error', why: JSON.stringify(why) })
       .where('test_run_id', '=', testRunId)
       .where('status', '=', 'pending')
-      .execute();
-    await tx
-      .updateTable('test_run')
-      .set({ status: 'completed', finished_at: sql`now()` })
-      .where('id', '=', testRunId)
-      .where('status', '=', 'started')
       .execute();
   });
 }

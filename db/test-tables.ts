@@ -14,14 +14,18 @@ export interface TestCaseTable {
   updated_at: Now;
 }
 
+export const TEST_RUN_STATUSES = ['started', 'completed', 'cancelled'] as const;
+export type TestRunStatus = (typeof TEST_RUN_STATUSES)[number];
+
 /** Test cases of a flow run together, in one workflow of the same id. */
 export interface TestRunTable {
   id: string;
   flow_id: string;
   flow_version_id: string;
-  status: Generated<'started' | 'completed'>;
+  status: Generated<TestRunStatus>;
   started_at: Now;
   finished_at: Date | null;
+  cancel_requested_at: Date | null;
 }
 
 /** A case as it was when it was run, and what came of it. */

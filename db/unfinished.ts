@@ -7,7 +7,7 @@ export type Unfinished = { id: string; continues: string | null; cancelled: bool
 
 const COLUMNS = {
   run: sql`execution_id as id, continues, cancel_requested_at is not null as cancelled`,
-  test_run: sql`id, null as continues, false as cancelled`,
+  test_run: sql`id, null as continues, cancel_requested_at is not null as cancelled`,
 };
 const IDS: { [table in keyof typeof COLUMNS]: RawBuilder<unknown> } = {
   run: sql`execution_id`,

@@ -59,10 +59,10 @@ export type RunOutcome =
       error: { code: string; message: string; reason: FailureReason; step_id?: string };
     };
 
-/** How a run ends that its caller stopped. */
+/** How a run ends that was stopped: by its caller, an operator, or with its project. */
 export const CANCELLED = {
   code: 'CANCELLED',
-  message: 'The run was cancelled by its caller.',
+  message: 'The run was cancelled.',
   reason: 'error',
 } as const;
 

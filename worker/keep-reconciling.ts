@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import { cancelLeft } from '../db/cancel-deleted.ts';
 import type { Db } from '../db/connect.ts';
 import { deleteExpiredKeys } from '../db/idempotency-keys.ts';
 import { releaseLeftReservations } from '../db/reservations.ts';
@@ -34,6 +35,11 @@ function duties(deps: Deps): Duty[] {
       look: all((signal) => reconcile(deps, QUIET_SECONDS, signal)),
     },
     { name: 'Resuming parked runs', everyMs: EVERY_MS, look: all((signal) => resumeParked(deps, signal)) },
+    {
+      name: 'Cancelling what deleted projects left',
+      everyMs: EVERY_MS,
+      look: all((signal) => cancelLeft(db, { signal })),
+    },
     {
       name: 'Reconciling test runs',
       everyMs: EVERY_MS,

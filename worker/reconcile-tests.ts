@@ -3,6 +3,7 @@ import type { Client } from '@temporalio/client';
 import { startTestRun } from '../api/start-test-run.ts';
 import type { Db } from '../db/connect.ts';
 import { finishTestRun } from '../db/test-runs.ts';
+import { cancelOpen } from './cancel-open.ts';
 import { type Reconciled, reconcileUnfinished } from './reconcile-unfinished.ts';
 
 type Deps = { db: Db; client: Client; taskQueue: string };
@@ -12,7 +13,8 @@ export function reconcileTests(deps: Deps, quietSeconds: number, signal?: AbortS
   return reconcileUnfinished(deps, 'test_run', quietSeconds, (run) => reconcileTestRun(deps, run), signal);
 }
 
-async function reconcileTestRun(deps: Deps, { id, state }: Reconciled): Promise<void> {
-  if (state === 'missing') await startTestRun(deps, id);
+async function reconcileTestRun(deps: Deps, { id, state, cancelled }: Reconciled): Promise<void> {
+  if (state === 'open') return cancelOpen(deps.client, id);
+  if (state === 'missing' && !cancelled) await startTestRun(deps, id);
   else await finishTestRun(deps.db, id);
 }

@@ -1,11 +1,11 @@
 // Nothing accepted is ever lost: finds runs whose row says `started` and whose workflow is missing or has ended.
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { startRun } from '../api/start-run.ts';
 import type { Db } from '../db/connect.ts';
 import { findRunStarts } from '../db/run-starts.ts';
 import { finishRun } from '../db/runs.ts';
 import { CANCELLED } from '../flow/run.ts';
-import { askEngine } from './ended-workflows.ts';
+import { cancelOpen } from './cancel-open.ts';
 import { type Reconciled, reconcileUnfinished } from './reconcile-unfinished.ts';
 
 type Deps = { db: Db; client: Client; taskQueue: string };
@@ -21,10 +21,7 @@ export function reconcile(deps: Deps, quietSeconds: number, signal?: AbortSignal
 
 async function reconcileRun({ db, client, taskQueue }: Deps, run: Reconciled): Promise<void> {
   const { id, workflowId, cancelled, state } = run;
-  if (state === 'open')
-    return askEngine(client, async () => {
-      await client.workflow.getHandle(workflowId).cancel().catch(ignoreMissing);
-    });
+  if (state === 'open') return cancelOpen(client, workflowId);
   if (state === 'missing' && !cancelled) {
     const [start] = await findRunStarts(db, [id]);
     // Not eagerly: what waits for a worker already comes first.
@@ -37,9 +34,4 @@ async function reconcileRun({ db, client, taskQueue }: Deps, run: Reconciled): P
     status: 'failed',
     error: state === 'missing' ? CANCELLED : { code, message: reason, reason: 'error' },
   });
-}
-
-/** One that has ended meanwhile is recorded at the next look. */
-function ignoreMissing(error: unknown): void {
-  if (!(error instanceof WorkflowNotFoundError)) throw error;
 }

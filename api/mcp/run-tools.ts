@@ -1,9 +1,11 @@
-// list_runs
+// list_runs and cancel_run
 import { z } from 'zod';
 import { listRuns } from '../../db/list-runs.ts';
 import { findRun } from '../../db/runs.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { runList, runState } from '../requests.ts';
+import { cancelAnyRun } from '../test-runs/cancel-any-run.ts';
+import { testRun } from '../test-runs/describe-test-run.ts';
 import { toRun } from '../to-run.ts';
 import { flowId } from './shapes.ts';
 import { defineTool } from './tool.ts';
@@ -41,4 +43,20 @@ const listRunsTool = defineTool({
   },
 });
 
-export const runTools = [listRunsTool];
+const cancelRunTool = defineTool({
+  name: 'cancel_run',
+  title: 'Cancel a run',
+  description:
+    'Stops a run under way, or one that waits for its caller; or a test run, whose other cases are then not begun. Nothing more is charged for it; it ends within seconds. May be repeated; one that has ended is left as it is.',
+  scope: 'flows:run',
+  hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+  input: z.strictObject({
+    flow_run_id: z.guid().meta({
+      description: 'A flow_run_id or executionId of any run; or a test_run_id, for all its cases.',
+    }),
+  }),
+  output: z.strictObject({ flow_run: runState.optional(), test_run: testRun.optional() }),
+  run: (call, { flow_run_id }) => cancelAnyRun(call, flow_run_id),
+});
+
+export const runTools = [listRunsTool, cancelRunTool];

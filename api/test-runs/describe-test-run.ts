@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { MICROCREDITS_PER_CREDIT } from '../../db/ledger.ts';
 import { loadStored } from '../../db/load-stored.ts';
 import { listTestResults, type TestResultRow } from '../../db/test-results.ts';
+import { TEST_RUN_STATUSES } from '../../db/test-tables.ts';
 import { resolveValue } from '../../flow/value.ts';
 import type { ApiDeps } from '../context.ts';
 import { parsedJson } from '../flow-schema.ts';
@@ -17,7 +18,7 @@ export const testRun = z.strictObject({
   test_run_id: z.guid(),
   flow_id: z.guid(),
   status: z
-    .enum(['started', 'completed'])
+    .enum(TEST_RUN_STATUSES)
     .meta({ description: 'started: call get_test_run_trace with test_run_id as flow_run_id for the rest.' }),
   total: count,
   passed: count,

@@ -56,6 +56,6 @@ export async function startJobsWeir(): Promise<JobsWeir> {
 export function assertCancelled(body: { status: string; failureReason: string; errorMessage: string }): void {
   assert.deepEqual(
     [body.status, body.failureReason, body.errorMessage],
-    ['failed', 'error', 'The run was cancelled by its caller.'],
+    ['failed', 'error', 'The run was cancelled.'],
   );
 }

@@ -214,7 +214,7 @@ describe('POST …/step', () => {
         assert.match(`${response.status} ${await response.text()}`, /^200 |^409 .*"CONFLICT"/s);
         assert.equal((await (first ?? cancel())).status, 202);
         const { status, errorMessage, blocks } = (await weir.finish(flow, executionId, tenant.key)).body;
-        assert.deepEqual([status, errorMessage], ['failed', 'The run was cancelled by its caller.']);
+        assert.deepEqual([status, errorMessage], ['failed', 'The run was cancelled.']);
         assert(blocks.length <= (response.status === 200 ? 2 : 1));
       }),
     );

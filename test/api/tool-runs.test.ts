@@ -191,10 +191,7 @@ describe('a run that pauses for tools', () => {
       const { body } = await resumed;
       assert.deepEqual([body.status, body.executionId], ['failed', paused.executionId]);
       const { body: state } = await h.read(flow, paused.executionId);
-      assert.deepEqual(
-        [state.status, state.errorMessage],
-        ['failed', 'The run was cancelled by its caller.'],
-      );
+      assert.deepEqual([state.status, state.errorMessage], ['failed', 'The run was cancelled.']);
       assert.deepEqual(await h.charges(paused.executionId), [CALL_MICROCREDITS]);
     });
 

@@ -1,0 +1,54 @@
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { listUnderWay } from '../db/cancel-run.ts';
+import { findRunDelivery } from '../db/open-deliveries.ts';
+import { finishRun } from '../db/runs.ts';
+import { finishTestRun } from '../db/test-runs.ts';
+import { CANCELLED, type RunOutcome, workflowIdOf } from '../flow/run.ts';
+import type { ApiDeps } from './context.ts';
+import { startDeliverySoon } from './start-delivery.ts';
+
+/** A caller does not wait longer for an engine that is away; the reconciler hands the cancellation on. */
+const CANCEL_TIMEOUT_MS = 5_000;
+
+/** Tells the engine to end a run that is marked as cancelled. Answers false when the engine is away. */
+export async function cancelRunWorkflow(
+  deps: ApiDeps,
+  run: { executionId: string; continues: string | null },
+): Promise<boolean> {
+  const { db, client, localRuns } = deps;
+  const told = await cancelWorkflow(client, workflowIdOf(run));
+  if (told !== 'missing') return told;
+  // It was not started yet, or has just ended.
+  const outcome: RunOutcome = { status: 'failed', error: CANCELLED };
+  if (!(await finishRun(db, run.executionId, outcome))) return true;
+  localRuns?.end(run.executionId, outcome);
+  const delivery = await findRunDelivery(db, run.executionId);
+  if (delivery) await startDeliverySoon(deps, delivery);
+  return true;
+}
+
+/** The same for all calls of a run that are under way. */
+export async function cancelUnderWay(deps: ApiDeps, executionId: string): Promise<void> {
+  for (const part of await listUnderWay(deps.db, executionId)) await cancelRunWorkflow(deps, part);
+}
+
+/** The same for a test run; its cases' runs are told themselves. */
+export async function cancelTestRunWorkflow({ db, client }: ApiDeps, testRunId: string): Promise<boolean> {
+  const told = await cancelWorkflow(client, testRunId);
+  if (told !== 'missing') return told;
+  await finishTestRun(db, testRunId);
+  return true;
+}
+
+async function cancelWorkflow(client: Client, workflowId: string): Promise<boolean | 'missing'> {
+  try {
+    await client.withDeadline(Date.now() + CANCEL_TIMEOUT_MS, () =>
+      client.workflow.getHandle(workflowId).cancel(),
+    );
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return 'missing';
+    console.error(`The workflow ${workflowId} could not be cancelled yet: ${error}`);
+    return false;
+  }
+}

@@ -1,0 +1,44 @@
+// cancel_run: any run that the caller may see, those of flows never published too; or a whole test run.
+import { insertAuditEntry } from '../../db/audit-entries.ts';
+import { requestCancel } from '../../db/cancel-run.ts';
+import { findFlowOfRun, findRun } from '../../db/runs.ts';
+import { findTestOfRun, findTestRun } from '../../db/test-results.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { cancelUnderWay } from '../cancel-workflow.ts';
+import type { ApiDeps } from '../context.ts';
+import type { UserPrincipal } from '../principal.ts';
+import { toRun } from '../to-run.ts';
+import { cancelTestRun } from './cancel-test-run.ts';
+import { lockFlow, noSuch, requireFlow } from './require-flow.ts';
+import type { Audit } from './test-case.ts';
+
+type Call = { deps: ApiDeps; user: UserPrincipal; requestId: string };
+
+/** Answers the run, or the test run, as it stands then. Throws NOT_FOUND, and CONFLICT for a case that has not begun. */
+export async function cancelAnyRun({ deps, user, requestId }: Call, id: string) {
+  const audit: Audit = (tx, change) => insertAuditEntry(tx, { ...change, actor: user.userId, requestId });
+  if (await findTestRun(deps.db, id)) {
+    const { testRun } = await cancelTestRun(deps, user, id, audit);
+    return { test_run: testRun };
+  }
+  const { db } = deps;
+  const test = await findTestOfRun(db, id);
+  const { flowId } = await requireFlow(deps, (await findFlowOfRun(db, id)) ?? test?.flow_id, user, 'run');
+  const run = await findRun(db, flowId, id);
+  if (!run) throw notBegun(test?.test_run_id);
+  if (run.status === 'completed' || run.status === 'failed') return { flow_run: await toRun(db, run) };
+  await db.transaction().execute(async (tx) => {
+    const { organizationId } = await lockFlow(tx, flowId, user, 'run');
+    await requestCancel(tx, id);
+    if (run.cancel_requested_at) return;
+    const details = { flow_id: flowId };
+    await audit(tx, { organizationId, action: 'run.cancel', resourceId: id, details });
+  });
+  await cancelUnderWay(deps, id);
+  return { flow_run: await toRun(db, (await findRun(db, flowId, id)) ?? run) };
+}
+
+function notBegun(testRunId: string | undefined): ServiceError {
+  if (testRunId === undefined) return noSuch('run');
+  return new ServiceError('CONFLICT', `This run has not begun yet: cancel its test run ${testRunId}.`);
+}

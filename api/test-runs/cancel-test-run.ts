@@ -1,0 +1,40 @@
+import { listTestsUnderWay, requestTestRunCancel } from '../../db/cancel-test-run.ts';
+import type { Reach } from '../../db/reach.ts';
+import { findTestRun } from '../../db/test-results.ts';
+import { cancelRunWorkflow, cancelTestRunWorkflow } from '../cancel-workflow.ts';
+import type { ApiDeps } from '../context.ts';
+import { describeTestRun, type TestRun } from './describe-test-run.ts';
+import { lockFlow, requireFlow } from './require-flow.ts';
+import type { Audit } from './test-case.ts';
+
+/**
+ * Cancels a test run with the runs of its cases, and answers how it stands; cases that were not begun are not begun.
+ * `had` says that it had ended before, and is left as it is. May be repeated; `audit` is written once. Throws NOT_FOUND.
+ */
+export async function cancelTestRun(
+  deps: ApiDeps,
+  reach: Reach,
+  testRunId: string,
+  audit: Audit,
+): Promise<{ had: 'ended' | 'not ended'; testRun: TestRun }> {
+  const { db } = deps;
+  const row = await findTestRun(db, testRunId);
+  const { flowId, organizationId } = await requireFlow(deps, row?.flow_id, reach, 'test run');
+  if (row?.status !== 'started')
+    return { had: 'ended', testRun: await describeTestRun(deps, testRunId, flowId) };
+  await db.transaction().execute(async (tx) => {
+    await lockFlow(tx, flowId, reach, 'test run');
+    if (!(await requestTestRunCancel(tx, testRunId))) return;
+    const details = { flow_id: flowId };
+    await audit(tx, { organizationId, action: 'test_run.cancel', resourceId: testRunId, details });
+  });
+  await tellEngine(deps, testRunId);
+  return { had: 'not ended', testRun: await describeTestRun(deps, testRunId, flowId) };
+}
+
+/** The test run before its cases, so that it begins no further one. */
+async function tellEngine(deps: ApiDeps, testRunId: string): Promise<void> {
+  if (!(await cancelTestRunWorkflow(deps, testRunId))) return;
+  for (const run of await listTestsUnderWay(deps.db, testRunId))
+    if (!(await cancelRunWorkflow(deps, run))) return;
+}

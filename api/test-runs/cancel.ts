@@ -1,0 +1,58 @@
+// POST …/test-runs/{test_run_id}/cancel: stops the tests of a flow and what they spend.
+import { insertAuditEntry } from '../../db/audit-entries.ts';
+import type { Reach } from '../../db/reach.ts';
+import { actorOf } from '../audited.ts';
+import { authenticate } from '../authenticate.ts';
+import type { ApiDeps, ApiMiddleware, Route } from '../context.ts';
+import { limitRate } from '../limit-rate.ts';
+import { UUID } from '../load-run.ts';
+import { answer, COMMON_ERRORS, refusal } from '../operations.ts';
+import type { Principal } from '../principal.ts';
+import { cancelTestRun } from './cancel-test-run.ts';
+import { testRun } from './describe-test-run.ts';
+import { cancelledTestRun, stoppingTestRun } from './examples.ts';
+import { noSuch } from './require-flow.ts';
+import type { Audit } from './test-case.ts';
+
+/** Cancels test runs. */
+export function testRunRoutes(deps: ApiDeps): Route[] {
+  return [
+    {
+      method: 'post',
+      path: '/api/v1/test-runs/:test_run_id/cancel',
+      operation: {
+        operationId: 'cancelTestRun',
+        summary: 'Stop a test run',
+        description:
+          'Cancels the runs of its cases, also of a flow that was never published; cases that were not begun are not begun. Nothing more is charged for it. May be repeated. The request body is ignored.',
+        tags: ['Tests'],
+        responses: {
+          200: answer('It had ended already and is left as it is.', testRun, { ended: cancelledTestRun }),
+          202: answer('As it stands; it ends within seconds.', testRun, { stopping: stoppingTestRun }),
+          ...COMMON_ERRORS,
+          404: refusal('Unknown, or of a project that the caller cannot reach.', {
+            NOT_FOUND: 'There is no such test run among those you may see.',
+          }),
+        },
+      },
+      handlers: [authenticate(deps), limitRate(deps), cancel(deps)],
+    },
+  ];
+}
+
+function cancel(deps: ApiDeps): ApiMiddleware {
+  return async function cancel(ctx) {
+    const { principal, requestId } = ctx.state;
+    const { test_run_id: id = '' } = ctx.params;
+    if (!UUID.test(id)) throw noSuch('test run');
+    const audit: Audit = (tx, change) =>
+      insertAuditEntry(tx, { ...change, actor: actorOf(principal), requestId });
+    const { had, testRun } = await cancelTestRun(deps, reachOf(principal), id, audit);
+    ctx.status = had === 'ended' ? 200 : 202;
+    ctx.body = testRun;
+  };
+}
+
+function reachOf(principal: Principal): Reach {
+  return principal.kind === 'key' ? { projectId: principal.projectId } : { userId: principal.userId };
+}

@@ -1,0 +1,27 @@
+// What the API reference shows of test runs.
+const result = {
+  test_case_id: '9a4c1a52-6f5f-4b3f-8f0e-3a8b8a3f7f21',
+  name: 'answers in French',
+  status: 'pending',
+  why: null,
+  flow_run_id: '5d7a0f0c-3a39-4c61-9a0a-0f8e4f2d8d13',
+  judge_run_id: null,
+  ms: null,
+  cost: 0,
+};
+const counts = { total: 1, passed: 0, failed: 0, errors: 0, pending: 1, cost: 0 };
+
+export const stoppingTestRun = {
+  test_run_id: '2f6f1c1e-0c39-4bd5-8c8c-7b7f0d1f6a55',
+  flow_id: '8c1f6a7e-9d0f-4c3e-8a1e-2f8c1c3f7a44',
+  status: 'started',
+  ...counts,
+  results: [result],
+};
+export const cancelledTestRun = {
+  ...stoppingTestRun,
+  status: 'cancelled',
+  errors: 1,
+  pending: 0,
+  results: [{ ...result, status: 'error', why: 'The test run was cancelled.' }],
+};
