@@ -98,6 +98,10 @@ export async function storeRun(
     // A call of a session that is there already is this one.
     const stored = deps.db.transaction().execute((tx) => insertRuns(tx, rows));
     return stored.then((isNew) => isNew || mode === 'step');
+  }).catch((error: unknown) => {
+    // What was refused is not stored.
+    if (error instanceof ServiceError) ctx.state.accepted = undefined;
+    throw error;
   });
   if (!accepted) {
     ctx.state.accepted = undefined;

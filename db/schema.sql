@@ -6,7 +6,8 @@ CREATE OR REPLACE FUNCTION public.add_webhook_delivery()
 AS $function$
     begin
       insert into webhook_delivery (organization_id, execution_id, event_type, target_url)
-        values (new.organization_id, new.execution_id, 'flow.' || new.status, new.callback_url);
+        select new.organization_id, new.execution_id, 'flow.' || new.status, new.callback_url
+        from project where id = new.project_id and deleted_at is null;
       return new;
     end $function$;
 
@@ -177,6 +178,19 @@ AS $function$
         where execution_id = p_execution_id and status = 'started' and cancel_requested_at is not null);
     end if;
   end $function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_run_of_deleted_project()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      perform from project where id = new.project_id and deleted_at is null for key share;
+      if not found then
+        raise exception 'the project is deleted'
+          using errcode = 'foreign_key_violation', constraint = 'run_project_not_deleted';
+      end if;
+      return new;
+    end $function$;
 
 CREATE OR REPLACE FUNCTION public.refuse_version_change()
  RETURNS trigger
@@ -489,8 +503,9 @@ CREATE TABLE test_run (
   status text not null default 'started'::text,
   started_at timestamp with time zone not null default now(),
   finished_at timestamp with time zone,
+  cancel_requested_at timestamp with time zone,
   constraint test_run_pkey PRIMARY KEY (id),
-  constraint test_run_status_check CHECK ((status = ANY (ARRAY['started'::text, 'completed'::text])))
+  constraint test_run_status_check CHECK ((status = ANY (ARRAY['started'::text, 'completed'::text, 'cancelled'::text])))
 );
 
 CREATE TABLE webhook_attempt (
@@ -559,6 +574,8 @@ CREATE INDEX idempotency_key_by_run ON public.idempotency_key USING btree (execu
 
 CREATE INDEX membership_by_user ON public.membership USING btree (user_id);
 
+CREATE INDEX project_deleted ON public.project USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
+
 CREATE INDEX reservation_by_organization ON public.reservation USING btree (organization_id);
 
 CREATE INDEX run_by_flow ON public.run USING btree (flow_id, started_at DESC, execution_id DESC);
@@ -568,6 +585,8 @@ CREATE INDEX run_by_project ON public.run USING btree (project_id, started_at DE
 CREATE INDEX run_concluded_by ON public.run USING btree (concluded_by) WHERE (concluded_by IS NOT NULL);
 
 CREATE INDEX run_continues ON public.run USING btree (continues, started_at) WHERE (continues IS NOT NULL);
+
+CREATE INDEX run_open_by_project ON public.run USING btree (project_id) WHERE (status = ANY (ARRAY['started'::text, 'tool_calls_required'::text, 'in_progress'::text]));
 
 CREATE INDEX run_over ON public.run USING btree (COALESCE(finished_at, started_at)) WHERE ((status <> 'started'::text) AND (continues IS NULL));
 
@@ -580,6 +599,8 @@ CREATE INDEX test_run_unfinished ON public.test_run USING btree (started_at, id)
 CREATE INDEX webhook_delivery_by_run ON public.webhook_delivery USING btree (execution_id);
 
 CREATE INDEX webhook_delivery_open ON public.webhook_delivery USING btree (check_at) WHERE (status = ANY (ARRAY['pending'::text, 'in_flight'::text, 'failed_retry'::text]));
+
+CREATE INDEX webhook_delivery_open_by_organization ON public.webhook_delivery USING btree (organization_id) WHERE (status = ANY (ARRAY['pending'::text, 'in_flight'::text, 'failed_retry'::text]));
 
 CREATE INDEX webhook_delivery_page ON public.webhook_delivery USING btree (organization_id, created_at DESC, seq DESC);
 
@@ -664,3 +685,5 @@ CREATE TRIGGER api_key_changed AFTER UPDATE OF revoked_at, expires_at ON public.
 CREATE TRIGGER flow_version_immutable BEFORE DELETE OR UPDATE ON public.flow_version FOR EACH ROW EXECUTE FUNCTION refuse_version_change();
 
 CREATE TRIGGER run_ended AFTER UPDATE OF status ON public.run FOR EACH ROW WHEN (((old.status = 'started'::text) AND (new.status <> 'started'::text) AND (('flow.'::text || new.status) = ANY (new.callback_events)))) EXECUTE FUNCTION add_webhook_delivery();
+
+CREATE TRIGGER run_of_project BEFORE INSERT ON public.run FOR EACH ROW EXECUTE FUNCTION refuse_run_of_deleted_project();

@@ -37,6 +37,7 @@ export async function callEveryTool(options: {
   const { flow_run_id } = results[0] ?? {};
   await call('get_test_run_trace', { flow_run_id });
   await call('get_step_trace', { flow_run_id, step_id });
+  await call('cancel_run', { flow_run_id });
   await call('delete_test_case', { test_case_id });
   const { version_id } = await call('publish_version', { flow_id, note: 'first' });
   await call('set_production_version', { flow_id, version_id });

@@ -165,6 +165,7 @@ describe('MCP test tools', () => {
       ['run_test_case', (id) => ({ test_case_id: id }), test_case_id],
       ['run_all_tests', (id) => ({ flow_id: id }), flow_id],
       ['get_test_run_trace', (id) => ({ flow_run_id: id }), test_run_id],
+      ['cancel_run', (id) => ({ flow_run_id: id }), results[0].flow_run_id],
       ['get_test_run_trace', (id) => ({ flow_run_id: id }), results[0].flow_run_id],
       ['get_step_trace', (id) => ({ flow_run_id: id, step_id: 'shout' }), results[0].flow_run_id],
     ];
@@ -175,6 +176,45 @@ describe('MCP test tools', () => {
     }
   });
 
+  it('cancel the run of a case, or all of a test run, of a flow that was never published', async () => {
+    const flow_id = await createFlow('for (;;);');
+    await ask('update_block', { flow_id, step_id: 'shout', processor_config: { timeout_ms: 30_000 } });
+    const expectation = { type: 'equals', value: 1 };
+    const { test_case_id } = await ask('create_test_case', { flow_id, name: 'n', message: '', expectation });
+    const start = async () => {
+      const running = ask('run_test_case', { test_case_id });
+      running.catch(() => undefined);
+      for (;;) {
+        const { runs } = await ask('list_runs', { flow_id, status: 'started' });
+        if (runs[0]) return { running, flow_run_id: runs[0].executionId as string };
+      }
+    };
+    const one = await start();
+    const { flow_run } = await ask('cancel_run', { flow_run_id: one.flow_run_id });
+    assert.equal(flow_run.executionId, one.flow_run_id);
+    const ended = await one.running;
+    assert.deepEqual([ended.status, ended.results[0].status], ['completed', 'error']);
+    assert.match(ended.results[0].why, /cancelled/);
+    const again = await ask('cancel_run', { flow_run_id: one.flow_run_id });
+    assert.equal(again.flow_run.status, 'failed');
+
+    const all = await start();
+    const { flow_run: traced } = await ask('get_test_run_trace', { flow_run_id: all.flow_run_id });
+    const { test_run_id } = traced.test;
+    assert.equal((await ask('cancel_run', { flow_run_id: test_run_id })).test_run.test_run_id, test_run_id);
+    assert.equal((await all.running).status, 'cancelled');
+    const entries = await listAuditEntries(mcp.weir.db, mcp.tenant.organizationId, { limit: 50 });
+    assert.deepEqual(
+      entries.flatMap(({ action, resource_id }) =>
+        action.endsWith('cancel') ? [[action, resource_id]] : [],
+      ),
+      [
+        ['test_run.cancel', test_run_id],
+        ['run.cancel', one.flow_run_id],
+      ],
+    );
+  });
+
   it('need the scopes flows:write, flows:run and flows:read', async () => {
     const reader = await mcp.connect(await mcp.token('ada', { scope: 'flows:read' }));
     const table: [string, Record<string, unknown>][] = [
@@ -182,6 +222,7 @@ describe('MCP test tools', () => {
       ['delete_test_case', { test_case_id: randomUUID() }],
       ['run_test_case', { test_case_id: randomUUID() }],
       ['run_all_tests', { flow_id: randomUUID() }],
+      ['cancel_run', { flow_run_id: randomUUID() }],
     ];
     for (const [name, args] of table)
       await assert.rejects(mcp.callTool(reader, name, args), /scope|403|Forbidden/i, name);

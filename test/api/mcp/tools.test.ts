@@ -7,6 +7,7 @@ describe('MCP tools', () => {
 
   const NAMES = [
     'add_block',
+    'cancel_run',
     'create_flow',
     'create_test_case',
     'delete_block',
