@@ -32,8 +32,10 @@ export type ApiDeps = {
   resolvePublic: ResolvePublic;
   /** Where a worker runs in this process. */
   localRuns?: LocalRuns;
-  /** Aborted when the process stops taking requests: long answers end. */
+  /** Aborted when the process stops taking requests: answers that others can go on with end. */
   stopping?: AbortSignal;
+  /** Aborted shortly before connections are closed by force: every answer still open ends with words of its own. */
+  cutOff?: AbortSignal;
 };
 
 /** What the middleware of one request leaves for the next: each field is set by the middleware named like it. */

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { findRole } from '../db/memberships.ts';
 import { isUsable } from './authenticate.ts';
 import type { ApiContext, ApiDeps } from './context.ts';
+import { Interrupted } from './interrupted.ts';
 
 export const HEARTBEAT_MS = 15_000;
 export const HEARTBEAT = ':\n\n';
@@ -16,11 +17,11 @@ export function formatEvent(id: string, name: string, data: object): string {
   return `id: ${id}\nevent: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-/** Aborted when the reader is gone or the process stops. */
-export function readerSignal({ stopping }: ApiDeps, ctx: ApiContext): AbortSignal {
+/** Aborted when the reader is gone, or `ending` is. */
+export function readerSignal(ctx: ApiContext, ending: AbortSignal | undefined): AbortSignal {
   const gone = new AbortController();
   ctx.res.once('close', () => gone.abort());
-  return stopping ? AbortSignal.any([gone.signal, stopping]) : gone.signal;
+  return ending ? AbortSignal.any([gone.signal, ending]) : gone.signal;
 }
 
 /** Whether the caller may still read what it asked for. */
@@ -31,14 +32,17 @@ export async function mayRead({ db, keys }: ApiDeps, ctx: ApiContext): Promise<b
   return (await findRole(db, flow.organizationId, principal.userId)) !== undefined;
 }
 
-/** Answers with a stream that no proxy holds back; nothing is made for a reader who does not take what there is. */
-export function answerEvents(ctx: ApiContext, events: AsyncGenerator<string>, signal: AbortSignal): void {
+/**
+ * Answers with a stream that no proxy holds back; nothing is made for a reader who does not take what there is. A
+ * stream whose `events` throw, Interrupted or anything else, says so in its last event.
+ */
+export function answerEvents(ctx: ApiContext, executionId: string, events: AsyncGenerator<string>): void {
   ctx.set({
     'Content-Type': 'text/event-stream; charset=utf-8',
     'Cache-Control': 'no-cache, no-transform',
     'X-Accel-Buffering': 'no',
   });
-  ctx.body = Readable.from(endOnError(events, signal), { highWaterMark: 1 });
+  ctx.body = Readable.from(endInWords(events, executionId), { highWaterMark: 1 });
 }
 
 /** In pieces, so that what its reader takes can be told, and no more than a piece waits for them outside this process. */
@@ -47,10 +51,13 @@ function* cut(text: string): Generator<string> {
 }
 
 /** A stream that ends is asked for again, and goes on where it was. */
-async function* endOnError(events: AsyncGenerator<string>, signal: AbortSignal): AsyncGenerator<string> {
+async function* endInWords(events: AsyncGenerator<string>, executionId: string): AsyncGenerator<string> {
   try {
     for await (const text of events) yield* cut(text);
   } catch (error) {
-    if (!signal.aborted) console.error(`A stream of events was ended: ${error}`);
+    if (!(error instanceof Interrupted)) console.error(`A stream of events was ended: ${error}`);
+    const { reason, message } = error instanceof Interrupted ? error : new Interrupted('unavailable');
+    const data = JSON.stringify({ executionId, reason, message });
+    yield `event: stream_interrupted\ndata: ${data}\n\n`;
   }
 }

@@ -14,6 +14,7 @@ import {
   RETRY,
   readerSignal,
 } from './event-stream.ts';
+import { Interrupted } from './interrupted.ts';
 import { validationError } from './json-body.ts';
 import { limitRate } from './limit-rate.ts';
 import { loadFlow } from './load-flow.ts';
@@ -48,7 +49,7 @@ export function eventRoutes(deps: ApiDeps): Route[] {
       responses: {
         200: {
           description:
-            'An event per block execution, in the order they ended, then the end of the run and of the stream.',
+            'An event per block execution, in the order they ended, then the end of the run and of the stream; or stream_interrupted, when the stream has to end before.',
           headers: z.object(rateLimitHeaders),
           content: { 'text/event-stream': { schema: runEvents } },
         },
@@ -75,12 +76,10 @@ function streamJob(deps: ApiDeps): ApiMiddleware {
       ctx.status = 204;
       return;
     }
-    const signal = readerSignal(deps, ctx);
-    answerEvents(
-      ctx,
-      follow(deps, run, after, () => mayRead(deps, ctx), signal),
-      signal,
-    );
+    // A reader goes on with another process at once: nothing of this one is needed.
+    const signal = readerSignal(ctx, deps.stopping);
+    const events = follow(deps, run, after, () => mayRead(deps, ctx), signal);
+    answerEvents(ctx, run.execution_id, events);
   };
 }
 
@@ -116,12 +115,13 @@ async function* follow(
       return;
     }
     if (performance.now() - beatAt >= HEARTBEAT_MS) {
-      if (!(await isAllowed())) return;
+      if (!(await isAllowed())) throw new Interrupted('unauthorized');
       yield HEARTBEAT;
       beatAt = performance.now();
     }
     await setTimeout(LOOK_MS, undefined, { signal }).catch(() => undefined);
   }
+  throw new Interrupted('stopping');
 }
 
 /** The first event is the same whenever it is asked for. */

@@ -6,8 +6,9 @@ import { acceptResume, isResume } from './accept-resume.ts';
 import { type AcceptedRun, acceptRun, executionIdOf } from './accept-run.ts';
 import { authenticate } from './authenticate.ts';
 import { requireFewOverrides } from './check-overrides.ts';
-import type { ApiContext, ApiDeps, ApiMiddleware, Route } from './context.ts';
+import type { ApiDeps, ApiMiddleware, Route } from './context.ts';
 import { describeOutcome } from './describe-outcome.ts';
+import { readerSignal } from './event-stream.ts';
 import {
   completed,
   failed,
@@ -35,6 +36,9 @@ import { waitForRun } from './wait-for-run.ts';
 const ENGINE_UNAVAILABLE =
   'The run is accepted and starts when the engine answers again: poll …/jobs/{executionId}.';
 
+const SERVICE_STOPPING =
+  'This process stops, and the run goes on: poll …/jobs/{executionId}, or send the request again with its Idempotency-Key.';
+
 /** Runs a flow and answers when it has ended. */
 export function executeRoutes(deps: ApiDeps): Route[] {
   return flowPaths('/execute').map(({ path, versioned }) => ({
@@ -61,7 +65,10 @@ export function executeRoutes(deps: ApiDeps): Route[] {
         ...runErrors({
           ...TOOL_REFUSALS,
           400: { ...TOOL_REFUSALS[400], ...RESUME_REFUSALS },
-          503: { ENGINE_UNAVAILABLE: { message: ENGINE_UNAVAILABLE, executionId: completed.executionId } },
+          503: {
+            ENGINE_UNAVAILABLE: { message: ENGINE_UNAVAILABLE, executionId: completed.executionId },
+            SERVICE_STOPPING: { message: SERVICE_STOPPING, executionId: completed.executionId },
+          },
         }),
       },
     },
@@ -84,9 +91,9 @@ function execute(deps: ApiDeps): ApiMiddleware {
   return async function execute(ctx) {
     const accept = isResume(ctx.state.body as ExecuteRequest) ? acceptResume : acceptRun;
     const run = await acceptOnce(deps, ctx, () => accept(deps, ctx, 'execute'));
-    const outcome = run.outcome ?? (await runToEnd(deps, run, whenClosed(ctx)));
-    if (!outcome) return;
+    const outcome = run.outcome ?? (await runToEnd(deps, run, readerSignal(ctx, deps.cutOff)));
     const executionId = executionIdOf(run);
+    if (!outcome) throw new ServiceError('SERVICE_STOPPING', SERVICE_STOPPING, { executionId });
     ctx.body = {
       executionId,
       ...(await describeOutcome(deps, run, outcome)),
@@ -105,11 +112,4 @@ function runToEnd(deps: ApiDeps, run: AcceptedRun, signal: AbortSignal): Promise
     throw new ServiceError('ENGINE_UNAVAILABLE', ENGINE_UNAVAILABLE, { executionId });
   });
   return waitForRun(deps, run, started, signal);
-}
-
-/** Aborts when the caller is gone; the run itself goes on. */
-function whenClosed(ctx: ApiContext): AbortSignal {
-  const gone = new AbortController();
-  ctx.res.once('close', () => gone.abort());
-  return gone.signal;
 }

@@ -5,6 +5,7 @@ import { RUN_MODES, RUN_STATUSES } from '../db/schema.ts';
 import { attachmentsField } from './attachments.ts';
 import { callbackFields } from './callback-fields.ts';
 import { blockFields, parsedObject, processorConfig } from './flow-schema.ts';
+import { streamInterrupted } from './interrupted.ts';
 import { maxCredits } from './max-credits.ts';
 import { blockRun, receipt } from './receipt.ts';
 import { resumeFields, toolCallMessages, toolCalls, toolFields } from './tool-requests.ts';
@@ -183,6 +184,7 @@ export const runEvents = z
         'run_completed, run_failed (GET …/jobs has the result), or run_tool_calls_required, run_in_progress where the run waits for its caller',
     }),
     blockRun.meta({ description: 'block_completed, block_failed, block_paused' }),
+    streamInterrupted,
   ])
   .meta({ id: 'RunEvent', description: 'The `data` of an event, by its name; `id` grows within a run.' });
 

@@ -10,6 +10,8 @@ import { createTokenVerifier } from './verify-token.ts';
 
 /** How long a stop waits for requests that are being answered. */
 const DRAIN_MS = 30_000;
+/** What of it is left to say that an answer is cut off. */
+const CUT_OFF_MS = 2_000;
 
 export type RunningApi = {
   port: number;
@@ -19,11 +21,13 @@ export type RunningApi = {
 
 /** Listens on the configured host and port. Rejects when the port is taken. What it is given the caller closes. */
 export async function serveApi(
-  given: Omit<ApiDeps, 'keys' | 'tokens' | 'resolvePublic' | 'stopping'>,
+  given: Omit<ApiDeps, 'keys' | 'tokens' | 'resolvePublic' | 'stopping' | 'cutOff'>,
+  drainMs = DRAIN_MS,
 ): Promise<RunningApi> {
   const { config, db } = given;
   let ready = true;
   const stopping = new AbortController();
+  const cutOff = new AbortController();
   const keys = createKeyCache(db, config.databaseUrl);
   const deps: ApiDeps = {
     ...given,
@@ -31,9 +35,14 @@ export async function serveApi(
     tokens: createTokenVerifier(config),
     resolvePublic: createResolvePublic(config),
     stopping: stopping.signal,
+    cutOff: cutOff.signal,
   };
   const app = createApp(deps, () => ready).callback();
   const { server, open } = createHttpServer((request, response) => {
+    // A stream that began before the stop keeps its connection.
+    response.once('close', () => {
+      if (!ready) setImmediate(() => server.closeIdleConnections());
+    });
     if (!ready) closeAfter(response);
     return app(request, response);
   });
@@ -46,7 +55,9 @@ export async function serveApi(
       ready = false;
       stopping.abort();
       for (const response of open) closeAfter(response);
-      await drain(server);
+      const timer = setTimeout(() => cutOff.abort(), drainMs - CUT_OFF_MS);
+      await drain(server, drainMs);
+      clearTimeout(timer);
       await keys.close();
     },
   };
@@ -57,11 +68,11 @@ function closeAfter(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('Connection', 'close');
 }
 
-async function drain(server: Server): Promise<void> {
+async function drain(server: Server, drainMs: number): Promise<void> {
   const closed = once(server, 'close');
   server.close();
   server.closeIdleConnections();
-  const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+  const timer = setTimeout(() => server.closeAllConnections(), drainMs);
   await closed;
   clearTimeout(timer);
 }

@@ -11,6 +11,7 @@ import { describePlan } from './check-step-tree.ts';
 import type { ApiDeps } from './context.ts';
 import { describePause } from './describe-outcome.ts';
 import { HEARTBEAT, HEARTBEAT_MS } from './event-stream.ts';
+import { Interrupted } from './interrupted.ts';
 import { toReceipt } from './receipt.ts';
 import { readStored } from './wait-for-run.ts';
 
@@ -21,7 +22,7 @@ export type StepEvent = { name: string; data: object } | typeof HEARTBEAT;
 type Place = { executionId: string; stepId: string; stepIndex: number };
 type BlockRuns = Awaited<ReturnType<typeof listBlockRuns>>;
 
-/** Ends early when `signal` aborts, or when the reader, asked at each heartbeat, `mayRead` no longer; the call goes on. */
+/** Throws Interrupted when `signal` aborts, or when the reader, asked at each heartbeat, `mayRead` no longer; the call goes on. */
 export async function* stepEvents(
   deps: ApiDeps,
   run: AcceptedRun,
@@ -75,27 +76,26 @@ export async function* stepEvents(
         yield* endOf(over, place);
         return;
       }
-      if (!(yield* wait())) return;
+      yield* wait();
     }
     const next = { ...place, nextStepIndex: stepIndex + 1, stepCount: steps.length };
     if (stepIndex + 1 < to) yield { name: 'step_progress', data: next };
     else {
       // The next call finds this one ended.
-      while (!outcome) if (!(yield* wait())) return;
+      while (!outcome) yield* wait();
       if (outcome.status === 'completed' && to < steps.length) yield { name: 'step_paused', data: next };
       else yield* endOf(outcome, place);
     }
   }
 
-  /** Waits a little for the end of the call, and beats; false when the stream is to end. */
-  async function* wait(): AsyncGenerator<StepEvent, boolean> {
+  /** Waits a little for the end of the call, and beats. */
+  async function* wait(): AsyncGenerator<StepEvent, void> {
     outcome = await Promise.race([ended, setTimeout(LOOK_MS, undefined, { signal }).catch(() => undefined)]);
-    if (signal.aborted) return false;
-    if (outcome || performance.now() - beatAt < heartbeatMs) return true;
-    if (!(await mayRead())) return false;
+    if (signal.aborted) throw new Interrupted('stopping');
+    if (outcome || performance.now() - beatAt < heartbeatMs) return;
+    if (!(await mayRead())) throw new Interrupted('unauthorized');
     yield HEARTBEAT;
     beatAt = performance.now();
-    return true;
   }
 
   async function* endOf(end: RunOutcome, place: Place): AsyncGenerator<StepEvent> {

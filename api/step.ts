@@ -88,10 +88,10 @@ function step(deps: ApiDeps): ApiMiddleware {
     const run = last
       ? await findCall(deps, ctx, last.call)
       : await acceptOnce(deps, ctx, () => acceptStep(deps, ctx));
-    const signal = readerSignal(deps, ctx);
+    const signal = readerSignal(ctx, deps.cutOff);
     const { ended } = run.outcome ? { ended: Promise.resolve(run.outcome) } : await start(deps, run, signal);
     const events = stepEvents(deps, run, ended, () => mayRead(deps, ctx), signal);
-    answerEvents(ctx, format(events, run.executionId, last?.number ?? 0), signal);
+    answerEvents(ctx, executionIdOf(run), format(events, run.executionId, last?.number ?? 0));
   };
 }
 

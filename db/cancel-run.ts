@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { CANCELLED } from '../flow/run.ts';
-import type { Db } from './connect.ts';
+import type { Db, Tx } from './connect.ts';
 import { isCallOf } from './run-columns.ts';
 
 /** Whether a run is under way or waits for its caller, in the words of the index `run_open_by_project`. */

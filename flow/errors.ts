@@ -48,6 +48,7 @@ export const ERROR_CODES = [
   'BAD_REQUEST',
   'INTERNAL_ERROR',
   'ENGINE_UNAVAILABLE',
+  'SERVICE_STOPPING',
   'DATABASE_UNAVAILABLE',
   'IDENTITY_PROVIDER_UNAVAILABLE',
   // why a block, and with it the run, failed

@@ -67,7 +67,7 @@ let bundle: Promise<WorkflowBundleOption> | undefined;
 
 /** Starts API and worker (unless `worker` is false). The caller stops it. */
 export async function startWeir(
-  options: { env?: NodeJS.ProcessEnv; worker?: boolean; requestKeys?: RequestKeys } = {},
+  options: { env?: NodeJS.ProcessEnv; worker?: boolean; requestKeys?: RequestKeys; drainMs?: number } = {},
 ): Promise<Weir> {
   installRuntime();
   const database = await createTestDatabase();
@@ -90,15 +90,10 @@ export async function startWeir(
   const registry = await openRegistry(config);
   const localRuns = createLocalRuns();
   const requestKeys = options.requestKeys ?? createRequestKeys(db, config);
-  const api = await serveApi({
-    config,
-    db,
-    client,
-    requestKeys,
-    validator,
-    registry,
-    localRuns,
-  });
+  const api = await serveApi(
+    { config, db, client, requestKeys, validator, registry, localRuns },
+    options.drainMs,
+  );
   const url = `http://127.0.0.1:${api.port}`;
   let worker: Awaited<ReturnType<typeof runWorker>> | undefined;
 

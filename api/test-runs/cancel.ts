@@ -14,6 +14,8 @@ import { cancelledTestRun, stoppingTestRun } from './examples.ts';
 import { noSuch } from './require-flow.ts';
 import type { Audit } from './test-case.ts';
 
+const record = testRun.meta({ id: 'TestRun' });
+
 /** Cancels test runs. */
 export function testRunRoutes(deps: ApiDeps): Route[] {
   return [
@@ -27,8 +29,8 @@ export function testRunRoutes(deps: ApiDeps): Route[] {
           'Cancels the runs of its cases, also of a flow that was never published; cases that were not begun are not begun. Nothing more is charged for it. May be repeated. The request body is ignored.',
         tags: ['Tests'],
         responses: {
-          200: answer('It had ended already and is left as it is.', testRun, { ended: cancelledTestRun }),
-          202: answer('As it stands; it ends within seconds.', testRun, { stopping: stoppingTestRun }),
+          200: answer('It had ended already and is left as it is.', record, { ended: cancelledTestRun }),
+          202: answer('As it stands; it ends within seconds.', record, { stopping: stoppingTestRun }),
           ...COMMON_ERRORS,
           404: refusal('Unknown, or of a project that the caller cannot reach.', {
             NOT_FOUND: 'There is no such test run among those you may see.',

@@ -7,7 +7,7 @@ import { insertApiKey, revokeApiKey } from '../../db/api-keys.ts';
 import { recordBlockRun } from '../../db/block-runs.ts';
 import { passthrough } from '../blocks.ts';
 import { startWeir } from '../harness.ts';
-import { readEvents, type SseEvent } from '../sse.ts';
+import { readEvents, readMessages, type SseEvent, type SseMessage } from '../sse.ts';
 import { type EventsWeir, startEventsWeir } from './events-harness.ts';
 
 const BLOCKS = 12;
@@ -97,8 +97,9 @@ describe('GET …/jobs/{executionId}/events', () => {
     }
     await chunks.cancel();
     const names: string[] = [];
-    for await (const { event } of revoked) names.push(event);
-    assert.deepEqual(names, ['run_started', 'block_completed']);
+    for await (const { event, data } of revoked)
+      names.push(event === 'stream_interrupted' ? `${event} ${data.reason}` : event);
+    assert.deepEqual(names, ['run_started', 'block_completed', 'stream_interrupted unauthorized']);
     release();
     await weir.finish(flow, executionId, weir.tenant.key);
   });
@@ -110,13 +111,18 @@ describe('GET …/jobs/{executionId}/events', () => {
     const { executionId } = (
       await other.call('POST', `${flow}/jobs`, { key: owner.key, body: { message: '' } })
     ).body;
-    const events = readEvents(
+    const events = readMessages(
       await fetch(`${other.url}/api/v1/seq/${flow}/jobs/${executionId}/events`, {
         headers: { authorization: `Bearer ${owner.key}` },
       }),
     );
     assert.equal((await events.next()).value?.event, 'run_started');
     const stopped = other.stop();
+    const { id, event, data } = (await events.next()).value as SseMessage;
+    assert.deepEqual(
+      [id, event, data.executionId, data.reason],
+      ['', 'stream_interrupted', executionId, 'stopping'],
+    );
     assert.equal((await events.next()).done, true);
     await stopped;
   });

@@ -14,6 +14,7 @@ const SCHEMAS: { [event: string]: string } = {
   step_paused_for_tool_calls: 'StepPausedForToolCalls',
   run_completed: 'StepRunCompleted',
   run_failed: 'StepRunFailed',
+  stream_interrupted: 'StreamInterrupted',
 };
 
 export type StepOptions = { headers?: Record<string, string>; signal?: AbortSignal; url?: string };
@@ -35,7 +36,7 @@ export async function createStepClient(weir: Weir, tenant: Tenant): Promise<Step
   ajv.addSchema((await (await fetch(`${weir.url}/openapi.json`)).json()) as object, 'openapi');
 
   function check({ id, event, data }: SseMessage): void {
-    assert.match(id, /^[0-9a-f-]{36}:\d+$/);
+    assert.match(id, event === 'stream_interrupted' ? /^$/ : /^[0-9a-f-]{36}:\d+$/);
     const schema = ajv.getSchema(`openapi#/components/schemas/${SCHEMAS[event]}`);
     assert(schema, `${event} is not in the API reference`);
     assert(schema(data), `${event}: ${ajv.errorsText(schema.errors)} in ${JSON.stringify(data)}`);

@@ -208,20 +208,33 @@ describe('the stream of POST …/step', () => {
       assert.equal(name, 'block_completed');
       assert.equal(await next(), ':\n\n');
       usable = false;
-      assert.equal(await next(), 'end');
+      await assert.rejects(next, { reason: 'unauthorized' });
     });
   });
 
-  it('ends with its process', async () => {
-    const other = await startWeir({ worker: false });
+  it('says that it ends, when its process has waited as long as it may', async () => {
+    const other = await startWeir({ worker: false, drainMs: 2_000 });
     const owner = await other.createTenant();
     const reader = await createStepClient(other, owner);
     const flow = await other.createFlow(owner, [passthrough('a')]);
     const events = reader.read(await reader.open(flow, whole));
-    assert.equal((await events.next()).value?.event, 'run_started');
+    const first = (await events.next()).value as SseMessage;
+    assert.equal(first.event, 'run_started');
     assert.equal((await events.next()).value?.event, 'block_started');
+    const waiting = other.call('POST', `${flow}/execute`, { key: owner.key, body: { message: 'm' } });
+    while (
+      (await other.db.selectFrom('run').select('mode').where('mode', '=', 'execute').execute()).length === 0
+    );
     const stopped = other.stop();
+    const { event, data } = (await events.next()).value as SseMessage;
+    assert.deepEqual(
+      [event, data.executionId, data.reason],
+      ['stream_interrupted', first.data.executionId, 'stopping'],
+    );
     assert.equal((await events.next()).done, true);
+    const cut = await waiting;
+    assert.deepEqual([cut.status, cut.body.detail.code], [503, 'SERVICE_STOPPING']);
+    assert.match(cut.body.detail.executionId, /^[0-9a-f-]{36}$/);
     await stopped;
   });
 

@@ -27,7 +27,7 @@ for wait in 1 2 4 8 16; do
     case $field in
       id:) last=$value ;;
       event:) event=$value ;;
-      data:) echo "$event $(jq -r '.key // .executionId' <<<"$value")" ;;
+      data:) [ "$event" = stream_interrupted ] || echo "$event $(jq -r '.key // .executionId' <<<"$value")" ;;
     esac
   done < <(curl --silent --show-error --fail --no-buffer \
     -H "Authorization: Bearer $WEIR_API_KEY" -H "Last-Event-ID: $last" "$jobs/$id/events")

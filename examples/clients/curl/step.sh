@@ -30,6 +30,7 @@ step() {
           <<<"$session$value") ;;
       data:step_paused) jq -r '"Step \(.nextStepIndex) is next."' <<<"$value" ;;
       data:run_completed) jq .result <<<"$value" ;;
+      data:stream_interrupted) jq -r .message <<<"$value" >&2; exit 1 ;;
       data:run_failed) jq -r .errorMessage <<<"$value" >&2; exit 1 ;;
     esac
   done <"$stream"

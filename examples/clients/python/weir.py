@@ -34,6 +34,8 @@ def stream(method, path, body=None):
         try:
             with _request(method, path, headers, body) as response:
                 for number, event, data in _read_events(response):
+                    if event == "stream_interrupted":
+                        break
                     headers["Last-Event-ID"] = number
                     attempt = 1
                     yield event, data

@@ -66,6 +66,7 @@ export async function* stream<T extends { event: string }>(
         yield event as unknown as T;
         if (/^(run_completed|run_failed|step_paused)/.test(event.event)) return;
       }
+      // It says so with stream_interrupted, which has no id, or is cut.
       throw new Error('The stream of events broke off.');
     } catch (error) {
       await waitOrThrow(error, attempt);

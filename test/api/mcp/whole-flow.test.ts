@@ -90,6 +90,7 @@ describe('A whole flow through MCP alone', () => {
     const [{ flow_run_id }] = all.results;
     const { flow_run } = await ask('get_test_run_trace', { flow_run_id });
     assert.deepEqual(flow_run.answer, result);
+    await ask('cancel_run', { flow_run_id });
     const { executions } = await ask('get_step_trace', { flow_run_id, step_id: describe });
     for (const [index, thing] of ['weir', 'dam'].entries()) {
       const { sent, output, prompt_tokens, completion_tokens, ms } = executions[index];
