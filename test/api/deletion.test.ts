@@ -1,7 +1,6 @@
 // What is under way in a project or an organization that is deleted.
 import assert from 'node:assert/strict';
-import { lockRunState } from '../../db/cancel-run.ts';
-import { lockBalance } from '../../db/ledger.ts';
+import { sql } from 'kysely';
 import { reconcile } from '../../worker/reconcile.ts';
 import { acceptRun } from '../accept-run.ts';
 import { llm, passthrough } from '../blocks.ts';
@@ -132,11 +131,14 @@ describe('DELETE', () => {
         const { executionId } = await acceptRun(weir, about, flow);
         let pending: Promise<Answer> | undefined;
         await weir.db.transaction().execute(async (tx) => {
-          await lockRunState(tx, executionId);
+          // As a charge does it: first the run, then the organization.
+          await sql`select from run where execution_id = ${executionId} for share`.execute(tx);
           pending = remove(path(about));
           await lockWaiters(weir.db, 1);
           // A deletion that waited here with the organization in its hands would wait for ever.
-          await lockBalance(tx, about.organizationId);
+          await sql`select from organization where id = ${about.organizationId} for no key update`.execute(
+            tx,
+          );
         });
         assert.deepEqual((await pending)?.body.cancelled, { ...NOTHING, runs: 1 });
         assert.notEqual((await rowOf(executionId)).cancel_requested_at, null);
