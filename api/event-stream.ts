@@ -42,7 +42,9 @@ export function answerEvents(ctx: ApiContext, executionId: string, events: Async
     'Cache-Control': 'no-cache, no-transform',
     'X-Accel-Buffering': 'no',
   });
-  ctx.body = Readable.from(endInWords(events, executionId), { highWaterMark: 1 });
+  const gone = () => stream.destroyed;
+  const stream: Readable = Readable.from(endInWords(events, executionId, gone), { highWaterMark: 1 });
+  ctx.body = stream;
 }
 
 /** In pieces, so that what its reader takes can be told, and no more than a piece waits for them outside this process. */
@@ -51,10 +53,15 @@ function* cut(text: string): Generator<string> {
 }
 
 /** A stream that ends is asked for again, and goes on where it was. */
-async function* endInWords(events: AsyncGenerator<string>, executionId: string): AsyncGenerator<string> {
+async function* endInWords(
+  events: AsyncGenerator<string>,
+  executionId: string,
+  gone: () => boolean,
+): AsyncGenerator<string> {
   try {
     for await (const text of events) yield* cut(text);
   } catch (error) {
+    if (gone()) return;
     if (!(error instanceof Interrupted)) console.error(`A stream of events was ended: ${error}`);
     const { reason, message } = error instanceof Interrupted ? error : new Interrupted('unavailable');
     const data = JSON.stringify({ executionId, reason, message });

@@ -35,15 +35,15 @@ describe('A whole flow through MCP alone', () => {
       .executeTakeFirstOrThrow();
     return Number(count);
   };
-  /** Calls a tool, whose answer is as listed, and which leaves an entry in the audit log if it writes. */
-  const ask = async (name: string, args: Record<string, unknown>) => {
+  /** Calls a tool, whose answer is as listed, and which leaves an entry in the audit log if it writes, unless it `changes` nothing. */
+  const ask = async (name: string, args: Record<string, unknown>, changes = writes.get(name)) => {
     called.add(name);
     const before = await countEntries();
     const { isError, text, data } = await mcp.callTool(client, name, args);
     assert.equal(isError, false, text);
     const isListed: boolean | undefined = outputs.get(name)?.(data);
     assert.ok(isListed, `${name}: ${JSON.stringify(outputs.get(name)?.errors)}`);
-    assert.equal((await countEntries()) - before, writes.get(name) ? 1 : 0, name);
+    assert.equal((await countEntries()) - before, changes ? 1 : 0, name);
     return data;
   };
 
@@ -90,7 +90,7 @@ describe('A whole flow through MCP alone', () => {
     const [{ flow_run_id }] = all.results;
     const { flow_run } = await ask('get_test_run_trace', { flow_run_id });
     assert.deepEqual(flow_run.answer, result);
-    await ask('cancel_run', { flow_run_id });
+    await ask('cancel_run', { flow_run_id }, false);
     const { executions } = await ask('get_step_trace', { flow_run_id, step_id: describe });
     for (const [index, thing] of ['weir', 'dam'].entries()) {
       const { sent, output, prompt_tokens, completion_tokens, ms } = executions[index];
