@@ -15,11 +15,10 @@ export type ByteBudget = {
 type Waiter = { bytes: number; grant(): void };
 
 /**
- * A budget of `total` bytes. One owner holds at most half of it, so that another always finds room; a value larger than
- * that counts as that much.
+ * A budget of `total` bytes, of which one owner holds at most `share`, so that others find room; a value larger than that
+ * counts as that much. How many may wait is for the callers to bound.
  */
-export function createByteBudget(total: number): ByteBudget {
-  const share = Math.floor(total / 2);
+export function createByteBudget(total: number, share: number): ByteBudget {
   const held = new Map<string, number>();
   /** Who waits, by owner, in the order in which the owners have their turns. */
   const waiting = new Map<string, Waiter[]>();

@@ -2,10 +2,14 @@
 import { OpenAI } from 'openai';
 import type { Provider } from '../config.ts';
 import { ServiceError } from '../flow/errors.ts';
+import { awaitAnswer } from './bytes-in-hand.ts';
 
 /** One HTTP call, its body included. A block with an outputSchema makes at most two. */
 export const MODEL_CALL_TIMEOUT_MS = 120_000;
 export const MODEL_ANSWER_MAX_BYTES = 16 * 1024 * 1024;
+
+/** What is over this is read in turns. */
+const LARGE_ANSWER_BYTES = 1024 * 1024;
 
 const clients = new WeakMap<Provider, OpenAI>();
 
@@ -41,6 +45,7 @@ async function fetchWhole(url: string | URL | Request, init?: RequestInit): Prom
       throw new ServiceError('OUTPUT_TOO_LARGE', 'The model answered with more than 16 MiB.');
     }
     chunks.push(chunk);
+    if (bytes > LARGE_ANSWER_BYTES) await awaitAnswer(MODEL_ANSWER_MAX_BYTES, init?.signal ?? undefined);
   }
   const body = Buffer.concat(chunks);
   const { status, headers } = response;

@@ -16,9 +16,18 @@ import { applyOverride, overrideOf } from '../flow/overrides.ts';
 import { listBlocks } from '../flow/plan.ts';
 import { type BlockCall, CANCELLED } from '../flow/run.ts';
 import type { Pause, ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
-import { INPUT_REF, MESSAGE_REF, resolveValue, type Stored, toLeaf, type Value } from '../flow/value.ts';
+import {
+  bytesToLoad,
+  INPUT_REF,
+  MESSAGE_REF,
+  resolveValue,
+  type Stored,
+  toLeaf,
+  type Value,
+} from '../flow/value.ts';
 import { KEPT_MAX_BYTES } from './attempt-progress.ts';
 import type { Attempt } from './attempted.ts';
+import { withInput } from './bytes-in-hand.ts';
 import { ModelUnavailable, type ModelUsage } from './call-model.ts';
 import type { ActivityDeps } from './index.ts';
 import { persist } from './persist.ts';
@@ -87,7 +96,18 @@ export function createBlockRunner({
     // Its workflow was started at the moment its caller cancelled it, or was lost then: it is not to spend anything.
     if (context.cancelled) throw new ServiceError(CANCELLED.code, CANCELLED.message);
     if (context.completed.has(call.blockKey)) return recordedReply(call);
+    const bytes = bytesToLoad(call.input) + context.input.message.length;
+    return withInput(context.organizationId, bytes, attempt.signal, () =>
+      runOnce(call, context, attempt, process),
+    );
+  }
 
+  async function runOnce(
+    call: BlockCall,
+    context: RunContext,
+    attempt: Attempt,
+    process: Processor,
+  ): Promise<Value | Pause> {
     const block = await loadBlock(context, call.stepId);
     const trace = {
       executionId: call.executionId,
@@ -235,7 +255,15 @@ export function createBlockRunner({
     return validator.of(context.organizationId).hasRoom();
   }
 
-  return { run, organizationOf, hasRoom, resolve };
+  return {
+    run,
+    organizationOf,
+    hasRoom,
+    async resolve(executionId, value) {
+      const { organizationId } = await loadContext(executionId);
+      return withInput(organizationId, bytesToLoad(value), undefined, () => resolve(executionId, value));
+    },
+  };
 }
 
 /** How the block goes on, when it is the one that had paused. */

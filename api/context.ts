@@ -53,6 +53,8 @@ export type ApiState = {
   flow: LoadedFlow;
   run: RunRow;
   body: unknown;
+  /** Lets the body go, and the bytes it takes, for whoever needs it no more and goes on for long. */
+  dropBody: () => void;
   query: unknown;
   idempotencyKey: IdempotencyKey | undefined;
   modelKeys?: ModelKeys;

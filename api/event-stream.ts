@@ -11,6 +11,7 @@ export const HEARTBEAT = ':\n\n';
 export const RETRY = 'retry: 1000\n\n';
 
 const PIECE_CHARS = 64 * 1024;
+const HIGH_SURROGATE = /^[\uD800-\uDBFF]$/;
 
 /** One event; `data` is sent as JSON. */
 export function formatEvent(id: string, name: string, data: object): string {
@@ -48,8 +49,13 @@ export function answerEvents(ctx: ApiContext, executionId: string, events: Async
 }
 
 /** In pieces, so that what its reader takes can be told, and no more than a piece waits for them outside this process. */
-function* cut(text: string): Generator<string> {
-  for (let start = 0; start < text.length; start += PIECE_CHARS) yield text.slice(start, start + PIECE_CHARS);
+export function* cut(text: string): Generator<string> {
+  for (let start = 0, end = 0; start < text.length; start = end) {
+    end = start + PIECE_CHARS;
+    // The two halves of a character are written together.
+    if (HIGH_SURROGATE.test(text.charAt(end - 1))) end += 1;
+    yield text.slice(start, end);
+  }
 }
 
 /** A stream that ends is asked for again, and goes on where it was. */

@@ -19,6 +19,7 @@ import {
   runRequest,
   toolsRequest,
 } from './examples.ts';
+import { holdAnswer } from './hold-answer.ts';
 import { readBody } from './json-body.ts';
 import { limitRate } from './limit-rate.ts';
 import { loadFlow } from './load-flow.ts';
@@ -91,9 +92,13 @@ function execute(deps: ApiDeps): ApiMiddleware {
   return async function execute(ctx) {
     const accept = isResume(ctx.state.body as ExecuteRequest) ? acceptResume : acceptRun;
     const run = await acceptOnce(deps, ctx, () => accept(deps, ctx, 'execute'));
+    ctx.state.dropBody();
     const outcome = run.outcome ?? (await runToEnd(deps, run, readerSignal(ctx, deps.cutOff)));
     const executionId = executionIdOf(run);
     if (!outcome) throw new ServiceError('SERVICE_STOPPING', SERVICE_STOPPING, { executionId });
+    const pauses = outcome.status === 'tool_calls_required';
+    const result = outcome.status === 'completed' ? outcome.result : null;
+    await holdAnswer(ctx, deps.db, run.executionId, { result, pauses });
     ctx.body = {
       executionId,
       ...(await describeOutcome(deps, run, outcome)),

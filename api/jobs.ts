@@ -16,6 +16,7 @@ import {
   runRequest,
   underWay,
 } from './examples.ts';
+import { holdAnswer } from './hold-answer.ts';
 import { readBody } from './json-body.ts';
 import { limitRate } from './limit-rate.ts';
 import { loadFlow } from './load-flow.ts';
@@ -112,6 +113,7 @@ function getJob(deps: ApiDeps): ApiMiddleware {
   return async function getJob(ctx) {
     const { run } = ctx.state;
     const ended = run.concluded_by ?? run.execution_id;
+    await holdAnswer(ctx, deps.db, ended, { result: run.result, pauses: run.pause !== null });
     ctx.body = {
       ...(await toRun(deps.db, run)),
       ...(run.result && { result: await readResult(deps.db, ended, run.result) }),

@@ -2,12 +2,16 @@
 import type { Middleware } from 'koa';
 import getRawBody from 'raw-body';
 import type { z } from 'zod';
+import { createByteBudget } from '../byte-budget.ts';
 import { findExcess } from '../flow/count-json.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { STEPS_MAX } from '../flow/limits.ts';
+import { IN_HAND_BYTES, SHARE_BYTES, takeTurn } from './take-turn.ts';
 
 export const BODY_MAX_BYTES = 10 * 1024 * 1024;
 export const BODY_MAX_DEPTH = 64;
+/** Of the bodies that one process has in hand. */
+const bodies = createByteBudget(IN_HAND_BYTES, SHARE_BYTES);
 /** Keys that reach for an object's prototype. */
 const REFUSED_KEYS = new Set(['__proto__', 'constructor']);
 /** The field in which callers send back what the service answered: whatever a block may answer is taken. */
@@ -36,14 +40,29 @@ export function readBody(
 ): Middleware {
   return async function readBody(ctx, next) {
     requireJson(ctx.get('content-type'), ctx.get('content-encoding').toLowerCase());
-    const json = parseJson(await readBytes(ctx.req, ctx.get('content-length')));
-    checkStructure(json);
-    for (const check of before) check(json);
-    const parsed = schema.safeParse(json, PARSE_OPTIONS);
-    if (!parsed.success) throw describe(parsed.error);
-    ctx.state.body = parsed.data;
-    await next();
+    const length = ctx.get('content-length');
+    const giveBack = await takeTurn(bodies, ctx, announcedBytes(length));
+    try {
+      const json = parseJson(await readBytes(ctx.req, length));
+      checkStructure(json);
+      for (const check of before) check(json);
+      const parsed = schema.safeParse(json, PARSE_OPTIONS);
+      if (!parsed.success) throw describe(parsed.error);
+      ctx.state.body = parsed.data;
+      ctx.state.dropBody = () => {
+        ctx.state.body = undefined;
+        giveBack();
+      };
+      await next();
+    } finally {
+      giveBack();
+    }
   };
+}
+
+/** Of a body that does not say how long it is, the most it may be. */
+function announcedBytes(length: string): number {
+  return length === '' ? BODY_MAX_BYTES : Math.min(Number(length) || 0, BODY_MAX_BYTES);
 }
 
 function requireJson(contentType: string, contentEncoding: string): void {

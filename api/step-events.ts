@@ -1,10 +1,12 @@
 // The events of one /step call, made from what is recorded of it, so that they are the same whenever they are asked for.
 import { setTimeout } from 'node:timers/promises';
 import { listBlockRuns } from '../db/block-runs.ts';
-import { type ComposedOutputs, composeOutputs, type Facts } from '../flow/compose-outputs.ts';
+import { measureOutputs } from '../db/load-stored.ts';
+import { composeOutputs, type Facts } from '../flow/compose-outputs.ts';
+import type { Step } from '../flow/definition.ts';
 import { listBlocks, toPlan } from '../flow/plan.ts';
 import type { RunOutcome } from '../flow/run.ts';
-import { INPUT_REF, MESSAGE_REF, resolveValue, type Value } from '../flow/value.ts';
+import { bytesToLoad, INPUT_REF, MESSAGE_REF, resolveValue, type Value } from '../flow/value.ts';
 import { type AcceptedRun, executionIdOf } from './accept-run.ts';
 import { firstCallOf } from './accept-step.ts';
 import { describePlan } from './check-step-tree.ts';
@@ -19,16 +21,22 @@ const LOOK_MS = 250;
 
 export type StepEvent = { name: string; data: object } | typeof HEARTBEAT;
 
+/** `take` waits until so many bytes of outputs may be in hand for them; answers what gives these back. */
+type Reader = {
+  mayRead(): Promise<boolean>;
+  take(bytes: number): Promise<() => void>;
+  signal: AbortSignal;
+};
+
 type Place = { executionId: string; stepId: string; stepIndex: number };
 type BlockRuns = Awaited<ReturnType<typeof listBlockRuns>>;
 
-/** Throws Interrupted when `signal` aborts, or when the reader, asked at each heartbeat, `mayRead` no longer; the call goes on. */
+/** Throws Interrupted when the reader's `signal` aborts, or when they, asked at each heartbeat, `mayRead` no longer; the call goes on. */
 export async function* stepEvents(
   deps: ApiDeps,
   run: AcceptedRun,
   ended: Promise<RunOutcome | undefined>,
-  mayRead: () => Promise<boolean>,
-  signal: AbortSignal,
+  reader: Reader,
   heartbeatMs = HEARTBEAT_MS,
 ): AsyncGenerator<StepEvent> {
   const { definition, flowId, blockCount, version } = run;
@@ -60,18 +68,8 @@ export async function* stepEvents(
         blocks.filter(({ status }) => status === 'completed').map((block) => block.block_key),
       );
       // Putting outputs together reads them: only when there is a new one.
-      const planned = plan.slice(stepIndex, stepIndex + 1);
-      const composed: ComposedOutputs | undefined =
-        completed.size > seen ? await composeOutputs(planned, completed, load, value, facts) : undefined;
+      if (completed.size > seen && (yield* tellCompleted(step, place, completed))) break;
       seen = completed.size;
-      if (composed && !composed.missing) {
-        value = composed.value;
-        const ids = new Set(listBlocks({ steps: [step] }).map(({ step_id }) => step_id));
-        const own = blocks.filter(({ step_id }) => ids.has(step_id));
-        const output = composed.outputs[step.step_id] ?? null;
-        yield { name: 'block_completed', data: { ...place, output, ...toReceipt(own) } };
-        break;
-      }
       if (over) {
         yield* endOf(over, place);
         return;
@@ -88,12 +86,37 @@ export async function* stepEvents(
     }
   }
 
+  /** Tells what the step answered, if it has completed. */
+  async function* tellCompleted(
+    step: Step,
+    place: Place,
+    completed: Set<string>,
+  ): AsyncGenerator<StepEvent, boolean> {
+    const ids = listBlocks({ steps: [step] }).map(({ step_id }) => step_id);
+    const giveBack = await reader.take(await measureOutputs(deps.db, run.executionId, ids));
+    try {
+      const planned = plan.slice(place.stepIndex, place.stepIndex + 1);
+      const composed = await composeOutputs(planned, completed, load, value, facts);
+      if (composed.missing) return false;
+      value = composed.value;
+      const own = blocks.filter(({ step_id }) => ids.includes(step_id));
+      const output = composed.outputs[step.step_id] ?? null;
+      yield { name: 'block_completed', data: { ...place, output, ...toReceipt(own) } };
+      return true;
+    } finally {
+      giveBack();
+    }
+  }
+
   /** Waits a little for the end of the call, and beats. */
   async function* wait(): AsyncGenerator<StepEvent, void> {
-    outcome = await Promise.race([ended, setTimeout(LOOK_MS, undefined, { signal }).catch(() => undefined)]);
-    if (signal.aborted) throw new Interrupted('stopping');
+    outcome = await Promise.race([
+      ended,
+      setTimeout(LOOK_MS, undefined, { signal: reader.signal }).catch(() => undefined),
+    ]);
+    if (reader.signal.aborted) throw new Interrupted('stopping');
     if (outcome || performance.now() - beatAt < heartbeatMs) return;
-    if (!(await mayRead())) throw new Interrupted('unauthorized');
+    if (!(await reader.mayRead())) throw new Interrupted('unauthorized');
     yield HEARTBEAT;
     beatAt = performance.now();
   }
@@ -106,14 +129,24 @@ export async function* stepEvents(
       const at = step_id === undefined ? {} : { stepId: step_id };
       yield { name: 'run_failed', data: { executionId, status: 'failed', ...at, ...error, ...receipt } };
     } else if (end.status === 'tool_calls_required') {
-      const pause = await describePause(deps, run, end.pause);
-      yield {
-        name: 'step_paused_for_tool_calls',
-        data: { runId: executionId, ...place, status: 'in_progress', ...pause },
-      };
+      const giveBack = await reader.take(await measureOutputs(deps.db, run.executionId));
+      try {
+        const pause = await describePause(deps, run, end.pause);
+        yield {
+          name: 'step_paused_for_tool_calls',
+          data: { runId: executionId, ...place, status: 'in_progress', ...pause },
+        };
+      } finally {
+        giveBack();
+      }
     } else {
-      const result = await resolveValue(end.result, load);
-      yield { name: 'run_completed', data: { ...session, status: 'completed', result, ...receipt } };
+      const giveBack = await reader.take(bytesToLoad(end.result));
+      try {
+        const result = await resolveValue(end.result, load);
+        yield { name: 'run_completed', data: { ...session, status: 'completed', result, ...receipt } };
+      } finally {
+        giveBack();
+      }
     }
   }
 }

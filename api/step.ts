@@ -9,6 +9,7 @@ import { requireFewOverrides } from './check-overrides.ts';
 import type { ApiContext, ApiDeps, ApiMiddleware, Route } from './context.ts';
 import { answerEvents, formatEvent, HEARTBEAT, mayRead, RETRY, readerSignal } from './event-stream.ts';
 import { firstStepRequest, nextStepRequest } from './examples.ts';
+import { takeForEvent } from './hold-answer.ts';
 import { readBody, validationError } from './json-body.ts';
 import { limitRate } from './limit-rate.ts';
 import { loadFlow } from './load-flow.ts';
@@ -88,9 +89,14 @@ function step(deps: ApiDeps): ApiMiddleware {
     const run = last
       ? await findCall(deps, ctx, last.call)
       : await acceptOnce(deps, ctx, () => acceptStep(deps, ctx));
+    ctx.state.dropBody();
     const signal = readerSignal(ctx, deps.cutOff);
     const { ended } = run.outcome ? { ended: Promise.resolve(run.outcome) } : await start(deps, run, signal);
-    const events = stepEvents(deps, run, ended, () => mayRead(deps, ctx), signal);
+    const events = stepEvents(deps, run, ended, {
+      mayRead: () => mayRead(deps, ctx),
+      take: (bytes) => takeForEvent(ctx, bytes, signal),
+      signal,
+    });
     answerEvents(ctx, executionIdOf(run), format(events, run.executionId, last?.number ?? 0));
   };
 }

@@ -37,6 +37,17 @@ export async function loadStored(db: Db, executionId: string, refs: string[]): P
   return stored;
 }
 
+/** Bytes of the recorded outputs of one call of a run, of these steps when given. */
+export async function measureOutputs(db: Db, executionId: string, stepIds?: string[]): Promise<number> {
+  const { bytes } = await db
+    .selectFrom('block_run')
+    .select(sql<number>`coalesce(sum(octet_length(output::text)), 0)::bigint`.as('bytes'))
+    .where('execution_id', '=', executionId)
+    .$if(stepIds !== undefined, (query) => query.where('step_id', 'in', stepIds as string[]))
+    .executeTakeFirstOrThrow();
+  return bytes;
+}
+
 /** In one statement, whose rows have outputs only when all of them together may be read. */
 function selectOutputs(db: Db, executionId: string, keys: string[]) {
   return db

@@ -60,6 +60,14 @@ export function sizeOf(value: Value): number {
   return branches.reduce((sum, [name, branch]) => sum + name.length + 4 + sizeOf(branch), 1);
 }
 
+/** Bytes of the stored outputs that are read to build a value. */
+export function bytesToLoad(value: Value): number {
+  if ('items' in value) return value.items.reduce((sum, item) => sum + bytesToLoad(item), 0);
+  if ('branches' in value)
+    return Object.values(value.branches).reduce((sum, branch) => sum + bytesToLoad(branch), 0);
+  return value.json === undefined ? (value.bytes ?? 0) : 0;
+}
+
 /** The same value, without inline copies when it has grown longer than `maxChars`. */
 export function compact(value: Value, maxChars = COMPOSITION_MAX_CHARS): Value {
   return JSON.stringify(value).length <= maxChars ? value : dropCopies(value);

@@ -16,8 +16,8 @@ describe('a byte budget', () => {
     return granted;
   }
 
-  it('grants one owner half of it, and another the rest at once', async () => {
-    const budget = createByteBudget(8 * MB);
+  it('grants one owner its share, and another the rest at once', async () => {
+    const budget = createByteBudget(8 * MB, 4 * MB);
     await budget.take('a', 2 * MB);
     const second = await budget.take('a', 2 * MB);
     const third = budget.take('a', MB);
@@ -28,7 +28,7 @@ describe('a byte budget', () => {
   });
 
   it('takes turns between owners, however much one has waiting', async () => {
-    const budget = createByteBudget(8 * MB);
+    const budget = createByteBudget(8 * MB, 4 * MB);
     const first = await budget.take('a', 4 * MB);
     const other = await budget.take('z', 4 * MB);
     const order: string[] = [];
@@ -45,7 +45,7 @@ describe('a byte budget', () => {
   });
 
   it('does not let small ones overtake a large one without end', async () => {
-    const budget = createByteBudget(8 * MB);
+    const budget = createByteBudget(8 * MB, 4 * MB);
     const a = await budget.take('a', 4 * MB);
     const b = await budget.take('b', 3 * MB);
     const large = budget.take('c', 4 * MB);
@@ -58,19 +58,19 @@ describe('a byte budget', () => {
   });
 
   it('counts what is larger than a share as one, so that it gets its turn', async () => {
-    const budget = createByteBudget(8 * MB);
+    const budget = createByteBudget(8 * MB, 4 * MB);
     const release = await budget.take('a', 100 * MB);
     assert.equal(await isGranted(budget.take('b', 4 * MB)), true);
     release();
   });
 
   it('does not count what is small', async () => {
-    const budget = createByteBudget(2 * SMALL_BYTES);
+    const budget = createByteBudget(2 * SMALL_BYTES, SMALL_BYTES);
     for (let index = 0; index < 10; index += 1) await budget.take('a', SMALL_BYTES - 1);
   });
 
   it('takes back once what is given back twice', async () => {
-    const budget = createByteBudget(4 * MB);
+    const budget = createByteBudget(4 * MB, 2 * MB);
     const release = await budget.take('a', 2 * MB);
     release();
     release();
@@ -79,7 +79,7 @@ describe('a byte budget', () => {
   });
 
   it('forgets who gives up, and lets the next one in', async () => {
-    const budget = createByteBudget(4 * MB);
+    const budget = createByteBudget(4 * MB, 2 * MB);
     await budget.take('a', 2 * MB);
     const held = await budget.take('b', MB);
     const giving = new AbortController();

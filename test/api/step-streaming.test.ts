@@ -195,7 +195,13 @@ describe('the stream of POST …/step', () => {
       let usable = true;
       const never = new Promise<undefined>(() => undefined);
       const { signal } = new AbortController();
-      const events = stepEvents(weir as never as ApiDeps, run, never, async () => usable, signal, 0);
+      const events = stepEvents(
+        weir as never as ApiDeps,
+        run,
+        never,
+        { mayRead: async () => usable, take: async () => () => undefined, signal },
+        0,
+      );
       const next = async () => {
         const { value, done } = await events.next();
         return done ? 'end' : typeof value === 'string' ? value : value?.name;
