@@ -1,39 +1,26 @@
 // What every block execution does around its processor: input, schemas, overrides, trace row, charge.
 import { createHash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import { loadBlockOutput, type Payer, recordBlockRun } from '../db/block-runs.ts';
 import { definitionsOf } from '../db/definitions.ts';
 import { MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
-import { loadKept } from '../db/load-kept.ts';
-import { loadStored } from '../db/load-stored.ts';
 import { getRunContext, type RunContext } from '../db/runs.ts';
 import type { Attachment } from '../flow/attachment.ts';
 import { canonicalJson } from '../flow/canonical-json.ts';
 import type { Block, Json } from '../flow/definition.ts';
 import { type ErrorCode, ServiceError } from '../flow/errors.ts';
-import { OUTPUT_MAX_BYTES } from '../flow/limits.ts';
 import { applyOverride, overrideOf } from '../flow/overrides.ts';
 import { listBlocks } from '../flow/plan.ts';
 import { type BlockCall, CANCELLED } from '../flow/run.ts';
 import type { Pause, ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
-import {
-  bytesToLoad,
-  INPUT_REF,
-  MESSAGE_REF,
-  resolveValue,
-  type Stored,
-  toLeaf,
-  type Value,
-} from '../flow/value.ts';
+import { bytesToLoad, toLeaf, type Value } from '../flow/value.ts';
 import { KEPT_MAX_BYTES } from './attempt-progress.ts';
 import type { Attempt } from './attempted.ts';
 import { withInput } from './bytes-in-hand.ts';
 import { ModelUnavailable, type ModelUsage } from './call-model.ts';
+import { createResolver } from './create-resolver.ts';
 import type { ActivityDeps } from './index.ts';
 import { persist } from './persist.ts';
-
-/** Bytes of the parsed outputs kept, as JSON. */
-const OUTPUTS_KEPT_BYTES = 2 * OUTPUT_MAX_BYTES;
+import { serializeOutput } from './serialize-output.ts';
 
 /** A block as this run sees it, with everything it may read. */
 export type BlockInput = {
@@ -83,11 +70,7 @@ export function createBlockRunner({
 }: Pick<ActivityDeps, 'db' | 'validator' | 'localRuns'>): BlockRunner {
   const { contexts } = localRuns;
   const definitions = definitionsOf(db);
-  // Large values only: a loop over a stored array reads it once per item.
-  const outputs = new LRUCache<string, Stored>({
-    maxSize: OUTPUTS_KEPT_BYTES,
-    sizeCalculation: ({ bytes }) => bytes,
-  });
+  const resolve = createResolver(db, async (executionId) => (await loadContext(executionId)).input);
 
   async function run(call: BlockCall, attempt: Attempt, process: Processor): Promise<Value | Pause> {
     // A first attempt in this process trusts the cached list; a repeated one may follow a lost answer.
@@ -172,7 +155,7 @@ export function createBlockRunner({
           'OUTPUT_SCHEMA_MISMATCH',
           'The output',
         );
-      const { serialized, bytes } = serialize(output);
+      const { serialized, bytes } = serializeOutput(output);
       return paused
         ? { usage, output: serialized, paused }
         : { usage, output: serialized, value: toLeaf(call.blockKey, output, bytes) };
@@ -213,21 +196,6 @@ export function createBlockRunner({
     const block = listBlocks(definition).find((candidate) => candidate.step_id === stepId);
     if (!block) throw new ServiceError('INVALID_TREE', `This version of the flow has no block ${stepId}.`);
     return applyOverride(block, overrideOf(context.input.block_overrides, stepId));
-  }
-
-  function resolve(executionId: string, value: Value): Promise<Json> {
-    return resolveValue(value, async (refs) => {
-      const { message, continuation } = (await loadContext(executionId)).input;
-      const given = new Map([
-        [MESSAGE_REF, { json: message }],
-        [INPUT_REF, { json: continuation?.input ?? null }],
-      ]);
-      const absent = refs.filter((ref) => !given.has(ref));
-      const stored = await loadKept(outputs, executionId, absent, (keys) =>
-        loadStored(db, executionId, keys),
-      );
-      return new Map<string, { json: Json }>([...given, ...stored]);
-    });
   }
 
   async function enforce(
@@ -278,15 +246,4 @@ function payerOf({ organizationId, input: { max_credits: max } }: RunContext): P
 
 function toError({ code, message }: ServiceError): NonNullable<BlockEnd['error']> {
   return { code, message };
-}
-
-function serialize(output: Json): { serialized: string; bytes: number } {
-  const serialized = JSON.stringify(output);
-  const bytes = Buffer.byteLength(serialized);
-  if (bytes > OUTPUT_MAX_BYTES)
-    throw new ServiceError(
-      'OUTPUT_TOO_LARGE',
-      `The output has ${bytes} bytes; at most ${OUTPUT_MAX_BYTES} are kept.`,
-    );
-  return { serialized, bytes };
 }
