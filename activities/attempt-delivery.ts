@@ -9,6 +9,7 @@ import { getSigningSecret } from '../db/webhook-secrets.ts';
 import { type GivenTurn, takeTurn } from '../db/webhook-turns.ts';
 import { ATTEMPTS_MAX, type DeliveryCall, RETRY_DELAYS_MS } from '../flow/delivery.ts';
 import { DestinationBlocked, type GuardedPost, NoAnswer } from '../net/guarded-post.ts';
+import type { Attempt } from './attempted.ts';
 import { buildDeliveryBody } from './delivery-body.ts';
 import { deliveryHeaders } from './delivery-headers.ts';
 import { passTurn } from './pass-turn.ts';
@@ -38,6 +39,7 @@ export async function attemptDelivery(
   deps: DeliveryDeps,
   call: DeliveryCall,
   number: number,
+  attempt?: Pick<Attempt, 'isLocal' | 'signal'>,
 ): Promise<AttemptResult> {
   const { deliveryId, round } = call;
   const key = { deliveryId, round, attempt: number };
@@ -62,7 +64,7 @@ export async function attemptDelivery(
       durationMs: Math.round(performance.now() - startedAt),
       retryInMs: RETRY_DELAYS_MS[number - 1] ?? 0,
     };
-    await persist(() => endAttempt(deps.db, key, end));
+    await persist(() => endAttempt(deps.db, key, end), attempt);
     if (end.status === 'succeeded') return 'over';
     throw toFailure(end, number);
   } finally {

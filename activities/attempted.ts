@@ -17,7 +17,7 @@ const REFUSED_DELAY_MAX_MS = 60_000;
 const DRAINED_DELAY_MS = 100;
 
 export type Attempt = {
-  /** Counts from 1 what callers are told of: attempts that failed for the service's own reasons are left out. */
+  /** Counts from 1 what callers are told of: attempts that are known to have failed for the service's own reasons are left out. */
   number: number;
   /** Counts from 1 all that were begun. */
   begun: number;
@@ -45,7 +45,7 @@ export async function attempted<T>(
   const { info, cancellationSignal: signal, heartbeat } = Context.current();
   const progress = readProgress(info.heartbeatDetails);
   const attempt: Attempt = {
-    number: progress.refusals + 1,
+    number: info.isLocal ? 1 : info.attempt - (progress.ended - progress.refusals),
     begun: info.attempt,
     last: progress.refusals + 1 >= REFUSALS_MAX,
     isLocal: info.isLocal,

@@ -11,7 +11,7 @@ export function createWebhookActivities(deps: DeliveryDeps) {
   return {
     /** Sends the webhook once; fails when the destination does not take it. */
     attemptDelivery: (call: DeliveryCall): Promise<AttemptResult> =>
-      attempted((attempt) => attemptDelivery(deps, call, call.made + attempt.begun)),
+      attempted((attempt) => attemptDelivery(deps, call, call.made + attempt.begun, attempt)),
 
     /** Records that a delivery whose attempts ended without a record of it is given up. */
     abandonDelivery: (call: DeliveryCall, reason: string): Promise<void> =>

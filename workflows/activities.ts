@@ -101,7 +101,8 @@ export const { recordRun, findRunDelivery, finishTestRun, parkRun, unparkRun } =
  */
 export function deliveryActivities(made: number) {
   return proxyActivities<Pick<WebhookActivities, 'attemptDelivery'>>({
-    startToCloseTimeout: '90 seconds',
+    // How the receiver answered stays with the attempt until it is recorded.
+    startToCloseTimeout: '1 day',
     heartbeatTimeout: '15 seconds',
     retry: {
       initialInterval: RETRY_DELAYS_MS[made] ?? RETRY_DELAYS_MS[0],

@@ -76,6 +76,14 @@ describe('an attempt of an activity', () => {
     );
   });
 
+  it('tells callers of one that was lost, for it may have asked the provider, and does not count it as refused', async () => {
+    for (let lost = 0; lost < REFUSALS_MAX; lost += 1) activity.lose();
+    await activity.attempt((attempt) => {
+      assert.deepEqual([attempt.number, attempt.last], [REFUSALS_MAX + 1, false]);
+      return refuse(attempt);
+    });
+  });
+
   it('waits longer after each refusal, and as long as the provider asks', async () => {
     const delays: unknown[] = [];
     for (let refused = 1; refused < REFUSALS_MAX; refused += 1)
