@@ -172,6 +172,23 @@ describe('sandbox processes (on Linux: they are looked at through /proc)', () =>
     await assert.rejects(broken, { name: 'SandboxUnavailable', cause: 'no such luck\n' });
   });
 
+  it('an answer to another call than the current one ends the process', async () => {
+    const program = `
+      const frame = (header) => {
+        const head = Buffer.from(JSON.stringify(header));
+        const prefix = Buffer.alloc(8);
+        prefix.writeUInt32BE(head.length, 0);
+        process.stdout.write(Buffer.concat([prefix, head]));
+      };
+      frame({ call: 0, logs: '', processorMs: 0 });
+      process.stdin.once('data', () => frame({ call: 2, logs: '', processorMs: 0 }));`;
+    const confused = { file: process.execPath, args: ['-e', program, '--'] };
+    const guest = await startGuest(confused, new AbortController().signal);
+    const answer = guest.call({ source: '', timeoutMs: 60_000, values: Buffer.from('{}') });
+    await assert.rejects(answer, { name: 'SandboxCrashed', message: /call 2 during call 1/ });
+    await guest.exited;
+  });
+
   it('works without unshare and setpriv, as on macOS', async () => {
     const plain = { file: '/bin/sh', args: ['-c', 'exec env -i "$@"', 'sh'] };
     const guest = await startGuest(plain, new AbortController().signal);

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
+import { passthrough } from '../../blocks.ts';
 import { lockWaiters } from '../../db/lock-waiters.ts';
 import { useTools } from './tools-harness.ts';
 
@@ -46,6 +47,25 @@ describe('MCP tools', () => {
     const content = prompt.replaceAll('{{language}}', '{{parameters.language}}');
     const mended = await ask('update_block_draft', { flow_id, step_id: 'ask', content });
     assert.deepEqual(mended.notes, []);
+  });
+
+  it('publish no draft whose JSON Schemas ask for too many steps, however it came by them', async () => {
+    const flow_id = await createFlow();
+    await add(flow_id, 'One');
+    const twice = (name: string) => ({ allOf: [{ $ref: `#/$defs/${name}` }, { $ref: `#/$defs/${name}` }] });
+    const levels = Array.from({ length: 59 }, (_, level) => [`d${level}`, twice(`d${level + 1}`)]);
+    const inputSchema = { ...twice('d0'), $defs: { ...Object.fromEntries(levels), d59: {} } };
+    const refused = await call('update_block', { flow_id, step_id: 'one', inputSchema });
+    assert.match(refused.text, /inputSchema: .*more than 100000 steps/);
+    const { weir } = tools.mcp;
+    const steps = [passthrough('one', { inputSchema })];
+    await weir.db
+      .updateTable('flow')
+      .set({ draft: JSON.stringify({ steps }) })
+      .where('id', '=', flow_id)
+      .execute();
+    const unpublished = await call('publish_version', { flow_id, note: '' });
+    assert.match(unpublished.text, /one\.inputSchema: .*more than 100000 steps/);
   });
 
   it('take fields away that are null, and keep the others', async () => {

@@ -1,0 +1,67 @@
+// What fails under a code block, and whose fault it is (activities/run-code.ts).
+import assert from 'node:assert/strict';
+import type { Attempt } from '../../activities/attempted.ts';
+import type { BlockRunner } from '../../activities/run-block.ts';
+import { runCode } from '../../activities/run-code.ts';
+import { SandboxUnavailable } from '../../activities/sandbox/guest-process.ts';
+import { type Sandbox, SandboxCrashed } from '../../activities/sandbox/sandbox.ts';
+import type { Db } from '../../db/connect.ts';
+import { BUSY } from '../../flow/run.ts';
+
+const CALL = { executionId: 'e', stepId: 's', blockKey: 's', input: { ref: 's' }, ends: false };
+
+describe('runCode', () => {
+  /** A block whose processes fail like this, one call after the other; `turns`: how many there are and have ended. */
+  function start(errors: Error[], { isLocal = false, room = true } = {}) {
+    const turns = { begun: 0, ended: 0 };
+    const turn = {
+      async run() {
+        const error = errors.shift();
+        if (error) throw error;
+        return { output: 7, logs: '' };
+      },
+      end() {
+        turns.ended += 1;
+      },
+    };
+    const begin = async () => {
+      turns.begun += 1;
+      return turn;
+    };
+    const sandbox = {
+      wait: begin,
+      waitBriefly: async () => (room ? begin() : undefined),
+    } as unknown as Sandbox;
+    const run: BlockRunner['run'] = async (_call, _attempt, process) => {
+      const usage = { promptTokens: 0, completionTokens: 0, costMicrocredits: 0 };
+      const given = { block: {}, input: null, usage } as unknown as Parameters<typeof process>[0];
+      return { ref: 's', json: (await process(given)).output };
+    };
+    const always = { organizationOf: async () => 'organization', hasRoom: async () => true };
+    const blocks = { ...always, run } as unknown as BlockRunner;
+    const attempt = { isLocal, signal: new AbortController().signal } as Attempt;
+    return { turns, reply: runCode({ sandbox, db: {} as Db, codePrice: 0 }, blocks, CALL, attempt) };
+  }
+  const crash = () => new SandboxCrashed('ended (SIGSEGV)');
+
+  it('repeats what crashed its process, twice', async () => {
+    assert.deepEqual(await start([crash(), crash()]).reply, { ref: 's', json: 7 });
+  });
+
+  it('takes a third crash for the fault of the code', async () => {
+    const { reply, turns } = start([crash(), crash(), crash()]);
+    await assert.rejects(reply, { code: 'CODE_ERROR', message: /crashed its sandbox/ });
+    assert(turns.ended >= turns.begun);
+  });
+
+  it('leaves to the engine what was killed or could not start: it counts for nothing', async () => {
+    const { reply, turns } = start([crash(), crash(), new SandboxUnavailable('ended (SIGKILL)')]);
+    await assert.rejects(reply, SandboxUnavailable);
+    assert(turns.ended >= turns.begun);
+  });
+
+  it('does not wait inside a workflow task', async () => {
+    assert.equal(await start([], { isLocal: true, room: false }).reply, BUSY);
+    assert.deepEqual(await start([], { isLocal: true }).reply, { ref: 's', json: 7 });
+  });
+});
