@@ -17,6 +17,7 @@ import type { EncryptionKey } from './db/encrypt.ts';
 import type { DialMap } from './net/resolve-public.ts';
 
 const MODELS_REFRESH_MAX_MINUTES = 7 * 24 * 60;
+const PROXIES_MAX = 10;
 const RETENTION_MAX_DAYS = 36_500;
 
 const environment = z.object({
@@ -72,6 +73,10 @@ const environment = z.object({
   WEIR_RATE_LIMIT_PER_KEY: rateLimit.default(60_000),
   /** The same for all API keys of an organization together. */
   WEIR_RATE_LIMIT_PER_ORGANIZATION: rateLimit.default(300_000),
+  /** Invalid keys and tokens per minute that one address may send to each API process; 0: any number. */
+  WEIR_FAILED_SIGN_INS: rateLimit.default(600),
+  /** Proxies in front of the API, each of which appends to X-Forwarded-For; 0: addresses are those of connections. */
+  WEIR_PROXIES: z.coerce.number().int().min(0).max(PROXIES_MAX).default(0),
   /** Days after which what has ended is deleted; everything is kept when absent. */
   WEIR_RETENTION_DAYS: count.max(RETENTION_MAX_DAYS).optional(),
   /** For tests: hosts of callers' URLs that are dialled elsewhere, unchecked. Refused in production. */
@@ -132,6 +137,9 @@ export type Config = {
   /** Requests per minute; 0: no limit. */
   rateLimitPerKey: number;
   rateLimitPerOrganization: number;
+  /** Per minute and address; 0: no limit. */
+  failedSignInsPerMinute: number;
+  proxies: number;
   retentionDays: number | undefined;
   dialMap: DialMap | undefined;
   providers: Record<string, Provider>;
@@ -175,6 +183,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     judgeModel: values.WEIR_JUDGE_MODEL,
     rateLimitPerKey: values.WEIR_RATE_LIMIT_PER_KEY,
     rateLimitPerOrganization: values.WEIR_RATE_LIMIT_PER_ORGANIZATION,
+    failedSignInsPerMinute: values.WEIR_FAILED_SIGN_INS,
+    proxies: values.WEIR_PROXIES,
     retentionDays: values.WEIR_RETENTION_DAYS,
     dialMap: values.WEIR_TEST_DIAL_MAP,
     providers: readProviders(env),

@@ -11,9 +11,9 @@ const API_KEY_PREFIX = /^weir_/;
 export function authenticate(deps: ApiDeps): ApiMiddleware {
   return async function authenticate(ctx, next) {
     const token = bearerToken(ctx, 'an API key (weir_live_…) or a JWT');
-    ctx.state.principal = API_KEY_PREFIX.test(token)
-      ? await findKey(deps, token)
-      : await verifyUser(deps, token);
+    ctx.state.principal = await deps.signIns.check(ctx, token, async () =>
+      API_KEY_PREFIX.test(token) ? findKey(deps, token) : verifyUser(deps, token),
+    );
     if (ctx.state.principal.kind === 'key') ctx.state.key = ctx.state.principal.key;
     await next();
   };
@@ -25,7 +25,7 @@ export function authenticateUser(deps: ApiDeps): ApiMiddleware {
     const token = bearerToken(ctx, 'a JWT');
     if (API_KEY_PREFIX.test(token))
       throw new ServiceError('UNAUTHENTICATED', 'This endpoint takes the JWT of a user, not an API key.');
-    ctx.state.user = await verifyUser(deps, token);
+    ctx.state.user = await deps.signIns.check(ctx, token, () => verifyUser(deps, token));
     ctx.state.principal = ctx.state.user;
     await next();
   };

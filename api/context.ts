@@ -17,6 +17,7 @@ import type { CallerMembership } from './authorize-organization.ts';
 import type { KeyCache } from './key-cache.ts';
 import type { LoadedFlow } from './load-flow.ts';
 import type { Principal, UserPrincipal } from './principal.ts';
+import type { SignIns } from './sign-ins.ts';
 import type { TokenVerifier } from './verify-token.ts';
 
 /** What the endpoints work with; `createApp` takes it once. */
@@ -27,6 +28,7 @@ export type ApiDeps = {
   keys: KeyCache;
   requestKeys: RequestKeys;
   tokens: TokenVerifier;
+  signIns: SignIns;
   validator: Validator;
   registry: LiveRegistry;
   resolvePublic: ResolvePublic;

@@ -6,6 +6,7 @@ import { createApp } from './app.ts';
 import type { ApiDeps } from './context.ts';
 import { createHttpServer } from './http-server.ts';
 import { createKeyCache } from './key-cache.ts';
+import { createSignIns } from './sign-ins.ts';
 import { createTokenVerifier } from './verify-token.ts';
 
 /** How long a stop waits for requests that are being answered. */
@@ -21,7 +22,7 @@ export type RunningApi = {
 
 /** Listens on the configured host and port. Rejects when the port is taken. What it is given the caller closes. */
 export async function serveApi(
-  given: Omit<ApiDeps, 'keys' | 'tokens' | 'resolvePublic' | 'stopping' | 'cutOff'>,
+  given: Omit<ApiDeps, 'keys' | 'tokens' | 'signIns' | 'resolvePublic' | 'stopping' | 'cutOff'>,
   drainMs = DRAIN_MS,
 ): Promise<RunningApi> {
   const { config, db } = given;
@@ -33,6 +34,7 @@ export async function serveApi(
     ...given,
     keys,
     tokens: createTokenVerifier(config),
+    signIns: createSignIns({ perMinute: config.failedSignInsPerMinute, proxies: config.proxies }),
     resolvePublic: createResolvePublic(config),
     stopping: stopping.signal,
     cutOff: cutOff.signal,

@@ -5,20 +5,25 @@ import { MCP_SCOPES } from '../scopes.ts';
 import { resourceMetadataUrl } from './resource-metadata.ts';
 
 /** Sets `ctx.state.user` to the user of a token whose audience is MCP; else 401 with where to sign in. */
-export function authenticateMcp({ config, tokens }: ApiDeps): ApiMiddleware {
+export function authenticateMcp({ config, signIns, tokens }: ApiDeps): ApiMiddleware {
   const bare = config.oidc?.mcpAudience.replace(/\/$/, '') ?? '';
   return async function authenticateMcp(ctx, next) {
     const header = ctx.get('authorization');
     const token = /^Bearer +(\S+)$/i.exec(header)?.[1] ?? '';
-    const user = await tokens.verify(token, [`${bare}/`, bare]);
-    if (!user) {
+    const refuse = (): never => {
       const problem =
         header === ''
           ? 'Sign in first: the header WWW-Authenticate says where.'
           : 'The token is not valid here: it is expired, or not issued for MCP. API keys are not accepted.';
       ctx.set('WWW-Authenticate', challenge(resourceMetadataUrl(config.mcp.url, ctx), header && problem));
       throw new ServiceError('UNAUTHENTICATED', problem);
-    }
+    };
+    if (header === '') return refuse();
+    const user = await signIns.check(
+      ctx,
+      token,
+      async () => (await tokens.verify(token, [`${bare}/`, bare])) ?? refuse(),
+    );
     ctx.state.user = user;
     ctx.state.principal = user;
     await next();
