@@ -4,7 +4,7 @@ import type { Provider } from '../config.ts';
 import type { Attachment } from '../flow/attachment.ts';
 import type { Block, Json, JsonSchema } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
-import { TOOL_MESSAGES_MAX_BYTES } from '../flow/limits.ts';
+import { ANSWER_TOKENS_DEFAULT, ANSWER_TOKENS_MAX, TOOL_MESSAGES_MAX_BYTES } from '../flow/limits.ts';
 import type { ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
 import { buildMessages } from '../models/build-messages.ts';
 import type { Registry, TokenUsage } from '../models/registry.ts';
@@ -60,6 +60,7 @@ export async function callModel(
   usage.model = model;
   const capabilities = deps.registry.capabilities(model);
   const provider = findProvider(deps.providers, model);
+  const answerTokens = Math.min(config.max_tokens ?? ANSWER_TOKENS_DEFAULT, ANSWER_TOKENS_MAX);
   const { messages, format } = buildMessages(request, capabilities.json_schema);
 
   async function ask(choice = request.tool_choice): Promise<ChatAnswer> {
@@ -68,17 +69,22 @@ export async function callModel(
       response_format: format,
       ...(tools.length > 0 && { tools, tool_choice: choice }),
     } as Omit<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming, 'model'>;
-    const estimate = deps.registry.costMicrocredits(model, estimateUsage(asked, config.max_tokens));
+    const estimate = deps.registry.costMicrocredits(model, estimateUsage(asked, answerTokens));
     await request.reserve(usage.costMicrocredits + estimate);
-    return completeChat(provider, model, { ...asked, ...sampling(model, config) }, signal, (answer) => {
-      usage.promptTokens += answer.promptTokens;
-      usage.completionTokens += answer.completionTokens;
-      usage.costMicrocredits = deps.registry.costMicrocredits(model, usage);
+    return completeChat(provider, model, {
+      params: { ...asked, temperature: config.temperature, ...answerLimit(model, answerTokens) },
+      offered: choice === 'none' ? [] : tools,
+      signal,
+      count(answer) {
+        usage.promptTokens += answer.promptTokens;
+        usage.completionTokens += answer.completionTokens;
+        usage.costMicrocredits = deps.registry.costMicrocredits(model, usage);
+      },
     });
   }
 
   const { text, toolCalls } = await ask();
-  if (tools.length > 0 && toolCalls.length > 0) {
+  if (toolCalls.length > 0) {
     const asked = { role: 'assistant', content: text || null, tool_calls: toolCalls };
     const output = [...request.conversation, asked] as Json;
     requireCarriable(model, output);
@@ -135,10 +141,8 @@ function requireCarriable(model: string, conversation: Json): void {
 }
 
 /** OpenAI's reasoning models refuse `max_tokens`; other servers may not know its successor. */
-function sampling(model: string, { temperature, max_tokens }: NonNullable<Block['processor_config']>) {
-  return model.startsWith('openai/')
-    ? { temperature, max_completion_tokens: max_tokens }
-    : { temperature, max_tokens };
+function answerLimit(model: string, tokens: number) {
+  return model.startsWith('openai/') ? { max_completion_tokens: tokens } : { max_tokens: tokens };
 }
 
 async function readOutput(deps: ModelDeps, schema: JsonSchema, text: string) {

@@ -11,6 +11,9 @@ export const MODEL_ANSWER_MAX_BYTES = 16 * 1024 * 1024;
 /** What is over this is read in turns. */
 const LARGE_ANSWER_BYTES = 1024 * 1024;
 
+/** Statuses that a Response is not made with a body for. */
+const WITHOUT_BODY = new Set([204, 205, 304]);
+
 const clients = new WeakMap<Provider, OpenAI>();
 
 /** The client of `provider`, made once per provider object. */
@@ -34,22 +37,35 @@ export function modelClient(provider: Provider): OpenAI {
   return client;
 }
 
-/** Reads the body before it answers, so that the SDK's timeout, which ends with the headers, covers it too. */
+/** The connection was lost after an answer had begun. */
+export class AnswerCutOff extends Error {}
+
+/**
+ * Reads the body before it answers, so that the SDK's timeout, which ends with the headers, covers it too. Redirects are
+ * not followed: the key is for the configured address.
+ */
 async function fetchWhole(url: string | URL | Request, init?: RequestInit): Promise<Response> {
-  const response = await fetch(url, init);
+  const response = await fetch(url, { ...init, redirect: 'manual' });
+  const { status, headers, ok } = response;
+  const body = await readBody(response, init?.signal ?? undefined).catch((error: unknown) => {
+    if (error instanceof ServiceError || init?.signal?.aborted || !ok) throw error;
+    throw new AnswerCutOff('The answer was cut off.', { cause: error });
+  });
+  const content = ok ? body : errorObject(body.toString());
+  return new Response(WITHOUT_BODY.has(status) ? null : content, { status, headers });
+}
+
+async function readBody(response: Response, signal: AbortSignal | undefined): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += chunk.byteLength;
-    if (bytes > MODEL_ANSWER_MAX_BYTES) {
+    if (bytes > MODEL_ANSWER_MAX_BYTES)
       throw new ServiceError('OUTPUT_TOO_LARGE', 'The model answered with more than 16 MiB.');
-    }
     chunks.push(chunk);
-    if (bytes > LARGE_ANSWER_BYTES) await awaitAnswer(MODEL_ANSWER_MAX_BYTES, init?.signal ?? undefined);
+    if (bytes > LARGE_ANSWER_BYTES) await awaitAnswer(MODEL_ANSWER_MAX_BYTES, signal);
   }
-  const body = Buffer.concat(chunks);
-  const { status, headers } = response;
-  return new Response(response.ok ? body : errorObject(body.toString()), { status, headers });
+  return Buffer.concat(chunks);
 }
 
 /** Google puts its error object into an array, which the SDK would drop. */

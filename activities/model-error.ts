@@ -3,7 +3,7 @@ import { APIConnectionTimeoutError, APIError } from 'openai';
 import type { Provider } from '../config.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { describeNetworkError } from '../net/describe-network-error.ts';
-import { MODEL_CALL_TIMEOUT_MS } from './model-client.ts';
+import { AnswerCutOff, MODEL_CALL_TIMEOUT_MS } from './model-client.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
 
 const RETRY_AFTER_MAX_MS = 60_000;
@@ -12,7 +12,8 @@ const PROVIDER_MESSAGE_MAX_LENGTH = 500;
 /** The error to throw for `error` of the SDK. Neither the key nor the base URL gets into its message. */
 export function modelError(error: unknown, model: string, provider: Provider): Error {
   const prefix = model.slice(0, model.indexOf('/')).toUpperCase();
-  if (error instanceof SyntaxError) return new ModelUnavailable(`${model} answered with invalid JSON.`);
+  if (error instanceof SyntaxError)
+    return new ModelUnavailable(`${model} answered with invalid JSON.`, { isUnreadable: true });
   if (!(error instanceof APIError)) {
     // No request could be made of them; the error itself quotes the key or URL.
     const message = `${model} can't be called: ${prefix}_BASE_URL is not a URL or ${prefix}_API_KEY not a key.`;
@@ -23,16 +24,22 @@ export function modelError(error: unknown, model: string, provider: Provider): E
     return new ModelUnavailable(`${model} did not answer within ${MODEL_CALL_TIMEOUT_MS / 1000} s.`);
   }
   if (error.status === undefined) {
-    return new ModelUnavailable(`${model} cannot be reached: ${describeNetworkError(error)}.`);
+    return new ModelUnavailable(`${model} cannot be reached: ${describeNetworkError(error)}.`, {
+      isUnreadable: error.cause instanceof AnswerCutOff,
+    });
   }
 
   const { status } = error;
   const said = providerMessage(error.message.replace(/^\d+ /, ''), provider);
   if (status === 408 || status === 409 || status === 429 || status >= 500) {
-    return new ModelUnavailable(
-      `${model} is unavailable (status ${status}): ${said}`,
-      retryAfterMs(error.headers),
-    );
+    return new ModelUnavailable(`${model} is unavailable (status ${status}): ${said}`, {
+      retryAfterMs: retryAfterMs(error.headers),
+    });
+  }
+  if (status < 400) {
+    // Where it leads may hold the URL's secrets, and would get the key.
+    const message = `The provider of ${model} answered with a redirect (status ${status}), which is not followed: ${prefix}_BASE_URL has to be the address that answers.`;
+    return new ServiceError('MODEL_NOT_CONFIGURED', message, { model });
   }
   // Google answers 400 to a wrong key.
   if (status === 401 || status === 403 || JSON.stringify(error.error)?.includes('API_KEY_INVALID')) {

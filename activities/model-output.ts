@@ -22,7 +22,8 @@ export function readJson(text: string): Json | undefined {
   return undefined;
 }
 
-function isDeeper(value: Json, levels: number): boolean {
+/** Whether a JSON value has more levels than that. */
+export function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((child) => isDeeper(child, levels - 1));
 }

@@ -22,6 +22,9 @@ import type { ActivityDeps } from './index.ts';
 import { persist } from './persist.ts';
 import { serializeOutput } from './serialize-output.ts';
 
+/** A call whose answers can't be read is not made more often. */
+const UNREADABLE_MAX = 3;
+
 /** A block as this run sees it, with everything it may read. */
 export type BlockInput = {
   block: Block;
@@ -161,7 +164,7 @@ export function createBlockRunner({
         : { usage, output: serialized, value: toLeaf(call.blockKey, output, bytes) };
     } catch (error) {
       if (error instanceof ServiceError) return { usage, error: toError(error) };
-      if (error instanceof ModelUnavailable && attempt.last)
+      if (error instanceof ModelUnavailable && (attempt.last || isGivenUp(error, attempt)))
         return { usage, error: { code: 'MODEL_UNAVAILABLE', message: error.message } };
       throw error;
     }
@@ -232,6 +235,11 @@ export function createBlockRunner({
       return withInput(organizationId, bytesToLoad(value), undefined, () => resolve(executionId, value));
     },
   };
+}
+
+/** Answers that can't be read may have cost the provider's price each time. */
+function isGivenUp({ isUnreadable }: ModelUnavailable, { number }: Attempt): boolean {
+  return isUnreadable && number >= UNREADABLE_MAX;
 }
 
 /** How the block goes on, when it is the one that had paused. */

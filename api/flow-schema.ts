@@ -13,6 +13,8 @@ import {
 } from '../flow/definition.ts';
 import { deriveStepId } from '../flow/derive-step-id.ts';
 import {
+  ANSWER_TOKENS_DEFAULT,
+  ANSWER_TOKENS_MAX,
   CODE_TIMEOUT_MAX_MS,
   LOOP_ITERATIONS_MAX,
   MAX_TOOL_ITERATIONS_MAX,
@@ -72,13 +74,18 @@ export const processorConfig = z.strictObject({
   tools_enabled: z.boolean().optional().meta({ description: 'llm: the block may call tools.' }),
   max_tool_iterations: z.int().min(1).max(MAX_TOOL_ITERATIONS_MAX).optional(),
   temperature: z.number().min(0).max(2).optional().meta({ description: 'llm' }),
-  max_tokens: z.int().min(1).optional().meta({ description: 'llm: the longest answer.' }),
+  max_tokens: z
+    .int()
+    .min(1)
+    .max(ANSWER_TOKENS_MAX)
+    .optional()
+    .meta({ description: `llm: the longest answer; ${ANSWER_TOKENS_DEFAULT} tokens when absent.` }),
   timeout_ms: z.int().min(1).max(CODE_TIMEOUT_MAX_MS).optional().meta({ description: 'code' }),
 });
 
 /** The fields of a block that a run may override, beside processor_config. */
 export const blockFields = {
-  model: z.string().min(1).max(200).optional().meta({ description: 'llm: provider/model.' }),
+  model: textSchema.min(1).max(200).optional().meta({ description: 'llm: provider/model.' }),
   prompt: z
     .string()
     .refine((prompt) => Buffer.byteLength(prompt) <= PROMPT_MAX_BYTES, {

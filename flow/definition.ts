@@ -17,7 +17,7 @@ export type ProcessorConfig = {
   max_tool_iterations?: number;
   /** llm: sampling temperature, 0–2. */
   temperature?: number;
-  /** llm: most tokens the model may answer with. */
+  /** llm: most tokens the model may answer with; 4,096 when absent. */
   max_tokens?: number;
   /** code: time limit in milliseconds. */
   timeout_ms?: number;

@@ -22,6 +22,9 @@ export const PAUSE_OUTPUTS_MAX_BYTES = 8 * 1024 * 1024;
 export const PROMPT_MAX_BYTES = 256 * 1024;
 /** A prompt with its variables filled in, and all else that one model call sends beside it. */
 export const RENDERED_PROMPT_MAX_CHARS = 4 * 1024 * 1024;
+/** Tokens of an answer that a block allows its model: where it sets no max_tokens, and at most. */
+export const ANSWER_TOKENS_DEFAULT = 4_096;
+export const ANSWER_TOKENS_MAX = 10_000_000;
 export const SCHEMA_MAX_BYTES = 64 * 1024;
 export const CODE_TIMEOUT_DEFAULT_MS = 5_000;
 export const CODE_TIMEOUT_MAX_MS = 30_000;

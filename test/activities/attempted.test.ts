@@ -89,7 +89,9 @@ describe('an attempt of an activity', () => {
     for (let refused = 1; refused < REFUSALS_MAX; refused += 1)
       delays.push((await activity.attempt(refuse)).nextRetryDelay);
     assert.deepEqual(delays, [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000]);
-    const asked = await new Activity().attempt(() => Promise.reject(new ModelUnavailable('busy', 7_000)));
+    const asked = await new Activity().attempt(() =>
+      Promise.reject(new ModelUnavailable('busy', { retryAfterMs: 7_000 })),
+    );
     assert.equal(asked.nextRetryDelay, 7_000);
   });
 

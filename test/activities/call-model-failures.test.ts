@@ -15,12 +15,13 @@ import {
 } from '../fakes/model-server.ts';
 import { fails, useCallModel } from './call-model-harness.ts';
 
-function unavailable(message: RegExp, retryAfterMs?: number) {
+function unavailable(message: RegExp, retryAfterMs?: number, isUnreadable?: boolean) {
   return (error: unknown) => {
     assert.ok(error instanceof ModelUnavailable, String(error));
     assert.match(error.message, message);
     assert.doesNotMatch(error.message, /key-of-the-test|sk-/);
     assert.equal(error.retryAfterMs, retryAfterMs);
+    if (isUnreadable !== undefined) assert.equal(error.isUnreadable, isUnreadable);
     return true;
   };
 }
@@ -71,12 +72,19 @@ describe('a failed model call', () => {
         /not a chat completion/,
       ],
       ['the body has no choices', respond(200, { choices: [] }), /not a chat completion/],
-      ['a gateway reports an error with 200', respond(200, { error: { message: 'upstream' } }), /upstream/],
+      ['the body is empty', respond(200, ''), /can't be used|invalid JSON/],
+      ['there is no body', (response) => response.writeHead(204).end(), /not a chat completion/],
     ];
     for (const [name, behaviour, message] of garbled) {
-      it(`is ModelUnavailable when ${name}`, () =>
-        assert.rejects(harness.callAfter(behaviour), unavailable(message)));
+      it(`is ModelUnavailable, and not worth many times its price, when ${name}`, () =>
+        assert.rejects(harness.callAfter(behaviour), unavailable(message, undefined, true)));
     }
+
+    it('is ModelUnavailable when a gateway reports an error with 200', () =>
+      assert.rejects(
+        harness.callAfter(respond(200, { error: { message: 'upstream' } })),
+        unavailable(/upstream/, undefined, false),
+      ));
 
     it('is ModelUnavailable when nothing listens', async () => {
       await harness.server.close();
@@ -120,6 +128,45 @@ describe('a failed model call', () => {
       it(`is passed on: ${name}`, () =>
         assert.rejects(harness.callAfter(respond(429, {}, headers)), unavailable(/429/, expected)));
     }
+  });
+
+  describe('answers that were paid and are none', () => {
+    const usage = { prompt_tokens: 10, completion_tokens: 5 };
+    const message = { role: 'assistant', content: 'Yes.' };
+    for (const [name, body] of [
+      ['has no choices', { choices: [], usage }],
+      ['has nothing but its usage', { usage }],
+      ['has a choice without a message', { choices: [{ index: 0 }] }],
+      ['has a choice that is none', { choices: [null], usage }],
+      ['says something that is no text', { choices: [{ message: { ...message, content: 7 } }], usage }],
+      ['has a finish_reason that is no text', { choices: [{ message, finish_reason: {} }], usage }],
+    ] as const)
+      it(`is MODEL_OUTPUT_INVALID, never ModelUnavailable, when it ${name}`, async () => {
+        await assert.rejects(
+          harness.callAfter(respond(200, body)),
+          fails('MODEL_OUTPUT_INVALID', /is not a chat completion/),
+        );
+        assert.equal(harness.usage.promptTokens, 'usage' in body ? 10 : 0);
+      });
+  });
+
+  describe('redirects', () => {
+    for (const status of [301, 302, 303, 304, 307, 308])
+      it(`are not followed, so that the key stays here, and say what to mend (${status})`, async () => {
+        const elsewhere = await startFakeModelServer();
+        try {
+          const location = `${elsewhere.provider.baseUrl}/chat/completions?secret`;
+          harness.server.will(respond(status, '', { location }));
+          elsewhere.will(answer('mine'));
+          await assert.rejects(harness.call(), (error: Error) => {
+            assert.doesNotMatch(error.message, /secret/);
+            return fails('MODEL_NOT_CONFIGURED', /redirect \(status 30\d\).* OPENAI_BASE_URL/)(error);
+          });
+          assert.deepEqual([harness.server.calls.length, elsewhere.calls.length], [1, 0]);
+        } finally {
+          await elsewhere.close();
+        }
+      });
   });
 
   describe('failures for people', () => {

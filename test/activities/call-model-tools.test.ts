@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
 import type { ToolCallMessage, ToolChoice, ToolDefinition } from '../../flow/tool-calls.ts';
 import { answer, callTools, respond } from '../fakes/model-server.ts';
-import { useCallModel } from './call-model-harness.ts';
+import { fails, useCallModel } from './call-model-harness.ts';
 
 const tools: ToolDefinition[] = [{ type: 'function', function: { name: 'f' } }];
 const prompt: ToolCallMessage = { role: 'user', content: 'Who was Ada?' };
 const f = { name: 'f', arguments: '{"a":1}' };
+
+/** Lists in lists, as deep as that: JSON.stringify does not get that far. */
+const nested = (levels: number) => ({ levels });
+const serialize = (calls: readonly object[]) =>
+  JSON.stringify(calls).replace(/\{"levels":(\d+)\}/, (_, levels) => '['.repeat(levels) + ']'.repeat(levels));
 
 describe('callModel with tools', () => {
   const harness = useCallModel();
@@ -108,10 +113,48 @@ describe('callModel with tools', () => {
     assert.equal(harness.server.calls.length, 1);
   });
 
-  it('tries again when the calls cannot be read', async () => {
-    for (const tool_calls of ['many', [{}], [{ id: 'c', type: 'function', function: { name: 1 } }]]) {
-      harness.server.will(respond(200, { choices: [{ message: { role: 'assistant', tool_calls } }] }));
-      await assert.rejects(call(), { name: 'ModelUnavailable' });
-    }
+  describe('calls that could not have been asked for', () => {
+    const ok = { id: 'c', type: 'function', function: f };
+    for (const [name, calls, message] of [
+      ['are no list', 'many', /tool_calls: /],
+      ['have no function', [{}], /tool_calls\.0\.function/],
+      ['have a name that is no text', [{ ...ok, function: { name: 1 } }], /tool_calls\.0\.function\.name/],
+      ['are of another type', [{ ...ok, type: 'custom' }], /tool_calls\.0\.type/],
+      ['name a function that was not offered', [ok, { ...ok, function: { name: 'g' } }], /"g".* offered f/],
+      ['have a list of arguments', [{ ...ok, function: { name: 'f', arguments: [1] } }], /arguments/],
+      ['have a number for arguments', [{ ...ok, function: { name: 'f', arguments: 1 } }], /arguments/],
+      ['are too many', Array(129).fill(ok), /129 functions at once, and at most 128/],
+      ['carry what is nested too deep', [{ ...ok, extra_content: nested(17) }], /16 levels/],
+      ['carry what is nested far too deep', [{ ...ok, extra_content: nested(50_000) }], /16 levels/],
+    ] as const)
+      it(`are MODEL_OUTPUT_INVALID, asked for and paid once, when they ${name}`, async () => {
+        const content = Array.isArray(calls) ? serialize(calls) : JSON.stringify(calls);
+        harness.server.will(
+          respond(200, `{"choices":[{"message":{"tool_calls":${content}}}],"usage":{"prompt_tokens":10}}`),
+        );
+        await assert.rejects(call(), fails('MODEL_OUTPUT_INVALID', message));
+        assert.deepEqual([harness.server.calls.length, harness.usage.promptTokens], [1, 10]);
+      });
+  });
+
+  it('makes text of arguments that came as an object', async () => {
+    const [, { tool_calls }] = await askedFor([{ id: 'c', function: { name: 'f', arguments: { a: [1] } } }]);
+    assert.equal(tool_calls[0].function.arguments, '{"a":[1]}');
+  });
+
+  it('gives calls whose ids not every store and provider takes one of their own', async () => {
+    const ids = ['\0', 'a b', '\ud800', 'ü', 'x'.repeat(257), 7, {}];
+    const [, { tool_calls }] = await askedFor(ids.map((id) => ({ id, function: f })));
+    for (const { id } of tool_calls) assert.match(id, /^call_[0-9a-f-]{36}$/);
+  });
+
+  it('does not pass on what a model asks for that was to choose none', async () => {
+    harness.server.will(
+      callTools([{ id: 'c', function: f }], 'Hello'),
+      callTools([{ id: 'c', function: f }]),
+    );
+    const reply = await call({ tool_choice: 'none' });
+    assert.deepEqual([reply.output, reply.paused], ['Hello', undefined]);
+    await assert.rejects(call({ tool_choice: 'none' }), fails('MODEL_OUTPUT_INVALID', /was offered none/));
   });
 });

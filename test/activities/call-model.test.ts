@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { estimateUsage } from '../../activities/estimate-usage.ts';
 import type { JsonSchema } from '../../flow/definition.ts';
+import { ANSWER_TOKENS_DEFAULT } from '../../flow/limits.ts';
+import { createRegistry } from '../../models/registry.ts';
 import { answer, hang } from '../fakes/model-server.ts';
 import { fails, useCallModel } from './call-model-harness.ts';
 
@@ -28,6 +31,7 @@ describe('callModel', () => {
       assert.deepEqual(harness.server.calls[0]?.body, {
         model: 'gpt-4o-mini',
         messages: [{ role: 'user', content: 'Who was Ada?' }],
+        max_completion_tokens: ANSWER_TOKENS_DEFAULT,
       });
     });
 
@@ -40,6 +44,14 @@ describe('callModel', () => {
         await harness.call({ model, processor_config: { temperature: 0, max_tokens: 7 } });
         assert.partialDeepStrictEqual(harness.server.calls[0]?.body, { temperature: 0, [limit]: 7 });
       });
+
+      it(`tells ${model} in ${limit} how long an answer was reserved for, where the block says nothing`, async () => {
+        harness.server.will(answer('no'), answer('{}'));
+        await harness.call({ model, outputSchema: { type: 'object' } });
+        for (const { body } of harness.server.calls) assert.equal(body[limit], ANSWER_TOKENS_DEFAULT);
+        const price = createRegistry().capabilities(model).price.output;
+        assert((harness.reserved[0] ?? 0) >= ANSWER_TOKENS_DEFAULT * price * 100);
+      });
     }
 
     for (const usage of [null, { prompt_tokens: -1, completion_tokens: 'many' }]) {
@@ -48,6 +60,18 @@ describe('callModel', () => {
         assert.partialDeepStrictEqual(reply, { promptTokens: 0, completionTokens: 0, costMicrocredits: 0 });
       });
     }
+
+    for (const [count, counted] of [
+      [1e308, 1_000_000_000],
+      [2 ** 53, 1_000_000_000],
+      [12.5, 13],
+      ['12', 0],
+    ] as const)
+      it(`counts ${JSON.stringify(count)} tokens as ${counted}`, async () => {
+        const usage = { prompt_tokens: count, completion_tokens: count };
+        const reply = await harness.callAfter(answer('Yes.', { usage }));
+        assert.partialDeepStrictEqual(reply, { promptTokens: counted, completionTokens: counted });
+      });
 
     it('keeps the organization of OPENAI_ORG_ID to itself', async () => {
       process.env.OPENAI_ORG_ID = 'org-of-someone';
@@ -67,7 +91,7 @@ describe('callModel', () => {
       const [first = 0, second = 0] = harness.reserved;
       const [asked, repaired] = harness.server.calls.map(({ body }) => {
         const { messages, response_format } = body;
-        return Math.ceil(JSON.stringify({ messages, response_format }).length / 4) * 15 + 1_000 * 60;
+        return estimateUsage({ messages, response_format }, 1_000).promptTokens * 15 + 1_000 * 60;
       });
       assert.equal(first, asked);
       assert.equal(second, 10 * 15 + 5 * 60 + (repaired ?? 0));

@@ -1,0 +1,61 @@
+// The functions a model asks for, checked against those that were offered to it.
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { ServiceError } from '../flow/errors.ts';
+import type { ToolCall, ToolDefinition } from '../flow/tool-calls.ts';
+import { isDeeper } from './model-output.ts';
+
+/** Calls of one answer; each wants a result. */
+export const TOOL_CALLS_MAX = 128;
+const EXTRA_DEPTH_MAX = 16;
+const QUOTED_MAX_LENGTH = 100;
+/** What any store, header and provider takes as it is. */
+const PLAIN_ID = /^[\x21-\x7e]{1,256}$/;
+
+const toolCalls = z.array(
+  z.object({
+    id: z.unknown().optional(),
+    type: z.literal('function').default('function'),
+    function: z.object({
+      name: z.string(),
+      // Text by the interface; some servers send the object itself.
+      arguments: z.union([z.string(), z.record(z.string(), z.unknown())]).nullish(),
+    }),
+    // Google's signature of its thoughts, which it wants back.
+    extra_content: z
+      .unknown()
+      .refine((extra) => !isDeeper(extra, EXTRA_DEPTH_MAX), `has more than ${EXTRA_DEPTH_MAX} levels`)
+      .optional(),
+  }),
+);
+
+/**
+ * The calls of an answer; `offered` are the tools it could ask for. Results are matched by id: a call without a plain one,
+ * or with that of another, gets a new one. The text of arguments is left as the model wrote it. Throws
+ * MODEL_OUTPUT_INVALID for anything that could not have been asked for.
+ */
+export function readToolCalls(model: string, calls: unknown, offered: ToolDefinition[]): ToolCall[] {
+  const invalid = (what: string) =>
+    new ServiceError('MODEL_OUTPUT_INVALID', `The tool calls of ${model} can't be used: ${what}.`, { model });
+  if (Array.isArray(calls) && calls.length > TOOL_CALLS_MAX)
+    throw invalid(
+      `it asks for ${calls.length} functions at once, and at most ${TOOL_CALLS_MAX} are passed on`,
+    );
+  const parsed = toolCalls.safeParse(calls ?? []);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw invalid(`${['tool_calls', ...(issue?.path ?? [])].join('.')}: ${issue?.message}`);
+  }
+  const names = new Set(offered.map((tool) => tool.function.name));
+  const taken = new Set<string>();
+  return parsed.data.map(({ id, function: { name, arguments: written = '{}' }, ...call }) => {
+    if (!names.has(name)) {
+      const quoted = JSON.stringify(name.slice(0, QUOTED_MAX_LENGTH));
+      throw invalid(`it asks for the function ${quoted}, and was offered ${[...names].join(', ')}`);
+    }
+    const kept = typeof id === 'string' && PLAIN_ID.test(id) && !taken.has(id) ? id : `call_${randomUUID()}`;
+    taken.add(kept);
+    const text = typeof written === 'string' ? written : JSON.stringify(written ?? {});
+    return { ...call, id: kept, function: { name, arguments: text } };
+  });
+}
