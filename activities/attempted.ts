@@ -1,6 +1,7 @@
 // The one wrapper around every activity: attempt, cancellation and heartbeat in; errors out as Temporal failures.
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import { TemporalFailure } from '@temporalio/common';
+import { isRefusedValue } from '../db/refused-value.ts';
 import { ServiceError, soundMessage } from '../flow/errors.ts';
 import { KEPT_MAX_BYTES, type Progress, readProgress } from './attempt-progress.ts';
 import { holdBack } from './hold-back.ts';
@@ -35,8 +36,9 @@ export type Attempt = {
 
 /**
  * Runs one attempt of an activity. A ServiceError becomes a failure that is not retried, its type the ErrorCode; so does
- * the last refusal of a provider. Anything else is the service's own trouble: it is retried as the policies in
- * workflows/activities.ts say, and counts for nothing. `holdsBack`: a regular activity waits that workers are lost under.
+ * the last refusal of a provider, and a value that the database refuses. Anything else is the service's own trouble: it is
+ * retried as the policies in workflows/activities.ts say, and counts for nothing. `holdsBack`: a regular activity waits that
+ * workers are lost under.
  */
 export async function attempted<T>(
   work: (attempt: Attempt) => Promise<T>,
@@ -91,6 +93,10 @@ function toFailure(error: unknown, { refusals }: Progress, signal: AbortSignal):
       nextRetryDelay: error.retryAfterMs ?? delay,
       nonRetryable: refusals >= REFUSALS_MAX,
     });
+  }
+  if (isRefusedValue(error)) {
+    console.error('The database refuses a value:', error);
+    return ApplicationFailure.nonRetryable('It failed for a reason inside the service.', 'INTERNAL_ERROR');
   }
   if (error instanceof TemporalFailure || !(error instanceof Error)) return error;
   return ApplicationFailure.create({ message: soundMessage(error.message), type: error.name });

@@ -24,6 +24,7 @@ import { bringOwnKey } from './bring-own-key.ts';
 import { buildPrompt } from './build-prompt.ts';
 import { callModel } from './call-model.ts';
 import { evaluateTest, readJudgement } from './evaluate-test.ts';
+import { persist } from './persist.ts';
 import { createBlockRunner } from './run-block.ts';
 import { runCode } from './run-code.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
@@ -63,7 +64,11 @@ export function createActivities(deps: ActivityDeps) {
               ];
               const { executionId, blockKey } = call;
               const reserve = async (microcredits: number) => {
-                if (!own) await reserveCredits(deps.db, { ...payer, executionId, blockKey, microcredits });
+                if (own) return;
+                await persist(
+                  () => reserveCredits(deps.db, { ...payer, executionId, blockKey, microcredits }),
+                  attempt,
+                );
               };
               const validator = deps.validator.of(payer.organizationId);
               return callModel(

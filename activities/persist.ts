@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { ConnectionFailed } from '../db/connection-failed.ts';
+import { isRefusedValue } from '../db/refused-value.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { Attempt } from './attempted.ts';
 
@@ -22,7 +23,8 @@ export async function persist<T>(
     } catch (error) {
       const away = isPatient && error instanceof ConnectionFailed;
       const delay = DELAYS_MS[failed] ?? (away ? PATIENT_DELAY_MS : undefined);
-      if (error instanceof ServiceError || delay === undefined || signal?.aborted) throw error;
+      const isFinal = error instanceof ServiceError || isRefusedValue(error);
+      if (isFinal || delay === undefined || signal?.aborted) throw error;
       // What ends the wait is told by the signal.
       await setTimeout(delay, undefined, { ...(signal && { signal }) }).catch(() => signal?.throwIfAborted());
     }

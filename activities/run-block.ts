@@ -1,13 +1,13 @@
 // What every block execution does around its processor: input, schemas, overrides, trace row, charge.
 import { createHash } from 'node:crypto';
-import { loadBlockOutput, type Payer, recordBlockRun } from '../db/block-runs.ts';
+import { loadBlockOutput, type Payer } from '../db/block-runs.ts';
 import { definitionsOf } from '../db/definitions.ts';
 import { MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
 import { getRunContext, type RunContext } from '../db/runs.ts';
 import type { Attachment } from '../flow/attachment.ts';
 import { canonicalJson } from '../flow/canonical-json.ts';
 import type { Block, Json } from '../flow/definition.ts';
-import { type ErrorCode, ServiceError } from '../flow/errors.ts';
+import { ServiceError } from '../flow/errors.ts';
 import { applyOverride, overrideOf } from '../flow/overrides.ts';
 import { listBlocks } from '../flow/plan.ts';
 import { type BlockCall, CANCELLED } from '../flow/run.ts';
@@ -19,7 +19,7 @@ import { withInput } from './bytes-in-hand.ts';
 import { ModelUnavailable, type ModelUsage } from './call-model.ts';
 import { createResolver } from './create-resolver.ts';
 import type { ActivityDeps } from './index.ts';
-import { persist } from './persist.ts';
+import { type BlockEnd, recordEnd, toError, UNUSED } from './record-end.ts';
 import { serializeOutput } from './serialize-output.ts';
 
 /** A call whose answers can't be read is not made more often. */
@@ -43,17 +43,6 @@ export type BlockInput = {
 
 /** `paused`: the output is a conversation that waits for tools. */
 export type Processor = (input: BlockInput) => Promise<{ output: Json; paused?: boolean }>;
-
-/** How a block ended, as it is recorded; an attempt leaves it to the next when the database is away. */
-type BlockEnd = {
-  usage: ModelUsage;
-  /** Serialized JSON. */
-  output?: string;
-  paused?: boolean;
-  /** What the output is to the blocks after it. */
-  value?: Value;
-  error?: { code: ErrorCode; message: string };
-};
 
 export type BlockRunner = {
   /** Runs one block execution at most once: one that is recorded as completed answers with its recorded output. */
@@ -108,14 +97,9 @@ export function createBlockRunner({
     const end =
       (attempt.kept as BlockEnd | undefined) ?? (await carryOut(call, context, block, attempt, process));
     if ((end.output?.length ?? 0) <= KEPT_MAX_BYTES) attempt.keep(end);
-    const { usage, value, ...answer } = end;
+    const { value } = end;
     const result = call.ends ? value : undefined;
-    const record = (how: typeof answer) =>
-      persist(() => recordBlockRun(db, payerOf(context), { ...trace, ...usage, ...how }, result), attempt);
-    const recorded = await record(answer).catch(async (error: unknown) => {
-      if (error instanceof ServiceError && !end.error) await record({ error: toError(error) });
-      throw error;
-    });
+    const recorded = await recordEnd(db, attempt, payerOf(context), trace, end, result);
     if (end.error) throw new ServiceError(end.error.code, end.error.message);
     context.completed.add(call.blockKey);
     if (!recorded || !value) return await recordedReply(call);
@@ -133,7 +117,7 @@ export function createBlockRunner({
   ): Promise<BlockEnd> {
     const { message, parameters, attachments, tools, tool_choice } = context.input;
     const conversation = resumeOf(context, call)?.messages;
-    const usage: ModelUsage = { promptTokens: 0, completionTokens: 0, costMicrocredits: 0 };
+    const usage = { ...UNUSED };
     try {
       const input = await resolve(call.executionId, call.input);
       // What goes on after a pause had its input checked before.
@@ -250,8 +234,4 @@ function resumeOf({ input }: RunContext, call: BlockCall) {
 
 function payerOf({ organizationId, input: { max_credits: max } }: RunContext): Payer {
   return { organizationId, maxMicrocredits: max && Math.round(max * MICROCREDITS_PER_CREDIT) };
-}
-
-function toError({ code, message }: ServiceError): NonNullable<BlockEnd['error']> {
-  return { code, message };
 }

@@ -2,7 +2,7 @@
 import type { Db, Tx } from './connect.ts';
 
 /** While the answer of one is on its way, the database works on the next. */
-export const BALANCE_STATEMENTS_MAX = 2;
+export const BALANCE_STATEMENTS_MAX = 4;
 
 type Turns = { taken: number; waiting: (() => void)[] };
 

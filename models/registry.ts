@@ -66,7 +66,8 @@ export function createRegistry(
 
   function find(model: string): ModelCapabilities {
     const found = resolved.get(model) ?? resolved.get(providerEntry(model));
-    if (found) return found;
+    // No store, and no log, takes control characters as they are.
+    if (found && !/\p{Cc}/u.test(model)) return found;
     const providers = [...resolved.keys()].filter((id) => id.endsWith('/*')).map((id) => id.slice(0, -1));
     throw new ServiceError(
       'MODEL_NOT_CONFIGURED',

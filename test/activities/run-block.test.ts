@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { mock } from 'node:test';
 import type { Attempt } from '../../activities/attempted.ts';
+import { ModelUnavailable } from '../../activities/model-unavailable.ts';
 import { createBlockRunner, type Processor } from '../../activities/run-block.ts';
+import { listBlockRuns } from '../../db/block-runs.ts';
 import type { Db } from '../../db/connect.ts';
 import { createLocalRuns } from '../../db/local-runs.ts';
 import { reserveCredits } from '../../db/reservations.ts';
@@ -32,12 +35,14 @@ describe('a model call whose activity is repeated', () => {
   let database: TestDatabase;
   let account: Account;
   let asked: number;
+  let cost: number;
   before(async () => {
     database = await createTestDatabase();
   });
   beforeEach(async () => {
     account = await openAccount(database.db, 1_000, 1, [llm('ask', 'x', 'demo/chat')]);
     asked = 0;
+    cost = COST;
   });
   after(async () => {
     await validator.close();
@@ -79,7 +84,7 @@ describe('a model call whose activity is repeated', () => {
         model: 'demo/chat',
         promptTokens: 1,
         completionTokens: 1,
-        costMicrocredits: COST,
+        costMicrocredits: cost,
       });
       return { output: answer() };
     };
@@ -117,6 +122,36 @@ describe('a model call whose activity is repeated', () => {
     await assertChargedOnce();
     const { completed } = await getRunContext(database.db, account.runs[0] as string);
     assert.equal(completed.size, 0);
+  });
+
+  it('fails at once, uncharged and released, when the database takes what it cost in no case', async () => {
+    const failure = { code: 'INTERNAL_ERROR', message: 'The block failed for a reason inside the service.' };
+    cost = 1e300;
+    const log = mock.method(console, 'error', () => undefined);
+    try {
+      await assert.rejects(
+        attempt(1, database.db, () => 'yes'),
+        failure,
+      );
+    } finally {
+      log.mock.restore();
+    }
+    assert.match(String(log.mock.calls[0]?.arguments[0]), /refuses what ask of run .* bigint/);
+    const { balance, reserved, charges } = await audit(database.db, account);
+    assert.deepEqual([balance, reserved, charges.size], [1_000, 0, 0]);
+    const [block] = await listBlockRuns(database.db, account.runs[0] as string);
+    assert.deepEqual([block?.status, block?.error], ['failed', failure]);
+  });
+
+  it('that answers what cannot be read is made three times, and no more', async () => {
+    const unreadable = () => {
+      throw new ModelUnavailable('garbled', { isUnreadable: true });
+    };
+    for (const number of [1, 2])
+      await assert.rejects(attempt(number, database.db, unreadable, { number }), {
+        name: 'ModelUnavailable',
+      });
+    await assert.rejects(attempt(3, database.db, unreadable, { number: 3 }), { code: 'MODEL_UNAVAILABLE' });
   });
 
   it('takes over what a killed worker had reserved', async () => {

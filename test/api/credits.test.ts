@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { code, llm, passthrough } from '../blocks.ts';
-import { answer, hang } from '../fakes/model-server.ts';
+import { answer, hang, respond } from '../fakes/model-server.ts';
 import { readEvents, type SseEvent } from '../sse.ts';
 import { ask, CALL, credits, MODEL, spend, useCredits } from './credits-harness.ts';
 
@@ -144,6 +144,55 @@ describe('credits', () => {
           [null],
         );
       });
+  });
+
+  describe('of a provider that ignores how much it may answer', () => {
+    for (const [name, usage, tokens] of [
+      ['50,000 tokens', { prompt_tokens: 10, completion_tokens: 50_000 }, [10, 50_000]],
+      ['more than any column holds', { prompt_tokens: 1e308, completion_tokens: 2 ** 60 }, [1e9, 1e9]],
+    ] as const)
+      it(`are charged as much as was reserved, and the receipt says so: ${name}`, async () => {
+        await harness.pay(100);
+        harness.models.will(answer('long', { usage }));
+        const body = await harness.execute([ask('ask')], { maxCredits: credits(CALL) });
+        assert.deepEqual(
+          [body.status, body.cost, body.blocks[0].usage.cost],
+          ['completed', credits(CALL), credits(CALL)],
+        );
+        const { promptTokens, completionTokens } = body.blocks[0].usage;
+        assert.deepEqual([promptTokens, completionTokens], tokens);
+        const { balance, charges } = await harness.account();
+        assert.deepEqual([balance, ...charges.values()], [99 * CALL, CALL]);
+        assert.equal(harness.models.calls.length, 1);
+      });
+  });
+
+  describe('of answers that are none', () => {
+    it('are charged once, and the model is not asked again', async () => {
+      await harness.pay(1_000);
+      harness.models.will(
+        respond(200, { choices: [{}], usage: { prompt_tokens: 10, completion_tokens: 5 } }),
+      );
+      const body = await harness.execute([llm('ask', 'x', MODEL)]);
+      assert.match(body.errorMessage, /can't be used: it is not a chat completion/);
+      assert.deepEqual([body.cost, harness.models.calls.length], [credits(10 * 100 + 5 * 200), 1]);
+    });
+  });
+
+  it('are not touched by a model whose name no column holds', async () => {
+    await harness.pay(1);
+    const flow = await harness.weir.createFlow(harness.tenant, [ask('ask')]);
+    const send = (model: string) =>
+      harness.weir.call('POST', `${flow}/execute`, {
+        key: harness.tenant.key,
+        body: { message: '', block_overrides: { ask: { model } } },
+      });
+    const { status, body } = await send('demo/a\0b');
+    assert.deepEqual([status, body.detail.errors?.[0]?.field], [422, 'block_overrides.ask.model']);
+    const control = await send('demo/a\u0007b');
+    assert.deepEqual([control.status, control.body.status], [200, 'failed']);
+    assert.match(control.body.errorMessage, /is not a known model/);
+    assert.equal(harness.models.calls.length, 0);
   });
 
   describe('on the receipt', () => {
