@@ -9,8 +9,7 @@ import { isDeeper } from './model-output.ts';
 export const TOOL_CALLS_MAX = 128;
 const EXTRA_DEPTH_MAX = 16;
 const QUOTED_MAX_LENGTH = 100;
-/** What any store, header and provider takes as it is. */
-const PLAIN_ID = /^[\x21-\x7e]{1,256}$/;
+const ID_MAX_LENGTH = 256;
 
 const toolCalls = z.array(
   z.object({
@@ -30,8 +29,8 @@ const toolCalls = z.array(
 );
 
 /**
- * The calls of an answer; `offered` are the tools it could ask for. Results are matched by id: a call without a plain one,
- * or with that of another, gets a new one. The text of arguments is left as the model wrote it. Throws
+ * The calls of an answer; `offered` are the tools it could ask for. Results are matched by id: a call without one, or
+ * with that of another, gets a new one. The text of arguments is left as the model wrote it. Throws
  * MODEL_OUTPUT_INVALID for anything that could not have been asked for.
  */
 export function readToolCalls(model: string, calls: unknown, offered: ToolDefinition[]): ToolCall[] {
@@ -53,7 +52,8 @@ export function readToolCalls(model: string, calls: unknown, offered: ToolDefini
       const quoted = JSON.stringify(name.slice(0, QUOTED_MAX_LENGTH));
       throw invalid(`it asks for the function ${quoted}, and was offered ${[...names].join(', ')}`);
     }
-    const kept = typeof id === 'string' && PLAIN_ID.test(id) && !taken.has(id) ? id : `call_${randomUUID()}`;
+    const isOwn = typeof id === 'string' && id !== '' && id.length <= ID_MAX_LENGTH && !taken.has(id);
+    const kept = isOwn ? id : `call_${randomUUID()}`;
     taken.add(kept);
     const text = typeof written === 'string' ? written : JSON.stringify(written ?? {});
     return { ...call, id: kept, function: { name, arguments: text } };

@@ -142,8 +142,8 @@ describe('callModel with tools', () => {
     assert.equal(tool_calls[0].function.arguments, '{"a":[1]}');
   });
 
-  it('gives calls whose ids not every store and provider takes one of their own', async () => {
-    const ids = ['\0', 'a b', '\ud800', 'ü', 'x'.repeat(257), 7, {}];
+  it('gives calls whose ids are no text, or too long, one of their own', async () => {
+    const ids = ['x'.repeat(257), 7, {}, []];
     const [, { tool_calls }] = await askedFor(ids.map((id) => ({ id, function: f })));
     for (const { id } of tool_calls) assert.match(id, /^call_[0-9a-f-]{36}$/);
   });

@@ -149,9 +149,9 @@ describe('hostile tool-call messages', () => {
 
   it('left the run waiting, and asked no model', () => h.stillWaits(flow, paused));
 
-  it('may hold any characters: ids, names, arguments and contents reach caller and model unchanged', async () => {
+  it('may hold any characters: ids, arguments and contents reach caller and model unchanged', async () => {
     const odd = '\0 \ud800 \u2028 😀 " \\ {{message}} $&';
-    const calls = [toolCall(odd, odd, odd), toolCall('\0')];
+    const calls = [toolCall(odd, odd), toolCall('\0')];
     h.models.will(callTools(calls, odd), callTools([toolCall(`${odd}!`)]), answer(odd), answer('end'));
     const first = await h.pause(flow, { message: odd });
     assert.deepEqual(first.toolCalls, calls);

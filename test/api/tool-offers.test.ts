@@ -30,9 +30,11 @@ describe('tools of /execute', () => {
     it(`reach the model with toolChoice ${JSON.stringify(toolChoice)}, on resume too`, async () => {
       const flow = await h.weir.createFlow(h.tenant, [asking('ask')]);
       h.models.will(callTools([toolCall('a')]), answer('ok'));
-      const paused = await h.pause(flow, { toolChoice });
+      // A model that is to choose none has nothing to wait for.
+      const isNone = toolChoice === 'none';
+      const paused = await h.pause(flow, isNone ? {} : { toolChoice });
       await h.execute(flow, { ...resumeOf(paused), toolChoice });
-      for (const index of [0, 1])
+      for (const index of isNone ? [1] : [0, 1])
         assert.partialDeepStrictEqual(asked(index), { tools: [weather], tool_choice: toolChoice });
     });
 
