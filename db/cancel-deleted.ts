@@ -1,10 +1,12 @@
 // Work of deleted projects is cancelled: runs, test runs and deliveries under way, runs that wait for their caller.
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { cancelDeliveries } from './cancel-deliveries.ts';
 import { CANCELLATION, IS_OPEN, requestCancel } from './cancel-run.ts';
 import type { Db, Tx } from './connect.ts';
 
 const LEFT_MAX = 100;
+/** Runs marked by one statement: a second's work. */
+const MARKED_MAX = 5_000;
 
 /** How much was under way. A run counts once, however many calls it was carried out in; one of a test case does not. */
 export type Cancelled = { runs: number; testRuns: number; deliveries: number };
@@ -13,23 +15,15 @@ const COUNTS = sql<boolean>`continues is null and mode <> 'test'`;
 
 /**
  * Cancels what is under way in projects that `tx` has deleted; `all`: they were all of the organization's, which goes
- * with its test deliveries. A run that is being charged at the moment is counted, and left to `cancelLeft`: that charge
- * waits for the organization, which `tx` holds.
+ * with its test deliveries. What is over some thousands of runs, or is being charged at the moment, is counted and
+ * left to `cancelLeft`: others wait for the organization, which `tx` holds.
  */
 export async function cancelOfDeleted(
   tx: Tx,
   { organizationId, projectIds, all }: { organizationId: string; projectIds: string[]; all: boolean },
 ): Promise<Cancelled> {
   const ofProjects = sql<boolean>`run.project_id = any (${projectIds}::uuid[])`;
-  const { rows: marked } = await sql<{ runs: number }>`
-    with free as (
-      select execution_id from run where ${ofProjects} and ${IS_OPEN} and cancel_requested_at is null
-      for no key update skip locked
-    ), marked as (
-      update run set ${CANCELLATION} from free where run.execution_id = free.execution_id
-      returning run.continues, run.mode
-    )
-    select count(*) as runs from marked where ${COUNTS}`.execute(tx);
+  const marked = await markSome(tx, ofProjects);
   const { rows: left } = await sql<{ runs: number }>`
     select count(*) as runs from run
     where ${ofProjects} and ${IS_OPEN} and cancel_requested_at is null and ${COUNTS}`.execute(tx);
@@ -42,8 +36,22 @@ export async function cancelOfDeleted(
   )`;
   const which = sql`organization_id = ${organizationId} and (${sql.lit(all)} or ${ofRuns})`;
   const deliveries = await cancelDeliveries(tx, which);
-  const runs = (marked[0]?.runs ?? 0) + (left[0]?.runs ?? 0);
+  const runs = marked.runs + (left[0]?.runs ?? 0);
   return { runs, testRuns: Number(testRuns), deliveries };
+}
+
+/** Marks runs that nobody holds: `all` of them, of which `runs` count. */
+async function markSome(db: Db | Tx, which: RawBuilder<boolean>): Promise<{ all: number; runs: number }> {
+  const { rows } = await sql<{ all: number; runs: number }>`
+    with free as (
+      select execution_id from run where ${which} and ${IS_OPEN} and cancel_requested_at is null
+      limit ${MARKED_MAX} for no key update skip locked
+    ), marked as (
+      update run set ${CANCELLATION} from free where run.execution_id = free.execution_id
+      returning run.continues, run.mode
+    )
+    select count(*) as all, count(*) filter (where ${COUNTS}) as runs from marked`.execute(db);
+  return rows[0] ?? { all: 0, runs: 0 };
 }
 
 /**
@@ -57,6 +65,8 @@ export async function cancelLeft(
   const deleted = projectIds
     ? sql`project.id = any (${projectIds}::uuid[])`
     : sql`project.deleted_at > now() - interval '1 day'`;
+  const ofDeleted = sql<boolean>`run.project_id in (select project.id from project where ${deleted})`;
+  while ((await markSome(db, ofDeleted)).all === MARKED_MAX && !signal?.aborted);
   while (!signal?.aborted) {
     const { rows } = await sql<{ id: string }>`
       select run.execution_id as id from project join run on run.project_id = project.id
