@@ -8,7 +8,7 @@ import type { ApiDeps } from './context.ts';
 import { startDeliverySoon } from './start-delivery.ts';
 
 /** A caller does not wait longer for an engine that is away; the reconciler hands the cancellation on. */
-const CANCEL_TIMEOUT_MS = 5_000;
+const CANCEL_TIMEOUT_MS = 4_000;
 
 /** Tells the engine to end a run that is marked as cancelled. Answers false when the engine is away. */
 export async function cancelRunWorkflow(
@@ -27,9 +27,10 @@ export async function cancelRunWorkflow(
   return true;
 }
 
-/** The same for all calls of a run that are under way. */
+/** The same for all calls of a run that are under way, until the engine turns out to be away. */
 export async function cancelUnderWay(deps: ApiDeps, executionId: string): Promise<void> {
-  for (const part of await listUnderWay(deps.db, executionId)) await cancelRunWorkflow(deps, part);
+  for (const part of await listUnderWay(deps.db, executionId))
+    if (!(await cancelRunWorkflow(deps, part))) return;
 }
 
 /** The same for a test run; its cases' runs are told themselves. */

@@ -1,3 +1,4 @@
+import { ConnectionFailed } from '../db/connection-failed.ts';
 import { ServiceError } from '../flow/errors.ts';
 
 /** Of Node and PostgreSQL: what a person can do something about. */
@@ -12,9 +13,16 @@ const ADVICE: { [code: string]: string } = {
   '22003': 'A number is larger than any that is stored.',
 };
 
+const LOST =
+  'The connection to the database was lost. The change may have been made: look before you try again.';
+
 /** An error as a sentence for the person at the terminal; never a stack trace. */
 export function describeError(error: unknown): string {
   if (error instanceof ServiceError) return error.message;
+  if (error instanceof ConnectionFailed) {
+    if (error.failure === 'lost') return LOST;
+    return error.failure === 'silent' ? 'The database does not answer.' : describeError(error.cause);
+  }
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const cause = error instanceof AggregateError ? (error.errors[0] as unknown) : error;
   return ADVICE[code] ?? (cause instanceof Error ? cause.message : String(cause));

@@ -41,8 +41,13 @@ export function createEncryption(keys: [EncryptionKey, ...EncryptionKey[]]): Enc
         authTagLength: TAG_BYTES,
       });
       decipher.setAAD(Buffer.from(owner)).setAuthTag(bytes.subarray(-TAG_BYTES));
-      const text = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8');
-      return text + decipher.final('utf8');
+      try {
+        const text = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8');
+        return text + decipher.final('utf8');
+      } catch (cause) {
+        const why = `is not what was encrypted for it under ${id}: WEIR_SECRETS_KEYS has another key by that id, or the secret was changed`;
+        throw new Error(`A secret of ${owner} ${why}.`, { cause });
+      }
     },
   };
 }
