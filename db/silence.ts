@@ -1,5 +1,5 @@
 // Tells a database that is silent (frozen, or cut off without a word) from one that is slow.
-import { setTimeout } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { ConnectionFailed } from './connection-failed.ts';
 
@@ -32,21 +32,29 @@ export function watchSilence(url: string): Silence {
 
   return {
     answers,
-    async watch(work) {
-      const over = new AbortController();
-      const silence = (async (): Promise<never> => {
-        for (;;) {
-          // Nobody waits once more for what has just been found silent.
-          if (!silent) await pass(SLOW_MS, over.signal);
-          if (!(await answers())) throw new ConnectionFailed('silent', new Error('no answer'));
-        }
-      })();
-      try {
-        return await Promise.race([work, silence]);
-      } finally {
-        over.abort();
-      }
-    },
+    // Around every query: plain timers, which cost a tenth of promises of them.
+    watch: (work) =>
+      new Promise((resolve, reject) => {
+        let timer: NodeJS.Timeout | undefined;
+        let over = false;
+        const look = (parts: number) => {
+          timer = setTimeout(() => (parts > 1 ? look(parts - 1) : doubt()), SLOW_MS / PARTS);
+        };
+        const doubt = () => {
+          answers().then((answered) => {
+            if (!answered) reject(new ConnectionFailed('silent', new Error('no answer')));
+            else if (!over) look(PARTS);
+          }, reject);
+        };
+        const settle = () => {
+          over = true;
+          clearTimeout(timer);
+        };
+        work.then(resolve, reject).finally(settle);
+        // Nobody waits once more for what has just been found silent.
+        if (silent) doubt();
+        else look(PARTS);
+      }),
   };
 }
 
@@ -68,5 +76,5 @@ async function ask(url: string): Promise<boolean> {
 }
 
 async function pass(ms: number, signal: AbortSignal): Promise<void> {
-  for (let part = 0; part < PARTS; part += 1) await setTimeout(ms / PARTS, undefined, { signal });
+  for (let part = 0; part < PARTS; part += 1) await sleep(ms / PARTS, undefined, { signal });
 }
