@@ -13,6 +13,8 @@ import { registerSearchAttributes } from './register-search-attributes.ts';
 export type RunningWorker = {
   /** Settles when the worker has ended; rejects when it failed. */
   ended: Promise<void>;
+  /** From here on it looks after nothing but what it runs: what died elsewhere is left to others. */
+  stopReconciling(): void;
   /** Asks it to end; what it runs may finish within its grace time. */
   shutdown(): void;
 };
@@ -41,8 +43,9 @@ export async function runWorker(deps: {
     stopping.signal,
   );
   const running = new Set(workers);
+  const stopReconciling = () => stopping.abort();
   const shutdown = () => {
-    stopping.abort();
+    stopReconciling();
     for (const worker of running) worker.shutdown();
     running.clear();
   };
@@ -53,5 +56,5 @@ export async function runWorker(deps: {
       shutdown();
     }),
   );
-  return { ended: Promise.all([...ends, reconciling]).then(() => undefined), shutdown };
+  return { ended: Promise.all([...ends, reconciling]).then(() => undefined), stopReconciling, shutdown };
 }

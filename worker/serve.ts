@@ -47,6 +47,7 @@ await worker.ended;
 
 /** The API drains first: the runs it waits for need the worker. */
 async function stop(): Promise<void> {
+  worker.stopReconciling();
   await api.close();
   worker.shutdown();
   await worker.ended;
