@@ -6,6 +6,7 @@ import { ModelUnavailable } from '../../activities/model-unavailable.ts';
 import { createBlockRunner, type Processor } from '../../activities/run-block.ts';
 import { listBlockRuns } from '../../db/block-runs.ts';
 import type { Db } from '../../db/connect.ts';
+import { ConnectionFailed } from '../../db/connection-failed.ts';
 import { createLocalRuns } from '../../db/local-runs.ts';
 import { reserveCredits } from '../../db/reservations.ts';
 import { getRunContext } from '../../db/runs.ts';
@@ -153,6 +154,32 @@ describe('a model call whose activity is repeated', () => {
       });
     await assert.rejects(attempt(3, database.db, unreadable, { number: 3 }), { code: 'MODEL_UNAVAILABLE' });
   });
+
+  for (const [name, end] of [
+    ['answer', () => 'yes'],
+    ['refusal', refuse],
+  ] as const)
+    it(`leaves its ${name} to the next attempt when its worker ends while the database is away`, async () => {
+      const stop = new AbortController();
+      const away = database.db.withPlugin({
+        transformQuery({ node }) {
+          if (!JSON.stringify(node).includes('record_block_run')) return node;
+          stop.abort();
+          throw new ConnectionFailed('unreachable', new Error('away'));
+        },
+        transformResult: async ({ result }) => result,
+      });
+      let kept: unknown;
+      const keep = (value: object) => {
+        kept = structuredClone(value);
+      };
+      await assert.rejects(attempt(1, away, end, { signal: stop.signal, keep }), ConnectionFailed);
+      const next = attempt(2, database.db, () => 'other', { kept });
+      if (name === 'answer') assert.deepEqual(await next, { ref: 'ask', json: 'yes', bytes: 5 });
+      else await assert.rejects(next, { code: 'MODEL_REFUSED', message: 'I will not.' });
+      assert.equal(asked, 1);
+      await assertChargedOnce();
+    });
 
   it('takes over what a killed worker had reserved', async () => {
     await reserveCredits(database.db, {
