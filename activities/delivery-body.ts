@@ -3,7 +3,7 @@ import type { Db } from '../db/connect.ts';
 import type { DeliveryToAttempt } from '../db/delivery-attempts.ts';
 import { loadStored } from '../db/load-stored.ts';
 import type { DeliveryPayload } from '../flow/delivery.ts';
-import { resolveValue } from '../flow/value.ts';
+import { resolveValue, sizeOf } from '../flow/value.ts';
 
 export const DELIVERY_BODY_MAX_BYTES = 256 * 1024;
 
@@ -22,6 +22,10 @@ export async function buildDeliveryBody(db: Db, delivery: DeliveryToAttempt): Pr
     occurredAt: finished_at.toISOString(),
   };
   if (error) return toBody({ ...payload, errorMessage: error.message, failureReason: error.reason });
+  // One that is known to be too long is not read to be left out.
+  const bytes = result ? sizeOf(result) : 0;
+  if (bytes > DELIVERY_BODY_MAX_BYTES)
+    return toBody({ ...payload, result: null, truncated: true, originalResultBytes: bytes });
   const json = result && (await resolveValue(result, (refs) => loadStored(db, execution_id, refs)));
   const body = toBody({ ...payload, result: json });
   if (Buffer.byteLength(body) <= DELIVERY_BODY_MAX_BYTES) return body;
