@@ -1,4 +1,5 @@
 // User code (spec: processor type `code`): QuickJS in WebAssembly, in processes of its own; `guest.ts` has the contract.
+import { ApplicationFailure } from '@temporalio/common';
 import { findExcess } from '../../flow/count-json.ts';
 import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
@@ -10,6 +11,8 @@ import { ERROR_LOGS_MAX_LENGTH, SOURCE_MAX_BYTES, VALUE_MAX_BYTES } from './limi
 import { createPool, type Pool } from './pool.ts';
 
 export { SandboxCrashed } from './guest-process.ts';
+
+const DRAINED_DELAY_MS = 100;
 
 /** One run of a block's source; `timeoutMs` is processor time. */
 export type CodeCall = {
@@ -39,7 +42,7 @@ export type Sandbox = {
   wait(organization: string, signal?: AbortSignal): Promise<CodeTurn>;
   /** The same within an instant, else undefined. */
   waitBriefly(organization: string, signal?: AbortSignal): Promise<CodeTurn | undefined>;
-  /** Gives back who waits for a turn, with SandboxUnavailable; turns under way go on. */
+  /** Gives back who waits for a turn, for another worker; turns under way go on. */
   drain(): void;
   /** Ends every process; calls still running reject with SandboxUnavailable. */
   close(): Promise<void>;
@@ -54,16 +57,22 @@ export function createSandbox({ processes, reserve }: { processes: number; reser
   const pool = createPool({ size: processes + reserve, kept: processes + Math.min(reserve, 1) });
   const turns = createTurns({ places: processes, reserve });
   const toTurn = (end: EndTurn): CodeTurn => ({ end, run: (...args) => runCode(pool, ...args) });
-  const drain = () => turns.close(new SandboxUnavailable('The worker is ending'));
   return {
     wait: async (organization, signal) => toTurn(await turns.wait(organization, signal)),
     async waitBriefly(organization, signal) {
       const end = await turns.waitBriefly(organization, signal);
       return end && toTurn(end);
     },
-    drain,
+    drain: () =>
+      turns.close(
+        ApplicationFailure.create({
+          type: 'WORKER_SHUTDOWN',
+          message: 'The worker ended before it was the turn of this.',
+          nextRetryDelay: DRAINED_DELAY_MS,
+        }),
+      ),
     close() {
-      drain();
+      turns.close(new SandboxUnavailable('The sandbox was closed'));
       return pool.close();
     },
   };

@@ -85,7 +85,7 @@ describe('code of several organizations', () => {
 
   it('gives back who waits when the worker ends, and lets what runs go on', async () => {
     const turns = [await sandbox.wait('a'), await sandbox.wait('a')];
-    const waiting = assert.rejects(sandbox.wait('a'), { name: 'SandboxUnavailable' });
+    const waiting = assert.rejects(sandbox.wait('a'), { type: 'WORKER_SHUTDOWN' });
     sandbox.drain();
     await waiting;
     assert.equal((await turns[0]?.run(call('return 1')))?.output, 1);

@@ -66,6 +66,25 @@ describe('code blocks of one organization, more than it has processes', () => {
     assert.equal((await execute(hostile, [code('after', 'return 8;')])).result, 8);
   });
 
+  it('go to another worker when theirs ends while they wait', async () => {
+    const steps = [code('spin', 'for (let i = 0; i < 2e7; i++); return 9;')];
+    const path = await weir.createFlow(hostile, steps);
+    const runs = await Promise.all(
+      Array.from({ length: 3 }, async () => {
+        const { body } = await weir.call('POST', `${path}/jobs`, {
+          key: hostile.key,
+          body: { message: 'm' },
+        });
+        return body.executionId as string;
+      }),
+    );
+    await Promise.any(runs.map(waits));
+    await weir.stopWorker();
+    await weir.startWorker();
+    for (const executionId of runs)
+      assert.equal((await weir.finish(path, executionId, hostile.key)).body.result, 9);
+  });
+
   it('are run one after the other, and complete', async () => {
     const steps: Step[] = [
       {
