@@ -10,9 +10,8 @@ import { type BenchService, startBenchService } from './service.ts';
 import { median, quantile } from './statistics.ts';
 import { readUsage } from './usage.ts';
 
+/** Of each organization: nothing is refused for the lack of them. */
 const CREDITS = 10_000;
-/** The hostile organization had one credit. */
-const HOSTILE_CREDITS = 1;
 /** After a load has begun, and after it has ended. */
 const SETTLE_MS = 3_000;
 /** After a load, the innocent's calls are waited for until they are this near to quiet again. */
@@ -76,7 +75,7 @@ export async function measureNeighbours(
   return { quiet, rows };
 
   async function measureBeside(load: HostileLoad, slug: string): Promise<NeighbourRow> {
-    const tenant = await service.createTenant(slug, HOSTILE_CREDITS);
+    const tenant = await service.createTenant(slug, CREDITS);
     const ending = new AbortController();
     const child = service.child();
     const at = { ...tenant, apiUrl: service.apiUrl, hangingHost: hanging.host, signal: ending.signal };
