@@ -48,7 +48,7 @@ describe('rate limits', () => {
   it('hold for every endpoint, right after authentication', () => {
     for (const { path, handlers } of apiRoutes(weir as never)) {
       const names = handlers.map(({ name }) => name);
-      const keys = path.startsWith('/api/v1/seq') || path.includes('/webhooks');
+      const keys = /^\/api\/v1\/(seq|test-runs)\/|\/webhooks/.test(path);
       const authentication = path.includes('/mcp')
         ? 'authenticateMcp'
         : keys
