@@ -4,8 +4,8 @@ import type { ActivityDeps } from './index.ts';
 
 /**
  * What a run's calls of `model` work with. With an own key (`own`): that key in place of the service's, sent to the
- * provider's configured address and no other, and no cost, since the provider bills the caller. Throws CANCELLED and
- * MODEL_KEY_GONE.
+ * provider's configured address and no other, and no cost, since the provider bills the caller. Throws CANCELLED,
+ * RUN_NOT_FOUND and MODEL_KEY_GONE.
  */
 export async function bringOwnKey(
   deps: ActivityDeps,

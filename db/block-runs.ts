@@ -6,7 +6,7 @@ import type { Value } from '../flow/value.ts';
 import { inBalanceTurn } from './balance-turns.ts';
 import type { Db } from './connect.ts';
 import { isCallOf } from './run-columns.ts';
-import { outputNotFound } from './run-not-found.ts';
+import { outputNotFound, refuseGone } from './run-not-found.ts';
 
 /** The trace of one block execution. `output` and `error` exclude each other; costs are in microcredits. */
 export type BlockRun = {
@@ -37,7 +37,7 @@ export type Payer = { organizationId: string; maxMicrocredits?: number | undefin
  * it, unless its cancellation was asked for: throws CANCELLED then. Answers whether this call did it. What is charged, and
  * recorded as its cost, is at most what was reserved for it, and takes neither the balance below zero nor the run over its
  * maximum. Model calls and what has a cost are not recorded once the run has ended, nor charged once its cancellation was
- * asked for: a completed one throws CANCELLED too.
+ * asked for: a completed one throws CANCELLED too. Throws RUN_NOT_FOUND for a run that was deleted.
  */
 export async function recordBlockRun(db: Db, payer: Payer, run: BlockRun, result?: Value): Promise<boolean> {
   const { organizationId, maxMicrocredits } = payer;
@@ -70,7 +70,9 @@ export async function recordBlockRun(db: Db, payer: Payer, run: BlockRun, result
     sql<{
       recorded: boolean;
       cancelled: boolean;
-    }>`select * from record_block_run(${sql.join(values)})`.execute(db);
+    }>`select * from record_block_run(${sql.join(values)})`
+      .execute(db)
+      .catch(refuseGone(run.executionId));
   const { rows } = await (isCharged ? inBalanceTurn(db, organizationId, record) : record());
   const { recorded = false, cancelled = false } = rows[0] ?? {};
   if (cancelled && !run.error) throw new ServiceError(CANCELLED.code, CANCELLED.message);

@@ -4,6 +4,7 @@ import { ServiceError } from '../flow/errors.ts';
 import { CANCELLED } from '../flow/run.ts';
 import type { Db, Tx } from './connect.ts';
 import type { Encryption } from './encrypt.ts';
+import { runNotFound } from './run-not-found.ts';
 
 /** Characters of a key that its record shows, a third of it at most: of a shorter key none. */
 const PREVIEW_CHARS = 4;
@@ -75,7 +76,7 @@ export async function reencryptModelKeys(tx: Tx, encryption: Encryption): Promis
 
 /**
  * Whether the run's request brought a key for the provider (`sent`), else the key of its organization. Throws CANCELLED
- * for a run that its caller cancelled.
+ * for a run that its caller cancelled, RUN_NOT_FOUND for one that was deleted.
  */
 export async function findModelKey(
   db: Db,
@@ -92,7 +93,7 @@ export async function findModelKey(
     )
     .select(['run.organization_id', 'run.model_key_providers', 'run.cancel_requested_at', 'model_key.secret'])
     .where('run.execution_id', '=', executionId)
-    .executeTakeFirstOrThrow();
+    .executeTakeFirstOrThrow(() => runNotFound(executionId));
   if (row.cancel_requested_at) throw new ServiceError(CANCELLED.code, CANCELLED.message);
   const sent = row.model_key_providers?.includes(provider) ?? false;
   if (sent || row.secret === null) return { sent };
