@@ -3,6 +3,7 @@ import { OpenAI } from 'openai';
 import type { Provider } from '../config.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { awaitAnswer } from './bytes-in-hand.ts';
+import { isDeeper } from './model-output.ts';
 
 /** One HTTP call, its body included. A block with an outputSchema makes at most two. */
 export const MODEL_CALL_TIMEOUT_MS = 120_000;
@@ -10,6 +11,8 @@ export const MODEL_ANSWER_MAX_BYTES = 16 * 1024 * 1024;
 
 /** What is over this is read in turns. */
 const LARGE_ANSWER_BYTES = 1024 * 1024;
+
+const ERROR_DEPTH_MAX = 64;
 
 /** Statuses that a Response is not made with a body for. */
 const WITHOUT_BODY = new Set([204, 205, 304]);
@@ -68,8 +71,21 @@ async function readBody(response: Response, signal: AbortSignal | undefined): Pr
   return Buffer.concat(chunks);
 }
 
-/** Google puts its error object into an array, which the SDK would drop. */
+/**
+ * What the SDK gets of an error. Google puts its error object into an array, which would be dropped; what is nested so
+ * deep that it can't be made into JSON again is a text.
+ */
 function errorObject(body: string): string {
   const text = body.trim();
-  return text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text;
+  const object = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text;
+  const isText = isDeeper(safeJson(object), ERROR_DEPTH_MAX);
+  return isText ? JSON.stringify({ error: { message: object } }) : object;
+}
+
+function safeJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

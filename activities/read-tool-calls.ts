@@ -2,14 +2,18 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { ServiceError } from '../flow/errors.ts';
+import { REFUSED_KEYS } from '../flow/refused-keys.ts';
 import type { ToolCall, ToolDefinition } from '../flow/tool-calls.ts';
 import { isDeeper } from './model-output.ts';
 
 /** Calls of one answer; each wants a result. */
 export const TOOL_CALLS_MAX = 128;
 const EXTRA_DEPTH_MAX = 16;
+const ARGUMENTS_DEPTH_MAX = 64;
 const QUOTED_MAX_LENGTH = 100;
 const ID_MAX_LENGTH = 256;
+
+const tooDeep = (levels: number) => ({ error: `has more than ${levels} levels` });
 
 const toolCalls = z.array(
   z.object({
@@ -18,12 +22,19 @@ const toolCalls = z.array(
     function: z.object({
       name: z.string(),
       // Text by the interface; some servers send the object itself.
-      arguments: z.union([z.string(), z.record(z.string(), z.unknown())]).nullish(),
+      arguments: z
+        .union([z.string(), z.record(z.string(), z.unknown())])
+        .refine((written) => !isDeeper(written, ARGUMENTS_DEPTH_MAX), tooDeep(ARGUMENTS_DEPTH_MAX))
+        .nullish(),
     }),
-    // Google's signature of its thoughts, which it wants back.
+    // Google's signature of its thoughts, which it wants back: what no resume could send is not handed to the caller.
     extra_content: z
       .unknown()
-      .refine((extra) => !isDeeper(extra, EXTRA_DEPTH_MAX), `has more than ${EXTRA_DEPTH_MAX} levels`)
+      .refine((extra) => !isDeeper(extra, EXTRA_DEPTH_MAX), { ...tooDeep(EXTRA_DEPTH_MAX), abort: true })
+      .superRefine((extra, { addIssue }) => {
+        const key = findRefusedKey(extra);
+        if (key) addIssue(`has a key ${key}`);
+      })
       .optional(),
   }),
 );
@@ -58,4 +69,13 @@ export function readToolCalls(model: string, calls: unknown, offered: ToolDefini
     const text = typeof written === 'string' ? written : JSON.stringify(written ?? {});
     return { ...call, id: kept, function: { name, arguments: text } };
   });
+}
+
+function findRefusedKey(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [key, child] of Object.entries(value)) {
+    const refused = REFUSED_KEYS.has(key) ? key : findRefusedKey(child);
+    if (refused) return refused;
+  }
+  return undefined;
 }

@@ -6,14 +6,13 @@ import { createByteBudget } from '../byte-budget.ts';
 import { findExcess } from '../flow/count-json.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { STEPS_MAX } from '../flow/limits.ts';
+import { REFUSED_KEYS } from '../flow/refused-keys.ts';
 import { IN_HAND_BYTES, SHARE_BYTES, takeTurn } from './take-turn.ts';
 
 export const BODY_MAX_BYTES = 10 * 1024 * 1024;
 export const BODY_MAX_DEPTH = 64;
 /** Of the bodies that one process has in hand. */
 const bodies = createByteBudget(IN_HAND_BYTES, SHARE_BYTES);
-/** Keys that reach for an object's prototype. */
-const REFUSED_KEYS = new Set(['__proto__', 'constructor']);
 /** The field in which callers send back what the service answered: whatever a block may answer is taken. */
 const ECHOED_FIELD = 'accumulatedOutputs';
 /** A block's output is as deep as a body, and every step around or after it may add a level. */

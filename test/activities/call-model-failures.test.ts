@@ -206,6 +206,14 @@ describe('a failed model call', () => {
       );
     });
 
+    it('is final when what a provider says is nested far too deep', async () => {
+      const deep = '['.repeat(50_000) + ']'.repeat(50_000);
+      for (const error of [`{"message":"no","details":${deep}}`, deep]) {
+        harness.server.will(respond(400, `{"error":${error}}`));
+        await assert.rejects(harness.call(), fails('MODEL_REFUSED', /status 400/));
+      }
+    });
+
     it('is OUTPUT_TOO_LARGE when the answer does not end', () =>
       assert.rejects(harness.callAfter(sendForever), fails('OUTPUT_TOO_LARGE', /16 MiB/)));
 

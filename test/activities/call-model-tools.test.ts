@@ -115,6 +115,7 @@ describe('callModel with tools', () => {
 
   describe('calls that could not have been asked for', () => {
     const ok = { id: 'c', type: 'function', function: f };
+    const own = (key: string): unknown => JSON.parse(`{"${key}": {}}`);
     for (const [name, calls, message] of [
       ['are no list', 'many', /tool_calls: /],
       ['have no function', [{}], /tool_calls\.0\.function/],
@@ -126,6 +127,13 @@ describe('callModel with tools', () => {
       ['are too many', Array(129).fill(ok), /129 functions at once, and at most 128/],
       ['carry what is nested too deep', [{ ...ok, extra_content: nested(17) }], /16 levels/],
       ['carry what is nested far too deep', [{ ...ok, extra_content: nested(50_000) }], /16 levels/],
+      ['carry a prototype', [{ ...ok, extra_content: own('__proto__') }], /key __proto__/],
+      ['carry a key deep inside', [{ ...ok, extra_content: [{ a: own('constructor') }] }], /key constructor/],
+      [
+        'have arguments that are nested far too deep',
+        [{ ...ok, function: { name: 'f', arguments: { a: nested(50_000) } } }],
+        /64 levels/,
+      ],
     ] as const)
       it(`are MODEL_OUTPUT_INVALID, asked for and paid once, when they ${name}`, async () => {
         const content = Array.isArray(calls) ? serialize(calls) : JSON.stringify(calls);
