@@ -11,7 +11,7 @@ export type Progress = {
   ended: number;
   /** The number of lost attempts after which the activity was last held back. */
   heldAfter: number;
-  /** What an attempt could not record yet. */
+  /** What an attempt has paid for, and not recorded yet. */
   kept?: unknown;
 };
 

@@ -30,8 +30,8 @@ export type Attempt = {
   signal: AbortSignal;
   /** What an earlier attempt, or this one, has kept. */
   kept: unknown;
-  /** Leaves a JSON value to the attempts after this one, unless it is too large. */
-  keep(value: object): void;
+  /** Leaves a JSON value to the attempts after this one; answers false, and does not, when it is too large. */
+  keep(value: object): boolean;
 };
 
 /**
@@ -54,9 +54,10 @@ export async function attempted<T>(
     signal,
     kept: progress.kept,
     keep(value) {
-      if (info.isLocal || Buffer.byteLength(JSON.stringify(value)) > KEPT_MAX_BYTES) return;
+      if (info.isLocal || Buffer.byteLength(JSON.stringify(value)) > KEPT_MAX_BYTES) return false;
       progress.kept = value;
       attempt.kept = value;
+      return true;
     },
   };
   const beat = info.isLocal ? undefined : setInterval(() => heartbeat(progress), HEARTBEAT_INTERVAL_MS);

@@ -2,6 +2,7 @@
 import type { OpenAI } from 'openai';
 import type { Provider } from '../config.ts';
 import type { Attachment } from '../flow/attachment.ts';
+import { findExcess } from '../flow/count-json.ts';
 import type { Block, Json, JsonSchema } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { ANSWER_TOKENS_DEFAULT, ANSWER_TOKENS_MAX, TOOL_MESSAGES_MAX_BYTES } from '../flow/limits.ts';
@@ -32,6 +33,10 @@ export type ModelRequest = {
   tool_choice?: ToolChoice | undefined;
   /** Filled in with each answer, so that one which ends in a failure is paid too. */
   usage: ModelUsage;
+  /** What the model has answered to an earlier attempt: `usage` has it already, and only its repair is asked for. */
+  answered?: string | undefined;
+  /** Told an answer before it is checked: keeps it for a later attempt, or answers false. */
+  keepAnswer(text: string): boolean;
   /** Told before each request what the block may have cost after it, in microcredits; what it throws is passed on. */
   reserve(microcredits: number): Promise<void>;
 };
@@ -83,7 +88,8 @@ export async function callModel(
     });
   }
 
-  const { text, toolCalls } = await ask();
+  const { text, toolCalls } =
+    request.answered === undefined ? await ask() : { text: request.answered, toolCalls: [] };
   if (toolCalls.length > 0) {
     const asked = { role: 'assistant', content: text || null, tool_calls: toolCalls };
     const output = [...request.conversation, asked] as Json;
@@ -92,9 +98,11 @@ export async function callModel(
   }
   let output: Json = text;
   if (schema !== undefined) {
+    // What is paid is not to be asked for again because its repair is refused.
+    const isKept = request.answered !== undefined || request.keepAnswer(text);
     let reading = await readOutput(deps, schema, text);
     // A repair sends the answer back, which may be far longer than the prompt.
-    const fits = charsOf(request.conversation) + text.length <= promptMaxChars(capabilities);
+    const fits = isKept && charsOf(request.conversation) + text.length <= promptMaxChars(capabilities);
     if (reading.problems.length > 0 && fits) {
       messages.push({ role: 'assistant', content: text });
       messages.push({ role: 'user', content: repairPrompt(list(reading.problems)) });
@@ -131,11 +139,15 @@ function charsOf(conversation: ToolCallMessage[]): number {
 
 /** Throws MESSAGES_TOO_LARGE for a conversation that nobody could send back. */
 function requireCarriable(model: string, conversation: Json): void {
-  const bytes = Buffer.byteLength(JSON.stringify(conversation));
-  if (bytes > TOOL_MESSAGES_MAX_BYTES)
+  const json = Buffer.from(JSON.stringify(conversation));
+  const excess =
+    json.length > TOOL_MESSAGES_MAX_BYTES
+      ? `has ${json.length} bytes; a resume may send at most ${TOOL_MESSAGES_MAX_BYTES}`
+      : findExcess(json);
+  if (excess)
     throw new ServiceError(
       'MESSAGES_TOO_LARGE',
-      `With the tool calls of ${model} the conversation has ${bytes} bytes; a resume may send at most ${TOOL_MESSAGES_MAX_BYTES}.`,
+      `With the tool calls of ${model} the conversation ${excess}.`,
       { model },
     );
 }

@@ -39,7 +39,14 @@ export type BlockInput = {
   payer: Payer;
   /** What a model has used so far: recorded and charged however the block ends. */
   usage: ModelUsage;
+  /** What its model has answered to an earlier attempt. */
+  answered: string | undefined;
+  /** Leaves such an answer, and what was used for it, to the attempts after this one; false: it is too long. */
+  keepAnswer(text: string): boolean;
 };
+
+/** What an attempt leaves to the next: how the block ended, or an answer that is to be repaired. */
+type Kept = { end?: BlockEnd; answer?: { text: string; usage: ModelUsage } };
 
 /** `paused`: the output is a conversation that waits for tools. */
 export type Processor = (input: BlockInput) => Promise<{ output: Json; paused?: boolean }>;
@@ -94,9 +101,9 @@ export function createBlockRunner({
       attempts: attempt.number,
       startedAt: new Date(),
     };
-    const end =
-      (attempt.kept as BlockEnd | undefined) ?? (await carryOut(call, context, block, attempt, process));
-    if ((end.output?.length ?? 0) <= KEPT_MAX_BYTES) attempt.keep(end);
+    const kept = attempt.kept as Kept | undefined;
+    const end = kept?.end ?? (await carryOut(call, context, block, attempt, process));
+    if ((end.output?.length ?? 0) <= KEPT_MAX_BYTES) attempt.keep({ end } satisfies Kept);
     const { value } = end;
     const result = call.ends ? value : undefined;
     const recorded = await recordEnd(db, attempt, payerOf(context), trace, end, result);
@@ -117,7 +124,8 @@ export function createBlockRunner({
   ): Promise<BlockEnd> {
     const { message, parameters, attachments, tools, tool_choice } = context.input;
     const conversation = resumeOf(context, call)?.messages;
-    const usage = { ...UNUSED };
+    const answer = (attempt.kept as Kept | undefined)?.answer;
+    const usage = { ...(answer?.usage ?? UNUSED) };
     try {
       const input = await resolve(call.executionId, call.input);
       // What goes on after a pause had its input checked before.
@@ -132,6 +140,10 @@ export function createBlockRunner({
         ...(block.processor_config?.tools_enabled && { tools, tool_choice, conversation }),
         payer: payerOf(context),
         usage,
+        answered: answer?.text,
+        keepAnswer: (text) =>
+          text.length <= KEPT_MAX_BYTES &&
+          attempt.keep({ answer: { text, usage: { ...usage } } } satisfies Kept),
       });
       // A model's answer has been validated, and repaired, by its processor.
       if (block.processor_type !== 'llm')

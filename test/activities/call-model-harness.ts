@@ -55,7 +55,14 @@ export function useCallModel(): CallModelHarness {
     const llm = { step_id: 's', name: 'S', processor_type: 'llm', model: 'openai/gpt-4o-mini' } as const;
     const reserve = async (microcredits: number) => void reserved.push(microcredits);
     const conversation = [{ role: 'user' as const, content: 'Who was Ada?' }];
-    const request = { block: { ...llm, ...block }, conversation, usage, reserve, ...more };
+    const request = {
+      block: { ...llm, ...block },
+      conversation,
+      usage,
+      reserve,
+      keepAnswer: () => true,
+      ...more,
+    };
     const reply = await callModel({ providers, registry: createRegistry(), validator }, request, signal);
     return { ...reply, ...usage };
   }

@@ -1,6 +1,7 @@
 // What a few bytes of a template can multiply is measured before it is built, reserved or sent.
 import assert from 'node:assert/strict';
 import { buildPrompt } from '../../activities/build-prompt.ts';
+import { JSON_VALUES_MAX } from '../../flow/count-json.ts';
 import type { Block } from '../../flow/definition.ts';
 import { RENDERED_PROMPT_MAX_CHARS, TOOL_MESSAGES_MAX_BYTES } from '../../flow/limits.ts';
 import { createRegistry } from '../../models/registry.ts';
@@ -52,6 +53,7 @@ describe('large prompts', () => {
 
   describe('what is sent again', () => {
     const harness = useCallModel();
+    const tools = [{ type: 'function' as const, function: { name: 'find' } }];
 
     it('does not send an answer back for repair that no prompt could hold', async () => {
       harness.server.will(answer('x'.repeat(RENDERED_PROMPT_MAX_CHARS)));
@@ -62,8 +64,16 @@ describe('large prompts', () => {
       assert.equal(harness.server.calls.length, 1);
     });
 
+    it('does not send an answer back for repair that no later attempt would have', async () => {
+      harness.server.will(answer('no'));
+      await assert.rejects(
+        harness.call({ outputSchema: { type: 'object' } }, undefined, { keepAnswer: () => false }),
+        fails('MODEL_OUTPUT_INVALID', /too long to be sent back for a repair/),
+      );
+      assert.equal(harness.server.calls.length, 1);
+    });
+
     it('fails with MESSAGES_TOO_LARGE where a model asks for tools with more than a resume may send', async () => {
-      const tools = [{ type: 'function' as const, function: { name: 'find' } }];
       const long = JSON.stringify({ text: 'x'.repeat(TOOL_MESSAGES_MAX_BYTES) });
       harness.server.will(
         callTools([{ id: 'a', type: 'function', function: { name: 'find', arguments: long } }]),
@@ -71,6 +81,16 @@ describe('large prompts', () => {
       await assert.rejects(
         harness.call({}, undefined, { tools }),
         fails('MESSAGES_TOO_LARGE', /a resume may send/),
+      );
+    });
+
+    it('fails with MESSAGES_TOO_LARGE where what the calls carry is more than a body may hold', async () => {
+      const call = { id: 'a', type: 'function', function: { name: 'find', arguments: '{}' } };
+      const extra_content = Array(JSON_VALUES_MAX).fill(0);
+      harness.server.will(callTools([{ ...call, extra_content }]));
+      await assert.rejects(
+        harness.call({}, undefined, { tools }),
+        fails('MESSAGES_TOO_LARGE', /more than 500000 values/),
       );
     });
   });
