@@ -4,12 +4,10 @@ import { mock } from 'node:test';
 import type { Attempt } from '../../activities/attempted.ts';
 import { ModelUnavailable } from '../../activities/model-unavailable.ts';
 import { createBlockRunner, type Processor } from '../../activities/run-block.ts';
-import { listBlockRuns, recordBlockRun } from '../../db/block-runs.ts';
+import { listBlockRuns } from '../../db/block-runs.ts';
 import type { Db } from '../../db/connect.ts';
 import { ConnectionFailed } from '../../db/connection-failed.ts';
-import { createEncryption, ENCRYPTION_KEY_BYTES } from '../../db/encrypt.ts';
 import { createLocalRuns } from '../../db/local-runs.ts';
-import { findModelKey } from '../../db/model-keys.ts';
 import { reserveCredits } from '../../db/reservations.ts';
 import { getRunContext } from '../../db/runs.ts';
 import { ServiceError } from '../../flow/errors.ts';
@@ -74,11 +72,10 @@ describe('a model call whose activity is repeated', () => {
   function attempt(
     number: number,
     db: Db,
-    answer: () => string | Promise<string>,
+    answer: () => string,
     more: Partial<Attempt> = {},
-    localRuns = createLocalRuns(),
   ): Promise<Value | Pause> {
-    const blocks = createBlockRunner({ db, validator, localRuns });
+    const blocks = createBlockRunner({ db, validator, localRuns: createLocalRuns() });
     const executionId = account.runs[0] as string;
     const call = { executionId, stepId: 'ask', blockKey: 'ask', input: { ref: MESSAGE_REF }, ends: false };
     const process: Processor = async ({ payer, usage }) => {
@@ -90,7 +87,7 @@ describe('a model call whose activity is repeated', () => {
         completionTokens: 1,
         costMicrocredits: cost,
       });
-      return { output: await answer() };
+      return { output: answer() };
     };
     return blocks.run(call, { ...attemptOf(number), ...more }, process);
   }
@@ -175,6 +172,7 @@ describe('a model call whose activity is repeated', () => {
       let kept: unknown;
       const keep = (value: object) => {
         kept = structuredClone(value);
+        return true;
       };
       await assert.rejects(attempt(1, away, end, { signal: stop.signal, keep }), ConnectionFailed);
       const next = attempt(2, database.db, () => 'other', { kept });
@@ -183,75 +181,6 @@ describe('a model call whose activity is repeated', () => {
       assert.equal(asked, 1);
       await assertChargedOnce();
     });
-
-  describe('of a run whose row was deleted', () => {
-    const remove = async () => {
-      for (const table of ['block_run', 'reservation', 'run'] as const)
-        await database.db
-          .deleteFrom(table)
-          .where('execution_id', '=', account.runs[0] as string)
-          .execute();
-    };
-    const gone = { name: 'ServiceError', code: 'RUN_NOT_FOUND' };
-
-    it('is final, and asks nothing, when the run was known to the process before', async () => {
-      const localRuns = createLocalRuns();
-      const executionId = account.runs[0] as string;
-      localRuns.contexts.set(executionId, await getRunContext(database.db, executionId));
-      await remove();
-      await assert.rejects(
-        attempt(1, database.db, () => 'yes', {}, localRuns),
-        gone,
-      );
-      assert.equal(asked, 0);
-    });
-
-    it('is final when that happens while its model answers', async () => {
-      await assert.rejects(
-        attempt(1, database.db, async () => {
-          await remove();
-          return 'yes';
-        }),
-        gone,
-      );
-      assert.equal(asked, 1);
-    });
-
-    it('is final before an own key is looked for', async () => {
-      await remove();
-      const encryption = createEncryption([{ id: 'k', key: Buffer.alloc(ENCRYPTION_KEY_BYTES) }]);
-      await assert.rejects(findModelKey(database.db, encryption, account.runs[0] as string, 'demo'), gone);
-    });
-
-    it('is final where it fails just then, and where it is free', async () => {
-      const late = async () => {
-        await remove();
-        return refuse();
-      };
-      await assert.rejects(attempt(1, database.db, late), gone);
-      const payer = { organizationId: account.organizationId };
-      for (const result of [undefined, { ref: 'ask' }])
-        await assert.rejects(
-          recordBlockRun(
-            database.db,
-            payer,
-            {
-              executionId: account.runs[0] as string,
-              blockKey: 'pass',
-              stepId: 'pass',
-              name: 'pass',
-              processorType: 'passthrough',
-              input: { ref: MESSAGE_REF },
-              output: '1',
-              attempts: 1,
-              startedAt: new Date(),
-            },
-            result,
-          ),
-          gone,
-        );
-    });
-  });
 
   it('takes over what a killed worker had reserved', async () => {
     await reserveCredits(database.db, {

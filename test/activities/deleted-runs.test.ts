@@ -1,0 +1,110 @@
+// A run whose row is gone (retention, an operator) stays gone: nothing about it is repeated, asked for or paid.
+import assert from 'node:assert/strict';
+import { createBlockRunner } from '../../activities/run-block.ts';
+import { recordBlockRun } from '../../db/block-runs.ts';
+import { createEncryption, ENCRYPTION_KEY_BYTES } from '../../db/encrypt.ts';
+import { createLocalRuns } from '../../db/local-runs.ts';
+import { findModelKey } from '../../db/model-keys.ts';
+import { reserveCredits } from '../../db/reservations.ts';
+import { getRunContext } from '../../db/runs.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { MESSAGE_REF } from '../../flow/value.ts';
+import { createValidator } from '../../json-schema/validator.ts';
+import { llm } from '../blocks.ts';
+import { type Account, audit, openAccount } from '../db/ledger-fixture.ts';
+import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
+
+const GONE = { name: 'ServiceError', code: 'RUN_NOT_FOUND' };
+const BLOCK = { blockKey: 'ask', stepId: 'ask', input: { ref: MESSAGE_REF } };
+
+describe('a block of a run that was deleted ends as RUN_NOT_FOUND', () => {
+  const validator = createValidator();
+  let database: TestDatabase;
+  let account: Account;
+  let executionId: string;
+  let asked: number;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  beforeEach(async () => {
+    account = await openAccount(database.db, 1_000, 1, [llm('ask', 'x', 'demo/chat')]);
+    [executionId = ''] = account.runs;
+    asked = 0;
+  });
+  afterEach(async () => {
+    const { balance, reserved } = await audit(database.db, account);
+    assert.deepEqual([balance, reserved], [1_000, 0]);
+  });
+  after(async () => {
+    await validator.close();
+    await database.drop();
+  });
+
+  async function remove(): Promise<void> {
+    for (const table of ['block_run', 'reservation', 'run'] as const)
+      await database.db.deleteFrom(table).where('execution_id', '=', executionId).execute();
+  }
+
+  /** A first attempt, in a process that knows the run. */
+  async function attempt(answer: () => Promise<string>, prepare?: () => Promise<void>) {
+    const localRuns = createLocalRuns();
+    localRuns.contexts.set(executionId, await getRunContext(database.db, executionId));
+    await prepare?.();
+    const blocks = createBlockRunner({ db: database.db, validator, localRuns });
+    const first = { number: 1, begun: 1, last: false, isLocal: false, kept: undefined, keep: () => true };
+    return blocks.run(
+      { ...BLOCK, executionId, ends: false },
+      { ...first, signal: new AbortController().signal },
+      async ({ payer, usage }) => {
+        await reserveCredits(database.db, { ...payer, ...BLOCK, executionId, microcredits: 300 });
+        asked += 1;
+        usage.costMicrocredits = 300;
+        return { output: await answer() };
+      },
+    );
+  }
+
+  it('before its model is asked', async () => {
+    await assert.rejects(
+      attempt(async () => 'yes', remove),
+      GONE,
+    );
+    assert.equal(asked, 0);
+  });
+
+  it('while its model answers', async () => {
+    await assert.rejects(
+      attempt(async () => {
+        await remove();
+        return 'yes';
+      }),
+      GONE,
+    );
+    assert.equal(asked, 1);
+  });
+
+  it('while its model refuses', () =>
+    assert.rejects(
+      attempt(async () => {
+        await remove();
+        throw new ServiceError('MODEL_REFUSED', 'I will not.');
+      }),
+      GONE,
+    ));
+
+  it('before an own key is looked for', async () => {
+    await remove();
+    const encryption = createEncryption([{ id: 'k', key: Buffer.alloc(ENCRYPTION_KEY_BYTES) }]);
+    await assert.rejects(findModelKey(database.db, encryption, executionId, 'demo'), GONE);
+  });
+
+  it('when it costs nothing, be it the last of its run or not', async () => {
+    await remove();
+    const free = { ...BLOCK, executionId, name: 'pass', processorType: 'passthrough' as const, output: '1' };
+    for (const result of [undefined, { ref: 'ask' }])
+      await assert.rejects(
+        recordBlockRun(database.db, account, { ...free, attempts: 1, startedAt: new Date() }, result),
+        GONE,
+      );
+  });
+});
