@@ -38,7 +38,7 @@ const ENGINE_UNAVAILABLE =
   'The run is accepted and starts when the engine answers again: poll …/jobs/{executionId}.';
 
 const SERVICE_STOPPING =
-  'This process stops, and the run goes on: poll …/jobs/{executionId}, or send the request again with its Idempotency-Key.';
+  'This process is stopping; the run goes on: poll …/jobs/{executionId}, or send the request again with its Idempotency-Key.';
 
 /** Runs a flow and answers when it has ended. */
 export function executeRoutes(deps: ApiDeps): Route[] {

@@ -7,6 +7,7 @@ import {
   STATUS_CODES,
 } from 'node:http';
 import type { Socket } from 'node:net';
+import type { ErrorCode } from '../flow/errors.ts';
 import { dropUnread } from './drop-unread.ts';
 import { errorBody } from './errors.ts';
 
@@ -73,29 +74,38 @@ export function createHttpServer(
   );
   // An expectation that is not known may be ignored (RFC 9110, 10.1.1).
   server.on('checkExpectation', admit);
-  server.on('clientError', (error, socket) => refuse(error, socket as Socket, requestMs));
+  server.on('clientError', (error, socket) => refuse(error, socket as Socket));
   server.on('connect', (_request, socket: Socket) => {
     // The server's own listeners have left it.
     socket.on('error', () => undefined);
-    refuse(new Error('CONNECT is not for this server'), socket, requestMs);
+    refuse(new Error('CONNECT is not for this server'), socket);
   });
   dropUnread(server, open, unreadLookMs);
   return { server, open };
+
+  /** A request that is not HTTP, or does not arrive, gets an answer in the shape of every other error. */
+  function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+    if (error.code === 'ECONNRESET' || !socket.writable) return;
+    const [status, code, message] = describe(error);
+    const body = JSON.stringify(errorBody(code, message));
+    // A caller that never closes its side holds no socket.
+    socket.once('finish', () => socket.destroy());
+    socket.end(
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n${body}`,
+    );
+  }
+
+  function describe(error: NodeJS.ErrnoException): [status: number, code: ErrorCode, message: string] {
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT')
+      return [408, 'REQUEST_TIMEOUT', arrivedLate(headersMs, requestMs)];
+    if (error.code === 'HPE_HEADER_OVERFLOW') return [431, 'BAD_REQUEST', HEADERS_TOO_LARGE];
+    return [400, 'BAD_REQUEST', `The request is not valid HTTP: ${error.message}`];
+  }
 }
 
-/** A request that is not HTTP, or does not arrive, gets an answer in the shape of every other error. */
-function refuse(error: NodeJS.ErrnoException, socket: Socket, requestMs: number): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return;
-  const late = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
-  const status = late ? 408 : error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
-  const body = JSON.stringify(
-    late
-      ? errorBody('REQUEST_TIMEOUT', `The request did not arrive within ${requestMs / 1_000} s.`)
-      : errorBody('BAD_REQUEST', `The request is not valid HTTP: ${error.message}`),
-  );
-  // A caller that never closes its side holds no socket.
-  socket.once('finish', () => socket.destroy());
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n${body}`,
-  );
+/** What a request is told that did not arrive within `requestMs`, or its head within `headersMs`. */
+export function arrivedLate(headersMs = TIMINGS.headersMs, requestMs = TIMINGS.requestMs): string {
+  return `The request did not arrive in time: its head within ${headersMs / 1_000} s, all of it within ${requestMs / 1_000} s.`;
 }
+
+export const HEADERS_TOO_LARGE = 'The headers have over 16 KiB: send fewer, or shorter ones.';

@@ -1,10 +1,10 @@
-// How a stream of Server-Sent Events ends before what it tells of does.
+// How a stream of Server-Sent Events ends before its run does.
 import { z } from 'zod';
 
 const INTERRUPTIONS = {
-  stopping: 'This process is stopping, what it tells of goes on: ask again, with Last-Event-ID.',
-  unavailable: 'What follows cannot be read just now: ask again, with Last-Event-ID.',
-  unauthorized: 'The API key, the token or the membership that this was asked with is no longer valid.',
+  stopping: 'This process is stopping; the run goes on. Ask again, with Last-Event-ID, for what follows.',
+  unavailable: 'What follows cannot be read just now; the run goes on. Ask again, with Last-Event-ID.',
+  unauthorized: 'The API key, token or membership behind this request is no longer valid; the run goes on.',
 };
 
 /** Ends a stream, which says why. */
@@ -26,5 +26,5 @@ export const streamInterrupted = z
   .meta({
     id: 'StreamInterrupted',
     description:
-      'stream_interrupted: the stream ends here, and what it tells of goes on. Without `id`: ask for what follows with that of the event before, as Last-Event-ID. Not after `unauthorized`.',
+      'stream_interrupted: the stream ends here; the run goes on. It has no `id`: ask for what follows with the `id` of the event before as Last-Event-ID (after `unauthorized`, with a valid key).',
   });

@@ -24,7 +24,7 @@ once, to be asked for by its \`executionId\`. Send an API key of the flow’s pr
 projects takes nothing else.
 
 Bodies are JSON in UTF-8. Unknown request fields are refused with 422. Every error has the shape
-\`{detail: {code, message, …}}\`, and every answer an \`X-Request-Id\`.`;
+\`{detail: {code, message, …}}\`, and every answer to a request that could be read an \`X-Request-Id\`.`;
 
 /** Describes every route of the table. `serverUrl` is where callers reach the API. */
 export function openApiDocument(routes: Route[], serverUrl: string) {

@@ -7,6 +7,7 @@ import type {
 } from 'zod-openapi';
 import type { ErrorCode } from '../flow/errors.ts';
 import { errorBody } from './errors.ts';
+import { arrivedLate, HEADERS_TOO_LARGE } from './http-server.ts';
 import { IDENTITY_PROVIDER_UNAVAILABLE } from './identity-keys.ts';
 import { errorResponse, idempotentReplayed, rateLimitHeaders, retryAfter } from './requests.ts';
 import { DATABASE_UNAVAILABLE, INTERNAL_ERROR as INTERNAL_ERROR_MESSAGE } from './to-service-error.ts';
@@ -98,17 +99,23 @@ export const ERRORS: ZodOpenApiResponsesObject = {
     headers: undefined,
   },
   429: refusal(
-    'The API key, the user or the organization is over its limit.',
+    'The API key, the user or the organization is over its limit; too many large requests and answers are under way; or too many invalid keys and tokens came from this address.',
     { RATE_LIMITED: 'The API key is over its 60000 requests per minute: try again in 2 s.' },
     { 'Retry-After': retryAfter },
   ),
-  408: answer('BAD_REQUEST: the request took too long to arrive.', errorResponse, {}),
-  431: answer('BAD_REQUEST: over 16 KiB of headers.', errorResponse, {}),
+  408: {
+    ...refusal('The request took too long to arrive.', { REQUEST_TIMEOUT: arrivedLate() }),
+    headers: undefined,
+  },
+  431: {
+    ...refusal('Over 16 KiB of headers.', { BAD_REQUEST: HEADERS_TOO_LARGE }),
+    headers: undefined,
+  },
   500: refusal('A fault of the service: `detail.request_id` finds it in the log.', {
     INTERNAL_ERROR,
   }),
   503: refusal(
-    'Try again later. With `detail.executionId`, the run may have been accepted: ask for it first.',
+    'Try again after `Retry-After`. What was to be changed may have been: look first.',
     { DATABASE_UNAVAILABLE, IDENTITY_PROVIDER_UNAVAILABLE },
     { 'Retry-After': retryAfter },
   ),

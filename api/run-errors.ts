@@ -15,7 +15,7 @@ import {
   refusal,
 } from './operations.ts';
 import { retryAfter } from './requests.ts';
-import { DATABASE_UNAVAILABLE } from './to-service-error.ts';
+import { CHANGES_UNKNOWN } from './to-service-error.ts';
 
 type Codes = { [code in ErrorCode]?: ErrorExample };
 
@@ -49,7 +49,12 @@ export function runErrors(more: { [status: number]: Codes } = {}): ZodOpenApiRes
     }),
     503: refusal(
       'With `detail.executionId`, the run is accepted, or may be: ask for it before sending it again.',
-      { ...more[503], DATABASE_UNAVAILABLE, CAPABILITY_REGISTRY_UNAVAILABLE, IDENTITY_PROVIDER_UNAVAILABLE },
+      {
+        ...more[503],
+        DATABASE_UNAVAILABLE: CHANGES_UNKNOWN,
+        CAPABILITY_REGISTRY_UNAVAILABLE,
+        IDENTITY_PROVIDER_UNAVAILABLE,
+      },
       { 'Retry-After': retryAfter },
     ),
   };

@@ -20,5 +20,5 @@ export function toServiceError(error: unknown, { requestId, what, changes }: Met
 
 export const INTERNAL_ERROR = 'Something failed inside the service. Nothing is wrong with the request.';
 export const DATABASE_UNAVAILABLE = 'The database does not answer: try again later.';
-const CHANGES_UNKNOWN =
+export const CHANGES_UNKNOWN =
   'The database does not answer. What was asked for may have been done: look before you try again. Where an executionId is given, ask for that run.';

@@ -25,7 +25,7 @@ export function addMemberCommands(program: Command): void {
 
 async function add(db: Db, slug: string, userId: string, { role }: { role: Role }): Promise<Answer> {
   if (!userIdSchema.safeParse(userId).success)
-    throw new ServiceError('VALIDATION_ERROR', `${JSON.stringify(userId)} is no user id.`);
+    throw new ServiceError('VALIDATION_ERROR', `${JSON.stringify(userId)} is not a valid user id.`);
   const { id: organizationId } = await getOrganization(db, slug);
   const row = await audited(db, (tx, record) => addMember(tx, record, { organizationId, userId, role }));
   return { json: toJson(row), text: `Added ${userId} to ${slug} as ${role}.` };

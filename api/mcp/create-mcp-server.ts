@@ -70,7 +70,7 @@ function sayHowToMend({ code, input, inst }: z.core.$ZodRawIssue): string | unde
   if (code === 'unrecognized_keys' && inst instanceof z.ZodObject) return Object.keys(inst.shape).join(', ');
   if (!(inst instanceof z.ZodGUID)) return undefined;
   const source = z.globalRegistry.get(inst)?.description;
-  return source ? `is no id; send: ${source}` : 'is no id';
+  return source ? `is not a valid id; send: ${source}` : 'is not a valid id';
 }
 
 function wrongInput(error: z.ZodError, { name }: McpTool): ServiceError {

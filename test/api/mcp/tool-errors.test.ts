@@ -28,7 +28,7 @@ describe('MCP tools', () => {
       /processor_config takes tools_enabled, .*max_tokens/,
     ],
     ['update_block', { step_id: 'one', loop: true }, /loop: is an object: \{\}, or with max_iterations/],
-    ['add_block', { flow_id: 7, name: 'X', processor_type: 'code' }, /flow_id: is no id; send: flow_id of/],
+    ['add_block', { flow_id: 7, name: 'X', processor_type: 'code' }, /flow_id: is not a valid id; send: flow_id of/],
     [
       'add_block',
       { name: 'X', processor_type: 'code', target_id: 'nowhere' },
@@ -75,7 +75,7 @@ describe('MCP tools', () => {
         ids += 1;
         const { isError, text } = await call(name, { [field]: '1' });
         assert.ok(isError, name);
-        assert.match(text, new RegExp(`${field}: is no id; send: .* of `), name);
+        assert.match(text, new RegExp(`${field}: is not a valid id; send: .* of `), name);
       }
     assert.ok(ids > listed.length);
   });
