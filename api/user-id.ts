@@ -9,4 +9,7 @@ export const userIdSchema = z
   .min(1)
   .max(USER_ID_MAX_LENGTH)
   // `.` and `..` are no segments of a URL's path, and so could never be removed.
-  .regex(/^(?!\.{1,2}$)[^\p{Cc}\p{Cs}]*$/u, 'is not a valid user id: it has control characters, or is . or ..');
+  .regex(
+    /^(?!\.{1,2}$)[^\p{Cc}\p{Cs}]*$/u,
+    'is not a valid user id: it has control characters, or is . or ..',
+  );

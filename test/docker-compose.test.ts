@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
 
-type Service = { environment?: object; depends_on?: object };
+type Service = { environment?: object; depends_on?: object; stop_grace_period?: string };
 
 describe('docker-compose.yml', () => {
   const text = readFileSync(path.join(import.meta.dirname, '../docker-compose.yml'), 'utf8');
@@ -18,5 +18,21 @@ describe('docker-compose.yml', () => {
     for (const name of ['api', 'worker'])
       for (const variable of ['DATABASE_URL', 'WEIR_API_KEY_PEPPER', 'WEIR_SECRETS_KEYS'])
         assert.ok(variable in (services[name]?.environment ?? {}), `${name}: ${variable}`);
+  });
+
+  it('passes on every variable of the service but those that it sets itself or that name files', () => {
+    const config = readFileSync(path.join(import.meta.dirname, '../config.ts'), 'utf8');
+    const own = ['HOST', 'PORT', 'TASK_QUEUE', 'MODELS_FILE', 'WEBHOOK_CA_FILE', 'TEST_DIAL_MAP'];
+    const passed = services.worker?.environment ?? {};
+    const left = new Set(config.match(/\bWEIR_[A-Z_]+\b/g)?.filter((name) => !(name in passed)));
+    assert.deepEqual([...left].sort(), own.map((name) => `WEIR_${name}`).sort());
+  });
+
+  it('gives API and worker more time to stop than the README says they take', () => {
+    const readme = readFileSync(path.join(import.meta.dirname, '../README.md'), 'utf8');
+    const said = /A worker has ended after\s+(\d+) s, an API after\s+(\d+) s/.exec(readme);
+    const [, worker, api] = said ?? assert.fail('The README does not say how long a stop takes.');
+    assert.ok(Number.parseInt(services.worker?.stop_grace_period ?? '', 10) > Number(worker));
+    assert.ok(Number.parseInt(services.api?.stop_grace_period ?? '', 10) > Number(api));
   });
 });

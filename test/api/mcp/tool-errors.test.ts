@@ -28,7 +28,11 @@ describe('MCP tools', () => {
       /processor_config takes tools_enabled, .*max_tokens/,
     ],
     ['update_block', { step_id: 'one', loop: true }, /loop: is an object: \{\}, or with max_iterations/],
-    ['add_block', { flow_id: 7, name: 'X', processor_type: 'code' }, /flow_id: is not a valid id; send: flow_id of/],
+    [
+      'add_block',
+      { flow_id: 7, name: 'X', processor_type: 'code' },
+      /flow_id: is not a valid id; send: flow_id of/,
+    ],
     [
       'add_block',
       { name: 'X', processor_type: 'code', target_id: 'nowhere' },
