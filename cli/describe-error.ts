@@ -4,7 +4,7 @@ import { ServiceError } from '../flow/errors.ts';
 /** Of Node and PostgreSQL: what a person can do something about. */
 const ADVICE: { [code: string]: string } = {
   ECONNREFUSED:
-    'The database cannot be reached: nothing listens where DATABASE_URL points. Is the service running?',
+    'The database cannot be reached: nothing listens where DATABASE_URL, or the state of npm start, says it is. Is the service running?',
   ENOTFOUND: 'The database cannot be reached: the host in DATABASE_URL is unknown.',
   '28P01': 'The database refused the password in DATABASE_URL.',
   '3D000': 'The database that DATABASE_URL names does not exist.',
