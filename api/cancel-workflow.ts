@@ -3,6 +3,7 @@ import { listUnderWay } from '../db/cancel-run.ts';
 import { findRunDelivery } from '../db/open-deliveries.ts';
 import { finishRun } from '../db/runs.ts';
 import { finishTestRun } from '../db/test-runs.ts';
+import { describeEngineError } from '../describe-engine-error.ts';
 import { CANCELLED, type RunOutcome, workflowIdOf } from '../flow/run.ts';
 import type { ApiDeps } from './context.ts';
 import { startDeliverySoon } from './start-delivery.ts';
@@ -49,7 +50,7 @@ async function cancelWorkflow(client: Client, workflowId: string): Promise<boole
     return true;
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return 'missing';
-    console.error(`The workflow ${workflowId} could not be cancelled yet: ${error}`);
+    console.error(`The workflow ${workflowId} could not be cancelled yet: ${describeEngineError(error)}`);
     return false;
   }
 }

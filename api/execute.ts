@@ -1,4 +1,5 @@
 // POST …/execute (spec: Endpoints)
+import { describeEngineError } from '../describe-engine-error.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { RunOutcome } from '../flow/run.ts';
 import { acceptOnce } from './accept-once.ts';
@@ -113,7 +114,7 @@ function execute(deps: ApiDeps): ApiMiddleware {
 function runToEnd(deps: ApiDeps, run: AcceptedRun, signal: AbortSignal): Promise<RunOutcome | undefined> {
   const executionId = executionIdOf(run);
   const started = startRun(deps.client, deps.config.taskQueue, run).catch((error: unknown) => {
-    console.error(`Run ${executionId} could not be started yet: ${error}`);
+    console.error(`Run ${executionId} could not be started yet: ${describeEngineError(error)}`);
     throw new ServiceError('ENGINE_UNAVAILABLE', ENGINE_UNAVAILABLE, { executionId });
   });
   return waitForRun(deps, run, started, signal);

@@ -1,4 +1,5 @@
 // POST …/jobs and GET …/jobs/{executionId} (spec: Endpoints)
+import { describeEngineError } from '../describe-engine-error.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { PausePoint } from '../flow/tool-calls.ts';
 import { acceptOnce, findAcceptedRun } from './accept-once.ts';
@@ -102,7 +103,7 @@ function startJob(deps: ApiDeps): ApiMiddleware {
     const { executionId, flowId, blockCount } = run;
     if (!run.outcome)
       await startRun(deps.client, deps.config.taskQueue, run).catch((error: unknown) =>
-        console.error(`Run ${executionId} could not be started yet: ${error}`),
+        console.error(`Run ${executionId} could not be started yet: ${describeEngineError(error)}`),
       );
     ctx.status = 202;
     ctx.body = { executionId, status: 'started', flowId, blockCount };

@@ -7,6 +7,9 @@ import { rateLimitSubject } from './principal.ts';
 /** It takes a millisecond: a database that hangs is not waited for twice, here and where it is needed. */
 export const COUNT_TIMEOUT_MS = 1_000;
 
+/** How many requests in a row this process could not count. */
+let uncounted = 0;
+
 /**
  * Counts the request, or answers 429. Every answer after it carries the state of the quota that has least left. While
  * the database cannot count, requests pass uncounted and without these fields: a limit is no reason to refuse work.
@@ -26,10 +29,7 @@ export function limitRate({ config, db }: ApiDeps): ApiMiddleware {
               perMinute: config.rateLimitPerOrganization,
             },
           ];
-    const states = await inTime(takeRequest(db, quotas)).catch((error: unknown) => {
-      console.error(`Request ${ctx.state.requestId} is not counted: ${error}`);
-      return [];
-    });
+    const states = await inTime(takeRequest(db, quotas)).then(counted, notCounted);
     const exceeded = states.find(({ allowed }) => !allowed);
     const [tightest] = states.toSorted((a, b) => a.remaining - b.remaining);
     const told = exceeded ?? tightest;
@@ -48,6 +48,19 @@ export function limitRate({ config, db }: ApiDeps): ApiMiddleware {
     }
     await next();
   };
+}
+
+function counted<T>(states: T): T {
+  if (uncounted > 0) console.error(`Requests are counted again; ${uncounted} were not.`);
+  uncounted = 0;
+  return states;
+}
+
+/** Says it once, and not again at every request of an outage, of which the log has a line already. */
+function notCounted(error: unknown): [] {
+  if (uncounted === 0) console.error(`Requests pass uncounted, over rate limits too: ${error}`);
+  uncounted += 1;
+  return [];
 }
 
 function inTime<T>(counting: Promise<T>): Promise<T> {

@@ -1,6 +1,7 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import type { Db } from '../db/connect.ts';
 import { type GivenTurn, giveTurns, ORGANIZATION_MAX, PAIR_MAX, takeTurn } from '../db/webhook-turns.ts';
+import { describeEngineError } from '../describe-engine-error.ts';
 import {
   DELIVER_WEBHOOK,
   type DeliveryCall,
@@ -27,7 +28,7 @@ export async function startDelivery(deps: Engine & { db: Db }, call: DeliveryCal
 /** The same for a request that has its answer in any case: a delivery that can't be started now is the reconciler's. */
 export async function startDeliverySoon({ db, client, config }: ApiDeps, call: DeliveryCall): Promise<void> {
   await startDelivery({ db, client, taskQueue: config.taskQueue }, call).catch((error: unknown) =>
-    console.error(`Delivery ${call.deliveryId} could not be started yet: ${error}`),
+    console.error(`Delivery ${call.deliveryId} could not be started yet: ${describeEngineError(error)}`),
   );
 }
 
@@ -43,7 +44,7 @@ export async function giveTurnsSoon({ db, client, config }: ApiDeps, calls: Deli
       if (left <= 0) return;
     }
   } catch (error) {
-    console.error(`Deliveries that wait could not be started yet: ${error}`);
+    console.error(`Deliveries that wait could not be started yet: ${describeEngineError(error)}`);
   }
 }
 
@@ -53,7 +54,7 @@ export async function beginTurn(engine: Engine, { call, hasWorkflow, isOpen }: G
     const isTold = hasWorkflow && (await tellWorkflow(engine.client, call));
     if (isOpen && !isTold) await startWorkflow(engine, call);
   } catch (error) {
-    console.error(`Delivery ${call.deliveryId} could not be told of its turn: ${error}`);
+    console.error(`Delivery ${call.deliveryId} could not be told of its turn: ${describeEngineError(error)}`);
   }
 }
 

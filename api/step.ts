@@ -1,5 +1,6 @@
 // POST …/step: one step of a flow per call, as Server-Sent Events (spec: Endpoints, Step-through stream events).
 import { z } from 'zod';
+import { describeEngineError } from '../describe-engine-error.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { acceptOnce, findAcceptedRun } from './accept-once.ts';
 import { type AcceptedRun, executionIdOf } from './accept-run.ts';
@@ -108,7 +109,7 @@ async function start(deps: ApiDeps, run: AcceptedRun, signal: AbortSignal) {
   ended.catch(() => undefined);
   await started.catch((error: unknown) => {
     const executionId = executionIdOf(run);
-    console.error(`A step of run ${executionId} could not be started yet: ${error}`);
+    console.error(`A step of run ${executionId} could not be started yet: ${describeEngineError(error)}`);
     throw new ServiceError('ENGINE_UNAVAILABLE', ENGINE_UNAVAILABLE, { executionId });
   });
   return { ended };

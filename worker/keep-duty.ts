@@ -1,6 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
+import { ServiceError as EngineError } from '@temporalio/client';
 import type { Db } from '../db/connect.ts';
+import { ConnectionFailed } from '../db/connection-failed.ts';
 import { deferDuty, takeDuty } from '../db/duties.ts';
+import { describeEngineError } from '../describe-engine-error.ts';
 import { restAfter } from './rest-after.ts';
 
 /** Something that the service's workers do now and then, one of them at a time. */
@@ -35,11 +38,18 @@ export async function keepDuty(db: Db, duty: Duty, signal: AbortSignal): Promise
       }
     } catch (error) {
       if (signal.aborted) return;
-      if (failing !== String(error)) console.error(`${duty.name} failed, and is tried again:`, error);
+      if (failing !== String(error))
+        console.error(`${duty.name} failed, and is tried again:`, inShort(error));
       failing = String(error);
     }
     await setTimeout(restMs, undefined, { signal }).catch(() => undefined);
   }
+}
+
+/** Says in one line that a part is away, since many duties meet that at once; of anything else, all there is to know. */
+function inShort(error: unknown): unknown {
+  if (error instanceof ConnectionFailed) return error.message;
+  return error instanceof EngineError ? describeEngineError(error) : error;
 }
 
 /** Answers how long to rest. */

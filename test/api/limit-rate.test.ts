@@ -127,15 +127,30 @@ describe('rate limits', () => {
     }
   });
 
-  it('refuse nothing while the database cannot count', async () => {
-    await sql`alter table rate_limit rename to away`.execute(weir.db);
+  it('refuse nothing while the database cannot count, which is logged when it begins and when it ends', async () => {
+    const lines: string[] = [];
+    const log = console.error;
+    console.error = (...words: unknown[]) => void lines.push(words.join(' '));
     try {
-      const answers = [await start(), await start(), await start(), await start()];
-      assert.deepEqual(statuses(answers), [202, 202, 202, 202]);
-      assert.deepEqual(fields(answers[0] as Answer), [null, null, null]);
+      await sql`alter table rate_limit rename to away`.execute(weir.db);
+      try {
+        const answers = [await start(), await start(), await start(), await start()];
+        assert.deepEqual(statuses(answers), [202, 202, 202, 202]);
+        assert.deepEqual(fields(answers[0] as Answer), [null, null, null]);
+      } finally {
+        await sql`alter table away rename to rate_limit`.execute(weir.db);
+      }
+      await start();
     } finally {
-      await sql`alter table away rename to rate_limit`.execute(weir.db);
+      console.error = log;
     }
+    assert.deepEqual(
+      lines.filter((line) => line.includes('counted')),
+      [
+        'Requests pass uncounted, over rate limits too: error: relation "rate_limit" does not exist',
+        'Requests are counted again; 4 were not.',
+      ],
+    );
   });
 
   it('do not wait for a database that hangs while it counts', async () => {

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { inspect } from 'node:util';
+import { ServiceError } from '@temporalio/client';
+import { ConnectionFailed } from '../../db/connection-failed.ts';
 import { deferDuty, takeDuty } from '../../db/duties.ts';
 import { type Duty, keepDuty } from '../../worker/keep-duty.ts';
 import { restAfter } from '../../worker/rest-after.ts';
@@ -49,26 +52,46 @@ describe('what workers do now and then', () => {
     await keepDuty(database.db, { name: 'long', everyMs: 60_000, look }, stopping.signal);
   });
 
-  it('is logged when it fails, once however often, and when it works again', async () => {
+  /** What is logged while looks fail with `failures` in turn, until the duty works again. */
+  async function logOf(failures: Error[]): Promise<string[]> {
     const stopping = new AbortController();
     const lines: string[] = [];
     const log = console.error;
-    console.error = (...words: unknown[]) => void lines.push(words.join(' '));
+    console.error = (...words: unknown[]) => {
+      lines.push(words.map((word) => (typeof word === 'string' ? word : inspect(word))).join(' '));
+      if (String(words[0]).endsWith('works again.')) stopping.abort();
+    };
+    const look: Duty['look'] = async () => {
+      const failure = failures.shift();
+      if (failure) throw failure;
+      return false;
+    };
     try {
-      const failures = ['a', 'a', 'a', 'b'];
-      const look: Duty['look'] = async () => {
-        const failure = failures.shift();
-        if (failure) throw new Error(failure);
-        if (lines.length > 2) stopping.abort();
-        return false;
-      };
       await keepDuty(database.db, { name: 'Failing', everyMs: 1, look }, stopping.signal);
     } finally {
       console.error = log;
     }
-    assert.deepEqual(lines, [
-      'Failing failed, and is tried again: Error: a',
-      'Failing failed, and is tried again: Error: b',
+    return lines;
+  }
+
+  it('is logged when it fails, once however often, and when it works again', async () => {
+    const lines = await logOf(['a', 'a', 'a', 'b'].map((message) => new Error(message)));
+    assert.deepEqual(
+      lines.map((line) => line.split('\n')[0]),
+      [
+        'Failing failed, and is tried again: Error: a',
+        'Failing failed, and is tried again: Error: b',
+        'Failing works again.',
+      ],
+    );
+    assert.match(lines[0] ?? '', /keep-duty\.test/);
+  });
+
+  it('is logged in one line when the database or the engine is away', async () => {
+    const engine = new ServiceError('Failed to count workflows', { cause: new Error('Timeout expired') });
+    assert.deepEqual(await logOf([new ConnectionFailed('lost', new Error('cut')), engine]), [
+      'Failing failed, and is tried again: The database is lost: cut',
+      'Failing failed, and is tried again: Failed to count workflows: Timeout expired',
       'Failing works again.',
     ]);
   });
