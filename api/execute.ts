@@ -32,7 +32,7 @@ import { type ExecuteRequest, executeRequest, executeResponse, idempotencyHeader
 import { runErrors } from './run-errors.ts';
 import { startRun } from './start-run.ts';
 import { RESUME_REFUSALS, TOOL_REFUSALS } from './tool-refusals.ts';
-import { describeProblems, requireMessagesFit } from './tool-requests.ts';
+import { describeProblems, refuseExcessMessages, requireMessagesFit } from './tool-requests.ts';
 import { waitForRun } from './wait-for-run.ts';
 
 const ENGINE_UNAVAILABLE =
@@ -79,6 +79,7 @@ export function executeRoutes(deps: ApiDeps): Route[] {
       limitRate(deps),
       loadFlow(deps),
       readBody(executeRequest, {
+        excess: refuseExcessMessages,
         before: [requireMessagesFit, requireFewOverrides],
         describe: describeProblems,
       }),

@@ -1,7 +1,7 @@
 // Request bodies: JSON only, bounded, strict (spec: 422 request validation error).
 import type { Middleware } from 'koa';
 import getRawBody from 'raw-body';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { createByteBudget } from '../byte-budget.ts';
 import { findExcess } from '../flow/count-json.ts';
 import { ServiceError } from '../flow/errors.ts';
@@ -25,25 +25,26 @@ export const PARSE_OPTIONS: z.core.ParseContext<z.core.$ZodIssue> = {
 };
 
 export type BodyRules = {
+  excess?: (bytes: Uint8Array) => void;
   before?: ((json: unknown) => void)[];
   describe?: (error: z.ZodError) => ServiceError;
 };
 
 /**
- * Reads the body into `ctx.state.body`, as `schema` describes it. Each of `before` may refuse it first; `describe` makes
- * the error of what does not fit the schema.
+ * Reads the body into `ctx.state.body`, as `schema` describes it. Each of `before` may refuse it first, and `excess` what
+ * is too much to be parsed; `describe` makes the error of what does not fit the schema or what no body may hold.
  */
 export function readBody(
   schema: z.ZodType,
-  { before = [], describe = validationError }: BodyRules = {},
+  { excess, before = [], describe = validationError }: BodyRules = {},
 ): Middleware {
   return async function readBody(ctx, next) {
     requireJson(ctx.get('content-type'), ctx.get('content-encoding').toLowerCase());
     const length = ctx.get('content-length');
     const giveBack = await takeTurn(bodies, ctx, announcedBytes(length));
     try {
-      const json = parseJson(await readBytes(ctx.req, length));
-      checkStructure(json);
+      const json = parseJson(await readBytes(ctx.req, length), excess);
+      checkStructure(json, describe);
       for (const check of before) check(json);
       const parsed = schema.safeParse(json, PARSE_OPTIONS);
       if (!parsed.success) throw describe(parsed.error);
@@ -92,10 +93,13 @@ async function readBytes(request: NodeJS.ReadableStream, length: string): Promis
   }
 }
 
-function parseJson(bytes: Buffer): unknown {
+function parseJson(bytes: Buffer, refuseExcess?: BodyRules['excess']): unknown {
   // Parsing stops everything else: seconds, for millions of empty lists in a body of the right size.
   const excess = findExcess(bytes);
-  if (excess) throw invalid('', `${excess}: send less, or as text`);
+  if (excess) {
+    refuseExcess?.(bytes);
+    throw validationError(problem([], `${excess}: send less, or as text`));
+  }
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (error) {
@@ -107,8 +111,9 @@ function parseJson(bytes: Buffer): unknown {
 type Place = { value: object; key: string; above: Place | undefined; depth: number; echoed: boolean };
 
 /** One look at every value, so that no check after it has to: shapes of free JSON are not validated again. */
-function checkStructure(json: unknown): void {
+function checkStructure(json: unknown, describe: (error: z.ZodError) => ServiceError): void {
   const places: Place[] = [];
+  const invalid = (path: string[], message: string) => describe(problem(path, message));
   const look = (value: unknown, key: string, above: Place | undefined) => {
     if (typeof value === 'number' && !Number.isFinite(value))
       throw invalid(pathOf(key, above), 'is a number too large for JSON');
@@ -132,20 +137,20 @@ function checkStructure(json: unknown): void {
   }
 }
 
-function pathOf(key: string, above: Place | undefined): string {
+function pathOf(key: string, above: Place | undefined): string[] {
   const keys = [key];
   for (let place = above; place?.above; place = place.above) keys.unshift(place.key);
-  return keys.join('.');
+  return keys;
+}
+
+/** One that Zod did not find. */
+export function problem(path: string[], message: string): z.ZodError {
+  return new z.ZodError([{ code: 'custom', path, message, input: undefined }]);
 }
 
 const PATH_MAX_LENGTH = 200;
 /** Problems that one answer names. */
 export const PROBLEMS_MAX = 20;
-
-function invalid(path: string, message: string): ServiceError {
-  const field = path.slice(0, PATH_MAX_LENGTH) || 'body';
-  return new ServiceError('VALIDATION_ERROR', `${field} ${message}.`, { errors: [{ field, message }] });
-}
 
 /** A 422 that names each field. */
 export function validationError(error: z.ZodError): ServiceError {

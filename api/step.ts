@@ -23,7 +23,7 @@ import { startRun } from './start-run.ts';
 import { type StepEvent, stepEvents } from './step-events.ts';
 import { type StepRequest, stepEvents as stepEventSchema, stepRequest } from './step-requests.ts';
 import { STEP_REFUSALS, TOOL_REFUSALS } from './tool-refusals.ts';
-import { describeProblems, requireMessagesFit } from './tool-requests.ts';
+import { describeProblems, refuseExcessMessages, requireMessagesFit } from './tool-requests.ts';
 import { waitForRun } from './wait-for-run.ts';
 
 const ENGINE_UNAVAILABLE =
@@ -74,6 +74,7 @@ export function stepRoutes(deps: ApiDeps): Route[] {
       limitRate(deps),
       loadFlow(deps),
       readBody(stepRequest, {
+        excess: refuseExcessMessages,
         before: [requireMessagesFit, requireFewOverrides],
         describe: describeProblems,
       }),

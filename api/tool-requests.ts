@@ -1,6 +1,8 @@
 // Shapes of tools and tool-call messages, and the codes of what does not fit (spec: Tool definition, Tool-call errors).
 import { z } from 'zod';
+import { findExcess } from '../flow/count-json.ts';
 import { ServiceError } from '../flow/errors.ts';
+import { findMember } from '../flow/find-member.ts';
 import {
   TOOL_DESCRIPTION_MAX_LENGTH,
   TOOL_MESSAGES_MAX_BYTES,
@@ -10,7 +12,7 @@ import {
   TOOLS_MAX,
 } from '../flow/limits.ts';
 import { parsedObject } from './flow-schema.ts';
-import { PARSE_OPTIONS, PROBLEMS_MAX, validationError } from './json-body.ts';
+import { PARSE_OPTIONS, PROBLEMS_MAX, problem, validationError } from './json-body.ts';
 
 const name = z
   .string()
@@ -127,12 +129,7 @@ export const resumeFields = {
 export function requireMessagesFit(body: unknown): void {
   const messages = (body as { toolCallMessages?: unknown } | null)?.toolCallMessages;
   if (messages === undefined) return;
-  const bytes = bytesOf(messages);
-  if (bytes > TOOL_MESSAGES_MAX_BYTES)
-    throw new ServiceError(
-      'MESSAGES_TOO_LARGE',
-      `toolCallMessages have ${bytes} bytes; at most ${TOOL_MESSAGES_MAX_BYTES} are taken.`,
-    );
+  requireSize(bytesOf(messages));
   for (const [index, each] of Array.isArray(messages) ? messages.entries() : []) {
     const issues = message.safeParse(each, PARSE_OPTIONS).error?.issues.slice(0, PROBLEMS_MAX);
     if (issues)
@@ -142,6 +139,23 @@ export function requireMessagesFit(body: unknown): void {
         ),
       );
   }
+}
+
+/** Throws MESSAGES_TOO_LARGE or TOOLS_INVALID for a body that is not parsed, where its messages are what is too much. */
+export function refuseExcessMessages(body: Uint8Array): void {
+  const messages = findMember(body, 'toolCallMessages');
+  if (!messages) return;
+  requireSize(messages.length);
+  const excess = findExcess(messages);
+  if (excess) throw describeProblems(problem(['toolCallMessages'], `${excess}: no conversation has as many`));
+}
+
+function requireSize(bytes: number): void {
+  if (bytes > TOOL_MESSAGES_MAX_BYTES)
+    throw new ServiceError(
+      'MESSAGES_TOO_LARGE',
+      `toolCallMessages have ${bytes} bytes; at most ${TOOL_MESSAGES_MAX_BYTES} are taken.`,
+    );
 }
 
 const TOOL_FIELDS = ['tools', 'toolChoice', 'toolCallMessages'];

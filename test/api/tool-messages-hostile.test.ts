@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { JSON_VALUES_MAX } from '../../flow/count-json.ts';
 import { TOOL_MESSAGES_MAX_BYTES } from '../../flow/limits.ts';
 import { answer, callTools } from '../fakes/model-server.ts';
 import { type Body, detail, resumeOf, TWO_ASKING, toolCall, useToolCalls } from './tool-calls-harness.ts';
@@ -16,6 +17,7 @@ describe('hostile tool-call messages', () => {
   });
 
   const user = { role: 'user', content: '' };
+  const asking = (more: object) => ({ role: 'assistant', tool_calls: [{ ...toolCall('a'), ...more }] });
   const messages: [string, unknown][] = [
     ['null', null],
     ['a text', 'messages'],
@@ -58,6 +60,9 @@ describe('hostile tool-call messages', () => {
       'as many calls as fit that are none',
       [{ role: 'assistant', tool_calls: Array(Math.floor(TOOL_MESSAGES_MAX_BYTES / 3) - 20).fill({}) }],
     ],
+    ['calls that carry as many numbers as fit', [asking({ extra_content: Array(JSON_VALUES_MAX).fill(0) })]],
+    ['extra_content that is too deep', [asking({ extra_content: nested(60) })]],
+    ['extra_content with a prototype', [asking({ extra_content: JSON.parse('{"__proto__": {}}') })]],
   ];
   for (const [rule, toolCallMessages] of messages)
     it(`are 400 TOOLS_INVALID: ${rule}`, async () => {
@@ -68,6 +73,19 @@ describe('hostile tool-call messages', () => {
       );
       for (const { field } of errors) assert.match(field, /^toolCallMessages/);
     });
+
+  it('are 413 over 1 MB, also where they are too much to be parsed', async () => {
+    for (const toolCallMessages of [
+      Array(600_000).fill([]),
+      Array(200_000).fill({ role: 'user', content: '' }),
+    ])
+      detail(await h.execute(flow, { ...resumeOf(paused), toolCallMessages }), 413, 'MESSAGES_TOO_LARGE');
+  });
+
+  it('are not blamed for what else is too much in a body', async () => {
+    const body = { ...resumeOf(paused), accumulatedOutputs: { a: Array(JSON_VALUES_MAX).fill(0) } };
+    detail(await h.execute(flow, body), 422, 'VALIDATION_ERROR');
+  });
 
   const fields: [string, Body][] = [
     ['an executionId that is a number', { executionId: 7 }],
@@ -85,14 +103,6 @@ describe('hostile tool-call messages', () => {
     [
       'overrides that enable tools',
       { block_overrides: { a: { processor_config: { tools_enabled: true } } } },
-    ],
-    [
-      'extra_content that is too deep',
-      {
-        toolCallMessages: [
-          { role: 'assistant', tool_calls: [{ ...toolCall('a'), extra_content: nested(60) }] },
-        ],
-      },
     ],
   ];
   for (const [rule, more] of fields)

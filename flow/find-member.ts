@@ -1,0 +1,31 @@
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const BRACKET_END = 0x5d;
+const BRACE = 0x7b;
+const BRACE_END = 0x7d;
+const SPACES = new Set([0x20, 0x09, 0x0a, 0x0d]);
+
+/** The text of a member's value in the outermost object of a JSON text, unparsed; undefined when there is none. */
+export function findMember(json: Uint8Array, name: string): Uint8Array | undefined {
+  const key = Buffer.from(JSON.stringify(name));
+  let start: number | undefined;
+  let depth = 0;
+  for (let index = 0; index < json.length; index += 1) {
+    const byte = json[index];
+    if (byte === QUOTE) {
+      const quote = index;
+      for (index += 1; index < json.length && json[index] !== QUOTE; index += 1)
+        if (json[index] === BACKSLASH) index += 1;
+      if (depth !== 1 || start !== undefined || !key.equals(json.subarray(quote, index + 1))) continue;
+      while (SPACES.has(json[index + 1] as number)) index += 1;
+      if (json[index + 1] === COLON) start = index + 2;
+    } else if (byte === BRACKET || byte === BRACE) depth += 1;
+    else if (byte === BRACKET_END || byte === BRACE_END) depth -= 1;
+    const isPast = depth === 0 || (depth === 1 && byte === COMMA);
+    if (isPast && start !== undefined) return json.subarray(start, index);
+  }
+  return start === undefined ? undefined : json.subarray(start);
+}
