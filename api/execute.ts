@@ -24,7 +24,7 @@ import { holdAnswer } from './hold-answer.ts';
 import { readBody } from './json-body.ts';
 import { limitRate } from './limit-rate.ts';
 import { loadFlow } from './load-flow.ts';
-import { body, flowPaths, runAnswer } from './operations.ts';
+import { body, flowPaths, OUTPUT_TOO_LARGE, runAnswer } from './operations.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
 import { readReceipt } from './receipt.ts';
@@ -67,6 +67,7 @@ export function executeRoutes(deps: ApiDeps): Route[] {
         ...runErrors({
           ...TOOL_REFUSALS,
           400: { ...TOOL_REFUSALS[400], ...RESUME_REFUSALS },
+          413: { ...TOOL_REFUSALS[413], OUTPUT_TOO_LARGE },
           503: {
             ENGINE_UNAVAILABLE: { message: ENGINE_UNAVAILABLE, executionId: completed.executionId },
             SERVICE_STOPPING: { message: SERVICE_STOPPING, executionId: completed.executionId },

@@ -22,7 +22,7 @@ import { readBody } from './json-body.ts';
 import { limitRate } from './limit-rate.ts';
 import { loadFlow } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
-import { answer, body, flowPaths, READ_ERRORS, refusal, runAnswer } from './operations.ts';
+import { answer, body, flowPaths, OUTPUT_TOO_LARGE, READ_ERRORS, refusal, runAnswer } from './operations.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
 import { readReceipt } from './receipt.ts';
@@ -83,6 +83,7 @@ export function jobRoutes(deps: ApiDeps): Route[] {
           completed: ended,
         }),
         ...READ_ERRORS,
+        413: refusal('The result is larger than any may be.', { OUTPUT_TOO_LARGE }),
       },
     },
     handlers: [authenticate(deps), limitRate(deps), loadFlow(deps), loadRun(deps), getJob(deps)],

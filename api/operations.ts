@@ -134,6 +134,10 @@ export const READ_ERRORS: ZodOpenApiResponsesObject = {
   }),
 };
 
+/** Of what puts stored outputs together: of runs from before there was a limit. */
+export const OUTPUT_TOO_LARGE =
+  'These outputs together have 18874368 bytes; at most 16777216 are put together.';
+
 /** Of every endpoint. */
 export const COMMON_ERRORS: ZodOpenApiResponsesObject = {
   ...ERRORS,

@@ -70,6 +70,21 @@ describe('API reference', () => {
       }
   });
 
+  it('tells 408 REQUEST_TIMEOUT of every endpoint, and 413 OUTPUT_TOO_LARGE of those that put outputs together', async () => {
+    const document = await openApi();
+    const codes = (operation: Operation | undefined, status: number) =>
+      Object.keys(operation?.responses[status]?.content['application/json'].examples ?? {});
+    for (const [path, item] of Object.entries(document.paths))
+      for (const operation of Object.values(item))
+        assert.deepEqual(codes(operation, 408), ['REQUEST_TIMEOUT'], path);
+    const tooLarge = Object.entries(document.paths)
+      .flatMap(([path, item]) => Object.entries(item).map(([method, each]) => ({ path, method, each })))
+      .filter(({ each }) => codes(each, 413).includes('OUTPUT_TOO_LARGE'))
+      .map(({ path, method }) => `${method} ${path.split('{flow}')[1]?.replace('/v{version}', '')}`);
+    const expected = ['get /jobs/{executionId}', 'get /jobs/{executionId}/fork', 'post /execute'];
+    assert.deepEqual([...new Set(tooLarge)].sort(), expected);
+  });
+
   it('gives examples of every body that its schema accepts, errors under the status of their code', async () => {
     const document = await openApi();
     const ajv = new Ajv2020({ strict: false });
