@@ -10,9 +10,11 @@ export type ByteBudget = {
    * again. Rejects with the signal's reason when that aborts first.
    */
   take(owner: string, bytes: number, signal?: AbortSignal): Promise<() => void>;
+  /** The same where it may at once, else undefined: for callers who hold something up while they wait. */
+  takeNow(owner: string, bytes: number): (() => void) | undefined;
 };
 
-type Waiter = { bytes: number; grant(): void };
+type Waiter = { bytes: number; isGranted: boolean; grant(): void };
 
 /**
  * A budget of `total` bytes, of which one owner holds at most `share`, so that others find room; a value larger than that
@@ -39,10 +41,21 @@ export function createByteBudget(total: number, share: number): ByteBudget {
           waiting.set(owner, queue);
         }
         add(owner, next.bytes);
+        next.isGranted = true;
         next.grant();
         served = true;
       }
     }
+  }
+
+  /** Queues up, and serves whoever can be served. */
+  function queueUp(owner: string, asked: number, grant: () => void = () => undefined): Waiter {
+    const waiter = { bytes: Math.min(asked, share), isGranted: false, grant };
+    const queue = waiting.get(owner);
+    if (queue) queue.push(waiter);
+    else waiting.set(owner, [waiter]);
+    serve();
+    return waiter;
   }
 
   function leave(owner: string, waiter: Waiter): void {
@@ -59,32 +72,39 @@ export function createByteBudget(total: number, share: number): ByteBudget {
     else held.delete(owner);
   }
 
+  /** The function that gives so many bytes back, once. */
+  function createReturn(owner: string, bytes: number): () => void {
+    let returned = false;
+    return () => {
+      if (returned) return;
+      returned = true;
+      add(owner, -bytes);
+      // Who is next does large work: what is ready meanwhile comes first.
+      setImmediate(serve);
+    };
+  }
+
   return {
     async take(owner, asked, signal) {
       signal?.throwIfAborted();
       if (asked < SMALL_BYTES) return () => undefined;
-      const bytes = Math.min(asked, share);
       const { promise, resolve, reject } = Promise.withResolvers<void>();
-      const waiter = { bytes, grant: resolve };
-      const queue = waiting.get(owner);
-      if (queue) queue.push(waiter);
-      else waiting.set(owner, [waiter]);
+      const waiter = queueUp(owner, asked, resolve);
       const abort = () => {
         leave(owner, waiter);
         reject(signal?.reason);
         serve();
       };
       signal?.addEventListener('abort', abort, { once: true });
-      serve();
       await promise.finally(() => signal?.removeEventListener('abort', abort));
-      let returned = false;
-      return () => {
-        if (returned) return;
-        returned = true;
-        add(owner, -bytes);
-        // Who is next does large work: what is ready meanwhile comes first.
-        setImmediate(serve);
-      };
+      return createReturn(owner, waiter.bytes);
+    },
+    takeNow(owner, asked) {
+      if (asked < SMALL_BYTES) return () => undefined;
+      const waiter = queueUp(owner, asked);
+      if (waiter.isGranted) return createReturn(owner, waiter.bytes);
+      leave(owner, waiter);
+      return undefined;
     },
   };
 }

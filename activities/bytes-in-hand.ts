@@ -1,6 +1,8 @@
 // What the activities of a process have in hand of large values: their inputs, and answers of models.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createByteBudget } from '../byte-budget.ts';
+import { BUSY, type Busy } from '../flow/run.ts';
+import type { Attempt } from './attempted.ts';
 
 /** As JSON; parsed, a value takes several times as much. */
 const BUDGET_BYTES = 64 * 1024 * 1024;
@@ -13,14 +15,19 @@ const answers = createByteBudget(BUDGET_BYTES, SHARE_BYTES);
 type Hand = { owner: string; returns: (() => void)[]; hasAnswer?: true };
 const hands = new AsyncLocalStorage<Hand>();
 
-/** Does one activity's work with an input of so many bytes, when its organization's turn has come. */
+/**
+ * Does one activity's work with an input of so many bytes, when its organization's turn has come; a local activity answers
+ * BUSY when that is not now.
+ */
 export async function withInput<T>(
   owner: string,
   bytes: number,
-  signal: AbortSignal | undefined,
+  { isLocal, signal }: Pick<Attempt, 'isLocal' | 'signal'>,
   work: () => Promise<T>,
-): Promise<T> {
-  const hand: Hand = { owner, returns: [await inputs.take(owner, bytes, signal)] };
+): Promise<T | Busy> {
+  const giveBack = isLocal ? inputs.takeNow(owner, bytes) : await inputs.take(owner, bytes, signal);
+  if (!giveBack) return BUSY;
+  const hand: Hand = { owner, returns: [giveBack] };
   try {
     return await hands.run(hand, work);
   } finally {

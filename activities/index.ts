@@ -51,7 +51,7 @@ export function createActivities(deps: ActivityDeps) {
   const blocks = createBlockRunner(deps);
   return {
     /** One model call (and at most one repair) of an llm block; it may pause for the caller's tools. */
-    callModel: (call: BlockCall): Promise<Value | Pause> =>
+    callModel: (call: BlockCall): Promise<Value | Pause | Busy> =>
       attempted(
         (attempt) =>
           blocks
@@ -101,15 +101,16 @@ export function createActivities(deps: ActivityDeps) {
       ),
 
     /** How many items a stored value has; undefined when it is no array. */
-    inspectValue: (executionId: string, value: Value): Promise<{ items: number | undefined }> =>
-      attempted(async () => {
-        const json = await blocks.resolve(executionId, value);
-        return { items: Array.isArray(json) ? json.length : undefined };
-      }),
+    inspectValue: (executionId: string, value: Value): Promise<{ items: number | undefined } | Busy> =>
+      attempted((attempt) =>
+        blocks.inspect(executionId, value, attempt, (json) => ({
+          items: Array.isArray(json) ? json.length : undefined,
+        })),
+      ),
 
     /** Whether a loop's condition holds for a stored value. */
-    checkCondition: (executionId: string, condition: LoopCondition, value: Value): Promise<boolean> =>
-      attempted(async () => meets(condition, await blocks.resolve(executionId, value))),
+    checkCondition: (executionId: string, condition: LoopCondition, value: Value): Promise<boolean | Busy> =>
+      attempted((attempt) => blocks.inspect(executionId, value, attempt, (json) => meets(condition, json))),
 
     /** Accepts the run of a test case, once. */
     acceptTest: (executionId: string): Promise<void> => attempted(() => acceptTest(deps.db, executionId)),

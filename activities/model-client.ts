@@ -5,12 +5,18 @@ import { ServiceError } from '../flow/errors.ts';
 import { awaitAnswer } from './bytes-in-hand.ts';
 import { isDeeper } from './model-output.ts';
 
-/** One HTTP call, its body included. A block with an outputSchema makes at most two. */
+/**
+ * One HTTP call, its body included; what comes after a wait for memory has as long again. A block with an outputSchema
+ * makes at most two.
+ */
 export const MODEL_CALL_TIMEOUT_MS = 120_000;
 export const MODEL_ANSWER_MAX_BYTES = 16 * 1024 * 1024;
 
 /** What is over this is read in turns. */
 const LARGE_ANSWER_BYTES = 1024 * 1024;
+
+/** The SDK's own timeout would count that wait. */
+const SDK_TIMEOUT_MS = 24 * 60 * 60 * 1_000;
 
 const ERROR_DEPTH_MAX = 64;
 
@@ -31,7 +37,8 @@ export function modelClient(provider: Provider): OpenAI {
       project: null,
       adminAPIKey: null,
       maxRetries: 0,
-      timeout: MODEL_CALL_TIMEOUT_MS,
+      timeout: SDK_TIMEOUT_MS,
+      defaultHeaders: { 'X-Stainless-Timeout': String(MODEL_CALL_TIMEOUT_MS / 1_000) },
       logLevel: 'off',
       fetch: fetchWhole,
     });
@@ -44,29 +51,50 @@ export function modelClient(provider: Provider): OpenAI {
 export class AnswerCutOff extends Error {}
 
 /**
- * Reads the body before it answers, so that the SDK's timeout, which ends with the headers, covers it too. Redirects are
- * not followed: the key is for the configured address.
+ * Reads the body before it answers, so that the timeout covers it too. Redirects are not followed: the key is for the
+ * configured address.
  */
 async function fetchWhole(url: string | URL | Request, init?: RequestInit): Promise<Response> {
-  const response = await fetch(url, { ...init, redirect: 'manual' });
-  const { status, headers, ok } = response;
-  const body = await readBody(response, init?.signal ?? undefined).catch((error: unknown) => {
-    if (error instanceof ServiceError || init?.signal?.aborted || !ok) throw error;
-    throw new AnswerCutOff('The answer was cut off.', { cause: error });
-  });
-  const content = ok ? body : errorObject(body.toString());
-  return new Response(WITHOUT_BODY.has(status) ? null : content, { status, headers });
+  const late = new AbortController();
+  const startTimer = () => setTimeout(() => late.abort(), MODEL_CALL_TIMEOUT_MS);
+  let timer = startTimer();
+  const signal = init?.signal ? AbortSignal.any([init.signal, late.signal]) : late.signal;
+  /** That others hold the memory is not the provider's fault, nor a reason to ask, and pay, again. */
+  async function awaitMemory(): Promise<void> {
+    clearTimeout(timer);
+    await awaitAnswer(MODEL_ANSWER_MAX_BYTES, signal);
+    timer = startTimer();
+  }
+  try {
+    const response = await fetch(url, { ...init, redirect: 'manual', signal });
+    const { status, headers, ok } = response;
+    const body = await readBody(response, awaitMemory).catch((error: unknown) => {
+      if (error instanceof ServiceError || signal.aborted || !ok) throw error;
+      throw new AnswerCutOff('The answer was cut off.', { cause: error });
+    });
+    const content = ok ? body : errorObject(body.toString());
+    return new Response(WITHOUT_BODY.has(status) ? null : content, { status, headers });
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
-async function readBody(response: Response, signal: AbortSignal | undefined): Promise<Buffer> {
+async function readBody(response: Response, awaitMemory: () => Promise<void>): Promise<Buffer> {
+  const tooLarge = () => new ServiceError('OUTPUT_TOO_LARGE', 'The model answered with more than 16 MiB.');
+  if (Number(response.headers.get('content-length')) > MODEL_ANSWER_MAX_BYTES) {
+    await response.body?.cancel();
+    throw tooLarge();
+  }
   const chunks: Uint8Array[] = [];
   let bytes = 0;
+  let isLarge = false;
   for await (const chunk of response.body ?? []) {
     bytes += chunk.byteLength;
-    if (bytes > MODEL_ANSWER_MAX_BYTES)
-      throw new ServiceError('OUTPUT_TOO_LARGE', 'The model answered with more than 16 MiB.');
+    if (bytes > MODEL_ANSWER_MAX_BYTES) throw tooLarge();
     chunks.push(chunk);
-    if (bytes > LARGE_ANSWER_BYTES) await awaitAnswer(MODEL_ANSWER_MAX_BYTES, signal);
+    if (isLarge || bytes <= LARGE_ANSWER_BYTES) continue;
+    isLarge = true;
+    await awaitMemory();
   }
   return Buffer.concat(chunks);
 }

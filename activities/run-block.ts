@@ -10,7 +10,7 @@ import type { Block, Json } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { applyOverride, overrideOf } from '../flow/overrides.ts';
 import { listBlocks } from '../flow/plan.ts';
-import { type BlockCall, CANCELLED } from '../flow/run.ts';
+import { type BlockCall, type Busy, CANCELLED } from '../flow/run.ts';
 import type { Pause, ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
 import { bytesToLoad, toLeaf, type Value } from '../flow/value.ts';
 import { KEPT_MAX_BYTES } from './attempt-progress.ts';
@@ -52,14 +52,17 @@ type Kept = { end?: BlockEnd; answer?: { text: string; usage: ModelUsage } };
 export type Processor = (input: BlockInput) => Promise<{ output: Json; paused?: boolean }>;
 
 export type BlockRunner = {
-  /** Runs one block execution at most once: one that is recorded as completed answers with its recorded output. */
-  run(call: BlockCall, attempt: Attempt, process: Processor): Promise<Value | Pause>;
+  /**
+   * Runs one block execution at most once: one that is recorded as completed answers with its recorded output. A local
+   * activity answers BUSY when its input can't be in hand now.
+   */
+  run(call: BlockCall, attempt: Attempt, process: Processor): Promise<Value | Pause | Busy>;
   /** The organization whose run it is of. */
   organizationOf(call: BlockCall): Promise<string>;
   /** Whether the block's JSON Schemas, where it has some, can be enforced without waiting for the organization's turn. */
   hasRoom(call: BlockCall): Promise<boolean>;
-  /** The JSON a value of this run stands for. */
-  resolve(executionId: string, value: Value): Promise<Json>;
+  /** What `look` says of the JSON that a value of this run stands for; BUSY as above. */
+  inspect<T>(executionId: string, value: Value, attempt: Attempt, look: (json: Json) => T): Promise<T | Busy>;
 };
 
 export function createBlockRunner({
@@ -71,7 +74,7 @@ export function createBlockRunner({
   const definitions = definitionsOf(db);
   const resolve = createResolver(db, async (executionId) => (await loadContext(executionId)).input);
 
-  async function run(call: BlockCall, attempt: Attempt, process: Processor): Promise<Value | Pause> {
+  async function run(call: BlockCall, attempt: Attempt, process: Processor): Promise<Value | Pause | Busy> {
     // A first attempt in this process trusts the cached list; a repeated one may follow a lost answer.
     if (attempt.begun > 1) contexts.delete(call.executionId);
     const context = await loadContext(call.executionId);
@@ -79,9 +82,7 @@ export function createBlockRunner({
     if (context.cancelled) throw new ServiceError(CANCELLED.code, CANCELLED.message);
     if (context.completed.has(call.blockKey)) return recordedReply(call);
     const bytes = bytesToLoad(call.input) + context.input.message.length;
-    return withInput(context.organizationId, bytes, attempt.signal, () =>
-      runOnce(call, context, attempt, process),
-    );
+    return withInput(context.organizationId, bytes, attempt, () => runOnce(call, context, attempt, process));
   }
 
   async function runOnce(
@@ -226,9 +227,11 @@ export function createBlockRunner({
     run,
     organizationOf,
     hasRoom,
-    async resolve(executionId, value) {
+    async inspect(executionId, value, attempt, look) {
       const { organizationId } = await loadContext(executionId);
-      return withInput(organizationId, bytesToLoad(value), undefined, () => resolve(executionId, value));
+      return withInput(organizationId, bytesToLoad(value), attempt, async () =>
+        look(await resolve(executionId, value)),
+      );
     },
   };
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Db } from '../db/connect.ts';
 import { definitionsOf } from '../db/definitions.ts';
-import { loadStored } from '../db/load-stored.ts';
+import { loadStored, measureOutputs } from '../db/load-stored.ts';
 import { listParts } from '../db/run-parts.ts';
 import { getRunInput } from '../db/runs.ts';
 import { type ComposedOutputs, composeOutputs } from '../flow/compose-outputs.ts';
@@ -13,11 +13,19 @@ import { INPUT_REF, type Load, MESSAGE_REF, type Stored } from '../flow/value.ts
 import { authenticate } from './authenticate.ts';
 import type { ApiDeps, ApiMiddleware, Route } from './context.ts';
 import { cursor } from './examples.ts';
+import { holdBytes } from './hold-answer.ts';
 import { BODY_MAX_BYTES } from './json-body.ts';
 import { limitRate } from './limit-rate.ts';
 import { loadFlow } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
-import { answer, flowPaths, READ_ERRORS, refusal, VALIDATION_ERRORS } from './operations.ts';
+import {
+  answer,
+  flowPaths,
+  OUTPUT_TOO_LARGE,
+  READ_ERRORS,
+  refusal,
+  VALIDATION_ERRORS,
+} from './operations.ts';
 import { readQuery } from './query.ts';
 import { stepCursor } from './requests.ts';
 
@@ -52,6 +60,7 @@ export function forkRoutes(deps: ApiDeps): Route[] {
         413: refusal('The outputs are larger than a request of /step may be.', {
           BODY_TOO_LARGE:
             'The outputs before this step have more than the 10485760 bytes that a request of /step may have.',
+          OUTPUT_TOO_LARGE,
         }),
         ...VALIDATION_ERRORS,
       },
@@ -75,7 +84,10 @@ function forkJob({ db }: ApiDeps): ApiMiddleware {
     const { step } = ctx.state.query as z.infer<typeof forkQuery>;
     const plan = toPlan((await definitionsOf(db).get(run.flow_version_id)).steps);
     if (step >= plan.length) throw outOfRange(plan.length);
-    const accumulatedOutputs = await collectOutputs(db, run.execution_id, plan.slice(0, step));
+    const parts = await listParts(db, run.execution_id);
+    const ids = parts.map(({ executionId }) => executionId);
+    await holdBytes(ctx, Math.min(await measureOutputs(db, ids), BODY_MAX_BYTES));
+    const accumulatedOutputs = await collectOutputs(db, parts, plan.slice(0, step));
     const input = await getRunInput(db, run.execution_id);
     const { message, parameters, block_overrides, attachments, tools, tool_choice: toolChoice } = input;
     ctx.body = {
@@ -96,13 +108,13 @@ function forkJob({ db }: ApiDeps): ApiMiddleware {
 /** What the steps answered last, in the run and its continuations, whose callers may have sent other outputs. */
 async function collectOutputs(
   db: Db,
-  executionId: string,
+  parts: Awaited<ReturnType<typeof listParts>>,
   steps: PlannedStep[],
 ): Promise<{ [stepId: string]: Json }> {
   const outputs: { [stepId: string]: Json } = {};
   let missing: ComposedOutputs['missing'];
   const findAbsent = () => steps.find(({ step_id }) => !Object.hasOwn(outputs, step_id));
-  for (const part of await listParts(db, executionId)) {
+  for (const part of parts) {
     if (!findAbsent()) break;
     const { from, to } = part;
     const { continuation } = await getRunInput(db, part.executionId);

@@ -20,6 +20,11 @@ export async function holdAnswer(
   { result, pauses }: { result?: Value | null; pauses: boolean },
 ): Promise<void> {
   const bytes = pauses ? await measureOutputs(db, executionId) : result ? bytesToLoad(result) : 0;
+  await holdBytes(ctx, bytes);
+}
+
+/** The same, of an answer that so many bytes of outputs are put together for. */
+export async function holdBytes(ctx: ApiContext, bytes: number): Promise<void> {
   const giveBack = await takeTurn(answers, ctx, bytes);
   if (ctx.res.closed) giveBack();
   else ctx.res.once('close', giveBack);

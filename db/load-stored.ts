@@ -37,12 +37,16 @@ export async function loadStored(db: Db, executionId: string, refs: string[]): P
   return stored;
 }
 
-/** Bytes of the recorded outputs of one call of a run, of these steps when given. */
-export async function measureOutputs(db: Db, executionId: string, stepIds?: string[]): Promise<number> {
+/** Bytes of the recorded outputs of one call of a run, or of several, of these steps when given. */
+export async function measureOutputs(
+  db: Db,
+  executionIds: string | string[],
+  stepIds?: string[],
+): Promise<number> {
   const { bytes } = await db
     .selectFrom('block_run')
     .select(sql<number>`coalesce(sum(octet_length(output::text)), 0)::bigint`.as('bytes'))
-    .where('execution_id', '=', executionId)
+    .where('execution_id', '=', sql<string>`any(${[executionIds].flat()}::uuid[])`)
     .$if(stepIds !== undefined, (query) => query.where('step_id', 'in', stepIds as string[]))
     .executeTakeFirstOrThrow();
   return bytes;

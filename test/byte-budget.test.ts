@@ -69,6 +69,20 @@ describe('a byte budget', () => {
     for (let index = 0; index < 10; index += 1) await budget.take('a', SMALL_BYTES - 1);
   });
 
+  it('tells at once who would have to wait, and keeps no place for them', async () => {
+    const budget = createByteBudget(8 * MB, 4 * MB);
+    const release = budget.takeNow('a', 4 * MB);
+    assert(release);
+    assert.equal(budget.takeNow('a', MB), undefined);
+    assert(budget.takeNow('a', SMALL_BYTES - 1));
+    assert(budget.takeNow('b', 4 * MB));
+    const waiting = budget.take('a', 3 * MB);
+    release();
+    await waiting;
+    assert(budget.takeNow('a', MB));
+    assert.equal(budget.takeNow('c', MB), undefined);
+  });
+
   it('takes back once what is given back twice', async () => {
     const budget = createByteBudget(4 * MB, 2 * MB);
     const release = await budget.take('a', 2 * MB);

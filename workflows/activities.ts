@@ -2,6 +2,7 @@
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import type { WebhookActivities } from '../activities/webhooks.ts';
+import type { LoopCondition } from '../flow/definition.ts';
 import { ATTEMPTS_MAX, RETRY_DELAYS_MS } from '../flow/delivery.ts';
 import { type BlockCall, blockTaskQueue } from '../flow/run.ts';
 import type { Pause } from '../flow/tool-calls.ts';
@@ -15,7 +16,7 @@ const ATTEMPTS_OF_A_DAY = 1_500;
  * at most two requests of 120 s; its answer stays with it until it is recorded. What a provider refuses is counted by the
  * activity, which says then when the next attempt is due, or that there is none.
  */
-export const modelActivities = proxyActivities<Pick<Activities, 'callModel'>>({
+export const modelActivities = proxyActivities<{ callModel(call: BlockCall): Promise<Value | Pause> }>({
   startToCloseTimeout: '1 day',
   heartbeatTimeout: '10 seconds',
   cancellationType: ActivityCancellationType.TRY_CANCEL,
@@ -45,12 +46,15 @@ export const blockActivities = proxyLocalActivities<
 });
 
 /**
- * The same where another block of the organization has to end first. Waiting counts as well, so there is no time to keep
+ * The same where something else of the organization has to end first: no regular activity is ever BUSY. Waiting counts as well, so there is no time to keep
  * but that of a day; a lost worker is found out by its heartbeats.
  */
 export function waitingBlockActivities(taskQueue: string) {
   return proxyActivities<{
-    [name in 'runCode' | 'passThrough']: (call: BlockCall) => Promise<Value | Pause>;
+    runCode(call: BlockCall): Promise<Value | Pause>;
+    passThrough(call: BlockCall): Promise<Value | Pause>;
+    inspectValue(executionId: string, value: Value): Promise<{ items: number | undefined }>;
+    checkCondition(executionId: string, condition: LoopCondition, value: Value): Promise<boolean>;
   }>({
     taskQueue: blockTaskQueue(taskQueue),
     startToCloseTimeout: '1 day',

@@ -3,7 +3,8 @@ import { interpret } from '../flow/interpreter.ts';
 import type { RunInput, RunOutcome } from '../flow/run.ts';
 import { isPause, type Pause } from '../flow/tool-calls.ts';
 import { MESSAGE_REF, type Value } from '../flow/value.ts';
-import { blockActivities, recordRun } from './activities.ts';
+import { recordRun } from './activities.ts';
+import { createInspector } from './create-inspector.ts';
 import { describeFailure } from './describe-failure.ts';
 import { createBlockRunner } from './run-block.ts';
 import { startDelivery } from './start-delivery.ts';
@@ -27,8 +28,7 @@ export async function runFlow({
     const reply = await blocks.run(() =>
       interpret(steps, input, {
         runBlock: createBlockRunner(executionId, lastBlock),
-        inspect: (value) => blockActivities.inspectValue(executionId, value),
-        holds: (condition, value) => blockActivities.checkCondition(executionId, condition, value),
+        ...createInspector(executionId),
       }),
     );
     outcome = isPause(reply)

@@ -11,6 +11,7 @@ import { createLocalRuns } from '../../db/local-runs.ts';
 import { reserveCredits } from '../../db/reservations.ts';
 import { getRunContext } from '../../db/runs.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import type { Busy } from '../../flow/run.ts';
 import type { Pause } from '../../flow/tool-calls.ts';
 import { MESSAGE_REF, type Value } from '../../flow/value.ts';
 import { createValidator } from '../../json-schema/validator.ts';
@@ -74,7 +75,7 @@ describe('a model call whose activity is repeated', () => {
     db: Db,
     answer: () => string,
     more: Partial<Attempt> = {},
-  ): Promise<Value | Pause> {
+  ): Promise<Value | Pause | Busy> {
     const blocks = createBlockRunner({ db, validator, localRuns: createLocalRuns() });
     const executionId = account.runs[0] as string;
     const call = { executionId, stepId: 'ask', blockKey: 'ask', input: { ref: MESSAGE_REF }, ends: false };

@@ -1,0 +1,98 @@
+// Answers of models over 1 MiB are read when their organization's turn has come (activities/model-client.ts).
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { awaitAnswer, withInput } from '../../activities/bytes-in-hand.ts';
+import { ModelUnavailable } from '../../activities/call-model.ts';
+import { MODEL_ANSWER_MAX_BYTES, MODEL_CALL_TIMEOUT_MS } from '../../activities/model-client.ts';
+import { answer, type Behaviour } from '../fakes/model-server.ts';
+import { fails, useCallModel } from './call-model-harness.ts';
+
+const MB = 1024 * 1024;
+
+describe('large answers', () => {
+  const harness = useCallModel();
+  const { signal } = new AbortController();
+  let free: () => void;
+  let holding: Promise<unknown>;
+
+  const inHand = <T>(owner: string, work: () => Promise<T>) =>
+    withInput(owner, 0, { isLocal: false, signal }, work);
+
+  beforeEach(async () => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    free = resolve;
+    const full = Promise.withResolvers<void>();
+    // Two of them are what one organization may have.
+    holding = Promise.all(
+      [0, 1].map((index) =>
+        inHand('busy', async () => {
+          await awaitAnswer(MODEL_ANSWER_MAX_BYTES, signal);
+          if (index === 1) full.resolve();
+          await promise;
+        }),
+      ),
+    );
+    await full.promise;
+  });
+  afterEach(async () => {
+    free();
+    await holding;
+    mock.timers.reset();
+  });
+
+  /** Turns come after what is ready meanwhile. */
+  async function whatIsReady(): Promise<void> {
+    for (let round = 0; round < 10; round += 1) await new Promise(setImmediate);
+  }
+
+  /** A call of the busy organization that is answered so, and one of another after it, which ends meanwhile. */
+  async function callWhileBusy(behaviour: Behaviour) {
+    const state = { settled: false };
+    harness.server.will(behaviour, answer('x'.repeat(8 * MB)));
+    const called = harness.server.nextCall();
+    const calling = inHand('busy', () => harness.call()).finally(() => {
+      state.settled = true;
+    });
+    calling.catch(() => undefined);
+    await called;
+    await inHand('another', () => harness.call());
+    return { calling, state };
+  }
+
+  it('wait for their turn, while another’s are read; the wait counts towards no timeout, and none is asked for again', async () => {
+    const { calling, state } = await callWhileBusy(answer('y'.repeat(2 * MB)));
+    mock.timers.tick(2 * MODEL_CALL_TIMEOUT_MS);
+    await whatIsReady();
+    assert.equal(state.settled, false);
+    free();
+    const { output } = (await calling) as { output: string };
+    assert.equal(output.length, 2 * MB);
+    assert.equal(harness.server.calls.length, 2);
+  });
+
+  it('have 120 s again after it', async () => {
+    const { calling } = await callWhileBusy((response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).write(' '.repeat(2 * MB));
+    });
+    free();
+    await holding;
+    await whatIsReady();
+    mock.timers.tick(MODEL_CALL_TIMEOUT_MS);
+    await assert.rejects(
+      calling,
+      (error) => error instanceof ModelUnavailable && /120 s/.test(error.message),
+    );
+  });
+
+  it('fail at once, and for good, where they say that they are longer than any may be', async () => {
+    harness.server.will((response) => {
+      const headers = { 'content-type': 'application/json', 'content-length': MODEL_ANSWER_MAX_BYTES + 1 };
+      response.writeHead(200, headers).flushHeaders();
+    });
+    await assert.rejects(
+      inHand('busy', () => harness.call()),
+      fails('OUTPUT_TOO_LARGE', /more than 16 MiB/),
+    );
+  });
+});
