@@ -173,7 +173,9 @@ export function createBlockRunner({
     const context = await loadContext(call.executionId);
     const messages = output as ToolCallMessage[];
     const last = messages.at(-1);
+    const { continuation } = context.input;
     return {
+      ...(continuation && { carriedBytes: Buffer.byteLength(JSON.stringify(continuation.outputs)) }),
       paused: {
         step_id: call.stepId,
         iterations: (resumeOf(context, call)?.iterations ?? 0) + 1,

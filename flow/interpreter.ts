@@ -112,7 +112,7 @@ export async function interpret(
   for (const step of steps) {
     const reply = await runStep(step, value, []);
     if (isPause(reply)) {
-      requireCarriable(step, answered);
+      requireCarriable(step, answered + (reply.carriedBytes ?? 0));
       return reply;
     }
     value = reply;

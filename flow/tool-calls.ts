@@ -45,8 +45,11 @@ export type PausePoint = {
   digest: string;
 };
 
-/** What a block answers instead of an output when its model calls tools. */
-export type Pause = { paused: PausePoint };
+/**
+ * What a block answers instead of an output when its model calls tools. `carriedBytes`: of the outputs that the run's
+ * caller brought with this call of it, as JSON.
+ */
+export type Pause = { paused: PausePoint; carriedBytes?: number };
 
 export function isPause(reply: object): reply is Pause {
   return 'paused' in reply;

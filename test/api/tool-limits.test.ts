@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import {
+  PAUSE_OUTPUTS_MAX_BYTES,
   TOOL_DESCRIPTION_MAX_LENGTH,
   TOOL_PARAMETERS_MAX_BYTES,
   TOOL_RESULT_MAX_BYTES,
   TOOLS_MAX,
 } from '../../flow/limits.ts';
+import { code, passthrough } from '../blocks.ts';
 import { answer, callTools } from '../fakes/model-server.ts';
+import { readEvents } from '../sse.ts';
 import { asking, type Body, resumeOf, toolCall, useToolCalls, weather } from './tool-calls-harness.ts';
 
 const named = (name: unknown): Body => ({ type: 'function', function: { name } });
@@ -148,5 +151,52 @@ describe('tools of a request', () => {
       ]);
     const content = 'é'.repeat(TOOL_RESULT_MAX_BYTES / 2);
     assert.equal((await accept(resume(content))).messages[2].content, content);
+  });
+});
+
+describe('the outputs that a pause hands out', () => {
+  const h = useToolCalls();
+  const makes = (stepId: string, bytes: number) => code(stepId, `return "x".repeat(${bytes});`);
+  const largest = PAUSE_OUTPUTS_MAX_BYTES * 0.6;
+
+  it('fit into the next resume: those that a resume brought count towards its next pause', async () => {
+    const flow = await h.weir.createFlow(h.tenant, [
+      makes('a', largest),
+      asking('ask', 'x'),
+      makes('b', largest),
+      asking('other', 'x'),
+    ]);
+    h.models.will(callTools([toolCall('c1')]), answer('ok'), callTools([toolCall('c2')]));
+    const { status, body } = await h.execute(flow, resumeOf(await h.pause(flow)));
+    assert.deepEqual([status, body.status], [200, 'failed']);
+    assert.match(
+      body.errorMessage,
+      /other waits .* outputs of the steps before it, which a resume sends back/,
+    );
+  });
+
+  it('of a step count what its request brought', async () => {
+    const flow = await h.weir.createFlow(h.tenant, [passthrough('a'), asking('ask', 'x')]);
+    h.models.will(callTools([toolCall('c1')]), callTools([toolCall('c2')]));
+    const step = async (bytes: number) => {
+      const response = await fetch(`${h.weir.url}/api/v1/seq/${flow}/step`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${h.tenant.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          executionId: null,
+          message: 'm',
+          stepIndex: 1,
+          accumulatedOutputs: { a: 'x'.repeat(bytes) },
+          tools: [weather],
+        }),
+      });
+      const events: Body[] = [];
+      for await (const event of readEvents(response)) events.push(event);
+      return events.at(-1);
+    };
+    const refused = await step(PAUSE_OUTPUTS_MAX_BYTES);
+    assert.deepEqual([refused.event, refused.data.code], ['run_failed', 'OUTPUT_TOO_LARGE']);
+    const paused = await step(PAUSE_OUTPUTS_MAX_BYTES - 100);
+    assert.equal(paused.event, 'step_paused_for_tool_calls');
   });
 });

@@ -7,8 +7,8 @@ import { blockKey, toPlan } from '../../flow/plan.ts';
 import type { Leaf } from '../../flow/value.ts';
 import { llm, passthrough } from '../blocks.ts';
 
-/** Interprets steps whose blocks answer so many bytes each (`pauses`: or pause); the keys of the blocks in their order. */
-function run(steps: Step[], bytes: number | undefined) {
+/** Interprets steps whose blocks answer so many bytes each, or pause; the keys of the blocks in their order. */
+function run(steps: Step[], bytes: number | undefined, carriedBytes?: number) {
   const keys: string[] = [];
   const leaf = (ref: string): Leaf => (bytes === undefined ? { ref } : { ref, bytes });
   const reply = interpret(
@@ -19,7 +19,8 @@ function run(steps: Step[], bytes: number | undefined) {
         const key = blockKey(block.step_id, iterations);
         keys.push(key);
         if (block.processor_type !== 'llm') return leaf(key);
-        return { paused: { step_id: key, iterations: 1, tool_call_ids: [], digest: '' } };
+        const paused = { step_id: key, iterations: 1, tool_call_ids: [], digest: '' };
+        return { paused, ...(carriedBytes !== undefined && { carriedBytes }) };
       },
       inspect: async () => ({ items: 4 }),
       holds: async () => false,
@@ -85,5 +86,12 @@ describe('the size of what a run puts together', () => {
       ...tooLarge,
       message: /a resume/,
     });
+  });
+
+  it('counts what a resume brought towards the next pause', async () => {
+    const steps = [passthrough('a'), llm('ask', 'x', 'demo/x')];
+    const bytes = PAUSE_OUTPUTS_MAX_BYTES / 2;
+    assert('paused' in (await run(steps, bytes, bytes).reply));
+    await assert.rejects(run(steps, bytes, bytes + 1).reply, { ...tooLarge, message: /a resume/ });
   });
 });
