@@ -7,6 +7,7 @@ import type { ServerResponse } from 'node:http';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { withInput } from '../../activities/bytes-in-hand.ts';
 import { startTestRun } from '../../api/start-test-run.ts';
 import { snapshotDraft } from '../../db/draft-snapshots.ts';
 import { insertFlow } from '../../db/flows.ts';
@@ -213,6 +214,31 @@ const resumed = await weir.db
   .where('continues', '=', executionId)
   .executeTakeFirstOrThrow();
 await record('resumed', workflowIdOf(resumed));
+// Loops whose inputs can't be in hand at once: what they ask of these, and their blocks, wait on the task queue of blocks.
+const list = code('list', 'return Array(2).fill("x".repeat(50_000));');
+const looping = await weir.createFlow(tenant, [
+  list,
+  { type: 'loop', step_id: 'each', name: 'each', max_iterations: 2, body: [passthrough('a')] },
+  {
+    type: 'loop',
+    step_id: 'again',
+    name: 'again',
+    max_iterations: 2,
+    until: { pointer: '/0', equals: 1 },
+    body: [code('b', 'return input;')],
+  },
+]);
+const inHand = Promise.withResolvers<void>();
+const held = { isLocal: false, signal: new AbortController().signal };
+void withInput(tenant.organizationId, Number.MAX_SAFE_INTEGER, held, () => inHand.promise);
+const { body: looped } = await weir.call('POST', `${looping}/jobs`, {
+  key: tenant.key,
+  body: { message: 'hello' },
+});
+await setTimeout(2_000);
+inHand.resolve();
+await weir.finish(looping, looped.executionId, tenant.key);
+await record('waited-loop', looped.executionId);
 await record('run-tests', await runTests());
 const hook = weir.hooks[0] as WebhookReceiver;
 const ends = (id: string) =>
