@@ -38,6 +38,7 @@ describe('large answers', () => {
   afterEach(async () => {
     free();
     await holding;
+    mock.restoreAll();
     mock.timers.reset();
   });
 
@@ -50,12 +51,18 @@ describe('large answers', () => {
   async function callWhileBusy(behaviour: Behaviour) {
     const state = { settled: false };
     harness.server.will(behaviour, answer('x'.repeat(8 * MB)));
-    const called = harness.server.nextCall();
+    // The timer of a call is stopped when it begins to wait.
+    const waits = Promise.withResolvers<void>();
+    const { clearTimeout } = globalThis;
+    mock.method(globalThis, 'clearTimeout', (timer: NodeJS.Timeout) => {
+      clearTimeout(timer);
+      waits.resolve();
+    });
     const calling = inHand('busy', () => harness.call()).finally(() => {
       state.settled = true;
     });
     calling.catch(() => undefined);
-    await called;
+    await waits.promise;
     await inHand('another', () => harness.call());
     return { calling, state };
   }
