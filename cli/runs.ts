@@ -86,7 +86,7 @@ async function requirePath(db: Db, path: string): Promise<void> {
   await get?.(db, path);
 }
 
-async function show(db: Db, executionId: string, options: { full?: boolean }): Promise<Answer> {
+async function show(db: Db, executionId: string, options: { full?: boolean }) {
   const row = UUID.test(executionId) ? await findListedRun(db, executionId) : undefined;
   if (!row) throw new ServiceError('RUN_NOT_FOUND', `There is no run ${executionId}.`);
   const run = toJson(row);
@@ -119,7 +119,11 @@ async function show(db: Db, executionId: string, options: { full?: boolean }): P
 
 async function cancel(db: Db, executionId: string): Promise<Answer> {
   if (UUID.test(executionId)) await requestCancel(db, executionId);
-  return show(db, executionId, {});
+  const { json, text } = await show(db, executionId, {});
+  return {
+    json,
+    text: json.status === 'started' ? `It is asked to stop, and ends within a minute.\n\n${text}` : text,
+  };
 }
 
 async function resume(db: Db, executionId: string | undefined, options: { all?: boolean }): Promise<Answer> {
@@ -129,10 +133,10 @@ async function resume(db: Db, executionId: string | undefined, options: { all?: 
     const resumed = await requestResume(db, 'all');
     return { json: { resumed }, text: `Parked runs that go on: ${resumed}` };
   }
-  const answer = await show(db, executionId, {});
+  const { json, text } = await show(db, executionId, {});
   if ((await requestResume(db, executionId)) === 0)
     throw new ServiceError('CONFLICT', `Run ${executionId} is not parked.`);
-  return answer;
+  return { json, text: `It goes on within a minute.\n\n${text}` };
 }
 
 type BlockValues = { input: Json; output: Json };

@@ -92,7 +92,7 @@ describe('weir', () => {
       assert.equal((await succeedJson('runs', 'cancel', executionId)).status, 'completed');
       assert.equal(await asked(), null);
       await setStatus('started');
-      await succeed('runs', 'cancel', executionId);
+      assert.match(await succeed('runs', 'cancel', executionId), /^It is asked to stop/);
       assert.notEqual(await asked(), null);
       await setStatus('completed');
       await fail(1, weir('runs', 'cancel', randomUUID()));
@@ -122,7 +122,7 @@ describe('weir', () => {
         await succeed('runs', 'list', '--parked'),
         new RegExp(`${executionId} .* started \\(parked\\)`),
       );
-      assert.match(await succeed('runs', 'resume', executionId), /started \(parked\)/);
+      assert.match(await succeed('runs', 'resume', executionId), /^It goes on within a minute/);
       assert(await asked());
       assert.deepEqual(await succeedJson('runs', 'resume', '--all'), { resumed: 0 });
       await parkRun(db, executionId);
