@@ -1,4 +1,5 @@
 // Rate limits per API key, its organization, and user, and the RateLimit-* fields (spec: 429 rate limited).
+import { onBehalfOf } from '../db/connection-turns.ts';
 import { takeRequest } from '../db/rate-limits.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { ApiDeps, ApiMiddleware } from './context.ts';
@@ -12,7 +13,8 @@ let uncounted = 0;
 
 /**
  * Counts the request, or answers 429. Every answer after it carries the state of the quota that has least left. While
- * the database cannot count, requests pass uncounted and without these fields: a limit is no reason to refuse work.
+ * the database cannot count, requests pass uncounted and without these fields: a limit is no reason to refuse work. From
+ * here on the request takes its turns at the database as its organization's, or its user's.
  */
 export function limitRate({ config, db }: ApiDeps): ApiMiddleware {
   return async function limitRate(ctx, next) {
@@ -46,7 +48,7 @@ export function limitRate({ config, db }: ApiDeps): ApiMiddleware {
         `The ${exceeded.name} is over its ${exceeded.perMinute} requests per minute: try again in ${exceeded.retrySeconds} s.`,
       );
     }
-    await next();
+    await onBehalfOf(principal.kind === 'user' ? principal.userId : principal.organizationId, next);
   };
 }
 

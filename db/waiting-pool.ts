@@ -4,6 +4,7 @@ import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import type pg from 'pg';
 import { isConflict } from './conflict.ts';
 import { ConnectionFailed, ofConnecting, ofQuery } from './connection-failed.ts';
+import { connectionTurns } from './connection-turns.ts';
 import type { Silence } from './silence.ts';
 
 /** Longer than a restart of PostgreSQL takes; with what a request spends beside it, its caller is answered within 5 s. */
@@ -13,6 +14,9 @@ const DELAY_MAX_MS = 500;
 /** How often a statement of its own is repeated that PostgreSQL has undone for the sake of another. */
 const CONFLICTS_MAX = 3;
 
+/** A connection, and the turn it was taken in. */
+type Taken = { client: pg.PoolClient; release(broken?: boolean): void };
+
 /**
  * `pool`, as Kysely takes it. What it rejects with is ConnectionFailed when the database is away. It waits up to 3.5 s
  * for a connection, and repeats on another one a plain read, or the begin of a transaction, under which one was lost.
@@ -20,6 +24,7 @@ const CONFLICTS_MAX = 3;
  */
 export function waitingPool(pool: pg.Pool, silence: Silence): PostgresPool {
   const lost = new WeakSet<pg.ClientBase>();
+  const takeTurn = connectionTurns(pool.options.max);
   // An idle connection that the server closed is replaced at the next query; without listeners it ends the process.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => {
@@ -27,23 +32,40 @@ export function waitingPool(pool: pg.Pool, silence: Silence): PostgresPool {
     client.on('end', () => lost.add(client));
   });
 
-  async function take(): Promise<pg.PoolClient> {
-    if (pool.ending) return pool.connect();
-    const taking = pool.connect();
+  async function takeInTurn(): Promise<Taken> {
+    const endTurn = await takeTurn();
+    try {
+      const client = await pool.connect();
+      return {
+        client,
+        release(broken) {
+          client.release(broken);
+          endTurn();
+        },
+      };
+    } catch (error) {
+      endTurn();
+      throw error;
+    }
+  }
+
+  async function take(): Promise<Taken> {
+    if (pool.ending) return takeInTurn();
+    const taking = takeInTurn();
     let given = false;
     try {
-      const client = await silence.watch(taking);
+      const taken = await silence.watch(taking);
       given = true;
-      return client;
+      return taken;
     } catch (error) {
       throw error instanceof ConnectionFailed ? error : ofConnecting(error);
     } finally {
       // One that comes after its caller has given up goes back.
-      if (!given) taking.then((client) => client.release()).catch(() => undefined);
+      if (!given) taking.then((taken) => taken.release()).catch(() => undefined);
     }
   }
 
-  async function waitToTake(until: number): Promise<pg.PoolClient> {
+  async function waitToTake(until: number): Promise<Taken> {
     for (let delay = DELAY_MIN_MS; ; delay = Math.min(2 * delay, DELAY_MAX_MS)) {
       try {
         return await take();
@@ -56,12 +78,12 @@ export function waitingPool(pool: pg.Pool, silence: Silence): PostgresPool {
   }
 
   async function borrow(): Promise<PostgresPoolClient> {
-    let held: pg.PoolClient | undefined = await waitToTake(performance.now() + PATIENCE_MS);
+    let held: Taken | undefined = await waitToTake(performance.now() + PATIENCE_MS);
     let broken: ConnectionFailed | undefined;
 
     async function ask(sql: string, parameters: readonly unknown[]) {
       if (broken || !held) throw broken;
-      const client = held;
+      const { client } = held;
       try {
         return await silence.watch(client.query(sql, [...parameters]));
       } catch (error) {
@@ -78,7 +100,7 @@ export function waitingPool(pool: pg.Pool, silence: Silence): PostgresPool {
     }
 
     async function query(sql: string, parameters: readonly unknown[] = []) {
-      const inTransaction = held?.getTransactionStatus() !== 'I';
+      const inTransaction = held?.client.getTransactionStatus() !== 'I';
       const until = performance.now() + PATIENCE_MS;
       for (let conflicts = 0; ; conflicts += 1) {
         try {
