@@ -20,7 +20,8 @@ export function createLocalRuns(): LocalRuns {
     maxSize: KEPT_MAX_CHARS,
     sizeCalculation: ({ input }) => JSON.stringify(input).length,
   });
-  const ends: LocalRuns['ends'] = new EventEmitter();
+  // Any number of callers wait, of one run too.
+  const ends = new EventEmitter<{ [executionId: string]: [RunOutcome] }>().setMaxListeners(0);
   return {
     contexts,
     ends,
