@@ -16,7 +16,13 @@ class Activity {
   /** One attempt; answers what it failed with. */
   async attempt(work: Work, options?: { holdsBack: boolean }): Promise<ApplicationFailure> {
     this.attempts += 1;
-    const info = { attempt: this.attempts, isLocal: false, heartbeatDetails: this.details };
+    const info = {
+      attempt: this.attempts,
+      isLocal: false,
+      heartbeatDetails: this.details,
+      workflowExecution: { workflowId: 'run-1' },
+      activityType: 'callModel',
+    };
     const context = {
       info,
       cancellationSignal: this.stop.signal,
@@ -148,6 +154,25 @@ describe('an attempt of an activity', () => {
         waits,
         [1, 2, 4, 8, 16, 32].map((minutes) => minutes * 60_000),
       );
+    });
+
+    it('is logged to wait, or to be parked, with its run and what an operator can do', async () => {
+      const lines: string[] = [];
+      const log = console.error;
+      console.error = (...words: unknown[]) => void lines.push(words.join(' '));
+      try {
+        activity.attempts = 6;
+        await activity.attempt(breakDown, HOLDS_BACK);
+        activity.attempts = 12;
+        activity.details = undefined;
+        await activity.attempt(breakDown, HOLDS_BACK);
+      } finally {
+        console.error = log;
+      }
+      assert.deepEqual(lines, [
+        'run-1: callModel: Its worker was lost at 6 attempts: it waits before the next.',
+        'run-1: callModel: Its worker was lost at 12 attempts: its run is parked until an operator has it go on (weir runs resume).',
+      ]);
     });
 
     it('is not held back for what failed otherwise', async () => {
