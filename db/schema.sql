@@ -596,8 +596,6 @@ CREATE INDEX run_unfinished ON public.run USING btree (started_at, execution_id)
 
 CREATE INDEX test_run_unfinished ON public.test_run USING btree (started_at, id) WHERE (status = 'started'::text);
 
-CREATE INDEX webhook_delivery_by_run ON public.webhook_delivery USING btree (execution_id);
-
 CREATE INDEX webhook_delivery_open ON public.webhook_delivery USING btree (check_at) WHERE (status = ANY (ARRAY['pending'::text, 'in_flight'::text, 'failed_retry'::text]));
 
 CREATE INDEX webhook_delivery_open_by_organization ON public.webhook_delivery USING btree (organization_id) WHERE (status = ANY (ARRAY['pending'::text, 'in_flight'::text, 'failed_retry'::text]));

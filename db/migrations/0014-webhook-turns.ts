@@ -6,6 +6,8 @@ export async function up(db: Kysely<never>): Promise<void> {
 }
 
 const STATEMENTS = [
+  // The unique index on the same column does.
+  `drop index webhook_delivery_by_run`,
   // held_until: null for one that waits. has_workflow: a workflow waits to be told.
   `create table webhook_turn (
     delivery_id uuid not null references webhook_delivery (id) on delete cascade,
