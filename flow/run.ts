@@ -70,6 +70,8 @@ export const CANCELLED = {
 export const PARKED = 'PARKED';
 /** Name of the signal that has it tried again. */
 export const RESUME = 'resume';
+/** Name of the signal that keeps a run from running blocks inside its workflow task until then. */
+export const HOLD = 'hold';
 
 /** Custom search attributes of a run in Temporal: name → type. */
 export const SEARCH_ATTRIBUTES = {

@@ -5,6 +5,7 @@ import { deleteExpiredKeys } from '../db/idempotency-keys.ts';
 import { releaseLeftReservations } from '../db/reservations.ts';
 import { deleteOldInParts } from './delete-old-in-parts.ts';
 import { giveFreeTurns } from './give-turns.ts';
+import { holdLost } from './hold-lost.ts';
 import { type Duty, keepDuty } from './keep-duty.ts';
 import { reconcile } from './reconcile.ts';
 import { reconcileDeliveries } from './reconcile-deliveries.ts';
@@ -15,6 +16,7 @@ import { resumeParked } from './resume-parked.ts';
 const QUIET_SECONDS = 30;
 const EXPIRED_KEYS_MAX = 2_000;
 const EVERY_MS = 15_000;
+const EVERY_MINUTE_MS = 60_000;
 
 type Deps = { db: Db; client: Client; taskQueue: string; retentionDays: number | undefined };
 
@@ -33,6 +35,11 @@ function duties(deps: Deps): Duty[] {
       name: 'Reconciling runs',
       everyMs: EVERY_MS,
       look: all((signal) => reconcile(deps, QUIET_SECONDS, signal)),
+    },
+    {
+      name: 'Holding runs that lose their workers',
+      everyMs: EVERY_MINUTE_MS,
+      look: all((signal) => holdLost(deps, signal)),
     },
     { name: 'Resuming parked runs', everyMs: EVERY_MS, look: all((signal) => resumeParked(deps, signal)) },
     {

@@ -4,7 +4,7 @@ import { type BlockCall, isBusy } from '../flow/run.ts';
 import { isPause, type Pause } from '../flow/tool-calls.ts';
 import { compact, type Value } from '../flow/value.ts';
 import { blockActivities, modelActivities, waitingBlockActivities } from './activities.ts';
-import { createParking, isParked } from './park.ts';
+import { isParked, type Parking } from './park.ts';
 
 /** Executions shown among the workflow's current details; older ones are in the history. */
 const SHOWN_MAX = 50;
@@ -25,9 +25,12 @@ export class BlockFailure extends Error {
  * Runs blocks of one run as activities, under their names, and keeps the current details of the workflow (the Web UI
  * does not show a local activity's summary). Rejects with BlockFailure.
  */
-export function createBlockRunner(executionId: string, lastBlock: PlannedBlock | undefined) {
+export function createBlockRunner(
+  executionId: string,
+  parking: Parking,
+  lastBlock: PlannedBlock | undefined,
+) {
   const lines = new Map<string, string>();
-  const park = createParking(executionId);
 
   function show(key: string, text: string): void {
     lines.set(key, text);
@@ -39,13 +42,10 @@ export function createBlockRunner(executionId: string, lastBlock: PlannedBlock |
   async function runResumed(block: PlannedBlock, call: BlockCall, shown: Shown): Promise<Value | Pause> {
     for (;;)
       try {
-        return await runActivity(block, call, shown);
+        return await runActivity(block, call, shown, parking);
       } catch (error) {
         if (!isParked(error)) throw error;
-        const line = `${shown.summary} (${block.processor_type})`;
-        show(call.blockKey, `${line}: parked, since its worker was lost again and again`);
-        await park();
-        show(call.blockKey, `${line}: running`);
+        await parking.park(shown.say);
       }
   }
 
@@ -56,24 +56,28 @@ export function createBlockRunner(executionId: string, lastBlock: PlannedBlock |
   ): Promise<Value | Pause> {
     const key = blockKey(block.step_id, iterations);
     const summary = iterations.length > 0 ? `${block.name} #${iterations.join('.')}` : block.name;
-    show(key, `${summary} (${block.processor_type}): running`);
+    const say = (state: string) => show(key, `${summary} (${block.processor_type}): ${state}`);
+    say('running');
     const call = { executionId, stepId: block.step_id, blockKey: key, input, ends: block === lastBlock };
     try {
-      const waits = () => show(key, `${summary} (${block.processor_type}): waits for its turn`);
-      const output = await runResumed(block, call, { summary, waits });
-      const state = isPause(output) ? 'waits for the results of tool calls' : 'completed';
-      show(key, `${summary} (${block.processor_type}): ${state}`);
+      const output = await runResumed(block, call, { summary, say });
+      say(isPause(output) ? 'waits for the results of tool calls' : 'completed');
       return output;
     } catch (error) {
-      show(key, `${summary} (${block.processor_type}): failed`);
+      say('failed');
       throw isCancellation(error) ? error : new BlockFailure(block, error);
     }
   };
 }
 
-type Shown = { summary: string; waits(): void };
+type Shown = { summary: string; say(state: string): void };
 
-function runActivity(block: PlannedBlock, call: BlockCall, shown: Shown): Promise<Value | Pause> {
+function runActivity(
+  block: PlannedBlock,
+  call: BlockCall,
+  shown: Shown,
+  parking: Parking,
+): Promise<Value | Pause> {
   const { summary } = shown;
   switch (block.processor_type) {
     case 'llm':
@@ -81,9 +85,9 @@ function runActivity(block: PlannedBlock, call: BlockCall, shown: Shown): Promis
         { ...call, input: compact(call.input, MODEL_INPUT_MAX_CHARS) },
       ]);
     case 'code':
-      return runInTurn('runCode', call, shown);
+      return runInTurn('runCode', call, shown, parking);
     case 'passthrough':
-      return runInTurn('passThrough', call, shown);
+      return runInTurn('passThrough', call, shown, parking);
   }
 }
 
@@ -94,11 +98,15 @@ function runActivity(block: PlannedBlock, call: BlockCall, shown: Shown): Promis
 async function runInTurn(
   activity: 'runCode' | 'passThrough',
   call: BlockCall,
-  { summary, waits }: Shown,
+  { summary, say }: Shown,
+  parking: Parking,
 ): Promise<Value | Pause> {
-  const reply = await blockActivities[activity].executeWithOptions({ summary }, [call]);
+  const reply = await parking.whenFree(
+    () => blockActivities[activity].executeWithOptions({ summary }, [call]),
+    say,
+  );
   if (!isBusy(reply)) return reply;
-  waits();
+  say('waits for its turn');
   const waiting = waitingBlockActivities(workflowInfo().taskQueue);
   return waiting[activity].executeWithOptions({ activityId: call.blockKey, summary }, [call]);
 }

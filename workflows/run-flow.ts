@@ -6,6 +6,7 @@ import { MESSAGE_REF, type Value } from '../flow/value.ts';
 import { recordRun } from './activities.ts';
 import { createInspector } from './create-inspector.ts';
 import { describeFailure } from './describe-failure.ts';
+import { createParking } from './park.ts';
 import { createBlockRunner } from './run-block.ts';
 import { startDelivery } from './start-delivery.ts';
 
@@ -21,14 +22,15 @@ export async function runFlow({
   callback,
 }: RunInput): Promise<Value | Pause> {
   const blocks = new CancellationScope();
+  const parking = createParking(executionId);
   const last = continues ? undefined : steps.at(-1);
   const lastBlock = last?.type === 'sequential' ? last : undefined;
   let outcome: RunOutcome;
   try {
     const reply = await blocks.run(() =>
       interpret(steps, input, {
-        runBlock: createBlockRunner(executionId, lastBlock),
-        ...createInspector(executionId),
+        runBlock: createBlockRunner(executionId, parking, lastBlock),
+        ...createInspector(executionId, parking),
       }),
     );
     outcome = isPause(reply)

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
 import { requestResume } from '../../db/parked-runs.ts';
+import { toPlan } from '../../flow/plan.ts';
+import { HOLD, RUN_FLOW } from '../../flow/run.ts';
 import { resumeParked } from '../../worker/resume-parked.ts';
+import type { runFlow } from '../../workflows/run-flow.ts';
+import { acceptRun } from '../accept-run.ts';
 import { assertCancelled } from '../api/jobs-harness.ts';
-import { llm } from '../blocks.ts';
+import { llm, passthrough } from '../blocks.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
 import { startParkingWorker } from '../parking-worker.ts';
 
@@ -78,5 +82,47 @@ describe('a run under which workers are lost again and again', () => {
     await weir.call('POST', `${flow}/jobs/${executionId}/cancel`, { key: tenant.key });
     assertCancelled((await weir.finish(flow, executionId, tenant.key)).body);
     assert.equal(await requestResume(weir.db, executionId), 0);
+  });
+
+  describe('in its workflow task, when it is held', () => {
+    let local: string;
+    before(async () => {
+      local = await weir.createFlow(tenant, [passthrough('a'), passthrough('b')]);
+    });
+
+    /** Held before its workflow begins. */
+    async function startHeld(): Promise<string> {
+      const { executionId, definition } = await acceptRun(weir, tenant, local);
+      await weir.client.workflow.signalWithStart<typeof runFlow>(RUN_FLOW, {
+        workflowId: executionId,
+        taskQueue: weir.config.taskQueue,
+        args: [{ executionId, steps: toPlan(definition.steps) }],
+        signal: HOLD,
+      });
+      await parked(executionId);
+      const blocks = await weir.db
+        .selectFrom('block_run')
+        .select('block_key')
+        .where('execution_id', '=', executionId)
+        .execute();
+      assert.deepEqual(blocks, [], 'none is run');
+      return executionId;
+    }
+
+    it('is parked before the next block, and goes on when an operator asks', async () => {
+      const executionId = await startHeld();
+      while ((await outcome(executionId)) !== 'parked') await setTimeout(50);
+      assert.equal(await requestResume(weir.db, executionId), 1);
+      await resumeParked(weir);
+      assert.equal((await weir.finish(local, executionId, tenant.key)).body.status, 'completed');
+      await weir.client.workflow.getHandle(executionId).result();
+      assert.equal(await outcome(executionId), 'completed');
+    });
+
+    it('can be cancelled', async () => {
+      const executionId = await startHeld();
+      await weir.call('POST', `${local}/jobs/${executionId}/cancel`, { key: tenant.key });
+      assertCancelled((await weir.finish(local, executionId, tenant.key)).body);
+    });
   });
 });

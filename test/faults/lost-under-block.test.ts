@@ -1,0 +1,109 @@
+// Workers die again and again under what a run does inside its workflow task, which goes with the worker.
+
+import assert from 'node:assert/strict';
+import { setTimeout } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { requestResume } from '../../db/parked-runs.ts';
+import { toPlan } from '../../flow/plan.ts';
+import { HOLD, RUN_FLOW } from '../../flow/run.ts';
+import { holdLost } from '../../worker/hold-lost.ts';
+import { resumeParked } from '../../worker/resume-parked.ts';
+import type { runFlow } from '../../workflows/run-flow.ts';
+import { acceptRun } from '../accept-run.ts';
+import { code, passthrough } from '../blocks.ts';
+import { startWeir, type Tenant, type Weir } from '../harness.ts';
+import { startProgram } from './processes.ts';
+
+/** The engine reports a run's problems from here on. */
+const LOSSES = 5;
+/** Each is found out when the time of the workflow task is over, which grows. */
+const TIMEOUT_MS = 600_000;
+
+describe('a run whose workers are lost under a block in its workflow task', () => {
+  let weir: Weir;
+  let tenant: Tenant;
+  let flow: string;
+  before(async () => {
+    weir = await startWeir({ worker: false });
+    tenant = await weir.createTenant();
+    flow = await weir.createFlow(tenant, [passthrough('keep'), code('last', 'return message;')]);
+  });
+  after(() => weir.stop());
+
+  /** With a shorter workflow task than others have: each is lost only once its time is over. */
+  async function start(): Promise<string> {
+    const { executionId, definition } = await acceptRun(weir, tenant, flow);
+    await weir.client.workflow.start<typeof runFlow>(RUN_FLOW, {
+      workflowId: executionId,
+      taskQueue: weir.config.taskQueue,
+      workflowTaskTimeout: '4 seconds',
+      args: [{ executionId, steps: toPlan(definition.steps) }],
+    });
+    return executionId;
+  }
+  /** The database process that waits to record a block, once there is one. */
+  async function waitingToRecord(): Promise<number> {
+    for (;;) {
+      const { rows } = await sql<{ pid: number }>`
+        select pid from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`.execute(weir.db);
+      if (rows[0]) return rows[0].pid;
+      await setTimeout(20);
+    }
+  }
+  /** Its workflow task: `begun` until it has turned out that it was lost. */
+  async function taskOf(executionId: string): Promise<{ attempt: number; begun: boolean }> {
+    const { raw } = await weir.client.workflow.getHandle(executionId).describe();
+    const { attempt, startedTime } = raw.pendingWorkflowTask ?? {};
+    return { attempt: attempt ?? 0, begun: !!startedTime };
+  }
+  async function runAnother(): Promise<void> {
+    const { body } = await weir.call('POST', `${flow}/jobs`, { key: tenant.key, body: { message: 'm' } });
+    const { status } = (await weir.finish(flow, body.executionId, tenant.key)).body;
+    assert.equal(status, 'completed');
+  }
+  async function isHeld(executionId: string): Promise<boolean> {
+    const { events } = await weir.client.workflow.getHandle(executionId).fetchHistory();
+    return !!events?.some((event) => event.workflowExecutionSignaledEventAttributes?.signalName === HOLD);
+  }
+  const look = () => holdLost({ client: weir.client, taskQueue: weir.config.taskQueue }, undefined, LOSSES);
+  const row = (executionId: string) =>
+    weir.db
+      .selectFrom('run')
+      .select(['status', 'parked_at'])
+      .where('execution_id', '=', executionId)
+      .executeTakeFirstOrThrow();
+
+  it('is parked in the end, others go on meanwhile, and it goes on when an operator asks', async () => {
+    const executionId = await start();
+    // Its block can't be recorded for now, and kills its worker there.
+    await weir.db.transaction().execute(async (lock) => {
+      await lock
+        .selectFrom('run')
+        .select('status')
+        .where('execution_id', '=', executionId)
+        .forUpdate()
+        .execute();
+      let losses = 0;
+      for (let attempt = 1; attempt <= LOSSES; ) {
+        const worker = await startProgram(weir, 'worker/worker.ts');
+        const pid = await waitingToRecord();
+        if (losses++ === 0) await runAnother();
+        await worker.kill();
+        await sql`select pg_terminate_backend(${pid})`.execute(weir.db);
+        await look();
+        assert(!(await isHeld(executionId)), 'too early');
+        let task = await taskOf(executionId);
+        for (; task.begun; task = await taskOf(executionId)) await setTimeout(100);
+        attempt = task.attempt;
+      }
+    });
+    while (!(await isHeld(executionId))) await look();
+    await weir.startWorker();
+    while (!(await row(executionId)).parked_at) await setTimeout(50);
+    assert.equal((await row(executionId)).status, 'started');
+    assert.equal(await requestResume(weir.db, executionId), 1);
+    await resumeParked(weir);
+    assert.equal((await weir.finish(flow, executionId, tenant.key)).body.status, 'completed');
+  }).timeout(TIMEOUT_MS);
+});
