@@ -38,8 +38,8 @@ describe('large answers', () => {
   afterEach(async () => {
     free();
     await holding;
-    mock.restoreAll();
-    mock.timers.reset();
+    // Forgets them too: restored once more by another test, clearTimeout would be that of the mocked timers.
+    mock.reset();
   });
 
   /** Turns come after what is ready meanwhile. */
