@@ -1,8 +1,10 @@
 // Runs whose workers are lost again and again under what they run inside their workflow task, which goes with the worker.
-import { type Client, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { HOLD, RUN_FLOW } from '../flow/run.ts';
 import { askEngine } from './ended-workflows.ts';
+import { grpcCodeOf } from './grpc-code.ts';
 import { type Failures, mendEach, throwFailures } from './mend-each.ts';
+import { tellOpen } from './tell-open.ts';
 
 /** With the engine's delays, some twenty minutes after the first. */
 const LOST_MAX = 12;
@@ -36,26 +38,19 @@ async function listLost(client: Client, taskQueue: string): Promise<Lost[]> {
     for await (const { workflowId, runId } of client.workflow.list({ query, pageSize: LOOKED_AT_MAX }))
       if (lost.push({ workflowId, runId }) === LOOKED_AT_MAX) break;
   } catch (error) {
-    const cause = error instanceof Error && error.cause ? error.cause : error;
-    if (!isGrpcServiceError(cause) || cause.code !== INVALID_ARGUMENT) throw error;
+    if (grpcCodeOf(error) !== INVALID_ARGUMENT) throw error;
   }
   return lost;
 }
 
-async function holdOne(client: Client, { workflowId, runId }: Lost, lostMax: number): Promise<void> {
-  try {
-    await askEngine(client, async () => {
-      const workflow = client.workflow.getHandle(workflowId, runId);
-      const { raw } = await workflow.describe();
-      const attempt = raw.pendingWorkflowTask?.attempt ?? 0;
-      if (attempt <= lostMax) return;
-      await workflow.signal(HOLD);
-      console.error(
-        `The run ${workflowId} is to be parked: its workflow task was lost with its worker at ${attempt - 1} attempts.`,
-      );
-    });
-  } catch (error) {
-    // It has just ended.
-    if (!(error instanceof WorkflowNotFoundError)) throw error;
-  }
+function holdOne(client: Client, run: Lost, lostMax: number): Promise<void> {
+  return tellOpen(client, run, async (workflow) => {
+    const { raw } = await workflow.describe();
+    const attempt = raw.pendingWorkflowTask?.attempt ?? 0;
+    if (attempt <= lostMax) return;
+    await workflow.signal(HOLD);
+    console.error(
+      `The run ${run.workflowId} is to be parked: its workflow task was lost with its worker at ${attempt - 1} attempts.`,
+    );
+  });
 }

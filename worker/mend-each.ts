@@ -1,5 +1,5 @@
-import { isGrpcServiceError } from '@temporalio/client';
 import { ConnectionFailed } from '../db/connection-failed.ts';
+import { grpcCodeOf } from './grpc-code.ts';
 
 /** Few: what the workers run needs the engine and the database too. */
 const AT_ONCE = 4;
@@ -40,11 +40,10 @@ const DEADLINE_EXCEEDED = 4;
 const RESOURCE_EXHAUSTED = 8;
 const UNAVAILABLE = 14;
 
-/** The client wraps what the engine answered. */
 function isAway(error: unknown): boolean {
-  if (error instanceof ConnectionFailed) return true;
-  const cause = error instanceof Error && error.cause ? error.cause : error;
+  const code = grpcCodeOf(error);
   return (
-    isGrpcServiceError(cause) && [DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, UNAVAILABLE].includes(cause.code)
+    error instanceof ConnectionFailed ||
+    (code !== undefined && [DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, UNAVAILABLE].includes(code))
   );
 }

@@ -3,8 +3,8 @@ import type { Client } from '@temporalio/client';
 import { startTestRun } from '../api/start-test-run.ts';
 import type { Db } from '../db/connect.ts';
 import { finishTestRun } from '../db/test-runs.ts';
-import { cancelOpen } from './cancel-open.ts';
 import { type Reconciled, reconcileUnfinished } from './reconcile-unfinished.ts';
+import { cancelOpen } from './tell-open.ts';
 
 type Deps = { db: Db; client: Client; taskQueue: string };
 

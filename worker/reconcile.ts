@@ -5,8 +5,8 @@ import type { Db } from '../db/connect.ts';
 import { findRunStarts } from '../db/run-starts.ts';
 import { finishRun } from '../db/runs.ts';
 import { CANCELLED } from '../flow/run.ts';
-import { cancelOpen } from './cancel-open.ts';
 import { type Reconciled, reconcileUnfinished } from './reconcile-unfinished.ts';
+import { cancelOpen } from './tell-open.ts';
 
 type Deps = { db: Db; client: Client; taskQueue: string };
 

@@ -1,8 +1,9 @@
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { Db } from '../db/connect.ts';
 import { listResumed } from '../db/parked-runs.ts';
 import { RESUME, workflowIdOf } from '../flow/run.ts';
-import { askEngine } from './ended-workflows.ts';
+import { type Failures, mendEach, throwFailures } from './mend-each.ts';
+import { tellOpen } from './tell-open.ts';
 
 const RESUMED_MAX = 500;
 
@@ -11,12 +12,12 @@ export async function resumeParked(
   { db, client }: { db: Db; client: Client },
   signal?: AbortSignal,
 ): Promise<void> {
-  for (const run of await listResumed(db, RESUMED_MAX)) {
-    if (signal?.aborted) return;
-    const workflow = client.workflow.getHandle(workflowIdOf(run));
-    await askEngine(client, () => workflow.signal(RESUME)).catch((error: unknown) => {
-      // It has just ended.
-      if (!(error instanceof WorkflowNotFoundError)) throw error;
-    });
-  }
+  const failures: Failures = { count: 0 };
+  await mendEach(
+    await listResumed(db, RESUMED_MAX),
+    (run) => tellOpen(client, { workflowId: workflowIdOf(run) }, (workflow) => workflow.signal(RESUME)),
+    failures,
+    signal,
+  );
+  throwFailures(failures);
 }
