@@ -18,6 +18,7 @@ import type { Attempt } from './attempted.ts';
 import { withInput } from './bytes-in-hand.ts';
 import { ModelUnavailable, type ModelUsage } from './call-model.ts';
 import { createResolver } from './create-resolver.ts';
+import { enforceSchema } from './enforce-schema.ts';
 import type { ActivityDeps } from './index.ts';
 import { type BlockEnd, recordEnd, toError, UNUSED } from './record-end.ts';
 import { serializeOutput } from './serialize-output.ts';
@@ -127,11 +128,11 @@ export function createBlockRunner({
     const conversation = resumeOf(context, call)?.messages;
     const answer = (attempt.kept as Kept | undefined)?.answer;
     const usage = { ...(answer?.usage ?? UNUSED) };
+    const { organizationId } = context;
     try {
       const input = await resolve(call.executionId, call.input);
       // What goes on after a pause had its input checked before.
-      if (!conversation)
-        await enforce(context.organizationId, block.inputSchema, input, 'INPUT_SCHEMA_MISMATCH', 'The input');
+      if (!conversation) await enforceSchema(validator, organizationId, 'input', block.inputSchema, input);
       const { output, paused } = await process({
         block,
         input,
@@ -148,13 +149,7 @@ export function createBlockRunner({
       });
       // A model's answer has been validated, and repaired, by its processor.
       if (block.processor_type !== 'llm')
-        await enforce(
-          context.organizationId,
-          block.outputSchema,
-          output,
-          'OUTPUT_SCHEMA_MISMATCH',
-          'The output',
-        );
+        await enforceSchema(validator, organizationId, 'output', block.outputSchema, output);
       const { serialized, bytes } = serializeOutput(output);
       return paused
         ? { usage, output: serialized, paused }
@@ -198,20 +193,6 @@ export function createBlockRunner({
     const block = listBlocks(definition).find((candidate) => candidate.step_id === stepId);
     if (!block) throw new ServiceError('INVALID_TREE', `This version of the flow has no block ${stepId}.`);
     return applyOverride(block, overrideOf(context.input.block_overrides, stepId));
-  }
-
-  async function enforce(
-    organizationId: string,
-    schema: Block['inputSchema'],
-    value: Json,
-    code: 'INPUT_SCHEMA_MISMATCH' | 'OUTPUT_SCHEMA_MISMATCH',
-    subject: string,
-  ): Promise<void> {
-    if (schema === undefined) return;
-    const problems = await validator.of(organizationId).validate(schema, value);
-    if (problems.length === 0) return;
-    const list = problems.map(({ path, message }) => `${path || 'the value'} ${message}`).join('; ');
-    throw new ServiceError(code, `${subject} does not match the block's schema: ${list}.`, { problems });
   }
 
   async function organizationOf({ executionId }: BlockCall): Promise<string> {

@@ -1,16 +1,11 @@
 // What JSON text costs to parse, told from its bytes: a short text may hold millions of values, and parsing stops everything.
+import { BACKSLASH, BRACE, BRACKET, COLON, COMMA, QUOTE } from './json-bytes.ts';
 
 /** Values in one text: objects, arrays and what they hold. */
 export const JSON_VALUES_MAX = 500_000;
 /** Keys that differ; equal ones, as in the rows of a table, cost little. */
 export const JSON_KEYS_MAX = 100_000;
 
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
-const BRACE = 0x7b;
 /** Bits of the table of keys seen: two keys with one hash count as one. */
 const TABLE_BITS = 22;
 

@@ -1,11 +1,5 @@
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
-const BRACKET_END = 0x5d;
-const BRACE = 0x7b;
-const BRACE_END = 0x7d;
+import { BACKSLASH, BRACE, BRACE_END, BRACKET, BRACKET_END, COLON, COMMA, QUOTE } from './json-bytes.ts';
+
 const SPACES = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
 /** The text of a member's value in the outermost object of a JSON text, unparsed; undefined when there is none. */
