@@ -2,57 +2,19 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  cpSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs';
+import { chmodSync, cpSync, mkdtempSync, readFileSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { SandboxUnavailable, startGuest } from '../../activities/sandbox/guest-process.ts';
 import { RUNS_MAX } from '../../activities/sandbox/limits.ts';
-import { type CodeCall, createSandbox, type Sandbox } from '../../activities/sandbox/sandbox.ts';
+import { createSandbox, type Sandbox } from '../../activities/sandbox/sandbox.ts';
+import { call, guestsOf, isAlive } from './guests.ts';
 import { runInTurn } from './run-in-turn.ts';
 
 const root = new URL('../../', import.meta.url);
 const linux = process.platform === 'linux';
-
-const call = (source: string, timeoutMs = 120_000): CodeCall => ({
-  source,
-  input: 1,
-  message: '',
-  parameters: {},
-  timeoutMs,
-});
-
-/** Guest processes among the children of `parent`; Linux only. */
-function guestsOf(parent: number): number[] {
-  const children = readdirSync(`/proc/${parent}/task`).flatMap((task) =>
-    read(`/proc/${parent}/task/${task}/children`).trim().split(' '),
-  );
-  return children.filter((pid) => pid !== '' && isAlive(pid) && guestLine(pid)).map(Number);
-}
-
-const guestLine = (pid: string): boolean => read(`/proc/${pid}/cmdline`).includes('sandbox/guest.ts');
-
-const isAlive = (pid: number | string): boolean => /^State:\s+[^ZX]/m.test(read(`/proc/${pid}/status`));
-
-/** Nothing when the process or thread has ended. */
-function read(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    assert.match((error as NodeJS.ErrnoException).code ?? '', /^(ENOENT|ESRCH)$/);
-    return '';
-  }
-}
 
 describe('sandbox processes (on Linux: they are looked at through /proc)', () => {
   let sandbox: Sandbox;

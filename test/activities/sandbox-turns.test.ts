@@ -1,8 +1,8 @@
 // Organizations share the sandbox's processes: nobody's code waits for another's (activities/sandbox/sandbox.ts).
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
-import { type CodeCall, createSandbox, type Sandbox } from '../../activities/sandbox/sandbox.ts';
+import { createSandbox, type Sandbox } from '../../activities/sandbox/sandbox.ts';
+import { call, guestsOf } from './guests.ts';
 import { runInTurn } from './run-in-turn.ts';
 
 const ENDLESS = 'for (;;);';
@@ -19,13 +19,6 @@ describe('code of several organizations', () => {
     await sandbox.close();
   });
 
-  const call = (source: string, timeoutMs = 120_000): CodeCall => ({
-    source,
-    input: 1,
-    message: '',
-    parameters: {},
-    timeoutMs,
-  });
   /** Calls that never end; resolves when `running` of them run, the others wait. */
   async function occupy(organization: string, calls: number, running: number): Promise<void> {
     const begun: Promise<unknown>[] = [];
@@ -91,18 +84,11 @@ describe('code of several organizations', () => {
     assert.equal((await turns[0]?.run(call('return 1')))?.output, 1);
   });
 
-  it('yields the processors to the service and to others once it takes long', async function () {
+  it('yields the processors to the service and to others once it takes long (on Linux)', async function () {
     if (process.platform !== 'linux') this.skip();
-    const priorities = () => guests().map((pid) => getPriority(Number(pid)));
+    const priorities = () => guestsOf(process.pid).map((pid) => getPriority(pid));
     await occupy('hostile', 1, 1);
     while (!priorities().some((priority) => priority > getPriority()))
       await new Promise((resolve) => setTimeout(resolve, 20));
   });
-
-  /** Processes of code, on Linux. */
-  function guests(): string[] {
-    return readdirSync(`/proc/${process.pid}/task`)
-      .flatMap((task) => readFileSync(`/proc/${process.pid}/task/${task}/children`, 'utf8').split(' '))
-      .filter((pid) => pid && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('guest.ts'));
-  }
 });

@@ -23,9 +23,8 @@ describe('a balance', () => {
     const id = block(account);
     const { query } = pg.Client.prototype;
     const statements: string[] = [];
-    // biome-ignore lint/suspicious/noExplicitAny: one body for all overloads
-    pg.Client.prototype.query = function (this: pg.Client, ...args: any[]) {
-      statements.push(args[0]);
+    pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
+      statements.push(String(args[0]));
       return Reflect.apply(query, this, args);
     } as typeof query;
     try {

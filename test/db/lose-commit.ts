@@ -3,8 +3,7 @@ import pg from 'pg';
 /** The next commit of this process is made, and its answer is lost. */
 export function loseNextCommit(): void {
   const { query } = pg.Client.prototype;
-  // biome-ignore lint/suspicious/noExplicitAny: one body for all overloads
-  pg.Client.prototype.query = async function (this: pg.Client, ...args: any[]) {
+  pg.Client.prototype.query = async function (this: pg.Client, ...args: unknown[]) {
     const answer = await Reflect.apply(query, this, args);
     if (args[0] !== 'commit') return answer;
     pg.Client.prototype.query = query;

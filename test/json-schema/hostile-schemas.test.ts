@@ -6,32 +6,7 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { Json, JsonSchema } from '../../flow/definition.ts';
 import { createValidator, type OrganizationValidator, type Validator } from '../../json-schema/validator.ts';
-
-/** Each definition refers to the next one twice: 2^n steps. */
-function fanOut(levels: number): JsonSchema {
-  const $defs: { [key: string]: Json } = { [`d${levels}`]: { type: 'object' } };
-  for (let level = 0; level < levels; level++) {
-    const next = { $ref: `#/$defs/d${level + 1}` };
-    $defs[`d${level}`] = { allOf: [next, { properties: { a: next } }, next] };
-  }
-  return { $ref: '#/$defs/d0', $defs };
-}
-
-/** The same, one level of the value deeper each time. */
-function fanIn(levels: number): JsonSchema {
-  const $defs: { [key: string]: Json } = { [`d${levels}`]: { type: 'object' } };
-  for (let level = 0; level < levels; level++) {
-    const next = { properties: { a: { $ref: `#/$defs/d${level + 1}` } } };
-    $defs[`d${level}`] = { anyOf: [next, next], $anchor: `a${level}` };
-  }
-  return { $ref: '#a0', $defs };
-}
-
-function nested(levels: number): JsonSchema {
-  let schema: { [key: string]: Json } = { type: 'string' };
-  for (let level = 0; level < levels; level++) schema = { allOf: [schema] };
-  return schema;
-}
+import { fanIn, fanOut, nested } from './multiplying-schemas.ts';
 
 const SLOW: JsonSchema = { uniqueItems: true };
 const OBJECTS = Array.from({ length: 30_000 }, (_, n) => ({ n, a: { b: [n] } }));

@@ -1,0 +1,37 @@
+// Processes that run users' code, seen from outside.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import type { CodeCall } from '../../activities/sandbox/sandbox.ts';
+
+/** A call of this code, with all the time there is. */
+export const call = (source: string, timeoutMs = 120_000): CodeCall => ({
+  source,
+  input: 1,
+  message: '',
+  parameters: {},
+  timeoutMs,
+});
+
+/** Guest processes among the children of `parent`; Linux only. */
+export function guestsOf(parent: number): number[] {
+  const children = readdirSync(`/proc/${parent}/task`).flatMap((task) =>
+    read(`/proc/${parent}/task/${task}/children`).trim().split(' '),
+  );
+  return children.filter((pid) => pid !== '' && isAlive(pid) && guestLine(pid)).map(Number);
+}
+
+const guestLine = (pid: string): boolean => read(`/proc/${pid}/cmdline`).includes('sandbox/guest.ts');
+
+/** Whether a process, or a thread, is there and no zombie; Linux only. */
+export const isAlive = (pid: number | string): boolean =>
+  /^State:\s+[^ZX]/m.test(read(`/proc/${pid}/status`));
+
+/** Nothing when the process or thread has ended. */
+export function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    assert.match((error as NodeJS.ErrnoException).code ?? '', /^(ENOENT|ESRCH)$/);
+    return '';
+  }
+}
