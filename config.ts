@@ -12,7 +12,7 @@ import {
   price,
   proxyUrl,
   rateLimit,
-} from './config-values.ts';
+} from './config/values.ts';
 import type { EncryptionKey } from './db/encrypt.ts';
 import type { DialMap } from './net/resolve-public.ts';
 

@@ -1,12 +1,17 @@
 // One attempt of a delivery (spec: Webhook events, "Retry policy" and "Response handling").
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
-import { insertAuditEntry } from '../db/audit-entries.ts';
 import type { Db } from '../db/connect.ts';
-import { type AttemptEnd, beginAttempt, endAttempt, findDeliveryToAttempt } from '../db/delivery-attempts.ts';
 import type { Encryption } from '../db/encrypt.ts';
-import { getSigningSecret } from '../db/webhook-secrets.ts';
-import { type GivenTurn, takeTurn } from '../db/webhook-turns.ts';
+import { insertAuditEntry } from '../db/tenants/audit-entries.ts';
+import {
+  type AttemptEnd,
+  beginAttempt,
+  endAttempt,
+  findDeliveryToAttempt,
+} from '../db/webhooks/delivery-attempts.ts';
+import { getSigningSecret } from '../db/webhooks/webhook-secrets.ts';
+import { type GivenTurn, takeTurn } from '../db/webhooks/webhook-turns.ts';
 import { ATTEMPTS_MAX, type DeliveryCall, RETRY_DELAYS_MS } from '../flow/delivery.ts';
 import { DestinationBlocked, type GuardedPost, NoAnswer } from '../net/guarded-post.ts';
 import type { Attempt } from './attempted.ts';

@@ -1,7 +1,7 @@
 // The one wrapper around every activity: attempt, cancellation and heartbeat in; errors out as Temporal failures.
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import { TemporalFailure } from '@temporalio/common';
-import { isRefusedValue } from '../db/refused-value.ts';
+import { isRefusedValue } from '../db/connection/refused-value.ts';
 import { ServiceError, soundMessage } from '../flow/errors.ts';
 import { KEPT_MAX_BYTES, type Progress, readProgress } from './attempt-progress.ts';
 import { holdBack } from './hold-back.ts';

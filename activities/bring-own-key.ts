@@ -1,6 +1,6 @@
 // Model calls with a key that the caller brought (spec: `byok_rejected`).
-import { findModelKey } from '../db/model-keys.ts';
-import type { ActivityDeps } from './index.ts';
+import { findModelKey } from '../db/tenants/model-keys.ts';
+import type { ActivityDeps } from './deps.ts';
 
 /**
  * What a run's calls of `model` work with. With an own key (`own`): that key in place of the service's, sent to the

@@ -1,6 +1,6 @@
 // What the activities of a process have in hand of large values: their inputs, and answers of models.
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { createByteBudget } from '../byte-budget.ts';
+import { createByteBudget } from '../fairness/byte-budget.ts';
 import { BUSY, type Busy } from '../flow/run.ts';
 import type { Attempt } from './attempted.ts';
 

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Db } from '../db/connect.ts';
-import { loadKept } from '../db/load-kept.ts';
-import { loadStored } from '../db/load-stored.ts';
+import { loadKept } from '../db/runs/load-kept.ts';
+import { loadStored } from '../db/runs/load-stored.ts';
 import type { StoredRunInput } from '../db/schema.ts';
 import type { Json } from '../flow/definition.ts';
 import { OUTPUT_MAX_BYTES } from '../flow/limits.ts';

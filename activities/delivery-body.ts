@@ -1,7 +1,7 @@
 // The payload of a webhook (spec: Webhook events, "Payload fields").
 import type { Db } from '../db/connect.ts';
-import type { DeliveryToAttempt } from '../db/delivery-attempts.ts';
-import { loadStored } from '../db/load-stored.ts';
+import { loadStored } from '../db/runs/load-stored.ts';
+import type { DeliveryToAttempt } from '../db/webhooks/delivery-attempts.ts';
 import type { DeliveryPayload } from '../flow/delivery.ts';
 import { resolveValue, sizeOf } from '../flow/value.ts';
 

@@ -1,8 +1,8 @@
 // Whether the answer of a test case's run is as expected.
 import type { Db } from '../db/connect.ts';
-import { loadStored } from '../db/load-stored.ts';
-import { findOutcome, getRunContext } from '../db/runs.ts';
-import { acceptJudge, getTest, recordVerdict } from '../db/test-runs.ts';
+import { loadStored } from '../db/runs/load-stored.ts';
+import { findOutcome, getRunContext } from '../db/runs/runs.ts';
+import { acceptJudge, getTest, recordVerdict } from '../db/test-runs/test-runs.ts';
 import type { Json } from '../flow/definition.ts';
 import { ServiceError, soundMessage } from '../flow/errors.ts';
 import { findDifference } from '../flow/find-difference.ts';

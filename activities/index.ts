@@ -1,15 +1,11 @@
 // The activity types of this service, by the names operators read in the Temporal Web UI.
-import type { Provider } from '../config.ts';
-import type { Db } from '../db/connect.ts';
-import type { Encryption } from '../db/encrypt.ts';
-import type { LocalRuns } from '../db/local-runs.ts';
-import { findRunDelivery } from '../db/open-deliveries.ts';
-import { parkRun, unparkRun } from '../db/parked-runs.ts';
-import type { RequestKeys } from '../db/request-keys.ts';
-import { releaseReservation, reserveCredits } from '../db/reservations.ts';
-import { finishRun } from '../db/runs.ts';
-import { acceptTest, finishTestRun } from '../db/test-runs.ts';
-import { takeTurn } from '../db/webhook-turns.ts';
+
+import { releaseReservation, reserveCredits } from '../db/credits/reservations.ts';
+import { parkRun, unparkRun } from '../db/runs/parked-runs.ts';
+import { finishRun } from '../db/runs/runs.ts';
+import { acceptTest, finishTestRun } from '../db/test-runs/test-runs.ts';
+import { findRunDelivery } from '../db/webhooks/open-deliveries.ts';
+import { takeTurn } from '../db/webhooks/webhook-turns.ts';
 import type { LoopCondition } from '../flow/definition.ts';
 import type { DeliveryCall } from '../flow/delivery.ts';
 import { meets } from '../flow/interpreter.ts';
@@ -17,32 +13,15 @@ import { type BlockCall, BUSY, type Busy, type RunOutcome } from '../flow/run.ts
 import type { JudgeRun } from '../flow/test-case.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
-import type { Validator } from '../json-schema/validator.ts';
-import type { Registry } from '../models/registry.ts';
 import { attempted } from './attempted.ts';
 import { bringOwnKey } from './bring-own-key.ts';
 import { buildPrompt } from './build-prompt.ts';
 import { callModel } from './call-model.ts';
+import type { ActivityDeps } from './deps.ts';
 import { evaluateTest, readJudgement } from './evaluate-test.ts';
 import { persist } from './persist.ts';
 import { createBlockRunner } from './run-block.ts';
 import { runCode } from './run-code.ts';
-import type { Sandbox } from './sandbox/sandbox.ts';
-
-export type ActivityDeps = {
-  db: Db;
-  validator: Validator;
-  sandbox: Sandbox;
-  /** Credits per second of processor time of code blocks. */
-  codePrice: number;
-  registry: Registry;
-  providers: Record<string, Provider>;
-  /** Where own keys may be sent, by provider. */
-  providerUrls: Record<string, string>;
-  encryption: Encryption;
-  requestKeys: RequestKeys;
-  localRuns: LocalRuns;
-};
 
 export type Activities = ReturnType<typeof createActivities>;
 

@@ -1,6 +1,6 @@
 import type { Info } from '@temporalio/activity';
 import { TemporalFailure } from '@temporalio/common';
-import { ConnectionFailed } from '../db/connection-failed.ts';
+import { ConnectionFailed } from '../db/connection/connection-failed.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { isHeldBack } from './hold-back.ts';
 import { ModelUnavailable } from './model-unavailable.ts';

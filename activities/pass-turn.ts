@@ -1,6 +1,6 @@
 // Who has ended an attempt begins the next of those that wait: nobody asks again and again.
 import type { Db } from '../db/connect.ts';
-import { endTurn, type GivenTurn, giveTurns } from '../db/webhook-turns.ts';
+import { endTurn, type GivenTurn, giveTurns } from '../db/webhooks/webhook-turns.ts';
 import type { DeliveryCall } from '../flow/delivery.ts';
 
 /**

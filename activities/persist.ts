@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import { ConnectionFailed } from '../db/connection-failed.ts';
-import { isRefusedValue } from '../db/refused-value.ts';
+import { ConnectionFailed } from '../db/connection/connection-failed.ts';
+import { isRefusedValue } from '../db/connection/refused-value.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { Attempt } from './attempted.ts';
 

@@ -1,7 +1,8 @@
 // How the end of a block is recorded, or why it could not be.
-import { type BlockRun, type Payer, recordBlockRun } from '../db/block-runs.ts';
+
 import type { Db } from '../db/connect.ts';
-import { isRefusedValue } from '../db/refused-value.ts';
+import { isRefusedValue } from '../db/connection/refused-value.ts';
+import { type BlockRun, type Payer, recordBlockRun } from '../db/runs/block-runs.ts';
 import { type ErrorCode, ServiceError } from '../flow/errors.ts';
 import type { Value } from '../flow/value.ts';
 import type { Attempt } from './attempted.ts';

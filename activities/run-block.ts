@@ -1,9 +1,9 @@
 // What every block execution does around its processor: input, schemas, overrides, trace row, charge.
 import { createHash } from 'node:crypto';
-import { loadBlockOutput, type Payer } from '../db/block-runs.ts';
-import { definitionsOf } from '../db/definitions.ts';
-import { MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
-import { getRunContext, type RunContext } from '../db/runs.ts';
+import { MICROCREDITS_PER_CREDIT } from '../db/credits/ledger.ts';
+import { definitionsOf } from '../db/flows/definitions.ts';
+import { loadBlockOutput, type Payer } from '../db/runs/block-runs.ts';
+import { getRunContext, type RunContext } from '../db/runs/runs.ts';
 import type { Attachment } from '../flow/attachment.ts';
 import { canonicalJson } from '../flow/canonical-json.ts';
 import type { Block, Json } from '../flow/definition.ts';
@@ -18,8 +18,8 @@ import type { Attempt } from './attempted.ts';
 import { withInput } from './bytes-in-hand.ts';
 import { ModelUnavailable, type ModelUsage } from './call-model.ts';
 import { createResolver } from './create-resolver.ts';
+import type { ActivityDeps } from './deps.ts';
 import { enforceSchema } from './enforce-schema.ts';
-import type { ActivityDeps } from './index.ts';
 import { type BlockEnd, recordEnd, toError, UNUSED } from './record-end.ts';
 import { serializeOutput } from './serialize-output.ts';
 

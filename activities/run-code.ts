@@ -1,12 +1,12 @@
-import { MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
-import { releaseReservation, reserveCredits } from '../db/reservations.ts';
+import { MICROCREDITS_PER_CREDIT } from '../db/credits/ledger.ts';
+import { releaseReservation, reserveCredits } from '../db/credits/reservations.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { CODE_TIMEOUT_DEFAULT_MS } from '../flow/limits.ts';
 import { type BlockCall, BUSY, type Busy } from '../flow/run.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import type { Attempt } from './attempted.ts';
-import type { ActivityDeps } from './index.ts';
+import type { ActivityDeps } from './deps.ts';
 import type { BlockRunner } from './run-block.ts';
 import { type CodeCall, type CodeResult, type CodeTurn, SandboxCrashed } from './sandbox/sandbox.ts';
 

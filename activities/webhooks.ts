@@ -1,5 +1,5 @@
 // The activity types of webhook deliveries, by the names operators read in the Temporal Web UI.
-import { abandonDelivery } from '../db/delivery-attempts.ts';
+import { abandonDelivery } from '../db/webhooks/delivery-attempts.ts';
 import type { DeliveryCall } from '../flow/delivery.ts';
 import { type AttemptResult, attemptDelivery, type DeliveryDeps } from './attempt-delivery.ts';
 import { attempted } from './attempted.ts';

@@ -3,11 +3,11 @@ import type { Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createResolvePublic } from '../net/resolve-public.ts';
 import { createApp } from './app.ts';
-import type { ApiDeps } from './context.ts';
-import { createHttpServer } from './http-server.ts';
-import { createKeyCache } from './key-cache.ts';
-import { createSignIns } from './sign-ins.ts';
-import { createTokenVerifier } from './verify-token.ts';
+import { createKeyCache } from './auth/key-cache.ts';
+import { createSignIns } from './auth/sign-ins.ts';
+import { createTokenVerifier } from './auth/verify-token.ts';
+import type { ApiDeps } from './http/context.ts';
+import { createHttpServer } from './http/http-server.ts';
 
 /** How long a stop waits for requests that are being answered. */
 const DRAIN_MS = 30_000;

@@ -1,25 +1,25 @@
 // main of `npm run api`
 import { readConfig } from '../config.ts';
 import { connect, QUERY_TIMEOUT_MS } from '../db/connect.ts';
-import { createRequestKeys } from '../db/request-keys.ts';
-import { endOnFatal } from '../end-on-fatal.ts';
-import { endOnSignal } from '../end-on-signal.ts';
+import { createRequestKeys } from '../db/tenants/request-keys.ts';
+import { connectToTemporal, createClient } from '../engine/connect.ts';
 import { createValidator } from '../json-schema/validator.ts';
 import { openRegistry } from '../models/live-registry.ts';
-import { orExit } from '../or-exit.ts';
-import { connectToTemporal, createClient } from '../temporal.ts';
+import { endOnFatal } from '../process/end-on-fatal.ts';
+import { endOnSignal } from '../process/end-on-signal.ts';
+import { exitOnFailure } from '../process/exit-on-failure.ts';
 import { serveApi } from './serve.ts';
 
 /** Longer than the drain of the API. */
 const END_MAX_SECONDS = 40;
 
-const config = await orExit(() => readConfig());
-const connection = await orExit(() => connectToTemporal(config));
+const config = await exitOnFailure(() => readConfig());
+const connection = await exitOnFailure(() => connectToTemporal(config));
 const db = connect(config.databaseUrl, config.databaseConnections, QUERY_TIMEOUT_MS);
-const registry = await orExit(() => openRegistry(config));
+const registry = await exitOnFailure(() => openRegistry(config));
 const validator = createValidator();
 const requestKeys = createRequestKeys(db, config);
-const api = await orExit(() =>
+const api = await exitOnFailure(() =>
   serveApi({
     config,
     db,

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { startPostgres } from '../embedded/postgres.ts';
+import { startPostgres } from '../embedded/postgres/postgres.ts';
+import { startWatchdog } from '../embedded/processes/watchdog.ts';
 import type { Progress } from '../embedded/report.ts';
-import { startTemporal } from '../embedded/temporal.ts';
-import { startWatchdog } from '../embedded/watchdog.ts';
+import { startTemporal } from '../embedded/temporal/temporal.ts';
 
 /** What is measured runs on these; a pid is undefined when the server was there before. `onStop` runs last first. */
 export type Backends = {

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { nameSchema, slugSchema } from '../api/flow-schema.ts';
+import { nameSchema, slugSchema } from '../api/flows/written-flow.ts';
 
 /** A slug from the command line; anything else is a usage error. */
 export function slug(text: string): string {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Db } from '../db/connect.ts';
-import { grantCredits, MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
+import { grantCredits, MICROCREDITS_PER_CREDIT } from '../db/credits/ledger.ts';
 import { type Answer, answering } from './answer.ts';
 import { audited } from './audited.ts';
 import * as check from './check-text.ts';

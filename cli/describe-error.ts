@@ -1,4 +1,4 @@
-import { ConnectionFailed } from '../db/connection-failed.ts';
+import { ConnectionFailed } from '../db/connection/connection-failed.ts';
 import { ServiceError } from '../flow/errors.ts';
 
 /** Of Node and PostgreSQL: what a person can do something about. */

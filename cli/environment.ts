@@ -1,7 +1,7 @@
 // Where the command finds its service: the service's own variables, else the state of a local `npm start`.
 import path from 'node:path';
+import { encryptionKeys } from '../config/values.ts';
 import type { Config } from '../config.ts';
-import { encryptionKeys } from '../config-values.ts';
 import { type LocalEnvironment, readState } from '../embedded/state-folder.ts';
 import { ServiceError } from '../flow/errors.ts';
 

@@ -1,8 +1,8 @@
 // Operators name things as the API's URLs do: `org/project/flow`.
 import type { Db } from '../db/connect.ts';
-import { type FlowRow, findFlowBySlug } from '../db/flows.ts';
-import { findOrganizationBySlug, type OrganizationRow } from '../db/organizations.ts';
-import { findProjectBySlug, type ProjectRow } from '../db/projects.ts';
+import { type FlowRow, findFlowBySlug } from '../db/flows/flows.ts';
+import { findOrganizationBySlug, type OrganizationRow } from '../db/tenants/organizations.ts';
+import { findProjectBySlug, type ProjectRow } from '../db/tenants/projects.ts';
 import { ServiceError } from '../flow/errors.ts';
 
 /** The slugs of a path with exactly the parts of `form`, such as `org/project`. Throws VALIDATION_ERROR. */

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
-import { formatFlowFile } from '../api/flow-definition.ts';
+import { formatFlowFile } from '../api/flows/flow-file.ts';
 import type { Db } from '../db/connect.ts';
-import { getVersion, listFlows, listVersions } from '../db/flows.ts';
+import { getVersion, listFlows, listVersions } from '../db/flows/flows.ts';
 import { type Answer, answering, moment, table } from './answer.ts';
 import { audited } from './audited.ts';
 import * as check from './check-text.ts';

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
-import { type FlowFile, parseFlowFile } from '../api/flow-definition.ts';
+import { type FlowFile, parseFlowFile } from '../api/flows/flow-file.ts';
 import type { Db } from '../db/connect.ts';
-import { findFlowBySlug, insertFlow, updateDraft } from '../db/flows.ts';
+import { findFlowBySlug, insertFlow, updateDraft } from '../db/flows/flows.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { Answer } from './answer.ts';
 import { audited } from './audited.ts';

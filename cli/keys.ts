@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { mintApiKey } from '../api/api-key.ts';
-import { addApiKey, endApiKey } from '../api/audited-writes.ts';
-import { type ApiKeyRow, listApiKeys } from '../db/api-keys.ts';
+import { mintApiKey } from '../api/auth/api-key.ts';
+import { addApiKey, endApiKey } from '../api/management/audited-writes.ts';
 import type { Db } from '../db/connect.ts';
 import type { Environment } from '../db/schema.ts';
+import { type ApiKeyRow, listApiKeys } from '../db/tenants/api-keys.ts';
 import { type Answer, answering, moment, table } from './answer.ts';
 import { audited } from './audited.ts';
 import * as check from './check-text.ts';

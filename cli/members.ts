@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
-import { addMember } from '../api/audited-writes.ts';
-import { userIdSchema } from '../api/user-id.ts';
+import { userIdSchema } from '../api/auth/user-id.ts';
+import { addMember } from '../api/management/audited-writes.ts';
 import type { Db } from '../db/connect.ts';
-import { listMembers, type MemberRow } from '../db/memberships.ts';
 import type { Role } from '../db/schema.ts';
+import { listMembers, type MemberRow } from '../db/tenants/memberships.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { type Answer, answering, moment, table } from './answer.ts';
 import { audited } from './audited.ts';

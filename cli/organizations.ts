@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { addOrganization } from '../api/audited-writes.ts';
+import { addOrganization } from '../api/management/audited-writes.ts';
 import type { Db } from '../db/connect.ts';
-import { MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
-import { listOrganizations, type OrganizationRow } from '../db/organizations.ts';
+import { MICROCREDITS_PER_CREDIT } from '../db/credits/ledger.ts';
+import { listOrganizations, type OrganizationRow } from '../db/tenants/organizations.ts';
 import { type Answer, answering, table } from './answer.ts';
 import { audited } from './audited.ts';
 import * as check from './check-text.ts';

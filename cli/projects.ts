@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { addProject } from '../api/audited-writes.ts';
+import { addProject } from '../api/management/audited-writes.ts';
 import type { Db } from '../db/connect.ts';
-import { listOrganizations } from '../db/organizations.ts';
-import { listProjects, type ProjectRow } from '../db/projects.ts';
+import { listOrganizations } from '../db/tenants/organizations.ts';
+import { listProjects, type ProjectRow } from '../db/tenants/projects.ts';
 import { type Answer, answering, table } from './answer.ts';
 import { audited } from './audited.ts';
 import * as check from './check-text.ts';

@@ -1,7 +1,7 @@
 // Publishing and promoting, with their entries in the audit log.
-import type { Recorder } from '../api/audited.ts';
+import type { Recorder } from '../api/management/audited.ts';
 import type { Tx } from '../db/connect.ts';
-import { publishVersion, setProductionVersion } from '../db/flows.ts';
+import { publishVersion, setProductionVersion } from '../db/flows/flows.ts';
 
 type Flow = { id: string; organizationId: string };
 

@@ -1,4 +1,4 @@
-import { requireRunnable as requireRunnableWith } from '../api/require-runnable.ts';
+import { requireRunnable as requireRunnableWith } from '../api/flows/require-runnable.ts';
 import type { FlowDefinition } from '../flow/definition.ts';
 import { createValidator } from '../json-schema/validator.ts';
 

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { Db } from '../db/connect.ts';
 import { createEncryption } from '../db/encrypt.ts';
-import { reencryptModelKeys } from '../db/model-keys.ts';
-import { reencryptSigningSecrets } from '../db/webhook-secrets.ts';
+import { reencryptModelKeys } from '../db/tenants/model-keys.ts';
+import { reencryptSigningSecrets } from '../db/webhooks/webhook-secrets.ts';
 import { type Answer, answering } from './answer.ts';
 import { secretsKeys } from './environment.ts';
 

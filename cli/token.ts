@@ -1,7 +1,7 @@
 // `weir token`: a JWT for scripts and for trying things out, from the identity provider of the local start.
 import type { Command } from 'commander';
-import { MANAGEMENT_SCOPE, MCP_SCOPES } from '../api/scopes.ts';
-import { SCRIPT_CLIENT_ID } from '../embedded/identity-configuration.ts';
+import { MANAGEMENT_SCOPE, MCP_SCOPES } from '../api/auth/scopes.ts';
+import { SCRIPT_CLIENT_ID } from '../embedded/identity/configuration.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { type Answer, print } from './answer.ts';
 import { localIdentity } from './environment.ts';

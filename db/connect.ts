@@ -1,9 +1,9 @@
 import { Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg from 'pg';
-import { isConflict } from './conflict.ts';
+import { isConflict } from './connection/conflict.ts';
+import { watchSilence } from './connection/silence.ts';
+import { waitingPool } from './connection/waiting-pool.ts';
 import type { Schema } from './schema.ts';
-import { watchSilence } from './silence.ts';
-import { waitingPool } from './waiting-pool.ts';
 
 /** What query functions take: the pool or one transaction. */
 export type Db = Kysely<Schema>;

@@ -7,9 +7,9 @@ import type { BlockOverrides } from '../flow/overrides.ts';
 import type { RunOutcome } from '../flow/run.ts';
 import type { PausePoint, ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
-import type { LedgerEntryTable, ReservationTable } from './credit-tables.ts';
-import type { TestCaseTable, TestResultTable, TestRunTable } from './test-tables.ts';
-import type { WebhookTables } from './webhook-tables.ts';
+import type { LedgerEntryTable, ReservationTable } from './credits/tables.ts';
+import type { TestCaseTable, TestResultTable, TestRunTable } from './test-runs/tables.ts';
+import type { WebhookTables } from './webhooks/tables.ts';
 
 type Now = ColumnType<Date, Date | undefined, Date>;
 /** bigint columns are read as numbers (see connect.ts): balances stay far below 2^53 microcredits. */
@@ -140,7 +140,7 @@ export interface RunTable {
   /** Since when it waits for an operator, and since when it is to go on. */
   parked_at: Date | null;
   resume_requested_at: Date | null;
-  /** For which its request brought a key; the keys themselves are never stored (db/request-keys.ts). */
+  /** For which its request brought a key; the keys themselves are never stored (db/tenants/request-keys.ts). */
   model_key_providers: string[] | null;
   /** Both or neither. */
   callback_url: string | null;

@@ -1,11 +1,11 @@
 // PostgreSQL and Temporal for a local start: the configured ones, else our own.
 import { Connection } from '@temporalio/client';
 import { loadClientConfigProfile, loadClientConnectConfig } from '@temporalio/envconfig';
-import type { Child } from './child.ts';
-import { reservePort } from './ports.ts';
-import { type Postgres, startPostgres } from './postgres.ts';
+import { type Postgres, startPostgres } from './postgres/postgres.ts';
+import type { Child } from './processes/child.ts';
+import { reservePort } from './processes/ports.ts';
 import type { Progress } from './report.ts';
-import { startTemporal } from './temporal.ts';
+import { startTemporal } from './temporal/temporal.ts';
 
 const UI_PORT = 8233;
 const CONNECT_TIMEOUT_MS = 10_000;

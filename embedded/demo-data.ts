@@ -1,16 +1,16 @@
 // What a local start puts into an empty database: an organization, a project, a published flow, credits and a key.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { mintApiKey, parseApiKey, secretMatches } from '../api/api-key.ts';
-import { parseFlowFile } from '../api/flow-definition.ts';
-import { findApiKey, insertApiKey, listApiKeys, revokeApiKey } from '../db/api-keys.ts';
+import { mintApiKey, parseApiKey, secretMatches } from '../api/auth/api-key.ts';
+import { parseFlowFile } from '../api/flows/flow-file.ts';
 import type { Db } from '../db/connect.ts';
-import { findFlowBySlug, insertFlow, publishVersion, setProductionVersion } from '../db/flows.ts';
-import { grantCredits, MICROCREDITS_PER_CREDIT } from '../db/ledger.ts';
-import { insertMember, listMembers } from '../db/memberships.ts';
-import { findOrganizationBySlug, insertOrganization } from '../db/organizations.ts';
-import { findProjectBySlug, insertProject } from '../db/projects.ts';
+import { grantCredits, MICROCREDITS_PER_CREDIT } from '../db/credits/ledger.ts';
+import { findFlowBySlug, insertFlow, publishVersion, setProductionVersion } from '../db/flows/flows.ts';
 import type { Role } from '../db/schema.ts';
+import { findApiKey, insertApiKey, listApiKeys, revokeApiKey } from '../db/tenants/api-keys.ts';
+import { insertMember, listMembers } from '../db/tenants/memberships.ts';
+import { findOrganizationBySlug, insertOrganization } from '../db/tenants/organizations.ts';
+import { findProjectBySlug, insertProject } from '../db/tenants/projects.ts';
 
 const CREDITS = 1_000;
 const KEY_NAME = 'npm start';

@@ -1,7 +1,7 @@
 // The service itself as a process of a local start: `worker/serve.ts`, API and worker in one.
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Child, startChild } from './child.ts';
+import { type Child, startChild } from './processes/child.ts';
 
 const WORKER = path.join(path.dirname(import.meta.dirname), 'worker');
 const READY_TIMEOUT_MS = 120_000;

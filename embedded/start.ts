@@ -1,20 +1,20 @@
 // main of `npm start`: brings up what a machine without configuration lacks, then the service, and runs a real flow.
 import { readConfig } from '../config.ts';
-import { endOnFatal } from '../end-on-fatal.ts';
+import { endOnFatal } from '../process/end-on-fatal.ts';
 import { type Backend, provideDatabase, provideTemporal } from './backends.ts';
-import { startDemoModelServer } from './demo-model-server.ts';
+import { startDemoModelServer } from './demo-model/server.ts';
 import { curlLine, demoRequest, send } from './demo-request.ts';
-import { endRecordedProcesses } from './end-process.ts';
-import { keepRunning } from './keep-running.ts';
-import { chooseApiPort } from './ports.ts';
+import { describePasswords, firstMembers, provideIdentity } from './identity/provide-identity.ts';
 import { prepareDatabase } from './prepare-database.ts';
-import { describePasswords, firstMembers, provideIdentity } from './provide-identity.ts';
+import { endRecordedProcesses } from './processes/end-process.ts';
+import { chooseApiPort } from './processes/ports.ts';
+import { keepRunning } from './processes/restart-on-exit.ts';
+import { createShutdown, type Shutdown } from './processes/shutdown.ts';
+import { takeStartLock } from './processes/start-lock.ts';
+import { startWatchdog } from './processes/watchdog.ts';
 import { createProgress } from './report.ts';
 import { startService } from './service.ts';
-import { createShutdown, type Shutdown } from './shutdown.ts';
-import { takeStartLock } from './start-lock.ts';
 import { openStateFolder, provideSecrets, readState, writeState } from './state-folder.ts';
-import { startWatchdog } from './watchdog.ts';
 
 const BACKEND_RESTARTS_MAX = 5;
 

@@ -1,4 +1,4 @@
-// The errors callers can see. `api/errors.ts` gives each code its HTTP status.
+// The errors callers can see. `api/http/errors.ts` gives each code its HTTP status.
 
 /** Codes of the spec's tables, then those of the generic statuses. */
 export const ERROR_CODES = [

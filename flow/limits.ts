@@ -1,6 +1,8 @@
-// Bounds of the flow language, enforced by `check-tree.ts`, `api/flow-schema.ts` and, at run time, the interpreter.
+// Bounds of the flow language, enforced by `check-tree.ts`, `api/flows/written-flow.ts` and, at run time, the interpreter.
 
 export const STEP_ID_PATTERN = /^[A-Za-z0-9_-]{1,64}$/;
+/** The form of every id that the service makes. */
+export const UUID_PATTERN = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Slugs of organizations, projects and flows: lower-case words joined by single hyphens. */
 export const SLUG_PATTERN = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 export const SLUG_MAX_LENGTH = 64;

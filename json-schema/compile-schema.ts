@@ -5,7 +5,6 @@ import formats from 'ajv-formats';
 import { RE2JS, RE2JSException } from 're2js';
 import type { Json, JsonSchema } from '../flow/definition.ts';
 import { PROBLEMS_MAX } from './limits.ts';
-import type { SchemaProblem } from './validator.ts';
 
 /** Why a schema does not compile; `path` points into it, or `culprit` is the string in it that is wrong. */
 export class CompilationError extends Error {
@@ -17,6 +16,9 @@ export class CompilationError extends Error {
     this.culprit = place.culprit;
   }
 }
+
+/** `path` is a JSON Pointer into the value, '' for the root. */
+export type SchemaProblem = { path: string; message: string };
 
 /** The problems of a value, at most 10. */
 export type CompiledSchema = (value: Json) => SchemaProblem[];

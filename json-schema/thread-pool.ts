@@ -1,6 +1,6 @@
 // Validator threads: started when first needed, one request at a time each, killed when they run past their deadline.
 import { Worker } from 'node:worker_threads';
-import { createTurns } from '../turns.ts';
+import { createTurns } from '../fairness/turns.ts';
 import {
   COMPILATION_MAX_MS,
   RESERVED_THREADS,

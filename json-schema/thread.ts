@@ -3,7 +3,12 @@ import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
 import type { Json } from '../flow/definition.ts';
-import { CompilationError, type CompiledSchema, compileSchema } from './compile-schema.ts';
+import {
+  CompilationError,
+  type CompiledSchema,
+  compileSchema,
+  type SchemaProblem,
+} from './compile-schema.ts';
 import {
   COMPILATION_MAX_MS,
   COMPILED_MAX,
@@ -12,7 +17,6 @@ import {
   VALIDATING,
   VALIDATION_MAX_MS,
 } from './limits.ts';
-import type { SchemaProblem } from './validator.ts';
 
 /** `schema` is JSON text; without `value` the schema is only compiled. */
 export type ThreadRequest = { schema: string; value?: Json };

@@ -1,11 +1,9 @@
 // Users' JSON Schemas (2020-12, draft-07) enforced with Ajv in threads that can be stopped (security: "JSON Schema").
 import type { Json, JsonSchema } from '../flow/definition.ts';
+import type { SchemaProblem } from './compile-schema.ts';
 import { findInSchema, inspectSchema, invalidSchema } from './inspect-schema.ts';
 import { createRefusals } from './refusals.ts';
 import { createThreadPool, ThreadStopped } from './thread-pool.ts';
-
-/** `path` is a JSON Pointer into the value, '' for the root. */
-export type SchemaProblem = { path: string; message: string };
 
 /** What one organization has checked, when it is its turn. */
 export type OrganizationValidator = {

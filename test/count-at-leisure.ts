@@ -1,6 +1,6 @@
 // Rate limits let a request pass that the database is slow to count: not while a test looks at what is counted.
 import { mock } from 'node:test';
-import { COUNT_TIMEOUT_MS } from '../api/limit-rate.ts';
+import { COUNT_TIMEOUT_MS } from '../api/auth/limit-rate.ts';
 
 const AT_LEISURE_MS = 2 ** 31 - 1;
 

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { importFlow } from '../cli/import-flow.ts';
 import { provideDemoData } from '../embedded/demo-data.ts';
-import { startDemoModelServer } from '../embedded/demo-model-server.ts';
+import { startDemoModelServer } from '../embedded/demo-model/server.ts';
 import { type FaultyProxy, startFaultyProxy } from './fakes/faulty-proxy.ts';
 import { startWeir, type Weir } from './harness.ts';
 import { itWith } from './where-available.ts';

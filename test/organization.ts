@@ -1,8 +1,8 @@
 // An organization with an owner, an admin, a member and a key of its own for `openai/…`, for tests of who may do what.
 import { createEncryption } from '../db/encrypt.ts';
-import { insertMember } from '../db/memberships.ts';
-import { setModelKey } from '../db/model-keys.ts';
 import type { Role } from '../db/schema.ts';
+import { insertMember } from '../db/tenants/memberships.ts';
+import { setModelKey } from '../db/tenants/model-keys.ts';
 import type { IdentityProvider } from './fakes/identity-provider.ts';
 import type { Tenant, Weir } from './harness.ts';
 

@@ -2,10 +2,11 @@
 
 import { ApplicationFailure } from '@temporalio/common';
 import { Worker } from '@temporalio/worker';
-import { type ActivityDeps, createActivities } from '../activities/index.ts';
-import { createLocalRuns } from '../db/local-runs.ts';
+import type { ActivityDeps } from '../activities/deps.ts';
+import { createActivities } from '../activities/index.ts';
+import { createLocalRuns } from '../db/runs/local-runs.ts';
+import { connectToTemporal, DATA_CONVERTER, DEFAULT_NAMESPACE } from '../engine/connect.ts';
 import { type BlockCall, PARKED } from '../flow/run.ts';
-import { connectToTemporal, DATA_CONVERTER, DEFAULT_NAMESPACE } from '../temporal.ts';
 import { workflowBundle } from '../worker/bundle.ts';
 import { registerSearchAttributes } from '../worker/register-search-attributes.ts';
 import type { Weir } from './harness.ts';

@@ -5,10 +5,10 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { startPostgres } from '../embedded/postgres.ts';
+import { startPostgres } from '../embedded/postgres/postgres.ts';
+import { startWatchdog } from '../embedded/processes/watchdog.ts';
 import { createProgress } from '../embedded/report.ts';
-import { startTemporal } from '../embedded/temporal.ts';
-import { startWatchdog } from '../embedded/watchdog.ts';
+import { startTemporal } from '../embedded/temporal/temporal.ts';
 
 const ALL_TESTS = 'test/**/*.test.ts';
 /** What a test waits for comes, however slow the machine is: this is for what never comes. */

@@ -6,8 +6,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import type { ProcessRecord } from '../embedded/end-process.ts';
-import { processStartTime } from '../embedded/process-identity.ts';
+import type { ProcessRecord } from '../embedded/processes/end-process.ts';
+import { processStartTime } from '../embedded/processes/process-identity.ts';
 import { itWith } from './where-available.ts';
 
 const root = path.dirname(import.meta.dirname);

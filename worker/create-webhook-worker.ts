@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { type NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import { createWebhookActivities } from '../activities/webhooks.ts';
-import { beginTurn } from '../api/start-delivery.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../db/connect.ts';
 import { createEncryption } from '../db/encrypt.ts';
+import { createClient, DATA_CONVERTER, DEFAULT_NAMESPACE } from '../engine/connect.ts';
+import { beginTurn } from '../engine/start-delivery.ts';
 import { webhookTaskQueue } from '../flow/delivery.ts';
 import { createGuardedPost } from '../net/guarded-post.ts';
 import { createResolvePublic } from '../net/resolve-public.ts';
-import { createClient, DATA_CONVERTER, DEFAULT_NAMESPACE } from '../temporal.ts';
 
 /** Deliveries wait for hours: few are worth keeping in memory. */
 const CACHED_WORKFLOWS_MAX = 200;

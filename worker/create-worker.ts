@@ -5,12 +5,12 @@ import { createSandbox } from '../activities/sandbox/sandbox.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../db/connect.ts';
 import { createEncryption } from '../db/encrypt.ts';
-import { createLocalRuns, type LocalRuns } from '../db/local-runs.ts';
-import type { RequestKeys } from '../db/request-keys.ts';
+import { createLocalRuns, type LocalRuns } from '../db/runs/local-runs.ts';
+import type { RequestKeys } from '../db/tenants/request-keys.ts';
+import { DATA_CONVERTER, DEFAULT_NAMESPACE } from '../engine/connect.ts';
 import { blockTaskQueue } from '../flow/run.ts';
 import { createValidator } from '../json-schema/validator.ts';
 import type { Registry } from '../models/registry.ts';
-import { DATA_CONVERTER, DEFAULT_NAMESPACE } from '../temporal.ts';
 
 /** Blocks that wait for their turn in one worker; beyond that they wait in Temporal, each organization's in turn too. */
 const WAITING_BLOCKS_MAX = 500;

@@ -1,8 +1,8 @@
 // Makes good what was missed when a process died: turns that lapsed, and deliveries that nobody has told of theirs.
 import { randomUUID } from 'node:crypto';
-import { beginTurn, type Engine } from '../api/start-delivery.ts';
 import type { Db } from '../db/connect.ts';
-import { dropLapsedTurns, giveTurns, HOST_MAX, listWaitingHosts } from '../db/webhook-turns.ts';
+import { dropLapsedTurns, giveTurns, HOST_MAX, listWaitingHosts } from '../db/webhooks/webhook-turns.ts';
+import { beginTurn, type Engine } from '../engine/start-delivery.ts';
 import { mendEach } from './mend-each.ts';
 
 /** Looked at in one go; which ones is left to chance. */

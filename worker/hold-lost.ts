@@ -1,8 +1,8 @@
 // Runs whose workers are lost again and again under what they run inside their workflow task, which goes with the worker.
 import type { Client } from '@temporalio/client';
+import { grpcCodeOf } from '../engine/grpc-code.ts';
 import { HOLD, RUN_FLOW } from '../flow/run.ts';
 import { askEngine } from './ended-workflows.ts';
-import { grpcCodeOf } from './grpc-code.ts';
 import { type Failures, mendEach, throwFailures } from './mend-each.ts';
 import { tellOpen } from './tell-open.ts';
 

@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { ServiceError as EngineError } from '@temporalio/client';
 import type { Db } from '../db/connect.ts';
-import { ConnectionFailed } from '../db/connection-failed.ts';
-import { deferDuty, takeDuty } from '../db/duties.ts';
-import { describeEngineError } from '../describe-engine-error.ts';
+import { ConnectionFailed } from '../db/connection/connection-failed.ts';
+import { deferDuty, takeDuty } from '../db/upkeep/duties.ts';
+import { describeEngineError } from '../engine/describe-engine-error.ts';
 import { restAfter } from './rest-after.ts';
 
 /** Something that the service's workers do now and then, one of them at a time. */

@@ -1,8 +1,8 @@
 import type { Client } from '@temporalio/client';
-import { cancelLeft } from '../db/cancel-deleted.ts';
 import type { Db } from '../db/connect.ts';
-import { deleteExpiredKeys } from '../db/idempotency-keys.ts';
-import { releaseLeftReservations } from '../db/reservations.ts';
+import { releaseLeftReservations } from '../db/credits/reservations.ts';
+import { deleteExpiredKeys } from '../db/runs/idempotency-keys.ts';
+import { cancelLeft } from '../db/upkeep/cancel-deleted.ts';
 import { deleteOldInParts } from './delete-old-in-parts.ts';
 import { giveFreeTurns } from './give-turns.ts';
 import { holdLost } from './hold-lost.ts';

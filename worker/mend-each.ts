@@ -1,5 +1,5 @@
-import { ConnectionFailed } from '../db/connection-failed.ts';
-import { grpcCodeOf } from './grpc-code.ts';
+import { ConnectionFailed } from '../db/connection/connection-failed.ts';
+import { grpcCodeOf } from '../engine/grpc-code.ts';
 
 /** Few: what the workers run needs the engine and the database too. */
 const AT_ONCE = 4;

@@ -1,9 +1,9 @@
 // No delivery is ever lost: finds those that should have got on and whose workflow is missing, has ended or was cut off.
 import type { Client } from '@temporalio/client';
-import { startDelivery, tellWorkflow } from '../api/start-delivery.ts';
 import type { Db } from '../db/connect.ts';
-import { abandonDelivery, recordCutAttempt } from '../db/delivery-attempts.ts';
-import { claimStalledDeliveries, toDeliveryCall } from '../db/open-deliveries.ts';
+import { abandonDelivery, recordCutAttempt } from '../db/webhooks/delivery-attempts.ts';
+import { claimStalledDeliveries, toDeliveryCall } from '../db/webhooks/open-deliveries.ts';
+import { startDelivery, tellWorkflow } from '../engine/start-delivery.ts';
 import { ATTEMPTS_MAX, deliveryWorkflowId } from '../flow/delivery.ts';
 import { findEndedWorkflows } from './ended-workflows.ts';
 import { type Failures, mendEach, throwFailures } from './mend-each.ts';

@@ -1,8 +1,8 @@
 // Test runs too are never lost: finds those that have not ended and whose workflow is missing or has.
 import type { Client } from '@temporalio/client';
-import { startTestRun } from '../api/start-test-run.ts';
 import type { Db } from '../db/connect.ts';
-import { finishTestRun } from '../db/test-runs.ts';
+import { finishTestRun } from '../db/test-runs/test-runs.ts';
+import { startTestRun } from '../engine/start-test-run.ts';
 import { type Reconciled, reconcileUnfinished } from './reconcile-unfinished.ts';
 import { cancelOpen } from './tell-open.ts';
 

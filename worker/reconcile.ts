@@ -1,9 +1,9 @@
 // Nothing accepted is ever lost: finds runs whose row says `started` and whose workflow is missing or has ended.
 import type { Client } from '@temporalio/client';
-import { startRun } from '../api/start-run.ts';
 import type { Db } from '../db/connect.ts';
-import { findRunStarts } from '../db/run-starts.ts';
-import { finishRun } from '../db/runs.ts';
+import { findRunStarts } from '../db/runs/run-starts.ts';
+import { finishRun } from '../db/runs/runs.ts';
+import { startRun } from '../engine/start-run.ts';
 import { CANCELLED } from '../flow/run.ts';
 import { type Reconciled, reconcileUnfinished } from './reconcile-unfinished.ts';
 import { cancelOpen } from './tell-open.ts';

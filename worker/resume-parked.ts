@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Db } from '../db/connect.ts';
-import { listResumed } from '../db/parked-runs.ts';
+import { listResumed } from '../db/runs/parked-runs.ts';
 import { RESUME, workflowIdOf } from '../flow/run.ts';
 import { type Failures, mendEach, throwFailures } from './mend-each.ts';
 import { tellOpen } from './tell-open.ts';

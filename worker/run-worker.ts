@@ -1,10 +1,10 @@
 import type { NativeConnection, WorkflowBundleOption } from '@temporalio/worker';
 import type { Config } from '../config.ts';
 import type { Db } from '../db/connect.ts';
-import type { LocalRuns } from '../db/local-runs.ts';
-import type { RequestKeys } from '../db/request-keys.ts';
+import type { LocalRuns } from '../db/runs/local-runs.ts';
+import type { RequestKeys } from '../db/tenants/request-keys.ts';
+import { createClient, DEFAULT_NAMESPACE } from '../engine/connect.ts';
 import type { Registry } from '../models/registry.ts';
-import { createClient, DEFAULT_NAMESPACE } from '../temporal.ts';
 import { createWebhookWorker } from './create-webhook-worker.ts';
 import { createFlowWorker } from './create-worker.ts';
 import { keepReconciling } from './keep-reconciling.ts';

@@ -2,14 +2,14 @@
 import { serveApi } from '../api/serve.ts';
 import { readConfig } from '../config.ts';
 import { connect, QUERY_TIMEOUT_MS } from '../db/connect.ts';
-import { createLocalRuns } from '../db/local-runs.ts';
-import { createRequestKeys } from '../db/request-keys.ts';
-import { endOnFatal } from '../end-on-fatal.ts';
-import { endOnSignal } from '../end-on-signal.ts';
+import { createLocalRuns } from '../db/runs/local-runs.ts';
+import { createRequestKeys } from '../db/tenants/request-keys.ts';
+import { connectToTemporal, createClient } from '../engine/connect.ts';
 import { createValidator } from '../json-schema/validator.ts';
 import { openRegistry } from '../models/live-registry.ts';
-import { orExit } from '../or-exit.ts';
-import { connectToTemporal, createClient } from '../temporal.ts';
+import { endOnFatal } from '../process/end-on-fatal.ts';
+import { endOnSignal } from '../process/end-on-signal.ts';
+import { exitOnFailure } from '../process/exit-on-failure.ts';
 import { workflowBundle } from './bundle.ts';
 import { runWorker } from './run-worker.ts';
 import { installRuntime } from './runtime.ts';
@@ -18,18 +18,18 @@ import { installRuntime } from './runtime.ts';
 const END_MAX_SECONDS = 75;
 
 installRuntime();
-const config = await orExit(() => readConfig());
-const connection = await orExit(() => connectToTemporal(config));
+const config = await exitOnFailure(() => readConfig());
+const connection = await exitOnFailure(() => connectToTemporal(config));
 const db = connect(config.databaseUrl, config.databaseConnections, QUERY_TIMEOUT_MS);
 const validator = createValidator();
-const registry = await orExit(() => openRegistry(config));
+const registry = await exitOnFailure(() => openRegistry(config));
 const localRuns = createLocalRuns();
 const requestKeys = createRequestKeys(db, config);
 const bundle = await workflowBundle(config.production);
-const worker = await orExit(() =>
+const worker = await exitOnFailure(() =>
   runWorker({ config, db, connection, workflowBundle: bundle, registry, localRuns, requestKeys }),
 );
-const api = await orExit(() =>
+const api = await exitOnFailure(() =>
   serveApi({
     config,
     db,

@@ -1,12 +1,12 @@
 // main of `npm run worker`
 import { readConfig } from '../config.ts';
 import { connect, QUERY_TIMEOUT_MS } from '../db/connect.ts';
-import { createRequestKeys } from '../db/request-keys.ts';
-import { endOnFatal } from '../end-on-fatal.ts';
-import { endOnSignal } from '../end-on-signal.ts';
+import { createRequestKeys } from '../db/tenants/request-keys.ts';
+import { connectToTemporal } from '../engine/connect.ts';
 import { openRegistry } from '../models/live-registry.ts';
-import { orExit } from '../or-exit.ts';
-import { connectToTemporal } from '../temporal.ts';
+import { endOnFatal } from '../process/end-on-fatal.ts';
+import { endOnSignal } from '../process/end-on-signal.ts';
+import { exitOnFailure } from '../process/exit-on-failure.ts';
 import { workflowBundle } from './bundle.ts';
 import { runWorker } from './run-worker.ts';
 import { installRuntime } from './runtime.ts';
@@ -15,13 +15,13 @@ import { installRuntime } from './runtime.ts';
 const END_MAX_SECONDS = 45;
 
 installRuntime();
-const config = await orExit(() => readConfig());
-const connection = await orExit(() => connectToTemporal(config));
+const config = await exitOnFailure(() => readConfig());
+const connection = await exitOnFailure(() => connectToTemporal(config));
 const db = connect(config.databaseUrl, config.databaseConnections, QUERY_TIMEOUT_MS);
-const registry = await orExit(() => openRegistry(config));
+const registry = await exitOnFailure(() => openRegistry(config));
 const bundle = await workflowBundle(config.production);
 const requestKeys = createRequestKeys(db, config);
-const worker = await orExit(() =>
+const worker = await exitOnFailure(() =>
   runWorker({ config, db, connection, workflowBundle: bundle, registry, requestKeys }),
 );
 endOnSignal(async () => worker.shutdown(), END_MAX_SECONDS);

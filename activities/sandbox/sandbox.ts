@@ -1,9 +1,9 @@
 // User code (spec: processor type `code`): QuickJS in WebAssembly, in processes of its own; `guest.ts` has the contract.
 import { ApplicationFailure } from '@temporalio/common';
+import { createTurns, type EndTurn } from '../../fairness/turns.ts';
 import { findExcess } from '../../flow/count-json.ts';
 import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { createTurns, type EndTurn } from '../../turns.ts';
 import type { Frame } from './frames.ts';
 import type { GuestHeader } from './guest.ts';
 import { type GuestCall, SandboxUnavailable } from './guest-process.ts';

@@ -11,7 +11,7 @@ import {
   setLoop,
 } from '../../flow/edit-tree.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { blockFields, loopFields, nameSchema, parsedJson, processorConfig } from '../flow-schema.ts';
+import { blockFields, loopFields, nameSchema, parsedJson, processorConfig } from '../flows/written-flow.ts';
 import { flowId, placeFields, stepId } from './shapes.ts';
 import { defineTool, type ToolCall } from './tool.ts';
 import { editDraft, editedDraft } from './write-flow.ts';

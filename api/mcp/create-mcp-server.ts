@@ -2,9 +2,9 @@
 import { type CallToolResult, McpServer, type ScopeChallengeHandler } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
-import { validationError } from '../json-body.ts';
-import { MCP_SCOPES, type McpScope } from '../scopes.ts';
-import { toServiceError } from '../to-service-error.ts';
+import { MCP_SCOPES, type McpScope } from '../auth/scopes.ts';
+import { validationError } from '../http/json-body.ts';
+import { toServiceError } from '../http/to-service-error.ts';
 import type { McpTool, ToolCall } from './tool.ts';
 import { MCP_TOOLS } from './tools.ts';
 

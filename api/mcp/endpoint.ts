@@ -2,9 +2,9 @@
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { createMcpHandler } from '@modelcontextprotocol/server';
-import type { ApiContext, ApiDeps, ApiMiddleware, Route } from '../context.ts';
-import { limitRate } from '../limit-rate.ts';
-import type { UserPrincipal } from '../principal.ts';
+import { limitRate } from '../auth/limit-rate.ts';
+import type { UserPrincipal } from '../auth/principal.ts';
+import type { ApiContext, ApiDeps, ApiMiddleware, Route } from '../http/context.ts';
 import { authenticateMcp } from './authenticate-mcp.ts';
 import { checkOrigin } from './check-origin.ts';
 import { createMcpServer } from './create-mcp-server.ts';

@@ -1,6 +1,6 @@
 // A flow as assistants read it.
 import { z } from 'zod';
-import type { FlowDesign } from '../../db/flow-designs.ts';
+import type { FlowDesign } from '../../db/flows/flow-designs.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
 import { problems } from './shapes.ts';
 import { problemsOf } from './write-flow.ts';

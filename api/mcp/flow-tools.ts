@@ -1,10 +1,10 @@
 // create_flow and get_flow
 import { z } from 'zod';
-import { insertAuditEntry } from '../../db/audit-entries.ts';
 import { inTransaction } from '../../db/connect.ts';
-import { findVersionById, insertFlow, listVersions } from '../../db/flows.ts';
+import { findVersionById, insertFlow, listVersions } from '../../db/flows/flows.ts';
+import { insertAuditEntry } from '../../db/tenants/audit-entries.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { nameSchema, slugSchema } from '../flow-schema.ts';
+import { nameSchema, slugSchema } from '../flows/written-flow.ts';
 import { describeTestCases, listedTestCase } from '../test-runs/test-case.ts';
 import { flowDesign, steps, toFlowDesign } from './flow-design.ts';
 import { lockProject } from './get-project.ts';

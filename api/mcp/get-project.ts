@@ -1,5 +1,5 @@
 import type { Tx } from '../../db/connect.ts';
-import { findProjectOf, lockProjectOf, type ProjectOfUser } from '../../db/of-user.ts';
+import { findProjectOf, lockProjectOf, type ProjectOfUser } from '../../db/tenants/of-user.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { ToolCall } from './tool.ts';
 

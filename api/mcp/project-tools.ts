@@ -1,7 +1,7 @@
 // list_projects and hydrate_project
 import { z } from 'zod';
-import { listFlowDesigns } from '../../db/flow-designs.ts';
-import { listProjectsOf } from '../../db/of-user.ts';
+import { listFlowDesigns } from '../../db/flows/flow-designs.ts';
+import { listProjectsOf } from '../../db/tenants/of-user.ts';
 import { flowDesign, shortenSteps, steps, toFlowDesign } from './flow-design.ts';
 import { getProject } from './get-project.ts';
 import { after, projectId } from './shapes.ts';

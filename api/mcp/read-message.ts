@@ -1,9 +1,9 @@
 // The JSON-RPC message of a request: bounded and strict like every body, refused in the words of JSON-RPC.
 import { z } from 'zod';
 import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
-import type { ApiMiddleware } from '../context.ts';
-import { STATUS } from '../errors.ts';
-import { readBody } from '../json-body.ts';
+import type { ApiMiddleware } from '../http/context.ts';
+import { STATUS } from '../http/errors.ts';
+import { readBody } from '../http/json-body.ts';
 
 const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;

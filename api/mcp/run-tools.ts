@@ -1,12 +1,12 @@
 // list_runs and cancel_run
 import { z } from 'zod';
-import { listRuns } from '../../db/list-runs.ts';
-import { findRun } from '../../db/runs.ts';
+import { listRuns } from '../../db/runs/list-runs.ts';
+import { findRun } from '../../db/runs/runs.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { runList, runState } from '../requests.ts';
+import { runList, runState } from '../runs/requests.ts';
+import { toRun } from '../runs/to-run.ts';
 import { cancelAnyRun } from '../test-runs/cancel-any-run.ts';
 import { testRun } from '../test-runs/describe-test-run.ts';
-import { toRun } from '../to-run.ts';
 import { flowId } from './shapes.ts';
 import { defineTool } from './tool.ts';
 import { getFlow } from './write-flow.ts';

@@ -1,6 +1,6 @@
 // Test cases, their runs, and traces (spec: MCP endpoint).
 import { z } from 'zod';
-import { insertAuditEntry } from '../../db/audit-entries.ts';
+import { insertAuditEntry } from '../../db/tenants/audit-entries.ts';
 import { testRun } from '../test-runs/describe-test-run.ts';
 import { runAllTests, runTestCase } from '../test-runs/run-tests.ts';
 import {

@@ -1,8 +1,8 @@
 // publish_version and set_production_version
 import { z } from 'zod';
-import { findVersionById, getVersion, publishVersion, setProductionVersion } from '../../db/flows.ts';
+import { findVersionById, getVersion, publishVersion, setProductionVersion } from '../../db/flows/flows.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { textSchema } from '../flow-schema.ts';
+import { textSchema } from '../flows/written-flow.ts';
 import { flowId, versionId } from './shapes.ts';
 import { defineTool } from './tool.ts';
 import { requireComplete, writeFlow } from './write-flow.ts';

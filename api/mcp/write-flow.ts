@@ -1,9 +1,9 @@
 // Writes of flows by tools: one at a time per flow, by members of any role, each with its entry in the audit log.
 import { z } from 'zod';
-import { insertAuditEntry } from '../../db/audit-entries.ts';
 import { inTransaction, type Tx } from '../../db/connect.ts';
-import { type FlowDesign, findFlowDesign, lockFlowDesign } from '../../db/flow-designs.ts';
-import { updateDraft } from '../../db/flows.ts';
+import { type FlowDesign, findFlowDesign, lockFlowDesign } from '../../db/flows/flow-designs.ts';
+import { updateDraft } from '../../db/flows/flows.ts';
+import { insertAuditEntry } from '../../db/tenants/audit-entries.ts';
 import { findTreeProblems } from '../../flow/check-tree.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
@@ -11,7 +11,7 @@ import { listBlocks } from '../../flow/plan.ts';
 import { formatPath } from '../../flow/step-path.ts';
 import { findUnknownVariables } from '../../flow/template.ts';
 import { inspectSchema } from '../../json-schema/inspect-schema.ts';
-import { FLOW_FILE_MAX_BYTES } from '../flow-definition.ts';
+import { FLOW_FILE_MAX_BYTES } from '../flows/flow-file.ts';
 import { outlineOf, problems, stepOutline } from './shapes.ts';
 import type { ToolCall } from './tool.ts';
 

@@ -2,21 +2,21 @@
 
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import { type BlockTraceRow, loadBlockValues } from '../../db/block-traces.ts';
 import type { Db } from '../../db/connect.ts';
-import { definitionsOf } from '../../db/definitions.ts';
-import { MICROCREDITS_PER_CREDIT } from '../../db/ledger.ts';
-import { loadKept } from '../../db/load-kept.ts';
-import { loadStored } from '../../db/load-stored.ts';
-import { getRunInput, type RunRow } from '../../db/runs.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
+import { definitionsOf } from '../../db/flows/definitions.ts';
+import { type BlockTraceRow, loadBlockValues } from '../../db/runs/block-traces.ts';
+import { loadKept } from '../../db/runs/load-kept.ts';
+import { loadStored } from '../../db/runs/load-stored.ts';
+import { getRunInput, type RunRow } from '../../db/runs/runs.ts';
 import type { StoredRunInput } from '../../db/schema.ts';
 import type { Block, Json } from '../../flow/definition.ts';
 import { OUTPUT_MAX_BYTES } from '../../flow/limits.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import { resolveValue, type Stored } from '../../flow/value.ts';
-import type { ApiDeps } from '../context.ts';
-import { parsedJson } from '../flow-schema.ts';
-import { blockRun } from '../receipt.ts';
+import { parsedJson } from '../flows/written-flow.ts';
+import type { ApiDeps } from '../http/context.ts';
+import { blockRun } from '../runs/receipt.ts';
 import { cutJson, cutText, shareOf } from './cut-json.ts';
 import { cutSent, readSent } from './sent.ts';
 

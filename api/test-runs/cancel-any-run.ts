@@ -1,13 +1,14 @@
 // cancel_run: any run that the caller may see, those of flows never published too; or a whole test run.
-import { insertAuditEntry } from '../../db/audit-entries.ts';
-import { requestCancel } from '../../db/cancel-run.ts';
-import { findFlowOfRun, findRun } from '../../db/runs.ts';
-import { findTestOfRun, findTestRun } from '../../db/test-results.ts';
+
+import { requestCancel } from '../../db/runs/cancel-run.ts';
+import { findFlowOfRun, findRun } from '../../db/runs/runs.ts';
+import { insertAuditEntry } from '../../db/tenants/audit-entries.ts';
+import { findTestOfRun, findTestRun } from '../../db/test-runs/test-results.ts';
+import { cancelUnderWay } from '../../engine/cancel-workflow.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { cancelUnderWay } from '../cancel-workflow.ts';
-import type { ApiDeps } from '../context.ts';
-import type { UserPrincipal } from '../principal.ts';
-import { toRun } from '../to-run.ts';
+import type { UserPrincipal } from '../auth/principal.ts';
+import type { ApiDeps } from '../http/context.ts';
+import { toRun } from '../runs/to-run.ts';
 import { cancelTestRun } from './cancel-test-run.ts';
 import { lockFlow, noSuch, requireFlow } from './require-flow.ts';
 import type { Audit } from './test-case.ts';

@@ -1,16 +1,16 @@
 // POST …/test-runs/{test_run_id}/cancel: stops the tests of a flow and what they spend.
-import { insertAuditEntry } from '../../db/audit-entries.ts';
-import type { Reach } from '../../db/reach.ts';
-import { actorOf } from '../audited.ts';
-import { authenticate } from '../authenticate.ts';
-import type { ApiDeps, ApiMiddleware, Route } from '../context.ts';
-import { limitRate } from '../limit-rate.ts';
-import { UUID } from '../load-run.ts';
-import { answer, COMMON_ERRORS, refusal } from '../operations.ts';
-import type { Principal } from '../principal.ts';
+import { insertAuditEntry } from '../../db/tenants/audit-entries.ts';
+import type { Reach } from '../../db/tenants/reach.ts';
+import { UUID_PATTERN } from '../../flow/limits.ts';
+import { authenticate } from '../auth/authenticate.ts';
+import { limitRate } from '../auth/limit-rate.ts';
+import type { Principal } from '../auth/principal.ts';
+import type { ApiDeps, ApiMiddleware, Route } from '../http/context.ts';
+import { actorOf } from '../management/audited.ts';
+import { answer, COMMON_ERRORS, refusal } from '../reference/operations.ts';
+import { cancelledTestRun, stoppingTestRun } from '../reference/test-run-examples.ts';
 import { cancelTestRun } from './cancel-test-run.ts';
 import { testRun } from './describe-test-run.ts';
-import { cancelledTestRun, stoppingTestRun } from './examples.ts';
 import { noSuch } from './require-flow.ts';
 import type { Audit } from './test-case.ts';
 
@@ -46,7 +46,7 @@ function cancel(deps: ApiDeps): ApiMiddleware {
   return async function cancel(ctx) {
     const { principal, requestId } = ctx.state;
     const { test_run_id: id = '' } = ctx.params;
-    if (!UUID.test(id)) throw noSuch('test run');
+    if (!UUID_PATTERN.test(id)) throw noSuch('test run');
     const audit: Audit = (tx, change) =>
       insertAuditEntry(tx, { ...change, actor: actorOf(principal), requestId });
     const { had, testRun } = await cancelTestRun(deps, reachOf(principal), id, audit);

@@ -1,8 +1,8 @@
 import type { Tx } from '../../db/connect.ts';
-import { findVisibleFlow, lockVisibleFlow, type VisibleFlow } from '../../db/find-visible-flow.ts';
-import type { Reach } from '../../db/reach.ts';
+import { findVisibleFlow, lockVisibleFlow, type VisibleFlow } from '../../db/flows/find-visible-flow.ts';
+import type { Reach } from '../../db/tenants/reach.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import type { ApiDeps } from '../context.ts';
+import type { ApiDeps } from '../http/context.ts';
 
 /** A flow that the caller may see; for any other throws NOT_FOUND, in words about `what` the caller asked for. */
 export async function requireFlow(

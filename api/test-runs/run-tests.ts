@@ -1,17 +1,17 @@
 // run_test_case and run_all_tests: the draft, run as callers would run it, and judged.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { snapshotDraft } from '../../db/draft-snapshots.ts';
-import type { VisibleFlow } from '../../db/find-visible-flow.ts';
-import type { Reach } from '../../db/reach.ts';
-import { findTestCase, listTestCases, type TestCaseRow } from '../../db/test-cases.ts';
-import { insertTestRun } from '../../db/test-runs.ts';
-import { throughOutage } from '../../db/through-outage.ts';
+import { throughOutage } from '../../db/connection/through-outage.ts';
+import { snapshotDraft } from '../../db/flows/draft-snapshots.ts';
+import type { VisibleFlow } from '../../db/flows/find-visible-flow.ts';
+import type { Reach } from '../../db/tenants/reach.ts';
+import { findTestCase, listTestCases, type TestCaseRow } from '../../db/test-runs/test-cases.ts';
+import { insertTestRun } from '../../db/test-runs/test-runs.ts';
+import { startTestRun } from '../../engine/start-test-run.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { requireCredits } from '../accept-run.ts';
-import type { ApiDeps } from '../context.ts';
-import { requireRunnable } from '../require-runnable.ts';
-import { startTestRun } from '../start-test-run.ts';
+import { requireRunnable } from '../flows/require-runnable.ts';
+import type { ApiDeps } from '../http/context.ts';
+import { requireCredits } from '../runs/accept-run.ts';
 import { describeTestRun, type TestRun } from './describe-test-run.ts';
 import { lockFlow, requireFlow } from './require-flow.ts';
 import type { Audit } from './test-case.ts';

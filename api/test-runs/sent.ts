@@ -1,6 +1,6 @@
 // What a block sent to its processor. Made again from what is stored, as the worker made it: a copy of every prompt would
 // double what is kept of a run.
-import type { BlockTraceRow } from '../../db/block-traces.ts';
+import type { BlockTraceRow } from '../../db/runs/block-traces.ts';
 import type { StoredRunInput } from '../../db/schema.ts';
 import type { Block, Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';

@@ -1,18 +1,18 @@
 // Test cases of a flow: created, replaced and deleted.
 import { z } from 'zod';
 import { type Db, inTransaction, type Tx } from '../../db/connect.ts';
-import type { Reach } from '../../db/reach.ts';
+import type { Reach } from '../../db/tenants/reach.ts';
 import {
   deleteTestCase as deleteRow,
   findTestCase,
   listTestCases,
   saveTestCase,
-} from '../../db/test-cases.ts';
+} from '../../db/test-runs/test-cases.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { TestInput } from '../../flow/test-case.ts';
-import { requireParameterNames } from '../accept-run.ts';
-import type { ApiDeps } from '../context.ts';
-import { nameSchema, parsedJson } from '../flow-schema.ts';
+import { nameSchema, parsedJson } from '../flows/written-flow.ts';
+import type { ApiDeps } from '../http/context.ts';
+import { requireParameterNames } from '../runs/accept-run.ts';
 import { cutJson, cutText, shareOf, VALUE_MAX_CHARS } from './cut-json.ts';
 import { expectation, requireExpectation } from './expectation.ts';
 import { lockFlow, noSuch, requireFlow } from './require-flow.ts';

@@ -1,19 +1,19 @@
 // get_test_run_trace and get_step_trace: what each block of a run got, sent and answered.
 import { z } from 'zod';
-import { listBlockTraces } from '../../db/block-traces.ts';
-import { definitionsOf } from '../../db/definitions.ts';
-import { MICROCREDITS_PER_CREDIT } from '../../db/ledger.ts';
-import type { Reach } from '../../db/reach.ts';
-import { findFlowOfRun, findRun, getRunInput, type RunRow } from '../../db/runs.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
+import { definitionsOf } from '../../db/flows/definitions.ts';
+import { listBlockTraces } from '../../db/runs/block-traces.ts';
+import { findFlowOfRun, findRun, getRunInput, type RunRow } from '../../db/runs/runs.ts';
 import { RUN_MODES, RUN_STATUSES } from '../../db/schema.ts';
-import { findTestOfRun, findTestRun } from '../../db/test-results.ts';
+import type { Reach } from '../../db/tenants/reach.ts';
+import { findTestOfRun, findTestRun } from '../../db/test-runs/test-results.ts';
+import { readResult } from '../../engine/wait-for-run.ts';
 import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import { eachStep } from '../../flow/step-path.ts';
-import type { ApiDeps } from '../context.ts';
-import { parsedJson } from '../flow-schema.ts';
-import { readResult } from '../wait-for-run.ts';
+import { parsedJson } from '../flows/written-flow.ts';
+import type { ApiDeps } from '../http/context.ts';
 import { blockTrace, traceBlocks } from './block-trace.ts';
 import { cutJson, cutText, VALUE_MAX_CHARS } from './cut-json.ts';
 import { describeTestRun, testRun } from './describe-test-run.ts';

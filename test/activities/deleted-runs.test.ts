@@ -1,17 +1,17 @@
 // A run whose row is gone (retention, an operator) stays gone: nothing about it is repeated, asked for or paid.
 import assert from 'node:assert/strict';
 import { createBlockRunner } from '../../activities/run-block.ts';
-import { recordBlockRun } from '../../db/block-runs.ts';
+import { reserveCredits } from '../../db/credits/reservations.ts';
 import { createEncryption, ENCRYPTION_KEY_BYTES } from '../../db/encrypt.ts';
-import { createLocalRuns } from '../../db/local-runs.ts';
-import { findModelKey } from '../../db/model-keys.ts';
-import { reserveCredits } from '../../db/reservations.ts';
-import { getRunContext } from '../../db/runs.ts';
+import { recordBlockRun } from '../../db/runs/block-runs.ts';
+import { createLocalRuns } from '../../db/runs/local-runs.ts';
+import { getRunContext } from '../../db/runs/runs.ts';
+import { findModelKey } from '../../db/tenants/model-keys.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { MESSAGE_REF } from '../../flow/value.ts';
 import { createValidator } from '../../json-schema/validator.ts';
 import { llm } from '../blocks.ts';
-import { type Account, audit, openAccount } from '../db/ledger-fixture.ts';
+import { type Account, audit, openAccount } from '../db/credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
 
 const GONE = { name: 'ServiceError', code: 'RUN_NOT_FOUND' };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
-import { parkRun, unparkRun } from '../../db/parked-runs.ts';
+import { parkRun, unparkRun } from '../../db/runs/parked-runs.ts';
 import { fail, ROOT, useCli } from './cli-harness.ts';
 
 describe('weir', () => {

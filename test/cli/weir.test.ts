@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { parseApiKey, secretMatches } from '../../api/api-key.ts';
-import { findApiKey } from '../../db/api-keys.ts';
+import { parseApiKey, secretMatches } from '../../api/auth/api-key.ts';
 import { createEncryption, type EncryptionKey } from '../../db/encrypt.ts';
-import { setModelKey } from '../../db/model-keys.ts';
-import { findSigningSecret, rotateSigningSecret } from '../../db/webhook-secrets.ts';
+import { findApiKey } from '../../db/tenants/api-keys.ts';
+import { setModelKey } from '../../db/tenants/model-keys.ts';
+import { findSigningSecret, rotateSigningSecret } from '../../db/webhooks/webhook-secrets.ts';
 import { fail, PEPPER, ROOT, useCli, weirIn } from './cli-harness.ts';
 
 describe('weir', () => {

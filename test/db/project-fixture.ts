@@ -1,8 +1,8 @@
 // Organizations with one project, and flows in them.
 import type { Db } from '../../db/connect.ts';
-import { insertFlow } from '../../db/flows.ts';
-import { insertOrganization } from '../../db/organizations.ts';
-import { insertProject } from '../../db/projects.ts';
+import { insertFlow } from '../../db/flows/flows.ts';
+import { insertOrganization } from '../../db/tenants/organizations.ts';
+import { insertProject } from '../../db/tenants/projects.ts';
 
 /** An id that nothing has. */
 export const MISSING = '00000000-0000-4000-8000-000000000000';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { takeStartLock } from '../../embedded/start-lock.ts';
+import { takeStartLock } from '../../embedded/processes/start-lock.ts';
 import { openStateFolder, provideSecrets } from '../../embedded/state-folder.ts';
 
 describe('the state folder', () => {

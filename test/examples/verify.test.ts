@@ -44,10 +44,12 @@ describeWith(['openssl'], 'the verifiers of examples/webhooks', () => {
 
   for (const [language, verify] of Object.entries(verifiers))
     describe(language, () => {
-      if (language === 'Python' && !HAS_PYTHON)
-        return it('is not tried: there is no python3', function () {
+      if (language === 'Python' && !HAS_PYTHON) {
+        it('is not tried: there is no python3', function () {
           this.skip();
         });
+        return;
+      }
       it('accepts a delivery by the current and the previous secret', () => {
         assert.equal(verify(delivered.body, signature, secrets.current), true);
         assert.equal(verify(delivered.body, signature, secrets.previous), true);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
-import { createStepClient, names } from '../api/step-client.ts';
-import { asking, useToolCalls } from '../api/tool-calls-harness.ts';
+import { createStepClient, names } from '../api/runs/step-client.ts';
+import { asking, useToolCalls } from '../api/runs/tool-calls-harness.ts';
 import { llm, passthrough } from '../blocks.ts';
 import { answer } from '../fakes/model-server.ts';
 import { readMessages, type SseMessage } from '../sse.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
-import { asking, useToolCalls } from '../api/tool-calls-harness.ts';
+import { asking, useToolCalls } from '../api/runs/tool-calls-harness.ts';
 import { answer } from '../fakes/model-server.ts';
 import { startApiProcess } from './api-process.ts';
 import { CRASHING, startProgram } from './processes.ts';

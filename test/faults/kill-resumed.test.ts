@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { asking, type Body, resumeOf, toolCall, useToolCalls } from '../api/tool-calls-harness.ts';
+import { asking, type Body, resumeOf, toolCall, useToolCalls } from '../api/runs/tool-calls-harness.ts';
 import { code } from '../blocks.ts';
 import { answer, callTools, hang } from '../fakes/model-server.ts';
 import { startProgram } from './processes.ts';

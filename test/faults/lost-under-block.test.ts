@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { requestResume } from '../../db/parked-runs.ts';
+import { requestResume } from '../../db/runs/parked-runs.ts';
 import { toPlan } from '../../flow/plan.ts';
 import { HOLD, RUN_FLOW } from '../../flow/run.ts';
 import { holdLost } from '../../worker/hold-lost.ts';

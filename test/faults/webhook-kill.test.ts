@@ -3,10 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { PAIR_MAX } from '../../db/webhook-turns.ts';
+import { PAIR_MAX } from '../../db/webhooks/webhook-turns.ts';
 import { ATTEMPTS_MAX } from '../../flow/delivery.ts';
 import { reconcileDeliveries } from '../../worker/reconcile-deliveries.ts';
-import { changeDeliveries, recordDeliveries, statusIs } from '../api/deliveries-fixture.ts';
+import { changeDeliveries, recordDeliveries, statusIs } from '../api/webhooks/deliveries-fixture.ts';
 import {
   answerWith,
   hang,

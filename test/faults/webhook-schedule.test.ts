@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import { PAIR_MAX } from '../../db/webhook-turns.ts';
+import { PAIR_MAX } from '../../db/webhooks/webhook-turns.ts';
 import { ATTEMPTS_MAX } from '../../flow/delivery.ts';
-import { statusIs } from '../api/deliveries-fixture.ts';
+import { statusIs } from '../api/webhooks/deliveries-fixture.ts';
 import {
   answerWith,
   type Reaction,

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { WorkflowNotFoundError } from '@temporalio/client';
-import { PAIR_MAX } from '../../db/webhook-turns.ts';
+import { PAIR_MAX } from '../../db/webhooks/webhook-turns.ts';
 import { giveFreeTurns } from '../../worker/give-turns.ts';
 import { reconcileDeliveries } from '../../worker/reconcile-deliveries.ts';
-import { changeDeliveries, recordDeliveries, statusIs } from '../api/deliveries-fixture.ts';
+import { changeDeliveries, recordDeliveries, statusIs } from '../api/webhooks/deliveries-fixture.ts';
 import { answerWith, type WebhookReceiver } from '../fakes/webhook-receiver.ts';
 import type { Tenant } from '../harness.ts';
 import { startWebhookWeir, type WebhookWeir } from '../webhooks.ts';

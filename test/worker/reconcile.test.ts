@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Connection } from '@temporalio/client';
 import { sql } from 'kysely';
-import { startRun } from '../../api/start-run.ts';
-import { findRunStarts } from '../../db/run-starts.ts';
-import { DEFAULT_NAMESPACE } from '../../temporal.ts';
+import { findRunStarts } from '../../db/runs/run-starts.ts';
+import { DEFAULT_NAMESPACE } from '../../engine/connect.ts';
+import { startRun } from '../../engine/start-run.ts';
 import { keepReconciling } from '../../worker/keep-reconciling.ts';
 import { mendEach } from '../../worker/mend-each.ts';
 import { reconcile } from '../../worker/reconcile.ts';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
-import { requestResume } from '../../db/parked-runs.ts';
+import { requestResume } from '../../db/runs/parked-runs.ts';
 import { toPlan } from '../../flow/plan.ts';
 import { HOLD, RUN_FLOW } from '../../flow/run.ts';
 import { resumeParked } from '../../worker/resume-parked.ts';
 import type { runFlow } from '../../workflows/run-flow.ts';
 import { acceptRun } from '../accept-run.ts';
-import { assertCancelled } from '../api/jobs-harness.ts';
+import { assertCancelled } from '../api/runs/jobs-harness.ts';
 import { llm, passthrough } from '../blocks.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
 import { startParkingWorker } from '../parking-worker.ts';

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
-import { DATA_CONVERTER } from '../../temporal.ts';
+import { DATA_CONVERTER } from '../../engine/connect.ts';
 import { workflowBundle } from '../../worker/bundle.ts';
 import { installRuntime } from '../../worker/runtime.ts';
 

@@ -1,9 +1,9 @@
 // A Weir that is reached where it says it is, an identity provider beside it, and the official MCP client.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { MCP_SCOPES } from '../../../api/scopes.ts';
-import { insertMember } from '../../../db/memberships.ts';
+import { MCP_SCOPES } from '../../../api/auth/scopes.ts';
 import type { Role } from '../../../db/schema.ts';
-import { findFreePort } from '../../../embedded/ports.ts';
+import { insertMember } from '../../../db/tenants/memberships.ts';
+import { findFreePort } from '../../../embedded/processes/ports.ts';
 import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
 

@@ -4,9 +4,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
-import { insertMember } from '../../../db/memberships.ts';
-import { type IdentityProvider, startIdentityProvider } from '../../../embedded/identity-provider.ts';
-import { findFreePort } from '../../../embedded/ports.ts';
+import { insertMember } from '../../../db/tenants/memberships.ts';
+import {
+  type IdentityProvider,
+  startIdentityProvider,
+} from '../../../embedded/identity/identity-provider.ts';
+import { findFreePort } from '../../../embedded/processes/ports.ts';
 import type { Account } from '../../fakes/browser.ts';
 import type { OAuthClient } from '../../fakes/oauth-client.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';

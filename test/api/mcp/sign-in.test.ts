@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { UnauthorizedError } from '@modelcontextprotocol/client';
-import { MCP_SCOPES } from '../../../api/scopes.ts';
+import { MCP_SCOPES } from '../../../api/auth/scopes.ts';
 import { createOAuthClient, type OAuthClient } from '../../fakes/oauth-client.ts';
 import { callEveryTool } from './call-every-tool.ts';
 import { type SignInWeir, startSignInWeir } from './sign-in-harness.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@modelcontextprotocol/client';
-import { listAuditEntries } from '../../../db/audit-entries.ts';
+import { listAuditEntries } from '../../../db/tenants/audit-entries.ts';
 import { type McpWeir, startMcpWeir } from './mcp-harness.ts';
 
 describe('MCP test tools', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createTestCase, deleteTestCase, newTestCase } from '../../../api/test-runs/test-case.ts';
-import { findTestCase, listTestCases } from '../../../db/test-cases.ts';
+import { findTestCase, listTestCases } from '../../../db/test-runs/test-cases.ts';
 import { TEST_CASES_MAX } from '../../../flow/test-case.ts';
 import { passthrough } from '../../blocks.ts';
 import { noAudit, startTestsWeir, type TestsWeir } from './tests-harness.ts';

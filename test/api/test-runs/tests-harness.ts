@@ -1,9 +1,9 @@
 // A Weir with a scripted model server, and the functions behind the test tools over what a user may reach.
-import type { ApiDeps } from '../../../api/context.ts';
+import type { ApiDeps } from '../../../api/http/context.ts';
 import { type Audit, createTestCase } from '../../../api/test-runs/test-case.ts';
-import { insertFlow } from '../../../db/flows.ts';
-import { insertMember } from '../../../db/memberships.ts';
-import type { Reach } from '../../../db/reach.ts';
+import { insertFlow } from '../../../db/flows/flows.ts';
+import { insertMember } from '../../../db/tenants/memberships.ts';
+import type { Reach } from '../../../db/tenants/reach.ts';
 import type { Step } from '../../../flow/definition.ts';
 import { createValidator } from '../../../json-schema/validator.ts';
 import { openRegistry } from '../../../models/live-registry.ts';

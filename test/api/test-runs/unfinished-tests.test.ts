@@ -1,12 +1,12 @@
 // Test runs whose caller, workflow or engine has gone, or was never there.
 import assert from 'node:assert/strict';
-import type { ApiDeps } from '../../../api/context.ts';
-import { startRun } from '../../../api/start-run.ts';
-import { startTestRun } from '../../../api/start-test-run.ts';
+import type { ApiDeps } from '../../../api/http/context.ts';
 import { runTestCase } from '../../../api/test-runs/run-tests.ts';
 import { traceRun } from '../../../api/test-runs/trace-run.ts';
-import { findRunStarts } from '../../../db/run-starts.ts';
-import { acceptTest } from '../../../db/test-runs.ts';
+import { findRunStarts } from '../../../db/runs/run-starts.ts';
+import { acceptTest } from '../../../db/test-runs/test-runs.ts';
+import { startRun } from '../../../engine/start-run.ts';
+import { startTestRun } from '../../../engine/start-test-run.ts';
 import { reconcileTests } from '../../../worker/reconcile-tests.ts';
 import { llm, passthrough } from '../../blocks.ts';
 import { answer, hang } from '../../fakes/model-server.ts';

@@ -1,0 +1,24 @@
+import type { Provider } from '../config.ts';
+import type { Db } from '../db/connect.ts';
+import type { Encryption } from '../db/encrypt.ts';
+import type { LocalRuns } from '../db/runs/local-runs.ts';
+import type { RequestKeys } from '../db/tenants/request-keys.ts';
+import type { Validator } from '../json-schema/validator.ts';
+import type { Registry } from '../models/registry.ts';
+import type { Sandbox } from './sandbox/sandbox.ts';
+
+/** What the activities work with; the worker opens and closes it. */
+export type ActivityDeps = {
+  db: Db;
+  validator: Validator;
+  sandbox: Sandbox;
+  /** Credits per second of processor time of code blocks. */
+  codePrice: number;
+  registry: Registry;
+  providers: Record<string, Provider>;
+  /** Where own keys may be sent, by provider. */
+  providerUrls: Record<string, string>;
+  encryption: Encryption;
+  requestKeys: RequestKeys;
+  localRuns: LocalRuns;
+};

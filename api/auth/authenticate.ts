@@ -1,0 +1,76 @@
+// API keys and JWTs (spec: Authentication).
+import type { FoundApiKey } from '../../db/tenants/api-keys.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import type { ApiContext, ApiDeps, ApiMiddleware } from '../http/context.ts';
+import { parseApiKey, secretMatches } from './api-key.ts';
+import type { KeyPrincipal } from './principal.ts';
+
+const API_KEY_PREFIX = /^weir_/;
+
+/** Sets `ctx.state.principal`, or answers 401: the same whatever is wrong with the key or token. */
+export function authenticate(deps: ApiDeps): ApiMiddleware {
+  return async function authenticate(ctx, next) {
+    const token = bearerToken(ctx, 'an API key (weir_live_…) or a JWT');
+    ctx.state.principal = await deps.signIns.check(ctx, token, async () =>
+      API_KEY_PREFIX.test(token) ? findKey(deps, token) : verifyUser(deps, token),
+    );
+    if (ctx.state.principal.kind === 'key') ctx.state.key = ctx.state.principal.key;
+    await next();
+  };
+}
+
+/** The same for endpoints that take a JWT alone, issued for the management API. */
+export function authenticateUser(deps: ApiDeps): ApiMiddleware {
+  return async function authenticateUser(ctx, next) {
+    const token = bearerToken(ctx, 'a JWT');
+    if (API_KEY_PREFIX.test(token))
+      throw new ServiceError('UNAUTHENTICATED', 'This endpoint takes the JWT of a user, not an API key.');
+    ctx.state.user = await deps.signIns.check(ctx, token, () => verifyUser(deps, token));
+    ctx.state.principal = ctx.state.user;
+    await next();
+  };
+}
+
+function bearerToken(ctx: ApiContext, what: string): string {
+  const header = ctx.get('authorization');
+  if (header === '') throw new ServiceError('UNAUTHENTICATED', `Send ${what} as Authorization: Bearer ….`);
+  return /^Bearer +(\S+)$/i.exec(header)?.[1] ?? '';
+}
+
+async function verifyUser({ config, tokens }: ApiDeps, token: string) {
+  const user = await tokens.verify(token, config.oidc ? [config.oidc.audience] : []);
+  return user ?? refuse();
+}
+
+async function findKey({ config, keys }: ApiDeps, token: string): Promise<KeyPrincipal> {
+  const parts = parseApiKey(token);
+  if (!parts) return refuse();
+  const matches = (key?: FoundApiKey) => secretMatches(parts.secret, key?.secret_hmac, config.apiKeyPepper);
+  const key = await keys.find(parts.keyId, matches);
+  if (!matches(key) || !isUsable(key) || key.environment !== parts.environment) return refuse();
+  keys.noteUse(key);
+  return {
+    kind: 'key',
+    key,
+    organizationId: key.organization_id,
+    projectId: key.project_id,
+    userId: key.created_by,
+    environment: key.environment,
+  };
+}
+
+function refuse(): never {
+  throw new ServiceError(
+    'UNAUTHENTICATED',
+    'The API key or token is not valid: it is unknown, revoked, expired or not for this service.',
+  );
+}
+
+/** Whether a key, as it was found, is neither revoked nor expired. */
+export function isUsable(key: FoundApiKey | undefined): key is FoundApiKey {
+  return key !== undefined && !key.revoked_at && !isPast(key.expires_at);
+}
+
+function isPast(date: Date | null): boolean {
+  return date !== null && date.getTime() <= Date.now();
+}

@@ -1,0 +1,79 @@
+// Who may do what in an organization (spec: Roles, Webhook administration).
+import type { Db } from '../../db/connect.ts';
+import type { Role } from '../../db/schema.ts';
+import { findRole } from '../../db/tenants/memberships.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { UUID_PATTERN } from '../../flow/limits.ts';
+import type { ApiContext, ApiDeps, ApiMiddleware, CallerMembership } from '../http/context.ts';
+import type { Principal } from './principal.ts';
+
+/** The more a role may do, the higher. */
+const RANK: { [role in Role]: number } = { member: 0, admin: 1, owner: 2 };
+const REQUIRED: { [role in Role]: string } = {
+  member: 'a member',
+  admin: 'an admin or owner',
+  owner: 'an owner',
+};
+
+/**
+ * Lets members of the path's organization through, with at least the role, and sets `ctx.state.membership`. Whoever is
+ * no member gets the same answer for an organization that exists and for one that does not: 404, or 403 where the
+ * interface asks for that (`strangers`). What can be no id is 404.
+ */
+export function authorizeOrganization(
+  { db }: ApiDeps,
+  { role: least, strangers = 'NOT_FOUND' }: { role: Role; strangers?: 'NOT_FOUND' | 'FORBIDDEN' },
+): ApiMiddleware {
+  return async function authorizeOrganization(ctx, next) {
+    const organizationId = ctx.params.org_id?.toLowerCase() ?? '';
+    if (!UUID_PATTERN.test(organizationId)) throw organizationNotFound();
+    await authorizeBy(ctx, db, async (db) => {
+      const role = await roleOf(db, ctx.state.principal, organizationId);
+      if (!role) throw strangers === 'NOT_FOUND' ? organizationNotFound() : lacksRole(least);
+      requireRole(role, least);
+      return { organizationId, role };
+    });
+    await next();
+  };
+}
+
+/** Sets `ctx.state.membership` to what `find` answers, unless that throws; a write asks it again (`audited`). */
+export async function authorizeBy(
+  { state }: Pick<ApiContext, 'state'>,
+  db: Db,
+  find: (db: Db) => Promise<CallerMembership>,
+): Promise<void> {
+  const authorize = async (db: Db) => {
+    state.membership = await find(db);
+  };
+  await authorize(db);
+  state.authorizeAgain = authorize;
+}
+
+/**
+ * A caller's role in an organization, undefined for strangers. An API key has that of the user who made it, and is a
+ * member when that user no longer is; one that an operator made is an admin.
+ */
+export async function roleOf(
+  db: Db,
+  principal: Principal,
+  organizationId: string,
+): Promise<Role | undefined> {
+  if (principal.kind === 'user') return findRole(db, organizationId, principal.userId);
+  if (principal.organizationId !== organizationId) return undefined;
+  if (principal.userId === null) return 'admin';
+  return (await findRole(db, organizationId, principal.userId)) ?? 'member';
+}
+
+/** Throws FORBIDDEN. */
+export function requireRole(role: Role, least: Role): void {
+  if (RANK[role] < RANK[least]) throw lacksRole(least);
+}
+
+export function organizationNotFound(): ServiceError {
+  return new ServiceError('NOT_FOUND', 'There is no such organization.');
+}
+
+function lacksRole(least: Role): ServiceError {
+  return new ServiceError('FORBIDDEN', `This needs ${REQUIRED[least]} of the organization.`);
+}

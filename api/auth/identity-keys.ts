@@ -1,0 +1,110 @@
+// The identity provider's keys: found by its discovery document when first needed, kept, and kept on while it is away.
+import {
+  createLocalJWKSet,
+  errors,
+  importJWK,
+  type JSONWebKeySet,
+  type JWK,
+  type JWTVerifyGetKey,
+} from 'jose';
+import { z } from 'zod';
+import { ServiceError } from '../../flow/errors.ts';
+
+/** For discovery document and keys together. */
+const FETCH_TIMEOUT_MS = 4_000;
+/** How long a provider that was asked is not asked again. */
+const ASKED_AGAIN_MS = 2_000;
+/** Keys older than this are fetched again, without anybody waiting for it. */
+const FRESH_MS = 10 * 60_000;
+/** A provider that is away for longer has its keys forgotten: it could not tell that it had withdrawn one. */
+const KEPT_MS = 24 * 60 * 60_000;
+
+export const IDENTITY_PROVIDER_UNAVAILABLE =
+  'The identity provider does not answer, so that this token cannot be checked: try again later. API keys work meanwhile.';
+
+type Keys = { find: ReturnType<typeof createLocalJWKSet>; fetchedAt: number };
+
+/**
+ * Picks a key by the header's `alg` and `kid` alone: `jku`, `jwk` and `x5u` are never looked at. A key that is not among
+ * those at hand has them fetched once more; where that fails, this token alone is IDENTITY_PROVIDER_UNAVAILABLE.
+ */
+export function identityKeys(issuer: string): JWTVerifyGetKey {
+  let keys: Keys | undefined;
+  let fetching: Promise<boolean> | undefined;
+  let askedAt = Number.NEGATIVE_INFINITY;
+  let answered = false;
+
+  /** Whether the keys at hand are what the provider says now, or said a moment ago. */
+  function refresh(): Promise<boolean> {
+    if (fetching) return fetching;
+    if (performance.now() - askedAt < ASKED_AGAIN_MS) return Promise.resolve(answered);
+    fetching = fetchKeys(issuer)
+      .then(
+        (jwks) => {
+          keys = { find: createLocalJWKSet(jwks), fetchedAt: performance.now() };
+          return true;
+        },
+        (error: unknown) => {
+          console.error(`The identity provider ${issuer} cannot be asked for its keys: ${describe(error)}`);
+          return false;
+        },
+      )
+      .then((succeeded) => {
+        fetching = undefined;
+        askedAt = performance.now();
+        answered = succeeded;
+        return succeeded;
+      });
+    return fetching;
+  }
+
+  return async (header, token) => {
+    const age = keys ? performance.now() - keys.fetchedAt : Number.POSITIVE_INFINITY;
+    if (age > KEPT_MS) keys = undefined;
+    else if (age > FRESH_MS) void refresh();
+    try {
+      if (keys) return await keys.find(header, token);
+    } catch (error) {
+      if (error instanceof errors.JWKSMultipleMatchingKeys) throw error;
+    }
+    if (!(await refresh()) || !keys)
+      throw new ServiceError('IDENTITY_PROVIDER_UNAVAILABLE', IDENTITY_PROVIDER_UNAVAILABLE);
+    return keys.find(header, token);
+  };
+}
+
+const discoveryDocument = z.object({ issuer: z.string(), jwks_uri: z.url({ protocol: /^https?$/ }) });
+const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
+
+async function fetchKeys(issuer: string): Promise<JSONWebKeySet> {
+  const signal = AbortSignal.timeout(FETCH_TIMEOUT_MS);
+  const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+  const document = discoveryDocument.parse(await fetchJson(url, signal));
+  if (document.issuer !== issuer) throw new Error(`${url} is that of ${document.issuer}`);
+  if (issuer.startsWith('https:') && !document.jwks_uri.startsWith('https:'))
+    throw new Error(`${url} names keys that are not served over https`);
+  const jwks = keySet.parse(await fetchJson(document.jwks_uri, signal)) as JSONWebKeySet;
+  const usable = await Promise.all(jwks.keys.map(isUsable));
+  if (!usable.includes(true)) throw new Error(`${document.jwks_uri} has no key that can be used`);
+  return jwks;
+}
+
+async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
+  const response = await fetch(url, { redirect: 'error', signal });
+  if (!response.ok) throw new Error(`${url} answered ${response.status}`);
+  return response.json();
+}
+
+function isUsable(key: JWK): Promise<boolean> {
+  const algorithms: { [type: string]: string } = { RSA: 'RS256', EC: 'ES256', OKP: 'EdDSA' };
+  const algorithm = key.alg ?? algorithms[key.kty ?? ''];
+  return importJWK(key, algorithm).then(
+    () => true,
+    () => false,
+  );
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;
+}

@@ -1,0 +1,16 @@
+import { checkTree } from '../../flow/check-tree.ts';
+import type { FlowDefinition } from '../../flow/definition.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import type { OrganizationValidator } from '../../json-schema/validator.ts';
+import { findSchemaProblems } from './flow-file.ts';
+
+/** Throws INVALID_TREE with every problem of the tree and of the JSON Schemas in it. */
+export async function requireRunnable(
+  definition: FlowDefinition,
+  validator: OrganizationValidator,
+): Promise<void> {
+  const problems = [...checkTree(definition), ...(await findSchemaProblems(definition, validator.check))];
+  if (problems.length === 0) return;
+  const lines = problems.map(({ path, message }) => `${path}: ${message}`);
+  throw new ServiceError('INVALID_TREE', lines.join('\n'), { problems });
+}

@@ -1,0 +1,14 @@
+// main: writes docs/flow-file.schema.json, which editors check flow files with.
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { z } from 'zod';
+import { flowFileSchema } from './written-flow.ts';
+
+export const SCHEMA_FILE = path.join(import.meta.dirname, '../../docs/flow-file.schema.json');
+
+/** The JSON Schema of flow files as text, made from what `parseFlowFile` validates with. */
+export function flowFileJsonSchema(): string {
+  return `${JSON.stringify(z.toJSONSchema(flowFileSchema, { io: 'input' }), null, 2)}\n`;
+}
+
+if (import.meta.main) writeFileSync(SCHEMA_FILE, flowFileJsonSchema());

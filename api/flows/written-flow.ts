@@ -1,0 +1,211 @@
+// The shape of flows as people write them; what a tree must hold beyond its shape is in flow/check-tree.ts.
+import { z } from 'zod';
+import { RESERVED_NAMES } from '../../flow/check-tree.ts';
+import {
+  type FlowDefinition,
+  type Json,
+  type JsonSchema,
+  type LoopStep,
+  type ParallelStep,
+  PROCESSOR_TYPES,
+  type SequentialStep,
+  type Step,
+} from '../../flow/definition.ts';
+import { deriveStepId } from '../../flow/derive-step-id.ts';
+import {
+  ANSWER_TOKENS_DEFAULT,
+  ANSWER_TOKENS_MAX,
+  CODE_TIMEOUT_MAX_MS,
+  LOOP_ITERATIONS_MAX,
+  MAX_TOOL_ITERATIONS_MAX,
+  NAME_MAX_LENGTH,
+  PROMPT_MAX_BYTES,
+  SLUG_MAX_LENGTH,
+  SLUG_PATTERN,
+  STEP_ID_PATTERN,
+} from '../../flow/limits.ts';
+
+const LOOP_ITERATIONS_DEFAULT = 100;
+const BRANCH_NAME_MAX_LENGTH = 64;
+
+/** Any JSON value, under one name in the documents made from these schemas. */
+export const jsonValue = z
+  .json()
+  .register(z.globalRegistry, { id: 'Json', description: 'Any JSON value.' }) as z.ZodType<Json>;
+
+/** A value inside what has been parsed as JSON: not walked again, which takes long and much stack for large ones. */
+export const parsedJson = z.unknown().meta({ description: 'Any JSON value.' }) as z.ZodType<Json>;
+
+/** Whether what has been parsed as JSON is an object. */
+export function isObject(json: unknown): json is { [key: string]: Json } {
+  return typeof json === 'object' && json !== null && !Array.isArray(json);
+}
+
+/** An object inside what has been parsed as JSON, left as it is for the same reason. */
+export const parsedObject = z
+  .unknown()
+  .refine(isObject, 'is an object')
+  .meta({ type: 'object', additionalProperties: {} }) as z.ZodType<{ [key: string]: Json }>;
+
+type Unnamed<S> = Omit<S, 'step_id' | 'name' | 'branches' | 'body'> & { step_id?: string; name?: string };
+/** A step as written: what may be left out is filled in by `completeSteps`. */
+export type WrittenStep =
+  | Unnamed<SequentialStep>
+  | (Unnamed<ParallelStep> & { branches: { [branch: string]: WrittenStep[] } })
+  | (Unnamed<LoopStep> & { body: WrittenStep[] });
+
+export const slugSchema = z
+  .string()
+  .max(SLUG_MAX_LENGTH)
+  .regex(SLUG_PATTERN, 'A slug is made of lower-case letters, digits and single hyphens between them.');
+/** PostgreSQL keeps any text but this. */
+export const textSchema = z
+  .string()
+  .refine((text) => !text.includes('\0'), { error: 'The character U+0000 is not accepted.' });
+export const nameSchema = textSchema.min(1).max(NAME_MAX_LENGTH);
+
+const jsonSchema: z.ZodType<JsonSchema> = z
+  .union([z.boolean(), z.record(z.string(), parsedJson)], {
+    error: 'A JSON Schema is an object or a boolean.',
+  })
+  .meta({ id: 'JsonSchema', description: 'A JSON Schema (2020-12).' });
+
+export const processorConfig = z.strictObject({
+  tools_enabled: z.boolean().optional().meta({ description: 'llm: the block may call tools.' }),
+  max_tool_iterations: z.int().min(1).max(MAX_TOOL_ITERATIONS_MAX).optional(),
+  temperature: z.number().min(0).max(2).optional().meta({ description: 'llm' }),
+  max_tokens: z
+    .int()
+    .min(1)
+    .max(ANSWER_TOKENS_MAX)
+    .optional()
+    .meta({ description: `llm: the longest answer; ${ANSWER_TOKENS_DEFAULT} tokens when absent.` }),
+  timeout_ms: z.int().min(1).max(CODE_TIMEOUT_MAX_MS).optional().meta({ description: 'code' }),
+});
+
+/** The fields of a block that a run may override, beside processor_config. */
+export const blockFields = {
+  model: textSchema.min(1).max(200).optional().meta({ description: 'llm: provider/model.' }),
+  prompt: z
+    .string()
+    .refine((prompt) => Buffer.byteLength(prompt) <= PROMPT_MAX_BYTES, {
+      error: `A prompt has at most ${PROMPT_MAX_BYTES} bytes.`,
+    })
+    .optional()
+    .meta({
+      description:
+        'llm: the prompt, with {{message}}, {{previous_output}} and {{parameters.<key>}}; code: the body of an async JavaScript function of input (the previous output), message and parameters, whose return value is the output.',
+    }),
+  inputSchema: jsonSchema.optional(),
+  outputSchema: jsonSchema.optional(),
+};
+
+const naming = {
+  step_id: z
+    .string()
+    .regex(STEP_ID_PATTERN, 'A step_id is 1 to 64 letters, digits, hyphens and underscores.')
+    .optional()
+    .meta({ description: 'Unique in the flow; made from the name when absent.' }),
+  name: nameSchema.optional().meta({ description: 'The step_id when absent.' }),
+};
+
+const sequential = z
+  .strictObject({
+    type: z.literal('sequential').default('sequential'),
+    ...naming,
+    processor_type: z.enum(PROCESSOR_TYPES),
+    ...blockFields,
+    processor_config: processorConfig.optional(),
+  })
+  .meta({ id: 'SequentialStep', description: 'One block; its output is the next step’s input.' });
+
+/** What a loop has beside its body; `json`: the shape of any JSON value. */
+export const loopFields = (json: z.ZodType<Json>) => ({
+  max_iterations: z.int().min(1).max(LOOP_ITERATIONS_MAX).default(LOOP_ITERATIONS_DEFAULT),
+  until: z
+    .strictObject({
+      pointer: z.string().meta({ description: 'A JSON Pointer into the output of the body.' }),
+      equals: json,
+    })
+    .optional()
+    .meta({ description: 'With it, the body runs on its own output until the value is equal.' }),
+});
+
+const steps: z.ZodType<WrittenStep[]> = z.array(z.lazy(() => step));
+
+const parallel = z
+  .strictObject({
+    type: z.literal('parallel'),
+    ...naming,
+    branches: z.record(z.string().min(1).max(BRANCH_NAME_MAX_LENGTH), steps),
+  })
+  .meta({
+    id: 'ParallelStep',
+    description: 'Branches that run at the same time; the output is keyed by branch.',
+  });
+
+const loop = z
+  .strictObject({
+    type: z.literal('loop'),
+    ...naming,
+    body: steps,
+    ...loopFields(jsonValue),
+  })
+  .meta({
+    id: 'LoopStep',
+    description: 'Runs its body for each item of its input, or `until`; the output is the array of outputs.',
+  });
+
+const step: z.ZodType<WrittenStep> = z
+  .discriminatedUnion('type', [sequential, parallel, loop], {
+    error: (issue) =>
+      issue.code === 'invalid_union' ? 'A type is sequential, parallel or loop.' : undefined,
+  })
+  .meta({ id: 'Step' });
+
+/** A flow as a file: `docs/flow-file.md`. */
+export const flowFileSchema = z
+  .strictObject({
+    $schema: z.string().optional().meta({ description: 'For editors; ignored.' }),
+    name: nameSchema,
+    slug: slugSchema.meta({ description: 'The last segment of the flow’s URL.' }),
+    description: textSchema.max(2000).optional().meta({ description: 'What the flow is for.' }),
+    steps,
+  })
+  .meta({ title: 'Weir flow file' });
+
+/**
+ * Steps with what was left out: a step_id from the name (from the type without one), unique in the flow and the same
+ * each time the same steps are given; a name from the step_id.
+ */
+export function completeSteps(written: WrittenStep[]): FlowDefinition {
+  const taken = new Set<string>(RESERVED_NAMES);
+  collectIds(written, taken);
+  return { steps: complete(written, taken) };
+}
+
+function collectIds(written: WrittenStep[], taken: Set<string>): void {
+  for (const step of written) {
+    if (step.step_id !== undefined) taken.add(step.step_id);
+    if ('body' in step) collectIds(step.body, taken);
+    if ('branches' in step) for (const branch of Object.values(step.branches)) collectIds(branch, taken);
+  }
+}
+
+function complete(written: WrittenStep[], taken: Set<string>): Step[] {
+  return written.map((step) => {
+    const step_id = step.step_id ?? deriveId(step, taken);
+    const named = { type: step.type, step_id, name: step.name ?? step_id };
+    if ('body' in step) return { ...step, ...named, type: step.type, body: complete(step.body, taken) };
+    if (!('branches' in step)) return { ...step, ...named, type: step.type };
+    const branches = Object.entries(step.branches).map(([name, steps]) => [name, complete(steps, taken)]);
+    return { ...step, ...named, type: step.type, branches: Object.fromEntries(branches) };
+  });
+}
+
+function deriveId(step: WrittenStep, taken: Set<string>): string {
+  const fallback = 'processor_type' in step ? step.processor_type : step.type;
+  const id = deriveStepId(step.name ?? '', fallback, taken);
+  taken.add(id);
+  return id;
+}

@@ -1,0 +1,93 @@
+import type { Client } from '@temporalio/client';
+import type { Middleware, ParameterizedContext } from 'koa';
+import type { ZodOpenApiOperationObject } from 'zod-openapi';
+import type { Config } from '../../config.ts';
+import type { Db } from '../../db/connect.ts';
+import type { IdempotencyKey } from '../../db/runs/idempotency-keys.ts';
+import type { LocalRuns } from '../../db/runs/local-runs.ts';
+import type { RunRow } from '../../db/runs/runs.ts';
+import type { Role } from '../../db/schema.ts';
+import type { FoundApiKey } from '../../db/tenants/api-keys.ts';
+import type { ModelKeys } from '../../db/tenants/model-keys.ts';
+import type { ProjectOfUser } from '../../db/tenants/of-user.ts';
+import type { RequestKeys } from '../../db/tenants/request-keys.ts';
+import type { FlowDefinition } from '../../flow/definition.ts';
+import type { Validator } from '../../json-schema/validator.ts';
+import type { LiveRegistry } from '../../models/live-registry.ts';
+import type { ResolvePublic } from '../../net/resolve-public.ts';
+import type { KeyCache } from '../auth/key-cache.ts';
+import type { Principal, UserPrincipal } from '../auth/principal.ts';
+import type { SignIns } from '../auth/sign-ins.ts';
+import type { TokenVerifier } from '../auth/verify-token.ts';
+
+/** What the endpoints work with; `createApp` takes it once. */
+export type ApiDeps = {
+  config: Config;
+  db: Db;
+  client: Client;
+  keys: KeyCache;
+  requestKeys: RequestKeys;
+  tokens: TokenVerifier;
+  signIns: SignIns;
+  validator: Validator;
+  registry: LiveRegistry;
+  resolvePublic: ResolvePublic;
+  /** Where a worker runs in this process. */
+  localRuns?: LocalRuns;
+  /** Aborted when the process stops taking requests: answers that others can go on with end. */
+  stopping?: AbortSignal;
+  /** Aborted shortly before connections are closed by force: every answer still open ends with words of its own. */
+  cutOff?: AbortSignal;
+};
+
+/** The caller's place in the organization that a request is about. */
+export type CallerMembership = { organizationId: string; role: Role };
+
+/** The flow a request names, at the version it asks for. */
+export type LoadedFlow = {
+  organizationId: string;
+  projectId: string;
+  flowId: string;
+  flowVersionId: string;
+  version: number;
+  balanceMicrocredits: number;
+  definition: FlowDefinition;
+  blockCount: number;
+};
+
+/** What the middleware of one request leaves for the next: each field is set by the middleware named like it. */
+export type ApiState = {
+  requestId: string;
+  principal: Principal;
+  /** The principal of endpoints that take users alone. */
+  user: UserPrincipal;
+  project: ProjectOfUser;
+  /** The principal's, where it is an API key. */
+  key?: FoundApiKey;
+  membership: CallerMembership;
+  /** Sets the membership anew, as it is for `db`, or throws. */
+  authorizeAgain?: (db: Db) => Promise<void>;
+  flow: LoadedFlow;
+  run: RunRow;
+  body: unknown;
+  /** Lets the body go, and the bytes it takes, for whoever needs it no more and goes on for long. */
+  dropBody: () => void;
+  query: unknown;
+  idempotencyKey: IdempotencyKey | undefined;
+  modelKeys?: ModelKeys;
+  /** From when a run may have been stored: every later error names it. */
+  accepted?: { executionId: string } | undefined;
+};
+
+export type ApiContext = ParameterizedContext<ApiState> & { params: { [name: string]: string } };
+/** A named step of an endpoint. */
+export type ApiMiddleware = (ctx: ApiContext, next: () => Promise<void>) => Promise<void>;
+
+/** One endpoint: an array of named middleware, and its entry in the OpenAPI document. */
+export type Route = {
+  method: 'get' | 'post' | 'put' | 'delete';
+  /** As the router matches it, `/:org/…`. */
+  path: string;
+  operation: ZodOpenApiOperationObject;
+  handlers: (ApiMiddleware | Middleware)[];
+};

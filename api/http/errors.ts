@@ -1,0 +1,106 @@
+// The only place that turns an error into a status and {detail: {code, message, …}}.
+import type { Middleware } from 'koa';
+import type { ErrorCode } from '../../flow/errors.ts';
+import { toServiceError } from './to-service-error.ts';
+
+/** Statuses as in the spec's Errors section. A block's failure is part of a run's answer, never a status of its own. */
+export const STATUS = {
+  BAD_REQUEST: 400,
+  PARAMETER_NAME_RESERVED: 400,
+  ATTACHMENT_LIMIT_EXCEEDED: 400,
+  ATTACHMENT_INVALID_SCHEME: 400,
+  ATTACHMENT_BLOCKED_HOST: 400,
+  ATTACHMENT_URL_TOO_LONG: 400,
+  ATTACHMENT_UNSUPPORTED_MIME: 400,
+  ATTACHMENT_INVALID_FILENAME: 400,
+  ATTACHMENT_UNSUPPORTED_KIND: 400,
+  MODEL_MIME_INCOMPATIBLE: 400,
+  CAPABILITY_REGISTRY_UNAVAILABLE: 503,
+  TOOLS_INVALID: 400,
+  TOOL_NAME_INVALID: 400,
+  PAUSED_STEP_INVALID: 400,
+  EXECUTION_ID_INVALID: 400,
+  TOOL_RESULTS_MISMATCH: 400,
+  INVALID_RESUME: 400,
+  TOOLS_REQUIRE_SYNC_EXECUTE: 405,
+  TOOL_ITERATION_LIMIT: 409,
+  MESSAGES_TOO_LARGE: 413,
+  TOOLS_NOT_ENABLED: 422,
+  TOOLS_IN_NON_SEQUENTIAL_STEP: 422,
+  MISSING_MESSAGE: 400,
+  INVALID_STEP_INDEX: 400,
+  NO_STEPS: 400,
+  STALE_TREE: 400,
+  INVALID_TREE: 400,
+  INVALID_VERSION: 400,
+  INSUFFICIENT_CREDITS: 402,
+  FLOW_NOT_FOUND: 404,
+  RUN_NOT_FOUND: 404,
+  VALIDATION_ERROR: 422,
+  MALFORMED_JSON: 422,
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  CONFLICT: 409,
+  IDEMPOTENCY_KEY_REUSED: 409,
+  BODY_TOO_LARGE: 413,
+  REQUEST_TIMEOUT: 408,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  RATE_LIMITED: 429,
+  INTERNAL_ERROR: 500,
+  ENGINE_UNAVAILABLE: 503,
+  SERVICE_STOPPING: 503,
+  DATABASE_UNAVAILABLE: 503,
+  MAX_CREDITS_REACHED: 402,
+  IDENTITY_PROVIDER_UNAVAILABLE: 503,
+  INPUT_SCHEMA_MISMATCH: 500,
+  OUTPUT_SCHEMA_MISMATCH: 500,
+  SCHEMA_INVALID: 422,
+  CODE_ERROR: 500,
+  CODE_TIMEOUT: 500,
+  CODE_LIMIT_EXCEEDED: 500,
+  PROMPT_TOO_LARGE: 500,
+  MODEL_NOT_CONFIGURED: 500,
+  MODEL_UNAVAILABLE: 500,
+  MODEL_REFUSED: 500,
+  MODEL_KEY_REJECTED: 500,
+  MODEL_KEY_GONE: 500,
+  MODEL_TOOLS_UNSUPPORTED: 500,
+  BYOK_REJECTED: 500,
+  MODEL_OUTPUT_INVALID: 500,
+  LOOP_INPUT_NOT_ARRAY: 500,
+  LOOP_LIMIT_EXCEEDED: 500,
+  OUTPUT_TOO_LARGE: 413,
+  CANCELLED: 500,
+} satisfies Record<ErrorCode, number>;
+
+/** Seconds, of whatever is away and does not say itself when to try again. */
+export const RETRY_AFTER = '5';
+
+/** The body of every error. */
+export function errorBody(code: ErrorCode, message: string, extra: Record<string, unknown> = {}) {
+  return { detail: { code, message, ...extra } };
+}
+
+/**
+ * Answers every error of the middleware after it, with the executionId once a run may have been stored; unknown ones are
+ * logged and answered with the request's id only.
+ */
+export const handleErrors: Middleware = async (ctx, next) => {
+  try {
+    await next();
+  } catch (error) {
+    const answer = toServiceError(error, {
+      requestId: ctx.state.requestId,
+      what: `${ctx.method} ${ctx.req.url}`,
+      changes: ctx.method !== 'GET',
+    });
+    ctx.status = STATUS[answer.code];
+    if (ctx.status === 401 && !ctx.response.get('WWW-Authenticate')) ctx.set('WWW-Authenticate', 'Bearer');
+    if (ctx.status === 503 && !ctx.response.get('Retry-After')) ctx.set('Retry-After', RETRY_AFTER);
+    // What is left of a body that was refused is not read.
+    if (ctx.status === 413) ctx.set('Connection', 'close');
+    ctx.body = errorBody(answer.code, answer.message, { ...ctx.state.accepted, ...answer.extra });
+  }
+};

@@ -1,0 +1,111 @@
+// The HTTP server under the application: how long a request may take to arrive, what one connection may hold.
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
+import type { Socket } from 'node:net';
+import type { ErrorCode } from '../../flow/errors.ts';
+import { dropUnread } from './drop-unread.ts';
+import { errorBody } from './errors.ts';
+
+/** Requests on one connection that wait for their answers; nobody who means well sends more ahead. */
+export const PIPELINED_MAX = 20;
+
+const TIMINGS = {
+  /** From its first byte, the head of a request. */
+  headersMs: 15_000,
+  /** The whole of it. */
+  requestMs: 30_000,
+  /** Between two looks at requests that are late. */
+  lookMs: 1_000,
+  /** Between two looks at answers that nobody reads. */
+  unreadLookMs: 5_000,
+};
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => unknown;
+
+/**
+ * A server that is not listening yet, and the answers under way. What is wrong with a request that is not sound HTTP, it
+ * answers itself.
+ */
+export function createHttpServer(
+  answer: Answer,
+  given: Partial<typeof TIMINGS> = {},
+): { server: Server; open: Set<ServerResponse> } {
+  const { headersMs, requestMs, lookMs, unreadLookMs } = { ...TIMINGS, ...given };
+  const open = new Set<ServerResponse>();
+  const unanswered = new WeakMap<Socket, Set<ServerResponse>>();
+
+  function admit(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request;
+    const own = unanswered.get(socket) ?? track(socket);
+    own.add(response);
+    open.add(response);
+    response.once('close', () => {
+      own.delete(response);
+      open.delete(response);
+    });
+    if (own.size > PIPELINED_MAX) socket.destroy();
+    else answer(request, response);
+  }
+
+  function track(socket: Socket): Set<ServerResponse> {
+    const own = new Set<ServerResponse>();
+    unanswered.set(socket, own);
+    // Those whose turn had not come are not told by Node.js that their reader has gone.
+    socket.once('close', () => {
+      for (const response of own) if (response.socket === null) response.emit('close');
+    });
+    return own;
+  }
+
+  const server = createServer(
+    {
+      headersTimeout: headersMs,
+      requestTimeout: requestMs,
+      connectionsCheckingInterval: lookMs,
+      // A missing Host is refused by the application, which gives the answer a body.
+      requireHostHeader: false,
+    },
+    admit,
+  );
+  // An expectation that is not known may be ignored (RFC 9110, 10.1.1).
+  server.on('checkExpectation', admit);
+  server.on('clientError', (error, socket) => refuse(error, socket as Socket));
+  server.on('connect', (_request, socket: Socket) => {
+    // The server's own listeners have left it.
+    socket.on('error', () => undefined);
+    refuse(new Error('CONNECT is not for this server'), socket);
+  });
+  dropUnread(server, open, unreadLookMs);
+  return { server, open };
+
+  /** A request that is not HTTP, or does not arrive, gets an answer in the shape of every other error. */
+  function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+    if (error.code === 'ECONNRESET' || !socket.writable) return;
+    const [status, code, message] = describe(error);
+    const body = JSON.stringify(errorBody(code, message));
+    // A caller that never closes its side holds no socket.
+    socket.once('finish', () => socket.destroy());
+    socket.end(
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n${body}`,
+    );
+  }
+
+  function describe(error: NodeJS.ErrnoException): [status: number, code: ErrorCode, message: string] {
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT')
+      return [408, 'REQUEST_TIMEOUT', arrivedLate(headersMs, requestMs)];
+    if (error.code === 'HPE_HEADER_OVERFLOW') return [431, 'BAD_REQUEST', HEADERS_TOO_LARGE];
+    return [400, 'BAD_REQUEST', `The request is not valid HTTP: ${error.message}`];
+  }
+}
+
+/** What a request is told that did not arrive within `requestMs`, or its head within `headersMs`. */
+export function arrivedLate(headersMs = TIMINGS.headersMs, requestMs = TIMINGS.requestMs): string {
+  return `The request did not arrive in time: its head within ${headersMs / 1_000} s, all of it within ${requestMs / 1_000} s.`;
+}
+
+export const HEADERS_TOO_LARGE = 'The headers have over 16 KiB: send fewer, or shorter ones.';

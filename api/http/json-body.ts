@@ -1,0 +1,170 @@
+// Request bodies: JSON only, bounded, strict (spec: 422 request validation error).
+import type { Middleware } from 'koa';
+import getRawBody from 'raw-body';
+import { z } from 'zod';
+import { createByteBudget } from '../../fairness/byte-budget.ts';
+import { findExcess } from '../../flow/count-json.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { STEPS_MAX } from '../../flow/limits.ts';
+import { REFUSED_KEYS } from '../../flow/refused-keys.ts';
+import { IN_HAND_BYTES, SHARE_BYTES, takeTurn } from './take-turn.ts';
+
+export const BODY_MAX_BYTES = 10 * 1024 * 1024;
+export const BODY_MAX_DEPTH = 64;
+/** Of the bodies that one process has in hand. */
+const bodies = createByteBudget(IN_HAND_BYTES, SHARE_BYTES);
+/** The field in which callers send back what the service answered: whatever a block may answer is taken. */
+const ECHOED_FIELD = 'accumulatedOutputs';
+/** A block's output is as deep as a body, and every step around or after it may add a level. */
+const ECHOED_MAX_DEPTH = BODY_MAX_DEPTH + STEPS_MAX + 2;
+
+/** How problems of what callers send are told. */
+export const PARSE_OPTIONS: z.core.ParseContext<z.core.$ZodIssue> = {
+  reportInput: false,
+  error: (issue) => (issue.input === undefined ? 'is required' : undefined),
+};
+
+export type BodyRules = {
+  excess?: (bytes: Uint8Array) => void;
+  before?: ((json: unknown) => void)[];
+  describe?: (error: z.ZodError) => ServiceError;
+};
+
+/**
+ * Reads the body into `ctx.state.body`, as `schema` describes it. Each of `before` may refuse it first, and `excess` what
+ * is too much to be parsed; `describe` makes the error of what does not fit the schema or what no body may hold.
+ */
+export function readBody(
+  schema: z.ZodType,
+  { excess, before = [], describe = validationError }: BodyRules = {},
+): Middleware {
+  return async function readBody(ctx, next) {
+    requireJson(ctx.get('content-type'), ctx.get('content-encoding').toLowerCase());
+    const length = ctx.get('content-length');
+    const giveBack = await takeTurn(bodies, ctx, announcedBytes(length));
+    try {
+      const json = parseJson(await readBytes(ctx.req, length), excess);
+      checkStructure(json, describe);
+      for (const check of before) check(json);
+      const parsed = schema.safeParse(json, PARSE_OPTIONS);
+      if (!parsed.success) throw describe(parsed.error);
+      ctx.state.body = parsed.data;
+      ctx.state.dropBody = () => {
+        ctx.state.body = undefined;
+        giveBack();
+      };
+      await next();
+    } finally {
+      giveBack();
+    }
+  };
+}
+
+/** Of a body that does not say how long it is, the most it may be. */
+function announcedBytes(length: string): number {
+  return length === '' ? BODY_MAX_BYTES : Math.min(Number(length) || 0, BODY_MAX_BYTES);
+}
+
+function requireJson(contentType: string, contentEncoding: string): void {
+  const [type = '', ...parameters] = contentType.toLowerCase().split(';');
+  const charset = parameters
+    .map((parameter) => parameter.trim())
+    .find((parameter) => parameter.startsWith('charset='));
+  const utf8 = charset === undefined || ['utf-8', 'utf8'].includes(charset.slice(8).replaceAll('"', ''));
+  if (type.trim() !== 'application/json' || !utf8)
+    throw new ServiceError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      'Send the body as Content-Type: application/json, in UTF-8.',
+    );
+  if (contentEncoding !== '' && contentEncoding !== 'identity')
+    throw new ServiceError('UNSUPPORTED_MEDIA_TYPE', 'Send the body without a Content-Encoding.');
+}
+
+async function readBytes(request: NodeJS.ReadableStream, length: string): Promise<Buffer> {
+  try {
+    return await getRawBody(request, { limit: BODY_MAX_BYTES, length: length || null });
+  } catch (error) {
+    const type = error instanceof Error && 'type' in error ? error.type : undefined;
+    if (type === 'entity.too.large')
+      throw new ServiceError('BODY_TOO_LARGE', `The body is over ${BODY_MAX_BYTES} bytes.`);
+    if (type === 'request.aborted' || type === 'request.size.invalid' || type === 'stream.not.readable')
+      throw new ServiceError('MALFORMED_JSON', 'The body ended before its announced length.');
+    throw error;
+  }
+}
+
+function parseJson(bytes: Buffer, refuseExcess?: BodyRules['excess']): unknown {
+  // Parsing stops everything else: seconds, for millions of empty lists in a body of the right size.
+  const excess = findExcess(bytes);
+  if (excess) {
+    refuseExcess?.(bytes);
+    throw validationError(problem([], `${excess}: send less, or as text`));
+  }
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (error) {
+    const what = error instanceof SyntaxError ? `is not valid JSON: ${error.message}` : 'is not valid UTF-8';
+    throw new ServiceError('MALFORMED_JSON', `The body ${what}.`);
+  }
+}
+
+type Place = { value: object; key: string; above: Place | undefined; depth: number; echoed: boolean };
+
+/** One look at every value, so that no check after it has to: shapes of free JSON are not validated again. */
+function checkStructure(json: unknown, describe: (error: z.ZodError) => ServiceError): void {
+  const places: Place[] = [];
+  const invalid = (path: string[], message: string) => describe(problem(path, message));
+  const look = (value: unknown, key: string, above: Place | undefined) => {
+    if (typeof value === 'number' && !Number.isFinite(value))
+      throw invalid(pathOf(key, above), 'is a number too large for JSON');
+    if (value === null || typeof value !== 'object') return;
+    const depth = (above?.depth ?? 0) + 1;
+    const echoed = above?.echoed || (depth === 3 && above?.key === ECHOED_FIELD);
+    const most = echoed ? ECHOED_MAX_DEPTH : BODY_MAX_DEPTH;
+    if (depth > most) throw invalid(pathOf(key, above), `is nested deeper than ${most} levels`);
+    places.push({ value, key, above, depth, echoed });
+  };
+  look(json, '', undefined);
+  for (let place = places.pop(); place; place = places.pop()) {
+    const { value } = place;
+    if (Array.isArray(value)) for (let i = 0; i < value.length; i++) look(value[i], String(i), place);
+    else
+      for (const key of Object.keys(value)) {
+        if (!place.echoed && REFUSED_KEYS.has(key))
+          throw invalid(pathOf(key, place), 'is a key that is not accepted');
+        look((value as Record<string, unknown>)[key], key, place);
+      }
+  }
+}
+
+function pathOf(key: string, above: Place | undefined): string[] {
+  const keys = [key];
+  for (let place = above; place?.above; place = place.above) keys.unshift(place.key);
+  return keys;
+}
+
+/** One that Zod did not find. */
+export function problem(path: string[], message: string): z.ZodError {
+  return new z.ZodError([{ code: 'custom', path, message, input: undefined }]);
+}
+
+const PATH_MAX_LENGTH = 200;
+/** Problems that one answer names. */
+export const PROBLEMS_MAX = 20;
+
+/** A 422 that names each field. */
+export function validationError(error: z.ZodError): ServiceError {
+  const errors = error.issues.slice(0, PROBLEMS_MAX).flatMap((issue) => {
+    const field = issue.path.join('.').slice(0, PATH_MAX_LENGTH);
+    if (issue.code !== 'unrecognized_keys') return [{ field: field || 'body', message: issue.message }];
+    return issue.keys.slice(0, PROBLEMS_MAX).map((key) => ({
+      field: (field ? `${field}.${key}` : key).slice(0, PATH_MAX_LENGTH),
+      message: 'is not a known field',
+    }));
+  });
+  return new ServiceError(
+    'VALIDATION_ERROR',
+    errors.map(({ field, message }) => `${field}: ${message}`).join('; '),
+    { errors },
+  );
+}

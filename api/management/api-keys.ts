@@ -1,0 +1,128 @@
+// API keys of a project (spec: "API key format", Roles).
+import type { z } from 'zod';
+import { type ApiKeyRow, listApiKeys } from '../../db/tenants/api-keys.ts';
+import { mintApiKey } from '../auth/api-key.ts';
+import { authenticateUser } from '../auth/authenticate.ts';
+import { limitRate } from '../auth/limit-rate.ts';
+import type { ApiDeps, ApiMiddleware, Route } from '../http/context.ts';
+import { readBody } from '../http/json-body.ts';
+import * as example from '../reference/management-examples.ts';
+import { conflict, PROJECTS_PATH, ROLE_ERRORS, USERS_ONLY } from '../reference/management-operations.ts';
+import { answer, BODY_ERRORS, body } from '../reference/operations.ts';
+import { audited } from './audited.ts';
+import { addApiKey, endApiKey } from './audited-writes.ts';
+import { loadProject } from './load-project.ts';
+import { apiKeyList, apiKeyRecord, createApiKeyRequest, newApiKey } from './schemas.ts';
+
+const API_KEYS_PATH = `${PROJECTS_PATH}/:project_id/api-keys`;
+const common = { tags: ['API keys'], security: USERS_ONLY };
+
+export function apiKeyRoutes(deps: ApiDeps): Route[] {
+  const first = [authenticateUser(deps), limitRate(deps), loadProject(deps, 'admin')];
+  return [
+    {
+      method: 'post',
+      path: API_KEYS_PATH,
+      operation: {
+        ...common,
+        operationId: 'createApiKey',
+        summary: 'Make an API key (owners and admins)',
+        requestBody: body(createApiKeyRequest, { key: example.apiKeyRequest }),
+        responses: {
+          201: answer('The key, in full this once.', newApiKey, { key: example.mintedApiKey }),
+          ...ROLE_ERRORS,
+          ...conflict(
+            'Ten keys are active.',
+            'The project has 10 active API keys, the most it can have: revoke one first.',
+          ),
+          ...BODY_ERRORS,
+        },
+      },
+      handlers: [...first, readBody(createApiKeyRequest), createApiKey(deps)],
+    },
+    {
+      method: 'get',
+      path: API_KEYS_PATH,
+      operation: {
+        ...common,
+        operationId: 'listApiKeys',
+        summary: 'The keys of a project, without their secrets (owners and admins)',
+        responses: { 200: answer('The keys.', apiKeyList, { keys: example.apiKeys }), ...ROLE_ERRORS },
+      },
+      handlers: [...first, listKeys(deps)],
+    },
+    {
+      method: 'delete',
+      path: `${API_KEYS_PATH}/:key_id`,
+      operation: {
+        ...common,
+        operationId: 'revokeApiKey',
+        summary: 'Revoke a key (owners and admins)',
+        description: 'It stops working within 10 s in every process. May be repeated.',
+        responses: {
+          200: answer('The revoked key.', apiKeyRecord, { key: example.revokedApiKey }),
+          ...ROLE_ERRORS,
+        },
+      },
+      handlers: [...first, revokeKey(deps)],
+    },
+  ];
+}
+
+function createApiKey(deps: ApiDeps): ApiMiddleware {
+  return async function createApiKey(ctx) {
+    const { environment, name, expires_at } = ctx.state.body as z.infer<typeof createApiKeyRequest>;
+    const { id: projectId, organization_id: organizationId } = ctx.state.project;
+    const { plaintext, keyId, secretHmac } = mintApiKey(environment, deps.config.apiKeyPepper);
+    const key = {
+      organizationId,
+      projectId,
+      keyId,
+      environment,
+      name,
+      secretHmac,
+      createdBy: ctx.state.user.userId,
+      ...(expires_at && { expiresAt: expires_at }),
+    };
+    const row = await audited(deps, ctx, (tx, record) => addApiKey(tx, record, key));
+    ctx.status = 201;
+    ctx.body = { ...toApiKey(row), key: plaintext };
+  };
+}
+
+function listKeys({ db }: ApiDeps): ApiMiddleware {
+  return async function listKeys(ctx) {
+    const rows = await listApiKeys(db, ctx.state.project.id);
+    ctx.body = { apiKeys: rows.map(toApiKey) };
+  };
+}
+
+function revokeKey(deps: ApiDeps): ApiMiddleware {
+  return async function revokeKey(ctx) {
+    const { id: projectId, organization_id: organizationId } = ctx.state.project;
+    const keyId = (ctx.params.key_id ?? '').replaceAll('\0', '?');
+    const key = { organizationId, projectId, keyId };
+    const row = await audited(deps, ctx, (tx, record) => endApiKey(tx, record, key));
+    ctx.body = toApiKey(row);
+  };
+}
+
+function toApiKey(row: ApiKeyRow) {
+  return {
+    keyId: row.key_id,
+    projectId: row.project_id,
+    environment: row.environment,
+    name: row.name,
+    state: stateOf(row),
+    createdBy: row.created_by,
+    createdAt: row.created_at.toISOString(),
+    expiresAt: row.expires_at?.toISOString() ?? null,
+    revokedAt: row.revoked_at?.toISOString() ?? null,
+    lastUsedAt: row.last_used_at?.toISOString() ?? null,
+  };
+}
+
+function stateOf(row: ApiKeyRow): 'revoked' | 'expired' | 'active' {
+  if (row.revoked_at) return 'revoked';
+  return row.expires_at && row.expires_at <= new Date() ? 'expired' : 'active';
+}

@@ -1,0 +1,80 @@
+// GET /organizations/{org_id}/audit-log: who changed what.
+import { z } from 'zod';
+import { type AuditEntryRow, listAuditEntries } from '../../db/tenants/audit-entries.ts';
+import { authenticateUser } from '../auth/authenticate.ts';
+import { authorizeOrganization } from '../auth/authorize-organization.ts';
+import { limitRate } from '../auth/limit-rate.ts';
+import type { ApiDeps, ApiMiddleware, Route } from '../http/context.ts';
+import { toPage } from '../http/page.ts';
+import { pageSize, readQuery } from '../http/query.ts';
+import { auditPage } from '../reference/management-examples.ts';
+import { ORGANIZATIONS_PATH, ROLE_ERRORS, USERS_ONLY } from '../reference/management-operations.ts';
+import { answer, VALIDATION_ERRORS } from '../reference/operations.ts';
+import { auditList } from './schemas.ts';
+
+const LIMIT_MAX = 200;
+const LIMIT_DEFAULT = 50;
+
+const auditQuery = z.strictObject({
+  limit: pageSize(LIMIT_MAX, LIMIT_DEFAULT),
+  before: z.iso
+    .datetime({ offset: true, error: 'is a time with its offset, such as 2026-01-31T12:00:00Z' })
+    .transform(toMicroseconds)
+    .optional()
+    .meta({ description: 'Made before this time; `nextCursor` of the page before.' }),
+});
+
+export function auditLogRoutes(deps: ApiDeps): Route[] {
+  return [
+    {
+      method: 'get',
+      path: `${ORGANIZATIONS_PATH}/:org_id/audit-log`,
+      operation: {
+        operationId: 'listAuditLog',
+        summary: 'Management writes, newest first (owners and admins)',
+        tags: ['Organizations'],
+        security: USERS_ONLY,
+        requestParams: { query: auditQuery },
+        responses: {
+          200: answer('A page of entries.', auditList, { page: auditPage }),
+          ...ROLE_ERRORS,
+          ...VALIDATION_ERRORS,
+        },
+      },
+      handlers: [
+        authenticateUser(deps),
+        limitRate(deps),
+        authorizeOrganization(deps, { role: 'admin' }),
+        readQuery(auditQuery),
+        listAuditLog(deps),
+      ],
+    },
+  ];
+}
+
+function listAuditLog({ db }: ApiDeps): ApiMiddleware {
+  return async function listAuditLog(ctx) {
+    const { limit, before } = ctx.state.query as z.infer<typeof auditQuery>;
+    const { organizationId } = ctx.state.membership;
+    const rows = await listAuditEntries(db, organizationId, { beforeUs: before, limit: limit + 1 });
+    const { page, end } = toPage(rows, limit, ({ at }) => at);
+    ctx.body = { entries: page.map(toAuditEntry), ...end };
+  };
+}
+
+/** A Date holds milliseconds; entries are told apart by what is beyond them. */
+function toMicroseconds(text: string): bigint {
+  const beyond = /\.\d{3}(\d{1,3})/.exec(text)?.[1] ?? '';
+  return BigInt(Date.parse(text)) * 1000n + BigInt(beyond.padEnd(3, '0'));
+}
+
+function toAuditEntry(row: AuditEntryRow) {
+  return {
+    at: row.at,
+    actor: row.actor,
+    action: row.action,
+    resourceId: row.resource_id,
+    details: row.details,
+    requestId: row.request_id,
+  };
+}

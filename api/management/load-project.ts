@@ -1,0 +1,29 @@
+import type { Role } from '../../db/schema.ts';
+import { findProjectOf } from '../../db/tenants/of-user.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { UUID_PATTERN } from '../../flow/limits.ts';
+import { authorizeBy, requireRole } from '../auth/authorize-organization.ts';
+import type { ApiDeps, ApiMiddleware } from '../http/context.ts';
+
+/**
+ * Sets `ctx.state.project` and `ctx.state.membership`, for users with at least the role in its organization. Unknown
+ * and foreign projects answer the same 404.
+ */
+export function loadProject({ db }: ApiDeps, least: Role): ApiMiddleware {
+  return async function loadProject(ctx, next) {
+    const { project_id: id = '' } = ctx.params;
+    if (!UUID_PATTERN.test(id)) throw projectNotFound();
+    await authorizeBy(ctx, db, async (db) => {
+      const project = await findProjectOf(db, ctx.state.user.userId, id);
+      if (!project) throw projectNotFound();
+      requireRole(project.role, least);
+      ctx.state.project = project;
+      return { organizationId: project.organization_id, role: project.role };
+    });
+    await next();
+  };
+}
+
+export function projectNotFound(): ServiceError {
+  return new ServiceError('NOT_FOUND', 'There is no such project.');
+}

@@ -1,0 +1,183 @@
+// Members of an organization (spec: Management, "organizations"; Roles).
+import type { z } from 'zod';
+import type { Tx } from '../../db/connect.ts';
+import type { Role } from '../../db/schema.ts';
+import {
+  deleteMember,
+  listMembers,
+  lockMember,
+  type MemberRow,
+  updateRole,
+} from '../../db/tenants/memberships.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { authenticateUser } from '../auth/authenticate.ts';
+import { authorizeOrganization, requireRole } from '../auth/authorize-organization.ts';
+import { limitRate } from '../auth/limit-rate.ts';
+import { userIdSchema } from '../auth/user-id.ts';
+import type { ApiContext, ApiDeps, ApiMiddleware, Route } from '../http/context.ts';
+import { readBody } from '../http/json-body.ts';
+import { toPage } from '../http/page.ts';
+import { readQuery } from '../http/query.ts';
+import * as example from '../reference/management-examples.ts';
+import {
+  conflict,
+  done,
+  ORGANIZATIONS_PATH,
+  RESOURCE_ERRORS,
+  ROLE_ERRORS,
+  USERS_ONLY,
+} from '../reference/management-operations.ts';
+import { answer, BODY_ERRORS, body, VALIDATION_ERRORS } from '../reference/operations.ts';
+import { audited } from './audited.ts';
+import { addMember } from './audited-writes.ts';
+import {
+  addMemberRequest,
+  memberList,
+  memberRecord,
+  type PageQuery,
+  pageQuery,
+  updateMemberRequest,
+} from './schemas.ts';
+
+const MEMBERS_PATH = `${ORGANIZATIONS_PATH}/:org_id/members`;
+const LAST_OWNER = 'This is the only owner of the organization: it would be left without one.';
+const listQuery = pageQuery(userIdSchema);
+const common = { tags: ['Members'], security: USERS_ONLY };
+const one = answer('The member.', memberRecord, { member: example.member });
+
+export function memberRoutes(deps: ApiDeps): Route[] {
+  const first = (role: Role) => [
+    authenticateUser(deps),
+    limitRate(deps),
+    authorizeOrganization(deps, { role }),
+  ];
+  return [
+    {
+      method: 'post',
+      path: MEMBERS_PATH,
+      operation: {
+        ...common,
+        operationId: 'addMember',
+        summary: 'Add a user (owners and admins)',
+        description: 'The user need not have signed in before.',
+        requestBody: body(addMemberRequest, { member: example.newMember }),
+        responses: {
+          201: one,
+          ...ROLE_ERRORS,
+          ...conflict('A member already.', 'This user is a member of the organization already.'),
+          ...BODY_ERRORS,
+        },
+      },
+      handlers: [...first('admin'), readBody(addMemberRequest), postMember(deps)],
+    },
+    {
+      method: 'get',
+      path: MEMBERS_PATH,
+      operation: {
+        ...common,
+        operationId: 'listMembers',
+        summary: 'Members, by user id',
+        requestParams: { query: listQuery },
+        responses: {
+          200: answer('A page of members.', memberList, { page: example.memberPage }),
+          ...RESOURCE_ERRORS,
+          ...VALIDATION_ERRORS,
+        },
+      },
+      handlers: [...first('member'), readQuery(listQuery), listPage(deps)],
+    },
+    {
+      method: 'put',
+      path: `${MEMBERS_PATH}/:member_user_id`,
+      operation: {
+        ...common,
+        operationId: 'updateMember',
+        summary: 'Change a member’s role (owners and admins; that of an owner: owners)',
+        requestBody: body(updateMemberRequest, { role: example.roleChange }),
+        responses: { 200: one, ...ROLE_ERRORS, ...conflict('The last owner.', LAST_OWNER), ...BODY_ERRORS },
+      },
+      handlers: [...first('admin'), readBody(updateMemberRequest), putMember(deps)],
+    },
+    {
+      method: 'delete',
+      path: `${MEMBERS_PATH}/:member_user_id`,
+      operation: {
+        ...common,
+        operationId: 'removeMember',
+        summary: 'Remove a member (owners and admins; an owner: owners)',
+        responses: {
+          204: done('The user is no member any more.'),
+          ...ROLE_ERRORS,
+          ...conflict('The last owner.', LAST_OWNER),
+        },
+      },
+      handlers: [...first('admin'), removeMember(deps)],
+    },
+  ];
+}
+
+function postMember(deps: ApiDeps): ApiMiddleware {
+  return async function postMember(ctx) {
+    const { organizationId } = ctx.state.membership;
+    const { user_id: userId, role } = ctx.state.body as z.infer<typeof addMemberRequest>;
+    const member = { organizationId, userId, role };
+    const row = await audited(deps, ctx, (tx, record) => addMember(tx, record, member));
+    ctx.status = 201;
+    ctx.body = toMember(row);
+  };
+}
+
+function listPage({ db }: ApiDeps): ApiMiddleware {
+  return async function listPage(ctx) {
+    const { limit, cursor } = ctx.state.query as PageQuery;
+    const { organizationId } = ctx.state.membership;
+    const rows = await listMembers(db, organizationId, { after: cursor, limit: limit + 1 });
+    const { page, end } = toPage(rows, limit, (row) => row.user_id);
+    ctx.body = { members: page.map(toMember), ...end };
+  };
+}
+
+function putMember(deps: ApiDeps): ApiMiddleware {
+  return async function putMember(ctx) {
+    const { organizationId } = ctx.state.membership;
+    const { role } = ctx.state.body as z.infer<typeof updateMemberRequest>;
+    const row = await audited(deps, ctx, async (tx, record) => {
+      const userId = await lockChangeable(tx, ctx);
+      await record({ organizationId, action: 'member.update', resourceId: userId, details: { role } });
+      return updateRole(tx, organizationId, userId, role);
+    });
+    ctx.body = toMember(row);
+  };
+}
+
+function removeMember(deps: ApiDeps): ApiMiddleware {
+  return async function removeMember(ctx) {
+    const { organizationId } = ctx.state.membership;
+    await audited(deps, ctx, async (tx, record) => {
+      const userId = await lockChangeable(tx, ctx);
+      await record({ organizationId, action: 'member.remove', resourceId: userId });
+      await deleteMember(tx, organizationId, userId);
+    });
+    ctx.status = 204;
+  };
+}
+
+/** The path's member, whom the caller may change. Throws NOT_FOUND, FORBIDDEN, or CONFLICT for the last owner. */
+async function lockChangeable(tx: Tx, { params, state }: ApiContext): Promise<string> {
+  const parsed = userIdSchema.safeParse(params.member_user_id);
+  if (!parsed.success) throw new ServiceError('NOT_FOUND', 'The organization has no such member.');
+  const member = await lockMember(tx, state.membership.organizationId, parsed.data);
+  if (member.role === 'owner') requireRole(state.membership.role, 'owner');
+  if (member.isLastOwner) throw new ServiceError('CONFLICT', LAST_OWNER);
+  return parsed.data;
+}
+
+function toMember(row: MemberRow) {
+  return {
+    organizationId: row.organization_id,
+    user_id: row.user_id,
+    role: row.role,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  };
+}

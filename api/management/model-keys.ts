@@ -1,0 +1,142 @@
+// Model keys of an organization: used instead of the service's, and not charged.
+import type { z } from 'zod';
+import { createEncryption } from '../../db/encrypt.ts';
+import { deleteModelKey, listModelKeys, type ModelKeyRow, setModelKey } from '../../db/tenants/model-keys.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { authenticateUser } from '../auth/authenticate.ts';
+import { authorizeOrganization } from '../auth/authorize-organization.ts';
+import { limitRate } from '../auth/limit-rate.ts';
+import type { ApiDeps, ApiMiddleware, Route } from '../http/context.ts';
+import { readBody } from '../http/json-body.ts';
+import { done, ORGANIZATIONS_PATH, ROLE_ERRORS, USERS_ONLY } from '../reference/management-operations.ts';
+import { answer, BODY_ERRORS, body } from '../reference/operations.ts';
+import {
+  modelKeyExample,
+  modelKeyList,
+  modelKeyRecord,
+  setModelKeyRequest,
+} from '../runs/model-key-schema.ts';
+import { audited } from './audited.ts';
+
+const MODEL_KEYS_PATH = `${ORGANIZATIONS_PATH}/:org_id/model-keys`;
+const common = { tags: ['Model keys'], security: USERS_ONLY };
+const one = answer('The key’s record.', modelKeyRecord, { key: modelKeyExample });
+
+export function modelKeyRoutes(deps: ApiDeps): Route[] {
+  const first = [authenticateUser(deps), limitRate(deps), authorizeOrganization(deps, { role: 'admin' })];
+  return [
+    {
+      method: 'get',
+      path: MODEL_KEYS_PATH,
+      operation: {
+        ...common,
+        operationId: 'listModelKeys',
+        summary: 'Model keys, masked (owners and admins)',
+        responses: {
+          200: answer('The keys.', modelKeyList, { keys: { modelKeys: [modelKeyExample] } }),
+          ...ROLE_ERRORS,
+        },
+      },
+      handlers: [...first, listKeys(deps)],
+    },
+    {
+      method: 'get',
+      path: `${MODEL_KEYS_PATH}/:provider`,
+      operation: {
+        ...common,
+        operationId: 'getModelKey',
+        summary: 'A model key, masked (owners and admins)',
+        responses: { 200: one, ...ROLE_ERRORS },
+      },
+      handlers: [...first, getKey(deps)],
+    },
+    {
+      method: 'put',
+      path: `${MODEL_KEYS_PATH}/:provider`,
+      operation: {
+        ...common,
+        operationId: 'setModelKey',
+        summary: 'Set the key for a provider (owners and admins)',
+        description:
+          'Runs use it from their next model call on, and are not charged for those. One that the provider rejects ends the run with `byok_rejected`.',
+        requestBody: body(setModelKeyRequest, { key: { key: 'sk-example' } }),
+        responses: { 200: one, ...ROLE_ERRORS, ...BODY_ERRORS },
+      },
+      handlers: [...first, readBody(setModelKeyRequest), setKey(deps)],
+    },
+    {
+      method: 'delete',
+      path: `${MODEL_KEYS_PATH}/:provider`,
+      operation: {
+        ...common,
+        operationId: 'deleteModelKey',
+        summary: 'Delete the key of a provider (owners and admins)',
+        responses: { 204: done('The service’s own key is used again.'), ...ROLE_ERRORS },
+      },
+      handlers: [...first, removeKey(deps)],
+    },
+  ];
+}
+
+function listKeys({ db }: ApiDeps): ApiMiddleware {
+  return async function listKeys(ctx) {
+    const rows = await listModelKeys(db, ctx.state.membership.organizationId);
+    ctx.body = { modelKeys: rows.map(toModelKey) };
+  };
+}
+
+function getKey({ db }: ApiDeps): ApiMiddleware {
+  return async function getKey(ctx) {
+    const rows = await listModelKeys(db, ctx.state.membership.organizationId);
+    const row = rows.find(({ provider }) => provider === ctx.params.provider);
+    if (!row) throw noKey();
+    ctx.body = toModelKey(row);
+  };
+}
+
+function setKey(deps: ApiDeps): ApiMiddleware {
+  const encryption = createEncryption(deps.config.secretsKeys);
+  const known = Object.keys(deps.config.providerUrls);
+  return async function setKey(ctx) {
+    const { organizationId } = ctx.state.membership;
+    const { provider = '' } = ctx.params;
+    const { key: secret } = ctx.state.body as z.infer<typeof setModelKeyRequest>;
+    if (!known.includes(provider))
+      throw new ServiceError(
+        'NOT_FOUND',
+        `There is no such provider; those of this service are ${known.join(', ')}.`,
+      );
+    const row = await audited(deps, ctx, async (tx, record) => {
+      await record({ organizationId, action: 'model_key.set', resourceId: provider });
+      return setModelKey(tx, encryption, { organizationId, provider, secret, userId: ctx.state.user.userId });
+    });
+    ctx.body = toModelKey(row);
+  };
+}
+
+function removeKey(deps: ApiDeps): ApiMiddleware {
+  return async function removeKey(ctx) {
+    const { organizationId } = ctx.state.membership;
+    const { provider = '' } = ctx.params;
+    await audited(deps, ctx, async (tx, record) => {
+      // Also of a provider that the service no longer has.
+      if (!/^[a-z0-9]+$/.test(provider) || !(await deleteModelKey(tx, organizationId, provider)))
+        throw noKey();
+      await record({ organizationId, action: 'model_key.delete', resourceId: provider });
+    });
+    ctx.status = 204;
+  };
+}
+
+function noKey(): ServiceError {
+  return new ServiceError('NOT_FOUND', 'The organization has no key of that provider.');
+}
+
+function toModelKey(row: ModelKeyRow) {
+  return {
+    provider: row.provider,
+    keyPreview: `…${row.preview}`,
+    createdBy: row.created_by,
+    updatedAt: row.updated_at.toISOString(),
+  };
+}

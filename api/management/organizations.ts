@@ -1,0 +1,215 @@
+// Organizations (spec: Management, "organizations").
+import type { z } from 'zod';
+import { insertMember } from '../../db/tenants/memberships.ts';
+import {
+  findOrganizationOf,
+  listOrganizationsOf,
+  type OrganizationOfUser,
+} from '../../db/tenants/of-user.ts';
+import { updateOrganization } from '../../db/tenants/organizations.ts';
+import { cancelDeleted } from '../../engine/cancel-deleted.ts';
+import { SLUG_PATTERN } from '../../flow/limits.ts';
+import { authenticateUser } from '../auth/authenticate.ts';
+import { authorizeOrganization, organizationNotFound } from '../auth/authorize-organization.ts';
+import { limitRate } from '../auth/limit-rate.ts';
+import { slugSchema } from '../flows/written-flow.ts';
+import type { ApiDeps, ApiMiddleware, Route } from '../http/context.ts';
+import { readBody } from '../http/json-body.ts';
+import { toPage } from '../http/page.ts';
+import { readQuery } from '../http/query.ts';
+import * as example from '../reference/management-examples.ts';
+import {
+  CALLER_ERRORS,
+  conflict,
+  DELETION,
+  deleted,
+  ORGANIZATIONS_PATH,
+  RESOURCE_ERRORS,
+  ROLE_ERRORS,
+  USERS_ONLY,
+} from '../reference/management-operations.ts';
+import { answer, BODY_ERRORS, body, VALIDATION_ERRORS } from '../reference/operations.ts';
+import { audited } from './audited.ts';
+import { addOrganization, removeOrganization } from './audited-writes.ts';
+import {
+  createOrganizationRequest,
+  organizationList,
+  organizationRecord,
+  type PageQuery,
+  pageQuery,
+  updateOrganizationRequest,
+} from './schemas.ts';
+
+const ORGANIZATION_PATH = `${ORGANIZATIONS_PATH}/:org_id`;
+const listQuery = pageQuery(slugSchema);
+const common = { tags: ['Organizations'], security: USERS_ONLY };
+const one = answer('The organization.', organizationRecord, { organization: example.organization });
+
+export function organizationRoutes(deps: ApiDeps): Route[] {
+  const first = [authenticateUser(deps), limitRate(deps)];
+  return [
+    {
+      method: 'post',
+      path: ORGANIZATIONS_PATH,
+      operation: {
+        ...common,
+        operationId: 'createOrganization',
+        summary: 'Create an organization, as its owner',
+        requestBody: body(createOrganizationRequest, { organization: example.newOrganization }),
+        responses: {
+          201: one,
+          ...CALLER_ERRORS,
+          ...conflict('The slug is taken.', 'An organization with the slug acme exists already.'),
+          ...BODY_ERRORS,
+        },
+      },
+      handlers: [...first, readBody(createOrganizationRequest), createOrganization(deps)],
+    },
+    {
+      method: 'get',
+      path: ORGANIZATIONS_PATH,
+      operation: {
+        ...common,
+        operationId: 'listOrganizations',
+        summary: 'Organizations the caller belongs to, by slug',
+        requestParams: { query: listQuery },
+        responses: {
+          200: answer('A page of organizations.', organizationList, { page: example.organizationPage }),
+          ...CALLER_ERRORS,
+          ...VALIDATION_ERRORS,
+        },
+      },
+      handlers: [...first, readQuery(listQuery), listOrganizations(deps)],
+    },
+    {
+      method: 'get',
+      path: `${ORGANIZATIONS_PATH}/by-slug/:slug`,
+      operation: {
+        ...common,
+        operationId: 'getOrganizationBySlug',
+        summary: 'An organization by its slug',
+        responses: { 200: one, ...RESOURCE_ERRORS },
+      },
+      handlers: [...first, getOrganizationBySlug(deps)],
+    },
+    {
+      method: 'get',
+      path: ORGANIZATION_PATH,
+      operation: {
+        ...common,
+        operationId: 'getOrganization',
+        summary: 'An organization',
+        responses: { 200: one, ...RESOURCE_ERRORS },
+      },
+      handlers: [...first, authorizeOrganization(deps, { role: 'member' }), getOrganization(deps)],
+    },
+    {
+      method: 'put',
+      path: ORGANIZATION_PATH,
+      operation: {
+        ...common,
+        operationId: 'updateOrganization',
+        summary: 'Change name or description',
+        requestBody: body(updateOrganizationRequest, { name: example.renaming }),
+        responses: { 200: one, ...ROLE_ERRORS, ...BODY_ERRORS },
+      },
+      handlers: [
+        ...first,
+        authorizeOrganization(deps, { role: 'admin' }),
+        readBody(updateOrganizationRequest),
+        putOrganization(deps),
+      ],
+    },
+    {
+      method: 'delete',
+      path: ORGANIZATION_PATH,
+      operation: {
+        ...common,
+        operationId: 'deleteOrganization',
+        summary: 'Delete an organization with its projects and flows (owners)',
+        description: DELETION,
+        responses: { 200: deleted(example.deletedOrganization), ...ROLE_ERRORS },
+      },
+      handlers: [...first, authorizeOrganization(deps, { role: 'owner' }), deleteOrganization(deps)],
+    },
+  ];
+}
+
+function createOrganization(deps: ApiDeps): ApiMiddleware {
+  return async function createOrganization(ctx) {
+    const { name, slug, description } = ctx.state.body as z.infer<typeof createOrganizationRequest>;
+    const row = await audited(deps, ctx, async (tx, record) => {
+      const created = await addOrganization(tx, record, { name, slug, description });
+      await insertMember(tx, { organizationId: created.id, userId: ctx.state.user.userId, role: 'owner' });
+      return created;
+    });
+    ctx.status = 201;
+    ctx.body = toOrganization({ ...row, role: 'owner' });
+  };
+}
+
+function listOrganizations({ db }: ApiDeps): ApiMiddleware {
+  return async function listOrganizations(ctx) {
+    const { limit, cursor } = ctx.state.query as PageQuery;
+    const rows = await listOrganizationsOf(db, ctx.state.user.userId, { after: cursor, limit: limit + 1 });
+    const { page, end } = toPage(rows, limit, ({ slug }) => slug);
+    ctx.body = { organizations: page.map(toOrganization), ...end };
+  };
+}
+
+function getOrganizationBySlug({ db }: ApiDeps): ApiMiddleware {
+  return async function getOrganizationBySlug(ctx) {
+    const { slug = '' } = ctx.params;
+    const row = SLUG_PATTERN.test(slug)
+      ? await findOrganizationOf(db, ctx.state.user.userId, { slug })
+      : undefined;
+    if (!row) throw organizationNotFound();
+    ctx.body = toOrganization(row);
+  };
+}
+
+function getOrganization({ db }: ApiDeps): ApiMiddleware {
+  return async function getOrganization(ctx) {
+    const id = ctx.state.membership.organizationId;
+    const row = await findOrganizationOf(db, ctx.state.user.userId, { id });
+    if (!row) throw organizationNotFound();
+    ctx.body = toOrganization(row);
+  };
+}
+
+function putOrganization(deps: ApiDeps): ApiMiddleware {
+  return async function putOrganization(ctx) {
+    const { organizationId, role } = ctx.state.membership;
+    const { name, description } = ctx.state.body as z.infer<typeof updateOrganizationRequest>;
+    const row = await audited(deps, ctx, async (tx, record) => {
+      const updated = await updateOrganization(tx, organizationId, { name, description });
+      const details = { name: updated.name, description: updated.description };
+      await record({ organizationId, action: 'organization.update', resourceId: organizationId, details });
+      return updated;
+    });
+    ctx.body = toOrganization({ ...row, role });
+  };
+}
+
+function deleteOrganization(deps: ApiDeps): ApiMiddleware {
+  return async function deleteOrganization(ctx) {
+    const { organizationId } = ctx.state.membership;
+    const { projectIds, cancelled } = await audited(deps, ctx, (tx, record) =>
+      removeOrganization(tx, record, organizationId),
+    );
+    await cancelDeleted(deps, projectIds);
+    ctx.body = { id: organizationId, cancelled };
+  };
+}
+
+function toOrganization(row: Omit<OrganizationOfUser, 'role'> & { role: string }) {
+  return {
+    id: row.id,
+    name: row.name,
+    slug: row.slug,
+    description: row.description,
+    role: row.role,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  };
+}

@@ -1,0 +1,238 @@
+// Projects (spec: Management, "projects").
+import { z } from 'zod';
+import { findOrganizationOf, listProjectsBySlug, listProjectsOf } from '../../db/tenants/of-user.ts';
+import { type ProjectRow, updateProject } from '../../db/tenants/projects.ts';
+import { cancelDeleted } from '../../engine/cancel-deleted.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { SLUG_PATTERN, UUID_PATTERN } from '../../flow/limits.ts';
+import { authenticateUser } from '../auth/authenticate.ts';
+import { authorizeBy, organizationNotFound, requireRole } from '../auth/authorize-organization.ts';
+import { limitRate } from '../auth/limit-rate.ts';
+import type { ApiDeps, ApiMiddleware, Route } from '../http/context.ts';
+import { readBody } from '../http/json-body.ts';
+import { toPage } from '../http/page.ts';
+import { readQuery } from '../http/query.ts';
+import * as example from '../reference/management-examples.ts';
+import {
+  CALLER_ERRORS,
+  conflict,
+  DELETION,
+  deleted,
+  PROJECTS_PATH,
+  RESOURCE_ERRORS,
+  ROLE_ERRORS,
+  USERS_ONLY,
+} from '../reference/management-operations.ts';
+import { answer, BODY_ERRORS, body, VALIDATION_ERRORS } from '../reference/operations.ts';
+import { audited } from './audited.ts';
+import { addProject, removeProject } from './audited-writes.ts';
+import { loadProject, projectNotFound } from './load-project.ts';
+import {
+  createProjectRequest,
+  pageQuery,
+  projectList,
+  projectRecord,
+  updateProjectRequest,
+} from './schemas.ts';
+
+const PROJECT_PATH = `${PROJECTS_PATH}/:project_id`;
+/** A user may belong to any number of organizations; one more than are named says that there are more. */
+const SAME_SLUG_MAX = 20;
+const organizationId = z
+  .uuid('is the id of an organization')
+  .optional()
+  .meta({ description: 'Of this organization only.' });
+const bySlugQuery = z.strictObject({ organization_id: organizationId });
+const listQuery = pageQuery(
+  z.string().regex(/^[a-z0-9-]+\/[a-z0-9-]+$/, 'is no nextCursor of this list'),
+).extend({
+  organization_id: organizationId,
+});
+const common = { tags: ['Projects'], security: USERS_ONLY };
+const one = answer('The project.', projectRecord, { project: example.project });
+
+export function projectRoutes(deps: ApiDeps): Route[] {
+  const first = [authenticateUser(deps), limitRate(deps)];
+  return [
+    {
+      method: 'post',
+      path: PROJECTS_PATH,
+      operation: {
+        ...common,
+        operationId: 'createProject',
+        summary: 'Create a project (owners and admins)',
+        requestBody: body(createProjectRequest, { project: example.newProject }),
+        responses: {
+          201: one,
+          ...ROLE_ERRORS,
+          ...conflict('The slug is taken.', 'The organization has a project with the slug support already.'),
+          ...BODY_ERRORS,
+        },
+      },
+      handlers: [...first, readBody(createProjectRequest), createProject(deps)],
+    },
+    {
+      method: 'get',
+      path: PROJECTS_PATH,
+      operation: {
+        ...common,
+        operationId: 'listProjects',
+        summary: 'Projects the caller can see, by the slugs of organization and project',
+        requestParams: { query: listQuery },
+        responses: {
+          200: answer('A page of projects.', projectList, { page: example.projectPage }),
+          ...CALLER_ERRORS,
+          ...VALIDATION_ERRORS,
+        },
+      },
+      handlers: [...first, readQuery(listQuery), listProjects(deps)],
+    },
+    {
+      method: 'get',
+      path: `${PROJECTS_PATH}/by-slug/:slug`,
+      operation: {
+        ...common,
+        operationId: 'getProjectBySlug',
+        summary: 'A project by its slug',
+        description: 'Slugs are unique within an organization: name it where the caller belongs to several.',
+        requestParams: { query: bySlugQuery },
+        responses: {
+          200: one,
+          ...RESOURCE_ERRORS,
+          ...conflict(
+            'Several organizations have it; `detail.organization_ids` names them.',
+            'Several of your organizations have a project support: send organization_id.',
+          ),
+          ...VALIDATION_ERRORS,
+        },
+      },
+      handlers: [...first, readQuery(bySlugQuery), getProjectBySlug(deps)],
+    },
+    {
+      method: 'get',
+      path: PROJECT_PATH,
+      operation: {
+        ...common,
+        operationId: 'getProject',
+        summary: 'A project',
+        responses: { 200: one, ...RESOURCE_ERRORS },
+      },
+      handlers: [...first, loadProject(deps, 'member'), getProject],
+    },
+    {
+      method: 'put',
+      path: PROJECT_PATH,
+      operation: {
+        ...common,
+        operationId: 'updateProject',
+        summary: 'Change name or description (owners and admins)',
+        requestBody: body(updateProjectRequest, { name: example.renaming }),
+        responses: { 200: one, ...ROLE_ERRORS, ...BODY_ERRORS },
+      },
+      handlers: [...first, loadProject(deps, 'admin'), readBody(updateProjectRequest), putProject(deps)],
+    },
+    {
+      method: 'delete',
+      path: PROJECT_PATH,
+      operation: {
+        ...common,
+        operationId: 'deleteProject',
+        summary: 'Delete a project with its flows (owners and admins)',
+        description: DELETION,
+        responses: { 200: deleted(example.deletedProject), ...ROLE_ERRORS },
+      },
+      handlers: [...first, loadProject(deps, 'admin'), deleteProject(deps)],
+    },
+  ];
+}
+
+function createProject(deps: ApiDeps): ApiMiddleware {
+  return async function createProject(ctx) {
+    const request = ctx.state.body as z.infer<typeof createProjectRequest>;
+    const { name, slug, description, organization_id: id } = request;
+    const { userId } = ctx.state.user;
+    if (!UUID_PATTERN.test(id)) throw organizationNotFound();
+    await authorizeBy(ctx, deps.db, async (db) => {
+      const organization = await findOrganizationOf(db, userId, { id });
+      if (!organization) throw organizationNotFound();
+      requireRole(organization.role, 'admin');
+      return { organizationId: organization.id, role: organization.role };
+    });
+    const { organizationId } = ctx.state.membership;
+    const project = { organizationId, userId, name, slug, description };
+    const row = await audited(deps, ctx, (tx, record) => addProject(tx, record, project));
+    ctx.status = 201;
+    ctx.body = toProject(row);
+  };
+}
+
+function listProjects({ db }: ApiDeps): ApiMiddleware {
+  return async function listProjects(ctx) {
+    const { limit, cursor, organization_id } = ctx.state.query as z.infer<typeof listQuery>;
+    const page = { after: cursor, limit: limit + 1, organizationId: organization_id };
+    const rows = await listProjectsOf(db, ctx.state.user.userId, page);
+    const { page: shown, end } = toPage(rows, limit, (row) => `${row.organization_slug}/${row.slug}`);
+    ctx.body = { projects: shown.map(toProject), ...end };
+  };
+}
+
+function getProjectBySlug({ db }: ApiDeps): ApiMiddleware {
+  return async function getProjectBySlug(ctx) {
+    const { slug = '' } = ctx.params;
+    const { organization_id } = ctx.state.query as z.infer<typeof bySlugQuery>;
+    const rows = SLUG_PATTERN.test(slug)
+      ? await listProjectsBySlug(db, ctx.state.user.userId, slug, organization_id, SAME_SLUG_MAX)
+      : [];
+    const [project, ...others] = rows;
+    if (!project) throw projectNotFound();
+    if (others.length > 0)
+      throw new ServiceError(
+        'CONFLICT',
+        `Several of your organizations have a project ${slug}: send organization_id.`,
+        { organization_ids: rows.map((row) => row.organization_id) },
+      );
+    ctx.body = toProject(project);
+  };
+}
+
+const getProject: ApiMiddleware = async (ctx) => {
+  ctx.body = toProject(ctx.state.project);
+};
+
+function putProject(deps: ApiDeps): ApiMiddleware {
+  return async function putProject(ctx) {
+    const { id, organization_id } = ctx.state.project;
+    const { name, description } = ctx.state.body as z.infer<typeof updateProjectRequest>;
+    const row = await audited(deps, ctx, async (tx, record) => {
+      const updated = await updateProject(tx, id, { name, description });
+      const details = { name: updated.name, description: updated.description };
+      await record({ organizationId: organization_id, action: 'project.update', resourceId: id, details });
+      return updated;
+    });
+    ctx.body = toProject(row);
+  };
+}
+
+function deleteProject(deps: ApiDeps): ApiMiddleware {
+  return async function deleteProject(ctx) {
+    const { id, organization_id: organizationId } = ctx.state.project;
+    const { projectIds, cancelled } = await audited(deps, ctx, (tx, record) =>
+      removeProject(tx, record, organizationId, id),
+    );
+    await cancelDeleted(deps, projectIds);
+    ctx.body = { id, cancelled };
+  };
+}
+
+function toProject(row: ProjectRow) {
+  return {
+    id: row.id,
+    name: row.name,
+    slug: row.slug,
+    description: row.description,
+    organizationId: row.organization_id,
+    userId: row.user_id,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  };
+}

@@ -1,0 +1,155 @@
+// Shapes of the management API: organizations, members, projects, API keys, the audit log (spec: Management).
+import { z } from 'zod';
+import { userIdSchema } from '../auth/user-id.ts';
+import { jsonValue, nameSchema, slugSchema, textSchema } from '../flows/written-flow.ts';
+import { pageSize } from '../http/query.ts';
+
+const DESCRIPTION_MAX_LENGTH = 2_000;
+const PAGE_MAX = 200;
+
+const name = nameSchema;
+const slug = slugSchema.meta({ description: 'Lower-case letters, digits and single hyphens between them.' });
+const description = textSchema.max(DESCRIPTION_MAX_LENGTH);
+const time = z.iso.datetime();
+const userId = userIdSchema.meta({ description: 'The `sub` of the user’s tokens.' });
+const role = z.enum(['owner', 'admin', 'member']);
+const givenRole = z.enum(['admin', 'member']);
+
+/** Of a PUT: what is left out stays as it is. */
+const named = z
+  .strictObject({ name: name.optional(), description: description.optional() })
+  .refine((fields) => Object.keys(fields).length > 0, {
+    error: 'has nothing to change: send name or description',
+  });
+
+export const createOrganizationRequest = z
+  .strictObject({ name, slug, description: description.default('') })
+  .meta({ id: 'CreateOrganization' });
+export const updateOrganizationRequest = named.meta({ id: 'UpdateOrganization' });
+export const organizationRecord = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    slug: z.string(),
+    description: z.string(),
+    role: role.meta({ description: 'The caller’s.' }),
+    createdAt: time,
+    updatedAt: time,
+  })
+  .meta({ id: 'Organization' });
+
+export const addMemberRequest = z
+  .strictObject({ user_id: userId, role: givenRole })
+  .meta({ id: 'AddMember' });
+export const updateMemberRequest = z.strictObject({ role: givenRole }).meta({ id: 'UpdateMember' });
+export const memberRecord = z
+  .object({ organizationId: z.uuid(), user_id: z.string(), role, createdAt: time, updatedAt: time })
+  .meta({ id: 'Member' });
+
+export const createProjectRequest = z
+  .strictObject({
+    name,
+    slug,
+    description: description.default(''),
+    organization_id: z
+      .string()
+      .meta({ description: 'Of an organization of which the caller is owner or admin.' }),
+  })
+  .meta({ id: 'CreateProject' });
+export const updateProjectRequest = named.meta({ id: 'UpdateProject' });
+export const projectRecord = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    slug: z.string(),
+    description: z.string(),
+    organizationId: z.uuid(),
+    userId: z.string().nullable().meta({ description: 'Who created it; null: an operator.' }),
+    createdAt: time,
+    updatedAt: time,
+  })
+  .meta({ id: 'Project' });
+
+export const createApiKeyRequest = z
+  .strictObject({
+    environment: z.enum(['live', 'test']),
+    name,
+    expires_at: z.iso
+      .datetime({ offset: true, error: 'is a time with its offset, such as 2030-01-31T12:00:00Z' })
+      .transform((text) => new Date(text))
+      .refine((date) => date.getTime() > Date.now(), { error: 'is in the past' })
+      // An offset can lead into the year 10000, which no answer could say.
+      .refine((date) => date.getUTCFullYear() <= 9999, { error: 'is after the year 9999 in UTC' })
+      .nullish(),
+  })
+  .meta({ id: 'CreateApiKey' });
+export const apiKeyRecord = z
+  .object({
+    keyId: z.string().meta({ description: 'The 8 characters after weir_live_ or weir_test_.' }),
+    projectId: z.uuid(),
+    environment: z.enum(['live', 'test']),
+    name: z.string(),
+    state: z.enum(['active', 'expired', 'revoked']),
+    createdBy: z.string().nullable().meta({ description: 'A user id; null: an operator.' }),
+    createdAt: time,
+    expiresAt: time.nullable(),
+    revokedAt: time.nullable(),
+    lastUsedAt: time.nullable().meta({ description: 'To the minute.' }),
+  })
+  .meta({ id: 'ApiKey' });
+export const newApiKey = apiKeyRecord
+  .extend({ key: z.string().meta({ description: 'The whole key, shown this once.' }) })
+  .meta({ id: 'NewApiKey' });
+export const apiKeyList = z
+  .object({ apiKeys: z.array(apiKeyRecord) })
+  .meta({ id: 'ApiKeyList', description: 'Those not revoked first, then newest first; 200 at most.' });
+
+export const auditEntry = z
+  .object({
+    at: time,
+    actor: z.string().meta({ description: 'A user id, `api_key/` and a key id, `operator`, or `service`.' }),
+    action: z.string().meta({ description: '`resource.verb`' }),
+    resourceId: z.string(),
+    details: z.record(z.string(), jsonValue).meta({ description: 'What was set; never a secret.' }),
+    requestId: z.uuid().meta({ description: 'X-Request-Id of the answer.' }),
+  })
+  .meta({ id: 'AuditEntry' });
+
+export const deletion = z
+  .object({
+    id: z.uuid(),
+    cancelled: z.object({
+      runs: z.int().min(0).meta({
+        description: 'Under way, or waiting for their caller; those of test cases are not counted.',
+      }),
+      testRuns: z.int().min(0),
+      deliveries: z.int().min(0).meta({ description: 'Webhooks that were still to be delivered.' }),
+    }),
+  })
+  .meta({ id: 'Deletion' });
+
+/** A list with its page's end. */
+function page<K extends string, T extends z.ZodType>(id: string, key: K, item: T) {
+  const items = { [key]: z.array(item) } as { [key in K]: z.ZodArray<T> };
+  return z
+    .object({
+      ...items,
+      hasMore: z.boolean(),
+      nextCursor: z.string().nullable().meta({ description: 'Where the next page goes on.' }),
+    })
+    .meta({ id });
+}
+export const organizationList = page('OrganizationList', 'organizations', organizationRecord);
+export const memberList = page('MemberList', 'members', memberRecord);
+export const projectList = page('ProjectList', 'projects', projectRecord);
+export const auditList = page('AuditLog', 'entries', auditEntry);
+
+export const pageLimit = pageSize(PAGE_MAX, PAGE_MAX);
+/** Of a list whose cursor is what `cursor` describes. */
+export function pageQuery(cursor: z.ZodType<string>) {
+  return z.strictObject({
+    limit: pageLimit,
+    cursor: cursor.optional().meta({ description: '`nextCursor` of the page before.' }),
+  });
+}
+export type PageQuery = z.infer<ReturnType<typeof pageQuery>>;

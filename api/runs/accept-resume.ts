@@ -1,0 +1,159 @@
+// A tool resume of /execute (spec: Resume rules): checked in the order of the spec's table, then stored as a continuation.
+import { definitionsOf } from '../../db/flows/definitions.ts';
+import { findRun, findRunInput, type RunRow } from '../../db/runs/runs.ts';
+import type { Json } from '../../flow/definition.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { UUID_PATTERN } from '../../flow/limits.ts';
+import { applyOverride, type BlockOverrides, overrideOf } from '../../flow/overrides.ts';
+import { listBlocks } from '../../flow/plan.ts';
+import {
+  countRounds,
+  iterationCap,
+  listToolSteps,
+  notPaused,
+  type PausePoint,
+  requireMatchingResults,
+  type ToolCallMessage,
+} from '../../flow/tool-calls.ts';
+import type { ApiContext, ApiDeps } from '../http/context.ts';
+import { replay } from './accept-once.ts';
+import { type AcceptedRun, requireCredits, storeRun } from './accept-run.ts';
+import { requireValidOverrides } from './check-overrides.ts';
+import { deriveId } from './derive-id.ts';
+import type { ExecuteRequest } from './requests.ts';
+import { requireImageSupport } from './require-image-support.ts';
+import { requireTools } from './require-tools.ts';
+import { digestOf, requireState } from './resume-state.ts';
+import { requireChoice } from './tool-requests.ts';
+
+const RESUME_FIELDS = ['executionId', 'pausedAtStep', 'toolCallMessages'] as const;
+
+/** Whether a request goes on with a paused run. Throws INVALID_RESUME when it brings only a part of what that needs. */
+export function isResume(body: ExecuteRequest): boolean {
+  const absent = RESUME_FIELDS.filter((field) => body[field] === undefined);
+  if (absent.length === RESUME_FIELDS.length) return false;
+  if (absent.length > 0)
+    throw new ServiceError(
+      'INVALID_RESUME',
+      `To resume, send ${RESUME_FIELDS.join(', ')} as the pause answered them. Missing: ${absent.join(', ')}.`,
+    );
+  return true;
+}
+
+/**
+ * Stores the continuation of a paused run. The same resume again answers the one that was accepted before. Undefined
+ * when another request has stored it, or taken its Idempotency-Key, meanwhile.
+ */
+export async function acceptResume(deps: ApiDeps, ctx: ApiContext): Promise<AcceptedRun | undefined> {
+  const { flow } = ctx.state;
+  const body = ctx.state.body as ExecuteRequest;
+  const { executionId = '', pausedAtStep = '', accumulatedOutputs = {} } = body;
+  const messages = body.toolCallMessages as ToolCallMessage[];
+  const run = await findPaused(deps, ctx, executionId);
+  const definition = run ? await definitionsOf(deps.db).get(run.flow_version_id) : flow.definition;
+
+  const earlier = run && (await findRunInput(deps.db, run.execution_id));
+  const overrides = (body.block_overrides ?? earlier?.block_overrides ?? {}) as BlockOverrides;
+  const validator = deps.validator.of(flow.organizationId);
+  await requireValidOverrides(validator, definition, 'block_overrides', overrides);
+  const valid = listToolSteps(definition);
+  requireChoice(body);
+  if (!valid.includes(pausedAtStep))
+    throw new ServiceError(
+      'PAUSED_STEP_INVALID',
+      'pausedAtStep is no block of this flow that calls tools: echo what the pause answered.',
+      { valid_steps: valid },
+    );
+  if (!run || !earlier) throw notPaused();
+
+  const outputs = accumulatedOutputs as { [stepId: string]: Json };
+  const { tools: sent, toolChoice } = body;
+  const asked = [pausedAtStep, messages, outputs, overrides, sent, toolChoice];
+  const id = deriveId(executionId, [ctx.state.principal.environment, ...asked]);
+  const accepted = await replay(deps, ctx, id);
+  if (accepted) return accepted;
+
+  const { pause } = run;
+  if (pause?.step_id !== pausedAtStep) throw notPaused();
+  if (body.resumeState !== undefined)
+    requireState(deps.config.apiKeyPepper, body.resumeState, {
+      executionId,
+      flowVersionId: run.flow_version_id,
+      step_id: pausedAtStep,
+      iterations: pause.iterations,
+      messages: digestOf(withoutResults(messages)),
+      outputs: digestOf(outputs),
+    });
+  requireMatchingResults(messages, pause.tool_call_ids);
+  const iterations = requireIterations(definition, overrides, pause, messages, body.iterationsUsed);
+  const from = definition.steps.findIndex(({ step_id }) => step_id === pausedAtStep);
+  const rest = { steps: definition.steps.slice(from) };
+  const tools = requireTools(deps, definition, overrides, body, rest.steps);
+  requireImageSupport(ctx, deps.registry, {
+    definition: rest,
+    overrides,
+    attachments: earlier.attachments ?? [],
+  });
+  requireCredits(flow);
+
+  const previous = definition.steps[from - 1];
+  const { message, parameters, block_overrides: _, ...kept } = earlier;
+  const input = {
+    ...kept,
+    message,
+    parameters,
+    block_overrides: overrides,
+    ...tools,
+    continuation: {
+      ...(previous && { input: outputs[previous.step_id] ?? null }),
+      outputs,
+      resume: { step_id: pausedAtStep, iterations, messages },
+    },
+  };
+  const { flow_version_id: flowVersionId, version } = run;
+  const to = definition.steps.length;
+  const continues = { executionId, from, to, concludes: true, after: run.concluded_by };
+  const stored = { executionId: id, mode: run.mode, input, continues, flowVersionId, version, definition };
+  return storeRun(deps, ctx, stored);
+}
+
+/** The run a caller names, when it is one of /execute and of the version the path asks for. */
+async function findPaused(
+  { db }: ApiDeps,
+  ctx: ApiContext,
+  executionId: string,
+): Promise<RunRow | undefined> {
+  const { flowId, version } = ctx.state.flow;
+  const run = UUID_PATTERN.test(executionId) ? await findRun(db, flowId, executionId) : undefined;
+  const pinned = ctx.params.version !== undefined;
+  return run?.mode === 'execute' && (!pinned || run.version === version) ? run : undefined;
+}
+
+/** A conversation as its pause answered it. */
+export function withoutResults(messages: ToolCallMessage[]): ToolCallMessage[] {
+  return messages.slice(0, messages.findLastIndex(({ role }) => role === 'assistant') + 1);
+}
+
+/**
+ * Round-trips so far: the most of what the caller says, the conversation shows and the run's row holds. Throws
+ * TOOL_ITERATION_LIMIT when they have reached the block's cap.
+ */
+export function requireIterations(
+  definition: { steps: Parameters<typeof listBlocks>[0]['steps'] },
+  overrides: BlockOverrides,
+  pause: PausePoint,
+  messages: ToolCallMessage[],
+  claimed = 0,
+): number {
+  const { step_id } = pause;
+  const block = listBlocks(definition).find((each) => each.step_id === step_id);
+  const cap = block ? iterationCap(applyOverride(block, overrideOf(overrides, step_id))) : 0;
+  const iterations = Math.max(claimed, countRounds(messages), pause.iterations);
+  if (iterations >= cap)
+    throw new ServiceError(
+      'TOOL_ITERATION_LIMIT',
+      `The block ${step_id} has used ${iterations} tool-call round-trips; its processor_config.max_tool_iterations is ${cap}.`,
+      { step_id, iterations_used: iterations, cap, messages },
+    );
+  return iterations;
+}

@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto';
+import { throughOutage } from '../../db/connection/through-outage.ts';
+import { insertRuns, type NewRun } from '../../db/runs/accept-runs.ts';
+import { insertKeyedRuns } from '../../db/runs/idempotency-keys.ts';
+import type { RunMode, StoredRunInput } from '../../db/schema.ts';
+import type { RunStart } from '../../engine/start-run.ts';
+import type { FlowDefinition } from '../../flow/definition.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import type { BlockOverrides } from '../../flow/overrides.ts';
+import { listBlocks } from '../../flow/plan.ts';
+import type { RunOutcome } from '../../flow/run.ts';
+import type { ApiContext, ApiDeps, LoadedFlow } from '../http/context.ts';
+import { readAttachments } from './attachments.ts';
+import { requireValidOverrides } from './check-overrides.ts';
+import { readCallback } from './read-callback.ts';
+import type { JobRequest, RunRequest } from './requests.ts';
+import { requireImageSupport } from './require-image-support.ts';
+import { requireTools } from './require-tools.ts';
+
+/** A stored run. `outcome`: one that was accepted before has ended, or paused, like this. */
+export type AcceptedRun = RunStart & { flowId: string; blockCount: number; outcome?: RunOutcome | undefined };
+
+/** The executionId that callers know the run by. */
+export function executionIdOf({ executionId, continues }: RunStart): string {
+  return continues ?? executionId;
+}
+
+/**
+ * Checks everything a run can be refused for, then stores it: from here on it is not lost. Undefined when another
+ * request has taken its Idempotency-Key meanwhile.
+ */
+export async function acceptRun(
+  deps: ApiDeps,
+  ctx: ApiContext,
+  mode: RunMode,
+): Promise<AcceptedRun | undefined> {
+  const { flow } = ctx.state;
+  const {
+    message,
+    parameters = {},
+    block_overrides = {},
+    maxCredits,
+    ...asked
+  } = ctx.state.body as RunRequest;
+  if (message === undefined) throw missing('message');
+  requireParameterNames(parameters);
+  const overrides = block_overrides as BlockOverrides;
+  const validator = deps.validator.of(flow.organizationId);
+  await requireValidOverrides(validator, flow.definition, 'block_overrides', overrides);
+  const images = await acceptAttachments(deps, ctx, overrides, asked.attachments);
+  const tools = requireTools(deps, flow.definition, overrides, asked);
+  const callback = mode === 'jobs' ? await readCallback(deps, ctx.state.body as JobRequest) : undefined;
+  requireCredits(flow);
+  const input = {
+    message,
+    parameters,
+    block_overrides,
+    ...(maxCredits !== undefined && { max_credits: maxCredits }),
+    ...images,
+    ...tools,
+  } as StoredRunInput;
+  return storeRun(deps, ctx, { executionId: randomUUID(), mode, input, callback, ...flow });
+}
+
+/** `version` and what it holds may differ from the flow's of the request: a resumed run keeps its version. */
+export type RunToStore = Pick<NewRun, 'executionId' | 'mode' | 'input' | 'callback' | 'continues'> & {
+  flowVersionId: string;
+  version: number;
+  definition: FlowDefinition;
+};
+
+/**
+ * Stores a run, and with it the step-through `session` it is the first call of. Undefined as in `acceptRun`, and
+ * when the same resume was stored meanwhile.
+ */
+export async function storeRun(
+  deps: ApiDeps,
+  ctx: ApiContext,
+  run: RunToStore,
+  session?: Pick<NewRun, 'executionId' | 'input'>,
+): Promise<AcceptedRun | undefined> {
+  const { flow, principal, idempotencyKey, modelKeys } = ctx.state;
+  const { environment } = principal;
+  const { executionId, mode, input, callback, continues } = run;
+  ctx.state.accepted = { executionId: continues?.executionId ?? executionId };
+  const { organizationId, projectId, flowId } = flow;
+  const { flowVersionId, version, definition } = run;
+  const row = { organizationId, projectId, flowId, flowVersionId, mode, environment };
+  const modelKeyProviders = modelKeys && Object.keys(modelKeys);
+  const rows: NewRun[] = [{ ...row, executionId, input, callback, continues, modelKeyProviders }];
+  if (session) rows.unshift({ ...row, ...session, status: 'in_progress' });
+  await holdModelKeys(deps, ctx, executionId);
+  // Repeated after a lost answer, a keyed run finds its own key taken, a resume itself, and is then found under it.
+  const accepted = await throughOutage(() => {
+    if (idempotencyKey) return insertKeyedRuns(deps.db, rows, idempotencyKey);
+    if (!continues || session) return insertRuns(deps.db, rows).then(() => true);
+    // A call of a session that is there already is this one.
+    const stored = deps.db.transaction().execute((tx) => insertRuns(tx, rows));
+    return stored.then((isNew) => isNew || mode === 'step');
+  }).catch((error: unknown) => {
+    // What was refused is not stored.
+    if (error instanceof ServiceError) ctx.state.accepted = undefined;
+    throw error;
+  });
+  if (!accepted) {
+    ctx.state.accepted = undefined;
+    return undefined;
+  }
+  const context = { organizationId, flowVersionId, input, completed: new Set<string>(), cancelled: false };
+  deps.localRuns?.contexts.set(executionId, context);
+  const { org = '', project = '', flow: flowSlug = '' } = ctx.params;
+  return {
+    executionId,
+    continues: continues?.executionId ?? null,
+    from: continues?.from ?? null,
+    to: continues?.to ?? null,
+    organization: org,
+    project,
+    flow: flowSlug,
+    version,
+    mode,
+    environment,
+    flowVersionId,
+    definition,
+    flowId,
+    blockCount: listBlocks(definition).length,
+    callback: callback !== undefined,
+  };
+}
+
+/** From before the run is stored, so that whoever carries it out finds them. */
+export async function holdModelKeys(deps: ApiDeps, ctx: ApiContext, executionId: string): Promise<void> {
+  const { modelKeys } = ctx.state;
+  if (modelKeys) await throughOutage(() => deps.requestKeys.hold(executionId, modelKeys));
+}
+
+/** Attachments as they are stored; {} when there are none. Throws the codes of attachments. */
+export async function acceptAttachments(
+  deps: ApiDeps,
+  ctx: ApiContext,
+  overrides: BlockOverrides,
+  sent: unknown[] = [],
+): Promise<Pick<StoredRunInput, 'attachments'>> {
+  const attachments = await readAttachments(sent, deps.resolvePublic);
+  const { definition } = ctx.state.flow;
+  requireImageSupport(ctx, deps.registry, { definition, overrides, attachments });
+  return attachments.length > 0 ? { attachments } : {};
+}
+
+/** Throws INSUFFICIENT_CREDITS. */
+export function requireCredits(flow: Pick<LoadedFlow, 'balanceMicrocredits'>): void {
+  if (flow.balanceMicrocredits <= 0)
+    throw new ServiceError('INSUFFICIENT_CREDITS', 'The organization has no credits left.');
+}
+
+/** Throws PARAMETER_NAME_RESERVED. */
+export function requireParameterNames(parameters: object): void {
+  if (Object.hasOwn(parameters, 'attachments'))
+    throw new ServiceError(
+      'PARAMETER_NAME_RESERVED',
+      'parameters.attachments is reserved: give this parameter another name.',
+    );
+}
+
+/** The 422 for a field that this request needs. */
+export function missing(field: string): ServiceError {
+  const message = 'is required';
+  return new ServiceError('VALIDATION_ERROR', `${field}: ${message}`, { errors: [{ field, message }] });
+}

@@ -1,0 +1,213 @@
+// One call of a step-through session: everything it can be refused for, before the first byte (spec: /step errors).
+import { randomUUID } from 'node:crypto';
+import { findRun, getRunInput, type RunRow } from '../../db/runs/runs.ts';
+import type { Continuation, StoredRunInput } from '../../db/schema.ts';
+import type { FlowDefinition, Json } from '../../flow/definition.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { UUID_PATTERN } from '../../flow/limits.ts';
+import type { BlockOverrides } from '../../flow/overrides.ts';
+import { type PausePoint, requireMatchingResults, type ToolCallMessage } from '../../flow/tool-calls.ts';
+import type { ApiContext, ApiDeps } from '../http/context.ts';
+import { findAcceptedRun, replay } from './accept-once.ts';
+import { requireIterations, withoutResults } from './accept-resume.ts';
+import {
+  type AcceptedRun,
+  acceptAttachments,
+  missing,
+  type RunToStore,
+  requireCredits,
+  requireParameterNames,
+  storeRun,
+} from './accept-run.ts';
+import { requireValidOverrides } from './check-overrides.ts';
+import { requireFreshTree, requireSoundTree, staleTree } from './check-step-tree.ts';
+import { deriveId } from './derive-id.ts';
+import { describePause } from './describe-outcome.ts';
+import { requireImageSupport } from './require-image-support.ts';
+import { requireTools } from './require-tools.ts';
+import { digestOf, requireState } from './resume-state.ts';
+import type { StepRequest } from './step-requests.ts';
+
+type Outputs = { [stepId: string]: Json };
+
+/** Of the call that opens a session: says so whenever it is asked. */
+export function firstCallOf(sessionId: string): string {
+  return deriveId(sessionId, 'first call');
+}
+
+/**
+ * Stores one call of a session, and on the first one the session. A tool resume that is sent again answers the call that
+ * was accepted before. Undefined when another request has taken its Idempotency-Key meanwhile.
+ */
+export async function acceptStep(deps: ApiDeps, ctx: ApiContext): Promise<AcceptedRun | undefined> {
+  const { flow } = ctx.state;
+  const { definition } = flow;
+  const body = ctx.state.body as StepRequest;
+  const { steps } = definition;
+  const { stepIndex, runRemaining = false } = body;
+  if (steps.length === 0)
+    throw new ServiceError(
+      'NO_STEPS',
+      'The flow has no steps: it passes its message through, see …/execute.',
+    );
+  requireFreshTree(definition, body);
+  if (stepIndex < 0 || stepIndex >= steps.length)
+    throw new ServiceError('INVALID_STEP_INDEX', `stepIndex is from 0 to ${steps.length - 1} in this flow.`);
+  const messages = body.toolCallMessages as ToolCallMessage[] | undefined;
+  if (stepIndex === 0 && body.message === undefined && !messages)
+    throw new ServiceError('MISSING_MESSAGE', 'The step with index 0 needs a message.');
+  const overrides = (body.blockOverrides ?? {}) as BlockOverrides;
+  const to = runRemaining ? steps.length : stepIndex + 1;
+  const tools = requireTools(deps, definition, overrides, body, steps.slice(stepIndex, to));
+  requireSoundTree(definition);
+  const validator = deps.validator.of(ctx.state.flow.organizationId);
+  await requireValidOverrides(validator, definition, 'blockOverrides', overrides);
+  requireParameterNames(body.parameters ?? {});
+  const session = body.executionId == null ? undefined : await findSession(deps, ctx, body.executionId);
+
+  const resumeId = session && messages && idOfResume(ctx, session, body);
+  const accepted = resumeId && (await replay(deps, ctx, resumeId));
+  if (accepted) return accepted;
+
+  const paused = messages && session?.pause ? await pausedOutputs(deps, session, session.pause) : undefined;
+  const outputs = (body.accumulatedOutputs ?? paused) as Outputs | undefined;
+  const republished = session !== undefined && session.flow_version_id !== flow.flowVersionId;
+  const continuation: Continuation = {
+    ...pipelineInput(definition, body, outputs, republished),
+    outputs: outputs ?? {},
+  };
+  const images = session ? {} : await acceptAttachments(deps, ctx, overrides, body.attachments);
+  const kept = await inputOf(deps, body, session);
+  const input = { ...kept, block_overrides: overrides, ...images, ...tools };
+  // Those of the session, whose models this call may have changed.
+  requireImageSupport(ctx, deps.registry, {
+    definition: { steps: steps.slice(stepIndex, to) },
+    overrides,
+    attachments: kept.attachments ?? [],
+  });
+  const run = { mode: 'step' as const, ...flow };
+  const concludes = to === steps.length;
+  if (!session) {
+    if (messages) throw new ServiceError('INVALID_RESUME', 'To resume, send the executionId of the session.');
+    requireCredits(flow);
+    const executionId = randomUUID();
+    const continues = { executionId, from: stepIndex, to, concludes };
+    const first = { ...run, executionId: firstCallOf(executionId), continues };
+    return storeRun(deps, ctx, { ...first, input: { ...input, continuation } }, { executionId, input });
+  }
+
+  const executionId = session.execution_id;
+  const continues = { executionId, from: stepIndex, to, concludes };
+  if (resumeId)
+    return resume(deps, ctx, session, {
+      ...run,
+      executionId: resumeId,
+      continues: { ...continues, after: session.concluded_by },
+      input: { ...input, continuation },
+    });
+  requireCredits(flow);
+  return storeRun(deps, ctx, {
+    ...run,
+    executionId: randomUUID(),
+    continues: stepIndex === 0 ? { ...continues, anew: input } : continues,
+    input: { ...input, continuation },
+  });
+}
+
+/** The paused step again, with tool results. */
+async function resume(
+  deps: ApiDeps,
+  ctx: ApiContext,
+  session: RunRow,
+  run: RunToStore & { continues: NonNullable<RunToStore['continues']> },
+): Promise<AcceptedRun | undefined> {
+  const body = ctx.state.body as StepRequest;
+  const messages = body.toolCallMessages as ToolCallMessage[];
+  const { definition, input, continues } = run;
+  const { from, executionId } = continues;
+  const step_id = definition.steps[from]?.step_id ?? '';
+  const pause = session.pause?.step_id === step_id ? session.pause : undefined;
+  requireMatchingResults(messages, pause?.tool_call_ids ?? []);
+  if (!pause) throw new ServiceError('TOOL_RESULTS_MISMATCH', 'The session does not wait for tool results.');
+  if (body.resumeState !== undefined)
+    requireState(deps.config.apiKeyPepper, body.resumeState, {
+      executionId,
+      flowVersionId: run.flowVersionId,
+      step_id,
+      iterations: pause.iterations,
+      messages: digestOf(withoutResults(messages)),
+      outputs: digestOf(input.continuation?.outputs),
+    });
+  const { block_overrides: overrides } = input;
+  const iterations = requireIterations(definition, overrides, pause, messages, body.iterationsUsed);
+  requireCredits(ctx.state.flow);
+  const continuation = {
+    ...(input.continuation as Continuation),
+    resume: { step_id, iterations, messages },
+  };
+  return storeRun(deps, ctx, { ...run, input: { ...input, continuation } });
+}
+
+/** The same resume again, whatever else its body holds, has the same one. */
+function idOfResume(ctx: ApiContext, session: RunRow, body: StepRequest): string {
+  const { iterationsUsed, resumeState, message, parameters, attachments, ...asked } = body;
+  return deriveId(session.execution_id, [ctx.state.principal.environment, asked]);
+}
+
+/** What the steps before a pause answered, for a resume that leaves it out. */
+async function pausedOutputs(
+  deps: ApiDeps,
+  session: RunRow,
+  pause: PausePoint,
+): Promise<Outputs | undefined> {
+  const call = session.concluded_by ? await findAcceptedRun(deps, session.concluded_by) : undefined;
+  return call && (await describePause(deps, call, pause)).accumulatedOutputs;
+}
+
+/** What the step gets: the output of the one before, with overrides on top, as in /execute. */
+function pipelineInput(
+  definition: FlowDefinition,
+  { stepIndex, inputOverrides }: StepRequest,
+  outputs: Outputs | undefined,
+  republished: boolean,
+): { input?: Json } {
+  const previous = definition.steps[stepIndex - 1]?.step_id;
+  if (previous === undefined) return {};
+  if (!outputs) throw missing('accumulatedOutputs');
+  const merged = { ...outputs, ...inputOverrides } as Outputs;
+  if (Object.hasOwn(merged, previous)) return { input: merged[previous] as Json };
+  if (republished)
+    throw staleTree(definition, `The flow has a step ${previous}, which the session has not run`);
+  throw missing(`accumulatedOutputs.${previous}`);
+}
+
+/** Message and parameters: those of the session, unless this call begins it, or begins anew. */
+async function inputOf(
+  { db }: ApiDeps,
+  body: StepRequest,
+  session: RunRow | undefined,
+): Promise<Omit<StoredRunInput, 'block_overrides'>> {
+  const { stepIndex, message, parameters = {}, maxCredits } = body;
+  if (!session)
+    return {
+      message: message ?? '',
+      parameters: parameters as { [key: string]: Json },
+      ...(maxCredits !== undefined && { max_credits: maxCredits }),
+    };
+  const { block_overrides, tools, tool_choice, ...kept } = await getRunInput(db, session.execution_id);
+  return stepIndex === 0 && message !== undefined && body.toolCallMessages === undefined
+    ? { ...kept, message }
+    : kept;
+}
+
+/** Throws RUN_NOT_FOUND, or CONFLICT for a session that was cancelled. */
+async function findSession({ db }: ApiDeps, ctx: ApiContext, executionId: string): Promise<RunRow> {
+  const run = UUID_PATTERN.test(executionId)
+    ? await findRun(db, ctx.state.flow.flowId, executionId)
+    : undefined;
+  if (run?.mode !== 'step')
+    throw new ServiceError('RUN_NOT_FOUND', 'This flow has no step-through session with that executionId.');
+  if (run.cancel_requested_at)
+    throw new ServiceError('CONFLICT', 'The session was cancelled: begin a new one, or fork it.');
+  return run;
+}

@@ -1,0 +1,99 @@
+// Attachments of a run (spec: Attachment, Attachment errors, Limits).
+import { z } from 'zod';
+import { type Attachment, IMAGE_MIME_TYPES, type ImageMimeType } from '../../flow/attachment.ts';
+import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
+import { checkUrl, URL_MAX_LENGTH } from '../../net/check-url.ts';
+import type { ResolvePublic } from '../../net/resolve-public.ts';
+import { validationError } from '../http/json-body.ts';
+
+export const ATTACHMENTS_MAX = 10;
+export const FILENAME_MAX_LENGTH = 255;
+
+const filename = z
+  .string()
+  .max(FILENAME_MAX_LENGTH, { error: `has more than ${FILENAME_MAX_LENGTH} characters`, abort: true })
+  .regex(/^(?:[^/\\.]|\.(?!\.))*$/, 'must not contain a slash, a backslash or ".."');
+const shape = z.strictObject({
+  kind: z.literal('url', 'must be "url"'),
+  url: z.string('must be a https URL').meta({
+    format: 'uri',
+    maxLength: URL_MAX_LENGTH,
+    description: 'https, at a public address. The service passes it on to the model and never fetches it.',
+  }),
+  mime_type: z
+    .enum(IMAGE_MIME_TYPES, `must be one of ${IMAGE_MIME_TYPES.join(', ')}`)
+    .meta({ description: 'Of a GIF, most models read the first frame only.' }),
+  filename: filename.optional().meta({ description: 'Derived from the URL path when absent.' }),
+});
+/** Whatever is wrong with one of these fields has its own code. */
+const CODES: { [field in keyof typeof shape.shape]: ErrorCode } = {
+  kind: 'ATTACHMENT_UNSUPPORTED_KIND',
+  url: 'ATTACHMENT_INVALID_SCHEME',
+  mime_type: 'ATTACHMENT_UNSUPPORTED_MIME',
+  filename: 'ATTACHMENT_INVALID_FILENAME',
+};
+
+function describeShape({ jsonSchema }: { jsonSchema: object }): void {
+  Object.assign(jsonSchema, z.toJSONSchema(shape), { $schema: undefined });
+}
+
+/** The field of a request: what is in the list is left to `readAttachments`, which has a code for each mistake. */
+export const attachmentsField = z
+  .array(z.unknown().meta({ id: 'Attachment', override: describeShape }))
+  .optional()
+  .meta({ description: 'Images that every llm block gets with its prompt.', maxItems: ATTACHMENTS_MAX });
+
+/**
+ * Checks the attachments of a request, their hosts last: looked up, never fetched. Throws the code of the first mistake
+ * with its `index`, VALIDATION_ERROR for what is no attachment at all.
+ */
+export async function readAttachments(raw: unknown[], resolvePublic: ResolvePublic): Promise<Attachment[]> {
+  if (raw.length > ATTACHMENTS_MAX)
+    throw new ServiceError('ATTACHMENT_LIMIT_EXCEEDED', `At most ${ATTACHMENTS_MAX} attachments are taken.`, {
+      index: ATTACHMENTS_MAX,
+    });
+  const read = raw.map(readAttachment);
+  const hosts = new Map(read.map(({ url }) => [url.host, url]));
+  const resolved = await Promise.all(
+    [...hosts].map(async ([host, url]) => [host, await resolvePublic(url)] as const),
+  );
+  const resolutions = new Map(resolved);
+  for (const [index, { url }] of read.entries()) {
+    const resolution = resolutions.get(url.host);
+    if (resolution?.problem) throw refused('ATTACHMENT_BLOCKED_HOST', index, 'url', resolution.message);
+  }
+  return read.map(({ url, ...attachment }) => ({ ...attachment, url: url.href }));
+}
+
+function readAttachment(raw: unknown, index: number): Omit<Attachment, 'url'> & { url: URL } {
+  const parsed = shape.safeParse(raw);
+  if (!parsed.success) {
+    for (const { path, message } of parsed.error.issues) {
+      const field = path[0] as keyof typeof CODES | undefined;
+      if (field) throw refused(CODES[field], index, field, message);
+    }
+    for (const issue of parsed.error.issues) issue.path.unshift('attachments', index);
+    throw validationError(parsed.error);
+  }
+  const { kind, mime_type } = parsed.data;
+  const { url, problem, message } = checkUrl(parsed.data.url);
+  if (problem === 'too_long') throw refused('ATTACHMENT_URL_TOO_LONG', index, 'url', message);
+  if (problem) throw refused('ATTACHMENT_INVALID_SCHEME', index, 'url', message);
+  return { kind, url, mime_type, filename: parsed.data.filename || filenameOf(url, mime_type) };
+}
+
+/** The last segment of the path, where that makes a filename. */
+function filenameOf({ pathname }: URL, mimeType: ImageMimeType): string {
+  let segment = pathname.slice(pathname.lastIndexOf('/') + 1);
+  try {
+    segment = decodeURIComponent(segment);
+  } catch {
+    // Percent signs that encode nothing stay as they are.
+  }
+  const usable = segment !== '' && filename.safeParse(segment).success;
+  return usable ? segment : mimeType.replace('/', '.');
+}
+
+function refused(code: ErrorCode, index: number, field: string, message: string): ServiceError {
+  return new ServiceError(code, `attachments.${index}.${field}: ${message}.`, { index });
+}

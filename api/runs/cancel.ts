@@ -1,0 +1,49 @@
+// POST …/jobs/{executionId}/cancel: stops a run and what it spends.
+import { requestCancel } from '../../db/runs/cancel-run.ts';
+import { findRun, type RunRow } from '../../db/runs/runs.ts';
+import { cancelUnderWay } from '../../engine/cancel-workflow.ts';
+import { authenticate } from '../auth/authenticate.ts';
+import { limitRate } from '../auth/limit-rate.ts';
+import type { ApiDeps, ApiMiddleware, Route } from '../http/context.ts';
+import { answer, flowPaths, READ_ERRORS } from '../reference/operations.ts';
+import { endedState, startedState } from '../reference/run-examples.ts';
+import { loadFlow } from './load-flow.ts';
+import { loadRun } from './load-run.ts';
+import { runState } from './requests.ts';
+import { toRun } from './to-run.ts';
+
+/** Cancels runs. */
+export function cancelRoutes(deps: ApiDeps): Route[] {
+  return flowPaths('/jobs/:executionId/cancel').map(({ path, versioned }) => ({
+    method: 'post',
+    path,
+    operation: {
+      operationId: versioned ? 'cancelVersionJob' : 'cancelJob',
+      summary: 'Stop a run',
+      description:
+        'Aborts what the run is doing; it ends as failed, and nothing more is charged for it. May be repeated. The request body is ignored.',
+      tags: ['Execution'],
+      responses: {
+        200: answer('The run had ended already and is left as it is.', runState, { ended: endedState }),
+        202: answer('The run as it stands; it ends within seconds.', runState, { started: startedState }),
+        ...READ_ERRORS,
+      },
+    },
+    handlers: [authenticate(deps), limitRate(deps), loadFlow(deps), loadRun(deps), cancelJob(deps)],
+  }));
+}
+
+function cancelJob(deps: ApiDeps): ApiMiddleware {
+  return async function cancelJob(ctx) {
+    const { run } = ctx.state;
+    const ended = run.status === 'completed' || run.status === 'failed';
+    ctx.status = ended ? 200 : 202;
+    ctx.body = await toRun(deps.db, ended ? run : await cancel(deps, run));
+  };
+}
+
+async function cancel(deps: ApiDeps, run: RunRow): Promise<RunRow> {
+  await requestCancel(deps.db, run.execution_id);
+  await cancelUnderWay(deps, run.execution_id);
+  return (await findRun(deps.db, run.flow_id, run.execution_id)) ?? run;
+}

@@ -1,0 +1,58 @@
+// Block overrides of a request: every unknown step and field is named (spec: block_overrides, blockOverrides).
+import type { FlowDefinition, JsonSchema } from '../../flow/definition.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { STEPS_MAX } from '../../flow/limits.ts';
+import { type BlockOverrides, checkOverrides } from '../../flow/overrides.ts';
+import type { OrganizationValidator } from '../../json-schema/validator.ts';
+import { isObject } from '../flows/written-flow.ts';
+import { PROBLEMS_MAX } from '../http/json-body.ts';
+
+/** Throws VALIDATION_ERROR for more overrides than a flow has blocks, before the shape of each is looked at. */
+export function requireFewOverrides(body: unknown): void {
+  if (!isObject(body)) return;
+  for (const field of ['block_overrides', 'blockOverrides']) {
+    const overrides = body[field];
+    if (!isObject(overrides) || Object.keys(overrides).length <= STEPS_MAX) continue;
+    const message = `has more than ${STEPS_MAX} entries`;
+    throw new ServiceError('VALIDATION_ERROR', `${field}: ${message}`, { errors: [{ field, message }] });
+  }
+}
+
+/** Throws VALIDATION_ERROR; `field` is what the request calls its overrides. */
+export async function requireValidOverrides(
+  validator: OrganizationValidator,
+  definition: FlowDefinition,
+  field: string,
+  overrides: BlockOverrides,
+): Promise<void> {
+  const problems = checkOverrides(definition, overrides);
+  for (const [stepId, override] of Object.entries(overrides)) {
+    for (const name of ['inputSchema', 'outputSchema'] as const) {
+      const problem =
+        override[name] === undefined ? undefined : await schemaProblem(validator, override[name]);
+      if (problem) problems.push({ field: `${stepId}.${name}`, message: problem });
+    }
+  }
+  if (problems.length === 0) return;
+  const errors = problems
+    .slice(0, PROBLEMS_MAX)
+    .map((problem) => ({ field: `${field}.${problem.field}`, message: problem.message }));
+  throw new ServiceError(
+    'VALIDATION_ERROR',
+    errors.map((error) => `${error.field}: ${error.message}`).join('; '),
+    { errors },
+  );
+}
+
+async function schemaProblem(
+  validator: OrganizationValidator,
+  schema: JsonSchema,
+): Promise<string | undefined> {
+  try {
+    await validator.check(schema);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ServiceError) return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,38 @@
+// Whether a flow can be stepped through, and is the one its session knows (spec: INVALID_TREE, STALE_TREE).
+import { checkTree } from '../../flow/check-tree.ts';
+import type { FlowDefinition } from '../../flow/definition.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { eachStep } from '../../flow/step-path.ts';
+import type { StepRequest } from './step-requests.ts';
+
+/** The step plan as callers read it. */
+export function describePlan({ steps }: FlowDefinition) {
+  return steps.map(({ step_id, name, type }, index) => ({ index, step_id, name, type }));
+}
+
+/** Throws STALE_TREE when the caller carries the output of a step that is gone. */
+export function requireFreshTree(definition: FlowDefinition, body: StepRequest): void {
+  const known = new Set([...eachStep(definition)].map(({ step }) => step.step_id));
+  const sent = [body.accumulatedOutputs, body.stepIndex === 0 ? undefined : body.inputOverrides];
+  const stale = sent.flatMap((outputs) => Object.keys(outputs ?? {})).find((stepId) => !known.has(stepId));
+  if (stale !== undefined)
+    throw staleTree(definition, `The flow has no step ${JSON.stringify(stale.slice(0, 100))}`);
+}
+
+/** The 400 with the plan as it is now. */
+export function staleTree(definition: FlowDefinition, what: string): ServiceError {
+  const message = `${what}: it was published anew. Start a new session with detail.steps.`;
+  return new ServiceError('STALE_TREE', message, { steps: describePlan(definition) });
+}
+
+/** Throws INVALID_TREE, with each problem of a tree of the right shape. */
+export function requireSoundTree(definition: FlowDefinition): void {
+  const problems = checkTree(definition);
+  if (problems.length > 0) throw invalidTree(problems);
+}
+
+/** The 400 that names each problem. */
+export function invalidTree(problems: { path: string; message: string }[]): ServiceError {
+  const text = problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
+  return new ServiceError('INVALID_TREE', `The published flow can't be run: ${text}`, { problems });
+}

@@ -1,0 +1,21 @@
+// Destinations of webhooks (spec: Limits, "URL scheme"; callbackUrl "must resolve to a public IP").
+import { ServiceError } from '../../flow/errors.ts';
+import { checkUrl } from '../../net/check-url.ts';
+import type { ApiDeps } from '../http/context.ts';
+
+/** The URL as it will be sent to; throws a VALIDATION_ERROR that names `field` unless it is https and public now. */
+export async function checkTargetUrl(
+  { resolvePublic }: ApiDeps,
+  field: string,
+  text: string,
+): Promise<string> {
+  const checked = checkUrl(text);
+  if (!checked.url) throw invalid(field, checked.message);
+  const resolution = await resolvePublic(checked.url);
+  if (resolution.problem) throw invalid(field, `is refused: ${resolution.message}`);
+  return checked.url.href;
+}
+
+function invalid(field: string, message: string): ServiceError {
+  return new ServiceError('VALIDATION_ERROR', `${field}: ${message}`, { errors: [{ field, message }] });
+}

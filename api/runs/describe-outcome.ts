@@ -1,0 +1,88 @@
+// What callers read of how a run ended or paused (spec: Response 200 of /execute).
+import { listBlockRuns, loadBlockOutput } from '../../db/runs/block-runs.ts';
+import { getRunInput } from '../../db/runs/runs.ts';
+import { readResult, readStored } from '../../engine/wait-for-run.ts';
+import { composeOutputs } from '../../flow/compose-outputs.ts';
+import type { FlowDefinition, Json } from '../../flow/definition.ts';
+import { toPlan } from '../../flow/plan.ts';
+import type { RunOutcome } from '../../flow/run.ts';
+import type { AssistantMessage, PausePoint, ToolCallMessage } from '../../flow/tool-calls.ts';
+import { INPUT_REF, MESSAGE_REF } from '../../flow/value.ts';
+import type { ApiDeps } from '../http/context.ts';
+import { digestOf, signState } from './resume-state.ts';
+
+/** What an answer is made from: a run, or the continuation of one that ended or paused last. */
+export type EndedRun = {
+  executionId: string;
+  continues: string | null;
+  from: number | null;
+  flowVersionId: string;
+  definition: FlowDefinition;
+};
+
+/** The fields of an answer that tell how a run ended or paused, `status` among them. */
+export async function describeOutcome(deps: ApiDeps, run: EndedRun, outcome: RunOutcome) {
+  const { status } = outcome;
+  switch (status) {
+    case 'completed':
+      return { status, result: await readResult(deps.db, run.executionId, outcome.result) };
+    case 'failed':
+      return {
+        status,
+        result: null,
+        errorMessage: outcome.error.message,
+        failureReason: outcome.error.reason,
+      };
+    case 'tool_calls_required':
+      return { status, ...(await describePause(deps, run, outcome.pause)) };
+  }
+}
+
+/** What the caller of a paused run answers and echoes. */
+export async function describePause({ config, db }: ApiDeps, run: EndedRun, pause: PausePoint) {
+  const { executionId, flowVersionId, definition } = run;
+  const { step_id, iterations } = pause;
+  const [{ output, finishedAt }, accumulatedOutputs] = await Promise.all([
+    loadBlockOutput(db, executionId, step_id),
+    accumulate(
+      db,
+      run,
+      definition.steps.findIndex((step) => step.step_id === step_id),
+    ),
+  ]);
+  const messages = output as ToolCallMessage[];
+  const state = {
+    executionId: run.continues ?? executionId,
+    flowVersionId,
+    step_id,
+    iterations,
+    messages: digestOf(messages),
+    outputs: digestOf(accumulatedOutputs),
+  };
+  return {
+    pausedAtStep: step_id,
+    iterationsUsed: iterations,
+    toolCallMessages: messages,
+    toolCalls: (messages.at(-1) as AssistantMessage).tool_calls,
+    accumulatedOutputs,
+    resumeState: signState(config.apiKeyPepper, state, finishedAt),
+  };
+}
+
+/** What the caller sent, and the outputs of the steps that ran since, up to `end` (exclusive) of the plan. */
+async function accumulate(
+  db: ApiDeps['db'],
+  run: EndedRun,
+  end: number,
+): Promise<{ [stepId: string]: Json }> {
+  const { executionId, definition } = run;
+  const [{ continuation }, blocks] = await Promise.all([
+    getRunInput(db, executionId),
+    listBlockRuns(db, executionId),
+  ]);
+  const completed = blocks.filter(({ status }) => status === 'completed').map((block) => block.block_key);
+  const steps = toPlan(definition.steps).slice(run.from ?? 0, end);
+  const input = { ref: run.from ? INPUT_REF : MESSAGE_REF };
+  const { outputs } = await composeOutputs(steps, new Set(completed), readStored(db, executionId), input);
+  return { ...continuation?.outputs, ...outputs };
+}

@@ -1,0 +1,123 @@
+// POST …/execute (spec: Endpoints)
+import { describeEngineError } from '../../engine/describe-engine-error.ts';
+import { startRun } from '../../engine/start-run.ts';
+import { waitForRun } from '../../engine/wait-for-run.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import type { RunOutcome } from '../../flow/run.ts';
+import { authenticate } from '../auth/authenticate.ts';
+import { limitRate } from '../auth/limit-rate.ts';
+import type { ApiDeps, ApiMiddleware, Route } from '../http/context.ts';
+import { readerSignal } from '../http/event-stream.ts';
+import { holdAnswer } from '../http/hold-answer.ts';
+import { readBody } from '../http/json-body.ts';
+import { body, flowPaths, OUTPUT_TOO_LARGE, runAnswer } from '../reference/operations.ts';
+import { runErrors } from '../reference/run-errors.ts';
+import {
+  completed,
+  failed,
+  imageRequest,
+  overridingRequest,
+  paused,
+  resumeRequest,
+  runRequest,
+  toolsRequest,
+} from '../reference/run-examples.ts';
+import { RESUME_REFUSALS, TOOL_REFUSALS } from '../reference/tool-refusals.ts';
+import { acceptOnce } from './accept-once.ts';
+import { acceptResume, isResume } from './accept-resume.ts';
+import { type AcceptedRun, acceptRun, executionIdOf } from './accept-run.ts';
+import { requireFewOverrides } from './check-overrides.ts';
+import { describeOutcome } from './describe-outcome.ts';
+import { loadFlow } from './load-flow.ts';
+import { readIdempotencyKey } from './read-idempotency-key.ts';
+import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
+import { readReceipt } from './receipt.ts';
+import { type ExecuteRequest, executeRequest, executeResponse, idempotencyHeaders } from './requests.ts';
+import { describeProblems, refuseExcessMessages, requireMessagesFit } from './tool-requests.ts';
+
+const ENGINE_UNAVAILABLE =
+  'The run is accepted and starts when the engine answers again: poll …/jobs/{executionId}.';
+
+const SERVICE_STOPPING =
+  'This process is stopping; the run goes on: poll …/jobs/{executionId}, or send the request again with its Idempotency-Key.';
+
+/** Runs a flow and answers when it has ended. */
+export function executeRoutes(deps: ApiDeps): Route[] {
+  return flowPaths('/execute').map(({ path, versioned }) => ({
+    method: 'post',
+    path,
+    operation: {
+      operationId: versioned ? 'executeVersion' : 'execute',
+      summary: versioned ? 'Run a published version and wait' : 'Run the production version and wait',
+      tags: ['Execution'],
+      requestParams: { header: idempotencyHeaders.extend(modelKeyHeaders.shape) },
+      requestBody: body(executeRequest, {
+        message: runRequest,
+        overrides: overridingRequest,
+        images: imageRequest,
+        tools: toolsRequest,
+        resume: resumeRequest,
+      }),
+      responses: {
+        200: runAnswer('The run has ended, or waits for tool results, as `status` says.', executeResponse, {
+          completed,
+          failed,
+          paused,
+        }),
+        ...runErrors({
+          ...TOOL_REFUSALS,
+          400: { ...TOOL_REFUSALS[400], ...RESUME_REFUSALS },
+          413: { ...TOOL_REFUSALS[413], OUTPUT_TOO_LARGE },
+          503: {
+            ENGINE_UNAVAILABLE: { message: ENGINE_UNAVAILABLE, executionId: completed.executionId },
+            SERVICE_STOPPING: { message: SERVICE_STOPPING, executionId: completed.executionId },
+          },
+        }),
+      },
+    },
+    handlers: [
+      authenticate(deps),
+      limitRate(deps),
+      loadFlow(deps),
+      readBody(executeRequest, {
+        excess: refuseExcessMessages,
+        before: [requireMessagesFit, requireFewOverrides],
+        describe: describeProblems,
+      }),
+      readIdempotencyKey('execute'),
+      readModelKeys(deps),
+      execute(deps),
+    ],
+  }));
+}
+
+function execute(deps: ApiDeps): ApiMiddleware {
+  return async function execute(ctx) {
+    const accept = isResume(ctx.state.body as ExecuteRequest) ? acceptResume : acceptRun;
+    const run = await acceptOnce(deps, ctx, () => accept(deps, ctx, 'execute'));
+    ctx.state.dropBody();
+    const outcome = run.outcome ?? (await runToEnd(deps, run, readerSignal(ctx, deps.cutOff)));
+    const executionId = executionIdOf(run);
+    if (!outcome) throw new ServiceError('SERVICE_STOPPING', SERVICE_STOPPING, { executionId });
+    const pauses = outcome.status === 'tool_calls_required';
+    const result = outcome.status === 'completed' ? outcome.result : null;
+    await holdAnswer(ctx, deps.db, run.executionId, { result, pauses });
+    ctx.body = {
+      executionId,
+      ...(await describeOutcome(deps, run, outcome)),
+      flowId: run.flowId,
+      blockCount: run.blockCount,
+      ...(await readReceipt(deps.db, executionId, run.executionId)),
+    };
+  };
+}
+
+/** Starts the run, unless that is done, and waits; undefined when `signal` aborted first. */
+function runToEnd(deps: ApiDeps, run: AcceptedRun, signal: AbortSignal): Promise<RunOutcome | undefined> {
+  const executionId = executionIdOf(run);
+  const started = startRun(deps.client, deps.config.taskQueue, run).catch((error: unknown) => {
+    console.error(`Run ${executionId} could not be started yet: ${describeEngineError(error)}`);
+    throw new ServiceError('ENGINE_UNAVAILABLE', ENGINE_UNAVAILABLE, { executionId });
+  });
+  return waitForRun(deps, run, started, signal);
+}

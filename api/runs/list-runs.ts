@@ -1,0 +1,82 @@
+// GET …/runs: the runs of a flow.
+import { z } from 'zod';
+import { listRuns } from '../../db/runs/list-runs.ts';
+import { findRun } from '../../db/runs/runs.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { authenticate } from '../auth/authenticate.ts';
+import { limitRate } from '../auth/limit-rate.ts';
+import type { ApiDeps, ApiMiddleware, Route } from '../http/context.ts';
+import { moment, pageSize, readQuery, wholeNumber } from '../http/query.ts';
+import { answer, FLOW_PATH, READ_ERRORS, VALIDATION_ERRORS } from '../reference/operations.ts';
+import { runPage } from '../reference/run-examples.ts';
+import { loadFlow } from './load-flow.ts';
+import { runList, runState } from './requests.ts';
+import { toRun } from './to-run.ts';
+
+const LIMIT_MAX = 200;
+const LIMIT_DEFAULT = 50;
+
+const { status, mode, environment } = runState.shape;
+
+const runQuery = z.strictObject({
+  status: status.optional(),
+  mode: mode.optional(),
+  environment: environment.optional(),
+  version: wholeNumber(1, 2 ** 31 - 1).optional(),
+  since: moment.optional().meta({ description: 'Started at this time or later.' }),
+  until: moment.optional().meta({ description: 'Started before this time.' }),
+  limit: pageSize(LIMIT_MAX, LIMIT_DEFAULT),
+  cursor: z
+    .uuid('is no nextCursor of this list')
+    .optional()
+    .meta({ description: 'nextCursor of the page before.' }),
+});
+
+/** Lists runs. */
+export function runRoutes(deps: ApiDeps): Route[] {
+  return [
+    {
+      method: 'get',
+      path: `${FLOW_PATH}/runs`,
+      operation: {
+        operationId: 'listRuns',
+        summary: 'Runs of every version of a flow, newest first',
+        tags: ['Execution'],
+        requestParams: { query: runQuery },
+        responses: {
+          200: answer('A page of runs.', runList, { page: runPage }),
+          ...READ_ERRORS,
+          ...VALIDATION_ERRORS,
+        },
+      },
+      handlers: [
+        authenticate(deps),
+        limitRate(deps),
+        loadFlow(deps),
+        readQuery(runQuery),
+        listFlowRuns(deps),
+      ],
+    },
+  ];
+}
+
+function listFlowRuns({ db }: ApiDeps): ApiMiddleware {
+  return async function listFlowRuns(ctx) {
+    const { flowId } = ctx.state.flow;
+    const { cursor, limit, ...filter } = ctx.state.query as z.infer<typeof runQuery>;
+    if (cursor !== undefined && !(await findRun(db, flowId, cursor))) throw unknownCursor();
+    const runs = await listRuns(db, { flowId, ...filter, after: cursor, limit: limit + 1 });
+    const page = runs.slice(0, limit);
+    const hasMore = runs.length > limit;
+    ctx.body = {
+      runs: await Promise.all(page.map((run) => toRun(db, run))),
+      hasMore,
+      nextCursor: hasMore ? page.at(-1)?.execution_id : null,
+    };
+  };
+}
+
+function unknownCursor(): ServiceError {
+  const errors = [{ field: 'cursor', message: 'is no nextCursor of this list' }];
+  return new ServiceError('VALIDATION_ERROR', 'cursor: is no nextCursor of this list', { errors });
+}

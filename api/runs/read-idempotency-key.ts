@@ -1,0 +1,27 @@
+// The Idempotency-Key header: a request that is repeated with it is carried out once.
+import { createHash } from 'node:crypto';
+import type { IdempotencyKey } from '../../db/runs/idempotency-keys.ts';
+import { canonicalJson } from '../../flow/canonical-json.ts';
+import type { ApiMiddleware } from '../http/context.ts';
+import { validationError } from '../http/json-body.ts';
+import { idempotencyHeaders } from './requests.ts';
+
+/**
+ * Sets `ctx.state.idempotencyKey` where the header is sent; 422 when it is no key. Two requests are the same when path
+ * (with the version), body and the caller's environment are; the order of the body's keys makes no difference.
+ */
+export function readIdempotencyKey(endpoint: IdempotencyKey['endpoint']): ApiMiddleware {
+  return async function readIdempotencyKey(ctx, next) {
+    const headers = idempotencyHeaders.safeParse({ 'Idempotency-Key': ctx.req.headers['idempotency-key'] });
+    if (!headers.success) throw validationError(headers.error);
+    const key = headers.data['Idempotency-Key'];
+    if (key !== undefined) {
+      const { principal, flow, body } = ctx.state;
+      const digest = createHash('sha256')
+        .update(canonicalJson([principal.environment, ctx.path, body]))
+        .digest();
+      ctx.state.idempotencyKey = { projectId: flow.projectId, endpoint, key, digest };
+    }
+    await next();
+  };
+}

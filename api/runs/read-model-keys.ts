@@ -1,0 +1,44 @@
+// The X-Weir-Model-Key header: keys of model providers for one run.
+import { z } from 'zod';
+import type { ApiDeps, ApiMiddleware } from '../http/context.ts';
+import { validationError } from '../http/json-body.ts';
+import { modelKeySchema } from './model-key-schema.ts';
+
+const HEADER = 'X-Weir-Model-Key';
+
+export const modelKeyHeaders = z.object({
+  [HEADER]: z.string().optional().meta({
+    description:
+      '`provider=key`, several separated by commas: used for this run instead of the organization’s and the service’s. Never stored: each resume and step sends it again.',
+    example: 'openai=sk-example',
+  }),
+});
+
+/** Sets `ctx.state.modelKeys` where the header is sent; 422 when it is none. What it says is repeated nowhere. */
+export function readModelKeys({ config }: ApiDeps): ApiMiddleware {
+  const entry = z.tuple([
+    z.enum(Object.keys(config.providerUrls), { error: 'names no provider of this service' }),
+    modelKeySchema,
+  ]);
+  const entries = z
+    .array(entry)
+    .refine(
+      (all) => new Set(all.map(([provider]) => provider)).size === all.length,
+      'names a provider twice',
+    );
+  return async function readModelKeys(ctx, next) {
+    const header = ctx.get(HEADER);
+    if (header !== '') {
+      const pairs = header.split(',').map((pair) => /^\s*([^=]*)=(.*?)\s*$/.exec(pair)?.slice(1) ?? ['', '']);
+      const parsed = entries.safeParse(pairs, { reportInput: false });
+      if (!parsed.success) throw validationError(named(parsed.error));
+      ctx.state.modelKeys = Object.fromEntries(parsed.data);
+    }
+    await next();
+  };
+}
+
+/** The header as a whole is what is wrong. */
+function named(error: z.ZodError): z.ZodError {
+  return new z.ZodError(error.issues.map((issue) => ({ ...issue, path: [HEADER] })));
+}

@@ -1,0 +1,41 @@
+// Whether a flow can take the tools of a request (spec: Tool-call errors; 500: a model that does not support tools).
+import type { FlowDefinition } from '../../flow/definition.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { applyOverride, type BlockOverrides, overrideOf } from '../../flow/overrides.ts';
+import { listBlocks } from '../../flow/plan.ts';
+import {
+  listToolSteps,
+  requireToolSteps,
+  type ToolChoice,
+  type ToolDefinition,
+} from '../../flow/tool-calls.ts';
+import type { ApiDeps } from '../http/context.ts';
+import { requireChoice } from './tool-requests.ts';
+
+/**
+ * The tools of a request as they are stored; {} when it has none. `steps`: those that will run, all when absent. Throws
+ * TOOLS_INVALID, TOOLS_NOT_ENABLED, TOOLS_IN_NON_SEQUENTIAL_STEP, MODEL_TOOLS_UNSUPPORTED.
+ */
+export function requireTools(
+  { registry }: ApiDeps,
+  definition: FlowDefinition,
+  overrides: BlockOverrides,
+  asked: { tools?: unknown; toolChoice?: unknown },
+  steps = definition.steps,
+): { tools?: ToolDefinition[]; tool_choice?: ToolChoice } {
+  const { tools = [], toolChoice } = asked as { tools?: ToolDefinition[]; toolChoice?: ToolChoice };
+  requireChoice({ tools, toolChoice });
+  if (tools.length === 0) return {};
+  requireToolSteps(definition);
+  const enabled = listToolSteps({ steps });
+  for (const block of listBlocks({ steps }).filter(({ step_id }) => enabled.includes(step_id))) {
+    const { model = '' } = applyOverride(block, overrideOf(overrides, block.step_id));
+    if (!registry.capabilities(model).tools)
+      throw new ServiceError(
+        'MODEL_TOOLS_UNSUPPORTED',
+        `The model ${model} of the block ${block.step_id} does not support tool calling: choose another one.`,
+        { step_id: block.step_id, model },
+      );
+  }
+  return { tools, ...(toolChoice !== undefined && { tool_choice: toolChoice }) };
+}

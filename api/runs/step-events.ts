@@ -1,0 +1,152 @@
+// The events of one /step call, made from what is recorded of it, so that they are the same whenever they are asked for.
+import { setTimeout } from 'node:timers/promises';
+import { listBlockRuns } from '../../db/runs/block-runs.ts';
+import { measureOutputs } from '../../db/runs/load-stored.ts';
+import { readStored } from '../../engine/wait-for-run.ts';
+import { composeOutputs, type Facts } from '../../flow/compose-outputs.ts';
+import type { Step } from '../../flow/definition.ts';
+import { listBlocks, toPlan } from '../../flow/plan.ts';
+import type { RunOutcome } from '../../flow/run.ts';
+import { bytesToLoad, INPUT_REF, MESSAGE_REF, resolveValue, type Value } from '../../flow/value.ts';
+import type { ApiDeps } from '../http/context.ts';
+import { HEARTBEAT, HEARTBEAT_MS } from '../http/event-stream.ts';
+import { Interrupted } from '../http/interrupted.ts';
+import { type AcceptedRun, executionIdOf } from './accept-run.ts';
+import { firstCallOf } from './accept-step.ts';
+import { describePlan } from './check-step-tree.ts';
+import { describePause } from './describe-outcome.ts';
+import { toReceipt } from './receipt.ts';
+
+const LOOK_MS = 250;
+
+export type StepEvent = { name: string; data: object } | typeof HEARTBEAT;
+
+/** `take` waits until so many bytes of outputs may be in hand for them; answers what gives these back. */
+type Reader = {
+  mayRead(): Promise<boolean>;
+  take(bytes: number): Promise<() => void>;
+  signal: AbortSignal;
+};
+
+type Place = { executionId: string; stepId: string; stepIndex: number };
+type BlockRuns = Awaited<ReturnType<typeof listBlockRuns>>;
+
+/** Throws Interrupted when the reader's `signal` aborts, or when they, asked at each heartbeat, `mayRead` no longer; the call goes on. */
+export async function* stepEvents(
+  deps: ApiDeps,
+  run: AcceptedRun,
+  ended: Promise<RunOutcome | undefined>,
+  reader: Reader,
+  heartbeatMs = HEARTBEAT_MS,
+): AsyncGenerator<StepEvent> {
+  const { definition, flowId, blockCount, version } = run;
+  const { steps } = definition;
+  const executionId = executionIdOf(run);
+  const [from, to] = [run.from ?? 0, run.to ?? steps.length];
+  const session = { executionId, flowId, blockCount };
+  if (run.executionId === firstCallOf(executionId))
+    yield { name: 'run_started', data: { ...session, version, steps: describePlan(definition) } };
+
+  const plan = toPlan(steps);
+  const load = readStored(deps.db, run.executionId);
+  let value: Value = { ref: from > 0 ? INPUT_REF : MESSAGE_REF };
+  let blocks: BlockRuns = [];
+  let outcome: RunOutcome | undefined;
+  let beatAt = performance.now();
+  const facts: Facts = new Map();
+
+  for (const [offset, step] of steps.slice(from, to).entries()) {
+    const stepIndex = from + offset;
+    const place = { executionId, stepId: step.step_id, stepIndex };
+    yield { name: 'block_started', data: { ...place, name: step.name, type: step.type } };
+    let seen = -1;
+    for (;;) {
+      // What had ended before it was looked at is all recorded.
+      const over = outcome;
+      blocks = await listBlockRuns(deps.db, run.executionId);
+      const completed = new Set(
+        blocks.filter(({ status }) => status === 'completed').map((block) => block.block_key),
+      );
+      // Putting outputs together reads them: only when there is a new one.
+      if (completed.size > seen && (yield* tellCompleted(step, place, completed))) break;
+      seen = completed.size;
+      if (over) {
+        yield* endOf(over, place);
+        return;
+      }
+      yield* wait();
+    }
+    const next = { ...place, nextStepIndex: stepIndex + 1, stepCount: steps.length };
+    if (stepIndex + 1 < to) yield { name: 'step_progress', data: next };
+    else {
+      // The next call finds this one ended.
+      while (!outcome) yield* wait();
+      if (outcome.status === 'completed' && to < steps.length) yield { name: 'step_paused', data: next };
+      else yield* endOf(outcome, place);
+    }
+  }
+
+  /** Tells what the step answered, if it has completed. */
+  async function* tellCompleted(
+    step: Step,
+    place: Place,
+    completed: Set<string>,
+  ): AsyncGenerator<StepEvent, boolean> {
+    const ids = listBlocks({ steps: [step] }).map(({ step_id }) => step_id);
+    const giveBack = await reader.take(await measureOutputs(deps.db, run.executionId, ids));
+    try {
+      const planned = plan.slice(place.stepIndex, place.stepIndex + 1);
+      const composed = await composeOutputs(planned, completed, load, value, facts);
+      if (composed.missing) return false;
+      value = composed.value;
+      const own = blocks.filter(({ step_id }) => ids.includes(step_id));
+      const output = composed.outputs[step.step_id] ?? null;
+      yield { name: 'block_completed', data: { ...place, output, ...toReceipt(own) } };
+      return true;
+    } finally {
+      giveBack();
+    }
+  }
+
+  /** Waits a little for the end of the call, and beats. */
+  async function* wait(): AsyncGenerator<StepEvent, void> {
+    outcome = await Promise.race([
+      ended,
+      setTimeout(LOOK_MS, undefined, { signal: reader.signal }).catch(() => undefined),
+    ]);
+    if (reader.signal.aborted) throw new Interrupted('stopping');
+    if (outcome || performance.now() - beatAt < heartbeatMs) return;
+    if (!(await reader.mayRead())) throw new Interrupted('unauthorized');
+    yield HEARTBEAT;
+    beatAt = performance.now();
+  }
+
+  async function* endOf(end: RunOutcome, place: Place): AsyncGenerator<StepEvent> {
+    const receipt = toReceipt(blocks);
+    if (end.status === 'failed') {
+      const { code, message, reason, step_id } = end.error;
+      const error = { code, errorMessage: message, failureReason: reason };
+      const at = step_id === undefined ? {} : { stepId: step_id };
+      yield { name: 'run_failed', data: { executionId, status: 'failed', ...at, ...error, ...receipt } };
+    } else if (end.status === 'tool_calls_required') {
+      const giveBack = await reader.take(await measureOutputs(deps.db, run.executionId));
+      try {
+        const pause = await describePause(deps, run, end.pause);
+        yield {
+          name: 'step_paused_for_tool_calls',
+          data: { runId: executionId, ...place, status: 'in_progress', ...pause },
+        };
+      } finally {
+        giveBack();
+      }
+    } else {
+      const giveBack = await reader.take(bytesToLoad(end.result));
+      try {
+        const result = await resolveValue(end.result, load);
+        yield { name: 'run_completed', data: { ...session, status: 'completed', result, ...receipt } };
+      } finally {
+        giveBack();
+      }
+    }
+  }
+}

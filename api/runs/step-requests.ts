@@ -1,0 +1,97 @@
+// Shapes of /step: its request, and the data of each event (spec: POST …/step, Step-through stream events).
+import { z } from 'zod';
+import { streamInterrupted } from '../http/interrupted.ts';
+import { receipt } from './receipt.ts';
+import { blockOverrides, executionId, outputsByStep, pausePoint, runFields } from './requests.ts';
+import { resumeFields, toolFields } from './tool-requests.ts';
+
+export const stepRequest = z
+  .strictObject({
+    executionId: z
+      .string()
+      .nullish()
+      .meta({ description: 'null on the first call of a session; then that of run_started.' }),
+    stepIndex: z.int().meta({ description: '0-based index in the step plan of the step to run next.' }),
+    accumulatedOutputs: outputsByStep
+      .optional()
+      .meta({ description: 'Outputs of the steps before, by step_id; required when stepIndex > 0.' }),
+    message: runFields.message
+      .optional()
+      .meta({ description: 'Required when stepIndex is 0; ignored later.' }),
+    parameters: runFields.parameters.meta({ description: 'Taken from the first call.' }),
+    attachments: runFields.attachments,
+    maxCredits: runFields.maxCredits,
+    inputOverrides: outputsByStep
+      .optional()
+      .meta({ description: 'Stand in for outputs of steps before; ignored at stepIndex 0.' }),
+    blockOverrides: blockOverrides.optional().meta({ description: 'Overrides by step_id, for this call.' }),
+    runRemaining: z.boolean().optional().meta({ description: 'Run to the end without pausing after steps.' }),
+    ...toolFields,
+    ...resumeFields,
+    version: z
+      .unknown()
+      .optional()
+      .meta({ description: 'Of the cursor of a fork. Ignored: the path names it.' }),
+    callbackUrl: z.unknown().optional().meta({ description: 'Ignored.' }),
+    callbackEvents: z.unknown().optional().meta({ description: 'Ignored.' }),
+  })
+  .meta({ id: 'StepRequest' });
+export type StepRequest = z.infer<typeof stepRequest>;
+
+const place = {
+  executionId,
+  stepId: z.string(),
+  stepIndex: z.int().min(0),
+};
+const event = (name: string, description: string, shape: z.ZodRawShape) =>
+  z.object(shape).meta({ id: name, description });
+
+export const stepEvents = z.union([
+  event('StepRunStarted', 'run_started, on the first call of a session', {
+    executionId,
+    flowId: z.uuid(),
+    version: z.int().meta({ description: 'Pin the session to it: …/v{version}/step.' }),
+    blockCount: z.int(),
+    steps: z.array(z.object({ index: z.int(), step_id: z.string(), name: z.string(), type: z.string() })),
+  }),
+  event('StepBlockStarted', 'block_started', { ...place, name: z.string(), type: z.string() }),
+  event('StepBlockCompleted', 'block_completed: merge output into accumulatedOutputs under stepId', {
+    ...place,
+    output: z.unknown(),
+    ...receipt,
+  }),
+  event('StepProgress', 'step_progress, with runRemaining, between steps', {
+    ...place,
+    nextStepIndex: z.int(),
+    stepCount: z.int(),
+  }),
+  event('StepPaused', 'step_paused: the call has ended, more steps remain', {
+    ...place,
+    nextStepIndex: z.int(),
+    stepCount: z.int(),
+  }),
+  event('StepPausedForToolCalls', 'step_paused_for_tool_calls: send the same stepIndex, with results', {
+    ...place,
+    runId: executionId,
+    status: z.literal('in_progress'),
+    ...pausePoint.shape,
+  }),
+  event('StepRunCompleted', 'run_completed', {
+    executionId,
+    status: z.literal('completed'),
+    result: z.unknown(),
+    flowId: z.uuid(),
+    blockCount: z.int(),
+    ...receipt,
+  }),
+  event('StepRunFailed', 'run_failed: the step may be sent again', {
+    executionId,
+    status: z.literal('failed'),
+    stepId: z.string().optional(),
+    code: z.string(),
+    errorMessage: z.string(),
+    failureReason: z.string(),
+    ...receipt,
+  }),
+  streamInterrupted,
+]);

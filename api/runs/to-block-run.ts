@@ -1,0 +1,24 @@
+import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
+import type { listBlockRuns } from '../../db/runs/block-runs.ts';
+
+type BlockRunRow = Awaited<ReturnType<typeof listBlockRuns>>[number];
+
+/** One block execution as callers and operators read it; `cost` in credits, `ms` of its last attempt. */
+export function toBlockRun(row: BlockRunRow) {
+  return {
+    step_id: row.step_id,
+    key: row.block_key,
+    name: row.name,
+    processor_type: row.processor_type,
+    status: row.status,
+    attempts: row.attempts,
+    model: row.model,
+    ...(row.error && { errorMessage: row.error.message }),
+    usage: {
+      promptTokens: row.prompt_tokens,
+      completionTokens: row.completion_tokens,
+      cost: row.cost_microcredits / MICROCREDITS_PER_CREDIT,
+      ms: row.latency_ms,
+    },
+  };
+}

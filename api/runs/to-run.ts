@@ -1,0 +1,26 @@
+import type { Db } from '../../db/connect.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
+import { definitionsOf } from '../../db/flows/definitions.ts';
+import type { RunRow } from '../../db/runs/runs.ts';
+import { listBlocks } from '../../flow/plan.ts';
+
+/** A run as callers read it, without its result and blocks; `cost` in credits, so far. */
+export async function toRun(
+  db: Db,
+  run: Omit<RunRow, 'result' | 'pause' | 'concluded_by' | 'cancel_requested_at'>,
+) {
+  return {
+    executionId: run.execution_id,
+    status: run.status,
+    ...(run.error && { errorMessage: run.error.message, failureReason: run.error.reason }),
+    flowId: run.flow_id,
+    blockCount: listBlocks(await definitionsOf(db).get(run.flow_version_id)).length,
+    version: run.version,
+    mode: run.mode,
+    environment: run.environment,
+    startedAt: run.started_at.toISOString(),
+    finishedAt: run.finished_at?.toISOString() ?? null,
+    durationMs: run.finished_at ? run.finished_at.getTime() - run.started_at.getTime() : null,
+    cost: run.cost_microcredits / MICROCREDITS_PER_CREDIT,
+  };
+}

@@ -1,0 +1,135 @@
+// GET …/webhooks/deliveries (spec: Webhook administration) and GET …/webhooks/deliveries/{deliveryId}
+import { z } from 'zod';
+import {
+  type DeliveryPlace,
+  findDelivery,
+  listAttempts,
+  listDeliveries,
+} from '../../db/webhooks/deliveries.ts';
+import { UUID_PATTERN } from '../../flow/limits.ts';
+import { authenticate } from '../auth/authenticate.ts';
+import { authorizeOrganization } from '../auth/authorize-organization.ts';
+import { limitRate } from '../auth/limit-rate.ts';
+import type { ApiDeps, ApiMiddleware, Route } from '../http/context.ts';
+import { pageSize, readQuery } from '../http/query.ts';
+import {
+  answer,
+  DELIVERY_ERRORS,
+  ORGANIZATION_ERRORS,
+  VALIDATION_ERRORS,
+  WEBHOOKS_PATH,
+} from '../reference/operations.ts';
+import { deliveryPage, detailedDelivery } from '../reference/webhook-examples.ts';
+import { deliveryDetail, deliveryList } from './schemas.ts';
+import { deliveryNotFound, toDelivery } from './to-delivery.ts';
+
+const LIMIT_MAX = 200;
+const LIMIT_DEFAULT = 50;
+/** Fractional digits of a second that stand for its milliseconds; those after them for the place among equal ones. */
+const MS_DIGITS = 3;
+const SEQ_DIGITS = 15;
+
+const deliveriesQuery = z.strictObject({
+  limit: pageSize(LIMIT_MAX, LIMIT_DEFAULT),
+  before: z.iso
+    .datetime({ offset: true, error: 'is a time with its offset, such as 2026-01-31T12:00:00Z' })
+    .transform(parsePlace)
+    .optional()
+    .meta({ description: 'Created before this time; `nextCursor` of the page before.' }),
+});
+
+/** Lists deliveries. */
+export function webhookDeliveryRoutes(deps: ApiDeps): Route[] {
+  const first = [
+    authenticate(deps),
+    limitRate(deps),
+    authorizeOrganization(deps, { role: 'member', strangers: 'FORBIDDEN' }),
+  ];
+  return [
+    {
+      method: 'get',
+      path: `${WEBHOOKS_PATH}/deliveries`,
+      operation: {
+        operationId: 'listWebhookDeliveries',
+        summary: 'Deliveries, newest first',
+        tags: ['Webhooks'],
+        requestParams: { query: deliveriesQuery },
+        responses: {
+          200: answer('A page of deliveries.', deliveryList, { page: deliveryPage }),
+          ...ORGANIZATION_ERRORS,
+          ...VALIDATION_ERRORS,
+        },
+      },
+      handlers: [...first, readQuery(deliveriesQuery), listPage(deps)],
+    },
+    {
+      method: 'get',
+      path: `${WEBHOOKS_PATH}/deliveries/:deliveryId`,
+      operation: {
+        operationId: 'getWebhookDelivery',
+        summary: 'A delivery with every attempt',
+        tags: ['Webhooks'],
+        responses: {
+          200: answer('The delivery as it stands.', deliveryDetail, { delivery: detailedDelivery }),
+          ...ORGANIZATION_ERRORS,
+          ...DELIVERY_ERRORS,
+        },
+      },
+      handlers: [...first, getOne(deps)],
+    },
+  ];
+}
+
+function listPage({ db }: ApiDeps): ApiMiddleware {
+  return async function listPage(ctx) {
+    const { limit, before } = ctx.state.query as z.infer<typeof deliveriesQuery>;
+    const organizationId = ctx.state.membership.organizationId;
+    const rows = await listDeliveries(db, { organizationId, before, limit: limit + 1 });
+    const page = rows.slice(0, limit);
+    const last = page.at(-1);
+    const hasMore = rows.length > limit;
+    ctx.body = {
+      deliveries: page.map(toDelivery),
+      hasMore,
+      nextCursor: hasMore && last ? toCursor(last.created_at, last.seq) : null,
+    };
+  };
+}
+
+function getOne({ db }: ApiDeps): ApiMiddleware {
+  return async function getOne(ctx) {
+    const { deliveryId = '' } = ctx.params;
+    const delivery = UUID_PATTERN.test(deliveryId)
+      ? await findDelivery(db, ctx.state.membership.organizationId, deliveryId)
+      : undefined;
+    if (!delivery) throw deliveryNotFound();
+    const attempts = await listAttempts(db, delivery.id);
+    ctx.body = {
+      ...toDelivery(delivery),
+      executionId: delivery.execution_id,
+      nextAttemptAt: delivery.next_attempt_at?.toISOString() ?? null,
+      attempts: attempts.map((row) => ({
+        round: row.round,
+        attempt: row.attempt,
+        startedAt: row.started_at.toISOString(),
+        durationMs: row.duration_ms,
+        responseStatus: row.response_status,
+        responseBody: row.response_body,
+        errorMessage: row.error_message,
+      })),
+    };
+  };
+}
+
+/** A time whose digits beyond the milliseconds tell deliveries of the same one apart: still a time, and exact. */
+function toCursor(createdAt: Date, seq: number): string {
+  return createdAt.toISOString().replace('Z', `${String(seq).padStart(SEQ_DIGITS, '0')}Z`);
+}
+
+/** A time without those digits comes before every delivery of its millisecond. */
+function parsePlace(text: string): DeliveryPlace {
+  const fraction = /\.(\d+)/.exec(text)?.[1] ?? '';
+  const beyond = fraction.slice(MS_DIGITS, MS_DIGITS + SEQ_DIGITS).padEnd(SEQ_DIGITS, '0');
+  const ms = fraction.slice(0, MS_DIGITS);
+  return { createdAt: new Date(text.replace(/\.\d+/, ms && `.${ms}`)), seq: Number(beyond) };
+}

@@ -1,0 +1,171 @@
+// POST …/webhooks/deliveries/{deliveryId}/redeliver, …/webhooks/recover and …/webhooks/test
+import { randomUUID } from 'node:crypto';
+import type { z } from 'zod';
+import { findDelivery } from '../../db/webhooks/deliveries.ts';
+import { insertTestDelivery, redeliver, redeliverMany } from '../../db/webhooks/open-deliveries.ts';
+import { awaitTurns } from '../../db/webhooks/webhook-turns.ts';
+import { giveTurnsSoon, startDeliverySoon } from '../../engine/start-delivery.ts';
+import type { DeliveryCall, DeliveryPayload, WebhookEvent } from '../../flow/delivery.ts';
+import { UUID_PATTERN } from '../../flow/limits.ts';
+import { authenticate } from '../auth/authenticate.ts';
+import { authorizeOrganization } from '../auth/authorize-organization.ts';
+import { limitRate } from '../auth/limit-rate.ts';
+import type { ApiContext, ApiDeps, ApiMiddleware, Route } from '../http/context.ts';
+import { readBody } from '../http/json-body.ts';
+import { audited, auditedThroughOutage } from '../management/audited.ts';
+import {
+  answer,
+  BODY_ERRORS,
+  body,
+  DELIVERY_ERRORS,
+  ORGANIZATION_ERRORS,
+  WEBHOOKS_PATH,
+} from '../reference/operations.ts';
+import { delivery, pendingDelivery, recovery, testOf } from '../reference/webhook-examples.ts';
+import { checkTargetUrl } from '../runs/check-target-url.ts';
+import { deliveryRecord, recovered, recoverRequest, testRequest } from './schemas.ts';
+import { deliveryNotFound, toDelivery } from './to-delivery.ts';
+
+const RECOVERED_MAX = 1_000;
+
+/** Sends deliveries anew, and tests. */
+export function webhookResendRoutes(deps: ApiDeps): Route[] {
+  const first = [
+    authenticate(deps),
+    limitRate(deps),
+    authorizeOrganization(deps, { role: 'member', strangers: 'FORBIDDEN' }),
+  ];
+  return [
+    {
+      method: 'post',
+      path: `${WEBHOOKS_PATH}/deliveries/:deliveryId/redeliver`,
+      operation: {
+        operationId: 'redeliverWebhook',
+        summary: 'Send a delivery anew',
+        description:
+          'At once, whatever became of it: the same id and body, a new signature, up to 6 attempts. What was left of earlier attempts is dropped. The request body is ignored.',
+        tags: ['Webhooks'],
+        responses: {
+          202: answer('The delivery as it stands.', deliveryRecord, { pending: pendingDelivery }),
+          ...ORGANIZATION_ERRORS,
+          ...DELIVERY_ERRORS,
+        },
+      },
+      handlers: [...first, redeliverOne(deps)],
+    },
+    {
+      method: 'post',
+      path: `${WEBHOOKS_PATH}/recover`,
+      operation: {
+        operationId: 'recoverWebhooks',
+        summary: 'Send all deliveries anew that failed in a time',
+        description: `The oldest first, at most ${RECOVERED_MAX} per request; they go out within seconds.`,
+        tags: ['Webhooks'],
+        requestBody: body(recoverRequest, { outage: recovery }),
+        responses: {
+          202: answer('They are on their way.', recovered, { some: { recovered: 12, hasMore: false } }),
+          ...ORGANIZATION_ERRORS,
+          ...BODY_ERRORS,
+        },
+      },
+      handlers: [...first, readBody(recoverRequest), recover(deps)],
+    },
+    {
+      method: 'post',
+      path: `${WEBHOOKS_PATH}/test`,
+      operation: {
+        operationId: 'testWebhook',
+        summary: 'Send a made-up event',
+        description:
+          'Signed and retried like any other; its payload says `"test": true`, and its ids are of no run.',
+        tags: ['Webhooks'],
+        requestBody: body(testRequest, { failed: testOf }),
+        responses: {
+          202: answer('The delivery as it stands.', deliveryRecord, { pending: delivery }),
+          ...ORGANIZATION_ERRORS,
+          ...BODY_ERRORS,
+        },
+      },
+      handlers: [...first, readBody(testRequest), sendTest(deps)],
+    },
+  ];
+}
+
+function redeliverOne(deps: ApiDeps): ApiMiddleware {
+  return async function redeliverOne(ctx) {
+    const { deliveryId = '' } = ctx.params;
+    const { organizationId } = ctx.state.membership;
+    if (!UUID_PATTERN.test(deliveryId)) throw deliveryNotFound();
+    const call = await audited(deps, ctx, async (tx, record) => {
+      const again = await redeliver(tx, organizationId, deliveryId);
+      if (!again) throw deliveryNotFound();
+      await record({ organizationId, action: 'webhook_delivery.redeliver', resourceId: again.deliveryId });
+      return again;
+    });
+    await startAndAnswer(deps, ctx, call);
+  };
+}
+
+function recover(deps: ApiDeps): ApiMiddleware {
+  return async function recover(ctx) {
+    const { since, until, status } = ctx.state.body as z.infer<typeof recoverRequest>;
+    const { organizationId } = ctx.state.membership;
+    const recovered = await audited(deps, ctx, async (tx, record) => {
+      const calls = await redeliverMany(tx, {
+        organizationId,
+        since,
+        until: until ?? new Date(),
+        statuses: status ? [status] : ['failed_permanent', 'dead_letter'],
+        limit: RECOVERED_MAX,
+      });
+      await awaitTurns(tx, calls);
+      const details = { since: since.toISOString(), recovered: calls.length };
+      const action = 'webhook_delivery.recover';
+      await record({ organizationId, action, resourceId: organizationId, details });
+      return calls;
+    });
+    await giveTurnsSoon(deps, recovered);
+    const count = recovered.length;
+    ctx.status = 202;
+    ctx.body = { recovered: count, hasMore: count === RECOVERED_MAX };
+  };
+}
+
+function sendTest(deps: ApiDeps): ApiMiddleware {
+  return async function sendTest(ctx) {
+    const request = ctx.state.body as z.infer<typeof testRequest>;
+    const { event } = request;
+    const url = await checkTargetUrl(deps, 'url', request.url);
+    const organizationId = ctx.state.membership.organizationId;
+    const id = randomUUID();
+    const text = JSON.stringify({ ...samplePayload(event, organizationId), test: true });
+    const { host } = new URL(url);
+    await auditedThroughOutage(deps, ctx, async (tx, record) => {
+      if (!(await insertTestDelivery(tx, { id, organizationId, event, url, body: text }))) return;
+      const details = { event, host };
+      await record({ organizationId, action: 'webhook_delivery.test', resourceId: id, details });
+    });
+    await startAndAnswer(deps, ctx, { deliveryId: id, round: 1, made: 0, organizationId, event, host });
+  };
+}
+
+function samplePayload(event: WebhookEvent, organizationId: string): DeliveryPayload {
+  const about = {
+    event,
+    executionId: randomUUID(),
+    flowId: randomUUID(),
+    organizationId,
+    durationMs: 1234,
+    occurredAt: new Date().toISOString(),
+  };
+  return event === 'flow.completed'
+    ? { ...about, result: { message: 'This is a test.' } }
+    : { ...about, errorMessage: 'This is a test.', failureReason: 'error' };
+}
+
+async function startAndAnswer(deps: ApiDeps, ctx: ApiContext, call: DeliveryCall): Promise<void> {
+  await startDeliverySoon(deps, call);
+  const row = await findDelivery(deps.db, call.organizationId, call.deliveryId);
+  ctx.status = 202;
+  ctx.body = row && toDelivery(row);
+}

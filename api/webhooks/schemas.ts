@@ -1,0 +1,104 @@
+// Shapes of webhook administration (spec: "Webhook signing secret", "Webhook delivery record").
+import { z } from 'zod';
+import { DELIVERY_STATUSES } from '../../flow/delivery.ts';
+import { moment } from '../http/query.ts';
+import { webhookEvent } from '../runs/callback-fields.ts';
+
+const organizationId = z.uuid();
+const time = z.iso.datetime();
+const version = z.int().min(1).meta({ description: 'Grows by one with every rotation.' });
+const graceUntil = time
+  .nullable()
+  .meta({ description: 'Until then deliveries carry a second signature, by the previous secret.' });
+
+export const secretRecord = z
+  .object({
+    organizationId,
+    secretPreview: z.string().meta({ description: 'The first 10 characters and a mask.' }),
+    version,
+    createdAt: time.meta({ description: 'When the current secret was issued.' }),
+    rotatedAt: time.nullable(),
+    graceUntil,
+  })
+  .meta({ id: 'WebhookSecret' });
+
+export const rotatedSecret = z
+  .object({
+    organizationId,
+    newSecret: z.string().meta({ description: 'In full, this once.' }),
+    previousSecretPreview: z.string().nullable().meta({ description: 'null: this is the first secret.' }),
+    version,
+    graceUntil,
+    rotatedAt: time,
+  })
+  .meta({ id: 'RotatedWebhookSecret' });
+
+const status = z.enum(DELIVERY_STATUSES);
+
+export const deliveryRecord = z
+  .object({
+    id: z.uuid().meta({ description: 'X-Weir-Delivery of every attempt.' }),
+    eventType: webhookEvent,
+    targetUrl: z.string(),
+    status,
+    attempt: z.int().min(0).max(6).meta({ description: 'Attempts made, the one under way included.' }),
+    responseStatus: z.int().nullable(),
+    lastAttemptedAt: time.nullable().meta({ description: 'null before the first attempt.' }),
+    errorMessage: z.string().nullable(),
+    createdAt: time,
+  })
+  .meta({ id: 'WebhookDelivery' });
+
+const attemptRecord = z
+  .object({
+    round: z.int().min(1).meta({ description: 'Grows each time the delivery is sent anew.' }),
+    attempt: z.int().min(1).max(6),
+    startedAt: time,
+    durationMs: z
+      .int()
+      .min(0)
+      .nullable()
+      .meta({ description: 'null while it runs, and when its worker was lost.' }),
+    responseStatus: z.int().nullable(),
+    responseBody: z.string().nullable().meta({ description: 'Its first 1,024 characters.' }),
+    errorMessage: z.string().nullable(),
+  })
+  .meta({ id: 'WebhookAttempt' });
+
+export const deliveryDetail = deliveryRecord
+  .extend({
+    executionId: z.uuid().nullable().meta({ description: 'The run it reports; null for a test.' }),
+    nextAttemptAt: time.nullable(),
+    attempts: z.array(attemptRecord),
+  })
+  .meta({ id: 'WebhookDeliveryDetail' });
+
+export const deliveryList = z
+  .object({
+    deliveries: z.array(deliveryRecord),
+    hasMore: z.boolean(),
+    nextCursor: z.string().nullable().meta({ description: 'Send it as `before` for the next page.' }),
+  })
+  .meta({ id: 'WebhookDeliveryList' });
+
+export const testRequest = z
+  .strictObject({
+    url: z.string().meta({ description: 'https URL at a public address.' }),
+    event: webhookEvent.default('flow.completed'),
+  })
+  .meta({ id: 'WebhookTestRequest' });
+
+export const recoverRequest = z
+  .strictObject({
+    since: moment.meta({ description: 'Created at this time or later.' }),
+    until: moment.optional().meta({ description: 'Created before this time; now when absent.' }),
+    status: z.enum(['failed_permanent', 'dead_letter']).optional().meta({ description: 'Both when absent.' }),
+  })
+  .meta({ id: 'WebhookRecoverRequest' });
+
+export const recovered = z
+  .object({
+    recovered: z.int().min(0),
+    hasMore: z.boolean().meta({ description: 'There were more than one request takes: send it again.' }),
+  })
+  .meta({ id: 'WebhooksRecovered' });

@@ -1,0 +1,110 @@
+// GET …/webhooks/secret and POST …/webhooks/secret/rotate (spec: Webhook administration)
+import { createEncryption } from '../../db/encrypt.ts';
+import {
+  findSigningSecret,
+  mintSigningSecret,
+  rotateSigningSecret,
+} from '../../db/webhooks/webhook-secrets.ts';
+import { authenticate } from '../auth/authenticate.ts';
+import { authorizeOrganization } from '../auth/authorize-organization.ts';
+import { limitRate } from '../auth/limit-rate.ts';
+import type { ApiDeps, ApiMiddleware, Route } from '../http/context.ts';
+import { auditedThroughOutage } from '../management/audited.ts';
+import { ensureSigningSecret } from '../management/audited-writes.ts';
+import { answer, ORGANIZATION_ERRORS, WEBHOOKS_PATH } from '../reference/operations.ts';
+import { maskedSecret, newSecret } from '../reference/webhook-examples.ts';
+import { rotatedSecret, secretRecord } from './schemas.ts';
+
+const PREVIEW_CHARS = 10;
+const MASK = '*'.repeat(12);
+
+/** Shows and rotates signing secrets. */
+export function webhookSecretRoutes(deps: ApiDeps): Route[] {
+  return [
+    {
+      method: 'get',
+      path: `${WEBHOOKS_PATH}/secret`,
+      operation: {
+        operationId: 'getWebhookSecret',
+        summary: 'The signing secret, masked',
+        description: 'Made when there is none yet. In full it is shown by a rotation only.',
+        tags: ['Webhooks'],
+        responses: {
+          200: answer('The secret’s record.', secretRecord, { secret: maskedSecret }),
+          ...ORGANIZATION_ERRORS,
+        },
+      },
+      handlers: [
+        authenticate(deps),
+        limitRate(deps),
+        authorizeOrganization(deps, { role: 'member', strangers: 'FORBIDDEN' }),
+        getSecret(deps),
+      ],
+    },
+    {
+      method: 'post',
+      path: `${WEBHOOKS_PATH}/secret/rotate`,
+      operation: {
+        operationId: 'rotateWebhookSecret',
+        summary: 'Issue a new signing secret',
+        description:
+          'For 24 hours deliveries are signed with the previous one, too; a second rotation in that time ends the grace of the one before. The request body is ignored.',
+        tags: ['Webhooks'],
+        responses: {
+          200: answer('The new secret, in full this once.', rotatedSecret, { secret: newSecret }),
+          ...ORGANIZATION_ERRORS,
+        },
+      },
+      handlers: [
+        authenticate(deps),
+        limitRate(deps),
+        authorizeOrganization(deps, { role: 'admin', strangers: 'FORBIDDEN' }),
+        rotateSecret(deps),
+      ],
+    },
+  ];
+}
+
+function getSecret(deps: ApiDeps): ApiMiddleware {
+  const encryption = createEncryption(deps.config.secretsKeys);
+  return async function getSecret(ctx) {
+    const { organizationId } = ctx.state.membership;
+    const secret =
+      (await findSigningSecret(deps.db, encryption, organizationId)) ??
+      (await auditedThroughOutage(deps, ctx, (tx, record) =>
+        ensureSigningSecret(tx, record, { encryption, organizationId }),
+      ));
+    ctx.body = {
+      organizationId,
+      secretPreview: mask(secret.current),
+      version: secret.version,
+      createdAt: secret.createdAt.toISOString(),
+      rotatedAt: secret.rotatedAt?.toISOString() ?? null,
+      graceUntil: secret.graceUntil?.toISOString() ?? null,
+    };
+  };
+}
+
+function rotateSecret(deps: ApiDeps): ApiMiddleware {
+  const encryption = createEncryption(deps.config.secretsKeys);
+  return async function rotateSecret(ctx) {
+    const { organizationId } = ctx.state.membership;
+    const plaintext = mintSigningSecret();
+    const rotated = { organizationId, action: 'webhook_secret.rotate', resourceId: organizationId };
+    const secret = await auditedThroughOutage(deps, ctx, (tx, record) =>
+      rotateSigningSecret(tx, encryption, organizationId, plaintext, () => record(rotated)),
+    );
+    ctx.body = {
+      organizationId,
+      newSecret: secret.current,
+      previousSecretPreview: secret.previous && mask(secret.previous),
+      version: secret.version,
+      graceUntil: secret.graceUntil?.toISOString() ?? null,
+      rotatedAt: secret.rotatedAt?.toISOString(),
+    };
+  };
+}
+
+function mask(secret: string): string {
+  return secret.slice(0, PREVIEW_CHARS) + MASK;
+}

@@ -1,0 +1,22 @@
+import type { DeliveryRow } from '../../db/webhooks/deliveries.ts';
+import { ServiceError } from '../../flow/errors.ts';
+
+/** A delivery as callers read it (spec: "Webhook delivery record"). */
+export function toDelivery(row: DeliveryRow) {
+  return {
+    id: row.id,
+    eventType: row.event_type,
+    targetUrl: row.target_url,
+    status: row.status,
+    attempt: row.attempt,
+    responseStatus: row.response_status,
+    lastAttemptedAt: row.last_attempted_at?.toISOString() ?? null,
+    errorMessage: row.error_message,
+    createdAt: row.created_at.toISOString(),
+  };
+}
+
+/** The same for an unknown delivery, a foreign one and what is no id. */
+export function deliveryNotFound(): ServiceError {
+  return new ServiceError('NOT_FOUND', 'The organization has no such delivery.');
+}

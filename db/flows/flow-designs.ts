@@ -1,0 +1,78 @@
+// Flows with their drafts, as the members of their organization see and edit them.
+import { sql } from 'kysely';
+import type { Db, Tx } from '../connect.ts';
+
+/** `draft_is_latest`: the draft is what the latest version holds. */
+function designsOf(db: Db | Tx, userId: string) {
+  return db
+    .selectFrom('flow')
+    .innerJoin('project', 'project.id', 'flow.project_id')
+    .innerJoin('organization', 'organization.id', 'project.organization_id')
+    .innerJoin('membership', 'membership.organization_id', 'organization.id')
+    .select([
+      'flow.id',
+      'flow.slug',
+      'flow.name',
+      'flow.description',
+      'flow.draft',
+      'flow.production_version',
+      'flow.project_id',
+      'project.slug as project_slug',
+      'organization.id as organization_id',
+      'organization.slug as organization_slug',
+    ])
+    .select(({ selectFrom }) => {
+      const versions = selectFrom('flow_version').whereRef('flow_version.flow_id', '=', 'flow.id');
+      const latest = versions.where(
+        'flow_version.version',
+        '=',
+        selectFrom('flow_version as other')
+          .select((eb) => eb.fn.max('other.version').as('max'))
+          .whereRef('other.flow_id', '=', 'flow.id'),
+      );
+      return [
+        versions
+          .select('flow_version.id')
+          .whereRef('flow_version.version', '=', 'flow.production_version')
+          .as('production_version_id'),
+        latest.select('flow_version.version').as('latest_version'),
+        latest
+          .select(sql<boolean>`flow_version.definition::text = flow.draft::text`.as('same'))
+          .as('draft_is_latest'),
+      ];
+    })
+    .where('membership.user_id', '=', userId)
+    .where('organization.deleted_at', 'is', null)
+    .where('project.deleted_at', 'is', null)
+    .where('flow.deleted_at', 'is', null);
+}
+export type FlowDesign = NonNullable<Awaited<ReturnType<typeof findFlowDesign>>>;
+
+/** Undefined when there is no such flow, and when the user cannot see it. */
+export function findFlowDesign(db: Db | Tx, userId: string, flowId: string) {
+  return designsOf(db, userId).where('flow.id', '=', flowId).executeTakeFirst();
+}
+
+/** The same; nobody else changes the flow, nor the user's membership, before the transaction ends. */
+export function lockFlowDesign(tx: Tx, userId: string, flowId: string): Promise<FlowDesign | undefined> {
+  return designsOf(tx, userId)
+    .where('flow.id', '=', flowId)
+    .forNoKeyUpdate('flow')
+    .forShare('membership')
+    .executeTakeFirst();
+}
+
+/** Flows of a project, by slug, after the slug `after`. */
+export function listFlowDesigns(
+  db: Db,
+  userId: string,
+  projectId: string,
+  { after, limit }: { after: string; limit: number },
+): Promise<FlowDesign[]> {
+  return designsOf(db, userId)
+    .where('flow.project_id', '=', projectId)
+    .where('flow.slug', '>', after)
+    .orderBy('flow.slug')
+    .limit(limit)
+    .execute();
+}

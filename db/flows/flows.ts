@@ -1,0 +1,197 @@
+// Flows and their versions: an editable draft, immutable numbered versions, one of them in production.
+import { type NotNull, sql } from 'kysely';
+import type { FlowDefinition } from '../../flow/definition.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { type Db, inTransaction, type Tx } from '../connect.ts';
+import { lockProject } from '../tenants/projects.ts';
+
+const COLUMNS = [
+  'id',
+  'project_id',
+  'slug',
+  'name',
+  'description',
+  'draft',
+  'production_version',
+  'created_at',
+  'updated_at',
+] as const;
+
+type NewFlow = {
+  projectId: string;
+  slug: string;
+  name: string;
+  description?: string;
+  /** The draft; without it the flow has no steps. */
+  definition?: FlowDefinition;
+};
+
+/** Throws NOT_FOUND for an unknown project, CONFLICT when the slug is taken. */
+export function insertFlow(db: Db | Tx, flow: NewFlow) {
+  return inTransaction(db, (tx) => insertInto(tx, flow));
+}
+export type FlowRow = Awaited<ReturnType<typeof insertFlow>>;
+
+async function insertInto(tx: Tx, flow: NewFlow) {
+  await lockProject(tx, flow.projectId);
+  const row = await tx
+    .insertInto('flow')
+    .values({
+      project_id: flow.projectId,
+      slug: flow.slug,
+      name: flow.name,
+      description: flow.description ?? '',
+      draft: JSON.stringify(flow.definition ?? { steps: [] }),
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['project_id', 'slug']).where('deleted_at', 'is', null).doNothing(),
+    )
+    .returning(COLUMNS)
+    .executeTakeFirst();
+  if (!row) throw new ServiceError('CONFLICT', `The project has a flow with the slug ${flow.slug} already.`);
+  return row;
+}
+
+export function findFlowBySlug(db: Db | Tx, projectId: string, slug: string): Promise<FlowRow | undefined> {
+  return db
+    .selectFrom('flow')
+    .select(COLUMNS)
+    .where('project_id', '=', projectId)
+    .where('slug', '=', slug)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+}
+
+/** The project's flows, by slug, without their drafts; `latest_version` is null before the first publish. */
+export function listFlows(db: Db | Tx, projectId: string) {
+  return db
+    .selectFrom('flow')
+    .select(['id', 'slug', 'name', 'description', 'production_version', 'created_at', 'updated_at'])
+    .select((eb) =>
+      eb
+        .selectFrom('flow_version')
+        .select((version) => version.fn.max('version').as('latest'))
+        .whereRef('flow_version.flow_id', '=', 'flow.id')
+        .as('latest_version'),
+    )
+    .where('project_id', '=', projectId)
+    .where('deleted_at', 'is', null)
+    .orderBy('slug')
+    .execute();
+}
+
+/** Replaces the draft and, when given, the flow's name and description. What runs is not affected. Throws NOT_FOUND. */
+export async function updateDraft(
+  db: Db | Tx,
+  flowId: string,
+  definition: FlowDefinition,
+  named: { name?: string; description?: string } = {},
+): Promise<void> {
+  const result = await db
+    .updateTable('flow')
+    .set({ ...named, draft: JSON.stringify(definition), updated_at: sql`now()` })
+    .where('id', '=', flowId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+  if (result.numUpdatedRows === 0n) throw unknownFlow();
+}
+
+/** Makes the draft, as it is, the next version and answers its number. Throws NOT_FOUND. */
+export function publishVersion(db: Db | Tx, flowId: string, note: string): Promise<number> {
+  return inTransaction(db, async (tx) => {
+    // The row's lock gives concurrent publishers consecutive numbers.
+    const flow = await tx
+      .selectFrom('flow')
+      .select('id')
+      .where('id', '=', flowId)
+      .where('deleted_at', 'is', null)
+      .forNoKeyUpdate()
+      .executeTakeFirst();
+    if (!flow) throw unknownFlow();
+    const { version } = await tx
+      .insertInto('flow_version')
+      .columns(['flow_id', 'version', 'note', 'definition'])
+      .expression((eb) =>
+        eb
+          .selectFrom('flow')
+          .select((flow) => [
+            'flow.id',
+            sql<number>`(select coalesce(max(version), 0) + 1 from flow_version where flow_id = ${flowId})`.as(
+              'version',
+            ),
+            flow.val(note).as('note'),
+            'flow.draft',
+          ])
+          .where('flow.id', '=', flowId),
+      )
+      .returning('version')
+      .$narrowType<{ version: NotNull }>()
+      .executeTakeFirstOrThrow();
+    return version;
+  });
+}
+
+/** Makes a published version the one that unversioned calls run. Throws NOT_FOUND. */
+export async function setProductionVersion(db: Db | Tx, flowId: string, version: number): Promise<void> {
+  const result = await db
+    .updateTable('flow')
+    .set({ production_version: version, updated_at: sql`now()` })
+    .where('id', '=', flowId)
+    .where('deleted_at', 'is', null)
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('flow_version')
+          .select('flow_version.id')
+          .whereRef('flow_version.flow_id', '=', 'flow.id')
+          .where('flow_version.version', '=', version),
+      ),
+    )
+    .executeTakeFirst();
+  if (result.numUpdatedRows === 0n) throw unknownVersion(version);
+}
+
+/** The published versions of a flow, newest first, without their definitions. */
+export function listVersions(db: Db | Tx, flowId: string) {
+  return db
+    .selectFrom('flow_version')
+    .select(['id', 'version', 'note', 'created_at'])
+    .where('flow_id', '=', flowId)
+    .where('version', 'is not', null)
+    .$narrowType<{ version: NotNull }>()
+    .orderBy('version', 'desc')
+    .execute();
+}
+
+/** A published version; throws NOT_FOUND. */
+export async function getVersion(db: Db | Tx, flowId: string, version: number) {
+  const row = await db
+    .selectFrom('flow_version')
+    .select(['id', 'version', 'note', 'definition', 'created_at'])
+    .where('flow_id', '=', flowId)
+    .where('version', '=', version)
+    .$narrowType<{ version: NotNull }>()
+    .executeTakeFirst();
+  if (!row) throw unknownVersion(version);
+  return row;
+}
+
+/** A published version by its id, with its definition; undefined when the flow has none with it. */
+export function findVersionById(db: Db | Tx, flowId: string, versionId: string) {
+  return db
+    .selectFrom('flow_version')
+    .select(['id', 'version', 'note', 'definition', 'created_at'])
+    .where('flow_id', '=', flowId)
+    .where('id', '=', versionId)
+    .where('version', 'is not', null)
+    .$narrowType<{ version: NotNull }>()
+    .executeTakeFirst();
+}
+
+function unknownFlow(): ServiceError {
+  return new ServiceError('NOT_FOUND', 'There is no such flow.');
+}
+
+function unknownVersion(version: number): ServiceError {
+  return new ServiceError('NOT_FOUND', `The flow has no published version ${version}.`);
+}

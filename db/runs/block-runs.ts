@@ -1,0 +1,140 @@
+import { sql } from 'kysely';
+import type { Json, ProcessorType } from '../../flow/definition.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { CANCELLED } from '../../flow/run.ts';
+import type { Value } from '../../flow/value.ts';
+import type { Db } from '../connect.ts';
+import { inBalanceTurn } from '../credits/balance-turns.ts';
+import { isCallOf } from './run-columns.ts';
+import { outputNotFound, refuseGone } from './run-not-found.ts';
+
+/** The trace of one block execution. `output` and `error` exclude each other; costs are in microcredits. */
+export type BlockRun = {
+  executionId: string;
+  blockKey: string;
+  stepId: string;
+  name: string;
+  processorType: ProcessorType;
+  input: Value;
+  /** Serialized JSON; `paused`: it is the conversation up to where the model asked for tools. */
+  output?: string;
+  paused?: boolean;
+  error?: { code: string; message: string };
+  model?: string;
+  promptTokens?: number;
+  completionTokens?: number;
+  costMicrocredits?: number;
+  attempts: number;
+  startedAt: Date;
+};
+
+/** Who pays for a block execution: its organization, as much as the run may still cost. */
+export type Payer = { organizationId: string; maxMicrocredits?: number | undefined };
+
+/**
+ * Records a block execution, charges for it and releases what was reserved for it, once: one that is recorded as
+ * completed, or as failed and charged, stays as it is. With a `result` it also records that the run has completed with
+ * it, unless its cancellation was asked for: throws CANCELLED then. Answers whether this call did it. What is charged, and
+ * recorded as its cost, is at most what was reserved for it, and takes neither the balance below zero nor the run over its
+ * maximum. Model calls and what has a cost are not recorded once the run has ended, nor charged once its cancellation was
+ * asked for: a completed one throws CANCELLED too. Throws RUN_NOT_FOUND for a run that was deleted.
+ */
+export async function recordBlockRun(db: Db, payer: Payer, run: BlockRun, result?: Value): Promise<boolean> {
+  const { organizationId, maxMicrocredits } = payer;
+  const isCharged = run.processorType === 'llm' || (run.costMicrocredits ?? 0) > 0;
+  const finishedAt = new Date();
+  const row = {
+    execution_id: run.executionId,
+    block_key: run.blockKey,
+    step_id: run.stepId,
+    name: run.name,
+    processor_type: run.processorType,
+    status: run.error ? 'failed' : run.paused ? 'paused' : 'completed',
+    input: JSON.stringify(run.input),
+    output: run.output ?? null,
+    error: run.error ? JSON.stringify(run.error) : null,
+    model: run.model ?? null,
+    prompt_tokens: run.promptTokens ?? 0,
+    completion_tokens: run.completionTokens ?? 0,
+    cost_microcredits: run.costMicrocredits ?? 0,
+    latency_ms: Math.max(0, finishedAt.getTime() - run.startedAt.getTime()),
+    attempts: run.attempts,
+    started_at: run.startedAt,
+    finished_at: finishedAt,
+    result: result ? JSON.stringify(result) : null,
+    charged_to: isCharged ? organizationId : null,
+    maximum: maxMicrocredits ?? null,
+  };
+  const values = Object.entries(row).map(([column, value]) => sql`${sql.raw(`p_${column}`)} => ${value}`);
+  const record = () =>
+    sql<{
+      recorded: boolean;
+      cancelled: boolean;
+    }>`select * from record_block_run(${sql.join(values)})`
+      .execute(db)
+      .catch(refuseGone(run.executionId));
+  const { rows } = await (isCharged ? inBalanceTurn(db, organizationId, record) : record());
+  const { recorded = false, cancelled = false } = rows[0] ?? {};
+  if (cancelled && !run.error) throw new ServiceError(CANCELLED.code, CANCELLED.message);
+  return recorded;
+}
+
+/** The recorded output of a block that completed, or its conversation where it paused; `bytes` as JSON. */
+export async function loadBlockOutput(
+  db: Db,
+  executionId: string,
+  blockKey: string,
+): Promise<{ output: Json; bytes: number; paused: boolean; finishedAt: Date }> {
+  const row = await db
+    .selectFrom('block_run')
+    .select(['output', 'status', 'finished_at'])
+    .select(sql<number>`octet_length(output::text)`.as('bytes'))
+    .where('execution_id', '=', executionId)
+    .where('block_key', '=', blockKey)
+    .where('status', 'in', ['completed', 'paused'])
+    .executeTakeFirst();
+  if (!row) throw outputNotFound(executionId, blockKey);
+  const { output, bytes, status, finished_at: finishedAt } = row;
+  return { output, bytes, paused: status === 'paused', finishedAt };
+}
+
+/** What callers and operators read of a block execution. */
+export const BLOCK_RUN_COLUMNS = [
+  'block_run.block_key',
+  'block_run.step_id',
+  'block_run.name',
+  'block_run.processor_type',
+  'block_run.status',
+  'block_run.error',
+  'block_run.model',
+  'block_run.prompt_tokens',
+  'block_run.completion_tokens',
+  'block_run.cost_microcredits',
+  'block_run.latency_ms',
+  'block_run.attempts',
+] as const;
+
+/**
+ * The blocks of a run and its continuations in the order they started, without inputs and outputs; up to what the call
+ * `until` ran, where given.
+ */
+export function listBlockRuns(db: Db, executionId: string, until?: string) {
+  const blocks = db
+    .selectFrom('block_run')
+    .select(BLOCK_RUN_COLUMNS)
+    .orderBy('block_run.started_at')
+    .orderBy('block_key');
+  if (until === executionId) return blocks.where('execution_id', '=', executionId).execute();
+  const lastStart = db.selectFrom('run as last').select('last.started_at');
+  return blocks
+    .where('execution_id', 'in', (query) =>
+      query
+        .selectFrom('run')
+        .select('run.execution_id')
+        .where(isCallOf(executionId))
+        .$if(until !== undefined, (run) =>
+          run.where('run.started_at', '<=', lastStart.where('last.execution_id', '=', until as string)),
+        ),
+    )
+    .execute();
+}

@@ -1,0 +1,38 @@
+// What each block of a run got and answered.
+import { sql } from 'kysely';
+import type { Db } from '../connect.ts';
+import { BLOCK_RUN_COLUMNS } from './block-runs.ts';
+import { isCallOf } from './run-columns.ts';
+
+/** The block executions of a run and its continuations, of these steps when given, in the order they started. */
+export function listBlockTraces(db: Db, executionId: string, stepIds?: string[]) {
+  return db
+    .selectFrom('block_run')
+    .innerJoin('run', 'run.execution_id', 'block_run.execution_id')
+    .select(BLOCK_RUN_COLUMNS)
+    .select(['block_run.execution_id', 'block_run.started_at'])
+    .where(isCallOf(executionId))
+    .$if(stepIds !== undefined, (query) => query.where('block_run.step_id', 'in', stepIds as string[]))
+    .orderBy('block_run.started_at')
+    .orderBy('block_run.block_key')
+    .execute();
+}
+export type BlockTraceRow = Awaited<ReturnType<typeof listBlockTraces>>[number];
+
+/** The input of a block execution, and the beginning of its output's JSON with how long that is (0: there is none). */
+export function loadBlockValues(
+  db: Db,
+  { execution_id, block_key }: Pick<BlockTraceRow, 'execution_id' | 'block_key'>,
+  maxChars: number,
+) {
+  return db
+    .selectFrom('block_run')
+    .select('input')
+    .select([
+      sql<string>`coalesce(left(output::text, ${maxChars}), '')`.as('output'),
+      sql<number>`coalesce(length(output::text), 0)`.as('output_chars'),
+    ])
+    .where('execution_id', '=', execution_id)
+    .where('block_key', '=', block_key)
+    .executeTakeFirstOrThrow();
+}

@@ -1,0 +1,75 @@
+// Which run a caller's Idempotency-Key stands for. A key is taken in the transaction that accepts its run.
+import { sql } from 'kysely';
+import { ServiceError } from '../../flow/errors.ts';
+import type { Db } from '../connect.ts';
+import type { IdempotencyKeyTable } from '../schema.ts';
+import { insertRuns, type NewRun } from './accept-runs.ts';
+
+/** How long a key stands for its run; used later, it starts a new one. */
+export const IDEMPOTENCY_KEY_HOURS = 24;
+
+const EXPIRED = sql<boolean>`idempotency_key.created_at <= now() - ${sql.lit(IDEMPOTENCY_KEY_HOURS)} * interval '1 hour'`;
+
+/** `digest`: SHA-256 of all that makes two requests the same. */
+export type IdempotencyKey = {
+  projectId: string;
+  endpoint: IdempotencyKeyTable['endpoint'];
+  key: string;
+  digest: Buffer;
+};
+
+/**
+ * The executionId of the run that was accepted under the key; undefined when there is none, or it has expired. Throws
+ * IDEMPOTENCY_KEY_REUSED when that was another request.
+ */
+export async function findKeyedRun(
+  db: Db,
+  { projectId, endpoint, key, digest }: IdempotencyKey,
+): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('idempotency_key')
+    .select(['execution_id', 'digest'])
+    .where('project_id', '=', projectId)
+    .where('endpoint', '=', endpoint)
+    .where('key', '=', key)
+    .where((eb) => eb.not(EXPIRED))
+    .executeTakeFirst();
+  if (row && !row.digest.equals(digest))
+    throw new ServiceError(
+      'IDEMPOTENCY_KEY_REUSED',
+      `This Idempotency-Key was used with another request in the last ${IDEMPOTENCY_KEY_HOURS} hours: send a new one with each new request.`,
+    );
+  return row?.execution_id;
+}
+
+/**
+ * Accepts runs under a key that stands for the last of them, all or nothing; false when it stands for another run by
+ * now. Waits for a request that is taking the same key. Opens a transaction of its own.
+ */
+export function insertKeyedRuns(db: Db, runs: NewRun[], key: IdempotencyKey): Promise<boolean> {
+  const values = { execution_id: runs.at(-1)?.executionId as string, digest: key.digest };
+  return db.transaction().execute(async (tx) => {
+    const taken = await tx
+      .insertInto('idempotency_key')
+      .values({ project_id: key.projectId, endpoint: key.endpoint, key: key.key, ...values })
+      .onConflict((conflict) =>
+        conflict
+          .columns(['project_id', 'endpoint', 'key'])
+          .doUpdateSet({ ...values, created_at: sql`now()` })
+          .where(EXPIRED),
+      )
+      .returning('execution_id')
+      .executeTakeFirst();
+    if (taken) await insertRuns(tx, runs);
+    return taken !== undefined;
+  });
+}
+
+/** Deletes up to `limit` expired keys, the oldest first; answers how many. Several processes share the work. */
+export async function deleteExpiredKeys(db: Db, limit: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from idempotency_key where ctid = any (array(
+      select ctid from idempotency_key where ${EXPIRED} order by created_at limit ${limit} for update skip locked
+    ))`.execute(db);
+  return Number(numAffectedRows);
+}

@@ -1,0 +1,57 @@
+// What happened in a run since its caller last looked.
+import { sql } from 'kysely';
+import type { Db } from '../connect.ts';
+import { BLOCK_RUN_COLUMNS } from './block-runs.ts';
+import { statusOfRun } from './run-columns.ts';
+import { runNotFound } from './run-not-found.ts';
+
+/** A row with a smaller id than one that is visible may still be on its way into the database, for this long. */
+const UNSETTLED_SECONDS = 5;
+
+/**
+ * The status of a run, and its block executions recorded after the one whose `recorded` is `after`, in that order.
+ * Throws RUN_NOT_FOUND.
+ */
+export async function listRecorded(db: Db, executionId: string, after: bigint) {
+  const rows = await db
+    .selectFrom('run')
+    .leftJoin('block_run', (join) =>
+      join
+        .on('block_run.execution_id', 'in', (query) =>
+          query
+            .selectFrom('run as part')
+            .select('part.execution_id')
+            .where((part) =>
+              part.or([
+                part('part.execution_id', '=', executionId),
+                part('part.continues', '=', executionId),
+              ]),
+            ),
+        )
+        .on('block_run.recorded', '>', sql<string>`${after.toString()}::xid8`)
+        .on((eb) =>
+          eb.or([
+            eb(statusOfRun(), '<>', 'started'),
+            eb('block_run.recorded', '<', sql<string>`pg_snapshot_xmin(pg_current_snapshot())`),
+            eb('block_run.finished_at', '<', sql<Date>`now() - ${UNSETTLED_SECONDS} * interval '1 second'`),
+          ]),
+        ),
+    )
+    .select(statusOfRun().as('run_status'))
+    .select(BLOCK_RUN_COLUMNS)
+    .select('block_run.recorded')
+    .where('run.execution_id', '=', executionId)
+    .orderBy('block_run.recorded')
+    .execute();
+  const [first] = rows;
+  if (!first) throw runNotFound(executionId);
+  return {
+    status: first.run_status,
+    blocks: rows.filter((row): row is Recorded<typeof row> => row.block_key !== null),
+  };
+}
+
+type Recorded<Row> = {
+  [Column in keyof Row]: Column extends Nullable ? Row[Column] : NonNullable<Row[Column]>;
+};
+type Nullable = 'error' | 'model';

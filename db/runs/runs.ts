@@ -1,0 +1,177 @@
+import { type Selectable, sql } from 'kysely';
+import { CANCELLED, type RunOutcome } from '../../flow/run.ts';
+import type { Db, Tx } from '../connect.ts';
+import type { RunTable, StoredRunInput } from '../schema.ts';
+import { costOfRun, pauseOfRun, statusOfRun, versionOfRun } from './run-columns.ts';
+import { runNotFound } from './run-not-found.ts';
+
+/**
+ * Records how a run ended or where it paused, and with a continuation how the run stands that it continues; one whose
+ * cancellation was asked for ends with that. Answers what it recorded; undefined when the run had ended already.
+ */
+export async function finishRun(
+  db: Db | Tx,
+  executionId: string,
+  outcome: RunOutcome,
+): Promise<RunOutcome | undefined> {
+  if (await recordOutcome(db, executionId, outcome)) return outcome;
+  const cancelled: RunOutcome = { status: 'failed', error: CANCELLED };
+  if (outcome.status === 'failed' || !(await recordOutcome(db, executionId, cancelled))) return undefined;
+  return cancelled;
+}
+
+async function recordOutcome(db: Db | Tx, executionId: string, outcome: RunOutcome): Promise<boolean> {
+  const { status } = outcome;
+  const ending = {
+    status,
+    finished_at: status === 'tool_calls_required' ? null : new Date(),
+    result: status === 'completed' ? JSON.stringify(outcome.result) : null,
+    error: status === 'failed' ? JSON.stringify(outcome.error) : null,
+  };
+  const pause = status === 'tool_calls_required' ? JSON.stringify(outcome.pause) : null;
+  // A step-through session goes on after a pause, and after every step but the last.
+  const open = sql<boolean>`ended.mode = 'step' and
+    (${status} = 'tool_calls_required' or ${status} = 'completed' and not ended.concludes)`;
+  const ended = await db
+    .with('ended', (query) =>
+      query
+        .updateTable('run')
+        .set({ ...ending, pause })
+        .where('execution_id', '=', executionId)
+        .where('status', '=', 'started')
+        .$if(status !== 'failed', (run) => run.where('cancel_requested_at', 'is', null))
+        .returning(['execution_id', 'continues', 'concludes', 'mode']),
+    )
+    .with('continued', (query) =>
+      query
+        .updateTable('run')
+        .from('ended')
+        .set({
+          ...ending,
+          status: sql`case when ${open} then 'in_progress' else ${status} end`,
+          finished_at: sql`case when ${open} then null else ${ending.finished_at}::timestamptz end`,
+          result: sql`case when ${open} then null else ${ending.result}::json end`,
+          concluded_by: sql`ended.execution_id`,
+        })
+        .whereRef('run.execution_id', '=', 'ended.continues')
+        .where('run.cancel_requested_at', 'is', null)
+        .returning('run.execution_id'),
+    )
+    .selectFrom('ended')
+    .select('execution_id')
+    .executeTakeFirst();
+  return ended !== undefined;
+}
+
+/** What activities need of a run, and which of its blocks are done or paused. `cancelled`: its cancellation was asked for. */
+export type RunContext = {
+  organizationId: string;
+  flowVersionId: string;
+  input: StoredRunInput;
+  completed: Set<string>;
+  cancelled: boolean;
+};
+
+/** Throws RUN_NOT_FOUND. */
+export async function getRunContext(db: Db, executionId: string): Promise<RunContext> {
+  const row = await db
+    .selectFrom('run')
+    .select(['organization_id', 'flow_version_id', 'input', 'cancel_requested_at'])
+    .select((eb) =>
+      eb
+        .selectFrom('block_run')
+        .select(sql<string[] | null>`array_agg(block_key)`.as('keys'))
+        .where('execution_id', '=', executionId)
+        .where('status', 'in', ['completed', 'paused'])
+        .as('completed'),
+    )
+    .where('execution_id', '=', executionId)
+    .executeTakeFirst();
+  if (!row) throw runNotFound(executionId);
+  return {
+    organizationId: row.organization_id,
+    flowVersionId: row.flow_version_id,
+    input: row.input,
+    completed: new Set(row.completed ?? []),
+    cancelled: row.cancel_requested_at !== null,
+  };
+}
+
+/** What a run was asked to do; undefined when there is no such run. */
+export async function findRunInput(db: Db, executionId: string): Promise<StoredRunInput | undefined> {
+  const row = await db
+    .selectFrom('run')
+    .select('input')
+    .where('execution_id', '=', executionId)
+    .executeTakeFirst();
+  return row?.input;
+}
+
+/** The same; throws RUN_NOT_FOUND. */
+export async function getRunInput(db: Db, executionId: string): Promise<StoredRunInput> {
+  const input = await findRunInput(db, executionId);
+  if (!input) throw runNotFound(executionId);
+  return input;
+}
+
+/** A run as callers know it, with the number of its version and its cost so far. Within the flow: a foreign id is not found. */
+export function findRun(db: Db, flowId: string, executionId: string) {
+  return db
+    .selectFrom('run')
+    .innerJoin('flow_version', 'flow_version.id', 'run.flow_version_id')
+    .select([
+      'run.execution_id',
+      'run.flow_id',
+      'run.flow_version_id',
+      'run.mode',
+      'run.environment',
+      'run.result',
+      'run.error',
+      'run.concluded_by',
+      'run.cancel_requested_at',
+      'run.started_at',
+      'run.finished_at',
+    ])
+    .select([costOfRun, statusOfRun().as('status'), pauseOfRun().as('pause'), versionOfRun().as('version')])
+    .where('run.continues', 'is', null)
+    .where('run.flow_id', '=', flowId)
+    .where('run.execution_id', '=', executionId)
+    .executeTakeFirst();
+}
+export type RunRow = NonNullable<Awaited<ReturnType<typeof findRun>>>;
+
+/** The flow that a run is of; undefined when there is no such run. The caller checks that the flow may be seen. */
+export async function findFlowOfRun(db: Db, executionId: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('run')
+    .select('flow_id')
+    .where('execution_id', '=', executionId)
+    .where('continues', 'is', null)
+    .executeTakeFirst();
+  return row?.flow_id;
+}
+
+/** How a run, or a continuation of one, ended or paused; undefined while it is under way. */
+export async function findOutcome(db: Db, executionId: string): Promise<RunOutcome | undefined> {
+  const row = await db
+    .selectFrom('run')
+    .select(['status', 'result', 'error', 'pause', 'concluded_by'])
+    .where('execution_id', '=', executionId)
+    .executeTakeFirst();
+  return row && toOutcome(row);
+}
+
+/**
+ * How the call ended that a row stands for; undefined while it is under way. That of a resumed run is its first pause:
+ * what the row tells beyond it happened in its continuations.
+ */
+export function toOutcome(
+  row: Pick<Selectable<RunTable>, 'status' | 'result' | 'error' | 'pause' | 'concluded_by'>,
+): RunOutcome | undefined {
+  const { status, result, error, pause } = row;
+  if (row.concluded_by && pause) return { status: 'tool_calls_required', pause };
+  if (status === 'failed' && error) return { status, error };
+  if (status === 'completed' && result) return { status, result };
+  if (status === 'tool_calls_required' && pause) return { status, pause };
+  return undefined;
+}

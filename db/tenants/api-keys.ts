@@ -1,0 +1,154 @@
+// API keys are looked up by key id; secrets are stored as HMACs (spec: "API key format").
+import { sql } from 'kysely';
+import { ServiceError } from '../../flow/errors.ts';
+import { type Db, inTransaction, type Tx } from '../connect.ts';
+import type { Environment } from '../schema.ts';
+import { lockProject } from './projects.ts';
+
+/** Keys of one project that are neither revoked nor expired. */
+export const ACTIVE_API_KEYS_MAX = 10;
+const API_KEYS_LISTED_MAX = 200;
+
+const COLUMNS = [
+  'id',
+  'key_id',
+  'project_id',
+  'environment',
+  'name',
+  'created_at',
+  'expires_at',
+  'revoked_at',
+  'created_by',
+  'last_used_at',
+] as const;
+
+export type NewApiKey = {
+  projectId: string;
+  keyId: string;
+  environment: Environment;
+  name: string;
+  secretHmac: Buffer;
+  expiresAt?: Date;
+  /** The user who makes it; an operator when absent. */
+  createdBy?: string;
+};
+
+/** Throws NOT_FOUND for an unknown project, CONFLICT when it has ten active keys. */
+export function insertApiKey(db: Db | Tx, key: NewApiKey) {
+  return inTransaction(db, (tx) => insertInto(tx, key));
+}
+export type ApiKeyRow = Awaited<ReturnType<typeof insertApiKey>>;
+
+async function insertInto(tx: Tx, key: NewApiKey) {
+  // The row's lock makes the count exact when several keys are made at once.
+  await lockProject(tx, key.projectId);
+  const { active } = await tx
+    .selectFrom('api_key')
+    .select((eb) => eb.fn.countAll<number>().as('active'))
+    .where('project_id', '=', key.projectId)
+    .where('revoked_at', 'is', null)
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', sql<Date>`now()`)]))
+    .executeTakeFirstOrThrow();
+  if (active >= ACTIVE_API_KEYS_MAX)
+    throw new ServiceError(
+      'CONFLICT',
+      `The project has ${ACTIVE_API_KEYS_MAX} active API keys, the most it can have: revoke one first.`,
+    );
+  return tx
+    .insertInto('api_key')
+    .values({
+      key_id: key.keyId,
+      project_id: key.projectId,
+      environment: key.environment,
+      name: key.name,
+      secret_hmac: key.secretHmac,
+      expires_at: key.expiresAt ?? null,
+      created_by: key.createdBy ?? null,
+    })
+    .returning(COLUMNS)
+    .executeTakeFirstOrThrow();
+}
+
+/** The key with the HMAC of its secret and where it belongs, revoked and expired ones too; none of deleted projects. */
+export function findApiKey(db: Db | Tx, keyId: string) {
+  return db
+    .selectFrom('api_key')
+    .innerJoin('project', 'project.id', 'api_key.project_id')
+    .innerJoin('organization', 'organization.id', 'project.organization_id')
+    .select([
+      'api_key.id',
+      'api_key.key_id',
+      'api_key.environment',
+      'api_key.secret_hmac',
+      'api_key.expires_at',
+      'api_key.revoked_at',
+      'api_key.created_by',
+      'api_key.project_id',
+      'project.organization_id',
+    ])
+    .where('api_key.key_id', '=', keyId)
+    .where('project.deleted_at', 'is', null)
+    .where('organization.deleted_at', 'is', null)
+    .executeTakeFirst();
+}
+export type FoundApiKey = NonNullable<Awaited<ReturnType<typeof findApiKey>>>;
+
+/** The project's keys, those that are not revoked first, then newest first, without their secrets; 200 at most. */
+export function listApiKeys(db: Db | Tx, projectId: string): Promise<ApiKeyRow[]> {
+  return db
+    .selectFrom('api_key')
+    .select(COLUMNS)
+    .where('project_id', '=', projectId)
+    .orderBy(sql`revoked_at is null`, 'desc')
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .limit(API_KEYS_LISTED_MAX)
+    .execute();
+}
+
+/** Notes that a key was used, to the minute. */
+export async function touchApiKey(db: Db, id: string): Promise<void> {
+  await db
+    .updateTable('api_key')
+    .set({ last_used_at: sql`now()` })
+    .where('id', '=', id)
+    .where((eb) =>
+      eb.or([
+        eb('last_used_at', 'is', null),
+        eb('last_used_at', '<', sql<Date>`now() - interval '1 minute'`),
+      ]),
+    )
+    .execute();
+}
+
+/**
+ * Revokes a key, once: a second call changes nothing, and does not call `record`. Throws NOT_FOUND for a key that is not
+ * the project's.
+ */
+export async function revokeApiKey(
+  db: Db | Tx,
+  projectId: string,
+  keyId: string,
+  record?: () => Promise<void>,
+): Promise<ApiKeyRow> {
+  const revoked = await db
+    .updateTable('api_key')
+    .set({ revoked_at: sql`now()` })
+    .where('project_id', '=', projectId)
+    .where('key_id', '=', keyId)
+    .where('revoked_at', 'is', null)
+    .returning(COLUMNS)
+    .executeTakeFirst();
+  if (revoked) {
+    await record?.();
+    return revoked;
+  }
+  const row = await db
+    .selectFrom('api_key')
+    .select(COLUMNS)
+    .where('project_id', '=', projectId)
+    .where('key_id', '=', keyId)
+    .executeTakeFirst();
+  if (!row) throw new ServiceError('NOT_FOUND', `The project has no API key ${keyId}.`);
+  return row;
+}

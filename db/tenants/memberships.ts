@@ -1,0 +1,101 @@
+// Who belongs to an organization, and as what (spec: Roles).
+import { sql } from 'kysely';
+import { ServiceError } from '../../flow/errors.ts';
+import { type Db, inTransaction, type Tx } from '../connect.ts';
+import type { Role } from '../schema.ts';
+import { lockOrganization } from './organizations.ts';
+
+const COLUMNS = ['organization_id', 'user_id', 'role', 'created_at', 'updated_at'] as const;
+
+/** A user's role in an organization that is not deleted; undefined when it has none. */
+export async function findRole(
+  db: Db | Tx,
+  organizationId: string,
+  userId: string,
+): Promise<Role | undefined> {
+  const row = await db
+    .selectFrom('membership')
+    .innerJoin('organization', 'organization.id', 'membership.organization_id')
+    .select('membership.role')
+    .where('membership.organization_id', '=', organizationId)
+    .where('membership.user_id', '=', userId)
+    .where('organization.deleted_at', 'is', null)
+    .executeTakeFirst();
+  return row?.role;
+}
+
+type NewMember = { organizationId: string; userId: string; role: Role };
+
+/** Throws NOT_FOUND for an unknown organization, CONFLICT when the user is a member already. */
+export function insertMember(db: Db | Tx, member: NewMember) {
+  return inTransaction(db, (tx) => insertInto(tx, member));
+}
+export type MemberRow = Awaited<ReturnType<typeof insertMember>>;
+
+async function insertInto(tx: Tx, member: NewMember) {
+  await lockOrganization(tx, member.organizationId);
+  const row = await tx
+    .insertInto('membership')
+    .values({ organization_id: member.organizationId, user_id: member.userId, role: member.role })
+    .onConflict((conflict) => conflict.columns(['organization_id', 'user_id']).doNothing())
+    .returning(COLUMNS)
+    .executeTakeFirst();
+  if (!row) throw new ServiceError('CONFLICT', 'This user is a member of the organization already.');
+  return row;
+}
+
+/** A page of members, by user id, after `after`. */
+export function listMembers(
+  db: Db | Tx,
+  organizationId: string,
+  page: { after?: string | undefined; limit: number },
+): Promise<MemberRow[]> {
+  return db
+    .selectFrom('membership')
+    .select(COLUMNS)
+    .where('organization_id', '=', organizationId)
+    .where('user_id', '>', page.after ?? '')
+    .orderBy('user_id')
+    .limit(page.limit)
+    .execute();
+}
+
+/**
+ * A member's role, and whether nobody else is an owner; neither changes before the transaction ends. Throws NOT_FOUND.
+ */
+export async function lockMember(
+  tx: Tx,
+  organizationId: string,
+  userId: string,
+): Promise<{ role: Role; isLastOwner: boolean }> {
+  await lockOrganization(tx, organizationId);
+  const members = await tx
+    .selectFrom('membership')
+    .select(['user_id', 'role'])
+    .where('organization_id', '=', organizationId)
+    .where((eb) => eb.or([eb('user_id', '=', userId), eb('role', '=', 'owner')]))
+    .execute();
+  const member = members.find((row) => row.user_id === userId);
+  if (!member) throw new ServiceError('NOT_FOUND', 'The organization has no such member.');
+  return { role: member.role, isLastOwner: member.role === 'owner' && members.length === 1 };
+}
+
+/** The caller has locked the member. */
+export function updateRole(tx: Tx, organizationId: string, userId: string, role: Role): Promise<MemberRow> {
+  return tx
+    .updateTable('membership')
+    .set({ role, updated_at: sql`now()` })
+    .where('organization_id', '=', organizationId)
+    .where('user_id', '=', userId)
+    .returning(COLUMNS)
+    .executeTakeFirstOrThrow();
+}
+
+/** The caller has locked the member. */
+export async function deleteMember(tx: Tx, organizationId: string, userId: string): Promise<void> {
+  await tx
+    .deleteFrom('membership')
+    .where('organization_id', '=', organizationId)
+    .where('user_id', '=', userId)
+    .execute();
+}

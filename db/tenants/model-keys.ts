@@ -1,0 +1,105 @@
+// Keys of model providers that organizations bring; those of a request are in request-keys.ts.
+import { sql } from 'kysely';
+import { ServiceError } from '../../flow/errors.ts';
+import { CANCELLED } from '../../flow/run.ts';
+import type { Db, Tx } from '../connect.ts';
+import type { Encryption } from '../encrypt.ts';
+import { runNotFound } from '../runs/run-not-found.ts';
+
+/** Characters of a key that its record shows, a third of it at most: of a shorter key none. */
+const PREVIEW_CHARS = 4;
+const COLUMNS = ['provider', 'preview', 'created_by', 'updated_at'] as const;
+
+/** By provider prefix. */
+export type ModelKeys = { [provider: string]: string };
+
+/** Sets or replaces a key. */
+export function setModelKey(
+  tx: Tx,
+  encryption: Encryption,
+  key: { organizationId: string; provider: string; secret: string; userId: string },
+) {
+  const values = {
+    secret: encryption.encrypt(key.secret, ownerOf(key.organizationId, key.provider)),
+    preview: key.secret.length >= 3 * PREVIEW_CHARS ? key.secret.slice(-PREVIEW_CHARS) : '',
+    created_by: key.userId,
+  };
+  return tx
+    .insertInto('model_key')
+    .values({ organization_id: key.organizationId, provider: key.provider, ...values })
+    .onConflict((conflict) =>
+      conflict.columns(['organization_id', 'provider']).doUpdateSet({ ...values, updated_at: sql`now()` }),
+    )
+    .returning(COLUMNS)
+    .executeTakeFirstOrThrow();
+}
+export type ModelKeyRow = Awaited<ReturnType<typeof setModelKey>>;
+
+/** By provider, without their secrets. */
+export function listModelKeys(db: Db, organizationId: string): Promise<ModelKeyRow[]> {
+  return db
+    .selectFrom('model_key')
+    .select(COLUMNS)
+    .where('organization_id', '=', organizationId)
+    .orderBy('provider')
+    .execute();
+}
+
+/** Answers whether there was one. */
+export async function deleteModelKey(tx: Tx, organizationId: string, provider: string): Promise<boolean> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('model_key')
+    .where('organization_id', '=', organizationId)
+    .where('provider', '=', provider)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}
+
+/** Encrypts every key under the newest one of the service; answers how many. */
+export async function reencryptModelKeys(tx: Tx, encryption: Encryption): Promise<number> {
+  const rows = await tx
+    .selectFrom('model_key')
+    .select(['organization_id', 'provider', 'secret'])
+    .forUpdate()
+    .execute();
+  for (const { organization_id, provider, secret } of rows) {
+    const owner = ownerOf(organization_id, provider);
+    await tx
+      .updateTable('model_key')
+      .set({ secret: encryption.encrypt(encryption.decrypt(secret, owner), owner) })
+      .where('organization_id', '=', organization_id)
+      .where('provider', '=', provider)
+      .execute();
+  }
+  return rows.length;
+}
+
+/**
+ * Whether the run's request brought a key for the provider (`sent`), else the key of its organization. Throws CANCELLED
+ * for a run that its caller cancelled, RUN_NOT_FOUND for one that was deleted.
+ */
+export async function findModelKey(
+  db: Db,
+  encryption: Encryption,
+  executionId: string,
+  provider: string,
+): Promise<{ sent: boolean; key?: string }> {
+  const row = await db
+    .selectFrom('run')
+    .leftJoin('model_key', (join) =>
+      join
+        .onRef('model_key.organization_id', '=', 'run.organization_id')
+        .on('model_key.provider', '=', provider),
+    )
+    .select(['run.organization_id', 'run.model_key_providers', 'run.cancel_requested_at', 'model_key.secret'])
+    .where('run.execution_id', '=', executionId)
+    .executeTakeFirstOrThrow(() => runNotFound(executionId));
+  if (row.cancel_requested_at) throw new ServiceError(CANCELLED.code, CANCELLED.message);
+  const sent = row.model_key_providers?.includes(provider) ?? false;
+  if (sent || row.secret === null) return { sent };
+  return { sent, key: encryption.decrypt(row.secret, ownerOf(row.organization_id, provider)) };
+}
+
+function ownerOf(organizationId: string, provider: string): string {
+  return `model_key/${organizationId}/${provider}`;
+}

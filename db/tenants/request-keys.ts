@@ -1,0 +1,142 @@
+// Keys of model providers that came with a request: never stored, held by the service's processes in memory alone.
+import { EventEmitter, once } from 'node:events';
+import { sql } from 'kysely';
+import { ServiceError } from '../../flow/errors.ts';
+import type { Db } from '../connect.ts';
+import { ConnectionFailed } from '../connection/connection-failed.ts';
+import { createEncryption } from '../encrypt.ts';
+import { listen } from '../listen.ts';
+import type { ModelKeys } from './model-keys.ts';
+
+const CHANNEL = 'weir_request_keys';
+/** How often keys of runs that have ended are dropped; one held for less may be of a run that is about to be stored. */
+const SWEEP_MS = 60_000;
+/** A process that holds a key answers in milliseconds, unless it is just opening its connection again. */
+const ASK_AGAIN_MS = 1_000;
+const ASKED_MAX = 10;
+/** Questions whose answers could not be heard, since the database was away, are asked again: up to a minute in all. */
+const ROUNDS_MAX = 60;
+
+/** Of one question: a notice has at most 8,000 bytes. */
+const WANTED_MAX = 150;
+
+/** What processes tell each other: a key, or of which runs they want them. */
+type Notice = { executionId: string; provider: string; sealed: string } | { wanted: string[] };
+
+export type RequestKeys = {
+  /** Holds the keys while their run is under way, here and in every other process. */
+  hold(executionId: string, keys: ModelKeys): Promise<void>;
+  /**
+   * The key, from whichever process has it. Throws MODEL_KEY_GONE when none answers within 10 s in which it could be
+   * heard, ConnectionFailed when none can be heard.
+   */
+  find(executionId: string, provider: string, signal: AbortSignal): Promise<string>;
+  /** Hands what it holds to the processes that are left. */
+  close(): Promise<void>;
+};
+
+/** Opens one listening connection of its own. Keys pass through the database encrypted, as notices that no table has. */
+export function createRequestKeys(
+  db: Db,
+  { databaseUrl, secretsKeys }: { databaseUrl: string; secretsKeys: Parameters<typeof createEncryption>[0] },
+): RequestKeys {
+  const encryption = createEncryption(secretsKeys);
+  const held = new Map<string, { keys: ModelKeys; since: number }>();
+  const arrivals = new EventEmitter<{ [owner: string]: [] }>().setMaxListeners(0);
+  const complain = (error: Error) => console.error('Keys of requests:', error.message);
+
+  function keep(executionId: string, keys: ModelKeys): void {
+    held.set(executionId, { keys: { ...held.get(executionId)?.keys, ...keys }, since: Date.now() });
+    for (const provider of Object.keys(keys)) arrivals.emit(ownerOf(executionId, provider));
+  }
+
+  async function tell(notices: Notice[]): Promise<void> {
+    if (notices.length === 0) return;
+    const payloads = notices.map((notice) => JSON.stringify(notice));
+    await sql`select pg_notify(${CHANNEL}, payload) from unnest(${payloads}::text[]) payload`.execute(db);
+  }
+
+  function seal(executionId: string, keys: ModelKeys): Notice[] {
+    return Object.entries(keys).map(([provider, key]) => ({
+      executionId,
+      provider,
+      sealed: encryption.encrypt(key, ownerOf(executionId, provider)),
+    }));
+  }
+
+  async function hear(payload: string): Promise<void> {
+    const notice = JSON.parse(payload) as Notice;
+    if ('wanted' in notice) return tell(notice.wanted.flatMap((id) => seal(id, held.get(id)?.keys ?? {})));
+    const { executionId, provider, sealed } = notice;
+    keep(executionId, { [provider]: encryption.decrypt(sealed, ownerOf(executionId, provider)) });
+  }
+
+  /** Asks for the keys that came while this process did not listen: the processes that heard them may be killed. */
+  async function catchUp(): Promise<void> {
+    const runs = await runsUnderWay().where('model_key_providers', 'is not', null).execute();
+    const wanted = runs.map((run) => run.execution_id).filter((executionId) => !held.has(executionId));
+    const questions = Array.from({ length: Math.ceil(wanted.length / WANTED_MAX) }, (_, index) => ({
+      wanted: wanted.slice(index * WANTED_MAX, (index + 1) * WANTED_MAX),
+    }));
+    await tell(questions);
+  }
+
+  function runsUnderWay() {
+    return db.selectFrom('run').select('execution_id').where('status', '=', 'started');
+  }
+
+  async function sweep(): Promise<void> {
+    const before = Date.now() - SWEEP_MS;
+    const old = [...held].filter(([, { since }]) => since < before).map(([executionId]) => executionId);
+    if (old.length === 0) return;
+    const runs = await runsUnderWay().where(sql<boolean>`execution_id = any(${old}::uuid[])`).execute();
+    const underWay = new Set(runs.map((run) => run.execution_id));
+    for (const executionId of old) if (!underWay.has(executionId)) held.delete(executionId);
+  }
+
+  const listener = listen(
+    databaseUrl,
+    CHANNEL,
+    (payload) => void hear(payload).catch(complain),
+    () => void catchUp().catch(complain),
+  );
+  const sweeping = setInterval(() => void sweep().catch(complain), SWEEP_MS).unref();
+
+  return {
+    hold(executionId, keys) {
+      keep(executionId, keys);
+      return tell(seal(executionId, keys));
+    },
+    async find(executionId, provider, signal) {
+      const owner = ownerOf(executionId, provider);
+      let asked = 0;
+      for (let rounds = 0; rounds < ROUNDS_MAX; rounds++) {
+        signal.throwIfAborted();
+        const key = held.get(executionId)?.keys[provider];
+        if (key !== undefined) return key;
+        if (asked === ASKED_MAX) throw gone(provider);
+        const soon = AbortSignal.any([signal, AbortSignal.timeout(ASK_AGAIN_MS)]);
+        const arrived = once(arrivals, owner, { signal: soon }).catch(() => undefined);
+        await Promise.all([arrived, tell([{ wanted: [executionId] }])]);
+        if (listener.hears()) asked++;
+      }
+      throw new ConnectionFailed('lost', new Error('what other processes answer is not heard'));
+    },
+    async close() {
+      clearInterval(sweeping);
+      await tell([...held].flatMap(([executionId, { keys }]) => seal(executionId, keys))).catch(complain);
+      await listener.close();
+    },
+  };
+}
+
+function ownerOf(executionId: string, provider: string): string {
+  return `run/${executionId}/model_key/${provider}`;
+}
+
+function gone(provider: string): ServiceError {
+  return new ServiceError(
+    'MODEL_KEY_GONE',
+    `The key for ${provider} that came with the request is gone: keys of requests are held in memory alone, and every process that held this one has ended. Send the request again.`,
+  );
+}

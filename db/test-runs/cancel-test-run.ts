@@ -1,0 +1,37 @@
+import { sql } from 'kysely';
+import type { Db, Tx } from '../connect.ts';
+import { CANCELLATION, IS_OPEN } from '../runs/cancel-run.ts';
+
+const runsOf = (testRunId: string) => sql`(
+  select unnest(array[execution_id, judge_execution_id]) from test_result where test_run_id = ${testRunId}
+)`;
+
+/**
+ * Marks a test run that has not ended, and the runs of its cases and judges: from here on nothing is charged for it, and
+ * no further case is begun. Answers whether this call did it.
+ */
+export async function requestTestRunCancel(tx: Tx, testRunId: string): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('test_run')
+    .set({ cancel_requested_at: sql`now()` })
+    .where('id', '=', testRunId)
+    .where('status', '=', 'started')
+    .where('cancel_requested_at', 'is', null)
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) return false;
+  // Looked for only now: a case's run is accepted before the test run is marked, or not at all.
+  await sql`update run set ${CANCELLATION} where execution_id in ${runsOf(testRunId)} and ${IS_OPEN}`.execute(
+    tx,
+  );
+  return true;
+}
+
+/** Those runs of its cases and judges whose workflows are to be told of a cancellation. */
+export function listTestsUnderWay(db: Db, testRunId: string) {
+  return db
+    .selectFrom('run')
+    .select(['execution_id as executionId', 'continues'])
+    .where(sql<boolean>`execution_id in ${runsOf(testRunId)}`)
+    .where('status', '=', 'started')
+    .execute();
+}

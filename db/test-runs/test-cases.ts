@@ -1,0 +1,69 @@
+// Test cases of a flow, one per name.
+import { sql } from 'kysely';
+import { ServiceError } from '../../flow/errors.ts';
+import { type Expectation, TEST_CASES_MAX, type TestInput } from '../../flow/test-case.ts';
+import type { Db, Tx } from '../connect.ts';
+
+const COLUMNS = ['id', 'flow_id', 'name', 'input', 'expectation', 'created_at', 'updated_at'] as const;
+
+/**
+ * Writes a case, in place of the flow's case of that name if there is one (then `created` is false). Throws CONFLICT when
+ * the flow has as many cases as it may, which is exact since the caller has locked the flow.
+ */
+export async function saveTestCase(
+  tx: Tx,
+  testCase: { flowId: string; name: string; input: TestInput; expectation: Expectation },
+): Promise<{ id: string; created: boolean }> {
+  const { flowId, name } = testCase;
+  const { others } = await tx
+    .selectFrom('test_case')
+    .select((eb) => eb.fn.countAll<number>().as('others'))
+    .where('flow_id', '=', flowId)
+    .where('name', '<>', name)
+    .executeTakeFirstOrThrow();
+  if (others >= TEST_CASES_MAX)
+    throw new ServiceError(
+      'CONFLICT',
+      `A flow has at most ${TEST_CASES_MAX} test cases: delete one, or give this one the name of the case it replaces.`,
+    );
+  return tx
+    .insertInto('test_case')
+    .values({
+      flow_id: flowId,
+      name,
+      input: JSON.stringify(testCase.input),
+      expectation: JSON.stringify(testCase.expectation),
+    })
+    .onConflict((conflict) =>
+      conflict.constraint('test_case_name_key').doUpdateSet((eb) => ({
+        input: eb.ref('excluded.input'),
+        expectation: eb.ref('excluded.expectation'),
+        updated_at: sql`now()`,
+      })),
+    )
+    .returning(['id', sql<boolean>`xmax = 0`.as('created')])
+    .executeTakeFirstOrThrow();
+}
+
+/** In the order they were made. */
+export function listTestCases(db: Db | Tx, flowId: string) {
+  return db
+    .selectFrom('test_case')
+    .select(COLUMNS)
+    .where('flow_id', '=', flowId)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+}
+export type TestCaseRow = Awaited<ReturnType<typeof listTestCases>>[number];
+
+/** Of any flow: the caller checks that it may be seen. */
+export function findTestCase(db: Db | Tx, id: string): Promise<TestCaseRow | undefined> {
+  return db.selectFrom('test_case').select(COLUMNS).where('id', '=', id).executeTakeFirst();
+}
+
+/** What came of it when it was run stays. Answers whether there was one. */
+export async function deleteTestCase(tx: Tx, id: string): Promise<boolean> {
+  const { numDeletedRows } = await tx.deleteFrom('test_case').where('id', '=', id).executeTakeFirst();
+  return numDeletedRows > 0n;
+}

@@ -1,0 +1,71 @@
+// What came of the cases of test runs, as callers read it.
+import { sql } from 'kysely';
+import type { Db } from '../connect.ts';
+
+/** The state of a test run, and its cases in the order they were run, with how their runs stand. Throws when unknown. */
+export async function listTestResults(db: Db, testRunId: string) {
+  const { status } = await db
+    .selectFrom('test_run')
+    .select('status')
+    .where('id', '=', testRunId)
+    .executeTakeFirstOrThrow();
+  const rows = await db
+    .selectFrom('test_result')
+    .leftJoin('run', 'run.execution_id', 'test_result.execution_id')
+    .select([
+      'test_result.test_case_id',
+      'test_result.name',
+      'test_result.status',
+      'test_result.why',
+      'test_result.execution_id',
+      'test_result.judge_execution_id',
+      'run.result',
+      'run.started_at',
+      'run.finished_at',
+    ])
+    .select((eb) =>
+      eb
+        .selectFrom('block_run')
+        .select(sql<number>`coalesce(sum(cost_microcredits), 0)::bigint`.as('sum'))
+        .where((block) =>
+          block.or([
+            block('block_run.execution_id', '=', block.ref('test_result.execution_id')),
+            block('block_run.execution_id', '=', block.ref('test_result.judge_execution_id')),
+          ]),
+        )
+        .$asScalar()
+        .$notNull()
+        .as('cost_microcredits'),
+    )
+    .where('test_result.test_run_id', '=', testRunId)
+    .orderBy('test_result.position')
+    .execute();
+  return { status, rows };
+}
+export type TestResultRow = Awaited<ReturnType<typeof listTestResults>>['rows'][number];
+
+/** The test run that an id is of; undefined when it is of none. */
+export function findTestRun(db: Db, testRunId: string) {
+  return db
+    .selectFrom('test_run')
+    .select(['id', 'flow_id', 'status'])
+    .where('id', '=', testRunId)
+    .executeTakeFirst();
+}
+
+/** The case whose run an executionId is of, also before that has begun; undefined when it is of none. */
+export function findTestOfRun(db: Db, executionId: string) {
+  return db
+    .selectFrom('test_result')
+    .innerJoin('test_run', 'test_run.id', 'test_result.test_run_id')
+    .select([
+      'test_result.test_run_id',
+      'test_result.test_case_id',
+      'test_result.name',
+      'test_result.status',
+      'test_result.why',
+      'test_run.flow_id',
+    ])
+    .where('test_result.execution_id', '=', executionId)
+    .executeTakeFirst();
+}

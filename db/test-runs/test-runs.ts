@@ -1,0 +1,184 @@
+// Test runs: cases of a flow run together against one snapshot of its draft.
+import { type NotNull, sql } from 'kysely';
+import type { FlowDefinition } from '../../flow/definition.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { CANCELLED } from '../../flow/run.ts';
+import type { TestInput, Verdict } from '../../flow/test-case.ts';
+import type { Db, Tx } from '../connect.ts';
+import { snapshotDraft } from '../flows/draft-snapshots.ts';
+import { insertRuns, type NewRun } from '../runs/accept-runs.ts';
+import type { TestCaseRow } from './test-cases.ts';
+
+const TEST_RUN_CANCELLED = 'The test run was cancelled.';
+const NOTHING_CAME = 'It could not be run or judged, for a reason inside the service.';
+
+export type NewTestRun = {
+  id: string;
+  flowId: string;
+  flowVersionId: string;
+  tests: { executionId: string; testCase: TestCaseRow }[];
+};
+
+/**
+ * Accepts a test run, once, and does `record` with it: from here on its workflow finishes it, or the reconciler starts
+ * that anew.
+ */
+export function insertTestRun(
+  db: Db,
+  { id, flowId, flowVersionId, tests }: NewTestRun,
+  record?: (tx: Tx) => Promise<void>,
+): Promise<void> {
+  return db.transaction().execute(async (tx) => {
+    const { numInsertedOrUpdatedRows } = await tx
+      .insertInto('test_run')
+      .values({ id, flow_id: flowId, flow_version_id: flowVersionId })
+      .onConflict((conflict) => conflict.column('id').doNothing())
+      .executeTakeFirst();
+    if (numInsertedOrUpdatedRows) await record?.(tx);
+    await tx
+      .insertInto('test_result')
+      .values(
+        tests.map(({ executionId, testCase }, position) => ({
+          execution_id: executionId,
+          test_run_id: id,
+          position,
+          test_case_id: testCase.id,
+          name: testCase.name,
+          input: JSON.stringify(testCase.input),
+          expectation: JSON.stringify(testCase.expectation),
+        })),
+      )
+      .onConflict((conflict) => conflict.column('execution_id').doNothing())
+      .execute();
+  });
+}
+
+/** A case of a test run, and the flow it is of. */
+export function getTest(db: Db, executionId: string) {
+  return db
+    .selectFrom('test_result')
+    .innerJoin('test_run', 'test_run.id', 'test_result.test_run_id')
+    .innerJoin('flow', 'flow.id', 'test_run.flow_id')
+    .innerJoin('project', 'project.id', 'flow.project_id')
+    .select([
+      'project.organization_id as organizationId',
+      'project.id as projectId',
+      'flow.id as flowId',
+      'test_run.id as testRunId',
+      'test_run.flow_version_id as flowVersionId',
+      'test_result.input',
+      'test_result.expectation',
+      'test_result.judge_execution_id as judgeId',
+    ])
+    .where('test_result.execution_id', '=', executionId)
+    .executeTakeFirstOrThrow();
+}
+type Test = Awaited<ReturnType<typeof getTest>>;
+
+/** Accepts the run of a case, once: the draft's snapshot with the case's input. Throws CANCELLED. */
+export async function acceptTest(db: Db, executionId: string): Promise<void> {
+  const test = await getTest(db, executionId);
+  await acceptRun(db, test, toRun(test, executionId));
+}
+
+/** A cancellation of the test run comes before the run, which is refused then, or finds it. */
+async function acceptRun(db: Db, { testRunId }: Test, run: NewRun): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    await insertRuns(tx, [run]);
+    const { cancel_requested_at } = await tx
+      .selectFrom('test_run')
+      .select('cancel_requested_at')
+      .where('id', '=', testRunId)
+      .forShare()
+      .executeTakeFirstOrThrow();
+    if (cancel_requested_at) throw new ServiceError(CANCELLED.code, TEST_RUN_CANCELLED);
+  });
+}
+
+/** Accepts a run of the flow `judge` on a case that was run, once; answers its executionId. Throws CANCELLED. */
+export async function acceptJudge(
+  db: Db,
+  executionId: string,
+  judge: FlowDefinition,
+  input: TestInput,
+): Promise<string> {
+  const test = await getTest(db, executionId);
+  const flowVersionId = await snapshotDraft(db, test.flowId, judge);
+  const { judgeId } = await db
+    .updateTable('test_result')
+    .set({ judge_execution_id: sql`coalesce(judge_execution_id, gen_random_uuid())` })
+    .where('execution_id', '=', executionId)
+    .returning('judge_execution_id as judgeId')
+    .$narrowType<{ judgeId: NotNull }>()
+    .executeTakeFirstOrThrow();
+  await acceptRun(db, test, toRun({ ...test, flowVersionId, input }, judgeId));
+  return judgeId;
+}
+
+function toRun(
+  { organizationId, projectId, flowId, flowVersionId, input }: Test,
+  executionId: string,
+): NewRun {
+  const of = { organizationId, projectId, flowId, flowVersionId };
+  return { ...of, executionId, mode: 'test', environment: 'test', input: { ...input, block_overrides: {} } };
+}
+
+/** Records what came of a case, once. */
+export async function recordVerdict(db: Db, executionId: string, { status, why }: Verdict): Promise<void> {
+  await db
+    .updateTable('test_result')
+    .set({ status, why: JSON.stringify(why) })
+    .where('execution_id', '=', executionId)
+    .where('status', '=', 'pending')
+    .execute();
+}
+
+/** Records the end of a test run, as cancelled where that was asked for; a case that nothing came of is an error. */
+export function finishTestRun(db: Db, testRunId: string): Promise<void> {
+  return db.transaction().execute(async (tx) => {
+    const ended = await tx
+      .updateTable('test_run')
+      .set({
+        status: sql`case when cancel_requested_at is null then 'completed' else 'cancelled' end`,
+        finished_at: sql`now()`,
+      })
+      .where('id', '=', testRunId)
+      .where('status', '=', 'started')
+      .returning('status')
+      .executeTakeFirst();
+    const why = ended?.status === 'cancelled' ? TEST_RUN_CANCELLED : NOTHING_CAME;
+    await tx
+      .updateTable('test_result')
+      .set({ status: 'error', why: JSON.stringify(why) })
+      .where('test_run_id', '=', testRunId)
+      .where('status', '=', 'pending')
+      .execute();
+  });
+}
+
+/** A test run with what starting its workflow needs. */
+export async function getTestRunStart(db: Db, testRunId: string) {
+  const run = await db
+    .selectFrom('test_run')
+    .innerJoin('flow', 'flow.id', 'test_run.flow_id')
+    .innerJoin('project', 'project.id', 'flow.project_id')
+    .innerJoin('organization', 'organization.id', 'project.organization_id')
+    .innerJoin('flow_version', 'flow_version.id', 'test_run.flow_version_id')
+    .select([
+      'test_run.id as testRunId',
+      'organization.slug as organization',
+      'project.slug as project',
+      'flow.slug as flow',
+      'flow_version.definition',
+    ])
+    .where('test_run.id', '=', testRunId)
+    .executeTakeFirstOrThrow();
+  const tests = await db
+    .selectFrom('test_result')
+    .select(['execution_id as executionId', 'name'])
+    .where('test_run_id', '=', testRunId)
+    .orderBy('position')
+    .execute();
+  return { ...run, tests };
+}
+export type TestRunStart = Awaited<ReturnType<typeof getTestRunStart>>;

@@ -1,0 +1,68 @@
+// Retention: what ended long ago, and all that is kept of it, except what was paid and who changed what.
+import { sql } from 'kysely';
+import { OPEN_STATUSES } from '../../flow/delivery.ts';
+import type { Db } from '../connect.ts';
+
+const OPEN = sql`any(${sql.val([...OPEN_STATUSES])}::text[])`;
+
+/**
+ * Deletes up to `limit` runs, test runs and test deliveries each that nothing has happened to for `days`: with their
+ * traces, continuations and deliveries. What is under way, or still being delivered, stays. Several processes share the
+ * work. Answers how many of each.
+ */
+export async function deleteOld(
+  db: Db,
+  days: number,
+  limit: number,
+): Promise<{ runs: number; testRuns: number; deliveries: number }> {
+  const cutoff = sql`now() - ${days} * interval '1 day'`;
+  /** A run's rows are locked before this is asked for the last time: what has come to it meanwhile counts. */
+  const isOver = sql<boolean>`run.status <> 'started' and coalesce(run.finished_at, run.started_at) < ${cutoff}
+    and not exists (
+      select from run as call where call.continues = run.execution_id
+        and (call.status = 'started' or coalesce(call.finished_at, call.started_at) >= ${cutoff})
+    )
+    and not exists (
+      select from webhook_delivery as delivery where delivery.execution_id = run.execution_id
+        and delivery.status = ${OPEN}
+    )`;
+  const old = sql<{ execution_id: string }>`
+    select execution_id from run where continues is null and ${isOver}
+    order by coalesce(finished_at, started_at) limit ${limit} for update skip locked`;
+  const testRuns = await sql`
+    with old as (
+      select id from test_run where status = 'completed' and finished_at < ${cutoff} limit ${limit}
+    ), results as (delete from test_result where test_run_id in (select id from old))
+    delete from test_run where id in (select id from old)`.execute(db);
+  const deliveries = await sql`
+    with old as (
+      select id from webhook_delivery
+      where execution_id is null and created_at < ${cutoff} and not status = ${OPEN}
+      limit ${limit} for update skip locked
+    ), attempts as (delete from webhook_attempt where delivery_id in (select id from old))
+    delete from webhook_delivery where id in (select id from old)`.execute(db);
+  const runs = await db.transaction().execute(async (tx) => {
+    const found = (await old.execute(tx)).rows.map((row) => row.execution_id);
+    await sql`select from webhook_delivery where execution_id = any(${found}::uuid[]) for update`.execute(tx);
+    const { rows } = await sql<{ execution_id: string }>`
+      select execution_id from run where execution_id = any(${found}::uuid[]) and ${isOver}`.execute(tx);
+    const roots = rows.map((row) => row.execution_id);
+    const calls = await tx
+      .selectFrom('run')
+      .select('execution_id')
+      .where(sql<boolean>`continues = any(${roots}::uuid[])`)
+      .execute();
+    const ids = [...roots, ...calls.map((call) => call.execution_id)];
+    await sql`
+      delete from webhook_attempt using webhook_delivery as delivery
+      where delivery_id = delivery.id and delivery.execution_id = any(${ids}::uuid[])`.execute(tx);
+    for (const table of ['webhook_delivery', 'block_run', 'idempotency_key', 'reservation', 'run'])
+      await sql`delete from ${sql.table(table)} where execution_id = any(${ids}::uuid[])`.execute(tx);
+    return roots.length;
+  });
+  return {
+    runs,
+    testRuns: Number(testRuns.numAffectedRows),
+    deliveries: Number(deliveries.numAffectedRows),
+  };
+}

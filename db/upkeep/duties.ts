@@ -1,0 +1,31 @@
+// Which process does what is to be done now and then: one at a time, so that ten workers do not ask ten times.
+import { type RawBuilder, sql } from 'kysely';
+import type { Db } from '../connect.ts';
+
+/** Takes a duty that is due for the next `seconds`; false when it is not due, or another process has it. */
+export async function takeDuty(db: Db, name: string, seconds: number): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto('duty')
+    .values({ name, due_at: fromNow(seconds) })
+    .onConflict((conflict) =>
+      conflict
+        .column('name')
+        .doUpdateSet({ due_at: fromNow(seconds) })
+        .where('duty.due_at', '<=', sql<Date>`now()`),
+    )
+    .executeTakeFirst();
+  return (numInsertedOrUpdatedRows ?? 0n) > 0n;
+}
+
+/** Says when a duty that this process has is due again: in so many seconds. */
+export async function deferDuty(db: Db, name: string, seconds: number): Promise<void> {
+  await db
+    .updateTable('duty')
+    .set({ due_at: fromNow(seconds) })
+    .where('name', '=', name)
+    .execute();
+}
+
+function fromNow(seconds: number): RawBuilder<Date> {
+  return sql`now() + ${seconds} * interval '1 second'`;
+}

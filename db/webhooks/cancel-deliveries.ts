@@ -1,0 +1,16 @@
+import { type RawBuilder, sql } from 'kysely';
+import { OPEN_STATUSES } from '../../flow/delivery.ts';
+import type { Db, Tx } from '../connect.ts';
+
+const DELETED = 'Its project or organization was deleted before it was delivered.';
+
+/** Ends open deliveries, those that `which` (of a query over `webhook_delivery`) holds for; answers how many. */
+export async function cancelDeliveries(db: Db | Tx, which: RawBuilder<unknown>): Promise<number> {
+  const { numUpdatedRows } = await db
+    .updateTable('webhook_delivery')
+    .set({ status: 'failed_permanent', error_message: DELETED, next_attempt_at: null })
+    .where('status', 'in', OPEN_STATUSES)
+    .where(sql<boolean>`${which}`)
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
+}

@@ -1,0 +1,73 @@
+// Deliveries as their organization reads them (spec: "Webhook delivery record").
+import { sql } from 'kysely';
+import type { Db } from '../connect.ts';
+
+const COLUMNS = [
+  'id',
+  'seq',
+  'execution_id',
+  'event_type',
+  'target_url',
+  'status',
+  'attempt',
+  'response_status',
+  'last_attempted_at',
+  'next_attempt_at',
+  'error_message',
+  'created_at',
+] as const;
+
+/** A moment of `created_at`, in whole milliseconds, and a place among the deliveries of that moment. */
+export type DeliveryPlace = { createdAt: Date; seq: number };
+
+/** The organization's deliveries before a place, newest first. */
+export function listDeliveries(
+  db: Db,
+  {
+    organizationId,
+    before,
+    limit,
+  }: { organizationId: string; before?: DeliveryPlace | undefined; limit: number },
+) {
+  return db
+    .selectFrom('webhook_delivery')
+    .select(COLUMNS)
+    .where('organization_id', '=', organizationId)
+    .$if(before !== undefined, (query) =>
+      query.where(sql<boolean>`(created_at, seq) < (${before?.createdAt}, ${before?.seq})`),
+    )
+    .orderBy('created_at', 'desc')
+    .orderBy('seq', 'desc')
+    .limit(limit)
+    .execute();
+}
+export type DeliveryRow = Awaited<ReturnType<typeof listDeliveries>>[number];
+
+/** Only within the organization: a foreign id is not found. */
+export function findDelivery(db: Db, organizationId: string, id: string): Promise<DeliveryRow | undefined> {
+  return db
+    .selectFrom('webhook_delivery')
+    .select(COLUMNS)
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+/** Every attempt of a delivery, in the order they were made. */
+export function listAttempts(db: Db, deliveryId: string) {
+  return db
+    .selectFrom('webhook_attempt')
+    .select([
+      'round',
+      'attempt',
+      'started_at',
+      'duration_ms',
+      'response_status',
+      'response_body',
+      'error_message',
+    ])
+    .where('delivery_id', '=', deliveryId)
+    .orderBy('round')
+    .orderBy('attempt')
+    .execute();
+}

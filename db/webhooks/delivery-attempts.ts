@@ -1,0 +1,137 @@
+// What an attempt reads and writes (spec: "Webhook delivery status"). Each write is one statement.
+import { sql } from 'kysely';
+import { type DeliveryCall, type DeliveryStatus, OPEN_STATUSES } from '../../flow/delivery.ts';
+import type { Db } from '../connect.ts';
+
+/** Longer than an attempt takes. */
+const ATTEMPT_SECONDS = 120;
+
+/** Attempt `attempt` of a round of a delivery. */
+export type AttemptKey = { deliveryId: string; round: number; attempt: number };
+
+/** A delivery with the run that it reports, undefined when there is none with that id. */
+export function findDeliveryToAttempt(db: Db, deliveryId: string) {
+  return db
+    .selectFrom('webhook_delivery')
+    .leftJoin('run', 'run.execution_id', 'webhook_delivery.execution_id')
+    .select([
+      'webhook_delivery.status',
+      'webhook_delivery.round',
+      'webhook_delivery.organization_id',
+      'webhook_delivery.event_type',
+      'webhook_delivery.target_url',
+      'webhook_delivery.body',
+      'webhook_delivery.execution_id',
+      'run.flow_id',
+      'run.result',
+      'run.error',
+      'run.started_at',
+      'run.finished_at',
+    ])
+    .where('webhook_delivery.id', '=', deliveryId)
+    .executeTakeFirst();
+}
+export type DeliveryToAttempt = NonNullable<Awaited<ReturnType<typeof findDeliveryToAttempt>>>;
+
+/** Marks the delivery as in flight with its `body`; false when this round of it is over. May be repeated. */
+export async function beginAttempt(db: Db, key: AttemptKey, body: string): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await db
+    .with('begun', (cte) =>
+      cte
+        .updateTable('webhook_delivery')
+        .set({
+          status: 'in_flight',
+          attempt: key.attempt,
+          last_attempted_at: sql`now()`,
+          next_attempt_at: null,
+          body,
+          check_at: sql`now() + ${ATTEMPT_SECONDS} * interval '1 second'`,
+        })
+        .where('id', '=', key.deliveryId)
+        .where('round', '=', key.round)
+        .where('status', 'in', OPEN_STATUSES)
+        .returning('id'),
+    )
+    .insertInto('webhook_attempt')
+    .columns(['delivery_id', 'round', 'attempt'])
+    .expression((eb) =>
+      eb
+        .selectFrom('begun')
+        .select(['id', sql.lit(key.round).as('round'), sql.lit(key.attempt).as('attempt')]),
+    )
+    .onConflict((conflict) =>
+      conflict.columns(['delivery_id', 'round', 'attempt']).doUpdateSet({ started_at: sql`now()` }),
+    )
+    .executeTakeFirst();
+  return (numInsertedOrUpdatedRows ?? 0n) > 0n;
+}
+
+/** How an attempt ended; `retryInMs` on failed_retry. */
+export type AttemptEnd = {
+  status: Exclude<DeliveryStatus, 'pending' | 'in_flight'>;
+  durationMs: number;
+  responseStatus: number | null;
+  responseBody: string | null;
+  errorMessage: string | null;
+  retryInMs: number;
+};
+
+/** Records the end of an attempt, and moves its delivery on unless that was sent anew meanwhile. May be repeated. */
+export async function endAttempt(db: Db, key: AttemptKey, end: AttemptEnd): Promise<void> {
+  const next =
+    end.status === 'failed_retry' ? sql<Date>`now() + ${end.retryInMs} * interval '1 millisecond'` : null;
+  await db
+    .with('attempt', (cte) =>
+      cte
+        .updateTable('webhook_attempt')
+        .set({
+          duration_ms: end.durationMs,
+          response_status: end.responseStatus,
+          response_body: end.responseBody,
+          error_message: end.errorMessage,
+        })
+        .where('delivery_id', '=', key.deliveryId)
+        .where('round', '=', key.round)
+        .where('attempt', '=', key.attempt),
+    )
+    .updateTable('webhook_delivery')
+    .set({
+      status: end.status,
+      response_status: end.responseStatus,
+      error_message: end.errorMessage,
+      next_attempt_at: next,
+      check_at: sql`coalesce(${next}, now()) + ${ATTEMPT_SECONDS} * interval '1 second'`,
+    })
+    .where('id', '=', key.deliveryId)
+    .where('round', '=', key.round)
+    .where('attempt', '=', key.attempt)
+    .where('status', 'in', OPEN_STATUSES)
+    .execute();
+}
+
+/** Ends a round whose workflow ended without recording it; a delivery that has ended, or was sent anew, stays as it is. */
+export async function abandonDelivery(
+  db: Db,
+  { deliveryId, round }: Pick<DeliveryCall, 'deliveryId' | 'round'>,
+  errorMessage: string,
+): Promise<void> {
+  await db
+    .updateTable('webhook_delivery')
+    .set({ status: 'dead_letter', error_message: errorMessage, next_attempt_at: null })
+    .where('id', '=', deliveryId)
+    .where('round', '=', round)
+    .where('status', 'in', OPEN_STATUSES)
+    .execute();
+}
+
+/** An attempt whose worker was lost has failed; its workflow tries again. */
+export async function recordCutAttempt(db: Db, key: AttemptKey): Promise<void> {
+  await db
+    .updateTable('webhook_delivery')
+    .set({ status: 'failed_retry', error_message: 'The attempt was cut off: its worker was lost.' })
+    .where('id', '=', key.deliveryId)
+    .where('round', '=', key.round)
+    .where('attempt', '=', key.attempt)
+    .where('status', '=', 'in_flight')
+    .execute();
+}

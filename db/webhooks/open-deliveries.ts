@@ -1,0 +1,152 @@
+// Deliveries and the workflows that carry them out: each open one has one, or the reconciler sees to it.
+import { sql } from 'kysely';
+import type { DeliveryCall, DeliveryStatus } from '../../flow/delivery.ts';
+import { OPEN_STATUSES } from '../../flow/delivery.ts';
+import type { Db, Tx } from '../connect.ts';
+
+const CALL_COLUMNS = [
+  'id',
+  'organization_id',
+  'event_type',
+  'target_url',
+  'round',
+  'attempt',
+  'status',
+] as const;
+type CallRow = {
+  id: string;
+  organization_id: string;
+  event_type: DeliveryCall['event'];
+  target_url: string;
+  round: number;
+  attempt: number;
+};
+
+/** What the delivery's workflow is started with. */
+export function toDeliveryCall(row: CallRow): DeliveryCall {
+  return {
+    deliveryId: row.id,
+    round: row.round,
+    made: row.attempt,
+    organizationId: row.organization_id,
+    event: row.event_type,
+    host: new URL(row.target_url).host,
+  };
+}
+
+/** The delivery of a run's end, unless its caller did not ask for that event or it has ended. */
+export async function findRunDelivery(db: Db, executionId: string): Promise<DeliveryCall | undefined> {
+  const row = await db
+    .selectFrom('webhook_delivery')
+    .select(CALL_COLUMNS)
+    .where('execution_id', '=', executionId)
+    .where('status', 'in', OPEN_STATUSES)
+    .executeTakeFirst();
+  return row && toDeliveryCall(row);
+}
+
+/** Adds a delivery that is no run's; answers whether it was not there yet. */
+export async function insertTestDelivery(
+  db: Db | Tx,
+  delivery: { id: string; organizationId: string; event: DeliveryCall['event']; url: string; body: string },
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto('webhook_delivery')
+    .values({
+      id: delivery.id,
+      organization_id: delivery.organizationId,
+      event_type: delivery.event,
+      target_url: delivery.url,
+      body: delivery.body,
+    })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .executeTakeFirst();
+  return numInsertedOrUpdatedRows === 1n;
+}
+
+const ANEW = {
+  status: 'pending',
+  attempt: 0,
+  next_attempt_at: null,
+  round: sql<number>`round + 1`,
+} as const;
+
+/** Begins a new round of a delivery, whatever became of the one before; undefined when the organization has none such. */
+export async function redeliver(
+  db: Db | Tx,
+  organizationId: string,
+  deliveryId: string,
+): Promise<DeliveryCall | undefined> {
+  const row = await db
+    .updateTable('webhook_delivery')
+    .set({ ...ANEW, check_at: sql`now() + interval '30 seconds'` })
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', deliveryId)
+    .returning(CALL_COLUMNS)
+    .executeTakeFirst();
+  return row && toDeliveryCall(row);
+}
+
+/** Begins a new round of up to `limit` deliveries; answers them, the oldest first. */
+export async function redeliverMany(
+  db: Db | Tx,
+  filter: { organizationId: string; since: Date; until: Date; statuses: DeliveryStatus[]; limit: number },
+): Promise<DeliveryCall[]> {
+  const rows = await db
+    .updateTable('webhook_delivery')
+    .set({ ...ANEW, check_at: sql`now() + interval '30 seconds'` })
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('webhook_delivery')
+        .select('id')
+        .where('organization_id', '=', filter.organizationId)
+        .where('created_at', '>=', filter.since)
+        .where('created_at', '<', filter.until)
+        .where('status', 'in', filter.statuses)
+        .orderBy('created_at')
+        .orderBy('seq')
+        .limit(filter.limit)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .returning([...CALL_COLUMNS, 'created_at', 'seq'])
+    .execute();
+  return rows
+    .toSorted((a, b) => a.created_at.getTime() - b.created_at.getTime() || a.seq - b.seq)
+    .map(toDeliveryCall);
+}
+
+/**
+ * Takes up to `limit` deliveries that should have got on by now; `turn` says how each stands at its destination.
+ * Processes that call this at once take different ones.
+ */
+export function claimStalledDeliveries(
+  db: Db,
+  { againInSeconds, limit }: { againInSeconds: number; limit: number },
+) {
+  const ofDelivery = sql`
+    from webhook_turn where delivery_id = webhook_delivery.id and webhook_turn.round = webhook_delivery.round`;
+  const turn = sql<'held' | 'awaited by its workflow' | 'awaited' | null>`(
+    select case when held_until is not null then 'held' when has_workflow then 'awaited by its workflow' else 'awaited' end
+    ${ofDelivery}
+  )`;
+  return db
+    .updateTable('webhook_delivery')
+    .set({
+      check_at: sql`now() + case when exists (select ${ofDelivery} and held_until is null)
+        then interval '1 hour' else ${againInSeconds} * interval '1 second' end`,
+    })
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('webhook_delivery')
+        .select('id')
+        .where('status', 'in', OPEN_STATUSES)
+        .where('check_at', '<=', sql<Date>`now()`)
+        .orderBy('check_at')
+        .limit(limit)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .returning([...CALL_COLUMNS, turn.as('turn')])
+    .execute();
+}

@@ -1,0 +1,159 @@
+// Signing secrets, one per organization (spec: "Webhook signing secret").
+import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
+import { type Db, inTransaction, type Tx } from '../connect.ts';
+import type { Encryption } from '../encrypt.ts';
+
+export const SECRET_PREFIX = 'whsec_';
+const SECRET_BYTES = 32;
+/** How long deliveries carry the signature of the secret before, too. */
+export const GRACE_HOURS = 24;
+
+/** Plaintexts with what callers may know of them; `previous` and `graceUntil` only while the grace lasts. */
+export type SigningSecret = {
+  version: number;
+  current: string;
+  previous: string | null;
+  createdAt: Date;
+  rotatedAt: Date | null;
+  graceUntil: Date | null;
+};
+
+export function mintSigningSecret(): string {
+  return SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
+}
+
+/** The organization's secret; undefined when it has none yet. */
+export async function findSigningSecret(
+  db: Db | Tx,
+  encryption: Encryption,
+  organizationId: string,
+): Promise<SigningSecret | undefined> {
+  const row = await selectSecret(db, organizationId).executeTakeFirst();
+  return row && open(encryption, organizationId, row);
+}
+
+/** The organization's secret. `record` is called where this makes the first one. */
+export async function getSigningSecret(
+  db: Db | Tx,
+  encryption: Encryption,
+  organizationId: string,
+  record: (tx: Tx) => Promise<void>,
+): Promise<SigningSecret> {
+  const found = await findSigningSecret(db, encryption, organizationId);
+  return (
+    found ??
+    inTransaction(db, async (tx) => {
+      // Waits for whoever is just making it.
+      if (await insertFirst(tx, encryption, organizationId, mintSigningSecret(), null)) await record(tx);
+      return readSecret(tx, encryption, organizationId);
+    })
+  );
+}
+
+/**
+ * Makes `secret` the current one and the current one the previous; repeated with the same secret it changes nothing.
+ * The first secret of an organization has no previous one, and so no grace. `record` is called where it changes.
+ */
+export function rotateSigningSecret(
+  db: Db | Tx,
+  encryption: Encryption,
+  organizationId: string,
+  secret: string,
+  record: (tx: Tx) => Promise<void>,
+): Promise<SigningSecret> {
+  return inTransaction(db, async (tx) => {
+    if (await insertFirst(tx, encryption, organizationId, secret, sql<Date>`now()`)) {
+      await record(tx);
+      return readSecret(tx, encryption, organizationId);
+    }
+    const row = await selectSecret(tx, organizationId).forUpdate().executeTakeFirstOrThrow();
+    const { version, current } = open(encryption, organizationId, row);
+    if (current !== secret) {
+      await record(tx);
+      await tx
+        .updateTable('webhook_secret')
+        .set({
+          version: version + 1,
+          current_secret: encryption.encrypt(secret, ownerOf(organizationId, version + 1)),
+          previous_secret: row.current_secret,
+          created_at: sql`now()`,
+          rotated_at: sql`now()`,
+          grace_until: sql`now() + ${GRACE_HOURS} * interval '1 hour'`,
+        })
+        .where('organization_id', '=', organizationId)
+        .execute();
+    }
+    return readSecret(tx, encryption, organizationId);
+  });
+}
+
+/** Encrypts every organization's secret under the newest key; answers how many. A previous one whose grace is over goes. */
+export async function reencryptSigningSecrets(tx: Tx, encryption: Encryption): Promise<number> {
+  const ids = await tx.selectFrom('webhook_secret').select('organization_id').forUpdate().execute();
+  for (const { organization_id } of ids) {
+    const { version, current, previous } = await readSecret(tx, encryption, organization_id);
+    await tx
+      .updateTable('webhook_secret')
+      .set({
+        current_secret: encryption.encrypt(current, ownerOf(organization_id, version)),
+        previous_secret: previous && encryption.encrypt(previous, ownerOf(organization_id, version - 1)),
+      })
+      .where('organization_id', '=', organization_id)
+      .execute();
+  }
+  return ids.length;
+}
+
+async function readSecret(tx: Tx, encryption: Encryption, organizationId: string): Promise<SigningSecret> {
+  const row = await selectSecret(tx, organizationId).executeTakeFirstOrThrow();
+  return open(encryption, organizationId, row);
+}
+
+async function insertFirst(
+  db: Db | Tx,
+  encryption: Encryption,
+  organizationId: string,
+  secret: string,
+  rotatedAt: ReturnType<typeof sql<Date>> | null,
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto('webhook_secret')
+    .values({
+      organization_id: organizationId,
+      version: 1,
+      current_secret: encryption.encrypt(secret, ownerOf(organizationId, 1)),
+      rotated_at: rotatedAt,
+    })
+    .onConflict((conflict) => conflict.column('organization_id').doNothing())
+    .executeTakeFirst();
+  return (numInsertedOrUpdatedRows ?? 0n) > 0n;
+}
+
+function selectSecret(db: Db | Tx, organizationId: string) {
+  return db
+    .selectFrom('webhook_secret')
+    .select(['version', 'current_secret', 'previous_secret', 'created_at', 'rotated_at', 'grace_until'])
+    .select(sql<boolean>`coalesce(grace_until > now(), false)`.as('in_grace'))
+    .where('organization_id', '=', organizationId);
+}
+type SecretRow = Awaited<ReturnType<ReturnType<typeof selectSecret>['executeTakeFirstOrThrow']>>;
+
+function open(encryption: Encryption, organizationId: string, row: SecretRow): SigningSecret {
+  const { version, current_secret, previous_secret, in_grace } = row;
+  return {
+    version,
+    current: encryption.decrypt(current_secret, ownerOf(organizationId, version)),
+    previous:
+      in_grace && previous_secret
+        ? encryption.decrypt(previous_secret, ownerOf(organizationId, version - 1))
+        : null,
+    createdAt: row.created_at,
+    rotatedAt: row.rotated_at,
+    graceUntil: in_grace ? row.grace_until : null,
+  };
+}
+
+function ownerOf(organizationId: string, version: number): string {
+  return `webhook_secret/${organizationId}/${version}`;
+}

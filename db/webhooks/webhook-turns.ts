@@ -1,0 +1,114 @@
+// Turns at the destinations of webhooks: how many attempts are under way at a host and for an organization, over all
+// workers, and who is next. What waits for its turn is a row here, and nothing else.
+import { sql } from 'kysely';
+import { type DeliveryCall, OPEN_STATUSES } from '../../flow/delivery.ts';
+import type { Db, Tx } from '../connect.ts';
+import { toDeliveryCall } from './open-deliveries.ts';
+
+/** Attempts of one organization at one host. */
+export const PAIR_MAX = 10;
+/** Attempts of all organizations at one host. */
+export const HOST_MAX = 50;
+/** Attempts of one organization, whatever its hosts. */
+export const ORGANIZATION_MAX = 40;
+
+/** Longer than an attempt takes; a turn whose holder died is free again by then. */
+const HOLD = sql`interval '2 minutes'`;
+const BOUNDS = sql`${sql.lit(PAIR_MAX)}, ${sql.lit(HOST_MAX)}, ${sql.lit(ORGANIZATION_MAX)}`;
+/** When the reconciler looks at a delivery that waits, should its turn never come. */
+const WAITING_CHECK = sql<Date>`now() + interval '1 hour'`;
+/** The same of one that was given its turn, should nobody have been told. */
+const GIVEN_CHECK = sql<Date>`now() + interval '30 seconds'`;
+
+/**
+ * Takes the turn of a delivery at its destination, or joins those who wait for theirs; answers whether it was taken.
+ * `isWorkflow`: its workflow asks, and is to be told.
+ */
+export async function takeTurn(db: Db, call: DeliveryCall, isWorkflow: boolean): Promise<boolean> {
+  const { deliveryId, round, organizationId, host } = call;
+  const { rows } = await sql<{ taken: boolean }>`
+    select take_webhook_turn(${deliveryId}, ${round}, ${organizationId}, ${host}, ${isWorkflow}, ${HOLD}, ${BOUNDS})
+      as taken`.execute(db);
+  if (rows[0]?.taken) return true;
+  await db
+    .updateTable('webhook_delivery')
+    .set({ check_at: WAITING_CHECK })
+    .where('id', '=', deliveryId)
+    .where('round', '=', round)
+    .where('status', 'in', OPEN_STATUSES)
+    .execute();
+  return false;
+}
+
+/** Has many deliveries wait for their turns, in this order. */
+export async function awaitTurns(db: Tx, calls: DeliveryCall[]): Promise<void> {
+  const ids = calls.map((call) => call.deliveryId);
+  await sql`
+    insert into webhook_turn (delivery_id, round, organization_id, host, has_workflow)
+    select * from unnest(
+      ${ids}::uuid[], ${calls.map((call) => call.round)}::integer[],
+      ${calls.map((call) => call.organizationId)}::uuid[], ${calls.map((call) => call.host)}::text[]
+    ), (values (false)) as started`.execute(db);
+  await db
+    .updateTable('webhook_delivery')
+    .set({ check_at: WAITING_CHECK })
+    .where(sql<boolean>`id = any(${ids}::uuid[])`)
+    .execute();
+}
+
+/** Ends the turn of a delivery; answers the hosts at which that may have left one to somebody who waits. */
+export async function endTurn(
+  db: Db,
+  { deliveryId, round, organizationId, host }: DeliveryCall,
+): Promise<string[]> {
+  const { rows } = await sql<{ next_host: string | null; waits_here: boolean }>`
+    select * from end_webhook_turn(${deliveryId}, ${round}, ${organizationId}, ${host})`.execute(db);
+  return rows.flatMap(({ next_host, waits_here }) => [
+    ...(next_host === null ? [] : [next_host]),
+    ...(waits_here ? [host] : []),
+  ]);
+}
+
+/** A turn that was given. Not `isOpen`: the delivery has ended or was sent anew, and needs none. */
+export type GivenTurn = { call: DeliveryCall; hasWorkflow: boolean; isOpen: boolean };
+
+/** Gives turns at `host` that are free, at most `atMost`: to each organization in its turn, the next after `after` first. */
+export async function giveTurns(
+  db: Db,
+  { host, after, atMost }: { host: string; after: string; atMost: number },
+): Promise<GivenTurn[]> {
+  const { rows } = await sql<Parameters<typeof toDeliveryCall>[0] & Given>`
+    with given as materialized (
+      select * from give_webhook_turns(${host}, ${after}, ${atMost}, ${HOLD}, ${BOUNDS})
+    )
+    select d.id, d.organization_id, d.event_type, d.target_url, d.attempt, given_round as round,
+      waits_in_workflow, is_open
+    from given join webhook_delivery d on d.id = given_delivery`.execute(db);
+  const open = rows.filter((row) => row.is_open).map((row) => row.id);
+  if (open.length > 0)
+    await db.updateTable('webhook_delivery').set({ check_at: GIVEN_CHECK }).where('id', 'in', open).execute();
+  return rows.map((row) => ({
+    call: toDeliveryCall(row),
+    hasWorkflow: row.waits_in_workflow,
+    isOpen: row.is_open,
+  }));
+}
+type Given = { waits_in_workflow: boolean; is_open: boolean };
+
+/** Up to `limit` hosts at which deliveries wait, any of them. */
+export async function listWaitingHosts(db: Db, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom((from) =>
+      from.selectFrom('webhook_turn').select('host').distinct().where('held_until', 'is', null).as('waiting'),
+    )
+    .select('host')
+    .orderBy(sql`random()`)
+    .limit(limit)
+    .execute();
+  return rows.map((row) => row.host);
+}
+
+/** Drops turns whose holders died. */
+export async function dropLapsedTurns(db: Db): Promise<void> {
+  await db.deleteFrom('webhook_turn').where('held_until', '<', sql<Date>`now()`).execute();
+}

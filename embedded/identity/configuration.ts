@@ -1,0 +1,163 @@
+// How the embedded identity provider behaves: code with PKCE, device flow, client credentials for `weir token`.
+import type { JWK } from 'jose';
+import type { Middleware } from 'koa';
+import { type ClientMetadata, type Configuration, errors, interactionPolicy } from 'oidc-provider';
+import { MANAGEMENT_SCOPE, MCP_SCOPES } from '../../api/auth/scopes.ts';
+import type { Account } from './accounts.ts';
+import { deviceConfirm, deviceInput, escapeHtml, sendPage } from './pages.ts';
+import { createIdentityStore } from './store.ts';
+
+/** The client of `weir token`, and the user its tokens stand for. */
+export const SCRIPT_CLIENT_ID = 'weir-script';
+/** A client that is registered beforehand, for programs that can't register themselves; any port on loopback. */
+const LOCAL_CLIENT_ID = 'weir-local';
+const DEVICE_CODE = 'urn:ietf:params:oauth:grant-type:device_code';
+
+const HOUR = 3600;
+const DAY = 24 * HOUR;
+const TTL_SECONDS = {
+  AccessToken: HOUR,
+  AuthorizationCode: 60,
+  ClientCredentials: HOUR,
+  DeviceCode: 600,
+  Grant: 90 * DAY,
+  IdToken: HOUR,
+  Interaction: HOUR,
+  RefreshToken: 30 * DAY,
+  Session: 14 * DAY,
+};
+
+export type IdentitySecrets = { jwk: JWK; cookieKey: string; scriptSecret: string };
+/** `aud` of the tokens for management and execution, and of those for MCP. */
+export type Audiences = { audience: string; mcpAudience: string };
+
+export function identityConfiguration(
+  stateFolder: string,
+  accounts: Account[],
+  secrets: IdentitySecrets,
+  { audience, mcpAudience }: Audiences,
+): Configuration {
+  return {
+    adapter: createIdentityStore(stateFolder),
+    jwks: { keys: [secrets.jwk] },
+    cookies: { keys: [secrets.cookieKey] },
+    ttl: TTL_SECONDS,
+    clients: clients(secrets),
+    // What assistants register is most often a program with a URL scheme of its own, and does not always say so.
+    clientDefaults: { application_type: 'native' },
+    pkce: { required: () => true },
+    responseTypes: ['code'],
+    // Those of the resources, too: clients name them when they register.
+    scopes: ['openid', 'offline_access', 'email', MANAGEMENT_SCOPE, ...MCP_SCOPES],
+    claims: { openid: ['sub'], email: ['email', 'email_verified'] },
+    interactions: { url: (_ctx, { uid }) => `/interaction/${uid}`, policy: consentToEveryClient() },
+    findAccount: (_ctx, sub) => {
+      const account = accounts.find(({ id }) => id === sub);
+      return (
+        account && { accountId: sub, claims: () => ({ sub, email: account.email, email_verified: true }) }
+      );
+    },
+    extraTokenClaims: (_ctx, token) => {
+      const account = 'accountId' in token && accounts.find(({ id }) => id === token.accountId);
+      return account ? { email: account.email } : undefined;
+    },
+    issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),
+    expiresWithSession: () => false,
+    clientBasedCORS: (_ctx, origin, client) =>
+      (client.redirectUris ?? []).some((uri) => URL.parse(uri)?.origin === origin),
+    renderError: (ctx, { error, error_description: description }) =>
+      sendPage(ctx, 'This did not work', `<p role="alert">${escapeHtml(description ?? error)}</p>`),
+    features: {
+      devInteractions: { enabled: false },
+      rpInitiatedLogout: { enabled: false },
+      clientCredentials: { enabled: true },
+      registration: { enabled: true, issueRegistrationAccessToken: false },
+      clientIdMetadataDocument: { enabled: true, ack: 'draft-02' },
+      revocation: {
+        enabled: true,
+        allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId,
+      },
+      deviceFlow: {
+        enabled: true,
+        userCodeInputSource: (ctx, form, _out, error) =>
+          sendPage(ctx, 'Sign in', deviceInput(form, error && 'This code is not known, or was refused.')),
+        userCodeConfirmSource: (ctx, form, client, _info, code) =>
+          sendPage(ctx, 'Is this yours?', deviceConfirm(form, client.clientName ?? client.clientId, code)),
+        successSource: (ctx) => sendPage(ctx, 'Signed in', '<p>You can close this page.</p>'),
+      },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: ({ oidc }) => (wantsOnlyFlows(oidc.params?.scope) ? mcpAudience : audience),
+        useGrantedResource: () => true,
+        getResourceServerInfo(ctx, resource, client) {
+          const isScript = ctx.oidc.params?.grant_type === 'client_credentials';
+          const known = [audience, mcpAudience].find((one) => withoutSlash(one) === withoutSlash(resource));
+          if (known === undefined || (isScript && client.clientId !== SCRIPT_CLIENT_ID))
+            throw new errors.InvalidTarget();
+          return {
+            scope: known === mcpAudience ? MCP_SCOPES.join(' ') : MANAGEMENT_SCOPE,
+            audience: known,
+            accessTokenTTL: TTL_SECONDS.AccessToken,
+            accessTokenFormat: 'jwt',
+            jwt: { sign: { alg: 'RS256' } },
+          };
+        },
+      },
+    },
+  };
+}
+
+function clients({ scriptSecret }: IdentitySecrets): ClientMetadata[] {
+  return [
+    {
+      client_id: SCRIPT_CLIENT_ID,
+      client_name: 'weir token',
+      client_secret: scriptSecret,
+      grant_types: ['client_credentials', DEVICE_CODE],
+      response_types: [],
+      redirect_uris: [],
+    },
+    {
+      client_id: LOCAL_CLIENT_ID,
+      client_name: 'A program on this machine',
+      application_type: 'native',
+      token_endpoint_auth_method: 'none',
+      grant_types: ['authorization_code', 'refresh_token'],
+      redirect_uris: ['127.0.0.1', 'localhost'].flatMap((host) =>
+        ['callback', 'oauth/callback'].map((path) => `http://${host}/${path}`),
+      ),
+    },
+  ];
+}
+
+/** Anybody can register a client: none gets a code that the user has not allowed, also one that asks for no scope. */
+function consentToEveryClient() {
+  const policy = interactionPolicy.base();
+  policy
+    .get('consent')
+    ?.checks.add(
+      new interactionPolicy.Check(
+        'first_time',
+        'the client was never allowed anything',
+        ({ oidc }) => !oidc.result?.consent && !oidc.session?.grantIdFor(oidc.client?.clientId ?? ''),
+      ),
+    );
+  return policy;
+}
+
+/** Stands for a scope that a client leaves out, with which it would get no code (RFC 6749, 3.3): the least there is. */
+export const defaultScope: Middleware = async (ctx, next) => {
+  if (ctx.path === '/auth' && ctx.query.client_id !== undefined && !ctx.query.scope)
+    ctx.query = { ...ctx.query, scope: `${MANAGEMENT_SCOPE} ${MCP_SCOPES[0]}` };
+  await next();
+};
+
+/** Clients of MCP's first revisions name no resource: that they ask for its scopes alone tells what they are for. */
+function wantsOnlyFlows(scope: unknown): boolean {
+  const wanted = String(scope ?? '').split(' ');
+  return !wanted.includes(MANAGEMENT_SCOPE) && MCP_SCOPES.some((one) => wanted.includes(one));
+}
+
+function withoutSlash(url: string): string {
+  return url.replace(/\/$/, '');
+}

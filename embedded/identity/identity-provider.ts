@@ -1,0 +1,80 @@
+// The identity provider of a local start, for when none is configured (spec: Authentication).
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { exportJWK, generateKeyPair } from 'jose';
+import Provider from 'oidc-provider';
+import { findFreePort } from '../processes/ports.ts';
+import { readState, writeState } from '../state-folder.ts';
+import { type Account, provideAccounts } from './accounts.ts';
+import {
+  type Audiences,
+  defaultScope,
+  type IdentitySecrets,
+  identityConfiguration,
+} from './configuration.ts';
+import { createInteractions } from './interactions.ts';
+
+const SECRETS_FILE = 'identity-secrets.json';
+const HOST = '127.0.0.1';
+
+export type IdentityProvider = {
+  issuer: string;
+  port: number;
+  accounts: Account[];
+  /** Of accounts made just now, to be shown this once. */
+  passwords: [email: string, password: string][];
+  /** Of the client that `weir token` uses. */
+  scriptSecret: string;
+  close(): Promise<void>;
+};
+
+/**
+ * Listens on loopback, on `port` when that is free. Accounts, keys, sessions and clients are kept in the state folder;
+ * users keep their ids when the port, and with it the issuer, changes.
+ */
+export async function startIdentityProvider(options: {
+  stateFolder: string;
+  port?: number | undefined;
+  audiences: Audiences;
+}): Promise<IdentityProvider> {
+  const { stateFolder, audiences } = options;
+  const { accounts, passwords } = await provideAccounts(stateFolder);
+  const secrets = await provideIdentitySecrets(stateFolder);
+  const port = await findFreePort(options.port);
+  const issuer = `http://${HOST}:${port}`;
+  const provider = new Provider(issuer, identityConfiguration(stateFolder, accounts, secrets, audiences));
+  provider.use(defaultScope);
+  provider.use(createInteractions(provider, accounts));
+  provider.on('server_error', (_ctx, error) => console.error('The identity provider failed:', error));
+  const server = createServer(provider.callback());
+  server.listen(port, HOST);
+  await once(server, 'listening');
+  server.on('error', (error) => console.error('The identity provider failed:', error));
+  return {
+    issuer,
+    port,
+    accounts,
+    passwords,
+    scriptSecret: secrets.scriptSecret,
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+async function provideIdentitySecrets(stateFolder: string): Promise<IdentitySecrets> {
+  const existing = readState<IdentitySecrets>(stateFolder, SECRETS_FILE);
+  if (existing) return existing;
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+  const kid = randomBytes(8).toString('hex');
+  const secrets = {
+    jwk: { ...(await exportJWK(privateKey)), kid, alg: 'RS256', use: 'sig' },
+    cookieKey: randomBytes(32).toString('base64url'),
+    scriptSecret: randomBytes(32).toString('base64url'),
+  };
+  writeState(stateFolder, SECRETS_FILE, secrets);
+  return secrets;
+}

@@ -1,0 +1,74 @@
+// Who signs users in at a local start: the configured identity provider, else our own.
+import type { FirstMember } from '../demo-data.ts';
+import type { Progress } from '../report.ts';
+import type { LocalEnvironment } from '../state-folder.ts';
+import { SCRIPT_CLIENT_ID } from './configuration.ts';
+import { type IdentityProvider, startIdentityProvider } from './identity-provider.ts';
+
+export type ProvidedIdentity = {
+  /** For the service. */
+  env: NodeJS.ProcessEnv;
+  /** Where it is our own. */
+  own?: IdentityProvider;
+  local: Pick<LocalEnvironment, 'identity'>;
+};
+
+/**
+ * WEIR_OIDC_ISSUER, or a provider with its accounts in the state folder. In production there is none unless
+ * WEIR_EMBEDDED_IDENTITY_PROVIDER is `on`: its accounts are for development.
+ */
+export async function provideIdentity(options: {
+  stateFolder: string;
+  port: number | undefined;
+  /** Of the API. */
+  baseUrl: string;
+  progress: Progress;
+}): Promise<ProvidedIdentity> {
+  const { stateFolder, port, baseUrl, progress } = options;
+  if (process.env.WEIR_OIDC_ISSUER) return { env: {}, local: {} };
+  const task = progress.begin('Identity');
+  try {
+    if (process.env.NODE_ENV === 'production' && process.env.WEIR_EMBEDDED_IDENTITY_PROVIDER !== 'on') {
+      task.note(
+        'nobody can sign in: set WEIR_OIDC_ISSUER, or WEIR_EMBEDDED_IDENTITY_PROVIDER=on. API keys work.',
+      );
+      return { env: {}, local: {} };
+    }
+    const publicUrl = process.env.WEIR_PUBLIC_URL?.replace(/\/+$/, '') ?? baseUrl;
+    const audiences = {
+      audience: process.env.WEIR_OIDC_AUDIENCE ?? `${publicUrl}/api/v1`,
+      mcpAudience: process.env.WEIR_MCP_AUDIENCE ?? `${publicUrl}/api/v1/mcp/`,
+    };
+    const own = await startIdentityProvider({ stateFolder, port, audiences });
+    const { issuer, scriptSecret } = own;
+    task.done(issuer);
+    return {
+      env: {
+        WEIR_OIDC_ISSUER: issuer,
+        WEIR_OIDC_AUDIENCE: audiences.audience,
+        WEIR_MCP_AUDIENCE: audiences.mcpAudience,
+      },
+      own,
+      local: { identity: { issuer, ...audiences, scriptSecret } },
+    };
+  } finally {
+    task.drop();
+  }
+}
+
+/** Who belongs to the demo organization at first: the accounts, and the user of `weir token` as another owner. */
+export function firstMembers(own: IdentityProvider | undefined): FirstMember[] {
+  if (!own) return [];
+  const accounts = own.accounts.map(({ id, role }) => ({ userId: id, role }));
+  return [...accounts, { userId: SCRIPT_CLIENT_ID, role: 'owner' }];
+}
+
+/** What the person at the terminal must be told now, since it is kept nowhere. */
+export function describePasswords(own: IdentityProvider | undefined): string[] {
+  if (!own || own.passwords.length === 0) return [];
+  const lines = own.passwords.map(([email, password]) => `  ${email.padEnd(20)} ${password}`);
+  return [
+    '\nAccounts for MCP clients and npx weir token --sign-in; the passwords are shown this once:\n',
+    ...lines,
+  ];
+}

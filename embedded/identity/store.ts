@@ -1,0 +1,61 @@
+// What the embedded identity provider remembers: sessions, grants, registered clients. One file, so that it survives.
+import type { Adapter, AdapterFactory, AdapterPayload } from 'oidc-provider';
+import { readState, writeState } from '../state-folder.ts';
+
+const FILE = 'identity-records.json';
+/** Anybody on this machine can register clients: the oldest records make room. */
+const RECORDS_MAX = 2_000;
+
+/** `expiresAt` in milliseconds since 1970; null: never. */
+type StoredRecord = { payload: AdapterPayload; expiresAt: number | null };
+
+/** The adapter for `oidc-provider` over the state folder. */
+export function createIdentityStore(stateFolder: string): AdapterFactory {
+  const records = new Map(Object.entries(readState<Record<string, StoredRecord>>(stateFolder, FILE) ?? {}));
+
+  function find(key: string): AdapterPayload | undefined {
+    const record = records.get(key);
+    return record && !isExpired(record) ? record.payload : undefined;
+  }
+  function search(model: string, matches: (payload: AdapterPayload) => boolean): AdapterPayload | undefined {
+    for (const [key, record] of records)
+      if (key.startsWith(`${model}:`) && !isExpired(record) && matches(record.payload)) return record.payload;
+    return undefined;
+  }
+  function save(): void {
+    for (const [key, record] of records) if (isExpired(record)) records.delete(key);
+    for (const key of records.keys()) {
+      if (records.size <= RECORDS_MAX) break;
+      records.delete(key);
+    }
+    writeState(stateFolder, FILE, Object.fromEntries(records));
+  }
+
+  return (model): Adapter => ({
+    async upsert(id, payload, expiresIn) {
+      const expiresAt = expiresIn === undefined ? null : Date.now() + expiresIn * 1000;
+      records.set(`${model}:${id}`, { payload, expiresAt });
+      save();
+    },
+    find: async (id) => find(`${model}:${id}`),
+    findByUid: async (uid) => search(model, (payload) => payload.uid === uid),
+    findByUserCode: async (userCode) => search(model, (payload) => payload.userCode === userCode),
+    async consume(id) {
+      const payload = find(`${model}:${id}`);
+      if (payload) payload.consumed = Math.floor(Date.now() / 1000);
+      save();
+    },
+    async destroy(id) {
+      records.delete(`${model}:${id}`);
+      save();
+    },
+    async revokeByGrantId(grantId) {
+      for (const [key, { payload }] of records) if (payload.grantId === grantId) records.delete(key);
+      save();
+    },
+  });
+}
+
+function isExpired({ expiresAt }: StoredRecord): boolean {
+  return expiresAt !== null && expiresAt <= Date.now();
+}

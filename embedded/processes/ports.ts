@@ -1,0 +1,79 @@
+// Ports of a local start.
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Report } from '../report.ts';
+import { takeProcessLock } from './process-lock.ts';
+
+const API_PORT = 8787;
+const LOOPBACK = '127.0.0.1';
+const NEIGHBOURS = 100;
+
+/** `preferred` when it is free on loopback, else a free one that the system picks. */
+export async function findFreePort(preferred?: number): Promise<number> {
+  const port =
+    (preferred && (await listenBriefly(preferred, LOOPBACK))) || (await listenBriefly(0, LOOPBACK));
+  if (port === undefined) throw new Error(`No TCP port could be opened on ${LOOPBACK}.`);
+  return port;
+}
+
+/**
+ * `usual`, or when that is taken the first free port from `first` on, which `report` is told. It stays reserved
+ * against other starts on this machine while this process lives: a server may take minutes before it listens.
+ */
+export async function reservePort(
+  name: string,
+  usual: number,
+  first: number,
+  report: Report,
+  host = LOOPBACK,
+): Promise<number> {
+  for (const port of [usual, ...Array.from({ length: NEIGHBOURS }, (_, i) => first + i)]) {
+    if (!(await isPortFree(port, host)) || !reserve(port)) continue;
+    if (port !== usual) report(`  ! Port ${usual} is taken by another program; ${name} gets ${port}.`);
+    return port;
+  }
+  throw new Error(`${name} finds no free port from ${first} to ${first + NEIGHBOURS - 1}.`);
+}
+
+/** The port of the API: WEIR_PORT, or an Error when that is taken; else the one used before, else 8787 or a later one. */
+export async function chooseApiPort(
+  host: string,
+  configured: string | undefined,
+  remembered: number | undefined,
+  report: Report,
+): Promise<number> {
+  const port = Number(configured);
+  if (!configured || port === 0)
+    return reservePort('the API', remembered ?? API_PORT, API_PORT, report, host);
+  if (await isPortFree(port, host)) return port;
+  throw new Error(
+    `Port ${port} on ${host} (WEIR_PORT) is taken. Stop what uses it or set another WEIR_PORT.`,
+  );
+}
+
+async function isPortFree(port: number, host: string): Promise<boolean> {
+  return (await listenBriefly(port, host)) !== undefined;
+}
+
+function reserve(port: number): boolean {
+  try {
+    const lock = takeProcessLock(path.join(tmpdir(), `weir-port-${port}.json`));
+    if (lock.taken) process.once('exit', lock.release);
+    return lock.taken;
+  } catch {
+    // Another user's file, which cannot be told to be stale: the next port does as well.
+    return false;
+  }
+}
+
+function listenBriefly(port: number, host: string): Promise<number | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(undefined));
+    server.listen(port, host, () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : undefined));
+    });
+  });
+}

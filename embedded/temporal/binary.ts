@@ -1,0 +1,93 @@
+// Where the `temporal` binary of a local start comes from.
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import path from 'node:path';
+import { cacheFolder } from '../cache-folder.ts';
+import { type Report, silent } from '../report.ts';
+import { buildTemporal } from './build.ts';
+import { downloadTemporal } from './download.ts';
+
+/** The release that is downloaded or built; `embedded/temporal/server-module/go.mod` pins the same. */
+export const TEMPORAL_CLI_VERSION = '1.8.2';
+
+export type FindOptions = {
+  /** For the log and the record of a build. */
+  stateFolder: string;
+  report?: Report | undefined;
+  env?: NodeJS.ProcessEnv;
+  downloadUrl?: string;
+};
+
+type Attempt = { from: string; find: () => string | undefined | Promise<string> };
+
+/**
+ * Path of a `temporal` binary that runs: WEIR_TEMPORAL_CLI, PATH, the per-user cache, the official download, a build
+ * with Go, in this order. Throws one Error that lists what was tried and the ways out.
+ */
+export async function findTemporalBinary(options: FindOptions): Promise<string> {
+  const { stateFolder, report = silent, env = process.env } = options;
+  if (env.WEIR_TEMPORAL_CLI) return required(env.WEIR_TEMPORAL_CLI);
+  const cached = cachePath(env);
+  const attempts: Attempt[] = [
+    { from: '`temporal` on PATH', find: () => findOnPath(env) },
+    { from: `the cache, ${cached}`, find: () => (isExecutable(cached) ? cached : undefined) },
+    {
+      from: 'the official download',
+      find: () => downloadTemporal(TEMPORAL_CLI_VERSION, cached, report, options.downloadUrl),
+    },
+    { from: 'a build with Go', find: () => buildTemporal(stateFolder, cached, report, env) },
+  ];
+  const failures: string[] = [];
+  for (const { from, find } of attempts) {
+    try {
+      const binary = await find();
+      const problem = binary ? probe(binary) : 'not there';
+      if (binary && !problem) return binary;
+      failures.push(`  ${from}: ${problem}`);
+    } catch (error) {
+      failures.push(`  ${from}: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+  throw new Error(
+    `No Temporal server could be found or made. Tried:\n${failures.join('\n')}\nAny one of these helps:\n` +
+      '  install the Temporal CLI (https://docs.temporal.io/cli) so that `temporal` is on PATH,\n' +
+      '  set WEIR_TEMPORAL_CLI to the path of a `temporal` binary,\n' +
+      '  set TEMPORAL_ADDRESS to a Temporal server that runs already,\n' +
+      '  install Go 1.26.4 or newer, which builds the server from source.',
+  );
+}
+
+/** Named by version, system and processor: a second checkout starts at once, a newer version gets its own. */
+function cachePath(env: NodeJS.ProcessEnv): string {
+  const name = `temporal-${TEMPORAL_CLI_VERSION}-${process.platform}-${process.arch}`;
+  return path.join(cacheFolder(env), name, 'temporal');
+}
+
+function required(binary: string): string {
+  const problem = probe(binary);
+  if (problem)
+    throw new Error(`WEIR_TEMPORAL_CLI is ${binary}, which is no Temporal CLI that runs: ${problem}`);
+  return binary;
+}
+
+function findOnPath(env: NodeJS.ProcessEnv): string | undefined {
+  const folders = (env.PATH ?? '').split(path.delimiter).filter((folder) => path.isAbsolute(folder));
+  return folders.map((folder) => path.join(folder, 'temporal')).find(isExecutable);
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Undefined when it is a Temporal CLI whose development server knows what we ask of it, else why not. */
+function probe(binary: string): string | undefined {
+  const result = spawnSync(binary, ['server', 'start-dev', '--help'], { encoding: 'utf8', timeout: 20_000 });
+  if (result.error) return result.error.message;
+  if (result.status !== 0) return `${binary} failed: ${result.stderr.trim().slice(0, 500)}`;
+  return result.stdout.includes('--sqlite-pragma') ? undefined : `${binary} has no development server`;
+}

@@ -1,0 +1,54 @@
+// A Temporal CLI built from the pinned Go module in `embedded/temporal/server-module/`.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { startChild } from '../processes/child.ts';
+import type { Report } from '../report.ts';
+
+const MODULE_FOLDER = path.join(import.meta.dirname, 'server-module');
+const MAIN_PACKAGE = 'github.com/temporalio/cli/cmd/temporal';
+/** Since this release Go fetches by itself the newer toolchain that go.mod names. */
+const OLDEST_GO = { major: 1, minor: 21 };
+
+/** Builds the server to `target` and returns it; takes minutes. Throws an Error with the end of what Go said. */
+export async function buildTemporal(
+  stateFolder: string,
+  target: string,
+  report: Report,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<string> {
+  requireGo(env);
+  report('building the server from source with Go, once; this takes a few minutes');
+  mkdirSync(path.dirname(target), { recursive: true });
+  // Two builds at once each write a file of their own, and the later rename changes nothing.
+  const partial = `${target}.${process.pid}`;
+  const build = startChild({
+    stateFolder,
+    name: 'temporal-build',
+    order: 1,
+    command: 'go',
+    args: ['build', '-C', MODULE_FOLDER, '-trimpath', '-ldflags=-s -w', '-o', partial, MAIN_PACKAGE],
+    env: { ...env, GOFLAGS: '-mod=readonly', GOWORK: 'off', CGO_ENABLED: '0' },
+    stopSignal: 'SIGINT',
+    stopTimeoutMs: 5_000,
+  });
+  try {
+    const outcome = await build.exited;
+    if (outcome !== 'ended with code 0') throw new Error(`go build ${outcome}:\n${build.logTail()}`);
+    renameSync(partial, target);
+    return target;
+  } finally {
+    rmSync(partial, { force: true });
+  }
+}
+
+function requireGo(env: NodeJS.ProcessEnv): void {
+  const result = spawnSync('go', ['env', 'GOVERSION'], { encoding: 'utf8', env, cwd: '/' });
+  if (result.status !== 0) throw new Error('Go is not installed');
+  const found = result.stdout.trim();
+  const [major = 0, minor = 0] = found.replace(/^go/, '').split('.').map(Number);
+  const { major: oldestMajor, minor: oldestMinor } = OLDEST_GO;
+  if (major < oldestMajor || (major === oldestMajor && minor < oldestMinor)) {
+    throw new Error(`${found} is too old; Go 1.26.4 or newer is needed`);
+  }
+}

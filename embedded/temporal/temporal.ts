@@ -1,0 +1,118 @@
+// A Temporal development server of our own, for a local start and for tests: durable, on 127.0.0.1 only.
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Connection } from '@temporalio/client';
+import { type Child, startChild } from '../processes/child.ts';
+import { findFreePort } from '../processes/ports.ts';
+import type { Report } from '../report.ts';
+import { findTemporalBinary } from './binary.ts';
+
+const NAMESPACE = 'default';
+const START_TIMEOUT_MS = 60_000;
+const START_ATTEMPTS = 3;
+const PROBE_TIMEOUT_MS = 2_000;
+
+/** With synchronous=full safe at power loss, and twice the throughput of SQLite as it comes. */
+const sqlitePragmas = (durable: boolean) => ['journal_mode=wal', `synchronous=${durable ? 'full' : 'off'}`];
+
+/** The server comes throttled and partitioned for many hosts; one machine wants low latency. */
+const DYNAMIC_CONFIG = {
+  'system.enableActivityEagerExecution': true,
+  'matching.enableFairness': true,
+  'matching.numTaskqueueReadPartitions': 1,
+  'matching.numTaskqueueWritePartitions': 1,
+  'history.transferProcessorMaxPollRPS': 1000,
+  'history.timerProcessorMaxPollRPS': 1000,
+  'frontend.rps': 20_000,
+  'frontend.namespaceRPS': 20_000,
+  'frontend.namespaceCount': 10_000,
+  'matching.rps': 20_000,
+  'history.rps': 20_000,
+};
+
+export type TemporalOptions = {
+  /** Existing folder for the SQLite file, log and process record. */
+  stateFolder: string;
+  /** Taken when free. */
+  port?: number | undefined;
+  uiPort?: number | undefined;
+  /** false: no fsync, for data that nobody will miss. */
+  durable?: boolean;
+  report?: Report;
+};
+
+export type Temporal = {
+  address: string;
+  namespace: string;
+  uiUrl: string;
+  port: number;
+  uiPort: number;
+  child: Child;
+  stop(): Promise<void>;
+};
+
+/** Starts the server on the SQLite file in the state folder. Throws an Error that says what was tried. */
+export async function startTemporal(options: TemporalOptions): Promise<Temporal> {
+  const binary = await findTemporalBinary(options);
+  for (let attempt = 1; ; attempt += 1) {
+    const port = await findFreePort(options.port);
+    const uiPort = await findFreePort(options.uiPort);
+    const child = startServer(binary, options, port, uiPort);
+    const address = `127.0.0.1:${port}`;
+    const problem = await waitUntilReady(child, address);
+    if (!problem) {
+      const uiUrl = `http://127.0.0.1:${uiPort}`;
+      return { address, namespace: NAMESPACE, uiUrl, port, uiPort, child, stop: child.stop };
+    }
+    await child.stop();
+    // Another program may have been quicker to listen.
+    if (attempt < START_ATTEMPTS && child.logTail().includes('address already in use')) continue;
+    throw new Error(`The Temporal server ${problem}. The end of ${child.logFile}:\n${child.logTail()}`);
+  }
+}
+
+function startServer(
+  binary: string,
+  { stateFolder, durable = true }: TemporalOptions,
+  port: number,
+  uiPort: number,
+): Child {
+  return startChild({
+    stateFolder,
+    name: 'temporal',
+    order: 2,
+    command: binary,
+    args: [
+      ...['server', 'start-dev', '--ip', '127.0.0.1', '--log-level', 'warn'],
+      ...['--port', String(port), '--ui-port', String(uiPort)],
+      ...['--db-filename', path.join(stateFolder, 'temporal.db')],
+      ...sqlitePragmas(durable).flatMap((pragma) => ['--sqlite-pragma', pragma]),
+      ...Object.entries(DYNAMIC_CONFIG).flatMap(([key, value]) => [
+        '--dynamic-config-value',
+        `${key}=${value}`,
+      ]),
+    ],
+    stopSignal: 'SIGTERM',
+    stopTimeoutMs: 15_000,
+  });
+}
+
+/** Undefined when the server knows its namespace, else what happened instead. */
+async function waitUntilReady(child: Child, address: string): Promise<string | undefined> {
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  while (!child.hasExited()) {
+    try {
+      const connection = await Connection.connect({ address, connectTimeout: PROBE_TIMEOUT_MS });
+      try {
+        await connection.workflowService.describeNamespace({ namespace: NAMESPACE });
+        return undefined;
+      } finally {
+        await connection.close();
+      }
+    } catch (error) {
+      if (Date.now() > deadline) return `did not answer within ${START_TIMEOUT_MS / 1000} s: ${error}`;
+    }
+    await sleep(100);
+  }
+  return child.exited;
+}

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { mintApiKey } from '../../../api/auth/api-key.ts';
+import { createKeyCache } from '../../../api/auth/key-cache.ts';
+import { insertApiKey, revokeApiKey } from '../../../db/tenants/api-keys.ts';
+import { insertOrganization } from '../../../db/tenants/organizations.ts';
+import { insertProject } from '../../../db/tenants/projects.ts';
+import { createTestDatabase, type TestDatabase } from '../../db/test-database.ts';
+
+const KEEP_MS = 10_000;
+
+describe('the cache of API keys', () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  after(() => database.drop());
+  afterEach(() => mock.restoreAll());
+
+  it('finds a revocation that was never announced after its 10 s', async () => {
+    const { db } = database;
+    const { id: organizationId } = await insertOrganization(db, { slug: 'acme', name: 'Acme' });
+    const { id: projectId } = await insertProject(db, { organizationId, slug: 'p', name: 'P' });
+    const { keyId, secretHmac } = mintApiKey('live', 'pepper');
+    await insertApiKey(db, { projectId, keyId, environment: 'live', name: 'k', secretHmac });
+    let now = performance.now();
+    mock.method(performance, 'now', () => now);
+    // The cache reads the clock once per millisecond.
+    const pass = (ms: number) => {
+      now += ms;
+      return setTimeout(2);
+    };
+    // Nothing is announced where nothing listens.
+    mock.method(console, 'error', () => undefined);
+    const keys = createKeyCache(db, 'postgres://127.0.0.1:1/none');
+    try {
+      assert.equal((await keys.find(keyId))?.revoked_at, null);
+      await revokeApiKey(db, projectId, keyId);
+      await pass(KEEP_MS);
+      assert.equal((await keys.find(keyId))?.revoked_at, null);
+      await pass(1);
+      assert.ok((await keys.find(keyId))?.revoked_at);
+    } finally {
+      await keys.close();
+    }
+  });
+});

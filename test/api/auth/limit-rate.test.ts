@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import { sql } from 'kysely';
+import { apiRoutes } from '../../../api/app.ts';
+import { mintApiKey } from '../../../api/auth/api-key.ts';
+import { readConfig } from '../../../config.ts';
+import { insertApiKey } from '../../../db/tenants/api-keys.ts';
+import { countAtLeisure } from '../../count-at-leisure.ts';
+import { startApiProcess } from '../../faults/api-process.ts';
+import { type Answer, SECRETS_KEYS, startWeir, type Tenant, type Weir } from '../../harness.ts';
+
+const PER_KEY = 3;
+const PER_ORGANIZATION = 5;
+const LIMITS = {
+  WEIR_RATE_LIMIT_PER_KEY: String(PER_KEY),
+  WEIR_RATE_LIMIT_PER_ORGANIZATION: String(PER_ORGANIZATION),
+};
+/** Until a key of 3 per minute may send one more. */
+const KEY_STEP_SECONDS = 20;
+
+describe('rate limits', () => {
+  let weir: Weir;
+  let tenant: Tenant;
+  let flow: string;
+  let counting: ReturnType<typeof countAtLeisure>;
+  before(async () => {
+    weir = await startWeir({ worker: false, env: LIMITS });
+  });
+  beforeEach(async () => {
+    tenant = await weir.createTenant();
+    flow = await weir.createFlow(tenant, []);
+    counting = countAtLeisure();
+  });
+  afterEach(() => counting.restore());
+  after(() => weir.stop());
+
+  const start = (key = tenant.key, url = weir.url) =>
+    weir.call('POST', `${flow}/jobs`, { key, url, body: { message: '' } });
+  const secondKey = async () => {
+    const { plaintext, keyId, secretHmac } = mintApiKey('live', weir.config.apiKeyPepper);
+    const { projectId } = tenant;
+    await insertApiKey(weir.db, { projectId, keyId, environment: 'live', name: 'second', secretHmac });
+    return plaintext;
+  };
+  const fields = ({ headers }: Answer) =>
+    ['limit', 'remaining', 'reset'].map((name) => headers.get(`ratelimit-${name}`));
+  const statuses = (answers: Answer[]) => answers.map(({ status }) => status).sort();
+
+  it('hold for every endpoint, right after authentication', () => {
+    for (const { path, handlers } of apiRoutes(weir as never)) {
+      const names = handlers.map(({ name }) => name);
+      const keys = /^\/api\/v1\/(seq|test-runs)\/|\/webhooks/.test(path);
+      const authentication = path.includes('/mcp')
+        ? 'authenticateMcp'
+        : keys
+          ? 'authenticate'
+          : 'authenticateUser';
+      assert.equal(names[names.indexOf(authentication) + 1], 'limitRate', path);
+    }
+  });
+
+  it('are told in RateLimit-Limit, -Remaining and -Reset of every answer, errors too', async () => {
+    const answers = [
+      await start(),
+      await weir.call('POST', `${flow}/execute`, { key: tenant.key, raw: '{' }),
+      await weir.call('GET', `${flow}x/jobs/none`, { key: tenant.key }),
+    ];
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [202, 415, 404],
+    );
+    for (const [index, answer] of answers.entries()) {
+      const [limit, remaining, reset] = fields(answer);
+      assert.deepEqual([limit, remaining], [String(PER_KEY), String(PER_KEY - 1 - index)]);
+      assert.match(reset ?? '', /^\d+$/);
+      assert(Number(reset) > 0 && Number(reset) <= 60, `${reset}`);
+    }
+  });
+
+  it('are not told to a caller without a valid key', async () => {
+    const answer = await weir.call('POST', `${flow}/jobs`, { body: {} });
+    assert.deepEqual([answer.status, ...fields(answer)], [401, null, null, null]);
+  });
+
+  it('answer 429 RATE_LIMITED with Retry-After when the key has used its minute', async () => {
+    for (let sent = 0; sent < PER_KEY; sent++) assert.equal((await start()).status, 202);
+    const answer = await start();
+    assert.deepEqual([answer.status, answer.body.detail.code], [429, 'RATE_LIMITED']);
+    assert.match(answer.body.detail.message, /^The API key is over its 3 requests per minute: try again in/);
+    assert.deepEqual(fields(answer).slice(0, 2), [String(PER_KEY), '0']);
+    const retryAfter = Number(answer.headers.get('retry-after'));
+    assert(retryAfter > 0 && retryAfter <= KEY_STEP_SECONDS, `${retryAfter}`);
+  });
+
+  it('give back one request after each step, not a whole minute at once', async () => {
+    for (let sent = 0; sent < PER_KEY; sent++) await start();
+    await sql`update rate_limit set full_at = full_at - ${KEY_STEP_SECONDS} * interval '1 second'`.execute(
+      weir.db,
+    );
+    assert.deepEqual(statuses([await start(), await start()]), [202, 429]);
+  });
+
+  it('add the keys of an organization up, and charge it nothing for requests its key has no right to', async () => {
+    for (let sent = 0; sent < 2 * PER_KEY; sent++) await start();
+    const second = await secondKey();
+    assert.deepEqual(statuses([await start(second), await start(second)]), [202, 202]);
+    const answer = await start(second);
+    assert.equal(answer.status, 429);
+    assert.match(answer.body.detail.message, /^The organization is over its 5 requests per minute/);
+    assert.deepEqual(fields(answer).slice(0, 2), [String(PER_ORGANIZATION), '0']);
+  });
+
+  it('leave other organizations alone', async () => {
+    for (let sent = 0; sent <= PER_KEY; sent++) await start();
+    const other = await weir.createTenant();
+    assert.equal((await start(other.key)).status, 404);
+  });
+
+  it('are shared by all API processes, exactly, under simultaneous requests', async () => {
+    const second = await startApiProcess(weir, LIMITS);
+    try {
+      const answers = await Promise.all(
+        Array.from({ length: 12 }, (_, index) => start(tenant.key, index % 2 ? weir.url : second.url)),
+      );
+      assert.deepEqual(statuses(answers), [...Array(PER_KEY).fill(202), ...Array(12 - PER_KEY).fill(429)]);
+    } finally {
+      await second.stop();
+    }
+  });
+
+  it('refuse nothing while the database cannot count, which is logged when it begins and when it ends', async () => {
+    const lines: string[] = [];
+    const log = console.error;
+    console.error = (...words: unknown[]) => void lines.push(words.join(' '));
+    try {
+      await sql`alter table rate_limit rename to away`.execute(weir.db);
+      try {
+        const answers = [await start(), await start(), await start(), await start()];
+        assert.deepEqual(statuses(answers), [202, 202, 202, 202]);
+        assert.deepEqual(fields(answers[0] as Answer), [null, null, null]);
+      } finally {
+        await sql`alter table away rename to rate_limit`.execute(weir.db);
+      }
+      await start();
+    } finally {
+      console.error = log;
+    }
+    assert.deepEqual(
+      lines.filter((line) => line.includes('counted')),
+      [
+        'Requests pass uncounted, over rate limits too: error: relation "rate_limit" does not exist',
+        'Requests are counted again; 4 were not.',
+      ],
+    );
+  });
+
+  it('do not wait for a database that hangs while it counts', async () => {
+    counting.restore();
+    await weir.db.transaction().execute(async (tx) => {
+      await sql`lock table rate_limit in access exclusive mode`.execute(tx);
+      const answer = await start();
+      assert.deepEqual([answer.status, ...fields(answer)], [202, null, null, null]);
+    });
+  });
+
+  it('are off at 0', async () => {
+    const off = await startApiProcess(weir, {
+      WEIR_RATE_LIMIT_PER_KEY: '0',
+      WEIR_RATE_LIMIT_PER_ORGANIZATION: '0',
+    });
+    try {
+      for (let sent = 0; sent <= PER_ORGANIZATION; sent++) {
+        const answer = await start(tenant.key, off.url);
+        assert.deepEqual([answer.status, ...fields(answer)], [202, null, null, null]);
+      }
+    } finally {
+      await off.stop();
+    }
+  });
+
+  it('refuse to be configured with what is no whole number from 0 to 1,000,000', () => {
+    const env = {
+      DATABASE_URL: 'postgres://db/weir',
+      WEIR_API_KEY_PEPPER: 'p'.repeat(32),
+      WEIR_SECRETS_KEYS: SECRETS_KEYS,
+    };
+    for (const value of ['', '-1', '1.5', 'many', '1000001'])
+      assert.throws(
+        () => readConfig({ ...env, WEIR_RATE_LIMIT_PER_KEY: value }),
+        /WEIR_RATE_LIMIT_PER_KEY/,
+        value,
+      );
+    assert.equal(readConfig({ ...env, WEIR_RATE_LIMIT_PER_KEY: '1000000' }).rateLimitPerKey, 1_000_000);
+    assert.equal(readConfig(env).rateLimitPerKey, 60_000);
+    assert.equal(readConfig(env).rateLimitPerOrganization, 300_000);
+  });
+});

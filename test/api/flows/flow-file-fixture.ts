@@ -1,0 +1,23 @@
+// What tests of flow files are written with.
+import assert from 'node:assert/strict';
+import { type FileProblem, type FlowFileFormat, parseFlowFile } from '../../../api/flows/flow-file.ts';
+import { ServiceError } from '../../../flow/errors.ts';
+
+/** The text of a flow file with these steps, written as YAML. */
+export function yaml(steps: string): string {
+  return `name: Flow\nslug: flow\nsteps:\n${steps}`;
+}
+
+/** What parsing refuses. */
+export function refusal(
+  text: string,
+  format: FlowFileFormat = 'yaml',
+): { code: string; problems: FileProblem[] } {
+  try {
+    parseFlowFile(text, format);
+  } catch (error) {
+    assert.ok(error instanceof ServiceError, String(error));
+    return { code: error.code, problems: (error.extra.problems as FileProblem[] | undefined) ?? [] };
+  }
+  throw new Error('It was accepted.');
+}

@@ -1,0 +1,36 @@
+// The flow files that this repository holds, and the schema that it gives to editors.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { findSchemaProblems, parseFlowFile } from '../../../api/flows/flow-file.ts';
+import { flowFileJsonSchema, SCHEMA_FILE } from '../../../api/flows/write-json-schema.ts';
+import { createValidator } from '../../../json-schema/validator.ts';
+import { yaml } from './flow-file-fixture.ts';
+
+const ROOT = path.join(import.meta.dirname, '../../..');
+
+describe('flow files of this repository', () => {
+  it('docs/flow-file.schema.json is what the service validates with', () => {
+    assert.equal(readFileSync(SCHEMA_FILE, 'utf8'), flowFileJsonSchema());
+  });
+
+  const examples = path.join(ROOT, 'examples');
+  for (const name of readdirSync(examples).filter((each) => each.endsWith('.yaml')))
+    it(`examples/${name} can be imported, and editors find its schema`, async () => {
+      const text = readFileSync(path.join(examples, name), 'utf8');
+      const { slug, steps } = parseFlowFile(text, 'yaml');
+      const validator = createValidator();
+      assert.deepEqual(await findSchemaProblems({ steps }, validator.of('organization').check), []);
+      await validator.close();
+      assert.equal(`${slug}.yaml`, name);
+      assert.match(text, /^# yaml-language-server: \$schema=\.\.\/docs\/flow-file\.schema\.json\n/);
+    });
+
+  it('docs/flow-file.md holds examples that can be imported', () => {
+    const text = readFileSync(path.join(ROOT, 'docs/flow-file.md'), 'utf8');
+    const examples = [...text.matchAll(/```yaml\n([\s\S]*?)```/g)].map((match) => match[1] ?? '');
+    assert.ok(examples.length >= 5);
+    for (const example of examples)
+      parseFlowFile(example.startsWith('name:') ? example : yaml(example), 'yaml');
+  });
+});

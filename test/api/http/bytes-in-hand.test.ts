@@ -1,0 +1,121 @@
+// Large values are in hand in turns between organizations: what waits for them holds nothing else up.
+import assert from 'node:assert/strict';
+import { withInput } from '../../../activities/bytes-in-hand.ts';
+import { takeForEvent } from '../../../api/http/hold-answer.ts';
+import { BODY_MAX_BYTES } from '../../../api/http/json-body.ts';
+import { SHARE_BYTES } from '../../../api/http/take-turn.ts';
+import type { Step } from '../../../flow/definition.ts';
+import { code, passthrough } from '../../blocks.ts';
+import { countLockWaiters, lockWaiters } from '../../db/lock-waiters.ts';
+import { type Answer, startWeir, type Tenant, type Weir } from '../../harness.ts';
+
+const LARGE = 'x'.repeat(256 * 1024);
+
+describe('large values of one organization', () => {
+  let weir: Weir;
+  let hostile: Tenant;
+  let innocent: Tenant;
+  before(async () => {
+    weir = await startWeir();
+    [hostile, innocent] = [await weir.createTenant(), await weir.createTenant()];
+  });
+  after(() => weir.stop());
+
+  const post = (flow: string, tenant: Tenant, endpoint: string, message: string) =>
+    weir.call('POST', `${flow}/${endpoint}`, { key: tenant.key, body: { message } });
+  const get = (flow: string, tenant: Tenant, path: string) =>
+    weir.call('GET', `${flow}/jobs/${path}`, { key: tenant.key });
+  const createFlow = (tenant: Tenant, steps: Step[] = [passthrough('a')]) => weir.createFlow(tenant, steps);
+  const { signal } = new AbortController();
+
+  it('wait as request bodies over its share, while another’s are taken', async () => {
+    const [flow, other] = [await createFlow(hostile), await createFlow(innocent)];
+    const body = 'x'.repeat(BODY_MAX_BYTES - 1_024);
+    const fitting = Math.floor(SHARE_BYTES / body.length);
+    const answers: Promise<Answer>[] = [];
+    let last: Answer | undefined;
+    // A body is in hand until its run is stored, which waits for this.
+    await weir.db.transaction().execute(async (tx) => {
+      await tx.selectFrom('project').select('id').where('id', '=', hostile.projectId).forUpdate().execute();
+      for (let index = 0; index < fitting; index += 1) answers.push(post(flow, hostile, 'jobs', body));
+      await lockWaiters(weir.db, fitting);
+      const waiting = post(flow, hostile, 'jobs', body);
+      answers.push(waiting);
+      void waiting.then((answer) => {
+        last = answer;
+      });
+      assert.equal((await post(other, innocent, 'jobs', body)).status, 202);
+      assert.deepEqual([await countLockWaiters(weir.db), last], [fitting, undefined]);
+    });
+    const statuses = (await Promise.all(answers)).map(({ status }) => status);
+    assert.deepEqual(statuses, Array(fitting + 1).fill(202));
+  });
+
+  /** Has all of the organization's share of inputs in hand until the function that this answers is called. */
+  function holdInputs(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    void withInput(hostile.organizationId, SHARE_BYTES, { isLocal: false, signal }, () => promise);
+    return resolve;
+  }
+
+  /** The activity that a run waits for outside of its workflow task. */
+  async function pendingActivity(executionId: string): Promise<string | null | undefined> {
+    for (;;) {
+      const { raw } = await weir.client.workflow.getHandle(executionId).describe();
+      const [pending] = raw.pendingActivities ?? [];
+      if (pending) return pending.activityType?.name;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  const body = [passthrough('each')];
+  const list = code('list', `return Array(2).fill({ text: "${'x'.repeat(100_000)}" });`);
+  const loop = { type: 'loop', step_id: 'loop', name: 'loop', max_iterations: 2, body } as const;
+  const until = { pointer: '/0/none', equals: 1 };
+  const cases: [string, string, Step[], string][] = [
+    ['a passthrough', 'passThrough', [passthrough('a')], LARGE],
+    ['a code block', 'runCode', [code('a', 'return input.length;')], LARGE],
+    ['a loop over an array', 'inspectValue', [list, loop], 'm'],
+    ['the condition of a loop', 'checkCondition', [{ ...loop, body: [list], until }], 'm'],
+  ];
+  for (const [name, activity, steps, message] of cases)
+    it(`wait as the input of ${name} on a queue of their own, and go on`, async () => {
+      const flow = await createFlow(hostile, steps);
+      const release = holdInputs();
+      const { executionId } = (await post(flow, hostile, 'jobs', message)).body;
+      assert.equal(await pendingActivity(executionId), activity);
+      // Neither what is small nor another's waits.
+      const [small, other] = [await createFlow(hostile), await createFlow(innocent)];
+      assert.equal((await post(small, hostile, 'execute', 'm')).body.status, 'completed');
+      assert.equal((await post(other, innocent, 'execute', LARGE)).body.status, 'completed');
+      assert.equal((await get(flow, hostile, executionId)).body.status, 'started');
+      release();
+      const { body } = await weir.finish(flow, executionId, hostile.key);
+      assert.equal(body.status, 'completed', body.errorMessage);
+    });
+
+  for (const [name, suffix] of [
+    ['results', ''],
+    ['cursors', '/fork?step=1'],
+  ])
+    it(`wait as ${name} over its share, while another’s are read`, async () => {
+      const steps = [passthrough('a'), passthrough('b')];
+      const run = async (tenant: Tenant) => {
+        const flow = await createFlow(tenant, steps);
+        const { executionId } = (await post(flow, tenant, 'execute', LARGE)).body;
+        return () => get(flow, tenant, `${executionId}${suffix}`);
+      };
+      const [read, readOther] = [await run(hostile), await run(innocent)];
+      const ctx = { state: { flow: { organizationId: hostile.organizationId } } };
+      const giveBack = await takeForEvent(ctx as Parameters<typeof takeForEvent>[0], SHARE_BYTES, signal);
+      let answer: Answer | undefined;
+      const reading = read().then((read) => {
+        answer = read;
+        return read.status;
+      });
+      assert.equal((await readOther()).status, 200);
+      assert.equal(answer, undefined);
+      giveBack();
+      assert.equal(await reading, 200);
+    });
+});

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { sql } from 'kysely';
+import { lockWaiters } from '../../db/lock-waiters.ts';
+import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+
+const CONNECTIONS = 4;
+
+describe('requests of one organization', () => {
+  let weir: Weir;
+  before(async () => {
+    weir = await startWeir({ worker: false, env: { WEIR_DATABASE_CONNECTIONS: String(CONNECTIONS) } });
+  });
+  after(() => weir.stop());
+
+  const deliveries = ({ organizationId, key }: Tenant) =>
+    weir.call('GET', `../organizations/${organizationId}/webhooks/deliveries`, { key });
+
+  it('leave others connections of the database, however many wait for theirs', async () => {
+    const [busy, other] = [await weir.createTenant(), await weir.createTenant()];
+    const flow = await weir.createFlow(busy, []);
+    const answers = await weir.db.transaction().execute(async (tx) => {
+      await sql`lock table run in access exclusive mode`.execute(tx);
+      const answers = Promise.all(
+        Array.from({ length: 40 }, () => weir.call('GET', `${flow}/runs`, { key: busy.key })),
+      );
+      // The transaction and what the service asks for itself have theirs as well.
+      await lockWaiters(weir.db, CONNECTIONS - 2);
+      assert.equal((await deliveries(other)).status, 200);
+      return { answers };
+    });
+    for (const { status } of await answers.answers) assert.equal(status, 200);
+  });
+});

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { sql } from 'kysely';
+import { createTestDatabase, type TestDatabase } from '../../db/test-database.ts';
+import { startTcpProxy, type TcpProxy } from '../../fakes/tcp-proxy.ts';
+import { startWeir, type Weir } from '../../harness.ts';
+
+describe('/healthz and /readyz', () => {
+  let engine: TcpProxy;
+  let weir: Weir;
+  before(async () => {
+    const address = process.env.TEST_TEMPORAL_ADDRESS ?? 'localhost:7233';
+    engine = await startTcpProxy(`http://${address}`);
+    weir = await startWeir({ env: { TEMPORAL_ADDRESS: new URL(engine.url).host }, worker: false });
+  });
+  after(async () => {
+    engine.restore();
+    await weir.stop();
+    await engine.close();
+  });
+
+  const ask = async (path: string) => {
+    const response = await fetch(`${weir.url}${path}`);
+    const { status, away } = (await response.json()) as { status: string; away: { [part: string]: string } };
+    return { code: response.status, retryAfter: response.headers.get('retry-after'), status, away };
+  };
+  /** What was found a moment ago is told for a second, and a slow machine takes its parts for away. */
+  const until = async (is: (answer: Awaited<ReturnType<typeof ask>>) => boolean, path = '/readyz') => {
+    for (;;) {
+      const answer = await ask(path);
+      if (is(answer)) return answer;
+    }
+  };
+
+  it('say that no worker asks for work; runs are accepted all the same', async () => {
+    const away = { workers: 'none asks for work' };
+    for (const [path, status] of [
+      ['/healthz', 'ok'],
+      ['/readyz', 'ready'],
+    ] as const) {
+      const answer = await until(({ away }) => !away.database && !away.engine, path);
+      assert.deepEqual(answer, { code: 200, retryAfter: null, status, away });
+    }
+  });
+
+  it('name a database that takes no writes: /readyz is 503', async () => {
+    const name = new URL(weir.config.databaseUrl).pathname.slice(1);
+    await sql`alter database ${sql.id(name)} set default_transaction_read_only = on`.execute(weir.db);
+    const away = { database: 'takes no writes', workers: 'none asks for work' };
+    const takesNone = ({ away }: { away: { [part: string]: string } }) => away.database === 'takes no writes';
+    assert.deepEqual(await until(takesNone), {
+      code: 503,
+      retryAfter: '5',
+      status: 'not ready',
+      away,
+    });
+    assert.deepEqual(await until(takesNone, '/healthz'), { code: 200, retryAfter: null, status: 'ok', away });
+    await sql`alter database ${sql.id(name)} reset default_transaction_read_only`.execute(weir.db);
+    await until(({ away }) => away.database === undefined);
+  });
+
+  it('name an engine that is silent', async () => {
+    engine.silence();
+    for (const path of ['/readyz', '/healthz'])
+      await until(({ away }) => away.engine === 'does not answer' && !away.database, path);
+    engine.restore();
+    await until(({ away }) => away.engine === undefined);
+  });
+});
+
+describe('/readyz, where the database is silent', () => {
+  let database: TestDatabase;
+  let proxy: TcpProxy;
+  let weir: Weir;
+  before(async () => {
+    database = await createTestDatabase();
+    proxy = await startTcpProxy(database.url);
+    weir = await startWeir({ env: { DATABASE_URL: proxy.url }, worker: false });
+  });
+  after(async () => {
+    await weir.stop();
+    await proxy.close();
+    await database.drop();
+  });
+
+  it('names it, and /healthz does', async () => {
+    proxy.silence();
+    for (const [path, status] of [
+      ['/healthz', 200],
+      ['/readyz', 503],
+    ] as const) {
+      const response = await fetch(`${weir.url}${path}`);
+      const { away } = (await response.json()) as { away: { database?: string } };
+      assert.deepEqual([response.status, away.database], [status, 'does not answer']);
+    }
+    proxy.restore();
+    while ((await fetch(`${weir.url}/readyz`)).status === 503);
+  });
+});

@@ -1,0 +1,121 @@
+// What one connection may hold, and for how long.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { createHttpServer, PIPELINED_MAX } from '../../../api/http/http-server.ts';
+
+const QUICK = { headersMs: 200, requestMs: 400, lookMs: 20, unreadLookMs: 20 };
+
+describe('the HTTP server', () => {
+  let server: Server;
+  let sockets: Socket[];
+  beforeEach(() => {
+    sockets = [];
+  });
+  afterEach(async () => {
+    for (const socket of sockets) socket.destroy();
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  });
+
+  async function listen(answer: (request: IncomingMessage, response: ServerResponse) => void, timings = {}) {
+    server = createHttpServer(answer, timings).server;
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  }
+  function open(request: string): Socket {
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    socket.write(request);
+    sockets.push(socket);
+    return socket;
+  }
+  const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
+
+  for (const [what, request] of [
+    ['a head', 'GET / HTTP/1.1\r\nHost: x\r\n'],
+    ['a body', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{'],
+    ['a chunk', 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab'],
+  ] as const)
+    it(`answers 408 when ${what} does not arrive, and closes the connection`, async () => {
+      await listen((request) => request.on('error', () => undefined).resume(), QUICK);
+      const answer = await text(open(request));
+      assert.match(answer, /^HTTP\/1\.1 408 Request Timeout\r\n/);
+      assert.match(
+        answer,
+        /"code":"REQUEST_TIMEOUT","message":"The request did not arrive in time: its head /,
+      );
+      assert.match(answer, /within 0\.\d s, all of it within 0\.4 s\."/);
+    });
+
+  it('lets an answer take longer than its request may', async () => {
+    let late: ServerResponse | undefined;
+    await listen((_request, response) => {
+      late = response;
+    }, QUICK);
+    const slow = open(GET);
+    await once(server, 'request');
+    // The connection of a request that does not arrive ends later than the answer is due.
+    await text(open('GET / HTTP/1.1\r\n'));
+    late?.end('done');
+    assert.match(String((await once(slow, 'data'))[0]), /^HTTP\/1\.1 200 OK/);
+  });
+
+  it('closes a connection with too many unanswered requests, and tells each that its reader has gone', async () => {
+    let begun = 0;
+    let gone = 0;
+    const { promise: allGone, resolve } = Promise.withResolvers<void>();
+    await listen((_request, response) => {
+      begun += 1;
+      response.once('close', () => ++gone === PIPELINED_MAX && resolve());
+    });
+    const socket = open(GET.repeat(1_000));
+    await once(socket, 'close');
+    await allGone;
+    assert.equal(begun, PIPELINED_MAX);
+  });
+
+  it('answers as many requests as may wait, in their order', async () => {
+    let number = 0;
+    await listen((_request, response) => void response.end(`answer ${number++};`));
+    const socket = open(GET.repeat(PIPELINED_MAX - 1) + GET.replace('Host', 'Connection: close\r\nHost'));
+    const answers = [...(await text(socket)).matchAll(/answer (\d+);/g)].map(([, index]) => Number(index));
+    assert.deepEqual(
+      answers,
+      Array.from({ length: PIPELINED_MAX }, (_, index) => index),
+    );
+  });
+
+  it('drops an answer that nobody reads', async () => {
+    const { promise: closed, resolve } = Promise.withResolvers<void>();
+    await listen((_request, response) => {
+      response.once('close', resolve);
+      response.end(Buffer.alloc(64 * 1024 * 1024));
+    }, QUICK);
+    const socket = open(GET);
+    await once(socket, 'data');
+    socket.pause();
+    await closed;
+  });
+
+  it('keeps a stream that is read, and one that has nothing to say', async () => {
+    let quiet: ServerResponse | undefined;
+    await listen((request, response) => {
+      if (request.url === '/quiet') {
+        quiet = response;
+        response.write('hello');
+      } else response.end(Buffer.alloc(64 * 1024 * 1024));
+    }, QUICK);
+    const listening = open(GET.replace('/', '/quiet'));
+    await once(listening, 'data');
+    const reading = open(GET.replace('Host', 'Connection: close\r\nHost'));
+    let bytes = 0;
+    for await (const chunk of reading) bytes += (chunk as Buffer).length;
+    assert(bytes > 64 * 1024 * 1024);
+    quiet?.end('bye');
+    assert.match(String((await once(listening, 'data'))[0]), /bye/);
+  });
+});

@@ -1,0 +1,30 @@
+// A management API and the owner of an organization, which each test gets anew; who may what is in roles.test.ts.
+import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
+import { type Answer, startWeir, type Weir } from '../../harness.ts';
+import { createOrganization, type Organization } from '../../organization.ts';
+
+/** Registers the hooks of the enclosing `describe`. No worker runs. */
+export function useManagement() {
+  const management = {} as { provider: IdentityProvider; weir: Weir; acme: Organization };
+  before(async () => {
+    management.provider = await startIdentityProvider();
+    management.weir = await startWeir({ env: management.provider.env, worker: false });
+  });
+  beforeEach(async () => {
+    management.acme = await createOrganization(management.weir, management.provider);
+  });
+  after(async () => {
+    await management.weir.stop();
+    await management.provider.close();
+  });
+
+  /** Calls as the owner, unless the token of another is given. */
+  const call = (method: string, path: string, body?: unknown, key = management.acme.token.owner) =>
+    management.weir.call(method, path, { key, body });
+  return { management, call };
+}
+
+/** The status of an answer, and its error's code. */
+export function code({ status, body }: Pick<Answer, 'status' | 'body'>): [number, string | undefined] {
+  return [status, body?.detail?.code];
+}

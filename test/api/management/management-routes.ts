@@ -1,0 +1,70 @@
+// The routes of the management API, how they are called, and what each role gets.
+import { randomUUID } from 'node:crypto';
+import type { Answer, Weir } from '../../harness.ts';
+import type { Organization } from '../../organization.ts';
+
+type Expected = { member: number; admin: number; owner: number };
+type Row = Expected & { body?: (about: Organization) => unknown; query?: string };
+const all = (status: number) => ({ member: status, admin: status, owner: status });
+const admins = (status: number) => ({ member: 403, admin: status, owner: status });
+
+export const O = '/api/v1/organizations';
+export const P = '/api/v1/projects';
+/** What each role gets. */
+export const MANAGEMENT: { [route: string]: Row } = {
+  [`post ${O}`]: { ...all(201), body: () => ({ name: 'New', slug: `new-${randomUUID()}` }) },
+  [`get ${O}`]: all(200),
+  [`get ${O}/by-slug/:slug`]: all(200),
+  [`get ${O}/:org_id`]: all(200),
+  [`put ${O}/:org_id`]: { ...admins(200), body: () => ({ name: 'Renamed' }) },
+  [`delete ${O}/:org_id`]: { member: 403, admin: 403, owner: 200 },
+  [`post ${O}/:org_id/members`]: { ...admins(201), body: () => ({ user_id: 'newcomer', role: 'member' }) },
+  [`get ${O}/:org_id/members`]: all(200),
+  [`put ${O}/:org_id/members/:member_user_id`]: { ...admins(200), body: () => ({ role: 'admin' }) },
+  [`delete ${O}/:org_id/members/:member_user_id`]: admins(204),
+  [`get ${O}/:org_id/audit-log`]: admins(200),
+  [`get ${O}/:org_id/model-keys`]: admins(200),
+  [`get ${O}/:org_id/model-keys/:provider`]: admins(200),
+  [`put ${O}/:org_id/model-keys/:provider`]: { ...admins(200), body: () => ({ key: 'sk-key' }) },
+  [`delete ${O}/:org_id/model-keys/:provider`]: admins(204),
+  [`post ${P}`]: {
+    ...admins(201),
+    body: ({ organizationId }) => ({ name: 'New', slug: 'new', organization_id: organizationId }),
+  },
+  [`get ${P}`]: all(200),
+  [`get ${P}/by-slug/:slug`]: all(200),
+  [`get ${P}/:project_id`]: all(200),
+  [`put ${P}/:project_id`]: { ...admins(200), body: () => ({ description: 'Changed' }) },
+  [`delete ${P}/:project_id`]: admins(200),
+  [`post ${P}/:project_id/api-keys`]: { ...admins(201), body: () => ({ environment: 'test', name: 'k' }) },
+  [`get ${P}/:project_id/api-keys`]: admins(200),
+  [`delete ${P}/:project_id/api-keys/:key_id`]: admins(200),
+};
+
+/** The values of every parameter: of `about`, or such as nobody has. */
+export const parameters = (about: Organization | undefined, more: Record<string, string> = {}) => ({
+  org_id: about?.organizationId ?? randomUUID(),
+  project_id: about?.projectId ?? randomUUID(),
+  member_user_id: encodeURIComponent(about?.users.member ?? 'nobody'),
+  key_id: about?.keyId ?? 'AAAAAAAA',
+  slug: about?.organization ?? 'unknown',
+  provider: 'openai',
+  ...more,
+});
+
+/** Calls a route with the values of its parameters. */
+export function sendTo(
+  weir: Weir,
+  route: string,
+  values: Record<string, string>,
+  key: string | undefined,
+  body?: unknown,
+): Promise<Answer> {
+  const [method = '', path = ''] = route.split(' ');
+  const url = path.replace('/api/v1', '').replaceAll(/:(\w+)/g, (_, name: string) => values[name] ?? '');
+  return weir.call(method.toUpperCase(), url, { key, body });
+}
+
+/** `parameters` with the slug of what the route is about. */
+export const slugOf = (route: string, about: Organization | undefined) =>
+  parameters(about, route.includes(P) ? { slug: about ? 'project' : 'unknown' } : {});

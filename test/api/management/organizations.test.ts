@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { insertMember } from '../../../db/tenants/memberships.ts';
+import { code, useManagement } from './management-harness.ts';
+
+describe('management', () => {
+  const { management, call } = useManagement();
+
+  describe('organizations', () => {
+    it('make their creator the owner, and are found by id, slug and in the creator’s list', async () => {
+      const key = await management.provider.token(randomUUID());
+      const slug = `new-${randomUUID()}`;
+      const { status, body } = await call(
+        'POST',
+        '/organizations',
+        { name: 'New', slug, description: 'd' },
+        key,
+      );
+      assert.deepEqual(
+        [status, body.slug, body.name, body.description, body.role],
+        [201, slug, 'New', 'd', 'owner'],
+      );
+      for (const path of [body.id, `by-slug/${slug}`])
+        assert.deepEqual((await call('GET', `/organizations/${path}`, undefined, key)).body, body);
+      const list = await call('GET', '/organizations', undefined, key);
+      assert.deepEqual(list.body, { organizations: [body], hasMore: false, nextCursor: null });
+    });
+
+    it('answer 409 for a slug that is taken, and free it when deleted', async () => {
+      const again = { name: 'Again', slug: management.acme.organization };
+      assert.deepEqual(code(await call('POST', '/organizations', again)), [409, 'CONFLICT']);
+      assert.equal((await call('DELETE', `/organizations/${management.acme.organizationId}`)).status, 200);
+      assert.equal((await call('POST', '/organizations', again)).status, 201);
+      assert.equal((await call('GET', `/organizations/${management.acme.organizationId}`)).status, 404);
+      assert.equal((await call('GET', `/projects/${management.acme.projectId}`)).status, 404);
+    });
+
+    it('are listed page by page', async () => {
+      const key = await management.provider.token('pages');
+      const slugs = Array.from({ length: 5 }, (_, index) => `page-${index}-${randomUUID().slice(0, 8)}`);
+      for (const slug of slugs) await call('POST', '/organizations', { name: slug, slug }, key);
+      const seen: string[] = [];
+      let cursor = '';
+      do {
+        const { body } = await call(
+          'GET',
+          `/organizations?limit=2${cursor && `&cursor=${cursor}`}`,
+          undefined,
+          key,
+        );
+        seen.push(...body.organizations.map(({ slug }: { slug: string }) => slug));
+        cursor = body.nextCursor ?? '';
+      } while (cursor);
+      assert.deepEqual(seen, slugs);
+    });
+
+    for (const [what, fields] of Object.entries({
+      'a slug with capitals': { slug: 'Acme' },
+      'a slug with a double hyphen': { slug: 'a--b' },
+      'a slug with a slash': { slug: 'a/b' },
+      'a long slug': { slug: 'a'.repeat(65) },
+      'no name': { name: undefined },
+      'an empty name': { name: '' },
+      'a name with U+0000': { name: 'a\0b' },
+      'an id': { id: randomUUID() },
+      'a balance': { balance_microcredits: 1_000_000 },
+      'a role': { role: 'owner' },
+      'a time of creation': { createdAt: '2020-01-01T00:00:00Z' },
+    }))
+      it(`refuse ${what} with 422`, async () => {
+        const answer = await call('POST', '/organizations', { name: 'N', slug: randomUUID(), ...fields });
+        assert.deepEqual(code(answer), [422, 'VALIDATION_ERROR']);
+        assert.equal(answer.body.detail.errors[0].field, Object.keys(fields)[0]);
+      });
+  });
+
+  describe('members', () => {
+    const path = () => `/organizations/${management.acme.organizationId}/members`;
+
+    it('carry user_id and role, also of users who never signed in', async () => {
+      const added = await call('POST', path(), { user_id: 'auth0|x/y z', role: 'member' });
+      assert.deepEqual([added.status, added.body.user_id, added.body.role], [201, 'auth0|x/y z', 'member']);
+      const one = `${path()}/${encodeURIComponent('auth0|x/y z')}`;
+      assert.equal((await call('PUT', one, { role: 'admin' })).body.role, 'admin');
+      assert.equal((await call('DELETE', one)).status, 204);
+      assert.equal((await call('DELETE', one)).status, 404);
+      const { body } = await call('GET', path());
+      assert.deepEqual(
+        body.members.map(({ user_id }: { user_id: string }) => user_id).sort(),
+        Object.values(management.acme.users).sort(),
+      );
+    });
+
+    it('are added once, and never as owners', async () => {
+      const again = await call('POST', path(), { user_id: management.acme.users.member, role: 'admin' });
+      assert.deepEqual(code(again), [409, 'CONFLICT']);
+      for (const role of ['owner', 'root'])
+        assert.equal((await call('POST', path(), { user_id: 'x', role })).status, 422);
+      assert.equal(
+        (await call('PUT', `${path()}/${management.acme.users.member}`, { role: 'owner' })).status,
+        422,
+      );
+    });
+
+    it('never lose their last owner, also when two leave at once', async () => {
+      const mine = `${path()}/${management.acme.users.owner}`;
+      assert.deepEqual(code(await call('DELETE', mine)), [409, 'CONFLICT']);
+      assert.deepEqual(code(await call('PUT', mine, { role: 'member' })), [409, 'CONFLICT']);
+      const second = {
+        organizationId: management.acme.organizationId,
+        userId: 'second',
+        role: 'owner' as const,
+      };
+      await insertMember(management.weir.db, second);
+      const key = await management.provider.token('second');
+      const answers = await Promise.all([
+        call('DELETE', mine),
+        call('PUT', `${path()}/second`, { role: 'admin' }, key),
+      ]);
+      assert.equal(answers.filter(({ status }) => status < 300).length, 1);
+      assert.equal(answers.filter(({ status }) => status === 409).length, 1);
+    });
+
+    it('have no user_id that no path can name, which nobody could remove', async () => {
+      for (const user_id of ['.', '..'])
+        assert.deepEqual(code(await call('POST', path(), { user_id, role: 'member' })), [
+          422,
+          'VALIDATION_ERROR',
+        ]);
+      assert.equal((await call('POST', path(), { user_id: '...', role: 'member' })).status, 201);
+    });
+
+    it('do not let an admin change an owner', async () => {
+      const mine = `${path()}/${management.acme.users.owner}`;
+      assert.equal((await call('DELETE', mine, undefined, management.acme.token.admin)).status, 403);
+      assert.equal((await call('PUT', mine, { role: 'member' }, management.acme.token.admin)).status, 403);
+    });
+
+    it('can do nothing more the moment they are demoted or removed', async () => {
+      await call('PUT', `${path()}/${management.acme.users.admin}`, { role: 'member' });
+      assert.equal(
+        (await call('POST', path(), { user_id: 'x', role: 'member' }, management.acme.token.admin)).status,
+        403,
+      );
+      await call('DELETE', `${path()}/${management.acme.users.admin}`);
+      assert.equal((await call('GET', path(), undefined, management.acme.token.admin)).status, 404);
+    });
+  });
+});

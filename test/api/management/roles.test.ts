@@ -1,0 +1,171 @@
+// Every route of the management and execution API for every kind of caller, of the own and of a foreign organization.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { apiRoutes } from '../../../api/app.ts';
+import { finishRun } from '../../../db/runs/runs.ts';
+import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
+import { startWeir, type Weir } from '../../harness.ts';
+import { createOrganization, type Organization } from '../../organization.ts';
+import { MANAGEMENT, O, P, parameters, sendTo, slugOf } from './management-routes.ts';
+
+/** Without a resource in the path, a foreign caller simply sees their own. */
+const OF_CALLER = [`post ${O}`, `get ${O}`, `get ${P}`];
+
+describe('roles', () => {
+  let provider: IdentityProvider;
+  let weir: Weir;
+  let other: Organization;
+  before(async () => {
+    provider = await startIdentityProvider();
+    weir = await startWeir({ env: provider.env, worker: false });
+    other = await createOrganization(weir, provider);
+  });
+  after(async () => {
+    await weir.stop();
+    await provider.close();
+  });
+
+  const routes = () => apiRoutes(weir as never).map(({ method, path }) => `${method} ${path}`);
+  const send = (route: string, values: Record<string, string>, key: string | undefined, body?: unknown) =>
+    sendTo(weir, route, values, key, body);
+
+  it('are tested for every route of the management API', () => {
+    // MCP and test runs have tests of their own.
+    const managed = routes().filter((route) => !/\/(seq|webhooks|test-runs|mcp)(\/|$)/.test(route));
+    assert.deepEqual(managed.sort(), Object.keys(MANAGEMENT).sort());
+  });
+
+  for (const [route, { body, ...expected }] of Object.entries(MANAGEMENT))
+    describe(route, () => {
+      for (const [role, status] of Object.entries(expected))
+        it(`answers ${status} to the ${role}, and leaves one entry in the audit log if it writes`, async () => {
+          const about = await createOrganization(weir, provider);
+          const answer = await send(route, slugOf(route, about), about.token[role as 'owner'], body?.(about));
+          assert.equal(answer.status, status, JSON.stringify(answer.body));
+          if (status === 403) assert.equal(answer.body.detail.code, 'FORBIDDEN');
+          const entries = await weir.db
+            .selectFrom('audit_entry')
+            .select('actor')
+            .where('request_id', '=', answer.headers.get('x-request-id'))
+            .execute();
+          const wrote = answer.status < 300 && !route.startsWith('get ');
+          assert.deepEqual(entries, wrote ? [{ actor: about.users[role as 'owner'] }] : []);
+        });
+
+      it('answers 401 without a token, with one that is not valid, and with an API key', async () => {
+        const about = await createOrganization(weir, provider);
+        for (const key of [undefined, 'x.y.z', about.key, `weir_live_AAAAAAAA_${'A'.repeat(32)}`]) {
+          const answer = await send(route, slugOf(route, about), key, body?.(about));
+          assert.deepEqual([answer.status, answer.body.detail.code], [401, 'UNAUTHENTICATED']);
+        }
+      });
+
+      if (OF_CALLER.includes(route)) return;
+      it('answers 404 to the owner of another organization, byte for byte as for what nobody has', async () => {
+        const about = await createOrganization(weir, provider);
+        const key = other.token.owner;
+        const nowhere = { ...about, organizationId: randomUUID() };
+        // A slug of the foreign organization that the caller has no project under.
+        const values = slugOf(route, about);
+        if (route.includes(`${P}/by-slug`)) values.slug = 'only-there';
+        await weir.db
+          .updateTable('project')
+          .set({ slug: 'only-there' })
+          .where('id', '=', about.projectId)
+          .execute();
+        const foreign = await send(route, values, key, body?.(about));
+        const unknown = await send(route, slugOf(route, undefined), key, body?.(nowhere));
+        assert.equal(foreign.status, 404, JSON.stringify(foreign.body));
+        assert.equal(JSON.stringify(foreign.body), JSON.stringify(unknown.body));
+      });
+    });
+
+  it('answers 404 for a member, project or key of another organization under the own one', async () => {
+    const own = await createOrganization(weir, provider);
+    const about = await createOrganization(weir, provider);
+    const key = own.token.owner;
+    const mixed = parameters(own, { member_user_id: about.users.member, key_id: about.keyId });
+    for (const route of [
+      `delete ${O}/:org_id/members/:member_user_id`,
+      `delete ${P}/:project_id/api-keys/:key_id`,
+    ])
+      assert.equal((await send(route, mixed, key)).status, 404, route);
+  });
+
+  it('answers 404, never 500, for what can be no id', async () => {
+    for (const bad of ['x', '%00', '..%2f..', 'a'.repeat(300), '%F0%9F%92%A9', "'--"]) {
+      const values = {
+        org_id: bad,
+        project_id: bad,
+        slug: bad,
+        member_user_id: bad,
+        key_id: bad,
+        provider: bad,
+      };
+      for (const [route, { body }] of Object.entries(MANAGEMENT)) {
+        if (OF_CALLER.includes(route) || route === `post ${P}`) continue;
+        const answer = await send(route, values, other.token.owner, body?.(other));
+        assert.equal(answer.status, 404, `${route} ${bad}`);
+        for (const name of ['member_user_id', 'key_id', 'provider'])
+          if (route.includes(name)) {
+            const { status } = await send(
+              route,
+              parameters(other, { [name]: bad }),
+              other.token.owner,
+              body?.(other),
+            );
+            assert.equal(status, 404, `${route} ${name} ${bad}`);
+          }
+      }
+    }
+  });
+
+  describe('of the execution API', () => {
+    it('let every member in, and nobody else, with the 404 of an unknown flow', async () => {
+      const about = await createOrganization(weir, provider);
+      const [org = '', project = '', flow = ''] = (await weir.createFlow(about, [])).split('/');
+      const started = await weir.call('POST', `${org}/${project}/${flow}/jobs`, {
+        key: about.key,
+        body: { message: '' },
+      });
+      const { executionId } = started.body;
+      await finishRun(weir.db, executionId, { status: 'completed', result: { ref: '$message' } });
+      const values = { org, project, flow, version: '1', executionId };
+      const body = { message: '' };
+      for (const route of routes().filter((one) => one.includes('/seq/'))) {
+        // Nothing runs here, so that nothing would answer.
+        if (route.endsWith('/execute')) continue;
+        for (const role of ['member', 'admin', 'owner'] as const) {
+          const { status } = await sendText(route, values, about.token[role], body);
+          assert.ok(status < 300 || status === 422, `${route} ${role} ${status}`);
+        }
+        const answers = [
+          await sendText(route, values, other.token.owner, body),
+          await sendText(route, { ...values, flow: 'unknown' }, other.token.owner, body),
+          await sendText(route, values, other.key, body),
+        ];
+        for (const answer of answers) {
+          assert.equal(answer.status, 404, route);
+          assert.equal(answer.text, answers[0]?.text, route);
+        }
+        assert.equal((await sendText(route, values, undefined, body)).status, 401, route);
+      }
+    });
+  });
+
+  async function sendText(
+    route: string,
+    values: Record<string, string>,
+    key: string | undefined,
+    body: unknown,
+  ) {
+    const [method = '', path = ''] = route.split(' ');
+    const url = weir.url + path.replaceAll(/:(\w+)/g, (_, name: string) => values[name] ?? '');
+    const response = await fetch(url, {
+      method: method.toUpperCase(),
+      headers: { 'content-type': 'application/json', ...(key && { authorization: `Bearer ${key}` }) },
+      ...(method === 'post' && { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, text: await response.text() };
+  }
+});

@@ -1,0 +1,39 @@
+// Parameters as clients that are made from the document send them.
+import assert from 'node:assert/strict';
+import { startWeir, type Weir } from '../../harness.ts';
+
+describe('Parameters of the API reference', () => {
+  let weir: Weir;
+  before(async () => {
+    weir = await startWeir({ worker: false });
+  });
+  after(() => weir.stop());
+
+  type Parameter = { name: string; in: string; example?: string; schema: { [key: string]: unknown } };
+  const parametersIn = async (place: string) => {
+    const document = (await (await fetch(`${weir.url}/openapi.json`)).json()) as {
+      paths: { [path: string]: { [method: string]: { parameters?: Parameter[] } } };
+    };
+    const operations = Object.values(document.paths).flatMap((item) => Object.values(item));
+    return operations.flatMap(({ parameters = [] }) => parameters.filter((one) => one.in === place));
+  };
+
+  it('have examples that can be sent in a header', async () => {
+    const headers = await parametersIn('header');
+    assert.ok(headers.some(({ name }) => name === 'X-Weir-Model-Key'));
+    for (const { name, example, schema } of headers)
+      assert.match(String(example ?? schema.example ?? ''), /^[ -~]*$/, name);
+  });
+
+  it('say how many entries a page may hold and holds', async () => {
+    const limits = (await parametersIn('query')).filter(({ name }) => name === 'limit');
+    assert.equal(limits.length, 6);
+    for (const { schema } of limits) {
+      const { type, minimum, maximum, pattern } = schema;
+      assert.deepEqual({ type, minimum, maximum, pattern }, LIMIT);
+      assert.ok(schema.default === 50 || schema.default === 200, JSON.stringify(schema));
+    }
+  });
+});
+
+const LIMIT = { type: 'integer', minimum: 1, maximum: 200, pattern: undefined };

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { apiRoutes } from '../../../api/app.ts';
+import { STATUS } from '../../../api/http/errors.ts';
+import { openApiPath } from '../../../api/reference/open-api.ts';
+import { startWeir, type Weir } from '../../harness.ts';
+
+describe('API reference', () => {
+  let weir: Weir;
+  before(async () => {
+    weir = await startWeir({ worker: false });
+  });
+  after(() => weir.stop());
+
+  type Schema = { required: string[]; additionalProperties: boolean };
+  type Example = { value: { detail?: { code: keyof typeof STATUS } } };
+  type Content = { schema: { $ref: string }; examples: { [name: string]: Example } };
+  type Bodies = { headers?: object; content: { 'application/json': Content } };
+  type Operation = {
+    parameters: { name: string; in: string }[];
+    requestBody?: Bodies;
+    responses: { [status: string]: Bodies };
+  };
+  type Document = {
+    openapi: string;
+    paths: { [path: string]: { [method: string]: Operation } };
+    components: { schemas: { JobRequest: Schema } };
+  };
+  const openApi = async () => (await (await fetch(`${weir.url}/openapi.json`)).json()) as Document;
+
+  it('describes every route, and nothing else, as OpenAPI 3.1', async () => {
+    const document = await openApi();
+    assert.match(document.openapi, /^3\.1\./);
+    const described = Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `${method} ${path}`),
+    );
+    const routes = apiRoutes(weir as never).map(({ method, path }) => `${method} ${openApiPath(path)}`);
+    assert.deepEqual(described.sort(), routes.sort());
+  });
+
+  it('describes the fields that the validation takes', async () => {
+    const document = await openApi();
+    const request = document.components.schemas.JobRequest;
+    assert.deepEqual(request.required, ['message']);
+    assert.equal(request.additionalProperties, false);
+  });
+
+  it('describes the headers of rate limits on answers to a caller that is known, and those of Idempotency-Key', async () => {
+    const document = await openApi();
+    for (const [path, item] of Object.entries(document.paths))
+      for (const [method, { parameters, responses }] of Object.entries(item)) {
+        const starts = method === 'post' && /\/(execute|jobs|step)$/.test(path);
+        const resumable = path.endsWith('/events') || path.endsWith('/step');
+        const header = [
+          ...(starts ? ['Idempotency-Key', 'X-Weir-Model-Key'] : []),
+          ...(resumable ? ['Last-Event-ID'] : []),
+        ];
+        for (const [status, { headers }] of Object.entries(responses)) {
+          const limits = ['401', '408', '431'].includes(status)
+            ? []
+            : ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
+          const replayed = starts ? 'Idempotent-Replayed' : undefined;
+          const more = { 200: replayed, 202: replayed, 429: 'Retry-After', 503: 'Retry-After' }[status];
+          const expected = [...limits, ...(more ? [more] : [])];
+          assert.deepEqual(Object.keys(headers ?? {}), expected, `${method} ${path} ${status}`);
+        }
+        const taken = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name);
+        assert.deepEqual(taken, header, path);
+      }
+  });
+
+  it('tells 408 REQUEST_TIMEOUT of every endpoint, and 413 OUTPUT_TOO_LARGE of those that put outputs together', async () => {
+    const document = await openApi();
+    const codes = (operation: Operation | undefined, status: number) =>
+      Object.keys(operation?.responses[status]?.content['application/json'].examples ?? {});
+    for (const [path, item] of Object.entries(document.paths))
+      for (const operation of Object.values(item))
+        assert.deepEqual(codes(operation, 408), ['REQUEST_TIMEOUT'], path);
+    const tooLarge = Object.entries(document.paths)
+      .flatMap(([path, item]) => Object.entries(item).map(([method, each]) => ({ path, method, each })))
+      .filter(({ each }) => codes(each, 413).includes('OUTPUT_TOO_LARGE'))
+      .map(({ path, method }) => `${method} ${path.split('{flow}')[1]?.replace('/v{version}', '')}`);
+    const expected = ['get /jobs/{executionId}', 'get /jobs/{executionId}/fork', 'post /execute'];
+    assert.deepEqual([...new Set(tooLarge)].sort(), expected);
+  });
+
+  it('gives examples of every body that its schema accepts, errors under the status of their code', async () => {
+    const document = await openApi();
+    const ajv = new Ajv2020({ strict: false });
+    addFormats.default(ajv);
+    ajv.addSchema(document, 'openapi');
+    for (const { requestBody, responses } of Object.values(document.paths).flatMap(
+      Object.values<Operation>,
+    )) {
+      const bodies = Object.entries(responses).concat(requestBody ? [['request', requestBody]] : []);
+      for (const [status, { content }] of bodies) {
+        // A stream, or an empty answer.
+        if (!content?.['application/json']) continue;
+        const { schema, examples } = content['application/json'];
+        const values = Object.values(examples).map(({ value }) => value);
+        assert.ok(values.length > 0, status);
+        for (const value of values) {
+          assert.ok(ajv.validate(`openapi${schema.$ref}`, value), ajv.errorsText());
+          // What is not sound HTTP is a BAD_REQUEST; its status says more.
+          const of = status === '431' ? '400' : status;
+          if (value.detail) assert.equal(String(STATUS[value.detail.code]), of);
+        }
+      }
+    }
+  });
+
+  it('serves a page whose every file is its own', async () => {
+    const page = await fetch(`${weir.url}/reference`);
+    assert.match(page.headers.get('content-type') ?? '', /text\/html/);
+    const files = [...(await page.text()).matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1]);
+    assert.equal(files.length, 3);
+    for (const file of files) assert.equal((await fetch(`${weir.url}${file}`)).status, 200, file);
+  });
+
+  it('answers /healthz, and /readyz once database and engine answer', async () => {
+    assert.equal((await fetch(`${weir.url}/healthz`)).status, 200);
+    assert.equal((await fetch(`${weir.url}/readyz`)).status, 200);
+  });
+});

@@ -1,0 +1,109 @@
+// Blocks that wait for their organization's turn hold nothing up (workflows/run-block.ts).
+import assert from 'node:assert/strict';
+import type { Step } from '../../../flow/definition.ts';
+import { code, passthrough } from '../../blocks.ts';
+import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+
+const LOOPS = 8;
+const ENDLESS: Step[] = [code('loop', 'for (;;);', { name: 'Spin' })];
+
+describe('code blocks of one organization, more than it has processes', () => {
+  let weir: Weir;
+  let hostile: Tenant;
+  let innocent: Tenant;
+  let flow: string;
+  before(async () => {
+    weir = await startWeir({ env: { WEIR_SANDBOX_PROCESSES: '1', WEIR_SANDBOX_RESERVE: '1' } });
+    [hostile, innocent] = [await weir.createTenant(), await weir.createTenant()];
+    flow = await weir.createFlow(hostile, ENDLESS);
+  });
+  after(() => weir.stop());
+
+  const start = async () =>
+    (await weir.call('POST', `${flow}/jobs`, { key: hostile.key, body: { message: 'm' } })).body.executionId;
+  const cancel = (executionId: string) =>
+    weir.call('POST', `${flow}/jobs/${executionId}/cancel`, { key: hostile.key });
+  const statusOf = async (executionId: string) =>
+    (await weir.call('GET', `${flow}/jobs/${executionId}`, { key: hostile.key })).body.status;
+  const execute = async (tenant: Tenant, steps: Step[]) => {
+    const path = await weir.createFlow(tenant, steps);
+    return (await weir.call('POST', `${path}/execute`, { key: tenant.key, body: { message: 'm' } })).body;
+  };
+  /** Until the run waits on the task queue of blocks; answers how operators see it there. */
+  async function waits(executionId: string) {
+    for (;;) {
+      const { raw } = await weir.client.workflow.getHandle(executionId).describe();
+      const [pending] = raw.pendingActivities ?? [];
+      if (pending) return pending;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  it('wait on a queue of their own: runs of others go on, with code and without', async () => {
+    const loops = await Promise.all(Array.from({ length: LOOPS }, start));
+    // One of them runs inside its workflow task.
+    const waiting = await Promise.any(
+      loops.map(async (executionId) => ({ executionId, pending: await waits(executionId) })),
+    );
+    assert.equal(waiting.pending.activityType?.name, 'runCode');
+    const handle = weir.client.workflow.getHandle(waiting.executionId);
+    const { currentDetails } = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
+    assert.equal(currentDetails, '- Spin (code): waits for its turn');
+    for (const steps of [
+      [passthrough('a')],
+      [code('b', 'return 7;')],
+      [passthrough('c'), code('d', 'return 7;')],
+    ])
+      assert.equal((await execute(innocent, steps)).status, 'completed');
+    const [first = ''] = loops;
+    assert.equal(await statusOf(first), 'started', 'no loop has ended meanwhile');
+
+    await cancel(waiting.executionId);
+    const cancelled = await weir.finish(flow, waiting.executionId, hostile.key);
+    assert.match(cancelled.body.errorMessage, /cancelled/);
+    await Promise.all(loops.map(cancel));
+    for (const executionId of loops) await weir.finish(flow, executionId, hostile.key);
+    assert.equal((await execute(hostile, [code('after', 'return 8;')])).result, 8);
+  });
+
+  it('go to another worker when theirs ends while they wait', async () => {
+    const steps = [code('spin', 'for (let i = 0; i < 2e7; i++); return 9;')];
+    const path = await weir.createFlow(hostile, steps);
+    const runs = await Promise.all(
+      Array.from({ length: 3 }, async () => {
+        const { body } = await weir.call('POST', `${path}/jobs`, {
+          key: hostile.key,
+          body: { message: 'm' },
+        });
+        return body.executionId as string;
+      }),
+    );
+    await Promise.any(runs.map(waits));
+    await weir.stopWorker();
+    await weir.startWorker();
+    for (const executionId of runs)
+      assert.equal((await weir.finish(path, executionId, hostile.key)).body.result, 9);
+  });
+
+  it('are run one after the other, and complete', async () => {
+    const steps: Step[] = [
+      {
+        type: 'parallel',
+        step_id: 'p',
+        name: 'p',
+        branches: Object.fromEntries(
+          Array.from({ length: LOOPS }, (_, n) => [
+            `b${n}`,
+            [code(`c${n}`, `for (let i = 0; i < 3e6; i++); return ${n};`)],
+          ]),
+        ),
+      },
+    ];
+    const { result, errorMessage } = await execute(innocent, steps);
+    assert.deepEqual(
+      result,
+      Object.fromEntries(Array.from({ length: LOOPS }, (_, n) => [`b${n}`, n])),
+      errorMessage,
+    );
+  });
+});

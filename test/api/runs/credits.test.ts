@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { code, llm, passthrough } from '../../blocks.ts';
+import { answer, hang, respond } from '../../fakes/model-server.ts';
+import { readEvents, type SseEvent } from '../../sse.ts';
+import { ask, CALL, credits, MODEL, spend, useCredits } from './credits-harness.ts';
+
+describe('credits', () => {
+  const harness = useCredits();
+
+  describe('of the organization', () => {
+    it('end a run as credits_exhausted at the call that they do not cover, which is not made', async () => {
+      await harness.pay(1.5);
+      harness.models.will(spend);
+      const body = await harness.execute([ask('first'), passthrough('keep'), ask('second')]);
+      assert.deepEqual([body.status, body.failureReason], ['failed', 'credits_exhausted']);
+      assert.match(body.errorMessage, /Block "second" \(second\): The organization has \S+ credits/);
+      assert.equal(harness.models.calls.length, 1);
+      assert.deepEqual(
+        body.blocks.map((block: { key: string; status: string; usage: { cost: number } }) => [
+          block.key,
+          block.status,
+          block.usage.cost,
+        ]),
+        [
+          ['first', 'completed', credits(CALL)],
+          ['keep', 'completed', 0],
+          ['second', 'failed', 0],
+        ],
+      );
+      const { balance, reserved } = await harness.account();
+      assert.deepEqual([balance, reserved], [Math.round(CALL * 1.5) - CALL, 0]);
+    });
+
+    it('let 20 runs at once make the calls they cover and no more', async () => {
+      await harness.pay(5);
+      const flow = await harness.weir.createFlow(harness.tenant, [ask('ask')]);
+      const held: ServerResponse[] = [];
+      harness.models.will(
+        ...Array.from({ length: 5 }, () => (response: ServerResponse) => void held.push(response)),
+      );
+      const jobs = await Promise.all(
+        Array.from({ length: 20 }, () =>
+          harness.weir.call('POST', `${flow}/jobs`, { key: harness.tenant.key, body: { message: '' } }),
+        ),
+      );
+      const state = async ({ body }: (typeof jobs)[number]) =>
+        (await harness.weir.call('GET', `${flow}/jobs/${body.executionId}`, { key: harness.tenant.key }))
+          .body;
+      let states = await Promise.all(jobs.map(state));
+      while (states.filter(({ status }) => status === 'failed').length < 15 || held.length < 5)
+        states = await Promise.all(jobs.map(state));
+      for (const { status, failureReason } of states)
+        if (status === 'failed') assert.equal(failureReason, 'credits_exhausted');
+      assert.equal((await harness.account()).reserved, 5 * CALL);
+      for (const response of held) spend(response);
+      const ended = await Promise.all(
+        jobs.map(({ body }) => harness.weir.finish(flow, body.executionId, harness.tenant.key)),
+      );
+      assert.equal(ended.filter(({ body }) => body.status === 'completed').length, 5);
+      assert.equal(harness.models.calls.length, 5);
+      const { balance, reserved, charges } = await harness.account();
+      assert.deepEqual([balance, reserved, charges.size], [0, 0, 5]);
+      const refused = await harness.weir.call('POST', `${flow}/execute`, {
+        key: harness.tenant.key,
+        body: { message: '' },
+      });
+      assert.deepEqual([refused.status, refused.body.detail.code], [402, 'INSUFFICIENT_CREDITS']);
+    });
+
+    it('are reserved while the model is asked, and released when the run is cancelled', async () => {
+      await harness.pay(2);
+      const flow = await harness.weir.createFlow(harness.tenant, [ask('ask')]);
+      harness.models.will(hang);
+      const asked = harness.models.nextCall();
+      const { body } = await harness.weir.call('POST', `${flow}/jobs`, {
+        key: harness.tenant.key,
+        body: { message: '' },
+      });
+      const closed = once(await asked, 'close');
+      assert.equal((await harness.account()).reserved, CALL);
+      await harness.weir.call('POST', `${flow}/jobs/${body.executionId}/cancel`, { key: harness.tenant.key });
+      await closed;
+      await harness.released();
+      assert.deepEqual((await harness.account()).balance, 2 * CALL);
+    });
+
+    it('are not reserved while a provider that is away is waited for', async () => {
+      await harness.pay(1);
+      const flow = await harness.weir.createFlow(harness.tenant, [ask('ask')]);
+      harness.models.will((response) => response.writeHead(503, { 'retry-after': '60' }).end());
+      const asked = harness.models.nextCall();
+      const { body } = await harness.weir.call('POST', `${flow}/jobs`, {
+        key: harness.tenant.key,
+        body: { message: '' },
+      });
+      await asked;
+      await harness.released();
+      const path = `${flow}/jobs/${body.executionId}`;
+      assert.equal(
+        (await harness.weir.call('GET', path, { key: harness.tenant.key })).body.status,
+        'started',
+      );
+      await harness.weir.call('POST', `${path}/cancel`, { key: harness.tenant.key });
+    });
+  });
+
+  describe('of answers that end in a failure', () => {
+    const schema = { outputSchema: { type: 'object', required: ['a'] } };
+    const cost = 10 * 100 + 5 * 200;
+    for (const [name, answers, step] of [
+      ['MODEL_REFUSED', [answer(null, { refusal: 'I will not.' })], {}],
+      ['MODEL_OUTPUT_INVALID, cut off', [answer('Once', { finish_reason: 'length' })], {}],
+      ['MODEL_OUTPUT_INVALID, also after a repair', [answer('no'), answer('no')], schema],
+      ['MODEL_REFUSED in the repair', [answer('no'), answer(null, { refusal: 'No.' })], schema],
+    ] as const)
+      it(`are charged once and traced: ${name}`, async () => {
+        await harness.pay(1_000);
+        harness.models.will(...answers);
+        const body = await harness.execute([llm('ask', 'x', MODEL, step)]);
+        assert.deepEqual([body.status, body.failureReason], ['failed', 'error']);
+        const [block] = body.blocks;
+        const { model, status, usage } = block;
+        assert.deepEqual([status, model], ['failed', MODEL]);
+        const expected = answers.length * cost;
+        assert.deepEqual(
+          [usage.promptTokens, usage.completionTokens],
+          [answers.length * 10, answers.length * 5],
+        );
+        assert.deepEqual([usage.cost, body.cost], [credits(expected), credits(expected)]);
+        const { balance, charges } = await harness.account();
+        assert.equal(balance, 1_000 * CALL - expected);
+        assert.deepEqual([...charges.values()], [expected]);
+        const workflow = harness.weir.client.workflow.getHandle(body.executionId);
+        await workflow.result().catch(() => undefined);
+        const { events } = await workflow.fetchHistory();
+        const failures = events?.flatMap(
+          ({ activityTaskFailedEventAttributes: failed }) => failed?.failure?.applicationFailureInfo ?? [],
+        );
+        // The engine is told the code and the message, and no more.
+        assert.deepEqual(
+          failures?.map(({ details }) => details),
+          [null],
+        );
+      });
+  });
+
+  describe('of a provider that ignores how much it may answer', () => {
+    for (const [name, usage, tokens] of [
+      ['50,000 tokens', { prompt_tokens: 10, completion_tokens: 50_000 }, [10, 50_000]],
+      ['more than any column holds', { prompt_tokens: 1e308, completion_tokens: 2 ** 60 }, [1e9, 1e9]],
+    ] as const)
+      it(`are charged as much as was reserved, and the receipt says so: ${name}`, async () => {
+        await harness.pay(100);
+        harness.models.will(answer('long', { usage }));
+        const body = await harness.execute([ask('ask')], { maxCredits: credits(CALL) });
+        assert.deepEqual(
+          [body.status, body.cost, body.blocks[0].usage.cost],
+          ['completed', credits(CALL), credits(CALL)],
+        );
+        const { promptTokens, completionTokens } = body.blocks[0].usage;
+        assert.deepEqual([promptTokens, completionTokens], tokens);
+        const { balance, charges } = await harness.account();
+        assert.deepEqual([balance, ...charges.values()], [99 * CALL, CALL]);
+        assert.equal(harness.models.calls.length, 1);
+      });
+  });
+
+  describe('of answers that are none', () => {
+    it('are charged once, and the model is not asked again', async () => {
+      await harness.pay(1_000);
+      harness.models.will(
+        respond(200, { choices: [{}], usage: { prompt_tokens: 10, completion_tokens: 5 } }),
+      );
+      const body = await harness.execute([llm('ask', 'x', MODEL)]);
+      assert.match(body.errorMessage, /can't be used: it is not a chat completion/);
+      assert.deepEqual([body.cost, harness.models.calls.length], [credits(10 * 100 + 5 * 200), 1]);
+    });
+  });
+
+  it('are not touched by a model whose name no column holds', async () => {
+    await harness.pay(1);
+    const flow = await harness.weir.createFlow(harness.tenant, [ask('ask')]);
+    const send = (model: string) =>
+      harness.weir.call('POST', `${flow}/execute`, {
+        key: harness.tenant.key,
+        body: { message: '', block_overrides: { ask: { model } } },
+      });
+    const { status, body } = await send('demo/a\0b');
+    assert.deepEqual([status, body.detail.errors?.[0]?.field], [422, 'block_overrides.ask.model']);
+    const control = await send('demo/a\u0007b');
+    assert.deepEqual([control.status, control.body.status], [200, 'failed']);
+    assert.match(control.body.errorMessage, /is not a known model/);
+    assert.equal(harness.models.calls.length, 0);
+  });
+
+  describe('on the receipt', () => {
+    it('of /execute, a repeated /execute, GET …/jobs and the last event are the same', async () => {
+      await harness.pay(100);
+      harness.models.will(spend);
+      const flow = await harness.weir.createFlow(harness.tenant, [ask('a'), code('bad', 'throw 1')]);
+      const send = () =>
+        harness.weir.call('POST', `${flow}/execute`, {
+          key: harness.tenant.key,
+          body: { message: '', maxCredits: 1 },
+          headers: { 'idempotency-key': 'k' },
+        });
+      const { body } = await send();
+      assert.deepEqual([body.status, body.cost, body.blocks.length], ['failed', credits(CALL), 2]);
+      assert.deepEqual((await send()).body, body);
+      const job = await harness.weir.call('GET', `${flow}/jobs/${body.executionId}`, {
+        key: harness.tenant.key,
+      });
+      const events: SseEvent[] = [];
+      const stream = await fetch(`${harness.weir.url}/api/v1/seq/${flow}/jobs/${body.executionId}/events`, {
+        headers: { authorization: `Bearer ${harness.tenant.key}` },
+      });
+      for await (const event of readEvents(stream)) events.push(event);
+      const last = events.at(-1);
+      assert.equal(last?.event, 'run_failed');
+      for (const { cost, blocks } of [job.body, last?.data])
+        assert.deepEqual({ cost, blocks }, { cost: body.cost, blocks: body.blocks });
+    });
+  });
+});

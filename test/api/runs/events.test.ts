@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { code, passthrough } from '../../blocks.ts';
+import { type EventsWeir, startEventsWeir } from './events-harness.ts';
+
+describe('GET …/jobs/{executionId}/events', () => {
+  let weir: EventsWeir;
+  before(async () => {
+    weir = await startEventsWeir();
+  });
+  after(() => weir.stop());
+
+  it('tells a finished run from its start to its end, with each block as GET …/jobs has it', async () => {
+    const { flow, executionId, body } = await weir.run([
+      code('list', 'return [1, 2];'),
+      { type: 'loop', step_id: 'each', name: 'each', max_iterations: 5, body: [passthrough('item')] },
+    ]);
+    const events = await weir.list(flow, executionId);
+    assert.deepEqual(
+      events.map(({ event, data }) => [event, data.key]),
+      [
+        ['run_started', undefined],
+        ['block_completed', 'list'],
+        ['block_completed', 'item#0'],
+        ['block_completed', 'item#1'],
+        ['run_completed', undefined],
+      ],
+    );
+    const { result, ...state } = body;
+    assert.deepEqual(
+      events.slice(1, -1).map(({ data }) => data),
+      state.blocks,
+    );
+    assert.deepEqual(events.at(-1)?.data, state);
+    assert.deepEqual([events[0]?.data.status, events[0]?.data.executionId], ['started', executionId]);
+    for (const [index, { id }] of events.entries()) assert(index === 0 || id > (events[index - 1]?.id ?? 0));
+  });
+
+  it('tells block_failed and run_failed', async () => {
+    const { flow, executionId } = await weir.run([code('bad', 'throw new Error("no")')]);
+    const [, block, end, ...rest] = await weir.list(flow, executionId);
+    assert.deepEqual([block?.event, block?.data.key], ['block_failed', 'bad']);
+    assert.match(block?.data.errorMessage, /no/);
+    assert.deepEqual([end?.event, end?.data.failureReason], ['run_failed', 'error']);
+    assert.deepEqual(rest, []);
+  });
+
+  it('goes on after Last-Event-ID, wherever the reader was, and answers 204 when it has everything', async () => {
+    const { flow, executionId } = await weir.run([passthrough('a'), passthrough('b')]);
+    const events = await weir.list(flow, executionId);
+    assert.equal(events.length, 4);
+    for (const [index, { id }] of events.slice(0, -1).entries())
+      assert.deepEqual(await weir.list(flow, executionId, id), events.slice(index + 1));
+    assert.equal((await weir.open(flow, executionId, events.at(-1)?.id)).status, 204);
+
+    const empty = await weir.run([]);
+    const [first, end] = await weir.list(empty.flow, empty.executionId);
+    assert.deepEqual(await weir.list(empty.flow, empty.executionId, first?.id), [end]);
+    assert.equal((await weir.open(empty.flow, empty.executionId, end?.id)).status, 204);
+  });
+
+  it('is not buffered or transformed on its way', async () => {
+    const { flow, executionId } = await weir.run([]);
+    const { headers, body } = await weir.open(flow, executionId);
+    await body?.cancel();
+    assert.equal(headers.get('content-type'), 'text/event-stream; charset=utf-8');
+    assert.equal(headers.get('cache-control'), 'no-cache, no-transform');
+    assert.equal(headers.get('x-accel-buffering'), 'no');
+  });
+
+  for (const value of ['-1', 'x', '1.5', '9'.repeat(20)])
+    it(`answers 422 for Last-Event-ID: ${value}`, async () => {
+      const { flow, executionId } = await weir.run([]);
+      const response = await weir.open(flow, executionId, value);
+      assert.equal(response.status, 422);
+      const { detail } = (await response.json()) as { detail: { errors: { field: string }[] } };
+      assert.equal(detail.errors[0]?.field, 'Last-Event-ID');
+    });
+});

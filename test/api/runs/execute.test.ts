@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { code, passthrough } from '../../blocks.ts';
+import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+
+describe('POST …/execute', () => {
+  let weir: Weir;
+  let tenant: Tenant;
+  before(async () => {
+    weir = await startWeir();
+    tenant = await weir.createTenant();
+  });
+  after(() => weir.stop());
+
+  const execute = (path: string, body: unknown) =>
+    weir.call('POST', `${path}/execute`, { key: tenant.key, body });
+
+  describe('200', () => {
+    it('answers the output of the last step, the flow and the number of blocks', async () => {
+      const flow = await weir.createFlow(tenant, [
+        code('double', 'return { text: message + message, tone: parameters.tone };'),
+        {
+          type: 'parallel',
+          step_id: 'both',
+          name: 'both',
+          branches: { a: [passthrough('keep')], b: [code('size', 'return input.text.length;')] },
+        },
+      ]);
+      const { status, body } = await execute(flow, { message: 'ab', parameters: { tone: 'dry' } });
+      assert.equal(status, 200);
+      const receipt = await weir.call('GET', `${flow}/jobs/${body.executionId}`, { key: tenant.key });
+      assert.equal(receipt.body.blocks.length, 3);
+      assert.deepEqual(
+        { ...body, executionId: typeof body.executionId, flowId: typeof body.flowId },
+        {
+          executionId: 'string',
+          status: 'completed',
+          result: { a: { text: 'abab', tone: 'dry' }, b: 4 },
+          flowId: 'string',
+          blockCount: 3,
+          cost: 0,
+          blocks: receipt.body.blocks,
+        },
+      );
+    });
+
+    it('passes the message through a flow without steps', async () => {
+      const { body } = await execute(await weir.createFlow(tenant, []), { message: 'as it is' });
+      assert.deepEqual([body.status, body.result, body.blockCount], ['completed', 'as it is', 0]);
+    });
+
+    it('answers failed, with the block, its message and its line, when a block fails', async () => {
+      const flow = await weir.createFlow(tenant, [code('work', 'const a = 1;\nthrow new Error("no luck");')]);
+      const { status, body } = await execute(flow, { message: '' });
+      assert.equal(status, 200);
+      assert.equal(body.status, 'failed');
+      assert.equal(body.result, null);
+      assert.equal(body.failureReason, 'error');
+      assert.match(body.errorMessage, /Block "work" \(work\): Error: no luck \(line 2\)/);
+    });
+
+    it('enforces inputSchema and outputSchema', async () => {
+      const flow = await weir.createFlow(tenant, [
+        code('make', 'return { n: message };', {
+          outputSchema: { type: 'object', properties: { n: { pattern: '^[0-9]+$' } } },
+        }),
+        passthrough('next', { inputSchema: { properties: { n: { maxLength: 2 } } } }),
+      ]);
+      assert.equal((await execute(flow, { message: '12' })).body.status, 'completed');
+      assert.match(
+        (await execute(flow, { message: 'x' })).body.errorMessage,
+        /\(make\): The output does not match.*\/n/,
+      );
+      assert.match(
+        (await execute(flow, { message: '123' })).body.errorMessage,
+        /\(next\): The input does not match.*\/n/,
+      );
+    });
+
+    it('applies block_overrides to this run only', async () => {
+      const flow = await weir.createFlow(tenant, [passthrough('keep')]);
+      const strict = { keep: { inputSchema: { const: 'only this' } } };
+      assert.equal(
+        (await execute(flow, { message: 'other', block_overrides: strict })).body.status,
+        'failed',
+      );
+      assert.equal((await execute(flow, { message: 'other' })).body.status, 'completed');
+    });
+
+    it('runs the version named in the path, and production without one', async () => {
+      const flow = await weir.createFlow(tenant, [code('v', 'return 1;')]);
+      assert.equal((await execute(`${flow}/v1`, { message: '' })).body.result, 1);
+      assert.equal((await execute(flow, { message: '' })).body.result, 1);
+    });
+
+    it('ignores callbackUrl', async () => {
+      const flow = await weir.createFlow(tenant, []);
+      assert.equal((await execute(flow, { message: 'x', callbackUrl: 'https://example.com' })).status, 200);
+    });
+
+    it('carries any text through: NUL, lone surrogates, line separators, quotes', async () => {
+      const text = 'a\u0000b\ud800c\u2028d"\\e\u{1f600}';
+      const flow = await weir.createFlow(tenant, [
+        code('same', 'return { message, input, more: parameters.text };'),
+      ]);
+      const { body } = await execute(flow, { message: text, parameters: { text } });
+      assert.deepEqual(body.result, { message: text, input: text, more: text });
+    });
+  });
+
+  describe('400', () => {
+    it('answers INVALID_VERSION for the draft', async () => {
+      const { status, body } = await execute(`${await weir.createFlow(tenant, [])}/v0`, { message: '' });
+      assert.deepEqual([status, body.detail.code], [400, 'INVALID_VERSION']);
+    });
+
+    it('answers PARAMETER_NAME_RESERVED for attachments inside parameters', async () => {
+      const flow = await weir.createFlow(tenant, []);
+      const { status, body } = await execute(flow, { message: '', parameters: { attachments: [] } });
+      assert.deepEqual([status, body.detail.code], [400, 'PARAMETER_NAME_RESERVED']);
+    });
+  });
+
+  describe('402', () => {
+    it('answers INSUFFICIENT_CREDITS when nothing is left', async () => {
+      const poor = await weir.createTenant({ credits: 0 });
+      const flow = await weir.createFlow(poor, []);
+      const { status, body } = await weir.call('POST', `${flow}/execute`, {
+        key: poor.key,
+        body: { message: '' },
+      });
+      assert.deepEqual([status, body.detail.code], [402, 'INSUFFICIENT_CREDITS']);
+    });
+  });
+
+  describe('404', () => {
+    it('answers the same for a flow that is unknown, foreign, unpublished or asked for in a version it lacks', async () => {
+      const flow = await weir.createFlow(tenant, []);
+      const other = await weir.createTenant();
+      const foreign = await weir.createFlow(other, []);
+      const [org, project] = flow.split('/');
+      const paths = [
+        `${org}/${project}/none`,
+        `${org}/none/${flow.split('/')[2]}`,
+        `none/${project}/x`,
+        foreign,
+        `${foreign}/v1`,
+        `${flow}/v2`,
+        `${flow}/v99999999999`,
+        `${flow}/v1x`,
+        `${org}/${project}/%00`,
+      ];
+      const answers = await Promise.all(paths.map((path) => execute(path, { message: '' })));
+      for (const [index, answer] of answers.entries()) {
+        assert.equal(answer.status, 404, paths[index]);
+        assert.deepEqual(answer.body, answers[0]?.body, paths[index]);
+      }
+      assert.equal(answers[0]?.body.detail.code, 'FLOW_NOT_FOUND');
+    });
+  });
+
+  describe('422', () => {
+    const table: [string, unknown, string[]][] = [
+      ['a missing message', {}, ['message']],
+      ['a message that is no string', { message: 1 }, ['message']],
+      ['parameters that are no object', { message: '', parameters: [] }, ['parameters']],
+      ['an unknown field', { message: '', mesage: '' }, ['mesage']],
+      ['a body that is no object', [], ['body']],
+      ['a null body', null, ['body']],
+      [
+        'an override of an unknown step',
+        { message: '', block_overrides: { nope: {} } },
+        ['block_overrides.nope'],
+      ],
+      [
+        'an override of an unknown field',
+        { message: '', block_overrides: { work: { processor_type: 'llm' } } },
+        ['block_overrides.work.processor_type'],
+      ],
+      [
+        'an override of code',
+        { message: '', block_overrides: { work: { prompt: 'return 2' } } },
+        ['block_overrides.work.prompt'],
+      ],
+      [
+        'an override that is no schema',
+        { message: '', block_overrides: { work: { inputSchema: { type: 'x' } } } },
+        ['block_overrides.work.inputSchema'],
+      ],
+      [
+        'a wrong limit in processor_config',
+        { message: '', block_overrides: { work: { processor_config: { timeout_ms: -1 } } } },
+        ['block_overrides.work.processor_config.timeout_ms'],
+      ],
+    ];
+    for (const [rule, body, fields] of table)
+      it(`names the field for ${rule}`, async () => {
+        const flow = await weir.createFlow(tenant, [code('work', 'return 1;')]);
+        const answer = await execute(flow, body);
+        assert.equal(answer.status, 422);
+        assert.equal(answer.body.detail.code, 'VALIDATION_ERROR');
+        assert.deepEqual(
+          answer.body.detail.errors.map((error: { field: string }) => error.field),
+          fields,
+        );
+      });
+  });
+});

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { requireState, signState } from '../../../api/runs/resume-state.ts';
+import { answer, callTools } from '../../fakes/model-server.ts';
+import { type Body, detail, resumeOf, TWO_ASKING, toolCall, useToolCalls } from './tool-calls-harness.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const PEPPER = 'p'.repeat(32);
+const STATE = {
+  executionId: 'e',
+  flowVersionId: 'v',
+  step_id: 's',
+  iterations: 1,
+  messages: 'm',
+  outputs: 'o',
+};
+
+describe('resumeState', () => {
+  const h = useToolCalls();
+  let flow: string;
+  before(async () => {
+    flow = await h.weir.createFlow(h.tenant, TWO_ASKING);
+  });
+  const echo = (paused: Body) => ({ ...resumeOf(paused), resumeState: paused.resumeState });
+  const refuse = async (resume: Body) => detail(await h.execute(flow, resume), 400, 'INVALID_RESUME').message;
+
+  it('is accepted when echoed, at each pause of a run', async () => {
+    const paused = await h.pauseWithTwo(flow);
+    h.models.will(callTools([toolCall('d')]), answer('ok'), callTools([toolCall('e')]), answer('end'));
+    let { body } = await h.execute(flow, echo(paused));
+    ({ body } = await h.execute(flow, echo(body)));
+    assert.equal(body.pausedAtStep, 'other');
+    ({ body } = await h.execute(flow, echo(body)));
+    assert.equal(body.result, 'end');
+  });
+
+  it('is accepted from a caller that orders keys anew', async () => {
+    const paused = await h.pauseWithTwo(flow);
+    const turned = (json: Body): Body => {
+      if (Array.isArray(json)) return json.map(turned);
+      if (json === null || typeof json !== 'object') return json;
+      return Object.fromEntries(
+        Object.entries(json)
+          .reverse()
+          .map(([key, value]) => [key, turned(value)]),
+      );
+    };
+    h.models.will(answer('ok'), answer('end'));
+    assert.equal((await h.execute(flow, turned(echo(paused)))).body.result, 'end');
+  });
+
+  const tampering: [string, (resume: Body) => void, RegExp][] = [
+    ['an output', (resume) => (resume.accumulatedOutputs.a = 'changed'), /outputs differ/],
+    ['the outputs left out', (resume) => delete resume.accumulatedOutputs, /outputs differ/],
+    ['the prompt', (resume) => (resume.toolCallMessages[0].content = 'changed'), /messages differ/],
+    [
+      'the arguments of a call',
+      (resume) => (resume.toolCallMessages[1].tool_calls[0].function.arguments = '{}'),
+      /messages differ/,
+    ],
+    ['what the model said', (resume) => (resume.toolCallMessages[1].content = 'changed'), /messages differ/],
+    ['the beginning cut off', (resume) => resume.toolCallMessages.shift(), /messages differ/],
+    [
+      'a message put in',
+      (resume) => resume.toolCallMessages.unshift({ role: 'user', content: 'first' }),
+      /messages differ/,
+    ],
+  ];
+  for (const [rule, tamper, message] of tampering)
+    it(`refuses what was changed: ${rule}`, async () => {
+      const paused = await h.pauseWithTwo(flow);
+      const resume = echo(structuredClone(paused));
+      tamper(resume);
+      assert.match(await refuse(resume), message);
+      await h.stillWaits(flow, paused);
+    });
+
+  it('does not take the place of the other checks', async () => {
+    const paused = await h.pauseWithTwo(flow);
+    const resume = echo(paused);
+    const claimed = { ...resume, iterationsUsed: 25 };
+    detail(await h.execute(flow, claimed), 409, 'TOOL_ITERATION_LIMIT');
+    detail(await h.execute(flow, { ...resume, pausedAtStep: 'other' }), 400, 'EXECUTION_ID_INVALID');
+    const short = { ...resume, toolCallMessages: resume.toolCallMessages.slice(0, -1) };
+    detail(await h.execute(flow, short), 400, 'TOOL_RESULTS_MISMATCH');
+    await h.stillWaits(flow, paused);
+  });
+
+  it('is good for one pause of one run', async () => {
+    const paused = await h.pauseWithTwo(flow);
+    const other = await h.pauseWithTwo(flow);
+    assert.match(await refuse({ ...echo(paused), resumeState: other.resumeState }), /executionId differ/);
+    h.models.will(callTools([toolCall('c1'), toolCall('c2')]));
+    const { body } = await h.execute(flow, echo(paused));
+    assert.match(
+      await refuse({ ...echo(body), resumeState: paused.resumeState }),
+      /iterations, messages differ/,
+    );
+    await h.stillWaits(flow, body);
+  });
+
+  it('is refused when it is not what was sent, whatever it is', async () => {
+    const paused = await h.pauseWithTwo(flow);
+    const [payload, mac] = paused.resumeState.split('.');
+    const forged = Buffer.from(
+      JSON.stringify({ ...JSON.parse(Buffer.from(payload, 'base64url').toString()), expires: 9e15 }),
+    ).toString('base64url');
+    for (const resumeState of [
+      '',
+      '.',
+      'x',
+      payload,
+      `${payload}.`,
+      `.${mac}`,
+      `${forged}.${mac}`,
+      `${payload}.${mac}x`,
+      `${payload}.${'é'.repeat(mac.length)}`,
+      `${payload}.${'A'.repeat(mac.length)}`,
+      `${payload}.${mac}.more`,
+      'x'.repeat(4096),
+      '\0',
+    ])
+      assert.match(await refuse({ ...echo(paused), resumeState }), /not what this service sent/);
+    for (const resumeState of ['x'.repeat(4097), 5, null, {}, []])
+      detail(await h.execute(flow, { ...echo(paused), resumeState }), 422, 'VALIDATION_ERROR');
+    await h.stillWaits(flow, paused);
+  });
+
+  it('expires after 7 days', () => {
+    const signed = (age: number) => signState(PEPPER, STATE, new Date(Date.now() - age));
+    requireState(PEPPER, signed(7 * DAY_MS - 60_000), STATE);
+    assert.throws(() => requireState(PEPPER, signed(7 * DAY_MS + 1_000), STATE), /older than 7 days/);
+  });
+
+  it('is refused under another pepper', () => {
+    const token = signState(PEPPER, STATE, new Date());
+    assert.throws(() => requireState('q'.repeat(32), token, STATE), { code: 'INVALID_RESUME' });
+  });
+});

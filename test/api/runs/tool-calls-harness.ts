@@ -1,0 +1,165 @@
+// A Weir over a scripted model server, and what a caller of flows with tools sends.
+import assert from 'node:assert/strict';
+import {
+  findFlowBySlug,
+  publishVersion,
+  setProductionVersion,
+  updateDraft,
+} from '../../../db/flows/flows.ts';
+import type { Block, Step } from '../../../flow/definition.ts';
+import { llm, passthrough } from '../../blocks.ts';
+import { answer, callTools, type FakeModelServer, startFakeModelServer } from '../../fakes/model-server.ts';
+import { type Answer, startWeir, type Tenant, type Weir } from '../../harness.ts';
+
+export const MODEL = 'openai/gpt-4o-mini';
+/** Of one call: 10 prompt and 5 completion tokens. */
+export const CALL_MICROCREDITS = 10 * 15 + 5 * 60;
+
+export const weather = {
+  type: 'function',
+  function: {
+    name: 'get_weather',
+    description: 'The weather of a city',
+    parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+  },
+};
+
+/** A tool call as models write it. */
+export function toolCall(id: string, args = '{"city":"Paris"}', name = 'get_weather') {
+  return { id, type: 'function', function: { name, arguments: args } };
+}
+
+/** An llm block that may call tools. */
+export function asking(stepId: string, prompt = '{{message}}', more: Partial<Block> = {}): Step {
+  const processor_config = { tools_enabled: true, ...more.processor_config };
+  return llm(stepId, prompt, MODEL, { ...more, processor_config });
+}
+
+export const TWO_ASKING = [passthrough('a'), asking('ask'), asking('other')];
+
+// biome-ignore lint/suspicious/noExplicitAny: bodies of every shape, hostile ones too
+export type Body = any;
+
+/** The results of all calls of a pause. */
+export function resultsOf(paused: Body): Body[] {
+  return paused.toolCalls.map(({ id }: Body) => ({
+    role: 'tool',
+    tool_call_id: id,
+    content: `result of ${id}`,
+  }));
+}
+
+/** What a caller sends to go on after a pause. */
+export function resumeOf(paused: Body, results: Body[] = resultsOf(paused)): Body {
+  const { executionId, pausedAtStep, iterationsUsed, accumulatedOutputs, toolCallMessages } = paused;
+  return {
+    executionId,
+    pausedAtStep,
+    iterationsUsed,
+    accumulatedOutputs,
+    toolCallMessages: [...toolCallMessages, ...results],
+    tools: [weather],
+  };
+}
+
+/** Of a refusal with this status and code. */
+export function detail({ status, body }: Answer, expected: number, code: string): Body {
+  assert.deepEqual([status, body.detail?.code], [expected, code], JSON.stringify(body).slice(0, 2_000));
+  return body.detail;
+}
+
+export type ToolCallsHarness = {
+  weir: Weir;
+  tenant: Tenant;
+  models: FakeModelServer;
+  /** Fresh with a message and `get_weather`, unless the body says otherwise. */
+  execute(
+    flow: string,
+    body?: Body,
+    options?: { headers?: Record<string, string>; url?: string },
+  ): Promise<Answer>;
+  /** A run that is paused; answers the body. */
+  pause(flow: string, body?: Body): Promise<Body>;
+  /** A paused run with the calls c1 and c2. */
+  pauseWithTwo(flow: string): Promise<Body>;
+  /** What was refused neither asked a model nor ended the pause of a run of TWO_ASKING. */
+  stillWaits(flow: string, paused: Body): Promise<void>;
+  read(flow: string, executionId: string, suffix?: string): Promise<Answer>;
+  /** Publishes the steps as the production version of a flow. */
+  publish(flow: string, steps: Step[]): Promise<void>;
+  /** What was charged for a run and what continues it, in microcredits. */
+  charges(executionId: string): Promise<number[]>;
+};
+
+/** Registers the hooks of the enclosing `describe`; the model's script is empty before each test. */
+export function useToolCalls(options: { worker?: boolean; env?: NodeJS.ProcessEnv } = {}): ToolCallsHarness {
+  const harness = { execute, pause, pauseWithTwo, stillWaits, read, publish, charges } as ToolCallsHarness;
+  before(async () => {
+    harness.models = await startFakeModelServer();
+    const { baseUrl } = harness.models.provider;
+    const env = { OPENAI_BASE_URL: baseUrl, DEMO_BASE_URL: baseUrl, ...options.env };
+    harness.weir = await startWeir({ ...options, env });
+    harness.tenant = await harness.weir.createTenant();
+  });
+  beforeEach(() => void harness.models.calls.splice(0));
+  after(async () => {
+    await harness.weir.stop();
+    await harness.models.close();
+  });
+
+  function execute(
+    flow: string,
+    body: Body = {},
+    options: { headers?: Record<string, string>; url?: string } = {},
+  ) {
+    const sent = body.executionId ? body : { message: 'Paris?', tools: [weather], ...body };
+    return harness.weir.call('POST', `${flow}/execute`, { key: harness.tenant.key, body: sent, ...options });
+  }
+
+  async function pause(flow: string, body: Body = {}) {
+    const answer = await execute(flow, body);
+    assert.deepEqual(
+      [answer.status, answer.body.status],
+      [200, 'tool_calls_required'],
+      answer.body.errorMessage,
+    );
+    return answer.body;
+  }
+
+  function pauseWithTwo(flow: string) {
+    harness.models.will(callTools([toolCall('c1'), toolCall('c2')]));
+    return pause(flow);
+  }
+
+  async function stillWaits(flow: string, paused: Body) {
+    const asked = harness.models.calls.length;
+    harness.models.will(answer('ok'), answer('done'));
+    const { body } = await execute(flow, resumeOf(paused));
+    assert.equal(body.status, 'completed', body.errorMessage);
+    assert.equal(harness.models.calls.length, asked + 2);
+  }
+
+  function read(flow: string, executionId: string, suffix = '') {
+    return harness.weir.call('GET', `${flow}/jobs/${executionId}${suffix}`, { key: harness.tenant.key });
+  }
+
+  async function publish(flow: string, steps: Step[]) {
+    const { db } = harness.weir;
+    const row = await findFlowBySlug(db, harness.tenant.projectId, flow.split('/')[2] ?? '');
+    assert(row);
+    await updateDraft(db, row.id, { steps });
+    await setProductionVersion(db, row.id, await publishVersion(db, row.id, 'test'));
+  }
+
+  async function charges(executionId: string) {
+    const rows = await harness.weir.db
+      .selectFrom('ledger_entry')
+      .innerJoin('run', 'run.execution_id', 'ledger_entry.execution_id')
+      .select('amount_microcredits')
+      .where((eb) => eb.or([eb('run.execution_id', '=', executionId), eb('run.continues', '=', executionId)]))
+      .execute();
+    return rows.map((row) => -Number(row.amount_microcredits));
+  }
+
+  return harness;
+}

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { startWebhookWeir, type WebhookWeir } from '../../webhooks.ts';
+import { describeWith } from '../../where-available.ts';
+import { changeDeliveries, type Delivery, recordDeliveries } from './deliveries-fixture.ts';
+
+describeWith(['openssl'], 'webhook deliveries', () => {
+  let weir: WebhookWeir;
+  before(async () => {
+    weir = await startWebhookWeir({ worker: false });
+  });
+  after(() => weir.stop());
+
+  describe('GET …/deliveries', () => {
+    it('pages newest first, each once, also when all have one timestamp', async () => {
+      const tenant = await weir.createTenant();
+      const ids = await recordDeliveries(weir, tenant, 7);
+      await changeDeliveries(weir, ids.slice(1), { created_at: '2026-01-31T12:00:00.123Z' });
+      await changeDeliveries(weir, ids.slice(0, 1), { created_at: '2026-01-31T12:00:00.124Z' });
+      const seen: string[] = [];
+      let before = '';
+      for (let more = true; more; ) {
+        const { status, body } = await weir.webhooks(tenant, 'GET', `deliveries?limit=2${before}`);
+        assert.equal(status, 200);
+        seen.push(...body.deliveries.map(({ id }: Delivery) => id));
+        more = body.hasMore;
+        assert.equal(body.nextCursor !== null, more);
+        if (more) assert(!Number.isNaN(Date.parse(body.nextCursor)));
+        before = `&before=${encodeURIComponent(body.nextCursor)}`;
+      }
+      assert.deepEqual(seen, [ids[0], ...ids.slice(1).reverse()]);
+    });
+
+    it('takes before strictly, in any offset', async () => {
+      const tenant = await weir.createTenant();
+      const ids = await recordDeliveries(weir, tenant, 2);
+      await changeDeliveries(weir, ids.slice(0, 1), { created_at: '2026-01-31T12:00:00.000Z' });
+      await changeDeliveries(weir, ids.slice(1), { created_at: '2026-01-31T12:00:00.001Z' });
+      const list = async (before: string) => {
+        const { body } = await weir.webhooks(
+          tenant,
+          'GET',
+          `deliveries?before=${encodeURIComponent(before)}`,
+        );
+        return body.deliveries.map(({ id }: Delivery) => ids.indexOf(id));
+      };
+      assert.deepEqual(await list('2026-01-31T12:00:00Z'), []);
+      assert.deepEqual(await list('2026-01-31T12:00:00.001Z'), [0]);
+      assert.deepEqual(await list('2026-01-31T12:00:00.0005Z'), [0]);
+      assert.deepEqual(await list('2026-01-31T13:00:00.002+01:00'), [1, 0]);
+    });
+
+    it('answers records of the interface', async () => {
+      const tenant = await weir.createTenant();
+      const [id] = await recordDeliveries(weir, tenant, 1);
+      const { body } = await weir.webhooks(tenant, 'GET', 'deliveries');
+      assert.deepEqual(body.deliveries, [
+        {
+          id,
+          eventType: 'flow.failed',
+          targetUrl: `https://${weir.hooks[0]?.host}/`,
+          status: 'pending',
+          attempt: 0,
+          responseStatus: null,
+          lastAttemptedAt: null,
+          errorMessage: null,
+          createdAt: body.deliveries[0].createdAt,
+        },
+      ]);
+    });
+
+    it('has 50 on a page unless limit says otherwise, up to 200', async () => {
+      const tenant = await weir.createTenant();
+      await recordDeliveries(weir, tenant, 60);
+      const count = async (query: string) =>
+        (await weir.webhooks(tenant, 'GET', `deliveries${query}`)).body.deliveries.length;
+      assert.deepEqual([await count(''), await count('?limit=1'), await count('?limit=200')], [50, 1, 60]);
+    });
+
+    for (const query of [
+      'limit=0',
+      'limit=201',
+      'limit=x',
+      'limit=',
+      'limit=1&limit=2',
+      'before=yesterday',
+      'before=',
+      'before=2026-13-01T00:00:00Z',
+      'status=pending',
+    ])
+      it(`answers 422 that names it to ?${query}`, async () => {
+        const { status, body } = await weir.webhooks(await weir.createTenant(), 'GET', `deliveries?${query}`);
+        assert.deepEqual([status, body.detail.code], [422, 'VALIDATION_ERROR']);
+        assert.equal(body.detail.errors[0].field, query.split('=')[0]);
+      });
+
+    for (const before of [
+      '0001-01-01T00:00:00Z',
+      '0000-01-01T00:00:00Z',
+      '9999-12-31T23:59:59.999999999999999999999Z',
+      '9999-12-31T23:59:59-23:59',
+    ])
+      it(`takes before=${before}`, async () => {
+        const { status } = await weir.webhooks(
+          await weir.createTenant(),
+          'GET',
+          `deliveries?before=${before}`,
+        );
+        assert.equal(status, 200);
+      });
+  });
+});

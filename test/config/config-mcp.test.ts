@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { readConfig } from '../../config.ts';
+
+describe('configuration of MCP', () => {
+  const read = (env: NodeJS.ProcessEnv) =>
+    readConfig({
+      DATABASE_URL: 'postgres://localhost/weir',
+      WEIR_API_KEY_PEPPER: 'a pepper of at least thirty-two characters',
+      WEIR_SECRETS_KEYS: `1:${Buffer.alloc(32).toString('base64')}`,
+      ...env,
+    });
+  const AUDIENCE = 'https://weir.test/api/v1/mcp';
+  const reached: [NodeJS.ProcessEnv, string][] = [
+    [{}, 'http://127.0.0.1:8787/api/v1/mcp/'],
+    [{ WEIR_HOST: '::1', WEIR_PORT: '1' }, 'http://[::1]:1/api/v1/mcp/'],
+    [{ WEIR_PUBLIC_URL: 'https://h.test/weir/' }, 'https://h.test/weir/api/v1/mcp/'],
+    [{ WEIR_MCP_AUDIENCE: AUDIENCE }, `${AUDIENCE}/`],
+    [{ WEIR_MCP_AUDIENCE: 'weir-mcp' }, 'http://127.0.0.1:8787/api/v1/mcp/'],
+    [{ WEIR_MCP_AUDIENCE: AUDIENCE, WEIR_PUBLIC_URL: 'https://h.test' }, 'https://h.test/api/v1/mcp/'],
+  ];
+  for (const [env, url] of reached)
+    it(`says that it is reached at ${url} with ${JSON.stringify(env)}`, () => {
+      assert.equal(read(env).mcp.url, url);
+    });
+
+  it('allows pages of its own origin, and of those listed', () => {
+    const { allowedOrigins } = read({ WEIR_MCP_ALLOWED_ORIGINS: 'https://a.test, http://b.test:1' }).mcp;
+    assert.deepEqual(allowedOrigins, ['http://127.0.0.1:8787', 'https://a.test', 'http://b.test:1']);
+    assert.equal(read({ WEIR_MCP_ALLOWED_ORIGINS: '' }).mcp.allowedOrigins.length, 1);
+    assert.throws(() => read({ WEIR_MCP_ALLOWED_ORIGINS: 'a.test' }), /WEIR_MCP_ALLOWED_ORIGINS/);
+  });
+
+  it('keeps its audience apart from that of management, whatever the slash at the end', () => {
+    const env = { WEIR_OIDC_ISSUER: 'https://id.test', WEIR_MCP_AUDIENCE: AUDIENCE };
+    assert.throws(() => read({ ...env, WEIR_OIDC_AUDIENCE: `${AUDIENCE}/` }), /must differ/);
+  });
+});

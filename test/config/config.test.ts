@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { readConfig } from '../../config.ts';
+
+const KEY = Buffer.alloc(32, 'k').toString('base64');
+const WEIR_SECRETS_KEYS = `2026:${KEY}`;
+
+describe('readConfig', () => {
+  const env = {
+    DATABASE_URL: 'postgres://127.0.0.1/weir',
+    WEIR_API_KEY_PEPPER: 'a pepper of at least thirty-two characters',
+    WEIR_SECRETS_KEYS,
+  };
+  const WEIR_TEST_DIAL_MAP = JSON.stringify({ 'hooks.example': '127.0.0.1:9001' });
+
+  it('has no dial map unless one is set', () => {
+    assert.equal(readConfig(env).dialMap, undefined);
+    assert.deepEqual(readConfig({ ...env, WEIR_TEST_DIAL_MAP }).dialMap, {
+      'hooks.example': '127.0.0.1:9001',
+    });
+  });
+
+  it('refuses a dial map in production', () => {
+    const production = { ...env, NODE_ENV: 'production' };
+    assert.equal(readConfig(production).production, true);
+    assert.throws(
+      () => readConfig({ ...production, WEIR_TEST_DIAL_MAP }),
+      /WEIR_TEST_DIAL_MAP: .*production/,
+    );
+  });
+
+  for (const value of ['', '{', '[]', '{"hooks.example": 1}', '{"hooks.example": "127.0.0.1"}'])
+    it(`refuses ${JSON.stringify(value)} as a dial map`, () =>
+      assert.throws(() => readConfig({ ...env, WEIR_TEST_DIAL_MAP: value }), /WEIR_TEST_DIAL_MAP/));
+
+  it('refuses a public URL that is none of the web', () =>
+    assert.throws(() => readConfig({ ...env, WEIR_PUBLIC_URL: 'javascript:alert(1)' }), /WEIR_PUBLIC_URL/));
+
+  it('takes an HTTP proxy as the way out, and no other, without repeating its password', () => {
+    const read = (WEIR_EGRESS_PROXY: string) => readConfig({ ...env, WEIR_EGRESS_PROXY }).egressProxy;
+    assert.equal(read('http://me:secret@proxy:3128')?.host, 'proxy:3128');
+    for (const wrong of ['', 'proxy:3128', 'https://me:secret@proxy', 'socks5://me:secret@proxy'])
+      assert.throws(
+        () => read(wrong),
+        ({ message }) => message.includes('WEIR_EGRESS_PROXY') && !message.includes('secret'),
+      );
+  });
+
+  it('reads the keys of stored secrets, the first one first', () => {
+    const { secretsKeys } = readConfig({ ...env, WEIR_SECRETS_KEYS: `2027:${KEY},${WEIR_SECRETS_KEYS}` });
+    assert.deepEqual(
+      secretsKeys.map(({ id, key }) => [id, key.length]),
+      [
+        ['2027', 32],
+        ['2026', 32],
+      ],
+    );
+  });
+
+  for (const value of [undefined, '', KEY, '2026:', '2026:c2hvcnQ=', `${WEIR_SECRETS_KEYS},`, `a b:${KEY}`])
+    it(`refuses ${JSON.stringify(value)} as keys of secrets, and does not repeat it`, () =>
+      assert.throws(
+        () => readConfig({ ...env, WEIR_SECRETS_KEYS: value }),
+        (error: Error) => /WEIR_SECRETS_KEYS/.test(error.message) && !error.message.includes(KEY),
+      ));
+});

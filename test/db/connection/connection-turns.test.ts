@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { sql } from 'kysely';
+import { connect, type Db } from '../../../db/connect.ts';
+import { onBehalfOf } from '../../../db/connection/connection-turns.ts';
+import { lockWaiters } from '../lock-waiters.ts';
+import { createTestDatabase, type TestDatabase } from '../test-database.ts';
+
+describe('turns at connections', () => {
+  let database: TestDatabase;
+  let db: Db;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  beforeEach(() => {
+    db = connect(database.url, 4);
+  });
+  afterEach(() => db.destroy());
+  after(() => database.drop());
+
+  const read = () => db.selectFrom('organization').select('slug').execute();
+
+  /** Runs `work` while statements of `a`, many more than there are connections, wait for a table that is locked. */
+  async function besideMany(work: () => Promise<void>): Promise<unknown> {
+    const many = await database.db.transaction().execute(async (tx) => {
+      await sql`lock table organization in access exclusive mode`.execute(tx);
+      const many = onBehalfOf('a', () => Promise.all(Array.from({ length: 40 }, read)));
+      many.catch(() => undefined);
+      await lockWaiters(database.db, 3);
+      await work();
+      return { many };
+    });
+    return many.many;
+  }
+
+  it('leave one organization no connection that another needs, and lose none', async () => {
+    await besideMany(async () => {
+      for (let time = 0; time < 5; time += 1)
+        await onBehalfOf('b', () => db.transaction().execute((tx) => sql`select 1`.execute(tx)));
+    });
+    // All connections are there again.
+    await onBehalfOf('a', () => Promise.all(Array.from({ length: 40 }, read)));
+  });
+
+  it('are not waited for by what the service does for itself', async () => {
+    await besideMany(async () => void (await sql`select 1`.execute(db)));
+  });
+
+  it('end with statements that fail, and with connections that are lost', async () => {
+    await onBehalfOf('a', async () => {
+      for (let time = 0; time < 8; time += 1) await assert.rejects(sql`select 1 / 0`.execute(db));
+      for (let time = 0; time < 8; time += 1)
+        await assert.rejects(sql`select pg_terminate_backend(pg_backend_pid())`.execute(db));
+    });
+    assert.deepEqual(
+      await onBehalfOf('a', () => Promise.all(Array.from({ length: 8 }, read))),
+      Array(8).fill([]),
+    );
+  });
+});

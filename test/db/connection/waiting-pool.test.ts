@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { connect, type Db, inTransaction } from '../../../db/connect.ts';
+import { startTcpProxy, type TcpProxy } from '../../fakes/tcp-proxy.ts';
+import { lockWaiters } from '../lock-waiters.ts';
+import { createTestDatabase, type TestDatabase } from '../test-database.ts';
+
+describe('an outage of the database', () => {
+  let database: TestDatabase;
+  let proxy: TcpProxy;
+  let db: Db;
+  before(async () => {
+    database = await createTestDatabase();
+    proxy = await startTcpProxy(database.url);
+  });
+  beforeEach(() => {
+    proxy.restore();
+    db = connect(proxy.url, 2);
+  });
+  afterEach(() => db.destroy());
+  after(async () => {
+    await proxy.close();
+    await database.drop();
+  });
+
+  const read = () => db.selectFrom('organization').select('slug').execute();
+
+  /** Cuts the connection of `work` while it waits in its middle for a table that is locked. */
+  async function cutUnder<T>(work: () => Promise<T>): Promise<T> {
+    const { pending } = await database.db.transaction().execute(async (tx) => {
+      await sql`lock table organization in access exclusive mode`.execute(tx);
+      const pending = work();
+      pending.catch(() => undefined);
+      await lockWaiters(database.db, 1);
+      await sql`select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`.execute(database.db);
+      return { pending };
+    });
+    return pending;
+  }
+
+  it('is waited out by who needs a connection', async () => {
+    proxy.cut();
+    const before = proxy.connections();
+    const reading = read();
+    while (proxy.connections() < before + 2) await new Promise((resolve) => setImmediate(resolve));
+    proxy.restore();
+    assert.deepEqual(await reading, []);
+  });
+
+  it('is ConnectionFailed when it lasts, for a query and for a transaction, with the cause', async () => {
+    proxy.cut();
+    const failed = { name: 'ConnectionFailed', failure: 'unreachable' };
+    const outcomes = await Promise.allSettled([read(), inTransaction(db, (tx) => sql`select 1`.execute(tx))]);
+    for (const outcome of outcomes) {
+      assert(outcome.status === 'rejected');
+      assert.equal(outcome.reason.name, failed.name);
+      assert.equal(outcome.reason.failure, failed.failure);
+      assert(outcome.reason.cause instanceof Error);
+    }
+  });
+
+  it('is not waited out where the password is wrong', async () => {
+    const url = Object.assign(new URL(proxy.url), { password: 'wrong' });
+    const stranger = connect(url.href, 1);
+    const before = proxy.connections();
+    await assert.rejects(sql`select 1`.execute(stranger), { name: 'ConnectionFailed', failure: 'refused' });
+    assert.equal(proxy.connections(), before + 1);
+    await stranger.destroy();
+  });
+
+  it('in the middle of a plain read has it read again', async () => {
+    assert.deepEqual(await cutUnder(read), []);
+  });
+
+  it('before a transaction has begun has it begin on another connection', async () => {
+    await read();
+    // This process has not heard yet that its connection is gone.
+    proxy.restore();
+    assert.deepEqual(
+      await inTransaction(db, (tx) => tx.selectFrom('organization').select('id').execute()),
+      [],
+    );
+  });
+
+  const once: { [what: string]: () => Promise<unknown> } = {
+    'a transaction': () =>
+      db.transaction().execute((tx) => tx.selectFrom('organization').select('id').execute()),
+    'a write': () => db.deleteFrom('organization').execute(),
+    'a SELECT with a writing WITH': () =>
+      db
+        .with('gone', (qb) => qb.deleteFrom('organization').returning('id'))
+        .selectFrom('gone')
+        .select('id')
+        .execute(),
+    pg_notify: () => sql`select pg_notify('weir_test', slug) from organization`.execute(db),
+  };
+  for (const [what, work] of Object.entries(once))
+    it(`in the middle of ${what} is told, and nothing is repeated`, async () => {
+      await assert.rejects(cutUnder(work), { name: 'ConnectionFailed', failure: 'lost' });
+    });
+
+  it('is told within seconds when the database is silent, and to the next one too', async () => {
+    await read();
+    proxy.silence();
+    await assert.rejects(read(), { name: 'ConnectionFailed', failure: 'silent' });
+    await assert.rejects(
+      db.transaction().execute(() => read()),
+      { name: 'ConnectionFailed', failure: 'silent' },
+    );
+    proxy.restore();
+    assert.deepEqual(await read(), []);
+  });
+
+  it('is not what a slow query is taken for', async () => {
+    await sql`select pg_sleep(3)`.execute(db);
+  });
+
+  it('is not what a fault is taken for: a wrong query, a wrong value, a bug', async () => {
+    const faults = [
+      sql`select 1 / 0`.execute(db),
+      sql`select ${'x'}::uuid`.execute(db),
+      db.transaction().execute(async () => {
+        throw new TypeError('a bug');
+      }),
+      sql`select ${{
+        toPostgres: () => {
+          throw new Error('a value that cannot be sent');
+        },
+      }}`.execute(db),
+    ];
+    for (const outcome of await Promise.allSettled(faults)) {
+      assert(outcome.status === 'rejected');
+      assert.notEqual(outcome.reason.name, 'ConnectionFailed');
+    }
+    assert.deepEqual(await read(), []);
+  });
+
+  it('includes a database that takes no writes; the connection is not used again', async () => {
+    const slug = randomUUID();
+    const insert = () => db.insertInto('organization').values({ slug, name: slug }).execute();
+    await sql`set default_transaction_read_only = on`.execute(db);
+    await assert.rejects(insert(), { name: 'ConnectionFailed', failure: 'refused' });
+    await insert();
+    await db.deleteFrom('organization').where('slug', '=', slug).execute();
+  });
+
+  it('is not what a deadlock is: the transaction that lost it is done again', async () => {
+    const ids: string[] = [];
+    for (const slug of ['a', 'b']) {
+      const { id } = await db
+        .insertInto('organization')
+        .values({ slug: `${slug}-${randomUUID()}`, name: slug })
+        .returning('id')
+        .executeTakeFirstOrThrow();
+      ids.push(id);
+    }
+    let attempts = 0;
+    let bothHold = 0;
+    let go: () => void = () => undefined;
+    const met = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const cross = ([first, second]: string[]) =>
+      inTransaction(db, async (tx) => {
+        attempts += 1;
+        const touch = (id = '') =>
+          tx.updateTable('organization').set({ name: 'touched' }).where('id', '=', id).execute();
+        await touch(first);
+        bothHold += 1;
+        if (bothHold === 2) go();
+        await met;
+        await touch(second);
+      });
+    await Promise.all([cross(ids), cross(ids.toReversed())]);
+    assert.equal(attempts, 3);
+    await db.deleteFrom('organization').execute();
+  });
+});

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { sql } from 'kysely';
+import {
+  type Reservation,
+  releaseLeftReservations,
+  reserveCredits,
+} from '../../../db/credits/reservations.ts';
+import { requestCancel } from '../../../db/runs/cancel-run.ts';
+import { finishRun } from '../../../db/runs/runs.ts';
+import { CANCELLED } from '../../../flow/run.ts';
+import { createTestDatabase, type TestDatabase } from '../test-database.ts';
+import { type Account, audit, openAccount, settle } from './ledger-fixture.ts';
+
+describe('reserveCredits', () => {
+  let database: TestDatabase;
+  let account: Account;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  beforeEach(async () => {
+    account = await openAccount(database.db, 100, 2);
+  });
+  after(() => database.drop());
+
+  const reserve = (blockKey: string, microcredits: number, more: Partial<Reservation> = {}, run = 0) =>
+    reserveCredits(database.db, {
+      organizationId: account.organizationId,
+      executionId: account.runs[run] as string,
+      blockKey,
+      microcredits,
+      ...more,
+    });
+  const reserved = async () => (await audit(database.db, account)).reserved;
+
+  it('lets 20 calls at once have no more than the balance, over all runs', async () => {
+    const calls = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, index) => reserve(`block-${index}`, 20, {}, index % 2)),
+    );
+    assert.equal(calls.filter(({ status }) => status === 'fulfilled').length, 5);
+    for (const call of calls)
+      if (call.status === 'rejected') assert.equal(call.reason.code, 'INSUFFICIENT_CREDITS');
+    assert.equal(await reserved(), 100);
+  });
+
+  it('replaces what the same block had reserved', async () => {
+    await reserve('ask', 100);
+    await reserve('ask', 60);
+    assert.equal(await reserved(), 60);
+    await assert.rejects(reserve('ask', 101), { code: 'INSUFFICIENT_CREDITS' });
+    assert.equal(await reserved(), 60);
+  });
+
+  it('says what is left and what was needed', async () => {
+    await reserve('a', 70);
+    await assert.rejects(reserve('b', 40), {
+      code: 'INSUFFICIENT_CREDITS',
+      message: /has 0\.00003 credits .* may cost 0\.00004/,
+    });
+  });
+
+  it('counts what a run has spent and reserved, and nothing else, towards its maximum', async () => {
+    const maxMicrocredits = 50;
+    await reserve('other run', 10, {}, 1);
+    await reserve('a', 20, { maxMicrocredits });
+    await settle(database.db, account, {
+      executionId: account.runs[0] as string,
+      blockKey: 'a',
+      costMicrocredits: 15,
+    });
+    await reserve('b', 25, { maxMicrocredits });
+    await assert.rejects(reserve('c', 11, { maxMicrocredits }), {
+      code: 'MAX_CREDITS_REACHED',
+      message: /is 0\.00005: 0\.000015 are spent, 0\.000025 reserved .* may cost 0\.000011/,
+    });
+    await reserve('c', 10, { maxMicrocredits });
+    await reserve('c', 10, { maxMicrocredits });
+  });
+
+  it('lets a free model be asked with an empty balance', async () => {
+    await reserve('all', 100);
+    await reserve('free', 0);
+  });
+
+  it('refuses a run that was cancelled and one that has ended', async () => {
+    const [cancelled = '', ended = ''] = account.runs;
+    await requestCancel(database.db, cancelled);
+    await assert.rejects(reserve('ask', 1), { code: 'CANCELLED', message: CANCELLED.message });
+    await finishRun(database.db, ended, { status: 'failed', error: CANCELLED });
+    await assert.rejects(reserve('ask', 1, {}, 1), { code: 'CANCELLED', message: /has ended/ });
+    assert.equal(await reserved(), 0);
+  });
+
+  it('answers the recorded error of a block that failed and was charged', async () => {
+    const error = { code: 'MODEL_REFUSED', message: 'I will not.' };
+    const id = { executionId: account.runs[0] as string, blockKey: 'ask' };
+    await settle(database.db, account, { ...id, error, costMicrocredits: 5 });
+    await assert.rejects(reserve('ask', 1), error);
+    assert.equal(await reserved(), 0);
+  });
+
+  describe('what a worker leaves that was killed', () => {
+    it('is released when its run has ended, and not before', async () => {
+      await reserve('ask', 30);
+      await reserve('ask', 20, {}, 1);
+      await finishRun(database.db, account.runs[0] as string, { status: 'failed', error: CANCELLED });
+      await releaseLeftReservations(database.db);
+      assert.equal(await reserved(), 20);
+    });
+
+    it('is released when no call can take that long', async () => {
+      await reserve('ask', 30);
+      await database.db
+        .updateTable('reservation')
+        .set({ reserved_at: sql`now() - interval '11 minutes'` })
+        .where('organization_id', '=', account.organizationId)
+        .execute();
+      await releaseLeftReservations(database.db);
+      assert.equal(await reserved(), 0);
+    });
+
+    it('is not charged any more when the answer comes after the end', async () => {
+      await reserve('ask', 30);
+      const [executionId = ''] = account.runs;
+      await finishRun(database.db, executionId, { status: 'failed', error: CANCELLED });
+      const block = { executionId, blockKey: 'ask', costMicrocredits: 30 };
+      assert.equal(await settle(database.db, account, block), false);
+      const { balance, reserved: left } = await audit(database.db, account);
+      assert.deepEqual([balance, left], [100, 0]);
+    });
+  });
+});

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createLocalRuns } from '../../../db/runs/local-runs.ts';
+
+describe('the end of a run', () => {
+  it('is told to however many wait for it, without a warning of a leak', async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error) => void warnings.push(warning);
+    process.on('warning', note);
+    const { ends } = createLocalRuns();
+    const waiting = Promise.all(Array.from({ length: 30 }, () => once(ends, 'run')));
+    // Warnings are told in a tick of their own.
+    await new Promise((resolve) => setImmediate(resolve));
+    ends.emit('run', {
+      status: 'failed',
+      error: { code: 'CANCELLED', message: 'cancelled', reason: 'error' },
+    });
+    assert.equal((await waiting).length, 30);
+    process.off('warning', note);
+    assert.deepEqual(warnings, []);
+  });
+});

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { sql } from 'kysely';
+import type { Db } from '../../../db/connect.ts';
+import { recordBlockRun } from '../../../db/runs/block-runs.ts';
+import { listRecorded } from '../../../db/runs/run-events.ts';
+import { openAccount } from '../credits/ledger-fixture.ts';
+import { createTestDatabase, type TestDatabase } from '../test-database.ts';
+
+describe('what happened in a run', () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  after(() => database.drop());
+
+  it('withholds what was recorded after something that is not visible yet, so that no reader misses it', async () => {
+    const { db } = database;
+    const { organizationId, runs } = await openAccount(db, 0, 1);
+    const [executionId = ''] = runs;
+    const record = (by: Db, blockKey: string) =>
+      recordBlockRun(
+        by,
+        { organizationId },
+        {
+          executionId,
+          blockKey,
+          stepId: blockKey,
+          name: blockKey,
+          processorType: 'passthrough',
+          input: { ref: '$message' },
+          output: '1',
+          attempts: 1,
+          startedAt: new Date(),
+        },
+      );
+    /** Looks as a reader does until there are `count`: what runs elsewhere on the server may hold them up. */
+    const read = async (after: bigint, count: number) => {
+      const seen: { key: string; recorded: bigint }[] = [];
+      while (seen.length < count) {
+        const { blocks } = await listRecorded(db, executionId, seen.at(-1)?.recorded ?? after);
+        seen.push(...blocks.map((block) => ({ key: block.block_key, recorded: BigInt(block.recorded) })));
+      }
+      return seen;
+    };
+    await record(db, 'a');
+    const [first] = await read(0n, 1);
+    assert(first);
+    await db.transaction().execute(async (tx) => {
+      await sql`select pg_current_xact_id()`.execute(tx);
+      await record(db, 'late');
+      // What ended long ago is never withheld; this has only just ended, however slow the machine is.
+      await db
+        .updateTable('block_run')
+        .set({ finished_at: new Date(Date.now() + 3_600_000) })
+        .where('block_key', '=', 'late')
+        .execute();
+      assert.deepEqual((await listRecorded(db, executionId, first.recorded)).blocks, []);
+      await record(tx, 'early');
+    });
+    const after = await read(first.recorded, 2);
+    assert.deepEqual(
+      after.map(({ key }) => key),
+      ['early', 'late'],
+    );
+  });
+});

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { chooseApiPort, findFreePort, reservePort } from '../../../embedded/processes/ports.ts';
+import { silent } from '../../../embedded/report.ts';
+
+const PORTS = new URL('../../../embedded/processes/ports.ts', import.meta.url).href;
+
+describe('ports of a local start', () => {
+  const taken = createServer();
+  let port = 0;
+
+  before(async () => {
+    taken.listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const address = taken.address();
+    port = typeof address === 'object' && address ? address.port : 0;
+  });
+  after(() => taken.close());
+
+  it('gives another port for one that is taken', async () => {
+    const other = await findFreePort(port);
+    assert.notEqual(other, port);
+    assert.ok(other > 0);
+  });
+
+  it('keeps a preferred port that is free', async () => {
+    const free = await findFreePort();
+    assert.equal(await findFreePort(free), free);
+  });
+
+  it('goes on to the next port when the usual one is taken, and says so', async () => {
+    const lines: string[] = [];
+    const other = await reservePort('the API', port, port, (line) => lines.push(line));
+    assert.ok(other > port);
+    assert.match(lines.join(), RegExp(`Port ${port} is taken .* the API gets ${other}`));
+  });
+
+  it('gives two starts on one machine different ports, though neither listens yet', async () => {
+    const free = await findFreePort();
+    const first = await reservePort('the API', free, free, silent);
+    // The reservation is the process's; to another one it looks like this.
+    const script = `import { reservePort } from ${JSON.stringify(PORTS)}; console.log(await reservePort('x', ${free}, ${free}, () => {}))`;
+    const second = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+      encoding: 'utf8',
+    });
+    assert.equal(first, free);
+    assert.ok(Number(second) > free);
+  });
+
+  it('names WEIR_PORT when the port it asks for is taken', async () => {
+    await assert.rejects(
+      chooseApiPort('127.0.0.1', String(port), undefined, silent),
+      RegExp(`Port ${port} .*WEIR_PORT`),
+    );
+  });
+});

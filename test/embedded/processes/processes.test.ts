@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type Child, startChild } from '../../../embedded/processes/child.ts';
+import { endRecordedProcesses } from '../../../embedded/processes/end-process.ts';
+import { processStartTime } from '../../../embedded/processes/process-identity.ts';
+import { keepRunning } from '../../../embedded/processes/restart-on-exit.ts';
+
+describe('processes of a local start', () => {
+  const stateFolder = mkdtempSync(path.join(tmpdir(), 'weir-processes-'));
+  after(async () => {
+    await endRecordedProcesses(stateFolder);
+    rmSync(stateFolder, { recursive: true });
+  });
+
+  const start = (name: string, order: number, script: string, stopTimeoutMs = 10_000): Child =>
+    startChild({
+      stateFolder,
+      name,
+      order,
+      command: 'sh',
+      args: ['-c', script],
+      stopSignal: 'SIGTERM',
+      stopTimeoutMs,
+    });
+
+  /** Resolves once it has said something. */
+  const ready = async (child: Child) => {
+    while (child.logTail() === '') await new Promise((resolve) => setTimeout(resolve, 10));
+  };
+
+  it('end in order, those that need others first', async () => {
+    const ends = path.join(stateFolder, 'ends');
+    for (const [name, order] of [
+      ['database', 3],
+      ['service', 1],
+      ['engine', 2],
+    ] as const) {
+      const script = `trap 'echo ${name} >> ${ends}; exit' TERM; echo ready; while :; do sleep 0.1; done`;
+      await ready(start(name, order, script));
+    }
+    assert.deepEqual(await endRecordedProcesses(stateFolder), ['service', 'engine', 'database']);
+    assert.equal(readFileSync(ends, 'utf8'), 'service\nengine\ndatabase\n');
+    assert.deepEqual(readdirSync(path.join(stateFolder, 'run')), []);
+  });
+
+  it('are forced with all their own children when they do not end', async () => {
+    const child = start('stubborn', 1, 'trap "" TERM; sleep 100 & echo $!; while :; do sleep 0.1; done', 200);
+    await ready(child);
+    const grandchild = Number(child.logTail());
+    await child.stop();
+    assert.equal(await child.exited, 'was ended by SIGKILL');
+    assert.equal(processStartTime(child.pid), undefined);
+    while (processStartTime(grandchild)) await new Promise((resolve) => setTimeout(resolve, 10));
+  });
+
+  it('are never taken for another one with the same number', async () => {
+    const child = start('bystander', 1, 'exec sleep 100');
+    const record = {
+      name: 'old',
+      pid: child.pid,
+      startTime: '1',
+      order: 1,
+      stopSignal: 'SIGKILL',
+      stopTimeoutMs: 1,
+    };
+    mkdirSync(path.join(stateFolder, 'run'), { recursive: true });
+    writeFileSync(path.join(stateFolder, 'run', `${child.pid}.json`), JSON.stringify(record));
+    assert.deepEqual(await endRecordedProcesses(stateFolder), []);
+    assert.ok(processStartTime(child.pid));
+    process.kill(child.pid);
+    await child.exited;
+  });
+
+  it('say that a command is missing', async () => {
+    const child = startChild({
+      stateFolder,
+      name: 'missing',
+      order: 1,
+      command: path.join(stateFolder, 'no-such-program'),
+      args: [],
+      stopSignal: 'SIGTERM',
+      stopTimeoutMs: 1,
+    });
+    assert.match(await child.exited, /could not be started: .*ENOENT/);
+  });
+
+  it('are started again when they end, and given up with the end of their log', async () => {
+    let starts = 1;
+    const message = await keepRunning({
+      name: 'The engine',
+      child: start('failing', 1, 'echo first; exit 3'),
+      start: async () => {
+        starts += 1;
+        return start('failing', 1, `echo start ${starts}; exit 3`);
+      },
+      maxRestarts: 2,
+      report: () => undefined,
+      signal: new AbortController().signal,
+    });
+    assert.equal(starts, 3);
+    assert.match(message ?? '', /^The engine ended with code 3 and does not come back\.[\s\S]*start 2/);
+  });
+});

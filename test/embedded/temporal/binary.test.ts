@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { findTemporalBinary, TEMPORAL_CLI_VERSION } from '../../../embedded/temporal/binary.ts';
+
+const CACHE_NAME = `temporal-${TEMPORAL_CLI_VERSION}-${process.platform}-${process.arch}`;
+/** Nothing listens on port 1: the download fails at once. */
+const NO_DOWNLOAD = 'http://127.0.0.1:1/cli';
+
+describe('the Temporal binary of a local start', () => {
+  let folder = '';
+  let env: NodeJS.ProcessEnv = {};
+
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'weir-binary-'));
+    env = { PATH: path.join(folder, 'bin'), XDG_CACHE_HOME: path.join(folder, 'cache') };
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  /** An executable that answers as the Temporal CLI does, or as some other program of its name. */
+  function put(file: string, help = 'Usage: --sqlite-pragma'): string {
+    const full = path.join(folder, file);
+    mkdirSync(path.dirname(full), { recursive: true });
+    writeFileSync(full, `#!/bin/sh\necho '${help}'\n`);
+    chmodSync(full, 0o755);
+    return full;
+  }
+  const find = () => findTemporalBinary({ stateFolder: folder, env, downloadUrl: NO_DOWNLOAD });
+
+  it('is the one WEIR_TEMPORAL_CLI names, before all others', async () => {
+    put('bin/temporal');
+    env.WEIR_TEMPORAL_CLI = put('mine/temporal');
+    assert.equal(await find(), env.WEIR_TEMPORAL_CLI);
+  });
+
+  it('is never another one when WEIR_TEMPORAL_CLI names one that does not run', async () => {
+    put('bin/temporal');
+    env.WEIR_TEMPORAL_CLI = path.join(folder, 'missing');
+    await assert.rejects(find(), /WEIR_TEMPORAL_CLI is .*missing/);
+  });
+
+  it('is the one on PATH, before the cache', async () => {
+    put(`cache/weir/${CACHE_NAME}/temporal`);
+    assert.equal(await find().then(path.dirname), path.join(folder, 'cache/weir', CACHE_NAME));
+    const onPath = put('bin/temporal');
+    assert.equal(await find(), onPath);
+  });
+
+  it('is not one on PATH that has no development server', async () => {
+    put('bin/temporal', 'some other program');
+    const cached = put(`cache/weir/${CACHE_NAME}/temporal`);
+    assert.equal(await find(), cached);
+  });
+
+  it('is missed with one message that says what was tried and the ways out', async () => {
+    await assert.rejects(find(), ({ message }: Error) => {
+      for (const tried of ['on PATH', 'the cache', 'official download: 127.0.0.1:1', 'Go is not installed'])
+        assert.ok(message.includes(tried), `${tried} in ${message}`);
+      for (const wayOut of ['WEIR_TEMPORAL_CLI', 'TEMPORAL_ADDRESS', 'https://docs.temporal.io/cli'])
+        assert.ok(message.includes(wayOut), `${wayOut} in ${message}`);
+      return true;
+    });
+  });
+});
