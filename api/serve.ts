@@ -6,7 +6,7 @@ import { createApp } from './app.ts';
 import { createKeyCache } from './auth/key-cache.ts';
 import { createSignIns } from './auth/sign-ins.ts';
 import { createTokenVerifier } from './auth/verify-token.ts';
-import type { ApiDeps } from './http/context.ts';
+import type { ApiDeps } from './deps.ts';
 import { createHttpServer } from './http/http-server.ts';
 
 /** How long a stop waits for requests that are being answered. */

@@ -7,9 +7,9 @@ import type { BlockOverrides } from '../flow/overrides.ts';
 import type { RunOutcome } from '../flow/run.ts';
 import type { PausePoint, ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
-import type { LedgerEntryTable, ReservationTable } from './credits/tables.ts';
-import type { TestCaseTable, TestResultTable, TestRunTable } from './test-runs/tables.ts';
-import type { WebhookTables } from './webhooks/tables.ts';
+import type { LedgerEntryTable, ReservationTable } from './tables/credits.ts';
+import type { TestCaseTable, TestResultTable, TestRunTable } from './tables/test-runs.ts';
+import type { WebhookTables } from './tables/webhooks.ts';
 
 type Now = ColumnType<Date, Date | undefined, Date>;
 /** bigint columns are read as numbers (see connect.ts): balances stay far below 2^53 microcredits. */

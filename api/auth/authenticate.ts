@@ -1,14 +1,15 @@
 // API keys and JWTs (spec: Authentication).
 import type { FoundApiKey } from '../../db/tenants/api-keys.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import type { ApiContext, ApiDeps, ApiMiddleware } from '../http/context.ts';
+import type { ApiContext, ApiMiddleware } from '../http/context.ts';
+import type { KeyPrincipal } from '../http/principal.ts';
 import { parseApiKey, secretMatches } from './api-key.ts';
-import type { KeyPrincipal } from './principal.ts';
+import type { AuthDeps } from './deps.ts';
 
 const API_KEY_PREFIX = /^weir_/;
 
 /** Sets `ctx.state.principal`, or answers 401: the same whatever is wrong with the key or token. */
-export function authenticate(deps: ApiDeps): ApiMiddleware {
+export function authenticate(deps: AuthDeps): ApiMiddleware {
   return async function authenticate(ctx, next) {
     const token = bearerToken(ctx, 'an API key (weir_live_…) or a JWT');
     ctx.state.principal = await deps.signIns.check(ctx, token, async () =>
@@ -20,7 +21,7 @@ export function authenticate(deps: ApiDeps): ApiMiddleware {
 }
 
 /** The same for endpoints that take a JWT alone, issued for the management API. */
-export function authenticateUser(deps: ApiDeps): ApiMiddleware {
+export function authenticateUser(deps: AuthDeps): ApiMiddleware {
   return async function authenticateUser(ctx, next) {
     const token = bearerToken(ctx, 'a JWT');
     if (API_KEY_PREFIX.test(token))
@@ -37,12 +38,12 @@ function bearerToken(ctx: ApiContext, what: string): string {
   return /^Bearer +(\S+)$/i.exec(header)?.[1] ?? '';
 }
 
-async function verifyUser({ config, tokens }: ApiDeps, token: string) {
+async function verifyUser({ config, tokens }: AuthDeps, token: string) {
   const user = await tokens.verify(token, config.oidc ? [config.oidc.audience] : []);
   return user ?? refuse();
 }
 
-async function findKey({ config, keys }: ApiDeps, token: string): Promise<KeyPrincipal> {
+async function findKey({ config, keys }: AuthDeps, token: string): Promise<KeyPrincipal> {
   const parts = parseApiKey(token);
   if (!parts) return refuse();
   const matches = (key?: FoundApiKey) => secretMatches(parts.secret, key?.secret_hmac, config.apiKeyPepper);

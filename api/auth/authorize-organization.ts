@@ -4,8 +4,9 @@ import type { Role } from '../../db/schema.ts';
 import { findRole } from '../../db/tenants/memberships.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
-import type { ApiContext, ApiDeps, ApiMiddleware, CallerMembership } from '../http/context.ts';
-import type { Principal } from './principal.ts';
+import type { ApiContext, ApiMiddleware, CallerMembership } from '../http/context.ts';
+import type { Principal } from '../http/principal.ts';
+import type { AuthDeps } from './deps.ts';
 
 /** The more a role may do, the higher. */
 const RANK: { [role in Role]: number } = { member: 0, admin: 1, owner: 2 };
@@ -21,7 +22,7 @@ const REQUIRED: { [role in Role]: string } = {
  * interface asks for that (`strangers`). What can be no id is 404.
  */
 export function authorizeOrganization(
-  { db }: ApiDeps,
+  { db }: AuthDeps,
   { role: least, strangers = 'NOT_FOUND' }: { role: Role; strangers?: 'NOT_FOUND' | 'FORBIDDEN' },
 ): ApiMiddleware {
   return async function authorizeOrganization(ctx, next) {

@@ -2,8 +2,9 @@
 import { onBehalfOf } from '../../db/connection/connection-turns.ts';
 import { takeRequest } from '../../db/tenants/rate-limits.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import type { ApiDeps, ApiMiddleware } from '../http/context.ts';
-import { rateLimitSubject } from './principal.ts';
+import type { ApiMiddleware } from '../http/context.ts';
+import { rateLimitSubject } from '../http/principal.ts';
+import type { AuthDeps } from './deps.ts';
 
 /** It takes a millisecond: a database that hangs is not waited for twice, here and where it is needed. */
 export const COUNT_TIMEOUT_MS = 1_000;
@@ -16,7 +17,7 @@ let uncounted = 0;
  * the database cannot count, requests pass uncounted and without these fields: a limit is no reason to refuse work. From
  * here on the request takes its turns at the database as its organization's, or its user's.
  */
-export function limitRate({ config, db }: ApiDeps): ApiMiddleware {
+export function limitRate({ config, db }: AuthDeps): ApiMiddleware {
   return async function limitRate(ctx, next) {
     const { principal } = ctx.state;
     const caller = { subject: rateLimitSubject(principal), perMinute: config.rateLimitPerKey };

@@ -3,8 +3,8 @@ import { type JWTPayload, jwtVerify } from 'jose';
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import type { UserPrincipal } from '../http/principal.ts';
 import { identityKeys } from './identity-keys.ts';
-import type { UserPrincipal } from './principal.ts';
 import { userIdSchema } from './user-id.ts';
 
 /** Signatures only an asymmetric key makes: nobody who can check a token can issue one. */

@@ -1,44 +1,14 @@
-import type { Client } from '@temporalio/client';
 import type { Middleware, ParameterizedContext } from 'koa';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
-import type { Config } from '../../config.ts';
 import type { Db } from '../../db/connect.ts';
 import type { IdempotencyKey } from '../../db/runs/idempotency-keys.ts';
-import type { LocalRuns } from '../../db/runs/local-runs.ts';
 import type { RunRow } from '../../db/runs/runs.ts';
 import type { Role } from '../../db/schema.ts';
 import type { FoundApiKey } from '../../db/tenants/api-keys.ts';
 import type { ModelKeys } from '../../db/tenants/model-keys.ts';
 import type { ProjectOfUser } from '../../db/tenants/of-user.ts';
-import type { RequestKeys } from '../../db/tenants/request-keys.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
-import type { Validator } from '../../json-schema/validator.ts';
-import type { LiveRegistry } from '../../models/live-registry.ts';
-import type { ResolvePublic } from '../../net/resolve-public.ts';
-import type { KeyCache } from '../auth/key-cache.ts';
-import type { Principal, UserPrincipal } from '../auth/principal.ts';
-import type { SignIns } from '../auth/sign-ins.ts';
-import type { TokenVerifier } from '../auth/verify-token.ts';
-
-/** What the endpoints work with; `createApp` takes it once. */
-export type ApiDeps = {
-  config: Config;
-  db: Db;
-  client: Client;
-  keys: KeyCache;
-  requestKeys: RequestKeys;
-  tokens: TokenVerifier;
-  signIns: SignIns;
-  validator: Validator;
-  registry: LiveRegistry;
-  resolvePublic: ResolvePublic;
-  /** Where a worker runs in this process. */
-  localRuns?: LocalRuns;
-  /** Aborted when the process stops taking requests: answers that others can go on with end. */
-  stopping?: AbortSignal;
-  /** Aborted shortly before connections are closed by force: every answer still open ends with words of its own. */
-  cutOff?: AbortSignal;
-};
+import type { Principal, UserPrincipal } from './principal.ts';
 
 /** The caller's place in the organization that a request is about. */
 export type CallerMembership = { organizationId: string; role: Role };

@@ -1,9 +1,10 @@
 // /healthz and /readyz: for those who operate the service, and for what sends it its requests.
 import { setTimeout } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
 import type { Middleware } from 'koa';
+import type { Config } from '../../config.ts';
 import { takesWrites } from '../../db/connection/takes-writes.ts';
 import { DEFAULT_NAMESPACE } from '../../engine/connect.ts';
-import type { ApiDeps } from './context.ts';
 import { RETRY_AFTER } from './errors.ts';
 
 /** A part that takes longer is away: whoever asks is answered within 2 s, whatever hangs. */
@@ -19,7 +20,7 @@ const WORKFLOW_TASKS = 1;
 /** Which parts the service does not have at the moment, and why, in words fit for everybody. */
 type Away = { database?: string; engine?: string; workers?: string };
 type Check = { away: Away; done: Promise<unknown>; at: number };
-type Deps = Pick<ApiDeps, 'config' | 'client'>;
+type Deps = { config: Config; client: Client };
 
 /**
  * `live` answers 200 as long as the process does, `ready` 503 when requests would fail, or `isReady` says no; both name

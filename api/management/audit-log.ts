@@ -4,7 +4,8 @@ import { type AuditEntryRow, listAuditEntries } from '../../db/tenants/audit-ent
 import { authenticateUser } from '../auth/authenticate.ts';
 import { authorizeOrganization } from '../auth/authorize-organization.ts';
 import { limitRate } from '../auth/limit-rate.ts';
-import type { ApiDeps, ApiMiddleware, Route } from '../http/context.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ApiMiddleware, Route } from '../http/context.ts';
 import { toPage } from '../http/page.ts';
 import { pageSize, readQuery } from '../http/query.ts';
 import { auditPage } from '../reference/management-examples.ts';

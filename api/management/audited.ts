@@ -2,8 +2,9 @@ import { inTransaction, type Tx } from '../../db/connect.ts';
 import { throughOutage } from '../../db/connection/through-outage.ts';
 import { insertAuditEntry, type NewAuditEntry } from '../../db/tenants/audit-entries.ts';
 import { lockOrganization } from '../../db/tenants/organizations.ts';
-import type { Principal } from '../auth/principal.ts';
-import type { ApiContext, ApiDeps, ApiState } from '../http/context.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ApiContext, ApiState } from '../http/context.ts';
+import type { Principal } from '../http/principal.ts';
 
 /** Records one change; `action` reads `resource.verb`. */
 export type Recorder = (entry: Omit<NewAuditEntry, 'actor' | 'requestId'>) => Promise<void>;

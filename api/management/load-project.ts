@@ -3,7 +3,8 @@ import { findProjectOf } from '../../db/tenants/of-user.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
 import { authorizeBy, requireRole } from '../auth/authorize-organization.ts';
-import type { ApiDeps, ApiMiddleware } from '../http/context.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ApiMiddleware } from '../http/context.ts';
 
 /**
  * Sets `ctx.state.project` and `ctx.state.membership`, for users with at least the role in its organization. Unknown

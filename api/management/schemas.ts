@@ -115,19 +115,6 @@ export const auditEntry = z
   })
   .meta({ id: 'AuditEntry' });
 
-export const deletion = z
-  .object({
-    id: z.uuid(),
-    cancelled: z.object({
-      runs: z.int().min(0).meta({
-        description: 'Under way, or waiting for their caller; those of test cases are not counted.',
-      }),
-      testRuns: z.int().min(0),
-      deliveries: z.int().min(0).meta({ description: 'Webhooks that were still to be delivered.' }),
-    }),
-  })
-  .meta({ id: 'Deletion' });
-
 /** A list with its page's end. */
 function page<K extends string, T extends z.ZodType>(id: string, key: K, item: T) {
   const items = { [key]: z.array(item) } as { [key in K]: z.ZodArray<T> };

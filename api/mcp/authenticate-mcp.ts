@@ -1,7 +1,8 @@
 // OAuth-issued JWTs for MCP alone (spec: Authentication, rules 2 and 3), with challenges that clients sign in by.
 import { ServiceError } from '../../flow/errors.ts';
 import { MCP_SCOPES } from '../auth/scopes.ts';
-import type { ApiDeps, ApiMiddleware } from '../http/context.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ApiMiddleware } from '../http/context.ts';
 import { resourceMetadataUrl } from './resource-metadata.ts';
 
 /** Sets `ctx.state.user` to the user of a token whose audience is MCP; else 401 with where to sign in. */

@@ -1,7 +1,8 @@
 // Web pages that may use MCP: a foreign one could act with what a browser, or its network, can reach.
 import type { Middleware } from 'koa';
 import { ServiceError } from '../../flow/errors.ts';
-import type { ApiContext, ApiDeps, ApiMiddleware } from '../http/context.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ApiContext, ApiMiddleware } from '../http/context.ts';
 
 const SENT_HEADERS = 'Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name';
 

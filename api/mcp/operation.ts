@@ -1,8 +1,8 @@
 // The entry of the MCP endpoint in the API reference.
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
+import { rateLimitHeaders } from '../http/headers.ts';
 import { answer, body, ERRORS, refusal } from '../reference/operations.ts';
-import { rateLimitHeaders } from '../runs/requests.ts';
 
 const id = z.union([z.string(), z.int(), z.null()]).optional();
 const message = z

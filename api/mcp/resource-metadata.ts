@@ -1,7 +1,8 @@
 // RFC 9728: where clients of the MCP endpoint sign in, and with which scopes.
 import type { Middleware } from 'koa';
 import { MCP_SCOPES } from '../auth/scopes.ts';
-import type { ApiContext, ApiDeps } from '../http/context.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ApiContext } from '../http/context.ts';
 
 /** Where the endpoint, as the request names it (with or without the slash), is described (RFC 9728, 3.1). */
 export function resourceMetadataUrl(mcpUrl: string, ctx: ApiContext): string {

@@ -1,8 +1,8 @@
 // One tool of the MCP endpoint: what assistants read of it, and what it does.
 import type { z } from 'zod';
-import type { UserPrincipal } from '../auth/principal.ts';
 import type { McpScope } from '../auth/scopes.ts';
-import type { ApiDeps } from '../http/context.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { UserPrincipal } from '../http/principal.ts';
 
 /** Whose call it is. */
 export type ToolCall = { deps: ApiDeps; user: UserPrincipal; requestId: string };

@@ -2,8 +2,7 @@
 
 import { z } from 'zod';
 import type { ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi';
-import { deletion } from '../management/schemas.ts';
-import { rateLimitHeaders } from '../runs/requests.ts';
+import { rateLimitHeaders } from '../http/headers.ts';
 import { answer, COMMON_ERRORS, refusal } from './operations.ts';
 
 export const ORGANIZATIONS_PATH = '/api/v1/organizations';
@@ -45,6 +44,19 @@ export function conflict(description: string, message: string): ZodOpenApiRespon
 
 export const DELETION =
   'Its API keys stop working at once, and its slug can be used again. Runs, test runs and webhook deliveries under way are cancelled, runs that wait for their caller are ended; from the answer on nothing is charged for them.';
+
+const deletion = z
+  .object({
+    id: z.uuid(),
+    cancelled: z.object({
+      runs: z.int().min(0).meta({
+        description: 'Under way, or waiting for their caller; those of test cases are not counted.',
+      }),
+      testRuns: z.int().min(0),
+      deliveries: z.int().min(0).meta({ description: 'Webhooks that were still to be delivered.' }),
+    }),
+  })
+  .meta({ id: 'Deletion' });
 
 /** The answer to a deletion that cancels what is under way. */
 export function deleted(example: object): ZodOpenApiResponseObject {

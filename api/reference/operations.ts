@@ -8,9 +8,9 @@ import type {
 import type { ErrorCode } from '../../flow/errors.ts';
 import { IDENTITY_PROVIDER_UNAVAILABLE } from '../auth/identity-keys.ts';
 import { errorBody } from '../http/errors.ts';
+import { errorResponse, idempotentReplayed, rateLimitHeaders, retryAfter } from '../http/headers.ts';
 import { arrivedLate, HEADERS_TOO_LARGE } from '../http/http-server.ts';
 import { DATABASE_UNAVAILABLE, INTERNAL_ERROR as INTERNAL_ERROR_MESSAGE } from '../http/to-service-error.ts';
-import { errorResponse, idempotentReplayed, rateLimitHeaders, retryAfter } from '../runs/requests.ts';
 
 /** The path of a flow, which its endpoints begin with. */
 export const FLOW_PATH = '/api/v1/seq/:org/:project/:flow';

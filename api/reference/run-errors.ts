@@ -2,8 +2,8 @@
 import type { ZodOpenApiResponsesObject } from 'zod-openapi';
 import type { ErrorCode } from '../../flow/errors.ts';
 import { IDENTITY_PROVIDER_UNAVAILABLE } from '../auth/identity-keys.ts';
+import { retryAfter } from '../http/headers.ts';
 import { CHANGES_UNKNOWN } from '../http/to-service-error.ts';
-import { retryAfter } from '../runs/requests.ts';
 import { ATTACHMENT_REFUSALS, CAPABILITY_REGISTRY_UNAVAILABLE } from './attachment-refusals.ts';
 import {
   BAD_REQUEST,

@@ -2,7 +2,8 @@ import { findKeyedRun } from '../../db/runs/idempotency-keys.ts';
 import { findRunStarts } from '../../db/runs/run-starts.ts';
 import { toOutcome } from '../../db/runs/runs.ts';
 import { listBlocks } from '../../flow/plan.ts';
-import type { ApiContext, ApiDeps } from '../http/context.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ApiContext } from '../http/context.ts';
 import { type AcceptedRun, holdModelKeys } from './accept-run.ts';
 
 /**

@@ -15,7 +15,8 @@ import {
   requireMatchingResults,
   type ToolCallMessage,
 } from '../../flow/tool-calls.ts';
-import type { ApiContext, ApiDeps } from '../http/context.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ApiContext } from '../http/context.ts';
 import { replay } from './accept-once.ts';
 import { type AcceptedRun, requireCredits, storeRun } from './accept-run.ts';
 import { requireValidOverrides } from './check-overrides.ts';

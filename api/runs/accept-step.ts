@@ -7,7 +7,8 @@ import { ServiceError } from '../../flow/errors.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
 import type { BlockOverrides } from '../../flow/overrides.ts';
 import { type PausePoint, requireMatchingResults, type ToolCallMessage } from '../../flow/tool-calls.ts';
-import type { ApiContext, ApiDeps } from '../http/context.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ApiContext } from '../http/context.ts';
 import { findAcceptedRun, replay } from './accept-once.ts';
 import { requireIterations, withoutResults } from './accept-resume.ts';
 import {

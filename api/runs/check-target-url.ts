@@ -1,7 +1,7 @@
 // Destinations of webhooks (spec: Limits, "URL scheme"; callbackUrl "must resolve to a public IP").
 import { ServiceError } from '../../flow/errors.ts';
 import { checkUrl } from '../../net/check-url.ts';
-import type { ApiDeps } from '../http/context.ts';
+import type { ApiDeps } from '../deps.ts';
 
 /** The URL as it will be sent to; throws a VALIDATION_ERROR that names `field` unless it is https and public now. */
 export async function checkTargetUrl(

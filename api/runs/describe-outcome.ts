@@ -8,7 +8,7 @@ import { toPlan } from '../../flow/plan.ts';
 import type { RunOutcome } from '../../flow/run.ts';
 import type { AssistantMessage, PausePoint, ToolCallMessage } from '../../flow/tool-calls.ts';
 import { INPUT_REF, MESSAGE_REF } from '../../flow/value.ts';
-import type { ApiDeps } from '../http/context.ts';
+import type { ApiDeps } from '../deps.ts';
 import { digestOf, signState } from './resume-state.ts';
 
 /** What an answer is made from: a run, or the continuation of one that ended or paused last. */

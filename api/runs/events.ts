@@ -5,7 +5,12 @@ import { listRecorded } from '../../db/runs/run-events.ts';
 import { findRun, type RunRow } from '../../db/runs/runs.ts';
 import { authenticate } from '../auth/authenticate.ts';
 import { limitRate } from '../auth/limit-rate.ts';
-import type { ApiDeps, ApiMiddleware, Route } from '../http/context.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ApiMiddleware, Route } from '../http/context.ts';
+import { rateLimitHeaders } from '../http/headers.ts';
+import { Interrupted } from '../http/interrupted.ts';
+import { validationError } from '../http/json-body.ts';
+import { flowPaths, READ_ERRORS, VALIDATION_ERRORS } from '../reference/operations.ts';
 import {
   answerEvents,
   formatEvent,
@@ -14,14 +19,11 @@ import {
   mayRead,
   RETRY,
   readerSignal,
-} from '../http/event-stream.ts';
-import { Interrupted } from '../http/interrupted.ts';
-import { validationError } from '../http/json-body.ts';
-import { flowPaths, READ_ERRORS, VALIDATION_ERRORS } from '../reference/operations.ts';
+} from './event-stream.ts';
 import { loadFlow } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
 import { readReceipt } from './receipt.ts';
-import { rateLimitHeaders, runEvents } from './requests.ts';
+import { runEvents } from './requests.ts';
 import { toBlockRun } from './to-block-run.ts';
 import { toRun } from './to-run.ts';
 

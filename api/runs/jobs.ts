@@ -6,7 +6,8 @@ import { ServiceError } from '../../flow/errors.ts';
 import type { PausePoint } from '../../flow/tool-calls.ts';
 import { authenticate } from '../auth/authenticate.ts';
 import { limitRate } from '../auth/limit-rate.ts';
-import type { ApiDeps, ApiMiddleware, Route } from '../http/context.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ApiMiddleware, Route } from '../http/context.ts';
 import { holdAnswer } from '../http/hold-answer.ts';
 import { readBody } from '../http/json-body.ts';
 import {

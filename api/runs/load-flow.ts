@@ -6,7 +6,8 @@ import { ServiceError } from '../../flow/errors.ts';
 import { SLUG_PATTERN } from '../../flow/limits.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import { formatPath } from '../../flow/step-path.ts';
-import type { ApiDeps, ApiMiddleware } from '../http/context.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ApiMiddleware } from '../http/context.ts';
 import { invalidTree } from './check-step-tree.ts';
 
 /** Slugs and, in the versioned form, the number; unversioned means production. */

@@ -1,7 +1,8 @@
 import { findRun } from '../../db/runs/runs.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
-import type { ApiDeps, ApiMiddleware } from '../http/context.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ApiMiddleware } from '../http/context.ts';
 
 /** Sets `ctx.state.run`, a run of `ctx.state.flow` in any version. Unknown and foreign ones answer the same 404. */
 export function loadRun({ db }: ApiDeps): ApiMiddleware {

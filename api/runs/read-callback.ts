@@ -1,6 +1,6 @@
 import type { NewRun } from '../../db/runs/accept-runs.ts';
 import { WEBHOOK_EVENTS } from '../../flow/delivery.ts';
-import type { ApiDeps } from '../http/context.ts';
+import type { ApiDeps } from '../deps.ts';
 import { checkTargetUrl } from './check-target-url.ts';
 import type { JobRequest } from './requests.ts';
 

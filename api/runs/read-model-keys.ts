@@ -1,6 +1,7 @@
 // The X-Weir-Model-Key header: keys of model providers for one run.
 import { z } from 'zod';
-import type { ApiDeps, ApiMiddleware } from '../http/context.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ApiMiddleware } from '../http/context.ts';
 import { validationError } from '../http/json-body.ts';
 import { modelKeySchema } from './model-key-schema.ts';
 

@@ -88,20 +88,6 @@ export const idempotencyHeaders = z.object({
     }),
 });
 
-const header = (id: string, schema: z.ZodType, description: string) =>
-  schema.optional().meta({ description, header: { id } });
-export const rateLimitHeaders = {
-  'RateLimit-Limit': header('RateLimit-Limit', z.int(), 'Requests per minute, of the quota with least left.'),
-  'RateLimit-Remaining': header('RateLimit-Remaining', z.int(), 'Requests left of it now.'),
-  'RateLimit-Reset': header('RateLimit-Reset', z.int(), 'Seconds until all of it is there again.'),
-};
-export const retryAfter = header('Retry-After', z.int(), 'Seconds until a request is accepted again.');
-export const idempotentReplayed = header(
-  'Idempotent-Replayed',
-  z.literal('true'),
-  'Sent when the run was accepted before, under the same Idempotency-Key, or as the same resume.',
-);
-
 export const executionId = z.uuid().meta({ description: 'Identifies the run.' });
 const flowId = z.uuid();
 const blockCount = count.meta({ description: 'Number of blocks of the flow.' });
@@ -204,7 +190,3 @@ export const stepCursor = z
     ...toolFields,
   })
   .meta({ id: 'StepCursor' });
-
-export const errorResponse = z
-  .object({ detail: z.looseObject({ code: z.string(), message: z.string() }) })
-  .meta({ id: 'Error', description: 'Every error has this shape; `detail` may hold further fields.' });

@@ -9,7 +9,7 @@ import {
   type ToolChoice,
   type ToolDefinition,
 } from '../../flow/tool-calls.ts';
-import type { ApiDeps } from '../http/context.ts';
+import type { ApiDeps } from '../deps.ts';
 import { requireChoice } from './tool-requests.ts';
 
 /**

@@ -8,13 +8,13 @@ import type { Step } from '../../flow/definition.ts';
 import { listBlocks, toPlan } from '../../flow/plan.ts';
 import type { RunOutcome } from '../../flow/run.ts';
 import { bytesToLoad, INPUT_REF, MESSAGE_REF, resolveValue, type Value } from '../../flow/value.ts';
-import type { ApiDeps } from '../http/context.ts';
-import { HEARTBEAT, HEARTBEAT_MS } from '../http/event-stream.ts';
+import type { ApiDeps } from '../deps.ts';
 import { Interrupted } from '../http/interrupted.ts';
 import { type AcceptedRun, executionIdOf } from './accept-run.ts';
 import { firstCallOf } from './accept-step.ts';
 import { describePlan } from './check-step-tree.ts';
 import { describePause } from './describe-outcome.ts';
+import { HEARTBEAT, HEARTBEAT_MS } from './event-stream.ts';
 import { toReceipt } from './receipt.ts';
 
 const LOOK_MS = 250;

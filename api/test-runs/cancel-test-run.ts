@@ -2,7 +2,7 @@ import type { Reach } from '../../db/tenants/reach.ts';
 import { listTestsUnderWay, requestTestRunCancel } from '../../db/test-runs/cancel-test-run.ts';
 import { findTestRun } from '../../db/test-runs/test-results.ts';
 import { cancelRunWorkflow, cancelTestRunWorkflow } from '../../engine/cancel-workflow.ts';
-import type { ApiDeps } from '../http/context.ts';
+import type { ApiDeps } from '../deps.ts';
 import { describeTestRun, type TestRun } from './describe-test-run.ts';
 import { lockFlow, requireFlow } from './require-flow.ts';
 import type { Audit } from './test-case.ts';

@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
 import { loadStored } from '../../db/runs/load-stored.ts';
-import { TEST_RUN_STATUSES } from '../../db/test-runs/tables.ts';
+import { TEST_RUN_STATUSES } from '../../db/tables/test-runs.ts';
 import { listTestResults, type TestResultRow } from '../../db/test-runs/test-results.ts';
 import { resolveValue } from '../../flow/value.ts';
+import type { ApiDeps } from '../deps.ts';
 import { parsedJson } from '../flows/written-flow.ts';
-import type { ApiDeps } from '../http/context.ts';
 import { cutJson, VALUE_MAX_CHARS } from './cut-json.ts';
 
 const count = z.int().min(0);

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
 import type { Expectation } from '../../flow/test-case.ts';
 import type { OrganizationValidator } from '../../json-schema/validator.ts';
+import type { ApiDeps } from '../deps.ts';
 import { parsedJson } from '../flows/written-flow.ts';
-import type { ApiDeps } from '../http/context.ts';
 
 const TEXT_MAX_LENGTH = 20_000;
 

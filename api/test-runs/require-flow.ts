@@ -2,7 +2,7 @@ import type { Tx } from '../../db/connect.ts';
 import { findVisibleFlow, lockVisibleFlow, type VisibleFlow } from '../../db/flows/find-visible-flow.ts';
 import type { Reach } from '../../db/tenants/reach.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import type { ApiDeps } from '../http/context.ts';
+import type { ApiDeps } from '../deps.ts';
 
 /** A flow that the caller may see; for any other throws NOT_FOUND, in words about `what` the caller asked for. */
 export async function requireFlow(

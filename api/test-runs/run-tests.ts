@@ -9,8 +9,8 @@ import { findTestCase, listTestCases, type TestCaseRow } from '../../db/test-run
 import { insertTestRun } from '../../db/test-runs/test-runs.ts';
 import { startTestRun } from '../../engine/start-test-run.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import type { ApiDeps } from '../deps.ts';
 import { requireRunnable } from '../flows/require-runnable.ts';
-import type { ApiDeps } from '../http/context.ts';
 import { requireCredits } from '../runs/accept-run.ts';
 import { describeTestRun, type TestRun } from './describe-test-run.ts';
 import { lockFlow, requireFlow } from './require-flow.ts';

@@ -10,8 +10,8 @@ import {
 } from '../../db/test-runs/test-cases.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { TestInput } from '../../flow/test-case.ts';
+import type { ApiDeps } from '../deps.ts';
 import { nameSchema, parsedJson } from '../flows/written-flow.ts';
-import type { ApiDeps } from '../http/context.ts';
 import { requireParameterNames } from '../runs/accept-run.ts';
 import { cutJson, cutText, shareOf, VALUE_MAX_CHARS } from './cut-json.ts';
 import { expectation, requireExpectation } from './expectation.ts';

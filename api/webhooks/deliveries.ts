@@ -10,7 +10,8 @@ import { UUID_PATTERN } from '../../flow/limits.ts';
 import { authenticate } from '../auth/authenticate.ts';
 import { authorizeOrganization } from '../auth/authorize-organization.ts';
 import { limitRate } from '../auth/limit-rate.ts';
-import type { ApiDeps, ApiMiddleware, Route } from '../http/context.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ApiMiddleware, Route } from '../http/context.ts';
 import { pageSize, readQuery } from '../http/query.ts';
 import {
   answer,

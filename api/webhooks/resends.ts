@@ -10,7 +10,8 @@ import { UUID_PATTERN } from '../../flow/limits.ts';
 import { authenticate } from '../auth/authenticate.ts';
 import { authorizeOrganization } from '../auth/authorize-organization.ts';
 import { limitRate } from '../auth/limit-rate.ts';
-import type { ApiContext, ApiDeps, ApiMiddleware, Route } from '../http/context.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import { readBody } from '../http/json-body.ts';
 import { audited, auditedThroughOutage } from '../management/audited.ts';
 import {

@@ -8,7 +8,8 @@ import {
 import { authenticate } from '../auth/authenticate.ts';
 import { authorizeOrganization } from '../auth/authorize-organization.ts';
 import { limitRate } from '../auth/limit-rate.ts';
-import type { ApiDeps, ApiMiddleware, Route } from '../http/context.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ApiMiddleware, Route } from '../http/context.ts';
 import { auditedThroughOutage } from '../management/audited.ts';
 import { ensureSigningSecret } from '../management/audited-writes.ts';
 import { answer, ORGANIZATION_ERRORS, WEBHOOKS_PATH } from '../reference/operations.ts';

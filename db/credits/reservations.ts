@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
 import { CANCELLED } from '../../flow/run.ts';
 import type { Db } from '../connect.ts';
-import { runNotFound } from '../runs/run-not-found.ts';
+import { runNotFound } from '../run-not-found.ts';
 import { inBalanceTurn } from './balance-turns.ts';
 import { MICROCREDITS_PER_CREDIT } from './ledger.ts';
 

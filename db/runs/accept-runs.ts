@@ -4,8 +4,8 @@ import type { WebhookEvent } from '../../flow/delivery.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { notPaused } from '../../flow/tool-calls.ts';
 import type { Db, Tx } from '../connect.ts';
+import { runNotFound } from '../run-not-found.ts';
 import type { Environment, RunMode, StoredRunInput } from '../schema.ts';
-import { runNotFound } from './run-not-found.ts';
 
 export type NewRun = {
   executionId: string;

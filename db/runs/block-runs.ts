@@ -5,8 +5,8 @@ import { CANCELLED } from '../../flow/run.ts';
 import type { Value } from '../../flow/value.ts';
 import type { Db } from '../connect.ts';
 import { inBalanceTurn } from '../credits/balance-turns.ts';
+import { outputNotFound, refuseGone } from '../run-not-found.ts';
 import { isCallOf } from './run-columns.ts';
-import { outputNotFound, refuseGone } from './run-not-found.ts';
 
 /** The trace of one block execution. `output` and `error` exclude each other; costs are in microcredits. */
 export type BlockRun = {

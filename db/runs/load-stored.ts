@@ -5,7 +5,7 @@ import { ServiceError } from '../../flow/errors.ts';
 import { OUTPUT_MAX_BYTES } from '../../flow/limits.ts';
 import { INPUT_REF, MESSAGE_REF, type Stored } from '../../flow/value.ts';
 import type { Db } from '../connect.ts';
-import { outputNotFound, runNotFound } from './run-not-found.ts';
+import { outputNotFound, runNotFound } from '../run-not-found.ts';
 
 /**
  * What references of a run stand for: outputs of completed blocks, the run's message, the input of a continuation. Throws

@@ -1,9 +1,9 @@
 // What happened in a run since its caller last looked.
 import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
+import { runNotFound } from '../run-not-found.ts';
 import { BLOCK_RUN_COLUMNS } from './block-runs.ts';
 import { statusOfRun } from './run-columns.ts';
-import { runNotFound } from './run-not-found.ts';
 
 /** A row with a smaller id than one that is visible may still be on its way into the database, for this long. */
 const UNSETTLED_SECONDS = 5;

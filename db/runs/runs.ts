@@ -1,9 +1,9 @@
 import { type Selectable, sql } from 'kysely';
 import { CANCELLED, type RunOutcome } from '../../flow/run.ts';
 import type { Db, Tx } from '../connect.ts';
+import { runNotFound } from '../run-not-found.ts';
 import type { RunTable, StoredRunInput } from '../schema.ts';
 import { costOfRun, pauseOfRun, statusOfRun, versionOfRun } from './run-columns.ts';
-import { runNotFound } from './run-not-found.ts';
 
 /**
  * Records how a run ended or where it paused, and with a continuation how the run stands that it continues; one whose

@@ -4,7 +4,7 @@ import { ServiceError } from '../../flow/errors.ts';
 import { CANCELLED } from '../../flow/run.ts';
 import type { Db, Tx } from '../connect.ts';
 import type { Encryption } from '../encrypt.ts';
-import { runNotFound } from '../runs/run-not-found.ts';
+import { runNotFound } from '../run-not-found.ts';
 
 /** Characters of a key that its record shows, a third of it at most: of a shorter key none. */
 const PREVIEW_CHARS = 4;

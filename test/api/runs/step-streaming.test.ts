@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import type { ApiDeps } from '../../../api/http/context.ts';
+import type { ApiDeps } from '../../../api/deps.ts';
 import { findAcceptedRun } from '../../../api/runs/accept-once.ts';
 import { stepEvents } from '../../../api/runs/step-events.ts';
 import { code, llm, passthrough } from '../../blocks.ts';

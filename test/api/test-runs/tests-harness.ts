@@ -1,5 +1,5 @@
 // A Weir with a scripted model server, and the functions behind the test tools over what a user may reach.
-import type { ApiDeps } from '../../../api/http/context.ts';
+import type { ApiDeps } from '../../../api/deps.ts';
 import { type Audit, createTestCase } from '../../../api/test-runs/test-case.ts';
 import { insertFlow } from '../../../db/flows/flows.ts';
 import { insertMember } from '../../../db/tenants/memberships.ts';

@@ -1,6 +1,6 @@
 // Test runs whose caller, workflow or engine has gone, or was never there.
 import assert from 'node:assert/strict';
-import type { ApiDeps } from '../../../api/http/context.ts';
+import type { ApiDeps } from '../../../api/deps.ts';
 import { runTestCase } from '../../../api/test-runs/run-tests.ts';
 import { traceRun } from '../../../api/test-runs/trace-run.ts';
 import { findRunStarts } from '../../../db/runs/run-starts.ts';

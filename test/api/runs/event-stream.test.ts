@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cut } from '../../../api/http/event-stream.ts';
+import { cut } from '../../../api/runs/event-stream.ts';
 
 describe('the pieces of an event', () => {
   for (const before of ['', 'x', 'xx'])

@@ -2,8 +2,9 @@
 import { Readable } from 'node:stream';
 import { findRole } from '../../db/tenants/memberships.ts';
 import { isUsable } from '../auth/authenticate.ts';
-import type { ApiContext, ApiDeps } from './context.ts';
-import { Interrupted } from './interrupted.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ApiContext } from '../http/context.ts';
+import { Interrupted } from '../http/interrupted.ts';
 
 export const HEARTBEAT_MS = 15_000;
 export const HEARTBEAT = ':\n\n';

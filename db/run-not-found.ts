@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { ServiceError } from '../../flow/errors.ts';
+import { ServiceError } from '../flow/errors.ts';
 
 /** There never was such a run, or it was deleted for its age, perhaps a moment ago. */
 export function runNotFound(executionId: string): ServiceError {
