@@ -1,7 +1,7 @@
 // The one wrapper around every activity: attempt, cancellation and heartbeat in; errors out as Temporal failures.
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import { TemporalFailure } from '@temporalio/common';
-import { isRefusedValue } from '../db/connection/refused-value.ts';
+import { isUnstorableValue } from '../db/connection/is-unstorable-value.ts';
 import { ServiceError, soundMessage } from '../flow/errors.ts';
 import { KEPT_MAX_BYTES, type Progress, readProgress } from './attempt-progress.ts';
 import { holdBack } from './hold-back.ts';
@@ -95,7 +95,7 @@ function toFailure(error: unknown, { refusals }: Progress, signal: AbortSignal):
       nonRetryable: refusals >= REFUSALS_MAX,
     });
   }
-  if (isRefusedValue(error)) {
+  if (isUnstorableValue(error)) {
     console.error('The database refuses a value:', error);
     return ApplicationFailure.nonRetryable('It failed for a reason inside the service.', 'INTERNAL_ERROR');
   }

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Db } from '../db/connect.ts';
-import { loadKept } from '../db/runs/load-kept.ts';
-import { loadStored } from '../db/runs/load-stored.ts';
+import { loadReferences } from '../db/runs/load-references.ts';
+import { loadThroughCache } from '../db/runs/load-through-cache.ts';
 import type { StoredRunInput } from '../db/schema.ts';
 import type { Json } from '../flow/definition.ts';
 import { OUTPUT_MAX_BYTES } from '../flow/limits.ts';
@@ -27,8 +27,8 @@ export function createResolver(
         [INPUT_REF, { json: continuation?.input ?? null }],
       ]);
       const absent = refs.filter((ref) => !given.has(ref));
-      const stored = await loadKept(outputs, executionId, absent, (keys) =>
-        loadStored(db, executionId, keys),
+      const stored = await loadThroughCache(outputs, executionId, absent, (keys) =>
+        loadReferences(db, executionId, keys),
       );
       return new Map<string, { json: Json }>([...given, ...stored]);
     });

@@ -1,6 +1,6 @@
 // The payload of a webhook (spec: Webhook events, "Payload fields").
 import type { Db } from '../db/connect.ts';
-import { loadStored } from '../db/runs/load-stored.ts';
+import { loadReferences } from '../db/runs/load-references.ts';
 import type { DeliveryToAttempt } from '../db/webhooks/delivery-attempts.ts';
 import type { DeliveryPayload } from '../flow/delivery.ts';
 import { resolveValue, sizeOf } from '../flow/value.ts';
@@ -26,7 +26,7 @@ export async function buildDeliveryBody(db: Db, delivery: DeliveryToAttempt): Pr
   const bytes = result ? sizeOf(result) : 0;
   if (bytes > DELIVERY_BODY_MAX_BYTES)
     return toBody({ ...payload, result: null, truncated: true, originalResultBytes: bytes });
-  const json = result && (await resolveValue(result, (refs) => loadStored(db, execution_id, refs)));
+  const json = result && (await resolveValue(result, (refs) => loadReferences(db, execution_id, refs)));
   const body = toBody({ ...payload, result: json });
   if (Buffer.byteLength(body) <= DELIVERY_BODY_MAX_BYTES) return body;
   const originalResultBytes = Buffer.byteLength(JSON.stringify(json));

@@ -1,7 +1,7 @@
 import type { Provider } from '../config.ts';
 import type { Db } from '../db/connect.ts';
 import type { Encryption } from '../db/encrypt.ts';
-import type { LocalRuns } from '../db/runs/local-runs.ts';
+import type { InProcessRuns } from '../db/runs/in-process-runs.ts';
 import type { RequestKeys } from '../db/tenants/request-keys.ts';
 import type { Validator } from '../json-schema/validator.ts';
 import type { Registry } from '../models/registry.ts';
@@ -20,5 +20,5 @@ export type ActivityDeps = {
   providerUrls: Record<string, string>;
   encryption: Encryption;
   requestKeys: RequestKeys;
-  localRuns: LocalRuns;
+  inProcessRuns: InProcessRuns;
 };

@@ -1,6 +1,6 @@
 // Whether the answer of a test case's run is as expected.
 import type { Db } from '../db/connect.ts';
-import { loadStored } from '../db/runs/load-stored.ts';
+import { loadReferences } from '../db/runs/load-references.ts';
 import { findOutcome, getRunContext } from '../db/runs/runs.ts';
 import { acceptJudge, getTest, recordVerdict } from '../db/test-runs/test-runs.ts';
 import type { Json } from '../flow/definition.ts';
@@ -66,7 +66,7 @@ async function readAnswer(db: Db, executionId: string): Promise<{ json: Json } |
   if (!outcome) throw new Error(`The run ${executionId} has not ended.`);
   switch (outcome.status) {
     case 'completed':
-      return { json: await resolveValue(outcome.result, (refs) => loadStored(db, executionId, refs)) };
+      return { json: await resolveValue(outcome.result, (refs) => loadReferences(db, executionId, refs)) };
     case 'failed':
       return { error: outcome.error.message };
     case 'tool_calls_required':

@@ -122,7 +122,7 @@ export function createActivities(deps: ActivityDeps) {
     recordRun: (executionId: string, outcome: RunOutcome): Promise<RunOutcome | undefined> =>
       attempted(async () => {
         const recorded = await finishRun(deps.db, executionId, outcome);
-        if (recorded) deps.localRuns.end(executionId, recorded);
+        if (recorded) deps.inProcessRuns.end(executionId, recorded);
         return recorded === outcome ? undefined : recorded;
       }),
   };

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { ConnectionFailed } from '../db/connection/connection-failed.ts';
-import { isRefusedValue } from '../db/connection/refused-value.ts';
+import { isUnstorableValue } from '../db/connection/is-unstorable-value.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { Attempt } from './attempted.ts';
 
@@ -23,7 +23,7 @@ export async function persist<T>(
     } catch (error) {
       const away = isPatient && error instanceof ConnectionFailed;
       const delay = DELAYS_MS[failed] ?? (away ? PATIENT_DELAY_MS : undefined);
-      const isFinal = error instanceof ServiceError || isRefusedValue(error);
+      const isFinal = error instanceof ServiceError || isUnstorableValue(error);
       if (isFinal || delay === undefined || signal?.aborted) throw error;
       // What ends the wait is told by the signal.
       await setTimeout(delay, undefined, { ...(signal && { signal }) }).catch(() => signal?.throwIfAborted());

@@ -1,7 +1,7 @@
 // How the end of a block is recorded, or why it could not be.
 
 import type { Db } from '../db/connect.ts';
-import { isRefusedValue } from '../db/connection/refused-value.ts';
+import { isUnstorableValue } from '../db/connection/is-unstorable-value.ts';
 import { type BlockRun, type Payer, recordBlockRun } from '../db/runs/block-runs.ts';
 import { type ErrorCode, ServiceError } from '../flow/errors.ts';
 import type { Value } from '../flow/value.ts';
@@ -41,7 +41,7 @@ export async function recordEnd(
   try {
     return await record(end, result);
   } catch (error) {
-    if (isRefusedValue(error)) {
+    if (isUnstorableValue(error)) {
       console.error(`The database refuses what ${trace.blockKey} of run ${trace.executionId} made: ${error}`);
       const failure = new ServiceError('INTERNAL_ERROR', 'The block failed for a reason inside the service.');
       await record({ usage: UNUSED, error: toError(failure) });

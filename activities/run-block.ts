@@ -69,9 +69,9 @@ export type BlockRunner = {
 export function createBlockRunner({
   db,
   validator,
-  localRuns,
-}: Pick<ActivityDeps, 'db' | 'validator' | 'localRuns'>): BlockRunner {
-  const { contexts } = localRuns;
+  inProcessRuns,
+}: Pick<ActivityDeps, 'db' | 'validator' | 'inProcessRuns'>): BlockRunner {
+  const { contexts } = inProcessRuns;
   const definitions = definitionsOf(db);
   const resolve = createResolver(db, async (executionId) => (await loadContext(executionId)).input);
 
@@ -112,7 +112,7 @@ export function createBlockRunner({
     if (end.error) throw new ServiceError(end.error.code, end.error.message);
     context.completed.add(call.blockKey);
     if (!recorded || !value) return await recordedReply(call);
-    if (result) localRuns.end(call.executionId, { status: 'completed', result: value });
+    if (result) inProcessRuns.end(call.executionId, { status: 'completed', result: value });
     return value;
   }
 

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import type { LocalRuns } from '../db/runs/local-runs.ts';
+import type { InProcessRuns } from '../db/runs/in-process-runs.ts';
 import type { RequestKeys } from '../db/tenants/request-keys.ts';
 import type { Validator } from '../json-schema/validator.ts';
 import type { LiveRegistry } from '../models/live-registry.ts';
@@ -14,7 +14,7 @@ export type ApiDeps = AuthDeps & {
   registry: LiveRegistry;
   resolvePublic: ResolvePublic;
   /** Where a worker runs in this process. */
-  localRuns?: LocalRuns;
+  inProcessRuns?: InProcessRuns;
   /** Aborted when the process stops taking requests: answers that others can go on with end. */
   stopping?: AbortSignal;
   /** Aborted shortly before connections are closed by force: every answer still open ends with words of its own. */

@@ -3,8 +3,8 @@ import type { Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createResolvePublic } from '../net/resolve-public.ts';
 import { createApp } from './app.ts';
-import { createKeyCache } from './auth/key-cache.ts';
-import { createSignIns } from './auth/sign-ins.ts';
+import { createApiKeyCache } from './auth/api-key-cache.ts';
+import { createSignInLimiter } from './auth/sign-in-limiter.ts';
 import { createTokenVerifier } from './auth/verify-token.ts';
 import type { ApiDeps } from './deps.ts';
 import { createHttpServer } from './http/http-server.ts';
@@ -22,19 +22,19 @@ export type RunningApi = {
 
 /** Listens on the configured host and port. Rejects when the port is taken. What it is given the caller closes. */
 export async function serveApi(
-  given: Omit<ApiDeps, 'keys' | 'tokens' | 'signIns' | 'resolvePublic' | 'stopping' | 'cutOff'>,
+  given: Omit<ApiDeps, 'keys' | 'tokens' | 'signInLimiter' | 'resolvePublic' | 'stopping' | 'cutOff'>,
   drainMs = DRAIN_MS,
 ): Promise<RunningApi> {
   const { config, db } = given;
   let ready = true;
   const stopping = new AbortController();
   const cutOff = new AbortController();
-  const keys = createKeyCache(db, config.databaseUrl);
+  const keys = createApiKeyCache(db, config.databaseUrl);
   const deps: ApiDeps = {
     ...given,
     keys,
     tokens: createTokenVerifier(config),
-    signIns: createSignIns({ perMinute: config.failedSignInsPerMinute, proxies: config.proxies }),
+    signInLimiter: createSignInLimiter({ perMinute: config.failedSignInsPerMinute, proxies: config.proxies }),
     resolvePublic: createResolvePublic(config),
     stopping: stopping.signal,
     cutOff: cutOff.signal,

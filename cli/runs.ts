@@ -4,10 +4,10 @@ import type { Db } from '../db/connect.ts';
 import { MICROCREDITS_PER_CREDIT } from '../db/credits/ledger.ts';
 import { listBlockRuns } from '../db/runs/block-runs.ts';
 import { requestCancel } from '../db/runs/cancel-run.ts';
+import { listCalls } from '../db/runs/list-calls.ts';
 import { findListedRun, type ListedRun, listRuns } from '../db/runs/list-runs.ts';
-import { loadStored } from '../db/runs/load-stored.ts';
+import { loadReferences } from '../db/runs/load-references.ts';
 import { requestResume } from '../db/runs/parked-runs.ts';
-import { listParts } from '../db/runs/run-calls.ts';
 import { RUN_STATUSES, type RunStatus } from '../db/schema.ts';
 import type { Json } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
@@ -142,12 +142,12 @@ async function resume(db: Db, executionId: string | undefined, options: { all?: 
 type BlockValues = { input: Json; output: Json };
 
 function resolve(db: Db, executionId: string, value: Value): Promise<Json> {
-  return resolveValue(value, (refs) => loadStored(db, executionId, refs));
+  return resolveValue(value, (refs) => loadReferences(db, executionId, refs));
 }
 
 /** By block key; of a block that went on after a pause, what it did last. */
 async function readValues(db: Db, executionId: string): Promise<Map<string, BlockValues>> {
-  const parts = await listParts(db, executionId);
+  const parts = await listCalls(db, executionId);
   const rows = await db
     .selectFrom('block_run')
     .select(['execution_id', 'block_key', 'input', 'output'])

@@ -1,8 +1,8 @@
 import { Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg from 'pg';
-import { isConflict } from './connection/conflict.ts';
-import { watchSilence } from './connection/silence.ts';
-import { waitingPool } from './connection/waiting-pool.ts';
+import { isTransactionConflict } from './connection/is-transaction-conflict.ts';
+import { createResilientPool } from './connection/resilient-pool.ts';
+import { createSilenceDetector } from './connection/silence-detector.ts';
 import type { Schema } from './schema.ts';
 
 /** What query functions take: the pool or one transaction. */
@@ -22,7 +22,7 @@ export async function inTransaction<T>(db: Db | Tx, work: (tx: Tx) => Promise<T>
     try {
       return await db.transaction().execute(work);
     } catch (error) {
-      if (!isConflict(error) || conflicts === CONFLICTS_MAX) throw error;
+      if (!isTransactionConflict(error) || conflicts === CONFLICTS_MAX) throw error;
     }
   }
 }
@@ -47,5 +47,7 @@ export function connect(url: string, maxConnections = 20, queryTimeoutMs?: numbe
       getTypeParser: (oid, format) => (oid === BIGINT_OID ? Number : pg.types.getTypeParser(oid, format)),
     },
   });
-  return new Kysely<Schema>({ dialect: new PostgresDialect({ pool: waitingPool(pool, watchSilence(url)) }) });
+  return new Kysely<Schema>({
+    dialect: new PostgresDialect({ pool: createResilientPool(pool, createSilenceDetector(url)) }),
+  });
 }

@@ -18,7 +18,7 @@ export function outputNotFound(executionId: string, blockKey: string): ServiceEr
 const NO_DATA_FOUND = 'P0002';
 
 /** For the error of writing about a run: throws RUN_NOT_FOUND where the run is gone, which repeating does not bring back. */
-export function refuseGone(executionId: string) {
+export function rethrowAsRunNotFound(executionId: string) {
   return (error: unknown): never => {
     const { code, constraint } = error instanceof pg.DatabaseError ? error : {};
     throw code === NO_DATA_FOUND || constraint === 'block_run_execution_id_fkey'

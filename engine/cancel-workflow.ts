@@ -6,7 +6,7 @@ import { findRunDelivery } from '../db/webhooks/open-deliveries.ts';
 import { CANCELLED, type RunOutcome, workflowIdOf } from '../flow/run.ts';
 import type { EngineDeps } from './deps.ts';
 import { describeEngineError } from './describe-engine-error.ts';
-import { startDeliverySoon } from './start-delivery.ts';
+import { tryStartDelivery } from './start-delivery-workflow.ts';
 
 /** A caller does not wait longer for an engine that is away; the reconciler hands the cancellation on. */
 const CANCEL_TIMEOUT_MS = 4_000;
@@ -16,15 +16,15 @@ export async function cancelRunWorkflow(
   deps: EngineDeps,
   run: { executionId: string; continues: string | null },
 ): Promise<boolean> {
-  const { db, client, localRuns } = deps;
+  const { db, client, inProcessRuns } = deps;
   const told = await cancelWorkflow(client, workflowIdOf(run));
   if (told !== 'missing') return told;
   // It was not started yet, or has just ended.
   const outcome: RunOutcome = { status: 'failed', error: CANCELLED };
   if (!(await finishRun(db, run.executionId, outcome))) return true;
-  localRuns?.end(run.executionId, outcome);
+  inProcessRuns?.end(run.executionId, outcome);
   const delivery = await findRunDelivery(db, run.executionId);
-  if (delivery) await startDeliverySoon(deps, delivery);
+  if (delivery) await tryStartDelivery(deps, delivery);
   return true;
 }
 

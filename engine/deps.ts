@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Db } from '../db/connect.ts';
-import type { LocalRuns } from '../db/runs/local-runs.ts';
+import type { InProcessRuns } from '../db/runs/in-process-runs.ts';
 
 /** What reaches the engine, and the rows beside it. */
 export type EngineDeps = {
@@ -8,7 +8,7 @@ export type EngineDeps = {
   client: Client;
   config: { taskQueue: string };
   /** Where a worker runs in this process. */
-  localRuns?: LocalRuns;
+  inProcessRuns?: InProcessRuns;
   /** Aborted when the process is asked to end. */
   stopping?: AbortSignal;
 };

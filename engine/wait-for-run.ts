@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { WorkflowFailedError } from '@temporalio/client';
 import type { Db } from '../db/connect.ts';
-import { loadStored } from '../db/runs/load-stored.ts';
-import type { LocalRuns } from '../db/runs/local-runs.ts';
+import type { InProcessRuns } from '../db/runs/in-process-runs.ts';
+import { loadReferences } from '../db/runs/load-references.ts';
 import { findOutcome } from '../db/runs/runs.ts';
 import type { Json } from '../flow/definition.ts';
 import { type RunOutcome, workflowIdOf } from '../flow/run.ts';
@@ -31,8 +31,8 @@ export async function waitForRun(
   const over = new AbortController();
   const either = AbortSignal.any([signal, over.signal]);
   try {
-    const ended = waitHere(deps.localRuns, run.executionId, either);
-    if ((await started).here && deps.localRuns) {
+    const ended = waitHere(deps.inProcessRuns, run.executionId, either);
+    if ((await started).here && deps.inProcessRuns) {
       const soon = setTimeout(ASK_AFTER_MS, undefined, { signal: either }).catch(() => undefined);
       const outcome = await Promise.race([ended, soon]);
       if (outcome) return outcome;
@@ -45,12 +45,12 @@ export async function waitForRun(
 
 /** Never settles where no worker runs in this process; undefined when `signal` aborted. */
 function waitHere(
-  localRuns: LocalRuns | undefined,
+  inProcessRuns: InProcessRuns | undefined,
   executionId: string,
   signal: AbortSignal,
 ): Promise<RunOutcome | undefined> {
-  if (!localRuns) return new Promise(() => undefined);
-  return once(localRuns.ends, executionId, { signal }).then(
+  if (!inProcessRuns) return new Promise(() => undefined);
+  return once(inProcessRuns.ends, executionId, { signal }).then(
     ([outcome]: RunOutcome[]) => outcome,
     () => undefined,
   );
@@ -86,10 +86,10 @@ async function askEngine(
 
 /** A result as the caller gets it. */
 export function readResult(db: Db, executionId: string, result: Value): Promise<Json> {
-  return resolveValue(result, readStored(db, executionId));
+  return resolveValue(result, referenceLoader(db, executionId));
 }
 
 /** Reads what the values of a run refer to. */
-export function readStored(db: Db, executionId: string): Load {
-  return (refs) => loadStored(db, executionId, refs);
+export function referenceLoader(db: Db, executionId: string): Load {
+  return (refs) => loadReferences(db, executionId, refs);
 }

@@ -1,6 +1,6 @@
 // A run as an API process leaves it that dies before it starts the workflow.
 import { randomUUID } from 'node:crypto';
-import { insertRuns, type NewRun } from '../db/runs/accept-runs.ts';
+import { insertRuns, type NewRun } from '../db/runs/insert-runs.ts';
 import type { FlowDefinition } from '../flow/definition.ts';
 import type { Tenant, Weir } from './harness.ts';
 

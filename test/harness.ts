@@ -8,7 +8,7 @@ import { type Config, readConfig } from '../config.ts';
 import type { Db } from '../db/connect.ts';
 import { grantCredits, MICROCREDITS_PER_CREDIT } from '../db/credits/ledger.ts';
 import { insertFlow, publishVersion, setProductionVersion } from '../db/flows/flows.ts';
-import { createLocalRuns } from '../db/runs/local-runs.ts';
+import { createInProcessRuns } from '../db/runs/in-process-runs.ts';
 import { insertApiKey } from '../db/tenants/api-keys.ts';
 import { insertOrganization } from '../db/tenants/organizations.ts';
 import { insertProject } from '../db/tenants/projects.ts';
@@ -88,10 +88,10 @@ export async function startWeir(
   if (!options.env?.TEMPORAL_ADDRESS) client.withDeadline = (_deadline, work) => work();
   const validator = createValidator();
   const registry = await openRegistry(config);
-  const localRuns = createLocalRuns();
+  const inProcessRuns = createInProcessRuns();
   const requestKeys = options.requestKeys ?? createRequestKeys(db, config);
   const api = await serveApi(
-    { config, db, client, requestKeys, validator, registry, localRuns },
+    { config, db, client, requestKeys, validator, registry, inProcessRuns },
     options.drainMs,
   );
   const url = `http://127.0.0.1:${api.port}`;
@@ -155,7 +155,7 @@ export async function startWeir(
         connection,
         workflowBundle: await bundle,
         registry,
-        localRuns,
+        inProcessRuns,
         requestKeys,
       });
     },

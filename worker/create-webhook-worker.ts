@@ -5,7 +5,7 @@ import type { Config } from '../config.ts';
 import type { Db } from '../db/connect.ts';
 import { createEncryption } from '../db/encrypt.ts';
 import { createClient, DATA_CONVERTER, DEFAULT_NAMESPACE } from '../engine/connect.ts';
-import { beginTurn } from '../engine/start-delivery.ts';
+import { beginTurn } from '../engine/start-delivery-workflow.ts';
 import { webhookTaskQueue } from '../flow/delivery.ts';
 import { createGuardedPost } from '../net/guarded-post.ts';
 import { createResolvePublic } from '../net/resolve-public.ts';

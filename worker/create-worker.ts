@@ -5,7 +5,7 @@ import { createSandbox } from '../activities/sandbox/sandbox.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../db/connect.ts';
 import { createEncryption } from '../db/encrypt.ts';
-import { createLocalRuns, type LocalRuns } from '../db/runs/local-runs.ts';
+import { createInProcessRuns, type InProcessRuns } from '../db/runs/in-process-runs.ts';
 import type { RequestKeys } from '../db/tenants/request-keys.ts';
 import { DATA_CONVERTER, DEFAULT_NAMESPACE } from '../engine/connect.ts';
 import { blockTaskQueue } from '../flow/run.ts';
@@ -29,7 +29,7 @@ export async function createFlowWorker(deps: {
   connection: NativeConnection;
   workflowBundle: WorkflowBundleOption;
   registry: Registry;
-  localRuns?: LocalRuns;
+  inProcessRuns?: InProcessRuns;
   requestKeys: RequestKeys;
 }): Promise<FlowWorker> {
   const { config, db, connection, workflowBundle, registry } = deps;
@@ -49,7 +49,7 @@ export async function createFlowWorker(deps: {
       providerUrls: config.providerUrls,
       encryption: createEncryption(config.secretsKeys),
       requestKeys: deps.requestKeys,
-      localRuns: deps.localRuns ?? createLocalRuns(),
+      inProcessRuns: deps.inProcessRuns ?? createInProcessRuns(),
     }),
     // Longer than a model usually takes: a deploy does not pay for the same answer twice.
     shutdownGraceTime: '30 seconds',

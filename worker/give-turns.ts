@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Db } from '../db/connect.ts';
 import { dropLapsedTurns, giveTurns, HOST_MAX, listWaitingHosts } from '../db/webhooks/webhook-turns.ts';
-import { beginTurn, type Engine } from '../engine/start-delivery.ts';
+import { beginTurn, type Engine } from '../engine/start-delivery-workflow.ts';
 import { mendEach } from './mend-each.ts';
 
 /** Looked at in one go; which ones is left to chance. */

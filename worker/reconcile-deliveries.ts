@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import type { Db } from '../db/connect.ts';
 import { abandonDelivery, recordCutAttempt } from '../db/webhooks/delivery-attempts.ts';
 import { claimStalledDeliveries, toDeliveryCall } from '../db/webhooks/open-deliveries.ts';
-import { startDelivery, tellWorkflow } from '../engine/start-delivery.ts';
+import { signalDelivery, startDeliveryWorkflow } from '../engine/start-delivery-workflow.ts';
 import { ATTEMPTS_MAX, deliveryWorkflowId } from '../flow/delivery.ts';
 import { findEndedWorkflows } from './ended-workflows.ts';
 import { type Failures, mendEach, throwFailures } from './mend-each.ts';
@@ -48,13 +48,13 @@ async function reconcileDelivery(
 ): Promise<void> {
   if (state === 'missing') {
     // Nothing is known of attempts that the engine has forgotten but what their rows say.
-    if (call.made < ATTEMPTS_MAX) await startDelivery({ db, client, taskQueue }, call);
+    if (call.made < ATTEMPTS_MAX) await startDeliveryWorkflow({ db, client, taskQueue }, call);
     else await abandonDelivery(db, call, 'How the last attempt ended is not known.');
   } else if (state !== 'open') {
     const reason = `The delivery's workflow ended as ${state} before its end was recorded.`;
     await abandonDelivery(db, call, reason);
   } else if (status !== 'in_flight') {
     // It may wait for a turn that nobody knows of any more.
-    await tellWorkflow(client, call);
+    await signalDelivery(client, call);
   } else if (call.made < ATTEMPTS_MAX) await recordCutAttempt(db, { ...call, attempt: call.made });
 }

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Db } from '../db/connect.ts';
-import { listUnfinished, type Unfinished } from '../db/upkeep/unfinished.ts';
+import { listUnfinished, type Unfinished } from '../db/upkeep/list-unfinished.ts';
 import { workflowIdOf } from '../flow/run.ts';
 import { findEndedWorkflows } from './ended-workflows.ts';
 import { type Failures, mendEach, throwFailures } from './mend-each.ts';

@@ -1,7 +1,7 @@
 // Nothing accepted is ever lost: finds runs whose row says `started` and whose workflow is missing or has ended.
 import type { Client } from '@temporalio/client';
 import type { Db } from '../db/connect.ts';
-import { findRunStarts } from '../db/runs/run-starts.ts';
+import { findRunStarts } from '../db/runs/find-run-starts.ts';
 import { finishRun } from '../db/runs/runs.ts';
 import { startRun } from '../engine/start-run.ts';
 import { CANCELLED } from '../flow/run.ts';

@@ -1,7 +1,7 @@
 import type { NativeConnection, WorkflowBundleOption } from '@temporalio/worker';
 import type { Config } from '../config.ts';
 import type { Db } from '../db/connect.ts';
-import type { LocalRuns } from '../db/runs/local-runs.ts';
+import type { InProcessRuns } from '../db/runs/in-process-runs.ts';
 import type { RequestKeys } from '../db/tenants/request-keys.ts';
 import { createClient, DEFAULT_NAMESPACE } from '../engine/connect.ts';
 import type { Registry } from '../models/registry.ts';
@@ -26,7 +26,7 @@ export async function runWorker(deps: {
   connection: NativeConnection;
   workflowBundle: WorkflowBundleOption;
   registry: Registry;
-  localRuns?: LocalRuns;
+  inProcessRuns?: InProcessRuns;
   requestKeys: RequestKeys;
 }): Promise<RunningWorker> {
   const { config, db, connection } = deps;

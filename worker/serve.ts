@@ -2,7 +2,7 @@
 import { serveApi } from '../api/serve.ts';
 import { readConfig } from '../config.ts';
 import { connect, QUERY_TIMEOUT_MS } from '../db/connect.ts';
-import { createLocalRuns } from '../db/runs/local-runs.ts';
+import { createInProcessRuns } from '../db/runs/in-process-runs.ts';
 import { createRequestKeys } from '../db/tenants/request-keys.ts';
 import { connectToTemporal, createClient } from '../engine/connect.ts';
 import { createValidator } from '../json-schema/validator.ts';
@@ -23,11 +23,11 @@ const connection = await exitOnFailure(() => connectToTemporal(config));
 const db = connect(config.databaseUrl, config.databaseConnections, QUERY_TIMEOUT_MS);
 const validator = createValidator();
 const registry = await exitOnFailure(() => openRegistry(config));
-const localRuns = createLocalRuns();
+const inProcessRuns = createInProcessRuns();
 const requestKeys = createRequestKeys(db, config);
 const bundle = await workflowBundle(config.production);
 const worker = await exitOnFailure(() =>
-  runWorker({ config, db, connection, workflowBundle: bundle, registry, localRuns, requestKeys }),
+  runWorker({ config, db, connection, workflowBundle: bundle, registry, inProcessRuns, requestKeys }),
 );
 const api = await exitOnFailure(() =>
   serveApi({
@@ -37,7 +37,7 @@ const api = await exitOnFailure(() =>
     requestKeys,
     validator,
     registry,
-    localRuns,
+    inProcessRuns,
   }),
 );
 console.log(`API and worker: http://${config.host}:${api.port}/api/v1, task queue ${config.taskQueue}.`);

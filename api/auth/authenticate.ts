@@ -12,7 +12,7 @@ const API_KEY_PREFIX = /^weir_/;
 export function authenticate(deps: AuthDeps): ApiMiddleware {
   return async function authenticate(ctx, next) {
     const token = bearerToken(ctx, 'an API key (weir_live_…) or a JWT');
-    ctx.state.principal = await deps.signIns.check(ctx, token, async () =>
+    ctx.state.principal = await deps.signInLimiter.check(ctx, token, async () =>
       API_KEY_PREFIX.test(token) ? findKey(deps, token) : verifyUser(deps, token),
     );
     if (ctx.state.principal.kind === 'key') ctx.state.key = ctx.state.principal.key;
@@ -26,7 +26,7 @@ export function authenticateUser(deps: AuthDeps): ApiMiddleware {
     const token = bearerToken(ctx, 'a JWT');
     if (API_KEY_PREFIX.test(token))
       throw new ServiceError('UNAUTHENTICATED', 'This endpoint takes the JWT of a user, not an API key.');
-    ctx.state.user = await deps.signIns.check(ctx, token, () => verifyUser(deps, token));
+    ctx.state.user = await deps.signInLimiter.check(ctx, token, () => verifyUser(deps, token));
     ctx.state.principal = ctx.state.user;
     await next();
   };

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { UserPrincipal } from '../http/principal.ts';
-import { identityKeys } from './identity-keys.ts';
+import { createIdentityProviderKeys } from './identity-provider-keys.ts';
 import { userIdSchema } from './user-id.ts';
 
 /** Signatures only an asymmetric key makes: nobody who can check a token can issue one. */
@@ -27,7 +27,7 @@ export type TokenVerifier = {
 export function createTokenVerifier({ oidc }: Pick<Config, 'oidc'>): TokenVerifier {
   if (!oidc) return { verify: async () => undefined };
   const { issuer } = oidc;
-  const getKey = identityKeys(issuer);
+  const getKey = createIdentityProviderKeys(issuer);
   return {
     async verify(token, audiences) {
       if (!COMPACT.test(token)) return undefined;

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Middleware } from 'koa';
 import type { Config } from '../../config.ts';
-import { takesWrites } from '../../db/connection/takes-writes.ts';
+import { acceptsWrites } from '../../db/connection/accepts-writes.ts';
 import { DEFAULT_NAMESPACE } from '../../engine/connect.ts';
 import { RETRY_AFTER } from './errors.ts';
 
@@ -52,7 +52,7 @@ export function createHealth(deps: Deps, isReady: () => boolean): { live: Middle
 /** Each part is away until it has answered. */
 function startCheck({ config, client }: Deps): Check {
   const away: Away = { database: 'does not answer', engine: 'does not answer' };
-  const database = takesWrites(config.databaseUrl, CHECK_TIMEOUT_MS).then((writes) => {
+  const database = acceptsWrites(config.databaseUrl, CHECK_TIMEOUT_MS).then((writes) => {
     if (writes) delete away.database;
     else away.database = 'takes no writes';
   });

@@ -8,7 +8,7 @@ import {
 } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ErrorCode } from '../../flow/errors.ts';
-import { dropUnread } from './drop-unread.ts';
+import { closeUnreadConnections } from './close-unread-connections.ts';
 import { errorBody } from './errors.ts';
 
 /** Requests on one connection that wait for their answers; nobody who means well sends more ahead. */
@@ -80,7 +80,7 @@ export function createHttpServer(
     socket.on('error', () => undefined);
     refuse(new Error('CONNECT is not for this server'), socket);
   });
-  dropUnread(server, open, unreadLookMs);
+  closeUnreadConnections(server, open, unreadLookMs);
   return { server, open };
 
   /** A request that is not HTTP, or does not arrive, gets an answer in the shape of every other error. */

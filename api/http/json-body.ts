@@ -7,7 +7,7 @@ import { findExcess } from '../../flow/count-json.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { STEPS_MAX } from '../../flow/limits.ts';
 import { REFUSED_KEYS } from '../../flow/refused-keys.ts';
-import { IN_HAND_BYTES, SHARE_BYTES, takeTurn } from './take-turn.ts';
+import { IN_HAND_BYTES, SHARE_BYTES, takeBytes } from './take-bytes.ts';
 
 export const BODY_MAX_BYTES = 10 * 1024 * 1024;
 export const BODY_MAX_DEPTH = 64;
@@ -41,7 +41,7 @@ export function readBody(
   return async function readBody(ctx, next) {
     requireJson(ctx.get('content-type'), ctx.get('content-encoding').toLowerCase());
     const length = ctx.get('content-length');
-    const giveBack = await takeTurn(bodies, ctx, announcedBytes(length));
+    const giveBack = await takeBytes(bodies, ctx, announcedBytes(length));
     try {
       const json = parseJson(await readBytes(ctx.req, length), excess);
       checkStructure(json, describe);

@@ -1,5 +1,5 @@
 import { inTransaction, type Tx } from '../../db/connect.ts';
-import { throughOutage } from '../../db/connection/through-outage.ts';
+import { repeatLostWrite } from '../../db/connection/repeat-lost-write.ts';
 import { insertAuditEntry, type NewAuditEntry } from '../../db/tenants/audit-entries.ts';
 import { lockOrganization } from '../../db/tenants/organizations.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -25,7 +25,7 @@ export function auditedThroughOutage<T>(
   ctx: Pick<ApiContext, 'state'>,
   write: Write<T>,
 ) {
-  return throughOutage(() => writeAudited(deps, ctx, write));
+  return repeatLostWrite(() => writeAudited(deps, ctx, write));
 }
 
 function writeAudited<T>(

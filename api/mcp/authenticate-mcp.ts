@@ -6,7 +6,7 @@ import type { ApiMiddleware } from '../http/context.ts';
 import { resourceMetadataUrl } from './resource-metadata.ts';
 
 /** Sets `ctx.state.user` to the user of a token whose audience is MCP; else 401 with where to sign in. */
-export function authenticateMcp({ config, signIns, tokens }: ApiDeps): ApiMiddleware {
+export function authenticateMcp({ config, signInLimiter, tokens }: ApiDeps): ApiMiddleware {
   const bare = config.oidc?.mcpAudience.replace(/\/$/, '') ?? '';
   return async function authenticateMcp(ctx, next) {
     const header = ctx.get('authorization');
@@ -20,7 +20,7 @@ export function authenticateMcp({ config, signIns, tokens }: ApiDeps): ApiMiddle
       throw new ServiceError('UNAUTHENTICATED', problem);
     };
     if (header === '') return refuse();
-    const user = await signIns.check(
+    const user = await signInLimiter.check(
       ctx,
       token,
       async () => (await tokens.verify(token, [`${bare}/`, bare])) ?? refuse(),

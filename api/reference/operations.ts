@@ -6,7 +6,7 @@ import type {
   ZodOpenApiResponsesObject,
 } from 'zod-openapi';
 import type { ErrorCode } from '../../flow/errors.ts';
-import { IDENTITY_PROVIDER_UNAVAILABLE } from '../auth/identity-keys.ts';
+import { IDENTITY_PROVIDER_UNAVAILABLE } from '../auth/identity-provider-keys.ts';
 import { errorBody } from '../http/errors.ts';
 import { errorResponse, idempotentReplayed, rateLimitHeaders, retryAfter } from '../http/headers.ts';
 import { arrivedLate, HEADERS_TOO_LARGE } from '../http/http-server.ts';

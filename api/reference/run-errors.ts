@@ -1,7 +1,7 @@
 // The error answers of endpoints that start runs, as the API reference shows them.
 import type { ZodOpenApiResponsesObject } from 'zod-openapi';
 import type { ErrorCode } from '../../flow/errors.ts';
-import { IDENTITY_PROVIDER_UNAVAILABLE } from '../auth/identity-keys.ts';
+import { IDENTITY_PROVIDER_UNAVAILABLE } from '../auth/identity-provider-keys.ts';
 import { retryAfter } from '../http/headers.ts';
 import { CHANGES_UNKNOWN } from '../http/to-service-error.ts';
 import { ATTACHMENT_REFUSALS, CAPABILITY_REGISTRY_UNAVAILABLE } from './attachment-refusals.ts';

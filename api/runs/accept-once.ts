@@ -1,5 +1,5 @@
+import { findRunStarts } from '../../db/runs/find-run-starts.ts';
 import { findKeyedRun } from '../../db/runs/idempotency-keys.ts';
-import { findRunStarts } from '../../db/runs/run-starts.ts';
 import { toOutcome } from '../../db/runs/runs.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import type { ApiDeps } from '../deps.ts';

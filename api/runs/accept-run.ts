@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { throughOutage } from '../../db/connection/through-outage.ts';
-import { insertRuns, type NewRun } from '../../db/runs/accept-runs.ts';
+import { repeatLostWrite } from '../../db/connection/repeat-lost-write.ts';
 import { insertKeyedRuns } from '../../db/runs/idempotency-keys.ts';
+import { insertRuns, type NewRun } from '../../db/runs/insert-runs.ts';
 import type { RunMode, StoredRunInput } from '../../db/schema.ts';
 import type { RunStart } from '../../engine/start-run.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
@@ -92,7 +92,7 @@ export async function storeRun(
   if (session) rows.unshift({ ...row, ...session, status: 'in_progress' });
   await holdModelKeys(deps, ctx, executionId);
   // Repeated after a lost answer, a keyed run finds its own key taken, a resume itself, and is then found under it.
-  const accepted = await throughOutage(() => {
+  const accepted = await repeatLostWrite(() => {
     if (idempotencyKey) return insertKeyedRuns(deps.db, rows, idempotencyKey);
     if (!continues || session) return insertRuns(deps.db, rows).then(() => true);
     // A call of a session that is there already is this one.
@@ -108,7 +108,7 @@ export async function storeRun(
     return undefined;
   }
   const context = { organizationId, flowVersionId, input, completed: new Set<string>(), cancelled: false };
-  deps.localRuns?.contexts.set(executionId, context);
+  deps.inProcessRuns?.contexts.set(executionId, context);
   const { org = '', project = '', flow: flowSlug = '' } = ctx.params;
   return {
     executionId,
@@ -132,7 +132,7 @@ export async function storeRun(
 /** From before the run is stored, so that whoever carries it out finds them. */
 export async function holdModelKeys(deps: ApiDeps, ctx: ApiContext, executionId: string): Promise<void> {
   const { modelKeys } = ctx.state;
-  if (modelKeys) await throughOutage(() => deps.requestKeys.hold(executionId, modelKeys));
+  if (modelKeys) await repeatLostWrite(() => deps.requestKeys.hold(executionId, modelKeys));
 }
 
 /** Attachments as they are stored; {} when there are none. Throws the codes of attachments. */

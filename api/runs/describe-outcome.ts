@@ -1,7 +1,7 @@
 // What callers read of how a run ended or paused (spec: Response 200 of /execute).
 import { listBlockRuns, loadBlockOutput } from '../../db/runs/block-runs.ts';
 import { getRunInput } from '../../db/runs/runs.ts';
-import { readResult, readStored } from '../../engine/wait-for-run.ts';
+import { readResult, referenceLoader } from '../../engine/wait-for-run.ts';
 import { composeOutputs } from '../../flow/compose-outputs.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
 import { toPlan } from '../../flow/plan.ts';
@@ -83,6 +83,11 @@ async function accumulate(
   const completed = blocks.filter(({ status }) => status === 'completed').map((block) => block.block_key);
   const steps = toPlan(definition.steps).slice(run.from ?? 0, end);
   const input = { ref: run.from ? INPUT_REF : MESSAGE_REF };
-  const { outputs } = await composeOutputs(steps, new Set(completed), readStored(db, executionId), input);
+  const { outputs } = await composeOutputs(
+    steps,
+    new Set(completed),
+    referenceLoader(db, executionId),
+    input,
+  );
   return { ...continuation?.outputs, ...outputs };
 }

@@ -4,7 +4,7 @@ import { findRole } from '../../db/tenants/memberships.ts';
 import { isUsable } from '../auth/authenticate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext } from '../http/context.ts';
-import { Interrupted } from '../http/interrupted.ts';
+import { StreamInterruption } from '../http/stream-interruption.ts';
 
 export const HEARTBEAT_MS = 15_000;
 export const HEARTBEAT = ':\n\n';
@@ -36,7 +36,7 @@ export async function mayRead({ db, keys }: ApiDeps, ctx: ApiContext): Promise<b
 
 /**
  * Answers with a stream that no proxy holds back; nothing is made for a reader who does not take what there is. A
- * stream whose `events` throw, Interrupted or anything else, says so in its last event.
+ * stream whose `events` throw, StreamInterruption or anything else, says so in its last event.
  */
 export function answerEvents(ctx: ApiContext, executionId: string, events: AsyncGenerator<string>): void {
   ctx.set({
@@ -69,8 +69,9 @@ async function* endInWords(
     for await (const text of events) yield* cut(text);
   } catch (error) {
     if (gone()) return;
-    if (!(error instanceof Interrupted)) console.error(`A stream of events was ended: ${error}`);
-    const { reason, message } = error instanceof Interrupted ? error : new Interrupted('unavailable');
+    if (!(error instanceof StreamInterruption)) console.error(`A stream of events was ended: ${error}`);
+    const { reason, message } =
+      error instanceof StreamInterruption ? error : new StreamInterruption('unavailable');
     const data = JSON.stringify({ executionId, reason, message });
     yield `event: stream_interrupted\ndata: ${data}\n\n`;
   }

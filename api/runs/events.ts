@@ -1,15 +1,15 @@
 // GET …/jobs/{executionId}/events: a running or finished run as Server-Sent Events.
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
-import { listRecorded } from '../../db/runs/run-events.ts';
+import { listRecordedBlocks } from '../../db/runs/list-recorded-blocks.ts';
 import { findRun, type RunRow } from '../../db/runs/runs.ts';
 import { authenticate } from '../auth/authenticate.ts';
 import { limitRate } from '../auth/limit-rate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { rateLimitHeaders } from '../http/headers.ts';
-import { Interrupted } from '../http/interrupted.ts';
 import { validationError } from '../http/json-body.ts';
+import { StreamInterruption } from '../http/stream-interruption.ts';
 import { flowPaths, READ_ERRORS, VALIDATION_ERRORS } from '../reference/operations.ts';
 import {
   answerEvents,
@@ -88,7 +88,7 @@ function streamJob(deps: ApiDeps): ApiMiddleware {
 /** The end follows the last block by one. */
 async function isOver({ db }: ApiDeps, run: RunRow, after: bigint): Promise<boolean> {
   if (after === 0n) return false;
-  const { status, blocks } = await listRecorded(db, run.execution_id, after - 1n);
+  const { status, blocks } = await listRecordedBlocks(db, run.execution_id, after - 1n);
   return status !== 'started' && blocks.length === 0;
 }
 
@@ -105,7 +105,7 @@ async function* follow(
   if (after === undefined)
     yield formatEvent('0', 'run_started', await toRun(deps.db, { ...run, ...STARTED }));
   while (!signal.aborted) {
-    const { status, blocks } = await listRecorded(deps.db, run.execution_id, last);
+    const { status, blocks } = await listRecordedBlocks(deps.db, run.execution_id, last);
     for (const block of blocks) {
       last = BigInt(block.recorded);
       yield formatEvent(String(last), `block_${block.status}`, toBlockRun(block));
@@ -117,13 +117,13 @@ async function* follow(
       return;
     }
     if (performance.now() - beatAt >= HEARTBEAT_MS) {
-      if (!(await isAllowed())) throw new Interrupted('unauthorized');
+      if (!(await isAllowed())) throw new StreamInterruption('unauthorized');
       yield HEARTBEAT;
       beatAt = performance.now();
     }
     await setTimeout(LOOK_MS, undefined, { signal }).catch(() => undefined);
   }
-  throw new Interrupted('stopping');
+  throw new StreamInterruption('stopping');
 }
 
 /** The first event is the same whenever it is asked for. */

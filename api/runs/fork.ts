@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import type { Db } from '../../db/connect.ts';
 import { definitionsOf } from '../../db/flows/definitions.ts';
-import { loadStored, measureOutputs } from '../../db/runs/load-stored.ts';
-import { listParts } from '../../db/runs/run-calls.ts';
+import { listCalls } from '../../db/runs/list-calls.ts';
+import { loadReferences, measureOutputs } from '../../db/runs/load-references.ts';
 import { getRunInput } from '../../db/runs/runs.ts';
 import { type ComposedOutputs, composeOutputs } from '../../flow/compose-outputs.ts';
 import { DRAFT_VERSION, type Json } from '../../flow/definition.ts';
@@ -14,7 +14,7 @@ import { authenticate } from '../auth/authenticate.ts';
 import { limitRate } from '../auth/limit-rate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
-import { holdBytes } from '../http/hold-answer.ts';
+import { holdBytes } from '../http/hold-answer-bytes.ts';
 import { BODY_MAX_BYTES } from '../http/json-body.ts';
 import { readQuery } from '../http/query.ts';
 import {
@@ -85,7 +85,7 @@ function forkJob({ db }: ApiDeps): ApiMiddleware {
     const { step } = ctx.state.query as z.infer<typeof forkQuery>;
     const plan = toPlan((await definitionsOf(db).get(run.flow_version_id)).steps);
     if (step >= plan.length) throw outOfRange(plan.length);
-    const parts = await listParts(db, run.execution_id);
+    const parts = await listCalls(db, run.execution_id);
     const ids = parts.map(({ executionId }) => executionId);
     await holdBytes(ctx, Math.min(await measureOutputs(db, ids), BODY_MAX_BYTES));
     const accumulatedOutputs = await collectOutputs(db, parts, plan.slice(0, step));
@@ -109,7 +109,7 @@ function forkJob({ db }: ApiDeps): ApiMiddleware {
 /** What the steps answered last, in the run and its continuations, whose callers may have sent other outputs. */
 async function collectOutputs(
   db: Db,
-  parts: Awaited<ReturnType<typeof listParts>>,
+  parts: Awaited<ReturnType<typeof listCalls>>,
   steps: PlannedStep[],
 ): Promise<{ [stepId: string]: Json }> {
   const outputs: { [stepId: string]: Json } = {};
@@ -147,7 +147,7 @@ function boundedLoad(db: Db, executionId: string): Load {
   return async (refs) => {
     const absent = refs.filter((ref) => !loaded.has(ref));
     if (absent.length === 0) return loaded;
-    for (const [ref, stored] of await loadStored(db, executionId, absent)) loaded.set(ref, stored);
+    for (const [ref, stored] of await loadReferences(db, executionId, absent)) loaded.set(ref, stored);
     requireCarriable([...loaded.values()].reduce((sum, { bytes }) => sum + bytes, 0));
     return loaded;
   };

@@ -8,7 +8,7 @@ import { authenticate } from '../auth/authenticate.ts';
 import { limitRate } from '../auth/limit-rate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
-import { holdAnswer } from '../http/hold-answer.ts';
+import { holdAnswer } from '../http/hold-answer-bytes.ts';
 import { readBody } from '../http/json-body.ts';
 import {
   answer,

@@ -1,4 +1,4 @@
-import type { NewRun } from '../../db/runs/accept-runs.ts';
+import type { NewRun } from '../../db/runs/insert-runs.ts';
 import { WEBHOOK_EVENTS } from '../../flow/delivery.ts';
 import type { ApiDeps } from '../deps.ts';
 import { checkTargetUrl } from './check-target-url.ts';

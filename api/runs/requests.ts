@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { IDEMPOTENCY_KEY_HOURS } from '../../db/runs/idempotency-keys.ts';
 import { RUN_MODES, RUN_STATUSES } from '../../db/schema.ts';
 import { blockFields, parsedObject, processorConfig } from '../flows/written-flow.ts';
-import { streamInterrupted } from '../http/interrupted.ts';
+import { streamInterrupted } from '../http/stream-interruption.ts';
 import { attachmentsField } from './attachments.ts';
 import { callbackFields } from './callback-fields.ts';
 import { maxCredits } from './max-credits.ts';

@@ -1,15 +1,15 @@
 // The events of one /step call, made from what is recorded of it, so that they are the same whenever they are asked for.
 import { setTimeout } from 'node:timers/promises';
 import { listBlockRuns } from '../../db/runs/block-runs.ts';
-import { measureOutputs } from '../../db/runs/load-stored.ts';
-import { readStored } from '../../engine/wait-for-run.ts';
+import { measureOutputs } from '../../db/runs/load-references.ts';
+import { referenceLoader } from '../../engine/wait-for-run.ts';
 import { composeOutputs, type Facts } from '../../flow/compose-outputs.ts';
 import type { Step } from '../../flow/definition.ts';
 import { listBlocks, toPlan } from '../../flow/plan.ts';
 import type { RunOutcome } from '../../flow/run.ts';
 import { bytesToLoad, INPUT_REF, MESSAGE_REF, resolveValue, type Value } from '../../flow/value.ts';
 import type { ApiDeps } from '../deps.ts';
-import { Interrupted } from '../http/interrupted.ts';
+import { StreamInterruption } from '../http/stream-interruption.ts';
 import { type AcceptedRun, executionIdOf } from './accept-run.ts';
 import { firstCallOf } from './accept-step.ts';
 import { describePlan } from './check-step-tree.ts';
@@ -31,7 +31,7 @@ type Reader = {
 type Place = { executionId: string; stepId: string; stepIndex: number };
 type BlockRuns = Awaited<ReturnType<typeof listBlockRuns>>;
 
-/** Throws Interrupted when the reader's `signal` aborts, or when they, asked at each heartbeat, `mayRead` no longer; the call goes on. */
+/** Throws StreamInterruption when the reader's `signal` aborts, or when they, asked at each heartbeat, `mayRead` no longer; the call goes on. */
 export async function* stepEvents(
   deps: ApiDeps,
   run: AcceptedRun,
@@ -48,7 +48,7 @@ export async function* stepEvents(
     yield { name: 'run_started', data: { ...session, version, steps: describePlan(definition) } };
 
   const plan = toPlan(steps);
-  const load = readStored(deps.db, run.executionId);
+  const load = referenceLoader(deps.db, run.executionId);
   let value: Value = { ref: from > 0 ? INPUT_REF : MESSAGE_REF };
   let blocks: BlockRuns = [];
   let outcome: RunOutcome | undefined;
@@ -114,9 +114,9 @@ export async function* stepEvents(
       ended,
       setTimeout(LOOK_MS, undefined, { signal: reader.signal }).catch(() => undefined),
     ]);
-    if (reader.signal.aborted) throw new Interrupted('stopping');
+    if (reader.signal.aborted) throw new StreamInterruption('stopping');
     if (outcome || performance.now() - beatAt < heartbeatMs) return;
-    if (!(await reader.mayRead())) throw new Interrupted('unauthorized');
+    if (!(await reader.mayRead())) throw new StreamInterruption('unauthorized');
     yield HEARTBEAT;
     beatAt = performance.now();
   }

@@ -1,6 +1,6 @@
 // Shapes of /step: its request, and the data of each event (spec: POST …/step, Step-through stream events).
 import { z } from 'zod';
-import { streamInterrupted } from '../http/interrupted.ts';
+import { streamInterrupted } from '../http/stream-interruption.ts';
 import { receipt } from './receipt.ts';
 import { blockOverrides, executionId, outputsByStep, pausePoint, runFields } from './requests.ts';
 import { resumeFields, toolFields } from './tool-requests.ts';

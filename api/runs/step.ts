@@ -9,7 +9,7 @@ import { limitRate } from '../auth/limit-rate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import { idempotentReplayed, rateLimitHeaders } from '../http/headers.ts';
-import { takeForEvent } from '../http/hold-answer.ts';
+import { takeForEvent } from '../http/hold-answer-bytes.ts';
 import { readBody, validationError } from '../http/json-body.ts';
 import { body, flowPaths } from '../reference/operations.ts';
 import { runErrors } from '../reference/run-errors.ts';

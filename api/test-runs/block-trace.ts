@@ -6,8 +6,8 @@ import type { Db } from '../../db/connect.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
 import { definitionsOf } from '../../db/flows/definitions.ts';
 import { type BlockTraceRow, loadBlockValues } from '../../db/runs/block-traces.ts';
-import { loadKept } from '../../db/runs/load-kept.ts';
-import { loadStored } from '../../db/runs/load-stored.ts';
+import { loadReferences } from '../../db/runs/load-references.ts';
+import { loadThroughCache } from '../../db/runs/load-through-cache.ts';
 import { getRunInput, type RunRow } from '../../db/runs/runs.ts';
 import type { StoredRunInput } from '../../db/schema.ts';
 import type { Block, Json } from '../../flow/definition.ts';
@@ -84,7 +84,7 @@ function createStore(db: Db): Store {
       return input;
     },
     outputs: (executionId, refs) =>
-      loadKept(kept, executionId, refs, (absent) => loadStored(db, executionId, absent)),
+      loadThroughCache(kept, executionId, refs, (absent) => loadReferences(db, executionId, absent)),
   };
 }
 

@@ -1,7 +1,7 @@
 // What came of test cases that were run together.
 import { z } from 'zod';
 import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
-import { loadStored } from '../../db/runs/load-stored.ts';
+import { loadReferences } from '../../db/runs/load-references.ts';
 import { TEST_RUN_STATUSES } from '../../db/tables/test-runs.ts';
 import { listTestResults, type TestResultRow } from '../../db/test-runs/test-results.ts';
 import { resolveValue } from '../../flow/value.ts';
@@ -53,7 +53,7 @@ export async function describeTestRun({ db }: ApiDeps, testRunId: string, flowId
   const only = rows.length === 1 ? rows[0] : undefined;
   const answer = only?.result && {
     answer: cutJson(
-      await resolveValue(only.result, (refs) => loadStored(db, only.execution_id, refs)),
+      await resolveValue(only.result, (refs) => loadReferences(db, only.execution_id, refs)),
       VALUE_MAX_CHARS,
     ),
   };

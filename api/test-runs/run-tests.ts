@@ -1,7 +1,7 @@
 // run_test_case and run_all_tests: the draft, run as callers would run it, and judged.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { throughOutage } from '../../db/connection/through-outage.ts';
+import { repeatLostWrite } from '../../db/connection/repeat-lost-write.ts';
 import { snapshotDraft } from '../../db/flows/draft-snapshots.ts';
 import type { VisibleFlow } from '../../db/flows/find-visible-flow.ts';
 import type { Reach } from '../../db/tenants/reach.ts';
@@ -61,7 +61,7 @@ async function runTests(
   requireCredits(flow);
   const testRunId = randomUUID();
   const tests = testCases.map((testCase) => ({ executionId: randomUUID(), testCase }));
-  await throughOutage(async () => {
+  await repeatLostWrite(async () => {
     const flowVersionId = await snapshotDraft(db, flowId, draft);
     await insertTestRun(db, { id: testRunId, flowId, flowVersionId, tests }, async (tx) => {
       await lockFlow(tx, flowId, reach);

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { findDelivery } from '../../db/webhooks/deliveries.ts';
 import { insertTestDelivery, redeliver, redeliverMany } from '../../db/webhooks/open-deliveries.ts';
 import { awaitTurns } from '../../db/webhooks/webhook-turns.ts';
-import { giveTurnsSoon, startDeliverySoon } from '../../engine/start-delivery.ts';
+import { startWaitingDeliveries, tryStartDelivery } from '../../engine/start-delivery-workflow.ts';
 import type { DeliveryCall, DeliveryPayload, WebhookEvent } from '../../flow/delivery.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
 import { authenticate } from '../auth/authenticate.ts';
@@ -125,7 +125,7 @@ function recover(deps: ApiDeps): ApiMiddleware {
       await record({ organizationId, action, resourceId: organizationId, details });
       return calls;
     });
-    await giveTurnsSoon(deps, recovered);
+    await startWaitingDeliveries(deps, recovered);
     const count = recovered.length;
     ctx.status = 202;
     ctx.body = { recovered: count, hasMore: count === RECOVERED_MAX };
@@ -165,7 +165,7 @@ function samplePayload(event: WebhookEvent, organizationId: string): DeliveryPay
 }
 
 async function startAndAnswer(deps: ApiDeps, ctx: ApiContext, call: DeliveryCall): Promise<void> {
-  await startDeliverySoon(deps, call);
+  await tryStartDelivery(deps, call);
   const row = await findDelivery(deps.db, call.organizationId, call.deliveryId);
   ctx.status = 202;
   ctx.body = row && toDelivery(row);

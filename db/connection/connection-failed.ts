@@ -34,7 +34,7 @@ const LOST = /^(08|57P0[1-5])/;
 const REFUSED = /^(53|57014|25006)/;
 
 /** The error of a statement, as ConnectionFailed when the database is away; `lost`: its connection is gone. */
-export function ofQuery(error: unknown, lost: boolean): unknown {
+export function toQueryFailure(error: unknown, lost: boolean): unknown {
   if (error instanceof pg.DatabaseError) {
     const { code = '' } = error;
     if (LOST.test(code)) return new ConnectionFailed('lost', error);
@@ -45,7 +45,7 @@ export function ofQuery(error: unknown, lost: boolean): unknown {
 }
 
 /** The error of a connection that could not be had. A wrong password does not come right by waiting. */
-export function ofConnecting(error: unknown): ConnectionFailed {
+export function toConnectFailure(error: unknown): ConnectionFailed {
   if (hasTimedOut(error)) return new ConnectionFailed('silent', error);
   const refused = error instanceof pg.DatabaseError && /^(28|3D)/.test(error.code ?? '');
   return new ConnectionFailed(refused ? 'refused' : 'unreachable', error);

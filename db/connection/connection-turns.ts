@@ -18,7 +18,7 @@ export function onBehalfOf<T>(owner: string, work: () => T): T {
  * Waits until whoever it works for may have one of `connections`; what is done for nobody in particular does not wait.
  * However many statements one has waiting, another's first is next.
  */
-export function connectionTurns(connections: number): () => Promise<EndTurn> {
+export function createConnectionTurns(connections: number): () => Promise<EndTurn> {
   const reserve = Math.floor(connections * RESERVED);
   const turns = createTurns({ places: connections - reserve, reserve });
   return async function takeTurn() {

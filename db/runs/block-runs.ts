@@ -5,7 +5,7 @@ import { CANCELLED } from '../../flow/run.ts';
 import type { Value } from '../../flow/value.ts';
 import type { Db } from '../connect.ts';
 import { inBalanceTurn } from '../credits/balance-turns.ts';
-import { outputNotFound, refuseGone } from '../run-not-found.ts';
+import { outputNotFound, rethrowAsRunNotFound } from '../run-not-found.ts';
 import { isCallOf } from './run-columns.ts';
 
 /** The trace of one block execution. `output` and `error` exclude each other; costs are in microcredits. */
@@ -72,7 +72,7 @@ export async function recordBlockRun(db: Db, payer: Payer, run: BlockRun, result
       cancelled: boolean;
     }>`select * from record_block_run(${sql.join(values)})`
       .execute(db)
-      .catch(refuseGone(run.executionId));
+      .catch(rethrowAsRunNotFound(run.executionId));
   const { rows } = await (isCharged ? inBalanceTurn(db, organizationId, record) : record());
   const { recorded = false, cancelled = false } = rows[0] ?? {};
   if (cancelled && !run.error) throw new ServiceError(CANCELLED.code, CANCELLED.message);

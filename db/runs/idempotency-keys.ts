@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
 import type { Db } from '../connect.ts';
 import type { IdempotencyKeyTable } from '../schema.ts';
-import { insertRuns, type NewRun } from './accept-runs.ts';
+import { insertRuns, type NewRun } from './insert-runs.ts';
 
 /** How long a key stands for its run; used later, it starts a new one. */
 export const IDEMPOTENCY_KEY_HOURS = 24;

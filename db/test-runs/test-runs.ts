@@ -6,7 +6,7 @@ import { CANCELLED } from '../../flow/run.ts';
 import type { TestInput, Verdict } from '../../flow/test-case.ts';
 import type { Db, Tx } from '../connect.ts';
 import { snapshotDraft } from '../flows/draft-snapshots.ts';
-import { insertRuns, type NewRun } from '../runs/accept-runs.ts';
+import { insertRuns, type NewRun } from '../runs/insert-runs.ts';
 import type { TestCaseRow } from './test-cases.ts';
 
 const TEST_RUN_CANCELLED = 'The test run was cancelled.';

@@ -4,7 +4,7 @@ import { createBlockRunner } from '../../activities/run-block.ts';
 import { reserveCredits } from '../../db/credits/reservations.ts';
 import { createEncryption, ENCRYPTION_KEY_BYTES } from '../../db/encrypt.ts';
 import { recordBlockRun } from '../../db/runs/block-runs.ts';
-import { createLocalRuns } from '../../db/runs/local-runs.ts';
+import { createInProcessRuns } from '../../db/runs/in-process-runs.ts';
 import { getRunContext } from '../../db/runs/runs.ts';
 import { findModelKey } from '../../db/tenants/model-keys.ts';
 import { ServiceError } from '../../flow/errors.ts';
@@ -47,10 +47,10 @@ describe('a block of a run that was deleted ends as RUN_NOT_FOUND', () => {
 
   /** A first attempt, in a process that knows the run. */
   async function attempt(answer: () => Promise<string>, prepare?: () => Promise<void>) {
-    const localRuns = createLocalRuns();
-    localRuns.contexts.set(executionId, await getRunContext(database.db, executionId));
+    const inProcessRuns = createInProcessRuns();
+    inProcessRuns.contexts.set(executionId, await getRunContext(database.db, executionId));
     await prepare?.();
-    const blocks = createBlockRunner({ db: database.db, validator, localRuns });
+    const blocks = createBlockRunner({ db: database.db, validator, inProcessRuns });
     const first = { number: 1, begun: 1, last: false, isLocal: false, kept: undefined, keep: () => true };
     return blocks.run(
       { ...BLOCK, executionId, ends: false },

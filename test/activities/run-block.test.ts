@@ -8,7 +8,7 @@ import type { Db } from '../../db/connect.ts';
 import { ConnectionFailed } from '../../db/connection/connection-failed.ts';
 import { reserveCredits } from '../../db/credits/reservations.ts';
 import { listBlockRuns } from '../../db/runs/block-runs.ts';
-import { createLocalRuns } from '../../db/runs/local-runs.ts';
+import { createInProcessRuns } from '../../db/runs/in-process-runs.ts';
 import { getRunContext } from '../../db/runs/runs.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { Busy } from '../../flow/run.ts';
@@ -76,7 +76,7 @@ describe('a model call whose activity is repeated', () => {
     answer: () => string,
     more: Partial<Attempt> = {},
   ): Promise<Value | Pause | Busy> {
-    const blocks = createBlockRunner({ db, validator, localRuns: createLocalRuns() });
+    const blocks = createBlockRunner({ db, validator, inProcessRuns: createInProcessRuns() });
     const executionId = account.runs[0] as string;
     const call = { executionId, stepId: 'ask', blockKey: 'ask', input: { ref: MESSAGE_REF }, ends: false };
     const process: Processor = async ({ payer, usage }) => {

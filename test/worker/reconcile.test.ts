@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Connection } from '@temporalio/client';
 import { sql } from 'kysely';
-import { findRunStarts } from '../../db/runs/run-starts.ts';
+import { findRunStarts } from '../../db/runs/find-run-starts.ts';
 import { DEFAULT_NAMESPACE } from '../../engine/connect.ts';
 import { startRun } from '../../engine/start-run.ts';
 import { keepReconciling } from '../../worker/keep-reconciling.ts';

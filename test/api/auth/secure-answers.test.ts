@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mintApiKey } from '../../../api/auth/api-key.ts';
-import { createKeyCache } from '../../../api/auth/key-cache.ts';
+import { createApiKeyCache } from '../../../api/auth/api-key-cache.ts';
 import { connect } from '../../../db/connect.ts';
 import { findApiKey } from '../../../db/tenants/api-keys.ts';
 import { startTcpProxy } from '../../fakes/tcp-proxy.ts';
@@ -34,7 +34,7 @@ describe('what protects callers', () => {
   it('is that a known key id with a wrong secret is looked up as an unknown one is, also while it is kept', async () => {
     const proxy = await startTcpProxy(weir.config.databaseUrl);
     const db = connect(proxy.url, 2);
-    const keys = createKeyCache(db, weir.config.databaseUrl);
+    const keys = createApiKeyCache(db, weir.config.databaseUrl);
     try {
       const known = await findApiKey(weir.db, tenant.keyId);
       const { keyId: unknown } = mintApiKey('live', weir.config.apiKeyPepper);

@@ -1,9 +1,9 @@
 // Large values are in hand in turns between organizations: what waits for them holds nothing else up.
 import assert from 'node:assert/strict';
 import { withInput } from '../../../activities/bytes-in-hand.ts';
-import { takeForEvent } from '../../../api/http/hold-answer.ts';
+import { takeForEvent } from '../../../api/http/hold-answer-bytes.ts';
 import { BODY_MAX_BYTES } from '../../../api/http/json-body.ts';
-import { SHARE_BYTES } from '../../../api/http/take-turn.ts';
+import { SHARE_BYTES } from '../../../api/http/take-bytes.ts';
 import type { Step } from '../../../flow/definition.ts';
 import { code, passthrough } from '../../blocks.ts';
 import { countLockWaiters, lockWaiters } from '../../db/lock-waiters.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { ApiDeps } from '../../../api/deps.ts';
 import { runTestCase } from '../../../api/test-runs/run-tests.ts';
 import { traceRun } from '../../../api/test-runs/trace-run.ts';
-import { findRunStarts } from '../../../db/runs/run-starts.ts';
+import { findRunStarts } from '../../../db/runs/find-run-starts.ts';
 import { acceptTest } from '../../../db/test-runs/test-runs.ts';
 import { startRun } from '../../../engine/start-run.ts';
 import { startTestRun } from '../../../engine/start-test-run.ts';

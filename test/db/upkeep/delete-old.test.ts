@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { loadStored } from '../../../db/runs/load-stored.ts';
-import { listRecorded } from '../../../db/runs/run-events.ts';
+import { listRecordedBlocks } from '../../../db/runs/list-recorded-blocks.ts';
+import { loadReferences } from '../../../db/runs/load-references.ts';
 import { finishRun, getRunInput } from '../../../db/runs/runs.ts';
 import { deleteOld } from '../../../db/upkeep/delete-old.ts';
 import { redeliver } from '../../../db/webhooks/open-deliveries.ts';
@@ -148,9 +148,9 @@ describe('retention', () => {
     const gone = randomUUID();
     for (const read of [
       () => getRunInput(db, gone),
-      () => loadStored(db, gone, [MESSAGE_REF]),
-      () => loadStored(db, gone, ['a']),
-      () => listRecorded(db, gone, 0n),
+      () => loadReferences(db, gone, [MESSAGE_REF]),
+      () => loadReferences(db, gone, ['a']),
+      () => listRecordedBlocks(db, gone, 0n),
     ])
       await assert.rejects(read, { code: 'RUN_NOT_FOUND' });
   });

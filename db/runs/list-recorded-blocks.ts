@@ -12,7 +12,7 @@ const UNSETTLED_SECONDS = 5;
  * The status of a run, and its block executions recorded after the one whose `recorded` is `after`, in that order.
  * Throws RUN_NOT_FOUND.
  */
-export async function listRecorded(db: Db, executionId: string, after: bigint) {
+export async function listRecordedBlocks(db: Db, executionId: string, after: bigint) {
   const rows = await db
     .selectFrom('run')
     .leftJoin('block_run', (join) =>

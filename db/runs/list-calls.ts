@@ -4,7 +4,7 @@ import type { Db } from '../connect.ts';
 import { isCallOf } from './run-columns.ts';
 
 /** Each with the steps it ran, `from` up to `to` (exclusive), and the keys of its completed blocks; the last one first. */
-export async function listParts(db: Db, executionId: string) {
+export async function listCalls(db: Db, executionId: string) {
   const rows = await db
     .selectFrom('run')
     .select(['execution_id', 'continues', 'mode', 'step_from', 'step_to'])

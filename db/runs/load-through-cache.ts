@@ -2,7 +2,7 @@ import type { LRUCache } from 'lru-cache';
 import type { Stored } from '../../flow/value.ts';
 
 /** What references of a run stand for, of which `kept` has some already; `load` reads the others, which are kept then. */
-export async function loadKept(
+export async function loadThroughCache(
   kept: LRUCache<string, Stored>,
   executionId: string,
   refs: string[],

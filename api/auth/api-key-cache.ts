@@ -7,7 +7,7 @@ import { type FoundApiKey, findApiKey, touchApiKey } from '../../db/tenants/api-
 const KEEP_MS = 10_000;
 const USE_NOTED_MS = 60_000;
 
-export type KeyCache = {
+export type ApiKeyCache = {
   /**
    * The key with that id. One that is kept is looked up all the same where it is not what `matches` wants, so that
    * whoever guesses waits as long for a known id as for an unknown one.
@@ -19,7 +19,7 @@ export type KeyCache = {
 };
 
 /** Opens one listening connection of its own; while that is down the 10 s bound revocation alone. */
-export function createKeyCache(db: Db, databaseUrl: string): KeyCache {
+export function createApiKeyCache(db: Db, databaseUrl: string): ApiKeyCache {
   const cache = new LRUCache<string, FoundApiKey>({ max: 10_000, ttl: KEEP_MS });
   const used = new LRUCache<string, true>({ max: 10_000, ttl: USE_NOTED_MS });
   const listener = listen(

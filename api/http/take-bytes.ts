@@ -14,7 +14,7 @@ const RETRY_AFTER = '5';
  * Waits until the organization of a request (where it names none, its user) may have so many bytes in hand; answers the
  * function that gives them back. Throws RATE_LIMITED when its turn does not come.
  */
-export async function takeTurn(
+export async function takeBytes(
   budget: ByteBudget,
   ctx: { state: Partial<ApiState>; set(field: string, value: string): void },
   bytes: number,

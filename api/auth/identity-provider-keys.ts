@@ -28,7 +28,7 @@ type Keys = { find: ReturnType<typeof createLocalJWKSet>; fetchedAt: number };
  * Picks a key by the header's `alg` and `kid` alone: `jku`, `jwk` and `x5u` are never looked at. A key that is not among
  * those at hand has them fetched once more; where that fails, this token alone is IDENTITY_PROVIDER_UNAVAILABLE.
  */
-export function identityKeys(issuer: string): JWTVerifyGetKey {
+export function createIdentityProviderKeys(issuer: string): JWTVerifyGetKey {
   let keys: Keys | undefined;
   let fetching: Promise<boolean> | undefined;
   let askedAt = Number.NEGATIVE_INFINITY;

@@ -11,7 +11,11 @@ import { outputNotFound, runNotFound } from '../run-not-found.ts';
  * What references of a run stand for: outputs of completed blocks, the run's message, the input of a continuation. Throws
  * RUN_NOT_FOUND when one is not stored (any more), OUTPUT_TOO_LARGE instead of reading more than OUTPUT_MAX_BYTES.
  */
-export async function loadStored(db: Db, executionId: string, refs: string[]): Promise<Map<string, Stored>> {
+export async function loadReferences(
+  db: Db,
+  executionId: string,
+  refs: string[],
+): Promise<Map<string, Stored>> {
   const stored = new Map<string, Stored>();
   const keys = refs.filter((ref) => ref !== MESSAGE_REF && ref !== INPUT_REF);
   if (keys.length < refs.length) {

@@ -27,22 +27,22 @@ export type Engine = { client: Client; taskQueue: string };
  * Starts the workflow of a recorded delivery when it is its turn at its destination, unless that round of it was started
  * already. One that has to wait is started by whoever leaves it the turn.
  */
-export async function startDelivery(deps: Engine & { db: Db }, call: DeliveryCall): Promise<void> {
+export async function startDeliveryWorkflow(deps: Engine & { db: Db }, call: DeliveryCall): Promise<void> {
   if (await takeTurn(deps.db, call, false)) await startWorkflow(deps, call);
 }
 
 /** The same for a request that has its answer in any case: a delivery that can't be started now is the reconciler's. */
-export async function startDeliverySoon(
+export async function tryStartDelivery(
   { db, client, config }: EngineDeps,
   call: DeliveryCall,
 ): Promise<void> {
-  await startDelivery({ db, client, taskQueue: config.taskQueue }, call).catch((error: unknown) =>
+  await startDeliveryWorkflow({ db, client, taskQueue: config.taskQueue }, call).catch((error: unknown) =>
     console.error(`Delivery ${call.deliveryId} could not be started yet: ${describeEngineError(error)}`),
   );
 }
 
 /** Begins what can begin of deliveries that wait; each one that ends begins the next. */
-export async function giveTurnsSoon(
+export async function startWaitingDeliveries(
   { db, client, config }: EngineDeps,
   calls: DeliveryCall[],
 ): Promise<void> {
@@ -63,7 +63,7 @@ export async function giveTurnsSoon(
 /** Tells the workflow of a delivery that was given its turn, or starts it. What fails is found by the reconciler. */
 export async function beginTurn(engine: Engine, { call, hasWorkflow, isOpen }: GivenTurn): Promise<void> {
   try {
-    const isTold = hasWorkflow && (await tellWorkflow(engine.client, call));
+    const isTold = hasWorkflow && (await signalDelivery(engine.client, call));
     if (isOpen && !isTold) await startWorkflow(engine, call);
   } catch (error) {
     console.error(`Delivery ${call.deliveryId} could not be told of its turn: ${describeEngineError(error)}`);
@@ -71,7 +71,7 @@ export async function beginTurn(engine: Engine, { call, hasWorkflow, isOpen }: G
 }
 
 /** Has the workflow of a delivery look whether it is its turn; false when it has none that is running. */
-export async function tellWorkflow(client: Client, call: DeliveryCall): Promise<boolean> {
+export async function signalDelivery(client: Client, call: DeliveryCall): Promise<boolean> {
   try {
     await inTime(client, () => client.workflow.getHandle(deliveryWorkflowId(call)).signal(TURN_GIVEN));
     return true;

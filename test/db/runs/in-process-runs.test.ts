@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createLocalRuns } from '../../../db/runs/local-runs.ts';
+import { createInProcessRuns } from '../../../db/runs/in-process-runs.ts';
 
 describe('the end of a run', () => {
   it('is told to however many wait for it, without a warning of a leak', async () => {
     const warnings: Error[] = [];
     const note = (warning: Error) => void warnings.push(warning);
     process.on('warning', note);
-    const { ends } = createLocalRuns();
+    const { ends } = createInProcessRuns();
     const waiting = Promise.all(Array.from({ length: 30 }, () => once(ends, 'run')));
     // Warnings are told in a tick of their own.
     await new Promise((resolve) => setImmediate(resolve));

@@ -8,7 +8,7 @@ const INTERRUPTIONS = {
 };
 
 /** Ends a stream, which says why. */
-export class Interrupted extends Error {
+export class StreamInterruption extends Error {
   readonly reason: keyof typeof INTERRUPTIONS;
   constructor(reason: keyof typeof INTERRUPTIONS) {
     super(INTERRUPTIONS[reason]);

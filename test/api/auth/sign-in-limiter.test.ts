@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
-import { createSignIns } from '../../../api/auth/sign-ins.ts';
+import { createSignInLimiter } from '../../../api/auth/sign-in-limiter.ts';
 import { ServiceError } from '../../../flow/errors.ts';
 import { startWeir } from '../../harness.ts';
 
@@ -25,7 +25,7 @@ describe('failed authentication', () => {
   });
   /** The code that credentials are answered with; those that begin with `good` are right. */
   async function attempt(
-    signIns: ReturnType<typeof createSignIns>,
+    signInLimiter: ReturnType<typeof createSignInLimiter>,
     credentials: string,
     ctx = from('192.0.2.1'),
     problem = new ServiceError('UNAUTHENTICATED', 'no'),
@@ -35,28 +35,28 @@ describe('failed authentication', () => {
       if (!credentials.startsWith('good')) throw problem;
       return 'in';
     };
-    return signIns.check(ctx, credentials, verify).catch((error: ServiceError) => error.code);
+    return signInLimiter.check(ctx, credentials, verify).catch((error: ServiceError) => error.code);
   }
-  async function exhaust(signIns: ReturnType<typeof createSignIns>, ctx = from('192.0.2.1')) {
+  async function exhaust(signInLimiter: ReturnType<typeof createSignInLimiter>, ctx = from('192.0.2.1')) {
     for (let index = 0; index < PER_MINUTE; index += 1)
-      assert.equal(await attempt(signIns, `bad ${index}`, ctx), 'UNAUTHENTICATED');
+      assert.equal(await attempt(signInLimiter, `bad ${index}`, ctx), 'UNAUTHENTICATED');
   }
 
   it('is refused with Retry-After, and not looked up, after as many as an address may have', async () => {
-    const signIns = createSignIns({ perMinute: PER_MINUTE, proxies: 0 });
-    await exhaust(signIns);
-    assert.equal(await attempt(signIns, 'bad'), 'RATE_LIMITED');
+    const signInLimiter = createSignInLimiter({ perMinute: PER_MINUTE, proxies: 0 });
+    await exhaust(signInLimiter);
+    assert.equal(await attempt(signInLimiter, 'bad'), 'RATE_LIMITED');
     assert.equal(asked.includes('bad'), false);
     assert.match(headers['Retry-After'] ?? '', /^[1-9]\d*$/);
   });
 
   it('does not lock out credentials that were right before, until they are wrong', async () => {
-    const signIns = createSignIns({ perMinute: PER_MINUTE, proxies: 0 });
-    assert.equal(await attempt(signIns, 'good'), 'in');
-    await exhaust(signIns);
-    assert.equal(await attempt(signIns, 'good'), 'in');
+    const signInLimiter = createSignInLimiter({ perMinute: PER_MINUTE, proxies: 0 });
+    assert.equal(await attempt(signInLimiter, 'good'), 'in');
+    await exhaust(signInLimiter);
+    assert.equal(await attempt(signInLimiter, 'good'), 'in');
     const revoked = () =>
-      signIns
+      signInLimiter
         .check(from('192.0.2.1'), 'good', async () => {
           throw new ServiceError('UNAUTHENTICATED', 'revoked');
         })
@@ -65,32 +65,32 @@ describe('failed authentication', () => {
   });
 
   it('does not hold up other addresses', async () => {
-    const signIns = createSignIns({ perMinute: PER_MINUTE, proxies: 0 });
-    await exhaust(signIns);
-    assert.equal(await attempt(signIns, 'good', from('192.0.2.2')), 'in');
+    const signInLimiter = createSignInLimiter({ perMinute: PER_MINUTE, proxies: 0 });
+    await exhaust(signInLimiter);
+    assert.equal(await attempt(signInLimiter, 'good', from('192.0.2.2')), 'in');
   });
 
   it('counts the addresses of one IPv6 network as one, and those of IPv4 in IPv6 each', async () => {
-    const signIns = createSignIns({ perMinute: PER_MINUTE, proxies: 0 });
-    await exhaust(signIns, from('2001:db8:1:2:3::4'));
-    assert.equal(await attempt(signIns, 'good', from('2001:db8:1:2:9::9')), 'RATE_LIMITED');
-    await exhaust(signIns, from('::ffff:192.0.2.7'));
-    assert.equal(await attempt(signIns, 'good', from('::ffff:192.0.2.8')), 'in');
+    const signInLimiter = createSignInLimiter({ perMinute: PER_MINUTE, proxies: 0 });
+    await exhaust(signInLimiter, from('2001:db8:1:2:3::4'));
+    assert.equal(await attempt(signInLimiter, 'good', from('2001:db8:1:2:9::9')), 'RATE_LIMITED');
+    await exhaust(signInLimiter, from('::ffff:192.0.2.7'));
+    assert.equal(await attempt(signInLimiter, 'good', from('::ffff:192.0.2.8')), 'in');
   });
 
   it('counts no failure that is not the credentials’', async () => {
-    const signIns = createSignIns({ perMinute: PER_MINUTE, proxies: 0 });
+    const signInLimiter = createSignInLimiter({ perMinute: PER_MINUTE, proxies: 0 });
     const away = new ServiceError('IDENTITY_PROVIDER_UNAVAILABLE', 'away');
     for (let index = 0; index < 10; index += 1)
-      assert.equal(await attempt(signIns, 'bad', undefined, away), 'IDENTITY_PROVIDER_UNAVAILABLE');
+      assert.equal(await attempt(signInLimiter, 'bad', undefined, away), 'IDENTITY_PROVIDER_UNAVAILABLE');
   });
 
   it('takes the address from the proxies it is told of, and from none else', async () => {
-    const behind = createSignIns({ perMinute: PER_MINUTE, proxies: 1 });
+    const behind = createSignInLimiter({ perMinute: PER_MINUTE, proxies: 1 });
     await exhaust(behind, from('10.0.0.1', '1.1.1.1, 198.51.100.1'));
     assert.equal(await attempt(behind, 'good', from('10.0.0.1', '2.2.2.2, 198.51.100.1')), 'RATE_LIMITED');
     assert.equal(await attempt(behind, 'good', from('10.0.0.1', '198.51.100.2')), 'in');
-    const bare = createSignIns({ perMinute: PER_MINUTE, proxies: 0 });
+    const bare = createSignInLimiter({ perMinute: PER_MINUTE, proxies: 0 });
     await exhaust(bare, from('192.0.2.1', '198.51.100.1'));
     assert.equal(await attempt(bare, 'good', from('192.0.2.1', '198.51.100.2')), 'RATE_LIMITED');
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { mintApiKey } from '../../../api/auth/api-key.ts';
-import { createKeyCache } from '../../../api/auth/key-cache.ts';
+import { createApiKeyCache } from '../../../api/auth/api-key-cache.ts';
 import { insertApiKey, revokeApiKey } from '../../../db/tenants/api-keys.ts';
 import { insertOrganization } from '../../../db/tenants/organizations.ts';
 import { insertProject } from '../../../db/tenants/projects.ts';
@@ -33,7 +33,7 @@ describe('the cache of API keys', () => {
     };
     // Nothing is announced where nothing listens.
     mock.method(console, 'error', () => undefined);
-    const keys = createKeyCache(db, 'postgres://127.0.0.1:1/none');
+    const keys = createApiKeyCache(db, 'postgres://127.0.0.1:1/none');
     try {
       assert.equal((await keys.find(keyId))?.revoked_at, null);
       await revokeApiKey(db, projectId, keyId);

@@ -7,7 +7,7 @@ import type { RunContext } from './runs.ts';
 /** Characters of JSON kept by one process. */
 const KEPT_MAX_CHARS = 64 * 1024 * 1024;
 
-export type LocalRuns = {
+export type InProcessRuns = {
   /** By executionId; the worker fills in what is missing. */
   contexts: LRUCache<string, RunContext>;
   /** Records are in the database: whoever waits for the run in this process is told. */
@@ -15,7 +15,7 @@ export type LocalRuns = {
   ends: EventEmitter<{ [executionId: string]: [RunOutcome] }>;
 };
 
-export function createLocalRuns(): LocalRuns {
+export function createInProcessRuns(): InProcessRuns {
   const contexts = new LRUCache<string, RunContext>({
     maxSize: KEPT_MAX_CHARS,
     sizeCalculation: ({ input }) => JSON.stringify(input).length,

@@ -2,10 +2,10 @@
 import { setTimeout } from 'node:timers/promises';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import type pg from 'pg';
-import { isConflict } from './conflict.ts';
-import { ConnectionFailed, ofConnecting, ofQuery } from './connection-failed.ts';
-import { connectionTurns } from './connection-turns.ts';
-import type { Silence } from './silence.ts';
+import { ConnectionFailed, toConnectFailure, toQueryFailure } from './connection-failed.ts';
+import { createConnectionTurns } from './connection-turns.ts';
+import { isTransactionConflict } from './is-transaction-conflict.ts';
+import type { SilenceDetector } from './silence-detector.ts';
 
 /** Longer than a restart of PostgreSQL takes; with what a request spends beside it, its caller is answered within 5 s. */
 const PATIENCE_MS = 3_500;
@@ -22,9 +22,9 @@ type Taken = { client: pg.PoolClient; release(broken?: boolean): void };
  * for a connection, and repeats on another one a plain read, or the begin of a transaction, under which one was lost.
  * Whatever else had begun is never repeated.
  */
-export function waitingPool(pool: pg.Pool, silence: Silence): PostgresPool {
+export function createResilientPool(pool: pg.Pool, silence: SilenceDetector): PostgresPool {
   const lost = new WeakSet<pg.ClientBase>();
-  const takeTurn = connectionTurns(pool.options.max);
+  const takeTurn = createConnectionTurns(pool.options.max);
   // An idle connection that the server closed is replaced at the next query; without listeners it ends the process.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => {
@@ -58,7 +58,7 @@ export function waitingPool(pool: pg.Pool, silence: Silence): PostgresPool {
       given = true;
       return taken;
     } catch (error) {
-      throw error instanceof ConnectionFailed ? error : ofConnecting(error);
+      throw error instanceof ConnectionFailed ? error : toConnectFailure(error);
     } finally {
       // One that comes after its caller has given up goes back.
       if (!given) taking.then((taken) => taken.release()).catch(() => undefined);
@@ -87,7 +87,7 @@ export function waitingPool(pool: pg.Pool, silence: Silence): PostgresPool {
       try {
         return await silence.watch(client.query(sql, [...parameters]));
       } catch (error) {
-        const failed = error instanceof ConnectionFailed ? error : ofQuery(error, lost.has(client));
+        const failed = error instanceof ConnectionFailed ? error : toQueryFailure(error, lost.has(client));
         // Not used again either when it is silent, or its server takes no writes: after a failover there is another.
         if (failed instanceof ConnectionFailed) broken = failed;
         throw failed;
@@ -111,7 +111,7 @@ export function waitingPool(pool: pg.Pool, silence: Silence): PostgresPool {
             giveBack();
             held = await waitToTake(until);
             broken = undefined;
-          } else if (!isConflict(error) || conflicts === CONFLICTS_MAX) throw error;
+          } else if (!isTransactionConflict(error) || conflicts === CONFLICTS_MAX) throw error;
         }
       }
     }

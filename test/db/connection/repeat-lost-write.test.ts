@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { connect } from '../../../db/connect.ts';
-import { throughOutage } from '../../../db/connection/through-outage.ts';
+import { repeatLostWrite } from '../../../db/connection/repeat-lost-write.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';
 import { loseNextCommit } from './lose-commit.ts';
 
-describe('throughOutage', () => {
+describe('repeatLostWrite', () => {
   let database: TestDatabase;
   before(async () => {
     database = await createTestDatabase();
@@ -18,7 +18,7 @@ describe('throughOutage', () => {
     const slug = `o-${randomUUID().slice(0, 8)}`;
     let attempts = 0;
     loseNextCommit();
-    await throughOutage(() =>
+    await repeatLostWrite(() =>
       db.transaction().execute((tx) => {
         attempts += 1;
         return tx
@@ -38,7 +38,7 @@ describe('throughOutage', () => {
       attempts += 1;
       return work();
     };
-    await assert.rejects(throughOutage(counted), error);
+    await assert.rejects(repeatLostWrite(counted), error);
     return attempts;
   }
 

@@ -9,7 +9,7 @@ const GOOD_MAX = 10_000;
 const GOOD_MS = 60 * 60 * 1_000;
 const MINUTE_MS = 60_000;
 
-export type SignIns = {
+export type SignInLimiter = {
   /**
    * Checks credentials with `verify`, which throws UNAUTHENTICATED where they are wrong. Throws RATE_LIMITED instead,
    * without checking, when too many from the request's address were wrong lately, unless these have been right.
@@ -19,7 +19,13 @@ export type SignIns = {
 type SignInContext = { req: IncomingMessage; set(field: string, value: string): void };
 
 /** `perMinute`: failures an address may have; 0: any number. `proxies`: how many of ours are in front of the service. */
-export function createSignIns({ perMinute, proxies }: { perMinute: number; proxies: number }): SignIns {
+export function createSignInLimiter({
+  perMinute,
+  proxies,
+}: {
+  perMinute: number;
+  proxies: number;
+}): SignInLimiter {
   /** A bucket per address, refilled evenly: `left` is what it held at `at`; below zero it holds no more than as much. */
   const buckets = new LRUCache<string, { left: number; at: number }>({ max: ADDRESSES_MAX });
   const good = new LRUCache<string, true>({ max: GOOD_MAX, ttl: GOOD_MS });

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import { isConflict } from './conflict.ts';
 import { ConnectionFailed } from './connection-failed.ts';
+import { isTransactionConflict } from './is-transaction-conflict.ts';
 
 const DELAYS_MS = [50, 200, 500];
 
@@ -9,13 +9,13 @@ const DELAYS_MS = [50, 200, 500];
  * the same when it is repeated. It does not wait for a database that is away: that was done for the connection already.
  * Only for what nothing else repeats.
  */
-export async function throughOutage<T>(write: () => Promise<T>): Promise<T> {
+export async function repeatLostWrite<T>(write: () => Promise<T>): Promise<T> {
   for (const delay of DELAYS_MS) {
     try {
       return await write();
     } catch (error) {
       const wasLost = error instanceof ConnectionFailed && error.failure === 'lost';
-      if (!wasLost && !isConflict(error)) throw error;
+      if (!wasLost && !isTransactionConflict(error)) throw error;
       await setTimeout(delay);
     }
   }

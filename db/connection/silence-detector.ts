@@ -10,7 +10,7 @@ const SILENT_MS = 1_500;
 /** Counted in this many parts, each of which an event loop that was held up counts once. */
 const PARTS = 3;
 
-export type Silence = {
+export type SilenceDetector = {
   /** Settles as `work` does; rejects with ConnectionFailed within 2.5 s when the database is silent. */
   watch<T>(work: Promise<T>): Promise<T>;
   /** Whether the database answers a new connection, by anything: at once, or false after 1.5 s. */
@@ -18,7 +18,7 @@ export type Silence = {
 };
 
 /** Asks by connections of its own, one at a time, and only when something takes long. */
-export function watchSilence(url: string): Silence {
+export function createSilenceDetector(url: string): SilenceDetector {
   let asking: Promise<boolean> | undefined;
   let silent = false;
 

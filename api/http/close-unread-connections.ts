@@ -7,7 +7,7 @@ const LOOKS_MAX = 6;
 const PROGRESS_BYTES = 256 * 1024;
 
 /** Closes connections of readers who do not read: what waits for them is held in memory. Looks at `open` each `lookMs`. */
-export function dropUnread(server: Server, open: Set<ServerResponse>, lookMs: number): void {
+export function closeUnreadConnections(server: Server, open: Set<ServerResponse>, lookMs: number): void {
   /** By answer that has something waiting: how much was taken when its reader had last gone on, and the looks since. */
   const waiting = new WeakMap<ServerResponse, { taken: number; looks: number }>();
 

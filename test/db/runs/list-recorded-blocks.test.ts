@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import type { Db } from '../../../db/connect.ts';
 import { recordBlockRun } from '../../../db/runs/block-runs.ts';
-import { listRecorded } from '../../../db/runs/run-events.ts';
+import { listRecordedBlocks } from '../../../db/runs/list-recorded-blocks.ts';
 import { openAccount } from '../credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';
 
@@ -37,7 +37,7 @@ describe('what happened in a run', () => {
     const read = async (after: bigint, count: number) => {
       const seen: { key: string; recorded: bigint }[] = [];
       while (seen.length < count) {
-        const { blocks } = await listRecorded(db, executionId, seen.at(-1)?.recorded ?? after);
+        const { blocks } = await listRecordedBlocks(db, executionId, seen.at(-1)?.recorded ?? after);
         seen.push(...blocks.map((block) => ({ key: block.block_key, recorded: BigInt(block.recorded) })));
       }
       return seen;
@@ -54,7 +54,7 @@ describe('what happened in a run', () => {
         .set({ finished_at: new Date(Date.now() + 3_600_000) })
         .where('block_key', '=', 'late')
         .execute();
-      assert.deepEqual((await listRecorded(db, executionId, first.recorded)).blocks, []);
+      assert.deepEqual((await listRecordedBlocks(db, executionId, first.recorded)).blocks, []);
       await record(tx, 'early');
     });
     const after = await read(first.recorded, 2);
