@@ -6,7 +6,7 @@ import type { RunRow } from '../../db/runs/runs.ts';
 import type { Role } from '../../db/schema.ts';
 import type { FoundApiKey } from '../../db/tenants/api-keys.ts';
 import type { ModelKeys } from '../../db/tenants/model-keys.ts';
-import type { ProjectOfUser } from '../../db/tenants/of-user.ts';
+import type { UserProject } from '../../db/tenants/user-projects.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import type { Principal, UserPrincipal } from './principal.ts';
 
@@ -31,7 +31,7 @@ export type ApiState = {
   principal: Principal;
   /** The principal of endpoints that take users alone. */
   user: UserPrincipal;
-  project: ProjectOfUser;
+  project: UserProject;
   /** The principal's, where it is an API key. */
   key?: FoundApiKey;
   membership: CallerMembership;

@@ -1,5 +1,5 @@
 import type { Role } from '../../db/schema.ts';
-import { findProjectOf } from '../../db/tenants/of-user.ts';
+import { findUserProject } from '../../db/tenants/user-projects.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
 import { authorizeBy, requireRole } from '../auth/authorize-organization.ts';
@@ -15,7 +15,7 @@ export function loadProject({ db }: ApiDeps, least: Role): ApiMiddleware {
     const { project_id: id = '' } = ctx.params;
     if (!UUID_PATTERN.test(id)) throw projectNotFound();
     await authorizeBy(ctx, db, async (db) => {
-      const project = await findProjectOf(db, ctx.state.user.userId, id);
+      const project = await findUserProject(db, ctx.state.user.userId, id);
       if (!project) throw projectNotFound();
       requireRole(project.role, least);
       ctx.state.project = project;

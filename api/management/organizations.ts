@@ -1,12 +1,12 @@
 // Organizations (spec: Management, "organizations").
 import type { z } from 'zod';
 import { insertMember } from '../../db/tenants/memberships.ts';
-import {
-  findOrganizationOf,
-  listOrganizationsOf,
-  type OrganizationOfUser,
-} from '../../db/tenants/of-user.ts';
 import { updateOrganization } from '../../db/tenants/organizations.ts';
+import {
+  findUserOrganization,
+  listUserOrganizations,
+  type UserOrganization,
+} from '../../db/tenants/user-organizations.ts';
 import { cancelDeleted } from '../../engine/cancel-deleted.ts';
 import { SLUG_PATTERN } from '../../flow/limits.ts';
 import { authenticateUser } from '../auth/authenticate.ts';
@@ -152,7 +152,7 @@ function createOrganization(deps: ApiDeps): ApiMiddleware {
 function listOrganizations({ db }: ApiDeps): ApiMiddleware {
   return async function listOrganizations(ctx) {
     const { limit, cursor } = ctx.state.query as PageQuery;
-    const rows = await listOrganizationsOf(db, ctx.state.user.userId, { after: cursor, limit: limit + 1 });
+    const rows = await listUserOrganizations(db, ctx.state.user.userId, { after: cursor, limit: limit + 1 });
     const { page, end } = toPage(rows, limit, ({ slug }) => slug);
     ctx.body = { organizations: page.map(toOrganization), ...end };
   };
@@ -162,7 +162,7 @@ function getOrganizationBySlug({ db }: ApiDeps): ApiMiddleware {
   return async function getOrganizationBySlug(ctx) {
     const { slug = '' } = ctx.params;
     const row = SLUG_PATTERN.test(slug)
-      ? await findOrganizationOf(db, ctx.state.user.userId, { slug })
+      ? await findUserOrganization(db, ctx.state.user.userId, { slug })
       : undefined;
     if (!row) throw organizationNotFound();
     ctx.body = toOrganization(row);
@@ -172,7 +172,7 @@ function getOrganizationBySlug({ db }: ApiDeps): ApiMiddleware {
 function getOrganization({ db }: ApiDeps): ApiMiddleware {
   return async function getOrganization(ctx) {
     const id = ctx.state.membership.organizationId;
-    const row = await findOrganizationOf(db, ctx.state.user.userId, { id });
+    const row = await findUserOrganization(db, ctx.state.user.userId, { id });
     if (!row) throw organizationNotFound();
     ctx.body = toOrganization(row);
   };
@@ -203,7 +203,7 @@ function deleteOrganization(deps: ApiDeps): ApiMiddleware {
   };
 }
 
-function toOrganization(row: Omit<OrganizationOfUser, 'role'> & { role: string }) {
+function toOrganization(row: Omit<UserOrganization, 'role'> & { role: string }) {
   return {
     id: row.id,
     name: row.name,

@@ -1,7 +1,8 @@
 // Projects (spec: Management, "projects").
 import { z } from 'zod';
-import { findOrganizationOf, listProjectsBySlug, listProjectsOf } from '../../db/tenants/of-user.ts';
 import { type ProjectRow, updateProject } from '../../db/tenants/projects.ts';
+import { findUserOrganization } from '../../db/tenants/user-organizations.ts';
+import { listUserProjects, listUserProjectsBySlug } from '../../db/tenants/user-projects.ts';
 import { cancelDeleted } from '../../engine/cancel-deleted.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { SLUG_PATTERN, UUID_PATTERN } from '../../flow/limits.ts';
@@ -154,7 +155,7 @@ function createProject(deps: ApiDeps): ApiMiddleware {
     const { userId } = ctx.state.user;
     if (!UUID_PATTERN.test(id)) throw organizationNotFound();
     await authorizeBy(ctx, deps.db, async (db) => {
-      const organization = await findOrganizationOf(db, userId, { id });
+      const organization = await findUserOrganization(db, userId, { id });
       if (!organization) throw organizationNotFound();
       requireRole(organization.role, 'admin');
       return { organizationId: organization.id, role: organization.role };
@@ -171,7 +172,7 @@ function listProjects({ db }: ApiDeps): ApiMiddleware {
   return async function listProjects(ctx) {
     const { limit, cursor, organization_id } = ctx.state.query as z.infer<typeof listQuery>;
     const page = { after: cursor, limit: limit + 1, organizationId: organization_id };
-    const rows = await listProjectsOf(db, ctx.state.user.userId, page);
+    const rows = await listUserProjects(db, ctx.state.user.userId, page);
     const { page: shown, end } = toPage(rows, limit, (row) => `${row.organization_slug}/${row.slug}`);
     ctx.body = { projects: shown.map(toProject), ...end };
   };
@@ -182,7 +183,7 @@ function getProjectBySlug({ db }: ApiDeps): ApiMiddleware {
     const { slug = '' } = ctx.params;
     const { organization_id } = ctx.state.query as z.infer<typeof bySlugQuery>;
     const rows = SLUG_PATTERN.test(slug)
-      ? await listProjectsBySlug(db, ctx.state.user.userId, slug, organization_id, SAME_SLUG_MAX)
+      ? await listUserProjectsBySlug(db, ctx.state.user.userId, slug, organization_id, SAME_SLUG_MAX)
       : [];
     const [project, ...others] = rows;
     if (!project) throw projectNotFound();

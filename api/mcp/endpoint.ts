@@ -7,17 +7,23 @@ import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import type { UserPrincipal } from '../http/principal.ts';
 import { authenticateMcp } from './authenticate-mcp.ts';
-import { checkOrigin } from './check-origin.ts';
 import { createMcpServer } from './create-mcp-server.ts';
 import { mcpOperation } from './operation.ts';
 import { readMessage } from './read-message.ts';
+import { requireAllowedOrigin } from './require-allowed-origin.ts';
 import { resourceMetadataUrl } from './resource-metadata.ts';
 
 export const MCP_PATHS = ['/api/v1/mcp/', '/api/v1/mcp'];
 
 /** One handler for both forms of the path, the current revision and the clients of earlier ones. */
 export function mcpRoutes(deps: ApiDeps): Route[] {
-  const handlers = [checkOrigin(deps), authenticateMcp(deps), limitRate(deps), readMessage, serveMcp(deps)];
+  const handlers = [
+    requireAllowedOrigin(deps),
+    authenticateMcp(deps),
+    limitRate(deps),
+    readMessage,
+    serveMcp(deps),
+  ];
   return MCP_PATHS.map((path) => ({ method: 'post', path, operation: mcpOperation(path), handlers }));
 }
 

@@ -7,10 +7,10 @@ import { ServiceError } from '../../flow/errors.ts';
 import { nameSchema, slugSchema } from '../flows/written-flow.ts';
 import { describeTestCases, listedTestCase } from '../test-runs/test-case.ts';
 import { flowDesign, steps, toFlowDesign } from './flow-design.ts';
-import { lockProject } from './get-project.ts';
+import { requireLockedProject } from './require-project.ts';
 import { flowId, projectId, versionId } from './shapes.ts';
 import { defineTool } from './tool.ts';
-import { getFlow } from './write-flow.ts';
+import { requireFlowDesign } from './write-flow.ts';
 
 const VERSIONS_MAX = 100;
 
@@ -31,7 +31,7 @@ const createFlow = defineTool({
   output: z.strictObject({ flow_id: z.string(), slug: z.string(), name: z.string() }),
   async run(call, { project_id, name, slug }) {
     const { id } = await inTransaction(call.deps.db, async (tx) => {
-      const project = await lockProject(tx, call, project_id);
+      const project = await requireLockedProject(tx, call, project_id);
       const flow = await insertFlow(tx, { projectId: project.id, name, slug });
       await insertAuditEntry(tx, {
         organizationId: project.organization_id,
@@ -75,7 +75,7 @@ const getFlowTool = defineTool({
   }),
   async run(call, { flow_id, version_id }) {
     const { db, config } = call.deps;
-    const flow = await getFlow(call, flow_id);
+    const flow = await requireFlowDesign(call, flow_id);
     const version = version_id === undefined ? undefined : await findVersionById(db, flow.id, version_id);
     if (version_id !== undefined && !version)
       throw new ServiceError(

@@ -1,9 +1,9 @@
 // list_projects and hydrate_project
 import { z } from 'zod';
 import { listFlowDesigns } from '../../db/flows/flow-designs.ts';
-import { listProjectsOf } from '../../db/tenants/of-user.ts';
+import { listUserProjects } from '../../db/tenants/user-projects.ts';
 import { flowDesign, shortenSteps, steps, toFlowDesign } from './flow-design.ts';
-import { getProject } from './get-project.ts';
+import { requireProject } from './require-project.ts';
 import { after, projectId } from './shapes.ts';
 import { defineTool } from './tool.ts';
 
@@ -39,7 +39,7 @@ const listProjects = defineTool({
     next: z.string().nullable().meta({ description: 'Pass it as `after` for more; null at the end.' }),
   }),
   async run({ deps, user }, { after }) {
-    const rows = await listProjectsOf(deps.db, user.userId, { after, limit: PROJECTS_MAX + 1 });
+    const rows = await listUserProjects(deps.db, user.userId, { after, limit: PROJECTS_MAX + 1 });
     const page = rows.slice(0, PROJECTS_MAX);
     const last = page.at(-1);
     return {
@@ -85,7 +85,7 @@ const hydrateProject = defineTool({
   }),
   async run(call, { project_id, after = '' }) {
     const { db, config } = call.deps;
-    const project = await getProject(call, project_id);
+    const project = await requireProject(call, project_id);
     const rows = await listFlowDesigns(db, call.user.userId, project.id, { after, limit: FLOWS_MAX + 1 });
     const page = rows.slice(0, FLOWS_MAX);
     let size = 0;

@@ -5,11 +5,11 @@ import { findRun } from '../../db/runs/runs.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { runList, runState } from '../runs/requests.ts';
 import { toRun } from '../runs/to-run.ts';
-import { cancelAnyRun } from '../test-runs/cancel-any-run.ts';
+import { cancelRunOrTestRun } from '../test-runs/cancel-run-or-test-run.ts';
 import { testRun } from '../test-runs/describe-test-run.ts';
 import { flowId } from './shapes.ts';
 import { defineTool } from './tool.ts';
-import { getFlow } from './write-flow.ts';
+import { requireFlowDesign } from './write-flow.ts';
 
 const LIMIT_MAX = 100;
 const LIMIT_DEFAULT = 20;
@@ -29,7 +29,7 @@ const listRunsTool = defineTool({
   output: z.strictObject(runList.shape),
   async run(call, { flow_id, status, limit, cursor }) {
     const { db } = call.deps;
-    const flow = await getFlow(call, flow_id);
+    const flow = await requireFlowDesign(call, flow_id);
     if (cursor !== undefined && !(await findRun(db, flow.id, cursor)))
       throw new ServiceError('VALIDATION_ERROR', 'cursor: is no nextCursor of this flow’s runs');
     const runs = await listRuns(db, { flowId: flow.id, status, after: cursor, limit: limit + 1 });
@@ -56,7 +56,7 @@ const cancelRunTool = defineTool({
     }),
   }),
   output: z.strictObject({ flow_run: runState.optional(), test_run: testRun.optional() }),
-  run: (call, { flow_run_id }) => cancelAnyRun(call, flow_run_id),
+  run: (call, { flow_run_id }) => cancelRunOrTestRun(call, flow_run_id),
 });
 
 export const runTools = [listRunsTool, cancelRunTool];

@@ -23,7 +23,7 @@ type Details = { [field: string]: Json };
 type Write = { flowId: string; action: string };
 
 /** A flow that the caller may see. Throws NOT_FOUND, the same for unknown and foreign ids. */
-export async function getFlow({ deps, user }: ToolCall, flowId: string): Promise<FlowDesign> {
+export async function requireFlowDesign({ deps, user }: ToolCall, flowId: string): Promise<FlowDesign> {
   return (await findFlowDesign(deps.db, user.userId, flowId)) ?? unknownFlow(flowId);
 }
 

@@ -18,7 +18,7 @@ import type { ApiDeps } from '../deps.ts';
 import { parsedJson } from '../flows/written-flow.ts';
 import { blockRun } from '../runs/receipt.ts';
 import { cutJson, cutText, shareOf } from './cut-json.ts';
-import { cutSent, readSent } from './sent.ts';
+import { cutSentRequest, readSentRequest } from './read-sent-request.ts';
 
 /** Executions of one answer; of more, the first and the last are shown. */
 const EXECUTIONS_MAX = 60;
@@ -97,7 +97,7 @@ async function traceBlock(
 ): Promise<BlockTrace> {
   const values = await loadBlockValues(deps.db, row, maxChars);
   const input = await resolveValue(values.input, (refs) => store.outputs(row.execution_id, refs));
-  const sent = block && (await readSent(deps, store, row, block, input));
+  const sent = block && (await readSentRequest(deps, store, row, block, input));
   return {
     step_id: row.step_id,
     key: row.block_key,
@@ -107,7 +107,7 @@ async function traceBlock(
     attempts: row.attempts,
     model: row.model,
     input: cutJson(input, maxChars),
-    sent: sent === undefined ? null : cutSent(sent, maxChars),
+    sent: sent === undefined ? null : cutSentRequest(sent, maxChars),
     output: cutOutput(values.output, maxChars, values.output_chars),
     error: row.error,
     prompt_tokens: row.prompt_tokens,

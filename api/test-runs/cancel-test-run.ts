@@ -1,10 +1,10 @@
-import type { Reach } from '../../db/tenants/reach.ts';
+import type { ProjectAccess } from '../../db/tenants/project-access.ts';
 import { listTestsUnderWay, requestTestRunCancel } from '../../db/test-runs/cancel-test-run.ts';
 import { findTestRun } from '../../db/test-runs/test-results.ts';
 import { cancelRunWorkflow, cancelTestRunWorkflow } from '../../engine/cancel-workflow.ts';
 import type { ApiDeps } from '../deps.ts';
 import { describeTestRun, type TestRun } from './describe-test-run.ts';
-import { lockFlow, requireFlow } from './require-flow.ts';
+import { requireLockedFlow, requireVisibleFlow } from './require-visible-flow.ts';
 import type { Audit } from './test-case.ts';
 
 /**
@@ -13,17 +13,17 @@ import type { Audit } from './test-case.ts';
  */
 export async function cancelTestRun(
   deps: ApiDeps,
-  reach: Reach,
+  access: ProjectAccess,
   testRunId: string,
   audit: Audit,
 ): Promise<{ had: 'ended' | 'not ended'; testRun: TestRun }> {
   const { db } = deps;
   const row = await findTestRun(db, testRunId);
-  const { flowId, organizationId } = await requireFlow(deps, row?.flow_id, reach, 'test run');
+  const { flowId, organizationId } = await requireVisibleFlow(deps, row?.flow_id, access, 'test run');
   if (row?.status !== 'started')
     return { had: 'ended', testRun: await describeTestRun(deps, testRunId, flowId) };
   await db.transaction().execute(async (tx) => {
-    await lockFlow(tx, flowId, reach, 'test run');
+    await requireLockedFlow(tx, flowId, access, 'test run');
     if (!(await requestTestRunCancel(tx, testRunId))) return;
     const details = { flow_id: flowId };
     await audit(tx, { organizationId, action: 'test_run.cancel', resourceId: testRunId, details });

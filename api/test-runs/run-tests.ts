@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { repeatLostWrite } from '../../db/connection/repeat-lost-write.ts';
 import { snapshotDraft } from '../../db/flows/draft-snapshots.ts';
 import type { VisibleFlow } from '../../db/flows/find-visible-flow.ts';
-import type { Reach } from '../../db/tenants/reach.ts';
+import type { ProjectAccess } from '../../db/tenants/project-access.ts';
 import { findTestCase, listTestCases, type TestCaseRow } from '../../db/test-runs/test-cases.ts';
 import { insertTestRun } from '../../db/test-runs/test-runs.ts';
 import { startTestRun } from '../../engine/start-test-run.ts';
@@ -13,7 +13,7 @@ import type { ApiDeps } from '../deps.ts';
 import { requireRunnable } from '../flows/require-runnable.ts';
 import { requireCredits } from '../runs/accept-run.ts';
 import { describeTestRun, type TestRun } from './describe-test-run.ts';
-import { lockFlow, requireFlow } from './require-flow.ts';
+import { requireLockedFlow, requireVisibleFlow } from './require-visible-flow.ts';
 import type { Audit } from './test-case.ts';
 
 /** Clients of MCP wait for 60 s by default. */
@@ -25,32 +25,32 @@ type Options = { audit?: Audit; waitMs?: number };
 /** Runs one case; answers what came of it, or how it stands after `waitMs`. */
 export async function runTestCase(
   deps: ApiDeps,
-  reach: Reach,
+  access: ProjectAccess,
   testCaseId: string,
   options: Options = {},
 ): Promise<TestRun> {
   const testCase = await findTestCase(deps.db, testCaseId);
-  const flow = await requireFlow(deps, testCase?.flow_id, reach, 'test case');
-  return runTests(deps, reach, flow, [testCase as TestCaseRow], options);
+  const flow = await requireVisibleFlow(deps, testCase?.flow_id, access, 'test case');
+  return runTests(deps, access, flow, [testCase as TestCaseRow], options);
 }
 
 /** Runs all cases of a flow; answers what came of them, or how they stand after `waitMs`. */
 export async function runAllTests(
   deps: ApiDeps,
-  reach: Reach,
+  access: ProjectAccess,
   flowId: string,
   options: Options = {},
 ): Promise<TestRun> {
-  const flow = await requireFlow(deps, flowId, reach);
+  const flow = await requireVisibleFlow(deps, flowId, access);
   const testCases = await listTestCases(deps.db, flowId);
   if (testCases.length === 0)
     throw new ServiceError('CONFLICT', 'The flow has no test cases: make one with create_test_case first.');
-  return runTests(deps, reach, flow, testCases, options);
+  return runTests(deps, access, flow, testCases, options);
 }
 
 async function runTests(
   deps: ApiDeps,
-  reach: Reach,
+  access: ProjectAccess,
   flow: VisibleFlow,
   testCases: TestCaseRow[],
   { audit, waitMs = TEST_WAIT_MS }: Options,
@@ -64,7 +64,7 @@ async function runTests(
   await repeatLostWrite(async () => {
     const flowVersionId = await snapshotDraft(db, flowId, draft);
     await insertTestRun(db, { id: testRunId, flowId, flowVersionId, tests }, async (tx) => {
-      await lockFlow(tx, flowId, reach);
+      await requireLockedFlow(tx, flowId, access);
       const details = { flow_id: flowId };
       await audit?.(tx, { organizationId, action: 'test_run.start', resourceId: testRunId, details });
     });

@@ -1,7 +1,7 @@
 // Test cases of a flow: created, replaced and deleted.
 import { z } from 'zod';
 import { type Db, inTransaction, type Tx } from '../../db/connect.ts';
-import type { Reach } from '../../db/tenants/reach.ts';
+import type { ProjectAccess } from '../../db/tenants/project-access.ts';
 import {
   deleteTestCase as deleteRow,
   findTestCase,
@@ -15,7 +15,7 @@ import { nameSchema, parsedJson } from '../flows/written-flow.ts';
 import { requireParameterNames } from '../runs/accept-run.ts';
 import { cutJson, cutText, shareOf, VALUE_MAX_CHARS } from './cut-json.ts';
 import { expectation, requireExpectation } from './expectation.ts';
-import { lockFlow, noSuch, requireFlow } from './require-flow.ts';
+import { notVisible, requireLockedFlow, requireVisibleFlow } from './require-visible-flow.ts';
 
 /** All cases of a flow are copied when they are run. */
 const CASE_MAX_CHARS = 500_000;
@@ -64,12 +64,12 @@ export type Audit = (
 /** Saves a test case, in place of the flow's case of that name. */
 export async function createTestCase(
   deps: ApiDeps,
-  reach: Reach,
+  access: ProjectAccess,
   input: z.output<typeof newTestCase>,
   audit: Audit,
 ): Promise<z.input<typeof savedTestCase>> {
   const { flow_id, name, message, parameters = {} } = input;
-  const { organizationId } = await requireFlow(deps, flow_id, reach);
+  const { organizationId } = await requireVisibleFlow(deps, flow_id, access);
   requireParameterNames(parameters);
   const expected = await requireExpectation(
     { ...deps, validator: deps.validator.of(organizationId) },
@@ -82,7 +82,7 @@ export async function createTestCase(
       `A test case has at most ${CASE_MAX_CHARS} characters of JSON, input and expectation together.`,
     );
   return inTransaction(deps.db, async (tx) => {
-    await lockFlow(tx, flow_id, reach);
+    await requireLockedFlow(tx, flow_id, access);
     const { id, created } = await saveTestCase(tx, {
       flowId: flow_id,
       name,
@@ -98,15 +98,15 @@ export async function createTestCase(
 /** Deletes a test case; what came of it when it was run stays. */
 export async function deleteTestCase(
   deps: ApiDeps,
-  reach: Reach,
+  access: ProjectAccess,
   testCaseId: string,
   audit: Audit,
 ): Promise<void> {
   const testCase = await findTestCase(deps.db, testCaseId);
-  if (!testCase) throw noSuch('test case');
+  if (!testCase) throw notVisible('test case');
   await inTransaction(deps.db, async (tx) => {
-    const { organizationId, flowId } = await lockFlow(tx, testCase.flow_id, reach, 'test case');
-    if (!(await deleteRow(tx, testCaseId))) throw noSuch('test case');
+    const { organizationId, flowId } = await requireLockedFlow(tx, testCase.flow_id, access, 'test case');
+    if (!(await deleteRow(tx, testCaseId))) throw notVisible('test case');
     const details = { flow_id: flowId };
     await audit(tx, { organizationId, action: 'test_case.delete', resourceId: testCaseId, details });
   });

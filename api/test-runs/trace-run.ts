@@ -5,7 +5,7 @@ import { definitionsOf } from '../../db/flows/definitions.ts';
 import { listBlockTraces } from '../../db/runs/block-traces.ts';
 import { findFlowOfRun, findRun, getRunInput, type RunRow } from '../../db/runs/runs.ts';
 import { RUN_MODES, RUN_STATUSES } from '../../db/schema.ts';
-import type { Reach } from '../../db/tenants/reach.ts';
+import type { ProjectAccess } from '../../db/tenants/project-access.ts';
 import { findTestOfRun, findTestRun } from '../../db/test-runs/test-results.ts';
 import { readResult } from '../../engine/wait-for-run.ts';
 import type { Json } from '../../flow/definition.ts';
@@ -17,7 +17,7 @@ import { parsedJson } from '../flows/written-flow.ts';
 import { blockTrace, traceBlocks } from './block-trace.ts';
 import { cutJson, cutText, VALUE_MAX_CHARS } from './cut-json.ts';
 import { describeTestRun, testRun } from './describe-test-run.ts';
-import { requireFlow } from './require-flow.ts';
+import { requireVisibleFlow } from './require-visible-flow.ts';
 
 /** One value of a step that was run once or twice. */
 const STEP_VALUE_MAX_CHARS = 20_000;
@@ -78,15 +78,15 @@ export const stepTrace = z.strictObject({
 /** The trace of a run, or how the cases of a test run stand. Values are cut. */
 export async function traceRun(
   deps: ApiDeps,
-  reach: Reach,
+  access: ProjectAccess,
   { flow_run_id: id }: z.output<typeof runTraceInput>,
 ): Promise<z.input<typeof runTrace>> {
   const testRunRow = await findTestRun(deps.db, id);
   if (testRunRow) {
-    const { flowId } = await requireFlow(deps, testRunRow.flow_id, reach, 'run');
+    const { flowId } = await requireVisibleFlow(deps, testRunRow.flow_id, access, 'run');
     return { test_run: await describeTestRun(deps, id, flowId) };
   }
-  const run = await requireRun(deps, reach, id);
+  const run = await requireRun(deps, access, id);
   const [rows, input, test] = await Promise.all([
     listBlockTraces(deps.db, id),
     getRunInput(deps.db, id),
@@ -127,10 +127,10 @@ export async function traceRun(
 /** The executions of one step, with more of their values than the trace of the run has. */
 export async function traceStep(
   deps: ApiDeps,
-  reach: Reach,
+  access: ProjectAccess,
   { flow_run_id: id, step_id }: z.output<typeof stepTraceInput>,
 ): Promise<z.input<typeof stepTrace>> {
-  const run = await requireRun(deps, reach, id);
+  const run = await requireRun(deps, access, id);
   const definition = await definitionsOf(deps.db).get(run.flow_version_id);
   const steps = [...eachStep(definition)].map(({ step }) => step);
   const step = steps.find((candidate) => candidate.step_id === step_id);
@@ -145,11 +145,11 @@ export async function traceStep(
   return { flow_run_id: id, step_id, executions, left_out };
 }
 
-async function requireRun(deps: ApiDeps, reach: Reach, id: string): Promise<RunRow> {
+async function requireRun(deps: ApiDeps, access: ProjectAccess, id: string): Promise<RunRow> {
   const { db } = deps;
   const ofRun = await findFlowOfRun(db, id);
   const flowId = ofRun ?? (await findTestOfRun(db, id))?.flow_id;
-  await requireFlow(deps, flowId, reach, 'run');
+  await requireVisibleFlow(deps, flowId, access, 'run');
   const run = flowId && (await findRun(db, flowId, id));
   if (!run) throw new ServiceError('CONFLICT', 'This run has not begun yet: ask again in a moment.');
   return run;

@@ -22,7 +22,7 @@ import {
 } from '../reference/operations.ts';
 import { deliveryPage, detailedDelivery } from '../reference/webhook-examples.ts';
 import { deliveryDetail, deliveryList } from './schemas.ts';
-import { deliveryNotFound, toDelivery } from './to-delivery.ts';
+import { deliveryNotFound, toDeliveryRecord } from './to-delivery-record.ts';
 
 const LIMIT_MAX = 200;
 const LIMIT_DEFAULT = 50;
@@ -90,7 +90,7 @@ function listPage({ db }: ApiDeps): ApiMiddleware {
     const last = page.at(-1);
     const hasMore = rows.length > limit;
     ctx.body = {
-      deliveries: page.map(toDelivery),
+      deliveries: page.map(toDeliveryRecord),
       hasMore,
       nextCursor: hasMore && last ? toCursor(last.created_at, last.seq) : null,
     };
@@ -106,7 +106,7 @@ function getOne({ db }: ApiDeps): ApiMiddleware {
     if (!delivery) throw deliveryNotFound();
     const attempts = await listAttempts(db, delivery.id);
     ctx.body = {
-      ...toDelivery(delivery),
+      ...toDeliveryRecord(delivery),
       executionId: delivery.execution_id,
       nextAttemptAt: delivery.next_attempt_at?.toISOString() ?? null,
       attempts: attempts.map((row) => ({

@@ -25,7 +25,7 @@ import {
 import { delivery, pendingDelivery, recovery, testOf } from '../reference/webhook-examples.ts';
 import { checkTargetUrl } from '../runs/check-target-url.ts';
 import { deliveryRecord, recovered, recoverRequest, testRequest } from './schemas.ts';
-import { deliveryNotFound, toDelivery } from './to-delivery.ts';
+import { deliveryNotFound, toDeliveryRecord } from './to-delivery-record.ts';
 
 const RECOVERED_MAX = 1_000;
 
@@ -168,5 +168,5 @@ async function startAndAnswer(deps: ApiDeps, ctx: ApiContext, call: DeliveryCall
   await tryStartDelivery(deps, call);
   const row = await findDelivery(deps.db, call.organizationId, call.deliveryId);
   ctx.status = 202;
-  ctx.body = row && toDelivery(row);
+  ctx.body = row && toDeliveryRecord(row);
 }

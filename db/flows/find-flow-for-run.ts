@@ -1,13 +1,13 @@
 import type { NotNull } from 'kysely';
 import type { Db } from '../connect.ts';
-import { type Reach, withinReach } from '../tenants/reach.ts';
+import { hasProjectAccess, type ProjectAccess } from '../tenants/project-access.ts';
 
 export type FlowQuery = {
   /** Slugs. */
   organization: string;
   project: string;
   flow: string;
-  within: Reach;
+  within: ProjectAccess;
   version: number | 'production';
 };
 
@@ -30,7 +30,7 @@ export function findFlowForRun(db: Db, query: FlowQuery) {
     .where('organization.deleted_at', 'is', null)
     .where('project.slug', '=', query.project)
     .where('project.deleted_at', 'is', null)
-    .where(withinReach(query.within))
+    .where(hasProjectAccess(query.within))
     .where('flow.slug', '=', query.flow)
     .where('flow.deleted_at', 'is', null)
     .where((eb) =>

@@ -1,7 +1,7 @@
 import type { Db, Tx } from '../connect.ts';
-import { type Reach, withinReach } from '../tenants/reach.ts';
+import { hasProjectAccess, type ProjectAccess } from '../tenants/project-access.ts';
 
-function visibleFlows(db: Db | Tx, flowId: string, reach: Reach) {
+function visibleFlows(db: Db | Tx, flowId: string, access: ProjectAccess) {
   return db
     .selectFrom('flow')
     .innerJoin('project', 'project.id', 'flow.project_id')
@@ -17,16 +17,20 @@ function visibleFlows(db: Db | Tx, flowId: string, reach: Reach) {
     .where('flow.deleted_at', 'is', null)
     .where('project.deleted_at', 'is', null)
     .where('organization.deleted_at', 'is', null)
-    .where(withinReach(reach));
+    .where(hasProjectAccess(access));
 }
 
-/** A flow with its draft and its organization's balance; undefined when the caller can't reach it, or it is deleted. */
-export function findVisibleFlow(db: Db, flowId: string, reach: Reach) {
-  return visibleFlows(db, flowId, reach).executeTakeFirst();
+/** Finds a flow with its draft and its organization's balance, unless it is deleted or the caller cannot access it. */
+export function findVisibleFlow(db: Db, flowId: string, access: ProjectAccess) {
+  return visibleFlows(db, flowId, access).executeTakeFirst();
 }
 
 /** The same; nobody deletes or changes the flow before the transaction ends. */
-export function lockVisibleFlow(tx: Tx, flowId: string, reach: Reach): Promise<VisibleFlow | undefined> {
-  return visibleFlows(tx, flowId, reach).forNoKeyUpdate('flow').executeTakeFirst();
+export function lockVisibleFlow(
+  tx: Tx,
+  flowId: string,
+  access: ProjectAccess,
+): Promise<VisibleFlow | undefined> {
+  return visibleFlows(tx, flowId, access).forNoKeyUpdate('flow').executeTakeFirst();
 }
 export type VisibleFlow = NonNullable<Awaited<ReturnType<typeof findVisibleFlow>>>;

@@ -144,11 +144,11 @@ describe('test runs', () => {
 
     it('without credits', async () => {
       const poor = await tests.weir.createTenant({ credits: 0 });
-      const reach = { projectId: poor.projectId };
+      const access = { projectId: poor.projectId };
       const flowId = await tests.draft([passthrough('a')], poor);
       const input = { flow_id: flowId, name: 'n', message: '', expectation: { type: 'equals', value: 1 } };
-      await createTestCase(tests.deps, reach, input as never, noAudit);
-      await assert.rejects(runAllTests(tests.deps, reach, flowId), { code: 'INSUFFICIENT_CREDITS' });
+      await createTestCase(tests.deps, access, input as never, noAudit);
+      await assert.rejects(runAllTests(tests.deps, access, flowId), { code: 'INSUFFICIENT_CREDITS' });
     });
 
     it('for a flow without cases', async () => {

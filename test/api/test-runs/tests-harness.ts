@@ -1,9 +1,9 @@
-// A Weir with a scripted model server, and the functions behind the test tools over what a user may reach.
+// A Weir with a scripted model server, and the functions behind the test tools over what a user may access.
 import type { ApiDeps } from '../../../api/deps.ts';
 import { type Audit, createTestCase } from '../../../api/test-runs/test-case.ts';
 import { insertFlow } from '../../../db/flows/flows.ts';
 import { insertMember } from '../../../db/tenants/memberships.ts';
-import type { Reach } from '../../../db/tenants/reach.ts';
+import type { ProjectAccess } from '../../../db/tenants/project-access.ts';
 import type { Step } from '../../../flow/definition.ts';
 import { createValidator } from '../../../json-schema/validator.ts';
 import { openRegistry } from '../../../models/live-registry.ts';
@@ -15,8 +15,8 @@ export type TestsWeir = {
   deps: ApiDeps;
   models: FakeModelServer;
   tenant: Tenant;
-  /** What a member of the tenant may reach. */
-  ada: Reach;
+  /** What a member of the tenant may access. */
+  ada: ProjectAccess;
   /** A flow whose draft has these steps; nothing is published. */
   draft(steps: Step[], tenant?: Tenant): Promise<string>;
   testCase(flowId: string, expectation: unknown, more?: object): Promise<string>;

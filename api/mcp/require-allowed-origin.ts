@@ -7,8 +7,8 @@ import type { ApiContext, ApiMiddleware } from '../http/context.ts';
 const SENT_HEADERS = 'Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name';
 
 /** Answers 403 to requests of pages that are not allowed; programs send no Origin. */
-export function checkOrigin({ config }: ApiDeps): ApiMiddleware {
-  return async function checkOrigin(ctx, next) {
+export function requireAllowedOrigin({ config }: ApiDeps): ApiMiddleware {
+  return async function requireAllowedOrigin(ctx, next) {
     allow(ctx, config.mcp.allowedOrigins);
     await next();
   };

@@ -2,7 +2,7 @@ import type { DeliveryRow } from '../../db/webhooks/deliveries.ts';
 import { ServiceError } from '../../flow/errors.ts';
 
 /** A delivery as callers read it (spec: "Webhook delivery record"). */
-export function toDelivery(row: DeliveryRow) {
+export function toDeliveryRecord(row: DeliveryRow) {
   return {
     id: row.id,
     eventType: row.event_type,

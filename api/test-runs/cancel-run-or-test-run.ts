@@ -10,13 +10,13 @@ import type { ApiDeps } from '../deps.ts';
 import type { UserPrincipal } from '../http/principal.ts';
 import { toRun } from '../runs/to-run.ts';
 import { cancelTestRun } from './cancel-test-run.ts';
-import { lockFlow, noSuch, requireFlow } from './require-flow.ts';
+import { notVisible, requireLockedFlow, requireVisibleFlow } from './require-visible-flow.ts';
 import type { Audit } from './test-case.ts';
 
 type Call = { deps: ApiDeps; user: UserPrincipal; requestId: string };
 
 /** Answers the run, or the test run, as it stands then. Throws NOT_FOUND, and CONFLICT for a case that has not begun. */
-export async function cancelAnyRun({ deps, user, requestId }: Call, id: string) {
+export async function cancelRunOrTestRun({ deps, user, requestId }: Call, id: string) {
   const audit: Audit = (tx, change) => insertAuditEntry(tx, { ...change, actor: user.userId, requestId });
   if (await findTestRun(deps.db, id)) {
     const { testRun } = await cancelTestRun(deps, user, id, audit);
@@ -24,12 +24,17 @@ export async function cancelAnyRun({ deps, user, requestId }: Call, id: string) 
   }
   const { db } = deps;
   const test = await findTestOfRun(db, id);
-  const { flowId } = await requireFlow(deps, (await findFlowOfRun(db, id)) ?? test?.flow_id, user, 'run');
+  const { flowId } = await requireVisibleFlow(
+    deps,
+    (await findFlowOfRun(db, id)) ?? test?.flow_id,
+    user,
+    'run',
+  );
   const run = await findRun(db, flowId, id);
   if (!run) throw notBegun(test?.test_run_id);
   if (run.status === 'completed' || run.status === 'failed') return { flow_run: await toRun(db, run) };
   await db.transaction().execute(async (tx) => {
-    const { organizationId } = await lockFlow(tx, flowId, user, 'run');
+    const { organizationId } = await requireLockedFlow(tx, flowId, user, 'run');
     await requestCancel(tx, id);
     if (run.cancel_requested_at) return;
     const details = { flow_id: flowId };
@@ -40,6 +45,6 @@ export async function cancelAnyRun({ deps, user, requestId }: Call, id: string) 
 }
 
 function notBegun(testRunId: string | undefined): ServiceError {
-  if (testRunId === undefined) return noSuch('run');
+  if (testRunId === undefined) return notVisible('run');
   return new ServiceError('CONFLICT', `This run has not begun yet: cancel its test run ${testRunId}.`);
 }

@@ -16,7 +16,7 @@ export type Sent = string | { model: string; messages: SentMessage[]; tools?: st
 type SentMessage = { role: string; content?: unknown; tool_calls?: unknown };
 
 /** `previousOutput` is what the block got; undefined for a block that sends nothing. */
-export async function readSent(
+export async function readSentRequest(
   { registry }: { registry: Registry },
   store: { input(executionId: string): Promise<StoredRunInput> },
   { execution_id, step_id }: BlockTraceRow,
@@ -56,7 +56,7 @@ function hasFormat(registry: Registry, model: string): boolean {
 }
 
 /** In at most about `maxChars` characters. */
-export function cutSent(sent: Sent, maxChars: number): Json {
+export function cutSentRequest(sent: Sent, maxChars: number): Json {
   if (typeof sent === 'string') return cutText(sent, maxChars);
   const share = Math.floor(maxChars / sent.messages.length);
   const cut = (value: unknown) =>

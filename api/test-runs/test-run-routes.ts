@@ -1,6 +1,6 @@
 // POST …/test-runs/{test_run_id}/cancel: stops the tests of a flow and what they spend.
 import { insertAuditEntry } from '../../db/tenants/audit-entries.ts';
-import type { Reach } from '../../db/tenants/reach.ts';
+import type { ProjectAccess } from '../../db/tenants/project-access.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
 import { authenticate } from '../auth/authenticate.ts';
 import { limitRate } from '../auth/limit-rate.ts';
@@ -12,7 +12,7 @@ import { answer, COMMON_ERRORS, refusal } from '../reference/operations.ts';
 import { cancelledTestRun, stoppingTestRun } from '../reference/test-run-examples.ts';
 import { cancelTestRun } from './cancel-test-run.ts';
 import { testRun } from './describe-test-run.ts';
-import { noSuch } from './require-flow.ts';
+import { notVisible } from './require-visible-flow.ts';
 import type { Audit } from './test-case.ts';
 
 const record = testRun.meta({ id: 'TestRun' });
@@ -47,15 +47,15 @@ function cancel(deps: ApiDeps): ApiMiddleware {
   return async function cancel(ctx) {
     const { principal, requestId } = ctx.state;
     const { test_run_id: id = '' } = ctx.params;
-    if (!UUID_PATTERN.test(id)) throw noSuch('test run');
+    if (!UUID_PATTERN.test(id)) throw notVisible('test run');
     const audit: Audit = (tx, change) =>
       insertAuditEntry(tx, { ...change, actor: actorOf(principal), requestId });
-    const { had, testRun } = await cancelTestRun(deps, reachOf(principal), id, audit);
+    const { had, testRun } = await cancelTestRun(deps, accessOf(principal), id, audit);
     ctx.status = had === 'ended' ? 200 : 202;
     ctx.body = testRun;
   };
 }
 
-function reachOf(principal: Principal): Reach {
+function accessOf(principal: Principal): ProjectAccess {
   return principal.kind === 'key' ? { projectId: principal.projectId } : { userId: principal.userId };
 }

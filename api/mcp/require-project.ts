@@ -1,20 +1,24 @@
 import type { Tx } from '../../db/connect.ts';
-import { findProjectOf, lockProjectOf, type ProjectOfUser } from '../../db/tenants/of-user.ts';
+import {
+  findUserProject,
+  findUserProjectForUpdate,
+  type UserProject,
+} from '../../db/tenants/user-projects.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { ToolCall } from './tool.ts';
 
 /** A project that the caller may see. Throws NOT_FOUND, the same for unknown and foreign ids. */
-export async function getProject({ deps, user }: ToolCall, projectId: string): Promise<ProjectOfUser> {
-  return (await findProjectOf(deps.db, user.userId, projectId)) ?? unknownProject(projectId);
+export async function requireProject({ deps, user }: ToolCall, projectId: string): Promise<UserProject> {
+  return (await findUserProject(deps.db, user.userId, projectId)) ?? unknownProject(projectId);
 }
 
 /** The same, until the transaction ends. */
-export async function lockProject(
+export async function requireLockedProject(
   tx: Tx,
   { user }: Pick<ToolCall, 'user'>,
   projectId: string,
-): Promise<ProjectOfUser> {
-  return (await lockProjectOf(tx, user.userId, projectId)) ?? unknownProject(projectId);
+): Promise<UserProject> {
+  return (await findUserProjectForUpdate(tx, user.userId, projectId)) ?? unknownProject(projectId);
 }
 
 function unknownProject(projectId: string): never {

@@ -1,0 +1,14 @@
+import { sql } from 'kysely';
+
+/** The projects a caller may access: that of its API key, or those of the organizations a user belongs to. */
+export type ProjectAccess = { projectId: string } | { userId: string };
+
+/** Tells whether a caller may access a project, as a condition of a query over `project`. */
+export function hasProjectAccess(access: ProjectAccess) {
+  return 'projectId' in access
+    ? sql<boolean>`project.id = ${access.projectId}`
+    : sql<boolean>`exists (
+        select from membership
+        where membership.organization_id = project.organization_id and membership.user_id = ${access.userId}
+      )`;
+}
