@@ -14,11 +14,11 @@ import { getSigningSecret } from '../db/webhooks/webhook-secrets.ts';
 import { type GivenTurn, takeTurn } from '../db/webhooks/webhook-turns.ts';
 import { ATTEMPTS_MAX, type DeliveryCall, RETRY_DELAYS_MS } from '../flow/delivery.ts';
 import { DestinationBlocked, type GuardedPost, NoAnswer } from '../net/guarded-post.ts';
-import type { Attempt } from './attempted.ts';
 import { buildDeliveryBody } from './delivery-body.ts';
 import { deliveryHeaders } from './delivery-headers.ts';
-import { passTurn } from './pass-turn.ts';
-import { persist } from './persist.ts';
+import { endDeliveryTurn } from './end-delivery-turn.ts';
+import { retryWrite } from './retry-write.ts';
+import type { Attempt } from './run-attempt.ts';
 
 const TEXT_MAX_CHARS = 1_024;
 
@@ -69,11 +69,11 @@ export async function attemptDelivery(
       durationMs: Math.round(performance.now() - startedAt),
       retryInMs: RETRY_DELAYS_MS[number - 1] ?? 0,
     };
-    await persist(() => endAttempt(deps.db, key, end), attempt);
+    await retryWrite(() => endAttempt(deps.db, key, end), attempt);
     if (end.status === 'succeeded') return 'over';
     throw toFailure(end, number);
   } finally {
-    await passTurn(deps, call);
+    await endDeliveryTurn(deps, call);
   }
 }
 

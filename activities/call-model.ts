@@ -2,17 +2,17 @@
 import type { OpenAI } from 'openai';
 import type { Provider } from '../config.ts';
 import type { Attachment } from '../flow/attachment.ts';
-import { findExcess } from '../flow/count-json.ts';
 import type { Block, Json, JsonSchema } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
+import { findJsonExcess } from '../flow/find-json-excess.ts';
 import { ANSWER_TOKENS_DEFAULT, ANSWER_TOKENS_MAX, TOOL_MESSAGES_MAX_BYTES } from '../flow/limits.ts';
 import type { ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
 import { buildMessages } from '../models/build-messages.ts';
 import type { Registry, TokenUsage } from '../models/registry.ts';
 import { promptMaxChars } from '../models/require-prompt-fits.ts';
+import { type ChatAnswer, completeChat } from './complete-chat.ts';
 import { estimateUsage } from './estimate-usage.ts';
-import { type ChatAnswer, completeChat } from './model-completion.ts';
-import { readJson } from './model-output.ts';
+import { readModelJson } from './read-model-json.ts';
 
 export { ModelUnavailable } from './model-unavailable.ts';
 
@@ -143,7 +143,7 @@ function requireCarriable(model: string, conversation: Json): void {
   const excess =
     json.length > TOOL_MESSAGES_MAX_BYTES
       ? `has ${json.length} bytes; a resume may send at most ${TOOL_MESSAGES_MAX_BYTES}`
-      : findExcess(json);
+      : findJsonExcess(json);
   if (excess)
     throw new ServiceError(
       'MESSAGES_TOO_LARGE',
@@ -158,7 +158,7 @@ function answerLimit(model: string, tokens: number) {
 }
 
 async function readOutput(deps: ModelDeps, schema: JsonSchema, text: string) {
-  const value = readJson(text);
+  const value = readModelJson(text);
   if (value === undefined) {
     return { value: null, problems: [{ path: '', message: 'is not JSON of at most 64 levels' }] };
   }

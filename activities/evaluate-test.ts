@@ -4,7 +4,7 @@ import { loadReferences } from '../db/runs/load-references.ts';
 import { findOutcome, getRunContext } from '../db/runs/runs.ts';
 import { acceptJudge, getTest, recordVerdict } from '../db/test-runs/test-runs.ts';
 import type { Json } from '../flow/definition.ts';
-import { ServiceError, soundMessage } from '../flow/errors.ts';
+import { ServiceError, sanitizeMessage } from '../flow/errors.ts';
 import { findDifference } from '../flow/find-difference.ts';
 import { toPlan } from '../flow/plan.ts';
 import {
@@ -55,10 +55,13 @@ export async function readJudgement(db: Db, executionId: string): Promise<void> 
   if ('error' in answer)
     return recordVerdict(db, executionId, {
       status: 'error',
-      why: soundMessage(`The answer could not be judged: ${answer.error}`),
+      why: sanitizeMessage(`The answer could not be judged: ${answer.error}`),
     });
   const { passed, reason } = answer.json as Judgement;
-  await recordVerdict(db, executionId, { status: passed ? 'passed' : 'failed', why: soundMessage(reason) });
+  await recordVerdict(db, executionId, {
+    status: passed ? 'passed' : 'failed',
+    why: sanitizeMessage(reason),
+  });
 }
 
 async function readAnswer(db: Db, executionId: string): Promise<{ json: Json } | { error: string }> {
@@ -85,8 +88,8 @@ async function check(
   });
   if (problem === undefined) return { status: 'passed', why: null };
   if (problem instanceof ServiceError)
-    return { status: 'error', why: soundMessage(`The answer could not be judged: ${problem.message}`) };
-  return { status: 'failed', why: soundMessage(problem) };
+    return { status: 'error', why: sanitizeMessage(`The answer could not be judged: ${problem.message}`) };
+  return { status: 'failed', why: sanitizeMessage(problem) };
 }
 
 async function findProblem(

@@ -2,7 +2,7 @@ import type { Info } from '@temporalio/activity';
 import { TemporalFailure } from '@temporalio/common';
 import { ConnectionFailed } from '../db/connection/connection-failed.ts';
 import { ServiceError } from '../flow/errors.ts';
-import { isHeldBack } from './hold-back.ts';
+import { isDelayedAfterLostWorkers } from './delay-after-lost-workers.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
 
 /**
@@ -11,7 +11,7 @@ import { ModelUnavailable } from './model-unavailable.ts';
  */
 export function logFault(error: unknown, { workflowExecution, activityType, attempt }: Info): void {
   const activity = `${workflowExecution?.workflowId}: ${activityType}`;
-  if (isHeldBack(error)) console.error(`${activity}: ${error.message}`);
+  if (isDelayedAfterLostWorkers(error)) console.error(`${activity}: ${error.message}`);
   const forCallers = [ServiceError, ModelUnavailable, TemporalFailure].some((type) => error instanceof type);
   if (forCallers || (error instanceof Error && error.name === 'AbortError')) return;
   const told = error instanceof ConnectionFailed ? error.message : error;

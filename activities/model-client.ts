@@ -2,8 +2,8 @@
 import { OpenAI } from 'openai';
 import type { Provider } from '../config.ts';
 import { ServiceError } from '../flow/errors.ts';
-import { awaitAnswer } from './bytes-in-hand.ts';
-import { isDeeper } from './model-output.ts';
+import { isDeeper } from './read-model-json.ts';
+import { reserveAnswerMemory } from './reserve-memory.ts';
 
 /**
  * One HTTP call, its body included; what comes after a wait for memory has as long again. A block with an outputSchema
@@ -62,7 +62,7 @@ async function fetchWhole(url: string | URL | Request, init?: RequestInit): Prom
   /** That others hold the memory is not the provider's fault, nor a reason to ask, and pay, again. */
   async function awaitMemory(): Promise<void> {
     clearTimeout(timer);
-    await awaitAnswer(MODEL_ANSWER_MAX_BYTES, signal);
+    await reserveAnswerMemory(MODEL_ANSWER_MAX_BYTES, signal);
     timer = startTimer();
   }
   try {

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ServiceError } from '../flow/errors.ts';
 import { REFUSED_KEYS } from '../flow/refused-keys.ts';
 import type { ToolCall, ToolDefinition } from '../flow/tool-calls.ts';
-import { isDeeper } from './model-output.ts';
+import { isDeeper } from './read-model-json.ts';
 
 /** Calls of one answer; each wants a result. */
 export const TOOL_CALLS_MAX = 128;

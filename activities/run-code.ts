@@ -5,9 +5,9 @@ import { CODE_TIMEOUT_DEFAULT_MS } from '../flow/limits.ts';
 import { type BlockCall, BUSY, type Busy } from '../flow/run.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
-import type { Attempt } from './attempted.ts';
-import type { ActivityDeps } from './deps.ts';
-import type { BlockRunner } from './run-block.ts';
+import type { ActivityDeps } from './activity-deps.ts';
+import type { BlockExecutor } from './block-executor.ts';
+import type { Attempt } from './run-attempt.ts';
 import { type CodeCall, type CodeResult, type CodeTurn, SandboxCrashed } from './sandbox/sandbox.ts';
 
 /** A sandbox that crashed under the same code this often, one time after the other, is the code's fault. */
@@ -19,7 +19,7 @@ const CRASHES_MAX = 3;
  */
 export async function runCode(
   { sandbox, db, codePrice }: Pick<ActivityDeps, 'sandbox' | 'db' | 'codePrice'>,
-  blocks: BlockRunner,
+  blocks: BlockExecutor,
   call: BlockCall,
   attempt: Attempt,
 ): Promise<Value | Pause | Busy> {

@@ -1,8 +1,9 @@
 // Edits of a draft's tree of steps. Each answers a new tree; NOT_FOUND names the steps that there are.
-import { RESERVED_NAMES } from './check-tree.ts';
+
 import type { FlowDefinition, LoopStep, ParallelStep, SequentialStep, Step } from './definition.ts';
 import { deriveStepId } from './derive-step-id.ts';
 import { ServiceError } from './errors.ts';
+import { RESERVED_NAMES } from './find-tree-problems.ts';
 import { eachStep } from './step-path.ts';
 
 /** `right`: after the target, in its sequence; `bottom`: parallel to it. Without a target: at the end of the flow. */

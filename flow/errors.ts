@@ -80,7 +80,7 @@ export function isErrorCode(text: string | null | undefined): text is ErrorCode 
 }
 
 /** What a caller is told of an error that was not made for callers; the log has it beside `reference`. */
-export function failedInside(reference: string): string {
+export function internalFailureText(reference: string): string {
   return `failed for a reason inside the service (reference ${reference}).`;
 }
 
@@ -90,7 +90,7 @@ const MESSAGE_MAX_LENGTH = 4_000;
  * A message as every store and protocol takes it: bounded, and without halves of surrogate pairs, which user text may
  * hold and which make a protobuf message unreadable to the engine.
  */
-export function soundMessage(text: string): string {
+export function sanitizeMessage(text: string): string {
   return text.slice(0, MESSAGE_MAX_LENGTH).toWellFormed();
 }
 
@@ -101,7 +101,7 @@ export class ServiceError extends Error {
   readonly extra: Record<string, unknown>;
 
   constructor(code: ErrorCode, message: string, extra: Record<string, unknown> = {}) {
-    super(soundMessage(message));
+    super(sanitizeMessage(message));
     this.code = code;
     this.extra = extra;
   }

@@ -1,4 +1,4 @@
-// Bounds of the flow language, enforced by `check-tree.ts`, `api/flows/written-flow.ts` and, at run time, the interpreter.
+// Bounds of the flow language, enforced by `find-tree-problems.ts`, `api/flows/written-flow.ts` and, at run time, the interpreter.
 
 export const STEP_ID_PATTERN = /^[A-Za-z0-9_-]{1,64}$/;
 /** The form of every id that the service makes. */

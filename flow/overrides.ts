@@ -2,14 +2,14 @@
 import type { Block, FlowDefinition } from './definition.ts';
 import { listBlocks } from './plan.ts';
 
-/** What a caller may change of a block. Never the processor type, never code: see `checkOverrides`. */
+/** What a caller may change of a block. Never the processor type, never code: see `findOverrideProblems`. */
 export type BlockOverride = Partial<
   Pick<Block, 'prompt' | 'model' | 'inputSchema' | 'outputSchema' | 'processor_config'>
 >;
 export type BlockOverrides = { [stepId: string]: BlockOverride };
 
 /** What is wrong with overrides of known shape: each unknown step, each field that its block's type does not let callers change. */
-export function checkOverrides(
+export function findOverrideProblems(
   definition: FlowDefinition,
   overrides: BlockOverrides,
 ): { field: string; message: string }[] {

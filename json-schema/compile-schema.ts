@@ -46,7 +46,7 @@ const FAST_FORMATS = ['uri', 'email'] as const;
 
 const metaSchemas = { '2020-12': new Ajv2020(OPTIONS), 'draft-07': new Ajv(OPTIONS) };
 
-/** Compiles a schema that `inspectSchema` let through; throws CompilationError. */
+/** Compiles a schema that `requireUsableSchema` let through; throws CompilationError. */
 export function compileSchema(schema: JsonSchema): CompiledSchema {
   const dialect = String(Object(schema).$schema).includes('draft-07') ? 'draft-07' : '2020-12';
   const meta = metaSchemas[dialect];

@@ -1,14 +1,14 @@
 // Users' JSON Schemas (2020-12, draft-07) enforced with Ajv in threads that can be stopped (security: "JSON Schema").
 import type { Json, JsonSchema } from '../flow/definition.ts';
 import type { SchemaProblem } from './compile-schema.ts';
-import { findInSchema, inspectSchema, invalidSchema } from './inspect-schema.ts';
 import { createRefusals } from './refusals.ts';
+import { findInSchema, invalidSchema, requireUsableSchema } from './require-usable-schema.ts';
 import { createThreadPool, ThreadStopped } from './thread-pool.ts';
 
 /** What one organization has checked, when it is its turn. */
 export type OrganizationValidator = {
   /** Throws SCHEMA_INVALID with what is wrong and where (`extra.path`, a JSON Pointer into the schema). */
-  check(schema: JsonSchema): Promise<void>;
+  requireValidSchema(schema: JsonSchema): Promise<void>;
   /** [] when the value is valid, else up to 10 problems. Throws SCHEMA_INVALID, also when it takes over 200 ms. */
   validate(schema: JsonSchema, value: Json): Promise<SchemaProblem[]>;
   /** Whether it is the organization's turn, now or in an instant. */
@@ -26,7 +26,7 @@ export function createValidator(): Validator {
   const refusals = createRefusals();
 
   async function run(organization: string, schema: JsonSchema, value?: Json): Promise<SchemaProblem[]> {
-    const text = inspectSchema(schema);
+    const text = requireUsableSchema(schema);
     const refusal = refusals.find(organization, text, value);
     if (refusal) throw invalidSchema('', refusal);
     const request = value === undefined ? { schema: text } : { schema: text, value };
@@ -43,7 +43,7 @@ export function createValidator(): Validator {
 
   return {
     of: (organization) => ({
-      async check(schema) {
+      async requireValidSchema(schema) {
         await run(organization, schema);
       },
       validate: (schema, value) => run(organization, schema, value),

@@ -18,8 +18,8 @@ import type { Step } from '../flow/definition.ts';
 import { createValidator } from '../json-schema/validator.ts';
 import { openRegistry } from '../models/live-registry.ts';
 import { workflowBundle } from '../worker/bundle.ts';
+import { installRuntime } from '../worker/install-runtime.ts';
 import { runWorker } from '../worker/run-worker.ts';
-import { installRuntime } from '../worker/runtime.ts';
 import { createTestDatabase } from './db/test-database.ts';
 
 /** An organization with one project, one key and credits. */

@@ -2,7 +2,7 @@
 
 import { ApplicationFailure } from '@temporalio/common';
 import { Worker } from '@temporalio/worker';
-import type { ActivityDeps } from '../activities/deps.ts';
+import type { ActivityDeps } from '../activities/activity-deps.ts';
 import { createActivities } from '../activities/index.ts';
 import { createInProcessRuns } from '../db/runs/in-process-runs.ts';
 import { connectToTemporal, DATA_CONVERTER, DEFAULT_NAMESPACE } from '../engine/connect.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
-import { createWebhookActivities } from '../activities/webhooks.ts';
+import { createWebhookActivities } from '../activities/webhook-activities.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../db/connect.ts';
 import { createEncryption } from '../db/encrypt.ts';

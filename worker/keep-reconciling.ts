@@ -3,14 +3,14 @@ import type { Db } from '../db/connect.ts';
 import { releaseLeftReservations } from '../db/credits/reservations.ts';
 import { deleteExpiredKeys } from '../db/runs/idempotency-keys.ts';
 import { cancelLeft } from '../db/upkeep/cancel-deleted.ts';
-import { deleteOldInParts } from './delete-old-in-parts.ts';
-import { giveFreeTurns } from './give-turns.ts';
-import { holdLost } from './hold-lost.ts';
-import { type Duty, keepDuty } from './keep-duty.ts';
-import { reconcile } from './reconcile.ts';
+import { deleteOldInBatches } from './delete-old-in-batches.ts';
+import { holdRunsLosingWorkers } from './hold-runs-losing-workers.ts';
 import { reconcileDeliveries } from './reconcile-deliveries.ts';
+import { reconcileRuns } from './reconcile-runs.ts';
 import { reconcileTests } from './reconcile-tests.ts';
+import { type Duty, repeatDuty } from './repeat-duty.ts';
 import { resumeParked } from './resume-parked.ts';
+import { startWaitingDeliveries } from './start-waiting-deliveries.ts';
 
 /** A run younger than this is left alone. */
 const QUIET_SECONDS = 30;
@@ -25,7 +25,7 @@ type Deps = { db: Db; client: Client; taskQueue: string; retentionDays: number |
  * at its own pace: one that is long, or fails, holds up no other.
  */
 export async function keepReconciling(deps: Deps, signal: AbortSignal): Promise<void> {
-  await Promise.all(duties(deps).map((duty) => keepDuty(deps.db, duty, signal)));
+  await Promise.all(duties(deps).map((duty) => repeatDuty(deps.db, duty, signal)));
 }
 
 function duties(deps: Deps): Duty[] {
@@ -34,12 +34,12 @@ function duties(deps: Deps): Duty[] {
     {
       name: 'Reconciling runs',
       everyMs: EVERY_MS,
-      look: all((signal) => reconcile(deps, QUIET_SECONDS, signal)),
+      look: all((signal) => reconcileRuns(deps, QUIET_SECONDS, signal)),
     },
     {
       name: 'Holding runs that lose their workers',
       everyMs: EVERY_MINUTE_MS,
-      look: all((signal) => holdLost(deps, signal)),
+      look: all((signal) => holdRunsLosingWorkers(deps, signal)),
     },
     { name: 'Resuming parked runs', everyMs: EVERY_MS, look: all((signal) => resumeParked(deps, signal)) },
     {
@@ -60,7 +60,7 @@ function duties(deps: Deps): Duty[] {
     {
       name: 'Giving turns to deliveries',
       everyMs: EVERY_MS,
-      look: all((signal) => giveFreeTurns(deps, signal)),
+      look: all((signal) => startWaitingDeliveries(deps, signal)),
     },
     { name: 'Releasing reservations', everyMs: EVERY_MS, look: all(() => releaseLeftReservations(db)) },
     {
@@ -72,7 +72,7 @@ function duties(deps: Deps): Duty[] {
   if (retentionDays === undefined) return always;
   return [
     ...always,
-    { name: 'Deleting what is old', everyMs: EVERY_MS, look: deleteOldInParts(db, retentionDays) },
+    { name: 'Deleting what is old', everyMs: EVERY_MS, look: deleteOldInBatches(db, retentionDays) },
   ];
 }
 

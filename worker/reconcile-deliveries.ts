@@ -5,8 +5,8 @@ import { abandonDelivery, recordCutAttempt } from '../db/webhooks/delivery-attem
 import { claimStalledDeliveries, toDeliveryCall } from '../db/webhooks/open-deliveries.ts';
 import { signalDelivery, startDeliveryWorkflow } from '../engine/start-delivery-workflow.ts';
 import { ATTEMPTS_MAX, deliveryWorkflowId } from '../flow/delivery.ts';
-import { findEndedWorkflows } from './ended-workflows.ts';
-import { type Failures, mendEach, throwFailures } from './mend-each.ts';
+import { findEndedWorkflows } from './find-ended-workflows.ts';
+import { type Failures, repairEach, throwFailures } from './repair-each.ts';
 
 const AGAIN_SECONDS = 60;
 const CLAIMED_MAX = 500;
@@ -35,7 +35,7 @@ export async function reconcileDeliveries(deps: Deps, signal?: AbortSignal): Pro
     .map((delivery) => ({ ...delivery, state: ended.get(delivery.workflowId) ?? 'open' }))
     .filter(({ state, status, turn }) => state !== 'open' || status === 'in_flight' || turn !== 'held');
   const failures: Failures = { count: 0 };
-  await mendEach(due, (delivery) => reconcileDelivery(deps, delivery), failures, signal);
+  await repairEach(due, (delivery) => reconcileDelivery(deps, delivery), failures, signal);
   throwFailures(failures);
   return claimed.length === CLAIMED_MAX;
 }

@@ -2,8 +2,8 @@ import type { Client } from '@temporalio/client';
 import type { Db } from '../db/connect.ts';
 import { listUnfinished, type Unfinished } from '../db/upkeep/list-unfinished.ts';
 import { workflowIdOf } from '../flow/run.ts';
-import { findEndedWorkflows } from './ended-workflows.ts';
-import { type Failures, mendEach, throwFailures } from './mend-each.ts';
+import { findEndedWorkflows } from './find-ended-workflows.ts';
+import { type Failures, repairEach, throwFailures } from './repair-each.ts';
 
 /** How many rows the engine is asked about at once. */
 const PAGE = 500;
@@ -38,7 +38,7 @@ export async function reconcileUnfinished(
     const due = all
       .map((row) => ({ ...row, state: ended.get(row.workflowId) ?? 'open' }))
       .filter((row) => row.cancelled || row.state !== 'open');
-    await mendEach(due, mend, failures, signal);
+    await repairEach(due, mend, failures, signal);
   } while (rows.length === PAGE && !signal?.aborted);
   throwFailures(failures);
 }

@@ -2,8 +2,8 @@ import type { Client } from '@temporalio/client';
 import type { Db } from '../db/connect.ts';
 import { listResumed } from '../db/runs/parked-runs.ts';
 import { RESUME, workflowIdOf } from '../flow/run.ts';
-import { type Failures, mendEach, throwFailures } from './mend-each.ts';
-import { tellOpen } from './tell-open.ts';
+import { type Failures, repairEach, throwFailures } from './repair-each.ts';
+import { withOpenWorkflow } from './with-open-workflow.ts';
 
 const RESUMED_MAX = 500;
 
@@ -13,9 +13,10 @@ export async function resumeParked(
   signal?: AbortSignal,
 ): Promise<void> {
   const failures: Failures = { count: 0 };
-  await mendEach(
+  await repairEach(
     await listResumed(db, RESUMED_MAX),
-    (run) => tellOpen(client, { workflowId: workflowIdOf(run) }, (workflow) => workflow.signal(RESUME)),
+    (run) =>
+      withOpenWorkflow(client, { workflowId: workflowIdOf(run) }, (workflow) => workflow.signal(RESUME)),
     failures,
     signal,
   );

@@ -5,8 +5,8 @@ import type { InProcessRuns } from '../db/runs/in-process-runs.ts';
 import type { RequestKeys } from '../db/tenants/request-keys.ts';
 import { createClient, DEFAULT_NAMESPACE } from '../engine/connect.ts';
 import type { Registry } from '../models/registry.ts';
+import { createFlowWorker } from './create-flow-worker.ts';
 import { createWebhookWorker } from './create-webhook-worker.ts';
-import { createFlowWorker } from './create-worker.ts';
 import { keepReconciling } from './keep-reconciling.ts';
 import { registerSearchAttributes } from './register-search-attributes.ts';
 

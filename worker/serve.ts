@@ -11,8 +11,8 @@ import { endOnFatal } from '../process/end-on-fatal.ts';
 import { endOnSignal } from '../process/end-on-signal.ts';
 import { exitOnFailure } from '../process/exit-on-failure.ts';
 import { workflowBundle } from './bundle.ts';
+import { installRuntime } from './install-runtime.ts';
 import { runWorker } from './run-worker.ts';
-import { installRuntime } from './runtime.ts';
 
 /** Longer than the drain of the API and then that of the worker. */
 const END_MAX_SECONDS = 75;

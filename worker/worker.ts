@@ -8,8 +8,8 @@ import { endOnFatal } from '../process/end-on-fatal.ts';
 import { endOnSignal } from '../process/end-on-signal.ts';
 import { exitOnFailure } from '../process/exit-on-failure.ts';
 import { workflowBundle } from './bundle.ts';
+import { installRuntime } from './install-runtime.ts';
 import { runWorker } from './run-worker.ts';
-import { installRuntime } from './runtime.ts';
 
 /** Longer than what it runs, deliveries included, is given to finish. */
 const END_MAX_SECONDS = 45;

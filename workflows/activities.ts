@@ -1,7 +1,7 @@
 // Every timeout and retry policy of a run, on one screen.
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import type { WebhookActivities } from '../activities/webhooks.ts';
+import type { WebhookActivities } from '../activities/webhook-activities.ts';
 import type { LoopCondition } from '../flow/definition.ts';
 import { ATTEMPTS_MAX, RETRY_DELAYS_MS } from '../flow/delivery.ts';
 import { type BlockCall, blockTaskQueue } from '../flow/run.ts';

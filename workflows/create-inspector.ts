@@ -2,7 +2,7 @@ import { uuid4, workflowInfo } from '@temporalio/workflow';
 import type { Surroundings } from '../flow/interpreter.ts';
 import { isBusy } from '../flow/run.ts';
 import { blockActivities, waitingBlockActivities } from './activities.ts';
-import type { Parking } from './park.ts';
+import type { Parking } from './parking.ts';
 
 /**
  * Answers what loops ask of large values: at once, inside the workflow task, where they may be in hand now; else on the

@@ -1,7 +1,7 @@
 import { ApplicationFailure, isCancellation, TimeoutFailure } from '@temporalio/workflow';
-import { failedInside, isErrorCode, ServiceError, soundMessage } from '../flow/errors.ts';
+import { internalFailureText, isErrorCode, ServiceError, sanitizeMessage } from '../flow/errors.ts';
 import { CANCELLED, type FailureReason, type RunOutcome } from '../flow/run.ts';
-import { BlockFailure } from './run-block.ts';
+import { BlockFailure } from './block-scheduler.ts';
 
 const REASONS: { [code: string]: FailureReason } = {
   INSUFFICIENT_CREDITS: 'credits_exhausted',
@@ -24,7 +24,7 @@ export function describeFailure(
   if (code === CANCELLED.code) return CANCELLED;
   return {
     code,
-    message: soundMessage(`Block "${block.name}" (${block.step_id}): ${message}`),
+    message: sanitizeMessage(`Block "${block.name}" (${block.step_id}): ${message}`),
     reason: REASONS[code] ?? 'error',
     step_id: block.step_id,
   };
@@ -44,5 +44,5 @@ function describeCause(
       message: `${subject} took too long, or its worker was lost, at every attempt.`,
     };
   if (isCancellation(cause)) return CANCELLED;
-  return { code: 'INTERNAL_ERROR', message: `${subject} ${failedInside(executionId)}` };
+  return { code: 'INTERNAL_ERROR', message: `${subject} ${internalFailureText(executionId)}` };
 }

@@ -4,11 +4,11 @@ import type { RunInput, RunOutcome } from '../flow/run.ts';
 import { isPause, type Pause } from '../flow/tool-calls.ts';
 import { MESSAGE_REF, type Value } from '../flow/value.ts';
 import { recordRun } from './activities.ts';
+import { createBlockScheduler } from './block-scheduler.ts';
 import { createInspector } from './create-inspector.ts';
 import { describeFailure } from './describe-failure.ts';
-import { createParking } from './park.ts';
-import { createBlockRunner } from './run-block.ts';
-import { startDelivery } from './start-delivery.ts';
+import { createParking } from './parking.ts';
+import { startRunDelivery } from './start-run-delivery.ts';
 
 /**
  * One run of a flow: interprets its plan, one activity per block, and records the end. Answers the result as a Value, or
@@ -29,7 +29,7 @@ export async function runFlow({
   try {
     const reply = await blocks.run(() =>
       interpret(steps, input, {
-        runBlock: createBlockRunner(executionId, parking, lastBlock),
+        runBlock: createBlockScheduler(executionId, parking, lastBlock),
         ...createInspector(executionId, parking),
       }),
     );
@@ -51,7 +51,7 @@ export async function runFlow({
         showOutcome(end.status);
       }
     }
-    if (callback) await startDelivery(executionId);
+    if (callback) await startRunDelivery(executionId);
     if (end.status === 'completed') return end.result;
     if (end.status === 'tool_calls_required') return { paused: end.pause };
     throw ApplicationFailure.nonRetryable(end.error.message, end.error.code, end.error);

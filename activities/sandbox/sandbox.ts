@@ -1,9 +1,9 @@
 // User code (spec: processor type `code`): QuickJS in WebAssembly, in processes of its own; `guest.ts` has the contract.
 import { ApplicationFailure } from '@temporalio/common';
 import { createTurns, type EndTurn } from '../../fairness/turns.ts';
-import { findExcess } from '../../flow/count-json.ts';
 import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { findJsonExcess } from '../../flow/find-json-excess.ts';
 import type { Frame } from './frames.ts';
 import type { GuestHeader } from './guest.ts';
 import { type GuestCall, SandboxUnavailable } from './guest-process.ts';
@@ -130,7 +130,7 @@ function isReusable(answer: Frame): boolean {
 function readAnswer({ header, body }: Frame): CodeResult {
   const { logs, failure } = header as GuestHeader;
   if (failure === undefined) {
-    const excess = findExcess(body);
+    const excess = findJsonExcess(body);
     if (excess) throw new ServiceError('OUTPUT_TOO_LARGE', `What the code returned ${excess}.`);
     return { output: JSON.parse(body.toString()) as Json, logs };
   }

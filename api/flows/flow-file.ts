@@ -1,9 +1,9 @@
 // Flow files: a flow as YAML or JSON, as `weir flow import` and `export` have it (docs/flow-file.md).
 import { type Document, isMap, isScalar, isSeq, LineCounter, parseDocument, stringify, visit } from 'yaml';
 import type { z } from 'zod';
-import { findTreeProblems } from '../../flow/check-tree.ts';
 import type { FlowDefinition, JsonSchema, Step } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { findTreeProblems } from '../../flow/find-tree-problems.ts';
 import { eachStep, formatPath, type PathSegment } from '../../flow/step-path.ts';
 import { completeSteps, flowFileSchema } from './written-flow.ts';
 

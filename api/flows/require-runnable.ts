@@ -1,6 +1,6 @@
-import { checkTree } from '../../flow/check-tree.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { describeTreeProblems } from '../../flow/find-tree-problems.ts';
 import type { OrganizationValidator } from '../../json-schema/validator.ts';
 import { findSchemaProblems } from './flow-file.ts';
 
@@ -9,7 +9,10 @@ export async function requireRunnable(
   definition: FlowDefinition,
   validator: OrganizationValidator,
 ): Promise<void> {
-  const problems = [...checkTree(definition), ...(await findSchemaProblems(definition, validator.check))];
+  const problems = [
+    ...describeTreeProblems(definition),
+    ...(await findSchemaProblems(definition, validator.requireValidSchema)),
+  ];
   if (problems.length === 0) return;
   const lines = problems.map(({ path, message }) => `${path}: ${message}`);
   throw new ServiceError('INVALID_TREE', lines.join('\n'), { problems });

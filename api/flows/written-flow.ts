@@ -1,6 +1,5 @@
-// The shape of flows as people write them; what a tree must hold beyond its shape is in flow/check-tree.ts.
+// The shape of flows as people write them; what a tree must hold beyond its shape is in flow/find-tree-problems.ts.
 import { z } from 'zod';
-import { RESERVED_NAMES } from '../../flow/check-tree.ts';
 import {
   type FlowDefinition,
   type Json,
@@ -12,6 +11,7 @@ import {
   type Step,
 } from '../../flow/definition.ts';
 import { deriveStepId } from '../../flow/derive-step-id.ts';
+import { RESERVED_NAMES } from '../../flow/find-tree-problems.ts';
 import {
   ANSWER_TOKENS_DEFAULT,
   ANSWER_TOKENS_MAX,

@@ -3,8 +3,8 @@ import type { Middleware } from 'koa';
 import getRawBody from 'raw-body';
 import { z } from 'zod';
 import { createByteBudget } from '../../fairness/byte-budget.ts';
-import { findExcess } from '../../flow/count-json.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { findJsonExcess } from '../../flow/find-json-excess.ts';
 import { STEPS_MAX } from '../../flow/limits.ts';
 import { REFUSED_KEYS } from '../../flow/refused-keys.ts';
 import { IN_HAND_BYTES, SHARE_BYTES, takeBytes } from './take-bytes.ts';
@@ -95,7 +95,7 @@ async function readBytes(request: NodeJS.ReadableStream, length: string): Promis
 
 function parseJson(bytes: Buffer, refuseExcess?: BodyRules['excess']): unknown {
   // Parsing stops everything else: seconds, for millions of empty lists in a body of the right size.
-  const excess = findExcess(bytes);
+  const excess = findJsonExcess(bytes);
   if (excess) {
     refuseExcess?.(bytes);
     throw validationError(problem([], `${excess}: send less, or as text`));

@@ -208,7 +208,7 @@ async function checkSchema(
   if (schema === undefined || schema === null) return;
   await deps.validator
     .of(user.userId)
-    .check(schema)
+    .requireValidSchema(schema)
     .catch((error: unknown) => {
       if (!(error instanceof ServiceError)) throw error;
       throw new ServiceError('VALIDATION_ERROR', `${field}: ${error.message}`);

@@ -4,13 +4,13 @@ import { inTransaction, type Tx } from '../../db/connect.ts';
 import { type FlowDesign, findFlowDesign, lockFlowDesign } from '../../db/flows/flow-designs.ts';
 import { updateDraft } from '../../db/flows/flows.ts';
 import { insertAuditEntry } from '../../db/tenants/audit-entries.ts';
-import { findTreeProblems } from '../../flow/check-tree.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { findTreeProblems } from '../../flow/find-tree-problems.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import { formatPath } from '../../flow/step-path.ts';
 import { findUnknownVariables } from '../../flow/template.ts';
-import { inspectSchema } from '../../json-schema/inspect-schema.ts';
+import { requireUsableSchema } from '../../json-schema/require-usable-schema.ts';
 import { FLOW_FILE_MAX_BYTES } from '../flows/flow-file.ts';
 import { outlineOf, problems, stepOutline } from './shapes.ts';
 import type { ToolCall } from './tool.ts';
@@ -107,7 +107,7 @@ function listHeavySchemas(definition: FlowDefinition): z.infer<typeof problems> 
   return listBlocks(definition).flatMap((block) =>
     (['inputSchema', 'outputSchema'] as const).flatMap((field) => {
       try {
-        if (block[field] !== undefined) inspectSchema(block[field]);
+        if (block[field] !== undefined) requireUsableSchema(block[field]);
         return [];
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type Attachment, IMAGE_MIME_TYPES, type ImageMimeType } from '../../flow/attachment.ts';
 import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
-import { checkUrl, URL_MAX_LENGTH } from '../../net/check-url.ts';
+import { parseHttpsUrl, URL_MAX_LENGTH } from '../../net/parse-https-url.ts';
 import type { ResolvePublic } from '../../net/resolve-public.ts';
 import { validationError } from '../http/json-body.ts';
 
@@ -76,7 +76,7 @@ function readAttachment(raw: unknown, index: number): Omit<Attachment, 'url'> & 
     throw validationError(parsed.error);
   }
   const { kind, mime_type } = parsed.data;
-  const { url, problem, message } = checkUrl(parsed.data.url);
+  const { url, problem, message } = parseHttpsUrl(parsed.data.url);
   if (problem === 'too_long') throw refused('ATTACHMENT_URL_TOO_LONG', index, 'url', message);
   if (problem) throw refused('ATTACHMENT_INVALID_SCHEME', index, 'url', message);
   return { kind, url, mime_type, filename: parsed.data.filename || filenameOf(url, mime_type) };

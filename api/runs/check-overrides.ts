@@ -2,7 +2,7 @@
 import type { FlowDefinition, JsonSchema } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { STEPS_MAX } from '../../flow/limits.ts';
-import { type BlockOverrides, checkOverrides } from '../../flow/overrides.ts';
+import { type BlockOverrides, findOverrideProblems } from '../../flow/overrides.ts';
 import type { OrganizationValidator } from '../../json-schema/validator.ts';
 import { isObject } from '../flows/written-flow.ts';
 import { PROBLEMS_MAX } from '../http/json-body.ts';
@@ -25,7 +25,7 @@ export async function requireValidOverrides(
   field: string,
   overrides: BlockOverrides,
 ): Promise<void> {
-  const problems = checkOverrides(definition, overrides);
+  const problems = findOverrideProblems(definition, overrides);
   for (const [stepId, override] of Object.entries(overrides)) {
     for (const name of ['inputSchema', 'outputSchema'] as const) {
       const problem =
@@ -49,7 +49,7 @@ async function schemaProblem(
   schema: JsonSchema,
 ): Promise<string | undefined> {
   try {
-    await validator.check(schema);
+    await validator.requireValidSchema(schema);
     return undefined;
   } catch (error) {
     if (error instanceof ServiceError) return error.message;

@@ -1,7 +1,8 @@
 // Whether a flow can be stepped through, and is the one its session knows (spec: INVALID_TREE, STALE_TREE).
-import { checkTree } from '../../flow/check-tree.ts';
+
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { describeTreeProblems } from '../../flow/find-tree-problems.ts';
 import { eachStep } from '../../flow/step-path.ts';
 import type { StepRequest } from './step-requests.ts';
 
@@ -27,7 +28,7 @@ export function staleTree(definition: FlowDefinition, what: string): ServiceErro
 
 /** Throws INVALID_TREE, with each problem of a tree of the right shape. */
 export function requireSoundTree(definition: FlowDefinition): void {
-  const problems = checkTree(definition);
+  const problems = describeTreeProblems(definition);
   if (problems.length > 0) throw invalidTree(problems);
 }
 

@@ -1,6 +1,6 @@
 // Destinations of webhooks (spec: Limits, "URL scheme"; callbackUrl "must resolve to a public IP").
 import { ServiceError } from '../../flow/errors.ts';
-import { checkUrl } from '../../net/check-url.ts';
+import { parseHttpsUrl } from '../../net/parse-https-url.ts';
 import type { ApiDeps } from '../deps.ts';
 
 /** The URL as it will be sent to; throws a VALIDATION_ERROR that names `field` unless it is https and public now. */
@@ -9,7 +9,7 @@ export async function checkTargetUrl(
   field: string,
   text: string,
 ): Promise<string> {
-  const checked = checkUrl(text);
+  const checked = parseHttpsUrl(text);
   if (!checked.url) throw invalid(field, checked.message);
   const resolution = await resolvePublic(checked.url);
   if (resolution.problem) throw invalid(field, `is refused: ${resolution.message}`);

@@ -1,8 +1,8 @@
 import { definitionsOf } from '../../db/flows/definitions.ts';
 import { findFlowForRun } from '../../db/flows/find-flow-for-run.ts';
-import { findShapeProblems } from '../../flow/check-shape.ts';
 import { DRAFT_VERSION } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { findShapeProblems } from '../../flow/find-shape-problems.ts';
 import { SLUG_PATTERN } from '../../flow/limits.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import { formatPath } from '../../flow/step-path.ts';

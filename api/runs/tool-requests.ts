@@ -1,7 +1,7 @@
 // Shapes of tools and tool-call messages, and the codes of what does not fit (spec: Tool definition, Tool-call errors).
 import { z } from 'zod';
-import { findExcess } from '../../flow/count-json.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { findJsonExcess } from '../../flow/find-json-excess.ts';
 import { findMember } from '../../flow/find-member.ts';
 import {
   TOOL_DESCRIPTION_MAX_LENGTH,
@@ -146,7 +146,7 @@ export function refuseExcessMessages(body: Uint8Array): void {
   const messages = findMember(body, 'toolCallMessages');
   if (!messages) return;
   requireSize(messages.length);
-  const excess = findExcess(messages);
+  const excess = findJsonExcess(messages);
   if (excess) throw describeProblems(problem(['toolCallMessages'], `${excess}: no conversation has as many`));
 }
 

@@ -54,7 +54,7 @@ export async function requireExpectation(
   }: Pick<ApiDeps, 'config' | 'registry'> & { validator: OrganizationValidator },
   expected: z.output<typeof expectation>,
 ): Promise<Expectation> {
-  if (expected.type === 'json_schema') await validator.check(expected.schema);
+  if (expected.type === 'json_schema') await validator.requireValidSchema(expected.schema);
   if (expected.type !== 'judge') return expected;
   const model = expected.model ?? config.judgeModel;
   if (model === undefined)

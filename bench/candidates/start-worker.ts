@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { Client } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { installRuntime } from '../../worker/runtime.ts';
+import { installRuntime } from '../../worker/install-runtime.ts';
 import * as activities from './functions.ts';
 
 /** A worker as the SDK sets it up by default, on a task queue of its own, and a client on the same connection. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readJson } from '../../activities/model-output.ts';
+import { readModelJson } from '../../activities/read-model-json.ts';
 import type { JsonSchema } from '../../flow/definition.ts';
 import { schemaResponseFormat } from '../../models/schema-format.ts';
 
@@ -61,7 +61,7 @@ describe('schemaResponseFormat', () => {
   });
 });
 
-describe('readJson', () => {
+describe('readModelJson', () => {
   const cases: [string, unknown][] = [
     ['{"a":1}', { a: 1 }],
     [' null ', null],
@@ -75,11 +75,11 @@ describe('readJson', () => {
   ];
   for (const [text, expected] of cases) {
     it(`reads ${JSON.stringify(text)} as ${JSON.stringify(expected)}`, () => {
-      assert.deepEqual(readJson(text), expected);
+      assert.deepEqual(readModelJson(text), expected);
     });
   }
 
   it('keeps a __proto__ key as data', () => {
-    assert.deepEqual(Object.keys(readJson('{"__proto__":{"a":1}}') as object), ['__proto__']);
+    assert.deepEqual(Object.keys(readModelJson('{"__proto__":{"a":1}}') as object), ['__proto__']);
   });
 });

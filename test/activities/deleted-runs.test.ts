@@ -1,6 +1,6 @@
 // A run whose row is gone (retention, an operator) stays gone: nothing about it is repeated, asked for or paid.
 import assert from 'node:assert/strict';
-import { createBlockRunner } from '../../activities/run-block.ts';
+import { createBlockExecutor } from '../../activities/block-executor.ts';
 import { reserveCredits } from '../../db/credits/reservations.ts';
 import { createEncryption, ENCRYPTION_KEY_BYTES } from '../../db/encrypt.ts';
 import { recordBlockRun } from '../../db/runs/block-runs.ts';
@@ -50,7 +50,7 @@ describe('a block of a run that was deleted ends as RUN_NOT_FOUND', () => {
     const inProcessRuns = createInProcessRuns();
     inProcessRuns.contexts.set(executionId, await getRunContext(database.db, executionId));
     await prepare?.();
-    const blocks = createBlockRunner({ db: database.db, validator, inProcessRuns });
+    const blocks = createBlockExecutor({ db: database.db, validator, inProcessRuns });
     const first = { number: 1, begun: 1, last: false, isLocal: false, kept: undefined, keep: () => true };
     return blocks.run(
       { ...BLOCK, executionId, ends: false },

@@ -1,9 +1,9 @@
 // Answers of models over 1 MiB are read when their organization's turn has come (activities/model-client.ts).
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { awaitAnswer, withInput } from '../../activities/bytes-in-hand.ts';
 import { ModelUnavailable } from '../../activities/call-model.ts';
 import { MODEL_ANSWER_MAX_BYTES, MODEL_CALL_TIMEOUT_MS } from '../../activities/model-client.ts';
+import { reserveAnswerMemory, reserveInputMemory } from '../../activities/reserve-memory.ts';
 import { answer, type Behaviour } from '../fakes/model-server.ts';
 import { fails, useCallModel } from './call-model-harness.ts';
 
@@ -16,7 +16,7 @@ describe('large answers', () => {
   let holding: Promise<unknown>;
 
   const inHand = <T>(owner: string, work: () => Promise<T>) =>
-    withInput(owner, 0, { isLocal: false, signal }, work);
+    reserveInputMemory(owner, 0, { isLocal: false, signal }, work);
 
   beforeEach(async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
@@ -27,7 +27,7 @@ describe('large answers', () => {
     holding = Promise.all(
       [0, 1].map((index) =>
         inHand('busy', async () => {
-          await awaitAnswer(MODEL_ANSWER_MAX_BYTES, signal);
+          await reserveAnswerMemory(MODEL_ANSWER_MAX_BYTES, signal);
           if (index === 1) full.resolve();
           await promise;
         }),

@@ -1,8 +1,8 @@
 // What a few bytes of a template can multiply is measured before it is built, reserved or sent.
 import assert from 'node:assert/strict';
 import { buildPrompt } from '../../activities/build-prompt.ts';
-import { JSON_VALUES_MAX } from '../../flow/count-json.ts';
 import type { Block } from '../../flow/definition.ts';
+import { JSON_VALUES_MAX } from '../../flow/find-json-excess.ts';
 import { RENDERED_PROMPT_MAX_CHARS, TOOL_MESSAGES_MAX_BYTES } from '../../flow/limits.ts';
 import { createRegistry } from '../../models/registry.ts';
 import { answer, callTools } from '../fakes/model-server.ts';

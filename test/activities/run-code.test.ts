@@ -1,7 +1,7 @@
 // What fails under a code block, and whose fault it is (activities/run-code.ts).
 import assert from 'node:assert/strict';
-import type { Attempt } from '../../activities/attempted.ts';
-import type { BlockRunner } from '../../activities/run-block.ts';
+import type { BlockExecutor } from '../../activities/block-executor.ts';
+import type { Attempt } from '../../activities/run-attempt.ts';
 import { runCode } from '../../activities/run-code.ts';
 import { SandboxUnavailable } from '../../activities/sandbox/guest-process.ts';
 import { type Sandbox, SandboxCrashed } from '../../activities/sandbox/sandbox.ts';
@@ -32,13 +32,13 @@ describe('runCode', () => {
       wait: begin,
       waitBriefly: async () => (room ? begin() : undefined),
     } as unknown as Sandbox;
-    const run: BlockRunner['run'] = async (_call, _attempt, process) => {
+    const run: BlockExecutor['run'] = async (_call, _attempt, process) => {
       const usage = { promptTokens: 0, completionTokens: 0, costMicrocredits: 0 };
       const given = { block: {}, input: null, usage } as unknown as Parameters<typeof process>[0];
       return { ref: 's', json: (await process(given)).output };
     };
     const always = { organizationOf: async () => 'organization', hasRoom: async () => true };
-    const blocks = { ...always, run } as unknown as BlockRunner;
+    const blocks = { ...always, run } as unknown as BlockExecutor;
     const attempt = { isLocal, signal: new AbortController().signal } as Attempt;
     return { turns, reply: runCode({ sandbox, db: {} as Db, codePrice: 0 }, blocks, CALL, attempt) };
   }

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startTemporal, type Temporal } from '../../embedded/temporal/temporal.ts';
-import { reconcile } from '../../worker/reconcile.ts';
+import { reconcileRuns } from '../../worker/reconcile-runs.ts';
 import { acceptRun } from '../accept-run.ts';
 import { code, llm, passthrough } from '../blocks.ts';
 import { type CountingModelServer, startCountingModelServer } from '../fakes/counting-model-server.ts';
@@ -118,7 +118,7 @@ describe('an accepted run is never lost', () => {
 
   it('starts the workflow of a run whose API process died between accepting and starting it', async () => {
     const { executionId } = await acceptRun(weir, tenant, flow);
-    await reconcile({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, 0);
+    await reconcileRuns({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, 0);
     assert.equal((await weir.finish(flow, executionId, tenant.key)).body.status, 'completed');
   });
 
@@ -142,7 +142,7 @@ describe('an accepted run is never lost', () => {
     const { status, body } = await accepted;
     assert.equal(status, 202);
     temporal = await startTemporal({ stateFolder: folder, port: temporal.port });
-    await reconcile({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, 0);
+    await reconcileRuns({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, 0);
     assert.equal((await weir.finish(flow, body.executionId, tenant.key)).body.status, 'completed');
   });
 
@@ -150,7 +150,7 @@ describe('an accepted run is never lost', () => {
     await Promise.all(programs.map((program) => program.kill()));
     const { body } = await weir.call('POST', `${flow}/jobs`, { key: tenant.key, body: { message: 'stop' } });
     await weir.client.workflow.getHandle(body.executionId).terminate('by hand');
-    await reconcile({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, 0);
+    await reconcileRuns({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, 0);
     const ended = await weir.finish(flow, body.executionId, tenant.key);
     assert.deepEqual([ended.body.status, ended.body.failureReason], ['failed', 'error']);
     assert.match(ended.body.errorMessage, /terminated/);

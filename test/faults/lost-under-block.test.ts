@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { requestResume } from '../../db/runs/parked-runs.ts';
 import { toPlan } from '../../flow/plan.ts';
 import { HOLD, RUN_FLOW } from '../../flow/run.ts';
-import { holdLost } from '../../worker/hold-lost.ts';
+import { holdRunsLosingWorkers } from '../../worker/hold-runs-losing-workers.ts';
 import { resumeParked } from '../../worker/resume-parked.ts';
 import type { runFlow } from '../../workflows/run-flow.ts';
 import { acceptRun } from '../accept-run.ts';
@@ -66,7 +66,8 @@ describe('a run whose workers are lost under a block in its workflow task', () =
     const { events } = await weir.client.workflow.getHandle(executionId).fetchHistory();
     return !!events?.some((event) => event.workflowExecutionSignaledEventAttributes?.signalName === HOLD);
   }
-  const look = () => holdLost({ client: weir.client, taskQueue: weir.config.taskQueue }, undefined, LOSSES);
+  const look = () =>
+    holdRunsLosingWorkers({ client: weir.client, taskQueue: weir.config.taskQueue }, undefined, LOSSES);
   const row = (executionId: string) =>
     weir.db
       .selectFrom('run')

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startTemporal, type Temporal } from '../../embedded/temporal/temporal.ts';
-import { reconcile } from '../../worker/reconcile.ts';
+import { reconcileRuns } from '../../worker/reconcile-runs.ts';
 import { createStepClient, names, only, type StepClient } from '../api/runs/step-client.ts';
 import { llm, passthrough } from '../blocks.ts';
 import { type CountingModelServer, startCountingModelServer } from '../fakes/counting-model-server.ts';
@@ -61,7 +61,7 @@ describe('an accepted step is never lost', () => {
       .where('continues', '=', executionId)
       .execute();
   const lookAfter = () =>
-    reconcile({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, 0);
+    reconcileRuns({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, 0);
 
   it('is finished after a kill -9 of its worker, and its reader is told, each block once', async () => {
     const worker = await start();

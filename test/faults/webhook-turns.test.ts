@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { PAIR_MAX } from '../../db/webhooks/webhook-turns.ts';
-import { giveFreeTurns } from '../../worker/give-turns.ts';
 import { reconcileDeliveries } from '../../worker/reconcile-deliveries.ts';
+import { startWaitingDeliveries } from '../../worker/start-waiting-deliveries.ts';
 import { changeDeliveries, recordDeliveries, statusIs } from '../api/webhooks/deliveries-fixture.ts';
 import { answerWith, type WebhookReceiver } from '../fakes/webhook-receiver.ts';
 import type { Tenant } from '../harness.ts';
@@ -67,7 +67,7 @@ describeWith(['openssl'], 'deliveries to a receiver that hangs', () => {
     );
     // Looking for what was missed finds nothing.
     await reconcileDeliveries(deps());
-    await giveFreeTurns(deps());
+    await startWaitingDeliveries(deps());
     assert.deepEqual(
       await Promise.all(waiting.map(hasWorkflow)),
       waiting.map(() => false),
@@ -118,7 +118,7 @@ describeWith(['openssl'], 'deliveries to a receiver that hangs', () => {
         })),
       )
       .execute();
-    await giveFreeTurns(deps());
+    await startWaitingDeliveries(deps());
     for (const id of recorded) await weir.deliveryWhen(tenant, statusIs('succeeded'), id);
   });
 

@@ -1,32 +1,32 @@
 import assert from 'node:assert/strict';
 import type { Block } from '../../flow/definition.ts';
-import { applyOverride, checkOverrides } from '../../flow/overrides.ts';
+import { applyOverride, findOverrideProblems } from '../../flow/overrides.ts';
 import { code, llm } from '../blocks.ts';
 
 const definition = { steps: [llm('ask', 'p', 'demo/chat'), code('work', 'return 1')] };
 
-describe('checkOverrides', () => {
+describe('findOverrideProblems', () => {
   it('lets a caller change the prompt and model of an llm block', () => {
-    assert.deepEqual(checkOverrides(definition, { ask: { prompt: 'q', model: 'demo/other' } }), []);
+    assert.deepEqual(findOverrideProblems(definition, { ask: { prompt: 'q', model: 'demo/other' } }), []);
   });
 
   it('names an unknown step', () => {
     assert.deepEqual(
-      checkOverrides(definition, { other: {} }).map(({ field }) => field),
+      findOverrideProblems(definition, { other: {} }).map(({ field }) => field),
       ['other'],
     );
   });
 
   it('never lets a caller replace code', () => {
     assert.deepEqual(
-      checkOverrides(definition, { work: { prompt: 'return 2' } }).map(({ field }) => field),
+      findOverrideProblems(definition, { work: { prompt: 'return 2' } }).map(({ field }) => field),
       ['work.prompt'],
     );
   });
 
   it('refuses a model for a block that has none', () => {
     assert.deepEqual(
-      checkOverrides(definition, { work: { model: 'demo/chat' } }).map(({ field }) => field),
+      findOverrideProblems(definition, { work: { model: 'demo/chat' } }).map(({ field }) => field),
       ['work.model'],
     );
   });

@@ -129,7 +129,7 @@ describe('hostile JSON Schemas', () => {
   ];
   for (const [name, schema, value] of stopped) {
     it(`stops ${name}`, async () => {
-      await validator.check(schema);
+      await validator.requireValidSchema(schema);
       await assert.rejects(validator.validate(schema, value), {
         code: 'SCHEMA_INVALID',
         message: /longer than 200 ms/,
@@ -229,7 +229,7 @@ describe('hostile JSON Schemas', () => {
     const running = assert.rejects(other.of('organization').validate(SLOW, OBJECTS), /closed/);
     await other.close();
     await running;
-    await assert.rejects(other.of('organization').check(true), /closed/);
+    await assert.rejects(other.of('organization').requireValidSchema(true), /closed/);
   });
 
   it('idle threads do not keep the process alive', async () => {

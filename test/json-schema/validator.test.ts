@@ -193,7 +193,7 @@ describe('JSON Schema validator', () => {
   });
 
   it('__proto__ in a schema is data', async () => {
-    await validator.check(
+    await validator.requireValidSchema(
       JSON.parse('{"properties": {"__proto__": {"type": "string"}}, "__proto__": {"type": "string"}}'),
     );
     assert.deepEqual(await validator.validate(JSON.parse('{"__proto__": {"type": "string"}}'), 1), []);

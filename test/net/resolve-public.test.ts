@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { Resolver } from 'node:dns/promises';
-import { checkUrl } from '../../net/check-url.ts';
+import { parseHttpsUrl } from '../../net/parse-https-url.ts';
 import { createResolvePublic, type ResolverOptions } from '../../net/resolve-public.ts';
 import { SERVFAIL, startFakeDnsServer } from '../fakes/dns-server.ts';
 
 describe('createResolvePublic', () => {
   /** Resolves the host of `text`, the URL gate first; no name is looked up in the network. */
   function resolve(text: string, options: ResolverOptions = { lookup: notAsked }) {
-    const { url } = checkUrl(text);
+    const { url } = parseHttpsUrl(text);
     assert.ok(url, text);
     return createResolvePublic(options)(url);
   }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { ApplicationFailure } from '@temporalio/common';
 import type { PlannedBlock } from '../../flow/plan.ts';
+import { BlockFailure } from '../../workflows/block-scheduler.ts';
 import { describeFailure } from '../../workflows/describe-failure.ts';
-import { BlockFailure } from '../../workflows/run-block.ts';
 
 const ID = '1d9cbb4e-9d6c-4e3b-b1c8-5d3a4f2e7f10';
 const block = { type: 'sequential', step_id: 's1', name: 'Sort' } as PlannedBlock;

@@ -7,7 +7,7 @@ import type { ServerResponse } from 'node:http';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import { withInput } from '../../activities/bytes-in-hand.ts';
+import { reserveInputMemory } from '../../activities/reserve-memory.ts';
 import { snapshotDraft } from '../../db/flows/draft-snapshots.ts';
 import { insertFlow } from '../../db/flows/flows.ts';
 import { requestResume } from '../../db/runs/parked-runs.ts';
@@ -230,7 +230,7 @@ const looping = await weir.createFlow(tenant, [
 ]);
 const inHand = Promise.withResolvers<void>();
 const held = { isLocal: false, signal: new AbortController().signal };
-void withInput(tenant.organizationId, Number.MAX_SAFE_INTEGER, held, () => inHand.promise);
+void reserveInputMemory(tenant.organizationId, Number.MAX_SAFE_INTEGER, held, () => inHand.promise);
 const { body: looped } = await weir.call('POST', `${looping}/jobs`, {
   key: tenant.key,
   body: { message: 'hello' },

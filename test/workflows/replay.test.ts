@@ -5,7 +5,7 @@ import { Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { DATA_CONVERTER } from '../../engine/connect.ts';
 import { workflowBundle } from '../../worker/bundle.ts';
-import { installRuntime } from '../../worker/runtime.ts';
+import { installRuntime } from '../../worker/install-runtime.ts';
 
 const HISTORIES = path.join(import.meta.dirname, '..', 'histories');
 

@@ -85,7 +85,7 @@ describe('findSchemaProblems', () => {
   - { step_id: b, processor_type: passthrough, outputSchema: { type: strnig } }`),
       'yaml',
     );
-    const problems = await findSchemaProblems({ steps }, validator.of('organization').check);
+    const problems = await findSchemaProblems({ steps }, validator.of('organization').requireValidSchema);
     await validator.close();
     assert.deepEqual(
       problems.map((problem) => problem.path),

@@ -1,6 +1,6 @@
 // Large values are in hand in turns between organizations: what waits for them holds nothing else up.
 import assert from 'node:assert/strict';
-import { withInput } from '../../../activities/bytes-in-hand.ts';
+import { reserveInputMemory } from '../../../activities/reserve-memory.ts';
 import { takeForEvent } from '../../../api/http/hold-answer-bytes.ts';
 import { BODY_MAX_BYTES } from '../../../api/http/json-body.ts';
 import { SHARE_BYTES } from '../../../api/http/take-bytes.ts';
@@ -54,7 +54,7 @@ describe('large values of one organization', () => {
   /** Has all of the organization's share of inputs in hand until the function that this answers is called. */
   function holdInputs(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
-    void withInput(hostile.organizationId, SHARE_BYTES, { isLocal: false, signal }, () => promise);
+    void reserveInputMemory(hostile.organizationId, SHARE_BYTES, { isLocal: false, signal }, () => promise);
     return resolve;
   }
 

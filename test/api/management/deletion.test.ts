@@ -1,7 +1,7 @@
 // What is under way in a project or an organization that is deleted.
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
-import { reconcile } from '../../../worker/reconcile.ts';
+import { reconcileRuns } from '../../../worker/reconcile-runs.ts';
 import { acceptRun } from '../../accept-run.ts';
 import { llm, passthrough } from '../../blocks.ts';
 import { duringTransaction } from '../../db/during-transaction.ts';
@@ -86,7 +86,7 @@ describe('DELETE', () => {
     const { body } = await post(`${flow}/jobs`, { message: 'm', ...more }, headers);
     return { executionId: body.executionId as string, response: await asked };
   };
-  const look = () => reconcile({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, 0);
+  const look = () => reconcileRuns({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, 0);
 
   for (const [what, path] of Object.entries(PATHS))
     describe(`of ${what}`, () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { ATTACHMENTS_MAX, FILENAME_MAX_LENGTH } from '../../../api/runs/attachments.ts';
-import { URL_MAX_LENGTH } from '../../../net/check-url.ts';
+import { URL_MAX_LENGTH } from '../../../net/parse-https-url.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
 
 const HOST = 'https://images.example';

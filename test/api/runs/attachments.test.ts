@@ -3,7 +3,7 @@ import { ATTACHMENTS_MAX, FILENAME_MAX_LENGTH, readAttachments } from '../../../
 import { getRunInput } from '../../../db/runs/runs.ts';
 import type { Step } from '../../../flow/definition.ts';
 import { ServiceError } from '../../../flow/errors.ts';
-import { URL_MAX_LENGTH } from '../../../net/check-url.ts';
+import { URL_MAX_LENGTH } from '../../../net/parse-https-url.ts';
 import { createResolvePublic } from '../../../net/resolve-public.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
 import { answer, type FakeModelServer, startFakeModelServer } from '../../fakes/model-server.ts';

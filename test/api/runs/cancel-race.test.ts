@@ -7,7 +7,7 @@ import { requestCancel } from '../../../db/runs/cancel-run.ts';
 import { finishRun } from '../../../db/runs/runs.ts';
 import { startRun } from '../../../engine/start-run.ts';
 import { CANCELLED } from '../../../flow/run.ts';
-import { reconcile } from '../../../worker/reconcile.ts';
+import { reconcileRuns } from '../../../worker/reconcile-runs.ts';
 import { acceptRun } from '../../accept-run.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
 import { lockBalance } from '../../db/credits/ledger-fixture.ts';
@@ -24,7 +24,7 @@ describe('POST …/jobs/{executionId}/cancel', () => {
   });
   after(() => weir.stop());
 
-  const look = () => reconcile({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, 0);
+  const look = () => reconcileRuns({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, 0);
 
   it('ends a run whose workflow was not started yet at once, and none of its blocks runs later', async () => {
     const flow = await weir.createFlow(weir.tenant, [passthrough('a')]);

@@ -1,4 +1,4 @@
-// Blocks that wait for their organization's turn hold nothing up (workflows/run-block.ts).
+// Blocks that wait for their organization's turn hold nothing up (workflows/block-scheduler.ts).
 import assert from 'node:assert/strict';
 import type { Step } from '../../../flow/definition.ts';
 import { code, passthrough } from '../../blocks.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { REFUSALS_MAX } from '../../../activities/attempted.ts';
+import { REFUSALS_MAX } from '../../../activities/run-attempt.ts';
 import { llm } from '../../blocks.ts';
 import { answer, type Behaviour, respond } from '../../fakes/model-server.ts';
 import { CALL, credits, MODEL, useCredits } from './credits-harness.ts';

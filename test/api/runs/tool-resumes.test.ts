@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer, connect as dial, type Socket } from 'node:net';
-import { reconcile } from '../../../worker/reconcile.ts';
+import { reconcileRuns } from '../../../worker/reconcile-runs.ts';
 import { code } from '../../blocks.ts';
 import { answer, callTools, hang } from '../../fakes/model-server.ts';
 import { startApiProcess } from '../../faults/api-process.ts';
@@ -217,7 +217,7 @@ describe('a resume', () => {
       assert.equal(detail(refused, 503, 'ENGINE_UNAVAILABLE').executionId, paused.executionId);
       assert.equal((await h.read(flow, paused.executionId)).body.status, 'started');
       h.models.will(answer('ok'), answer('done'));
-      await reconcile({ db: h.weir.db, client: h.weir.client, taskQueue: h.weir.config.taskQueue }, 0);
+      await reconcileRuns({ db: h.weir.db, client: h.weir.client, taskQueue: h.weir.config.taskQueue }, 0);
       const { body } = await h.weir.finish(flow, paused.executionId, h.tenant.key);
       assert.deepEqual([body.status, body.result], ['completed', 'done']);
       const again = await h.execute(flow, resumeOf(paused));

@@ -7,7 +7,7 @@ import { listAuditEntries } from '../../../db/tenants/audit-entries.ts';
 import { requestTestRunCancel } from '../../../db/test-runs/cancel-test-run.ts';
 import { acceptJudge, acceptTest } from '../../../db/test-runs/test-runs.ts';
 import { judgeFlow } from '../../../flow/test-case.ts';
-import { reconcile } from '../../../worker/reconcile.ts';
+import { reconcileRuns } from '../../../worker/reconcile-runs.ts';
 import { reconcileTests } from '../../../worker/reconcile-tests.ts';
 import { llm } from '../../blocks.ts';
 import { duringTransaction } from '../../db/during-transaction.ts';
@@ -135,7 +135,7 @@ describe('POST /test-runs/{test_run_id}/cancel', () => {
     }
     const workers = { db, client, taskQueue: config.taskQueue };
     await reconcileTests(workers, 0);
-    await reconcile(workers, 0);
+    await reconcileRuns(workers, 0);
     assert.equal((await running).status, 'cancelled');
   });
 

@@ -1,0 +1,81 @@
+// One chat completion over HTTP, and what its answer says.
+import type { OpenAI } from 'openai';
+import { z } from 'zod';
+import type { Provider } from '../config.ts';
+import { ServiceError } from '../flow/errors.ts';
+import type { ToolCall, ToolDefinition } from '../flow/tool-calls.ts';
+import type { TokenUsage } from '../models/registry.ts';
+import { modelClient } from './model-client.ts';
+import { modelError, providerMessage } from './model-error.ts';
+import { ModelUnavailable } from './model-unavailable.ts';
+import { readToolCalls } from './read-tool-calls.ts';
+import { readUsage } from './read-usage.ts';
+
+const choice = z.object({
+  message: z.object({
+    content: z.string().nullish(),
+    refusal: z.string().nullish(),
+    tool_calls: z.unknown().optional(),
+  }),
+  finish_reason: z.string().nullish(),
+});
+const completion = z.object({ choices: z.tuple([choice], z.unknown()) });
+/** However wrong it is beyond that, a model has written it. */
+const written = z.object({ choices: z.array(z.unknown()).nonempty() });
+/** What some gateways answer with status 200. */
+const gatewayError = z.object({ error: z.object({ message: z.string() }) });
+
+/** What a model says: text, or the tools it asks for. */
+export type ChatAnswer = { text: string; toolCalls: ToolCall[] };
+
+/** `offered`: the tools among `params`, unless it is not to call any. */
+export type Ask = {
+  params: Omit<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming, 'model'>;
+  offered: ToolDefinition[];
+  signal: AbortSignal;
+  /** Told what an answer has used, before it is looked at what it says. */
+  count(usage: TokenUsage): void;
+};
+
+/**
+ * Answers the text, and the calls of tools that were offered; `model` is provider-prefixed. Throws ModelUnavailable,
+ * ServiceError, or the signal's reason when aborted. What a model has written, be it no answer at all, has been paid, and
+ * is never ModelUnavailable.
+ */
+export async function completeChat(provider: Provider, model: string, ask: Ask): Promise<ChatAnswer> {
+  const { params, offered, signal, count } = ask;
+  const name = model.slice(model.indexOf('/') + 1);
+  let answer: unknown;
+  try {
+    answer = await modelClient(provider).chat.completions.create({ ...params, model: name }, { signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    throw modelError(error, model, provider);
+  }
+  const invalid = (what: string) => new ServiceError('MODEL_OUTPUT_INVALID', what, { model });
+
+  const usage = readUsage(answer);
+  count(usage);
+  const parsed = completion.safeParse(answer);
+  if (!parsed.success) {
+    const refused = gatewayError.safeParse(answer).data?.error.message;
+    const said = providerMessage(refused ?? 'it is not a chat completion', provider);
+    const message = `The answer of ${model} can't be used: ${said}`;
+    const isPaid = written.safeParse(answer).success || usage.promptTokens + usage.completionTokens > 0;
+    throw isPaid ? invalid(message) : new ModelUnavailable(message, { isUnreadable: refused === undefined });
+  }
+  const { message, finish_reason: finishReason } = parsed.data.choices[0];
+  if (message.refusal || finishReason === 'content_filter') {
+    const said = providerMessage(message.refusal || 'its content filter stopped the answer', provider);
+    throw new ServiceError('MODEL_REFUSED', `${model} refused to answer: ${said}`, { model });
+  }
+  if (finishReason === 'length')
+    throw invalid(
+      `The answer of ${model} was cut off at its token limit. Raise processor_config.max_tokens or ask for less.`,
+    );
+  const text = message.content ?? '';
+  if (offered.length > 0) return { text, toolCalls: readToolCalls(model, message.tool_calls, offered) };
+  if (text === '' && Array.isArray(message.tool_calls) && message.tool_calls.length > 0)
+    throw invalid(`${model} asked for functions, though it was offered none, and said nothing.`);
+  return { text, toolCalls: [] };
+}

@@ -1,0 +1,28 @@
+// Model calls with a key that the caller brought (spec: `byok_rejected`).
+import { findModelKey } from '../db/tenants/model-keys.ts';
+import type { ActivityDeps } from './activity-deps.ts';
+
+/**
+ * What a run's calls of `model` work with. With an own key (`own`): that key in place of the service's, sent to the
+ * provider's configured address and no other, and no cost, since the provider bills the caller. Throws CANCELLED,
+ * RUN_NOT_FOUND and MODEL_KEY_GONE.
+ */
+export async function findModelAccess(
+  deps: ActivityDeps,
+  executionId: string,
+  model: string,
+  signal: AbortSignal,
+): Promise<Pick<ActivityDeps, 'providers' | 'registry'> & { own: boolean }> {
+  const prefix = model.slice(0, model.indexOf('/'));
+  const { providers, registry } = deps;
+  const baseUrl = Object.hasOwn(deps.providerUrls, prefix) ? deps.providerUrls[prefix] : undefined;
+  if (!baseUrl) return { providers, registry, own: false };
+  const { sent, key } = await findModelKey(deps.db, deps.encryption, executionId, prefix);
+  const apiKey = sent ? await deps.requestKeys.find(executionId, prefix, signal) : key;
+  if (!apiKey) return { providers, registry, own: false };
+  return {
+    providers: { [prefix]: { baseUrl, apiKey, own: true } },
+    registry: { ...registry, costMicrocredits: () => 0 },
+    own: true,
+  };
+}

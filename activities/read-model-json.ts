@@ -1,0 +1,30 @@
+// Structured output: how an answer is read.
+
+import type { Json } from '../flow/definition.ts';
+import { ServiceError } from '../flow/errors.ts';
+import { findJsonExcess, JSON_KEYS_MAX } from '../flow/find-json-excess.ts';
+
+const JSON_DEPTH_MAX = 64;
+
+/** The JSON value of an answer, a Markdown fence around it allowed; undefined when there is none. Throws OUTPUT_TOO_LARGE. */
+export function readModelJson(text: string): Json | undefined {
+  const excess = text.length > JSON_KEYS_MAX ? findJsonExcess(Buffer.from(text)) : undefined;
+  if (excess) throw new ServiceError('OUTPUT_TOO_LARGE', `The answer ${excess}.`);
+  const fence = text.indexOf('```');
+  const fenced = text.slice(text.indexOf('\n', fence), text.lastIndexOf('```'));
+  for (const candidate of fence === -1 ? [text] : [text, fenced]) {
+    try {
+      const value: Json = JSON.parse(candidate);
+      return isDeeper(value, JSON_DEPTH_MAX) ? undefined : value;
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+    }
+  }
+  return undefined;
+}
+
+/** Whether a JSON value has more levels than that. */
+export function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((child) => isDeeper(child, levels - 1));
+}

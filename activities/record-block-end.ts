@@ -1,0 +1,58 @@
+// How the end of a block is recorded, or why it could not be.
+
+import type { Db } from '../db/connect.ts';
+import { isUnstorableValue } from '../db/connection/is-unstorable-value.ts';
+import { type BlockRun, type Payer, recordBlockRun } from '../db/runs/block-runs.ts';
+import { type ErrorCode, ServiceError } from '../flow/errors.ts';
+import type { Value } from '../flow/value.ts';
+import type { ModelUsage } from './call-model.ts';
+import { retryWrite } from './retry-write.ts';
+import type { Attempt } from './run-attempt.ts';
+
+/** How a block ended, as it is recorded; an attempt leaves it to the next when the database is away. */
+export type BlockEnd = {
+  usage: ModelUsage;
+  /** Serialized JSON. */
+  output?: string;
+  paused?: boolean;
+  /** What the output is to the blocks after it. */
+  value?: Value;
+  error?: { code: ErrorCode; message: string };
+};
+
+/** Of a block that has asked no model. */
+export const UNUSED: ModelUsage = { promptTokens: 0, completionTokens: 0, costMicrocredits: 0 };
+
+/**
+ * Records the end of a block, and with a `result` that of its run; answers whether this call did it. An end that cannot
+ * be recorded is a failure of its own, which is recorded in its place and thrown: without a charge when the database
+ * takes a value in no case, since that is the service's fault.
+ */
+export async function recordBlockEnd(
+  db: Db,
+  attempt: Attempt,
+  payer: Payer,
+  trace: Omit<BlockRun, keyof ModelUsage | 'output' | 'error'>,
+  end: BlockEnd,
+  result: Value | undefined,
+): Promise<boolean> {
+  const record = ({ usage, value, ...answer }: BlockEnd, completes?: Value) =>
+    retryWrite(() => recordBlockRun(db, payer, { ...trace, ...usage, ...answer }, completes), attempt);
+  try {
+    return await record(end, result);
+  } catch (error) {
+    if (isUnstorableValue(error)) {
+      console.error(`The database refuses what ${trace.blockKey} of run ${trace.executionId} made: ${error}`);
+      const failure = new ServiceError('INTERNAL_ERROR', 'The block failed for a reason inside the service.');
+      await record({ usage: UNUSED, error: toError(failure) });
+      throw failure;
+    }
+    if (error instanceof ServiceError && !end.error)
+      await record({ usage: end.usage, error: toError(error) });
+    throw error;
+  }
+}
+
+export function toError({ code, message }: ServiceError): NonNullable<BlockEnd['error']> {
+  return { code, message };
+}

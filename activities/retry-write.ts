@@ -1,0 +1,32 @@
+import { setTimeout } from 'node:timers/promises';
+import { ConnectionFailed } from '../db/connection/connection-failed.ts';
+import { isUnstorableValue } from '../db/connection/is-unstorable-value.ts';
+import { ServiceError } from '../flow/errors.ts';
+import type { Attempt } from './run-attempt.ts';
+
+const DELAYS_MS = [100, 300, 1_000, 3_000, 10_000];
+const PATIENT_DELAY_MS = 5_000;
+
+/**
+ * Repeats a failed write here: failing the whole attempt would do, and pay for, its work a second time. The `attempt` of a
+ * regular activity does so until it is written or the attempt is to end, however long the database is away; others for 15 s.
+ */
+export async function retryWrite<T>(
+  write: () => Promise<T>,
+  attempt?: Pick<Attempt, 'isLocal' | 'signal'>,
+): Promise<T> {
+  const signal = attempt?.signal;
+  const isPatient = attempt !== undefined && !attempt.isLocal;
+  for (let failed = 0; ; failed += 1) {
+    try {
+      return await write();
+    } catch (error) {
+      const away = isPatient && error instanceof ConnectionFailed;
+      const delay = DELAYS_MS[failed] ?? (away ? PATIENT_DELAY_MS : undefined);
+      const isFinal = error instanceof ServiceError || isUnstorableValue(error);
+      if (isFinal || delay === undefined || signal?.aborted) throw error;
+      // What ends the wait is told by the signal.
+      await setTimeout(delay, undefined, { ...(signal && { signal }) }).catch(() => signal?.throwIfAborted());
+    }
+  }
+}

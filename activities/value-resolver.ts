@@ -1,0 +1,35 @@
+import { LRUCache } from 'lru-cache';
+import type { Db } from '../db/connect.ts';
+import { loadReferences } from '../db/runs/load-references.ts';
+import { loadThroughCache } from '../db/runs/load-through-cache.ts';
+import type { StoredRunInput } from '../db/schema.ts';
+import type { Json } from '../flow/definition.ts';
+import { OUTPUT_MAX_BYTES } from '../flow/limits.ts';
+import { INPUT_REF, MESSAGE_REF, resolveValue, type Stored, type Value } from '../flow/value.ts';
+
+/** Bytes of the parsed outputs kept, as JSON: a loop over a stored array reads it once per item. */
+const OUTPUTS_KEPT_BYTES = 2 * OUTPUT_MAX_BYTES;
+
+/** A function that answers the JSON a value of a run stands for; `readInput` answers what the run was asked to do. */
+export function createValueResolver(
+  db: Db,
+  readInput: (executionId: string) => Promise<StoredRunInput>,
+): (executionId: string, value: Value) => Promise<Json> {
+  const outputs = new LRUCache<string, Stored>({
+    maxSize: OUTPUTS_KEPT_BYTES,
+    sizeCalculation: ({ bytes }) => bytes,
+  });
+  return (executionId, value) =>
+    resolveValue(value, async (refs) => {
+      const { message, continuation } = await readInput(executionId);
+      const given = new Map([
+        [MESSAGE_REF, { json: message }],
+        [INPUT_REF, { json: continuation?.input ?? null }],
+      ]);
+      const absent = refs.filter((ref) => !given.has(ref));
+      const stored = await loadThroughCache(outputs, executionId, absent, (keys) =>
+        loadReferences(db, executionId, keys),
+      );
+      return new Map<string, { json: Json }>([...given, ...stored]);
+    });
+}

@@ -1,0 +1,98 @@
+// What the shape of a flow alone can't say: the rules of a tree of steps (spec: INVALID_TREE).
+import type { FlowDefinition, LoopStep, ParallelStep, SequentialStep } from './definition.ts';
+import {
+  BRANCHES_MAX,
+  CONDITION_MAX_LENGTH,
+  LOOP_ITERATIONS_MAX,
+  STEP_DEPTH_MAX,
+  STEPS_MAX,
+} from './limits.ts';
+import { eachStep, formatPath, type PathSegment } from './step-path.ts';
+
+/** Not names of steps and branches: as keys of an object they mean something else. */
+export const RESERVED_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+/** `incomplete`: something is yet to be written, as in a draft under way; else what is there is wrong. */
+export type TreeProblem = { path: PathSegment[]; message: string; incomplete: boolean };
+
+const MODEL = /^[^/\s]+\/\S+$/;
+/** RFC 6901 */
+const JSON_POINTER = /^(?:\/(?:[^~/]|~[01])*)*$/;
+
+/** What is wrong with a tree of the right shape, with paths for people; [] when it can run. */
+export function describeTreeProblems(definition: FlowDefinition): { path: string; message: string }[] {
+  return findTreeProblems(definition).map(({ path, message }) => ({ path: formatPath(path), message }));
+}
+
+/** The same, with paths for programs. */
+export function findTreeProblems(definition: FlowDefinition): TreeProblem[] {
+  const problems: TreeProblem[] = [];
+  const placed = new Map<string, string>();
+  let count = 0;
+  for (const { step, path, depth } of eachStep(definition)) {
+    const report = (field: PathSegment[], message: string, incomplete = false) =>
+      problems.push({ path: [...path, ...field], message, incomplete });
+    count += 1;
+    const first = placed.get(step.step_id);
+    if (first !== undefined)
+      report(['step_id'], `${JSON.stringify(step.step_id)} is the step_id of ${first} already.`);
+    else placed.set(step.step_id, formatPath(path));
+    if (RESERVED_NAMES.has(step.step_id)) report(['step_id'], `${step.step_id} can't be a step_id.`);
+    if (step.type === 'sequential') checkBlock(step, depth, report);
+    else if (depth >= STEP_DEPTH_MAX)
+      report([], `Parallel and loop steps can be nested ${STEP_DEPTH_MAX} deep, no deeper.`);
+    if (step.type === 'parallel') checkParallel(step, report);
+    if (step.type === 'loop') checkLoop(step, report);
+  }
+  if (count > STEPS_MAX)
+    problems.push({
+      path: ['steps'],
+      message: `A flow has at most ${STEPS_MAX} steps, nested ones included; this one has ${count}.`,
+      incomplete: false,
+    });
+  return problems;
+}
+
+type Report = (field: PathSegment[], message: string, incomplete?: boolean) => void;
+
+function checkBlock(block: SequentialStep, depth: number, report: Report): void {
+  if (block.processor_type === 'llm' && !MODEL.test(block.model ?? ''))
+    report(
+      ['model'],
+      'An llm block needs a model with its provider in front, such as openai/gpt-5-mini.',
+      block.model === undefined,
+    );
+  if (block.processor_type === 'llm' && !block.prompt)
+    report(['prompt'], 'An llm block needs a prompt.', true);
+  if (block.processor_type === 'code' && !block.prompt)
+    report(['prompt'], 'A code block needs its JavaScript in prompt.', true);
+  if (!block.processor_config?.tools_enabled) return;
+  const field = ['processor_config', 'tools_enabled'];
+  if (block.processor_type !== 'llm') report(field, 'Only an llm block can call tools.');
+  if (depth > 0) report(field, 'A block inside a parallel or loop step cannot call tools.');
+}
+
+function checkParallel(step: ParallelStep, report: Report): void {
+  const branches = Object.entries(step.branches);
+  if (branches.length === 0) report(['branches'], 'A parallel step needs at least one branch.');
+  if (branches.length > BRANCHES_MAX)
+    report(
+      ['branches'],
+      `A parallel step has at most ${BRANCHES_MAX} branches; this one has ${branches.length}.`,
+    );
+  for (const [name, steps] of branches) {
+    if (steps.length === 0) report(['branches', name], 'A branch needs at least one step.');
+    if (RESERVED_NAMES.has(name)) report(['branches', name], `${name} can't be the name of a branch.`);
+  }
+}
+
+function checkLoop(step: LoopStep, report: Report): void {
+  if (step.body.length === 0) report(['body'], 'The body of a loop needs at least one step.');
+  const { max_iterations: most } = step;
+  if (!Number.isInteger(most) || most < 1 || most > LOOP_ITERATIONS_MAX)
+    report(['max_iterations'], `max_iterations is a whole number from 1 to ${LOOP_ITERATIONS_MAX}.`);
+  if (step.until && !JSON_POINTER.test(step.until.pointer))
+    report(['until', 'pointer'], 'A JSON Pointer is empty or starts with a slash, such as /done.');
+  if (step.until && JSON.stringify(step.until).length > CONDITION_MAX_LENGTH)
+    report(['until'], `A condition has at most ${CONDITION_MAX_LENGTH} characters as JSON.`);
+}

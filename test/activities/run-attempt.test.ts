@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { ApplicationFailure, asyncLocalStorage, CancelledFailure, Context } from '@temporalio/activity';
+import type { Progress } from '../../activities/attempt-progress.ts';
+import { ModelUnavailable } from '../../activities/model-unavailable.ts';
+import { type Attempt, REFUSALS_MAX, runAttempt } from '../../activities/run-attempt.ts';
+import { ServiceError } from '../../flow/errors.ts';
+
+type Work = (attempt: Attempt) => Promise<unknown>;
+
+/** An activity as the engine would repeat it: each attempt gets what the one before left in its heartbeats. */
+class Activity {
+  attempts = 0;
+  details: Progress | undefined;
+  readonly stop = new AbortController();
+
+  /** One attempt; answers what it failed with. */
+  async attempt(work: Work, options?: { isBlock: boolean }): Promise<ApplicationFailure> {
+    this.attempts += 1;
+    const info = {
+      attempt: this.attempts,
+      isLocal: false,
+      heartbeatDetails: this.details,
+      workflowExecution: { workflowId: 'run-1' },
+      activityType: 'callModel',
+    };
+    const context = {
+      info,
+      cancellationSignal: this.stop.signal,
+      heartbeat: (left: Progress) => this.leave(left),
+    };
+    Object.setPrototypeOf(context, Context.prototype);
+    const failed = await asyncLocalStorage.run(context as unknown as Context, () =>
+      runAttempt(work, options).then(
+        () => assert.fail('the attempt did not fail'),
+        (error: unknown) => error,
+      ),
+    );
+    assert.ok(failed instanceof ApplicationFailure, String(failed));
+    return failed;
+  }
+  /** One that its worker died under. */
+  lose(): void {
+    this.attempts += 1;
+  }
+  private leave(left: Progress): void {
+    this.details = structuredClone(left);
+  }
+}
+
+const refuse: Work = () => Promise.reject(new ModelUnavailable('busy'));
+const breakDown: Work = () => Promise.reject(new Error('connect ECONNREFUSED'));
+const HOLDS_BACK = { isBlock: true };
+
+describe('an attempt of an activity', () => {
+  let activity: Activity;
+  beforeEach(() => {
+    activity = new Activity();
+  });
+
+  it('counts what the provider refuses, and nothing that fails for reasons of the service', async () => {
+    for (let refused = 1; refused < REFUSALS_MAX; refused += 1) {
+      for (let broken = 0; broken < REFUSALS_MAX; broken += 1)
+        assert.notEqual((await activity.attempt(breakDown)).nonRetryable, true);
+      assert.notEqual((await activity.attempt(refuse)).nonRetryable, true, `refusal ${refused}`);
+    }
+    const { type, nonRetryable } = await activity.attempt(refuse);
+    assert.deepEqual([type, nonRetryable], ['MODEL_UNAVAILABLE', true]);
+  });
+
+  it('says when the next refusal is the last, and which attempt callers are told of', async () => {
+    const seen: [number, boolean][] = [];
+    for (let refused = 0; refused < REFUSALS_MAX; refused += 1) {
+      await activity.attempt(breakDown);
+      await activity.attempt((attempt) => {
+        seen.push([attempt.number, attempt.last]);
+        return refuse(attempt);
+      });
+    }
+    assert.deepEqual(
+      seen,
+      seen.map((_, index) => [index + 1, index === REFUSALS_MAX - 1]),
+    );
+  });
+
+  it('tells callers of one that was lost, for it may have asked the provider, and does not count it as refused', async () => {
+    for (let lost = 0; lost < REFUSALS_MAX; lost += 1) activity.lose();
+    await activity.attempt((attempt) => {
+      assert.deepEqual([attempt.number, attempt.last], [REFUSALS_MAX + 1, false]);
+      return refuse(attempt);
+    });
+  });
+
+  it('waits longer after each refusal, and as long as the provider asks', async () => {
+    const delays: unknown[] = [];
+    for (let refused = 1; refused < REFUSALS_MAX; refused += 1)
+      delays.push((await activity.attempt(refuse)).nextRetryDelay);
+    assert.deepEqual(delays, [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000]);
+    const asked = await new Activity().attempt(() =>
+      Promise.reject(new ModelUnavailable('busy', { retryAfterMs: 7_000 })),
+    );
+    assert.equal(asked.nextRetryDelay, 7_000);
+  });
+
+  it('is not repeated after an error that was made for callers', async () => {
+    const failure = await activity.attempt(() => Promise.reject(new ServiceError('MODEL_REFUSED', 'No.')));
+    assert.deepEqual([failure.type, failure.message, failure.nonRetryable], ['MODEL_REFUSED', 'No.', true]);
+  });
+
+  it('hands what it kept to the attempts after it', async () => {
+    await activity.attempt((attempt) => {
+      attempt.keep({ output: 'paid' });
+      return breakDown(attempt);
+    });
+    await activity.attempt(breakDown);
+    activity.lose();
+    await activity.attempt((attempt) => {
+      assert.deepEqual(attempt.kept, { output: 'paid' });
+      return breakDown(attempt);
+    });
+  });
+
+  it('keeps nothing that is too large for a heartbeat', async () => {
+    await activity.attempt((attempt) => {
+      attempt.keep({ output: 'x'.repeat(300_000) });
+      return breakDown(attempt);
+    });
+    assert.equal(activity.details?.kept, undefined);
+  });
+
+  it('that a stopping worker cuts off is repeated at once by another, and counts for nothing', async () => {
+    activity.stop.abort(new CancelledFailure('WORKER_SHUTDOWN'));
+    const failure = await activity.attempt(async ({ signal }) => signal.throwIfAborted(), HOLDS_BACK);
+    assert.deepEqual([failure.type, failure.nonRetryable ?? false], ['WORKER_SHUTDOWN', false]);
+    assert.deepEqual(activity.details, { refusals: 0, ended: 1, heldAfter: 0 });
+  });
+
+  describe('under which workers are lost', () => {
+    it('waits longer and longer before it runs again, and is parked in the end', async () => {
+      const waits: unknown[] = [];
+      let ran = 0;
+      for (let parked = false; !parked; ) {
+        const before = activity.details;
+        const { type, nextRetryDelay } = await activity.attempt((attempt) => {
+          ran += 1;
+          return breakDown(attempt);
+        }, HOLDS_BACK);
+        // One that ran was killed before it could tell.
+        if (type === 'Error') activity.details = before;
+        if (type === 'HELD_BACK') waits.push(nextRetryDelay);
+        parked = type === 'PARKED';
+      }
+      assert.equal(ran, 12);
+      assert.deepEqual(
+        waits,
+        [1, 2, 4, 8, 16, 32].map((minutes) => minutes * 60_000),
+      );
+    });
+
+    it('is logged to wait, or to be parked, with its run and what an operator can do', async () => {
+      const lines: string[] = [];
+      const log = console.error;
+      console.error = (...words: unknown[]) => void lines.push(words.join(' '));
+      try {
+        activity.attempts = 6;
+        await activity.attempt(breakDown, HOLDS_BACK);
+        activity.attempts = 12;
+        activity.details = undefined;
+        await activity.attempt(breakDown, HOLDS_BACK);
+      } finally {
+        console.error = log;
+      }
+      assert.deepEqual(lines, [
+        'run-1: callModel: Its worker was lost at 6 attempts: it waits before the next.',
+        'run-1: callModel: Its worker was lost at 12 attempts: its run is parked until an operator has it go on (weir runs resume).',
+      ]);
+    });
+
+    it('is not held back for what failed otherwise', async () => {
+      for (let failed = 0; failed < 50; failed += 1)
+        assert.equal((await activity.attempt(breakDown, HOLDS_BACK)).type, 'Error');
+      activity.lose();
+      assert.equal((await activity.attempt(breakDown, HOLDS_BACK)).type, 'Error');
+    });
+  });
+});

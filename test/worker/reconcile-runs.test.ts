@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import type { Connection } from '@temporalio/client';
+import { sql } from 'kysely';
+import { findRunStarts } from '../../db/runs/find-run-starts.ts';
+import { DEFAULT_NAMESPACE } from '../../engine/connect.ts';
+import { startRun } from '../../engine/start-run.ts';
+import { keepReconciling } from '../../worker/keep-reconciling.ts';
+import { reconcileRuns } from '../../worker/reconcile-runs.ts';
+import { registerSearchAttributes } from '../../worker/register-search-attributes.ts';
+import { repairEach } from '../../worker/repair-each.ts';
+import { acceptRun } from '../accept-run.ts';
+import { passthrough } from '../blocks.ts';
+import { startWeir, type Tenant, type Weir } from '../harness.ts';
+
+describe('what workers look after', () => {
+  let weir: Weir;
+  let tenant: Tenant;
+  let flow: string;
+  before(async () => {
+    weir = await startWeir({ worker: false });
+    await registerSearchAttributes(weir.client.connection as Connection, DEFAULT_NAMESPACE);
+    tenant = await weir.createTenant();
+    flow = await weir.createFlow(tenant, [passthrough('a')]);
+  });
+  after(() => weir.stop());
+  afterEach(() => sql`update run set status = 'failed', finished_at = now()`.execute(weir.db));
+
+  const deps = () => ({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue });
+  const accept = async () => (await acceptRun(weir, tenant, flow)).executionId;
+  /** A run whose workflow waits for a worker. */
+  const start = async () => {
+    const executionId = await accept();
+    const [run] = await findRunStarts(weir.db, [executionId]);
+    assert.ok(run);
+    await startRun(weir.client, weir.config.taskQueue, run);
+    return executionId;
+  };
+  const state = async (executionId: string) =>
+    (await weir.client.workflow.getHandle(executionId).describe()).status.name;
+  const countOpen = () =>
+    weir.client.workflow.count(`ExecutionStatus = 'Running' and TaskQueue = '${weir.config.taskQueue}'`);
+
+  it('is found among what is as it should be: a run without a workflow is started, a terminated one ends', async () => {
+    const [healthy, terminated, missing] = [await start(), await start(), await accept()];
+    await weir.client.workflow.getHandle(terminated).terminate('by hand');
+    await reconcileRuns(deps(), 0);
+    assert.deepEqual([await state(healthy), await state(missing)], ['RUNNING', 'RUNNING']);
+    const rows = await weir.db
+      .selectFrom('run')
+      .select(['execution_id', 'error'])
+      .where('status', '=', 'failed')
+      .where('execution_id', 'in', [healthy, terminated, missing])
+      .execute();
+    assert.deepEqual(
+      rows.map((row) => [row.execution_id, row.error?.code]),
+      [[terminated, 'CANCELLED']],
+    );
+  });
+
+  it('costs one question to the engine, and no write, when all is well', async () => {
+    const ids = await Promise.all(Array.from({ length: 20 }, start));
+    while ((await countOpen()).count < ids.length);
+    const rows = () => sql`select xmin::text, execution_id from run order by execution_id`.execute(weir.db);
+    const before = await rows();
+    const asked: string[] = [];
+    const { client } = weir;
+    const counting = new Proxy(client, {
+      get: (target, name) => {
+        if (name === 'withDeadline') asked.push('question');
+        return Reflect.get(target, name);
+      },
+    });
+    await reconcileRuns({ ...deps(), client: counting }, 0);
+    assert.deepEqual(asked, ['question']);
+    assert.deepEqual((await rows()).rows, before.rows);
+  });
+
+  it('is looked at to the last, in pages, and a run that cannot be started holds up no other', async () => {
+    const broken = await accept();
+    const flowOfBroken = await weir.createFlow(tenant, [passthrough('b')]);
+    const { executionId } = await acceptRun(weir, tenant, flowOfBroken);
+    await sql`alter table flow_version disable trigger all`.execute(weir.db);
+    await sql`update flow_version set definition = '{}' from run
+      where run.flow_version_id = flow_version.id and execution_id = ${executionId}`.execute(weir.db);
+    await sql`insert into run (execution_id, organization_id, project_id, flow_id, flow_version_id, mode, environment, input)
+      select gen_random_uuid(), organization_id, project_id, flow_id, flow_version_id, mode, environment, input
+      from run, generate_series(1, 600) where execution_id = ${broken}`.execute(weir.db);
+    const last = await accept();
+    await assert.rejects(
+      reconcileRuns(deps(), 0),
+      /^Error: 1 could not be mended, the first because: TypeError/,
+    );
+    assert.equal(await state(last), 'RUNNING');
+  });
+
+  it('is not started any more once the worker is to stop', async () => {
+    const stopping = new AbortController();
+    let begun = 0;
+    const mend = async () => {
+      begun += 1;
+      stopping.abort();
+    };
+    await repairEach(Array.from({ length: 100 }), mend, { count: 0 }, stopping.signal);
+    assert.ok(begun < 100);
+    const before = await accept();
+    await reconcileRuns(deps(), 0, stopping.signal);
+    await assert.rejects(state(before));
+  });
+
+  it('has several duties, none of which waits for another that hangs', async () => {
+    const stopping = new AbortController();
+    const executionId = await accept();
+    await sql`update run set started_at = now() - interval '1 minute' where execution_id = ${executionId}`.execute(
+      weir.db,
+    );
+    let keeping: Promise<void> | undefined;
+    await weir.db.transaction().execute(async (tx) => {
+      for (const table of ['test_run', 'webhook_delivery', 'idempotency_key', 'reservation'])
+        await sql`lock table ${sql.table(table)} in access exclusive mode`.execute(tx);
+      keeping = keepReconciling({ ...deps(), retentionDays: 30 }, stopping.signal);
+      while (!(await state(executionId).catch(() => undefined)));
+      stopping.abort();
+    });
+    await keeping;
+  });
+});

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { inspect } from 'node:util';
+import { ServiceError } from '@temporalio/client';
+import { ConnectionFailed } from '../../db/connection/connection-failed.ts';
+import { deferDuty, takeDuty } from '../../db/upkeep/duties.ts';
+import { dutyInterval } from '../../worker/duty-interval.ts';
+import { type Duty, repeatDuty } from '../../worker/repeat-duty.ts';
+import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
+
+describe('what workers do now and then', () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  after(() => database.drop());
+
+  it('is done by one process at a time, and again when it is due', async () => {
+    const { db } = database;
+    const takes = await Promise.all(Array.from({ length: 5 }, () => takeDuty(db, 'one', 30)));
+    assert.deepEqual(takes.filter(Boolean), [true]);
+    await deferDuty(db, 'one', 0);
+    assert.equal(await takeDuty(db, 'one', 30), true);
+    assert.equal(await takeDuty(db, 'other', 30), true);
+  });
+
+  it('is taken over from a process that died with it', async () => {
+    assert.equal(await takeDuty(database.db, 'left', 0), true);
+    assert.equal(await takeDuty(database.db, 'left', 30), true);
+  });
+
+  it('goes on at once while there is more to do, and is left to others when it stops', async () => {
+    const stopping = new AbortController();
+    let looks = 0;
+    const look: Duty['look'] = async () => {
+      looks += 1;
+      if (looks === 3) stopping.abort();
+      return true;
+    };
+    await repeatDuty(database.db, { name: 'more', everyMs: 60_000, look }, stopping.signal);
+    assert.equal(looks, 3);
+    assert.equal(await takeDuty(database.db, 'more', 30), true);
+  });
+
+  it('tells the look that is under way to stop', async () => {
+    const stopping = new AbortController();
+    const look: Duty['look'] = async (signal) => {
+      setImmediate(() => stopping.abort());
+      await once(signal, 'abort');
+      return true;
+    };
+    await repeatDuty(database.db, { name: 'long', everyMs: 60_000, look }, stopping.signal);
+  });
+
+  /** What is logged while looks fail with `failures` in turn, until the duty works again. */
+  async function logOf(failures: Error[]): Promise<string[]> {
+    const stopping = new AbortController();
+    const lines: string[] = [];
+    const log = console.error;
+    console.error = (...words: unknown[]) => {
+      lines.push(words.map((word) => (typeof word === 'string' ? word : inspect(word))).join(' '));
+      if (String(words[0]).endsWith('works again.')) stopping.abort();
+    };
+    const look: Duty['look'] = async () => {
+      const failure = failures.shift();
+      if (failure) throw failure;
+      return false;
+    };
+    try {
+      await repeatDuty(database.db, { name: 'Failing', everyMs: 1, look }, stopping.signal);
+    } finally {
+      console.error = log;
+    }
+    return lines;
+  }
+
+  it('is logged when it fails, once however often, and when it works again', async () => {
+    const lines = await logOf(['a', 'a', 'a', 'b'].map((message) => new Error(message)));
+    assert.deepEqual(
+      lines.map((line) => line.split('\n')[0]),
+      [
+        'Failing failed, and is tried again: Error: a',
+        'Failing failed, and is tried again: Error: b',
+        'Failing works again.',
+      ],
+    );
+    assert.match(lines[0] ?? '', /repeat-duty\.test/);
+  });
+
+  it('is logged in one line when the database or the engine is away', async () => {
+    const engine = new ServiceError('Failed to count workflows', { cause: new Error('Timeout expired') });
+    assert.deepEqual(await logOf([new ConnectionFailed('lost', new Error('cut')), engine]), [
+      'Failing failed, and is tried again: The database is lost: cut',
+      'Failing failed, and is tried again: Failed to count workflows: Timeout expired',
+      'Failing works again.',
+    ]);
+  });
+
+  for (const [tookMs, more, restMs] of [
+    [10, false, 15_000],
+    [2_000, false, 30_000],
+    [3_600_000, false, 60_000],
+    [300, true, 300],
+    [3_600_000, true, 60_000],
+  ] as const)
+    it(`rests ${restMs} ms after ${tookMs} ms${more ? ' of work that goes on' : ''}: not all the time, and not for hours`, () =>
+      assert.equal(dutyInterval(tookMs, more, 15_000), restMs));
+});

@@ -1,0 +1,88 @@
+import { type NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
+import { createActivities } from '../activities/index.ts';
+import { HEARTBEAT_INTERVAL_MS } from '../activities/run-attempt.ts';
+import { createSandbox } from '../activities/sandbox/sandbox.ts';
+import type { Config } from '../config.ts';
+import type { Db } from '../db/connect.ts';
+import { createEncryption } from '../db/encrypt.ts';
+import { createInProcessRuns, type InProcessRuns } from '../db/runs/in-process-runs.ts';
+import type { RequestKeys } from '../db/tenants/request-keys.ts';
+import { DATA_CONVERTER, DEFAULT_NAMESPACE } from '../engine/connect.ts';
+import { blockTaskQueue } from '../flow/run.ts';
+import { createValidator } from '../json-schema/validator.ts';
+import type { Registry } from '../models/registry.ts';
+
+/** Blocks that wait for their turn in one worker; beyond that they wait in Temporal, each organization's in turn too. */
+const WAITING_BLOCKS_MAX = 500;
+
+export type FlowWorker = {
+  /** Resolves when the worker has shut down; rejects when it failed. */
+  run(): Promise<void>;
+  /** Stops taking work, lets what runs finish within the grace time, then ends the sandbox processes. */
+  shutdown(): void;
+};
+
+/** A worker for flow runs on `connection`, and for blocks of them that wait for their turn. */
+export async function createFlowWorker(deps: {
+  config: Config;
+  db: Db;
+  connection: NativeConnection;
+  workflowBundle: WorkflowBundleOption;
+  registry: Registry;
+  inProcessRuns?: InProcessRuns;
+  requestKeys: RequestKeys;
+}): Promise<FlowWorker> {
+  const { config, db, connection, workflowBundle, registry } = deps;
+  const sandbox = createSandbox({ processes: config.sandboxProcesses, reserve: config.sandboxReserve });
+  const validator = createValidator();
+  const options = {
+    connection,
+    namespace: config.temporal.namespace ?? DEFAULT_NAMESPACE,
+    dataConverter: DATA_CONVERTER,
+    activities: createActivities({
+      db,
+      sandbox,
+      codePrice: config.codePrice,
+      validator,
+      registry,
+      providers: config.providers,
+      providerUrls: config.providerUrls,
+      encryption: createEncryption(config.secretsKeys),
+      requestKeys: deps.requestKeys,
+      inProcessRuns: deps.inProcessRuns ?? createInProcessRuns(),
+    }),
+    // Longer than a model usually takes: a deploy does not pay for the same answer twice.
+    shutdownGraceTime: '30 seconds',
+  } as const;
+  const workers = [
+    await Worker.create({
+      ...options,
+      taskQueue: config.taskQueue,
+      workflowBundle,
+      maxConcurrentActivityTaskExecutions: config.modelConcurrency,
+      // A cancelled model call learns of it by its heartbeat.
+      maxHeartbeatThrottleInterval: HEARTBEAT_INTERVAL_MS,
+    }),
+    await Worker.create({
+      ...options,
+      taskQueue: blockTaskQueue(config.taskQueue),
+      maxConcurrentActivityTaskExecutions: WAITING_BLOCKS_MAX,
+      // Many may wait: what they say of themselves is to cost little.
+      maxHeartbeatThrottleInterval: '10 seconds',
+    }),
+  ];
+  const shutdown = () => {
+    // Another worker takes what waits here.
+    sandbox.drain();
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+  };
+  return {
+    async run() {
+      // Neither goes on without the other.
+      const ends = await Promise.allSettled(workers.map((worker) => worker.run().finally(shutdown)));
+      await Promise.all([sandbox.close(), validator.close()]);
+      for (const end of ends) if (end.status === 'rejected') throw end.reason;
+    },
+    shutdown,
+  };
+}

@@ -1,0 +1,56 @@
+// Runs whose workers are lost again and again under what they run inside their workflow task, which goes with the worker.
+import type { Client } from '@temporalio/client';
+import { grpcCodeOf } from '../engine/grpc-code.ts';
+import { HOLD, RUN_FLOW } from '../flow/run.ts';
+import { askEngine } from './find-ended-workflows.ts';
+import { type Failures, repairEach, throwFailures } from './repair-each.ts';
+import { withOpenWorkflow } from './with-open-workflow.ts';
+
+/** With the engine's delays, some twenty minutes after the first. */
+const LOST_MAX = 12;
+const LOOKED_AT_MAX = 500;
+const INVALID_ARGUMENT = 3;
+
+type Lost = { workflowId: string; runId: string };
+
+/**
+ * Has runs wait for an operator whose workflow task was lost with its worker `lostMax` times in a row: each parks before it
+ * runs the next block. One whose workflow task *fails*, as after a deploy that does not fit its history, is left alone. An
+ * engine that does not report such problems in its list is not asked further.
+ */
+export async function holdRunsLosingWorkers(
+  { client, taskQueue }: { client: Client; taskQueue: string },
+  signal?: AbortSignal,
+  lostMax = LOST_MAX,
+): Promise<void> {
+  const failures: Failures = { count: 0 };
+  const lost = await askEngine(client, () => listLost(client, taskQueue));
+  await repairEach(lost, (run) => holdOne(client, run, lostMax), failures, signal);
+  throwFailures(failures);
+}
+
+async function listLost(client: Client, taskQueue: string): Promise<Lost[]> {
+  const query =
+    `ExecutionStatus = 'Running' and WorkflowType = '${RUN_FLOW}' and TaskQueue = '${taskQueue}'` +
+    ` and TemporalReportedProblems = 'category=WorkflowTaskTimedOut'`;
+  const lost: Lost[] = [];
+  try {
+    for await (const { workflowId, runId } of client.workflow.list({ query, pageSize: LOOKED_AT_MAX }))
+      if (lost.push({ workflowId, runId }) === LOOKED_AT_MAX) break;
+  } catch (error) {
+    if (grpcCodeOf(error) !== INVALID_ARGUMENT) throw error;
+  }
+  return lost;
+}
+
+function holdOne(client: Client, run: Lost, lostMax: number): Promise<void> {
+  return withOpenWorkflow(client, run, async (workflow) => {
+    const { raw } = await workflow.describe();
+    const attempt = raw.pendingWorkflowTask?.attempt ?? 0;
+    if (attempt <= lostMax) return;
+    await workflow.signal(HOLD);
+    console.error(
+      `The run ${run.workflowId} is to be parked: its workflow task was lost with its worker at ${attempt - 1} attempts.`,
+    );
+  });
+}

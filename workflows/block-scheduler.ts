@@ -1,0 +1,112 @@
+import { ActivityFailure, isCancellation, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import { blockKey, type PlannedBlock } from '../flow/plan.ts';
+import { type BlockCall, isBusy } from '../flow/run.ts';
+import { isPause, type Pause } from '../flow/tool-calls.ts';
+import { compact, type Value } from '../flow/value.ts';
+import { blockActivities, modelActivities, waitingBlockActivities } from './activities.ts';
+import { isParked, type Parking } from './parking.ts';
+
+/** Executions shown among the workflow's current details; older ones are in the history. */
+const SHOWN_MAX = 50;
+/** An input longer than this, serialized, is read by a model call itself: one workflow task may schedule hundreds. */
+const MODEL_INPUT_MAX_CHARS = 8_192;
+
+/** A block that failed for good; `cause` is the failure its activity ended with. */
+export class BlockFailure extends Error {
+  readonly block: PlannedBlock;
+  constructor(block: PlannedBlock, error: unknown) {
+    // A local activity fails as the failure itself, a regular one as an ActivityFailure around it.
+    super(`Block ${block.name} failed`, { cause: error instanceof ActivityFailure ? error.cause : error });
+    this.block = block;
+  }
+}
+
+/**
+ * Runs blocks of one run as activities, under their names, and keeps the current details of the workflow (the Web UI
+ * does not show a local activity's summary). Rejects with BlockFailure.
+ */
+export function createBlockScheduler(
+  executionId: string,
+  parking: Parking,
+  lastBlock: PlannedBlock | undefined,
+) {
+  const lines = new Map<string, string>();
+
+  function show(key: string, text: string): void {
+    lines.set(key, text);
+    if (lines.size > SHOWN_MAX) lines.delete(lines.keys().next().value as string);
+    setCurrentDetails([...lines.values()].map((line) => `- ${line}`).join('\n'));
+  }
+
+  /** One that is parked runs again whenever an operator has its run go on. */
+  async function runResumed(block: PlannedBlock, call: BlockCall, shown: Shown): Promise<Value | Pause> {
+    for (;;)
+      try {
+        return await runActivity(block, call, shown, parking);
+      } catch (error) {
+        if (!isParked(error)) throw error;
+        await parking.park(shown.say);
+      }
+  }
+
+  return async function runBlock(
+    block: PlannedBlock,
+    input: Value,
+    iterations: number[],
+  ): Promise<Value | Pause> {
+    const key = blockKey(block.step_id, iterations);
+    const summary = iterations.length > 0 ? `${block.name} #${iterations.join('.')}` : block.name;
+    const say = (state: string) => show(key, `${summary} (${block.processor_type}): ${state}`);
+    say('running');
+    const call = { executionId, stepId: block.step_id, blockKey: key, input, ends: block === lastBlock };
+    try {
+      const output = await runResumed(block, call, { summary, say });
+      say(isPause(output) ? 'waits for the results of tool calls' : 'completed');
+      return output;
+    } catch (error) {
+      say('failed');
+      throw isCancellation(error) ? error : new BlockFailure(block, error);
+    }
+  };
+}
+
+type Shown = { summary: string; say(state: string): void };
+
+function runActivity(
+  block: PlannedBlock,
+  call: BlockCall,
+  shown: Shown,
+  parking: Parking,
+): Promise<Value | Pause> {
+  const { summary } = shown;
+  switch (block.processor_type) {
+    case 'llm':
+      return modelActivities.callModel.executeWithOptions({ activityId: call.blockKey, summary }, [
+        { ...call, input: compact(call.input, MODEL_INPUT_MAX_CHARS) },
+      ]);
+    case 'code':
+      return runInTurn('runCode', call, shown, parking);
+    case 'passthrough':
+      return runInTurn('passThrough', call, shown, parking);
+  }
+}
+
+/**
+ * At once, inside the workflow task, where there is room for the organization now; else on a task queue of its own,
+ * where it waits for its turn and holds nothing up. Histories from before this hold no BUSY, and replay.
+ */
+async function runInTurn(
+  activity: 'runCode' | 'passThrough',
+  call: BlockCall,
+  { summary, say }: Shown,
+  parking: Parking,
+): Promise<Value | Pause> {
+  const reply = await parking.whenFree(
+    () => blockActivities[activity].executeWithOptions({ summary }, [call]),
+    say,
+  );
+  if (!isBusy(reply)) return reply;
+  say('waits for its turn');
+  const waiting = waitingBlockActivities(workflowInfo().taskQueue);
+  return waiting[activity].executeWithOptions({ activityId: call.blockKey, summary }, [call]);
+}

@@ -1,0 +1,33 @@
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { ParentClosePolicy, startChild, workflowInfo } from '@temporalio/workflow';
+import {
+  deliveryWorkflowId,
+  describeDelivery,
+  fairShareOfDelivery,
+  webhookTaskQueue,
+} from '../flow/delivery.ts';
+import { findRunDelivery } from './activities.ts';
+import { deliverWebhook } from './deliver-webhook.ts';
+
+/**
+ * Starts the delivery that was recorded with the end of a run, where there is one and its destination has room; it
+ * outlives the run's workflow.
+ */
+export async function startRunDelivery(executionId: string): Promise<void> {
+  const call = await findRunDelivery(executionId);
+  if (!call) return;
+  try {
+    await startChild(deliverWebhook, {
+      workflowId: deliveryWorkflowId(call),
+      taskQueue: webhookTaskQueue(workflowInfo().taskQueue),
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      staticSummary: describeDelivery(call),
+      priority: fairShareOfDelivery(call),
+      args: [call],
+    });
+  } catch (error) {
+    // The reconciler was faster.
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
+}
