@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { toBlockRun } from '../api/runs/to-block-run.ts';
+import { describeBlockExecution } from '../api/runs/describe-block-execution.ts';
 import type { Db } from '../db/connect.ts';
 import { MICROCREDITS_PER_CREDIT } from '../db/credits/ledger.ts';
 import { listBlockRuns } from '../db/runs/block-runs.ts';
@@ -92,7 +92,7 @@ async function show(db: Db, executionId: string, options: { full?: boolean }) {
   const run = toJson(row);
   const values = options.full ? await readValues(db, executionId) : new Map<string, BlockValues>();
   const blocks = (await listBlockRuns(db, executionId)).map((block) => ({
-    ...toBlockRun(block),
+    ...describeBlockExecution(block),
     ...values.get(block.block_key),
   }));
   const result = row.result && (await resolve(db, row.concluded_by ?? executionId, row.result));

@@ -3,7 +3,7 @@ import { listUnderWay } from '../db/runs/cancel-run.ts';
 import { finishRun } from '../db/runs/runs.ts';
 import { finishTestRun } from '../db/test-runs/test-runs.ts';
 import { findRunDelivery } from '../db/webhooks/open-deliveries.ts';
-import { CANCELLED, type RunOutcome, workflowIdOf } from '../flow/run.ts';
+import { CANCELLED, type CallIds, type RunOutcome, workflowIdOf } from '../flow/run.ts';
 import type { EngineDeps } from './deps.ts';
 import { describeEngineError } from './describe-engine-error.ts';
 import { tryStartDelivery } from './start-delivery-workflow.ts';
@@ -11,19 +11,16 @@ import { tryStartDelivery } from './start-delivery-workflow.ts';
 /** A caller does not wait longer for an engine that is away; the reconciler hands the cancellation on. */
 const CANCEL_TIMEOUT_MS = 4_000;
 
-/** Tells the engine to end a run that is marked as cancelled. Answers false when the engine is away. */
-export async function cancelRunWorkflow(
-  deps: EngineDeps,
-  run: { executionId: string; continues: string | null },
-): Promise<boolean> {
+/** Tells the engine to end a call of a run that is marked as cancelled. Answers false when the engine is away. */
+export async function cancelRunWorkflow(deps: EngineDeps, call: CallIds): Promise<boolean> {
   const { db, client, inProcessRuns } = deps;
-  const told = await cancelWorkflow(client, workflowIdOf(run));
+  const told = await cancelWorkflow(client, workflowIdOf(call));
   if (told !== 'missing') return told;
   // It was not started yet, or has just ended.
   const outcome: RunOutcome = { status: 'failed', error: CANCELLED };
-  if (!(await finishRun(db, run.executionId, outcome))) return true;
-  inProcessRuns?.end(run.executionId, outcome);
-  const delivery = await findRunDelivery(db, run.executionId);
+  if (!(await finishRun(db, call.callId, outcome))) return true;
+  inProcessRuns?.end(call.callId, outcome);
+  const delivery = await findRunDelivery(db, call.callId);
   if (delivery) await tryStartDelivery(deps, delivery);
   return true;
 }

@@ -3,7 +3,7 @@ import { type Priority, TypedSearchAttributes } from '@temporalio/common';
 import type { Environment, RunMode } from '../db/schema.ts';
 import type { FlowDefinition } from '../flow/definition.ts';
 import { toPlan } from '../flow/plan.ts';
-import { RUN_FLOW, type RunInput, workflowIdOf } from '../flow/run.ts';
+import { type CallIds, RUN_FLOW, type RunInput, workflowIdOf } from '../flow/run.ts';
 import { INPUT_REF } from '../flow/value.ts';
 import type { runFlow } from '../workflows/run-flow.ts';
 
@@ -11,10 +11,8 @@ import type { runFlow } from '../workflows/run-flow.ts';
 export const START_TIMEOUT_MS = 4_000;
 
 /** What the workflow of an accepted run is started from. */
-export type RunStart = {
-  executionId: string;
-  /** Of a continuation: the run it continues, and the steps it runs, `from` up to `to` (exclusive) of the plan. */
-  continues: string | null;
+export type RunStart = CallIds & {
+  /** The steps that the call runs, `from` up to `to` (exclusive) of the plan; null: all. */
   from: number | null;
   to: number | null;
   organization: string;
@@ -39,13 +37,13 @@ export async function startRun(
   run: RunStart,
   { eagerly = true } = {},
 ): Promise<{ here: boolean }> {
-  const { executionId, continues, from, to } = run;
+  const { executionId, callId, from, to } = run;
   const steps = toPlan(run.definition.steps).slice(from ?? 0, to ?? undefined);
   const input: RunInput = {
-    executionId,
+    executionId: callId,
     steps,
     ...(from && { input: { ref: INPUT_REF } }),
-    ...(continues && { continues: true }),
+    ...(callId !== executionId && { continues: true }),
     ...(run.callback && { callback: true }),
   };
   try {

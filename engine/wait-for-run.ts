@@ -31,7 +31,7 @@ export async function waitForRun(
   const over = new AbortController();
   const either = AbortSignal.any([signal, over.signal]);
   try {
-    const ended = waitHere(deps.inProcessRuns, run.executionId, either);
+    const ended = waitHere(deps.inProcessRuns, run.callId, either);
     if ((await started).here && deps.inProcessRuns) {
       const soon = setTimeout(ASK_AFTER_MS, undefined, { signal: either }).catch(() => undefined);
       const outcome = await Promise.race([ended, soon]);
@@ -71,13 +71,12 @@ async function askEngine(
         : { status: 'completed', result: reply };
     } catch (error) {
       if (signal.aborted) return undefined;
-      const outcome = await findOutcome(db, run.executionId).catch((databaseError: unknown) =>
-        console.error(`Looking for the end of run ${run.executionId}: ${databaseError}`),
+      const outcome = await findOutcome(db, run.callId).catch((databaseError: unknown) =>
+        console.error(`Looking for the end of run ${run.callId}: ${databaseError}`),
       );
       if (outcome) return outcome;
       // Ended but not recorded: the reconciler does that. Not ended: the engine was away.
-      if (!(error instanceof WorkflowFailedError))
-        console.error(`Waiting for run ${run.executionId}: ${error}`);
+      if (!(error instanceof WorkflowFailedError)) console.error(`Waiting for run ${run.callId}: ${error}`);
       await setTimeout(RETRY_MS);
     }
   }

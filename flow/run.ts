@@ -19,9 +19,12 @@ export type RunInput = {
   callback?: true;
 };
 
-/** The executionId; of a continuation, that of the run it continues and its own, so that operators find them together. */
-export function workflowIdOf(run: { executionId: string; continues?: string | null }): string {
-  return run.continues ? `${run.continues}/${run.executionId}` : run.executionId;
+/** Names a call: `executionId` is the run's id, `callId` the call's own, the same for the call that a run begins with. */
+export type CallIds = { executionId: string; callId: string };
+
+/** Returns a call's workflow id. It begins with the executionId, so that operators find the calls of a run together. */
+export function workflowIdOf({ executionId, callId }: CallIds): string {
+  return callId === executionId ? executionId : `${executionId}/${callId}`;
 }
 
 /** The task queue, beside that of runs, of blocks that wait for their organization's turn at what blocks share. */

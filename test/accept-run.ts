@@ -20,7 +20,7 @@ export async function acceptRun(
   const executionId = randomUUID();
   await insertRuns(weir.db, [
     {
-      executionId,
+      callId: executionId,
       organizationId: tenant.organizationId,
       projectId: tenant.projectId,
       flowId: version.flow_id,

@@ -29,7 +29,10 @@ export async function reconcileUnfinished(
   do {
     rows = await listUnfinished(db, table, { quietSeconds, after, limit: PAGE });
     after = rows.at(-1);
-    const all = rows.map((row) => ({ ...row, workflowId: workflowIdOf({ ...row, executionId: row.id }) }));
+    const all = rows.map((row) => ({
+      ...row,
+      workflowId: workflowIdOf({ callId: row.id, executionId: row.continues ?? row.id }),
+    }));
     const ended = await findEndedWorkflows(
       client,
       all.map((row) => row.workflowId),

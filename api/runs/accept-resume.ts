@@ -17,13 +17,13 @@ import {
 } from '../../flow/tool-calls.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext } from '../http/context.ts';
-import { replay } from './accept-once.ts';
+import { replay } from './accept-idempotently.ts';
 import { type AcceptedRun, requireCredits, storeRun } from './accept-run.ts';
-import { requireValidOverrides } from './check-overrides.ts';
-import { deriveId } from './derive-id.ts';
+import { deriveCallId } from './derive-call-id.ts';
 import type { ExecuteRequest } from './requests.ts';
 import { requireImageSupport } from './require-image-support.ts';
 import { requireTools } from './require-tools.ts';
+import { requireValidOverrides } from './require-valid-overrides.ts';
 import { digestOf, requireState } from './resume-state.ts';
 import { requireChoice } from './tool-requests.ts';
 
@@ -70,8 +70,8 @@ export async function acceptResume(deps: ApiDeps, ctx: ApiContext): Promise<Acce
   const outputs = accumulatedOutputs as { [stepId: string]: Json };
   const { tools: sent, toolChoice } = body;
   const asked = [pausedAtStep, messages, outputs, overrides, sent, toolChoice];
-  const id = deriveId(executionId, [ctx.state.principal.environment, ...asked]);
-  const accepted = await replay(deps, ctx, id);
+  const callId = deriveCallId(executionId, [ctx.state.principal.environment, ...asked]);
+  const accepted = await replay(deps, ctx, callId);
   if (accepted) return accepted;
 
   const { pause } = run;
@@ -114,7 +114,7 @@ export async function acceptResume(deps: ApiDeps, ctx: ApiContext): Promise<Acce
   const { flow_version_id: flowVersionId, version } = run;
   const to = definition.steps.length;
   const continues = { executionId, from, to, concludes: true, after: run.concluded_by };
-  const stored = { executionId: id, mode: run.mode, input, continues, flowVersionId, version, definition };
+  const stored = { callId, mode: run.mode, input, continues, flowVersionId, version, definition };
   return storeRun(deps, ctx, stored);
 }
 

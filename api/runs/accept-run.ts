@@ -12,19 +12,14 @@ import type { RunOutcome } from '../../flow/run.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, LoadedFlow } from '../http/context.ts';
 import { readAttachments } from './attachments.ts';
-import { requireValidOverrides } from './check-overrides.ts';
 import { readCallback } from './read-callback.ts';
 import type { JobRequest, RunRequest } from './requests.ts';
 import { requireImageSupport } from './require-image-support.ts';
 import { requireTools } from './require-tools.ts';
+import { requireValidOverrides } from './require-valid-overrides.ts';
 
 /** A stored run. `outcome`: one that was accepted before has ended, or paused, like this. */
 export type AcceptedRun = RunStart & { flowId: string; blockCount: number; outcome?: RunOutcome | undefined };
-
-/** The executionId that callers know the run by. */
-export function executionIdOf({ executionId, continues }: RunStart): string {
-  return continues ?? executionId;
-}
 
 /**
  * Checks everything a run can be refused for, then stores it: from here on it is not lost. Undefined when another
@@ -60,11 +55,11 @@ export async function acceptRun(
     ...images,
     ...tools,
   } as StoredRunInput;
-  return storeRun(deps, ctx, { executionId: randomUUID(), mode, input, callback, ...flow });
+  return storeRun(deps, ctx, { callId: randomUUID(), mode, input, callback, ...flow });
 }
 
 /** `version` and what it holds may differ from the flow's of the request: a resumed run keeps its version. */
-export type RunToStore = Pick<NewRun, 'executionId' | 'mode' | 'input' | 'callback' | 'continues'> & {
+export type RunToStore = Pick<NewRun, 'callId' | 'mode' | 'input' | 'callback' | 'continues'> & {
   flowVersionId: string;
   version: number;
   definition: FlowDefinition;
@@ -78,19 +73,20 @@ export async function storeRun(
   deps: ApiDeps,
   ctx: ApiContext,
   run: RunToStore,
-  session?: Pick<NewRun, 'executionId' | 'input'>,
+  session?: Pick<NewRun, 'callId' | 'input'>,
 ): Promise<AcceptedRun | undefined> {
   const { flow, principal, idempotencyKey, modelKeys } = ctx.state;
   const { environment } = principal;
-  const { executionId, mode, input, callback, continues } = run;
-  ctx.state.accepted = { executionId: continues?.executionId ?? executionId };
+  const { callId, mode, input, callback, continues } = run;
+  const executionId = continues?.executionId ?? callId;
+  ctx.state.accepted = { executionId };
   const { organizationId, projectId, flowId } = flow;
   const { flowVersionId, version, definition } = run;
   const row = { organizationId, projectId, flowId, flowVersionId, mode, environment };
   const modelKeyProviders = modelKeys && Object.keys(modelKeys);
-  const rows: NewRun[] = [{ ...row, executionId, input, callback, continues, modelKeyProviders }];
+  const rows: NewRun[] = [{ ...row, callId, input, callback, continues, modelKeyProviders }];
   if (session) rows.unshift({ ...row, ...session, status: 'in_progress' });
-  await holdModelKeys(deps, ctx, executionId);
+  await holdModelKeys(deps, ctx, callId);
   // Repeated after a lost answer, a keyed run finds its own key taken, a resume itself, and is then found under it.
   const accepted = await repeatLostWrite(() => {
     if (idempotencyKey) return insertKeyedRuns(deps.db, rows, idempotencyKey);
@@ -108,11 +104,11 @@ export async function storeRun(
     return undefined;
   }
   const context = { organizationId, flowVersionId, input, completed: new Set<string>(), cancelled: false };
-  deps.inProcessRuns?.contexts.set(executionId, context);
+  deps.inProcessRuns?.contexts.set(callId, context);
   const { org = '', project = '', flow: flowSlug = '' } = ctx.params;
   return {
     executionId,
-    continues: continues?.executionId ?? null,
+    callId,
     from: continues?.from ?? null,
     to: continues?.to ?? null,
     organization: org,
@@ -130,9 +126,9 @@ export async function storeRun(
 }
 
 /** From before the run is stored, so that whoever carries it out finds them. */
-export async function holdModelKeys(deps: ApiDeps, ctx: ApiContext, executionId: string): Promise<void> {
+export async function holdModelKeys(deps: ApiDeps, ctx: ApiContext, callId: string): Promise<void> {
   const { modelKeys } = ctx.state;
-  if (modelKeys) await repeatLostWrite(() => deps.requestKeys.hold(executionId, modelKeys));
+  if (modelKeys) await repeatLostWrite(() => deps.requestKeys.hold(callId, modelKeys));
 }
 
 /** Attachments as they are stored; {} when there are none. Throws the codes of attachments. */

@@ -9,7 +9,7 @@ import type { BlockOverrides } from '../../flow/overrides.ts';
 import { type PausePoint, requireMatchingResults, type ToolCallMessage } from '../../flow/tool-calls.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext } from '../http/context.ts';
-import { findAcceptedRun, replay } from './accept-once.ts';
+import { findAcceptedRun, replay } from './accept-idempotently.ts';
 import { requireIterations, withoutResults } from './accept-resume.ts';
 import {
   type AcceptedRun,
@@ -20,12 +20,12 @@ import {
   requireParameterNames,
   storeRun,
 } from './accept-run.ts';
-import { requireValidOverrides } from './check-overrides.ts';
-import { requireFreshTree, requireSoundTree, staleTree } from './check-step-tree.ts';
-import { deriveId } from './derive-id.ts';
+import { deriveCallId } from './derive-call-id.ts';
 import { describePause } from './describe-outcome.ts';
 import { requireImageSupport } from './require-image-support.ts';
+import { requireFreshTree, requireSoundTree, staleTree } from './require-sound-tree.ts';
 import { requireTools } from './require-tools.ts';
+import { requireValidOverrides } from './require-valid-overrides.ts';
 import { digestOf, requireState } from './resume-state.ts';
 import type { StepRequest } from './step-requests.ts';
 
@@ -33,7 +33,7 @@ type Outputs = { [stepId: string]: Json };
 
 /** Of the call that opens a session: says so whenever it is asked. */
 export function firstCallOf(sessionId: string): string {
-  return deriveId(sessionId, 'first call');
+  return deriveCallId(sessionId, 'first call');
 }
 
 /**
@@ -93,8 +93,13 @@ export async function acceptStep(deps: ApiDeps, ctx: ApiContext): Promise<Accept
     requireCredits(flow);
     const executionId = randomUUID();
     const continues = { executionId, from: stepIndex, to, concludes };
-    const first = { ...run, executionId: firstCallOf(executionId), continues };
-    return storeRun(deps, ctx, { ...first, input: { ...input, continuation } }, { executionId, input });
+    const first = { ...run, callId: firstCallOf(executionId), continues };
+    return storeRun(
+      deps,
+      ctx,
+      { ...first, input: { ...input, continuation } },
+      { callId: executionId, input },
+    );
   }
 
   const executionId = session.execution_id;
@@ -102,14 +107,14 @@ export async function acceptStep(deps: ApiDeps, ctx: ApiContext): Promise<Accept
   if (resumeId)
     return resume(deps, ctx, session, {
       ...run,
-      executionId: resumeId,
+      callId: resumeId,
       continues: { ...continues, after: session.concluded_by },
       input: { ...input, continuation },
     });
   requireCredits(flow);
   return storeRun(deps, ctx, {
     ...run,
-    executionId: randomUUID(),
+    callId: randomUUID(),
     continues: stepIndex === 0 ? { ...continues, anew: input } : continues,
     input: { ...input, continuation },
   });
@@ -152,7 +157,7 @@ async function resume(
 /** The same resume again, whatever else its body holds, has the same one. */
 function idOfResume(ctx: ApiContext, session: RunRow, body: StepRequest): string {
   const { iterationsUsed, resumeState, message, parameters, attachments, ...asked } = body;
-  return deriveId(session.execution_id, [ctx.state.principal.environment, asked]);
+  return deriveCallId(session.execution_id, [ctx.state.principal.environment, asked]);
 }
 
 /** What the steps before a pause answered, for a resume that leaves it out. */

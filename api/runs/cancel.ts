@@ -8,10 +8,10 @@ import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { answer, flowPaths, READ_ERRORS } from '../reference/operations.ts';
 import { endedState, startedState } from '../reference/run-examples.ts';
+import { describeRun } from './describe-run.ts';
 import { loadFlow } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
 import { runState } from './requests.ts';
-import { toRun } from './to-run.ts';
 
 /** Cancels runs. */
 export function cancelRoutes(deps: ApiDeps): Route[] {
@@ -39,7 +39,7 @@ function cancelJob(deps: ApiDeps): ApiMiddleware {
     const { run } = ctx.state;
     const ended = run.status === 'completed' || run.status === 'failed';
     ctx.status = ended ? 200 : 202;
-    ctx.body = await toRun(deps.db, ended ? run : await cancel(deps, run));
+    ctx.body = await describeRun(deps.db, ended ? run : await cancel(deps, run));
   };
 }
 

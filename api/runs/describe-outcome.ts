@@ -5,16 +5,14 @@ import { readResult, referenceLoader } from '../../engine/wait-for-run.ts';
 import { composeOutputs } from '../../flow/compose-outputs.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
 import { toPlan } from '../../flow/plan.ts';
-import type { RunOutcome } from '../../flow/run.ts';
+import type { CallIds, RunOutcome } from '../../flow/run.ts';
 import type { AssistantMessage, PausePoint, ToolCallMessage } from '../../flow/tool-calls.ts';
 import { INPUT_REF, MESSAGE_REF } from '../../flow/value.ts';
 import type { ApiDeps } from '../deps.ts';
 import { digestOf, signState } from './resume-state.ts';
 
 /** What an answer is made from: a run, or the continuation of one that ended or paused last. */
-export type EndedRun = {
-  executionId: string;
-  continues: string | null;
+export type EndedRun = CallIds & {
   from: number | null;
   flowVersionId: string;
   definition: FlowDefinition;
@@ -25,7 +23,7 @@ export async function describeOutcome(deps: ApiDeps, run: EndedRun, outcome: Run
   const { status } = outcome;
   switch (status) {
     case 'completed':
-      return { status, result: await readResult(deps.db, run.executionId, outcome.result) };
+      return { status, result: await readResult(deps.db, run.callId, outcome.result) };
     case 'failed':
       return {
         status,
@@ -40,10 +38,10 @@ export async function describeOutcome(deps: ApiDeps, run: EndedRun, outcome: Run
 
 /** What the caller of a paused run answers and echoes. */
 export async function describePause({ config, db }: ApiDeps, run: EndedRun, pause: PausePoint) {
-  const { executionId, flowVersionId, definition } = run;
+  const { executionId, callId, flowVersionId, definition } = run;
   const { step_id, iterations } = pause;
   const [{ output, finishedAt }, accumulatedOutputs] = await Promise.all([
-    loadBlockOutput(db, executionId, step_id),
+    loadBlockOutput(db, callId, step_id),
     accumulate(
       db,
       run,
@@ -52,7 +50,7 @@ export async function describePause({ config, db }: ApiDeps, run: EndedRun, paus
   ]);
   const messages = output as ToolCallMessage[];
   const state = {
-    executionId: run.continues ?? executionId,
+    executionId,
     flowVersionId,
     step_id,
     iterations,
@@ -75,19 +73,11 @@ async function accumulate(
   run: EndedRun,
   end: number,
 ): Promise<{ [stepId: string]: Json }> {
-  const { executionId, definition } = run;
-  const [{ continuation }, blocks] = await Promise.all([
-    getRunInput(db, executionId),
-    listBlockRuns(db, executionId),
-  ]);
+  const { callId, definition } = run;
+  const [{ continuation }, blocks] = await Promise.all([getRunInput(db, callId), listBlockRuns(db, callId)]);
   const completed = blocks.filter(({ status }) => status === 'completed').map((block) => block.block_key);
   const steps = toPlan(definition.steps).slice(run.from ?? 0, end);
   const input = { ref: run.from ? INPUT_REF : MESSAGE_REF };
-  const { outputs } = await composeOutputs(
-    steps,
-    new Set(completed),
-    referenceLoader(db, executionId),
-    input,
-  );
+  const { outputs } = await composeOutputs(steps, new Set(completed), referenceLoader(db, callId), input);
   return { ...continuation?.outputs, ...outputs };
 }

@@ -11,6 +11,8 @@ import { rateLimitHeaders } from '../http/headers.ts';
 import { validationError } from '../http/json-body.ts';
 import { StreamInterruption } from '../http/stream-interruption.ts';
 import { flowPaths, READ_ERRORS, VALIDATION_ERRORS } from '../reference/operations.ts';
+import { describeBlockExecution } from './describe-block-execution.ts';
+import { describeRun } from './describe-run.ts';
 import {
   answerEvents,
   formatEvent,
@@ -24,8 +26,6 @@ import { loadFlow } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
 import { readReceipt } from './receipt.ts';
 import { runEvents } from './requests.ts';
-import { toBlockRun } from './to-block-run.ts';
-import { toRun } from './to-run.ts';
 
 /** Looking is one indexed query; announcing every block would slow every commit, listened to or not. */
 const LOOK_MS = 250;
@@ -103,17 +103,20 @@ async function* follow(
   let beatAt = performance.now();
   yield RETRY;
   if (after === undefined)
-    yield formatEvent('0', 'run_started', await toRun(deps.db, { ...run, ...STARTED }));
+    yield formatEvent('0', 'run_started', await describeRun(deps.db, { ...run, ...STARTED }));
   while (!signal.aborted) {
     const { status, blocks } = await listRecordedBlocks(deps.db, run.execution_id, last);
     for (const block of blocks) {
       last = BigInt(block.recorded);
-      yield formatEvent(String(last), `block_${block.status}`, toBlockRun(block));
+      yield formatEvent(String(last), `block_${block.status}`, describeBlockExecution(block));
     }
     if (status !== 'started') {
       const ended = (await findRun(deps.db, run.flow_id, run.execution_id)) ?? run;
       const receipt = await readReceipt(deps.db, run.execution_id);
-      yield formatEvent(String(last + 1n), `run_${status}`, { ...(await toRun(deps.db, ended)), ...receipt });
+      yield formatEvent(String(last + 1n), `run_${status}`, {
+        ...(await describeRun(deps.db, ended)),
+        ...receipt,
+      });
       return;
     }
     if (performance.now() - beatAt >= HEARTBEAT_MS) {

@@ -23,10 +23,9 @@ import {
   toolsRequest,
 } from '../reference/run-examples.ts';
 import { RESUME_REFUSALS, TOOL_REFUSALS } from '../reference/tool-refusals.ts';
-import { acceptOnce } from './accept-once.ts';
+import { acceptIdempotently } from './accept-idempotently.ts';
 import { acceptResume, isResume } from './accept-resume.ts';
-import { type AcceptedRun, acceptRun, executionIdOf } from './accept-run.ts';
-import { requireFewOverrides } from './check-overrides.ts';
+import { type AcceptedRun, acceptRun } from './accept-run.ts';
 import { describeOutcome } from './describe-outcome.ts';
 import { readerSignal } from './event-stream.ts';
 import { loadFlow } from './load-flow.ts';
@@ -34,6 +33,7 @@ import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
 import { readReceipt } from './receipt.ts';
 import { type ExecuteRequest, executeRequest, executeResponse, idempotencyHeaders } from './requests.ts';
+import { requireFewOverrides } from './require-valid-overrides.ts';
 import { describeProblems, refuseExcessMessages, requireMessagesFit } from './tool-requests.ts';
 
 const ENGINE_UNAVAILABLE =
@@ -95,27 +95,27 @@ export function executeRoutes(deps: ApiDeps): Route[] {
 function execute(deps: ApiDeps): ApiMiddleware {
   return async function execute(ctx) {
     const accept = isResume(ctx.state.body as ExecuteRequest) ? acceptResume : acceptRun;
-    const run = await acceptOnce(deps, ctx, () => accept(deps, ctx, 'execute'));
+    const run = await acceptIdempotently(deps, ctx, () => accept(deps, ctx, 'execute'));
     ctx.state.dropBody();
     const outcome = run.outcome ?? (await runToEnd(deps, run, readerSignal(ctx, deps.cutOff)));
-    const executionId = executionIdOf(run);
+    const { executionId } = run;
     if (!outcome) throw new ServiceError('SERVICE_STOPPING', SERVICE_STOPPING, { executionId });
     const pauses = outcome.status === 'tool_calls_required';
     const result = outcome.status === 'completed' ? outcome.result : null;
-    await holdAnswer(ctx, deps.db, run.executionId, { result, pauses });
+    await holdAnswer(ctx, deps.db, run.callId, { result, pauses });
     ctx.body = {
       executionId,
       ...(await describeOutcome(deps, run, outcome)),
       flowId: run.flowId,
       blockCount: run.blockCount,
-      ...(await readReceipt(deps.db, executionId, run.executionId)),
+      ...(await readReceipt(deps.db, executionId, run.callId)),
     };
   };
 }
 
 /** Starts the run, unless that is done, and waits; undefined when `signal` aborted first. */
 function runToEnd(deps: ApiDeps, run: AcceptedRun, signal: AbortSignal): Promise<RunOutcome | undefined> {
-  const executionId = executionIdOf(run);
+  const { executionId } = run;
   const started = startRun(deps.client, deps.config.taskQueue, run).catch((error: unknown) => {
     console.error(`Run ${executionId} could not be started yet: ${describeEngineError(error)}`);
     throw new ServiceError('ENGINE_UNAVAILABLE', ENGINE_UNAVAILABLE, { executionId });

@@ -30,17 +30,17 @@ import {
   underWay,
 } from '../reference/run-examples.ts';
 import { TOOL_REFUSALS } from '../reference/tool-refusals.ts';
-import { acceptOnce, findAcceptedRun } from './accept-once.ts';
+import { acceptIdempotently, findAcceptedRun } from './accept-idempotently.ts';
 import { acceptRun } from './accept-run.ts';
-import { requireFewOverrides } from './check-overrides.ts';
 import { describePause } from './describe-outcome.ts';
+import { describeRun } from './describe-run.ts';
 import { loadFlow } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
 import { readReceipt } from './receipt.ts';
 import { idempotencyHeaders, jobAccepted, jobRequest, jobState } from './requests.ts';
-import { toRun } from './to-run.ts';
+import { requireFewOverrides } from './require-valid-overrides.ts';
 import { describeProblems } from './tool-requests.ts';
 
 const TOOLS_REQUIRE_SYNC_EXECUTE = 'Tool calls need a caller that waits: use …/execute.';
@@ -108,7 +108,7 @@ function refuseTools(body: unknown): void {
 
 function startJob(deps: ApiDeps): ApiMiddleware {
   return async function startJob(ctx) {
-    const run = await acceptOnce(deps, ctx, () => acceptRun(deps, ctx, 'jobs'));
+    const run = await acceptIdempotently(deps, ctx, () => acceptRun(deps, ctx, 'jobs'));
     // The run is stored: should its workflow not start now, the reconciler starts it.
     const { executionId, flowId, blockCount } = run;
     if (!run.outcome)
@@ -126,7 +126,7 @@ function getJob(deps: ApiDeps): ApiMiddleware {
     const ended = run.concluded_by ?? run.execution_id;
     await holdAnswer(ctx, deps.db, ended, { result: run.result, pauses: run.pause !== null });
     ctx.body = {
-      ...(await toRun(deps.db, run)),
+      ...(await describeRun(deps.db, run)),
       ...(run.result && { result: await readResult(deps.db, ended, run.result) }),
       ...(run.pause && (await pauseOf(deps, ended, run.pause))),
       ...(await readReceipt(deps.db, run.execution_id)),

@@ -10,9 +10,9 @@ import type { ApiMiddleware, Route } from '../http/context.ts';
 import { moment, pageSize, readQuery, wholeNumber } from '../http/query.ts';
 import { answer, FLOW_PATH, READ_ERRORS, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { runPage } from '../reference/run-examples.ts';
+import { describeRun } from './describe-run.ts';
 import { loadFlow } from './load-flow.ts';
 import { runList, runState } from './requests.ts';
-import { toRun } from './to-run.ts';
 
 const LIMIT_MAX = 200;
 const LIMIT_DEFAULT = 50;
@@ -70,7 +70,7 @@ function listFlowRuns({ db }: ApiDeps): ApiMiddleware {
     const page = runs.slice(0, limit);
     const hasMore = runs.length > limit;
     ctx.body = {
-      runs: await Promise.all(page.map((run) => toRun(db, run))),
+      runs: await Promise.all(page.map((run) => describeRun(db, run))),
       hasMore,
       nextCursor: hasMore ? page.at(-1)?.execution_id : null,
     };

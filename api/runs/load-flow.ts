@@ -8,7 +8,7 @@ import { listBlocks } from '../../flow/plan.ts';
 import { formatPath } from '../../flow/step-path.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware } from '../http/context.ts';
-import { invalidTree } from './check-step-tree.ts';
+import { invalidTree } from './require-sound-tree.ts';
 
 /** Slugs and, in the versioned form, the number; unversioned means production. */
 type FlowPath = { org?: string; project?: string; flow?: string; version?: string };

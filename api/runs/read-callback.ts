@@ -1,8 +1,8 @@
 import type { NewRun } from '../../db/runs/insert-runs.ts';
 import { WEBHOOK_EVENTS } from '../../flow/delivery.ts';
 import type { ApiDeps } from '../deps.ts';
-import { checkTargetUrl } from './check-target-url.ts';
 import type { JobRequest } from './requests.ts';
+import { requireWebhookUrl } from './require-webhook-url.ts';
 
 /** The webhook that a request asks for; without a callbackUrl none, whatever callbackEvents say. */
 export async function readCallback(
@@ -10,6 +10,6 @@ export async function readCallback(
   { callbackUrl, callbackEvents }: Pick<JobRequest, 'callbackUrl' | 'callbackEvents'>,
 ): Promise<NewRun['callback']> {
   if (callbackUrl === undefined) return undefined;
-  const url = await checkTargetUrl(deps, 'callbackUrl', callbackUrl);
+  const url = await requireWebhookUrl(deps, 'callbackUrl', callbackUrl);
   return { url, events: [...new Set(callbackEvents ?? WEBHOOK_EVENTS)] };
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Db } from '../../db/connect.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
 import { listBlockRuns } from '../../db/runs/block-runs.ts';
-import { toBlockRun } from './to-block-run.ts';
+import { describeBlockExecution } from './describe-block-execution.ts';
 
 const count = z.int().min(0);
 
@@ -45,5 +45,5 @@ export async function readReceipt(db: Db, executionId: string, until?: string) {
 /** What these block executions have cost, in credits, and each of them. */
 export function toReceipt(rows: Awaited<ReturnType<typeof listBlockRuns>>) {
   const microcredits = rows.reduce((sum, row) => sum + row.cost_microcredits, 0);
-  return { cost: microcredits / MICROCREDITS_PER_CREDIT, blocks: rows.map(toBlockRun) };
+  return { cost: microcredits / MICROCREDITS_PER_CREDIT, blocks: rows.map(describeBlockExecution) };
 }

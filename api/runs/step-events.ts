@@ -10,12 +10,12 @@ import type { RunOutcome } from '../../flow/run.ts';
 import { bytesToLoad, INPUT_REF, MESSAGE_REF, resolveValue, type Value } from '../../flow/value.ts';
 import type { ApiDeps } from '../deps.ts';
 import { StreamInterruption } from '../http/stream-interruption.ts';
-import { type AcceptedRun, executionIdOf } from './accept-run.ts';
+import type { AcceptedRun } from './accept-run.ts';
 import { firstCallOf } from './accept-step.ts';
-import { describePlan } from './check-step-tree.ts';
 import { describePause } from './describe-outcome.ts';
 import { HEARTBEAT, HEARTBEAT_MS } from './event-stream.ts';
 import { toReceipt } from './receipt.ts';
+import { describePlan } from './require-sound-tree.ts';
 
 const LOOK_MS = 250;
 
@@ -39,16 +39,15 @@ export async function* stepEvents(
   reader: Reader,
   heartbeatMs = HEARTBEAT_MS,
 ): AsyncGenerator<StepEvent> {
-  const { definition, flowId, blockCount, version } = run;
+  const { executionId, definition, flowId, blockCount, version } = run;
   const { steps } = definition;
-  const executionId = executionIdOf(run);
   const [from, to] = [run.from ?? 0, run.to ?? steps.length];
   const session = { executionId, flowId, blockCount };
-  if (run.executionId === firstCallOf(executionId))
+  if (run.callId === firstCallOf(executionId))
     yield { name: 'run_started', data: { ...session, version, steps: describePlan(definition) } };
 
   const plan = toPlan(steps);
-  const load = referenceLoader(deps.db, run.executionId);
+  const load = referenceLoader(deps.db, run.callId);
   let value: Value = { ref: from > 0 ? INPUT_REF : MESSAGE_REF };
   let blocks: BlockRuns = [];
   let outcome: RunOutcome | undefined;
@@ -63,7 +62,7 @@ export async function* stepEvents(
     for (;;) {
       // What had ended before it was looked at is all recorded.
       const over = outcome;
-      blocks = await listBlockRuns(deps.db, run.executionId);
+      blocks = await listBlockRuns(deps.db, run.callId);
       const completed = new Set(
         blocks.filter(({ status }) => status === 'completed').map((block) => block.block_key),
       );
@@ -93,7 +92,7 @@ export async function* stepEvents(
     completed: Set<string>,
   ): AsyncGenerator<StepEvent, boolean> {
     const ids = listBlocks({ steps: [step] }).map(({ step_id }) => step_id);
-    const giveBack = await reader.take(await measureOutputs(deps.db, run.executionId, ids));
+    const giveBack = await reader.take(await measureOutputs(deps.db, run.callId, ids));
     try {
       const planned = plan.slice(place.stepIndex, place.stepIndex + 1);
       const composed = await composeOutputs(planned, completed, load, value, facts);
@@ -129,7 +128,7 @@ export async function* stepEvents(
       const at = step_id === undefined ? {} : { stepId: step_id };
       yield { name: 'run_failed', data: { executionId, status: 'failed', ...at, ...error, ...receipt } };
     } else if (end.status === 'tool_calls_required') {
-      const giveBack = await reader.take(await measureOutputs(deps.db, run.executionId));
+      const giveBack = await reader.take(await measureOutputs(deps.db, run.callId));
       try {
         const pause = await describePause(deps, run, end.pause);
         yield {

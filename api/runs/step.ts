@@ -15,15 +15,15 @@ import { body, flowPaths } from '../reference/operations.ts';
 import { runErrors } from '../reference/run-errors.ts';
 import { firstStepRequest, nextStepRequest } from '../reference/run-examples.ts';
 import { STEP_REFUSALS, TOOL_REFUSALS } from '../reference/tool-refusals.ts';
-import { acceptOnce, findAcceptedRun } from './accept-once.ts';
-import { type AcceptedRun, executionIdOf } from './accept-run.ts';
+import { acceptIdempotently, findAcceptedRun } from './accept-idempotently.ts';
+import type { AcceptedRun } from './accept-run.ts';
 import { acceptStep } from './accept-step.ts';
-import { requireFewOverrides } from './check-overrides.ts';
 import { answerEvents, formatEvent, HEARTBEAT, mayRead, RETRY, readerSignal } from './event-stream.ts';
 import { loadFlow } from './load-flow.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
 import { idempotencyHeaders } from './requests.ts';
+import { requireFewOverrides } from './require-valid-overrides.ts';
 import { type StepEvent, stepEvents } from './step-events.ts';
 import { type StepRequest, stepEvents as stepEventSchema, stepRequest } from './step-requests.ts';
 import { describeProblems, refuseExcessMessages, requireMessagesFit } from './tool-requests.ts';
@@ -92,7 +92,7 @@ function step(deps: ApiDeps): ApiMiddleware {
     const last = readLastEventId(ctx);
     const run = last
       ? await findCall(deps, ctx, last.call)
-      : await acceptOnce(deps, ctx, () => acceptStep(deps, ctx));
+      : await acceptIdempotently(deps, ctx, () => acceptStep(deps, ctx));
     ctx.state.dropBody();
     const signal = readerSignal(ctx, deps.cutOff);
     const { ended } = run.outcome ? { ended: Promise.resolve(run.outcome) } : await start(deps, run, signal);
@@ -101,7 +101,7 @@ function step(deps: ApiDeps): ApiMiddleware {
       take: (bytes) => takeForEvent(ctx, bytes, signal),
       signal,
     });
-    answerEvents(ctx, executionIdOf(run), format(events, run.executionId, last?.number ?? 0));
+    answerEvents(ctx, run.executionId, format(events, run.callId, last?.number ?? 0));
   };
 }
 
@@ -111,7 +111,7 @@ async function start(deps: ApiDeps, run: AcceptedRun, signal: AbortSignal) {
   const ended = waitForRun(deps, run, started, signal);
   ended.catch(() => undefined);
   await started.catch((error: unknown) => {
-    const executionId = executionIdOf(run);
+    const { executionId } = run;
     console.error(`A step of run ${executionId} could not be started yet: ${describeEngineError(error)}`);
     throw new ServiceError('ENGINE_UNAVAILABLE', ENGINE_UNAVAILABLE, { executionId });
   });
@@ -148,7 +148,7 @@ async function findCall(deps: ApiDeps, ctx: ApiContext, call: string): Promise<A
   if (
     run?.mode !== 'step' ||
     run.flowId !== ctx.state.flow.flowId ||
-    (executionId ?? run.continues) !== run.continues
+    (executionId ?? run.executionId) !== run.executionId
   )
     throw new ServiceError('RUN_NOT_FOUND', 'Last-Event-ID is of no call of this session.');
   return run;

@@ -8,7 +8,7 @@ import { cancelUnderWay } from '../../engine/cancel-workflow.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { UserPrincipal } from '../http/principal.ts';
-import { toRun } from '../runs/to-run.ts';
+import { describeRun } from '../runs/describe-run.ts';
 import { cancelTestRun } from './cancel-test-run.ts';
 import { notVisible, requireLockedFlow, requireVisibleFlow } from './require-visible-flow.ts';
 import type { Audit } from './test-case.ts';
@@ -32,7 +32,7 @@ export async function cancelRunOrTestRun({ deps, user, requestId }: Call, id: st
   );
   const run = await findRun(db, flowId, id);
   if (!run) throw notBegun(test?.test_run_id);
-  if (run.status === 'completed' || run.status === 'failed') return { flow_run: await toRun(db, run) };
+  if (run.status === 'completed' || run.status === 'failed') return { flow_run: await describeRun(db, run) };
   await db.transaction().execute(async (tx) => {
     const { organizationId } = await requireLockedFlow(tx, flowId, user, 'run');
     await requestCancel(tx, id);
@@ -41,7 +41,7 @@ export async function cancelRunOrTestRun({ deps, user, requestId }: Call, id: st
     await audit(tx, { organizationId, action: 'run.cancel', resourceId: id, details });
   });
   await cancelUnderWay(deps, id);
-  return { flow_run: await toRun(db, (await findRun(db, flowId, id)) ?? run) };
+  return { flow_run: await describeRun(db, (await findRun(db, flowId, id)) ?? run) };
 }
 
 function notBegun(testRunId: string | undefined): ServiceError {

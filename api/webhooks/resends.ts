@@ -23,7 +23,7 @@ import {
   WEBHOOKS_PATH,
 } from '../reference/operations.ts';
 import { delivery, pendingDelivery, recovery, testOf } from '../reference/webhook-examples.ts';
-import { checkTargetUrl } from '../runs/check-target-url.ts';
+import { requireWebhookUrl } from '../runs/require-webhook-url.ts';
 import { deliveryRecord, recovered, recoverRequest, testRequest } from './schemas.ts';
 import { deliveryNotFound, toDeliveryRecord } from './to-delivery-record.ts';
 
@@ -136,7 +136,7 @@ function sendTest(deps: ApiDeps): ApiMiddleware {
   return async function sendTest(ctx) {
     const request = ctx.state.body as z.infer<typeof testRequest>;
     const { event } = request;
-    const url = await checkTargetUrl(deps, 'url', request.url);
+    const url = await requireWebhookUrl(deps, 'url', request.url);
     const organizationId = ctx.state.membership.organizationId;
     const id = randomUUID();
     const text = JSON.stringify({ ...samplePayload(event, organizationId), test: true });

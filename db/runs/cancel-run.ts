@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { CANCELLED } from '../../flow/run.ts';
 import type { Db, Tx } from '../connect.ts';
-import { isCallOf } from './run-columns.ts';
+import { CALL_IDS, isCallOf } from './run-columns.ts';
 
 /** Whether a run is under way or waits for its caller, in the words of the index `run_open_by_project`. */
 export const IS_OPEN = sql<boolean>`run.status in ('started', 'tool_calls_required', 'in_progress')`;
@@ -34,7 +34,7 @@ export async function requestCancel(db: Db | Tx, executionId: string): Promise<v
 export function listUnderWay(db: Db, executionId: string) {
   return db
     .selectFrom('run')
-    .select(['execution_id as executionId', 'continues'])
+    .select(CALL_IDS)
     .where(isCallOf(executionId))
     .where('status', '=', 'started')
     .execute();

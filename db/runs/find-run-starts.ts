@@ -1,11 +1,11 @@
 // What the workflow of an accepted run is started from.
 import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
-import { versionOfRun } from './run-columns.ts';
+import { CALL_IDS, versionOfRun } from './run-columns.ts';
 
 /** How these runs stand, with what starting their workflow needs. */
-export async function findRunStarts(db: Db, executionIds: string[]) {
-  if (executionIds.length === 0) return [];
+export async function findRunStarts(db: Db, callIds: string[]) {
+  if (callIds.length === 0) return [];
   return db
     .selectFrom('run')
     .innerJoin('flow', 'flow.id', 'run.flow_id')
@@ -13,7 +13,7 @@ export async function findRunStarts(db: Db, executionIds: string[]) {
     .innerJoin('organization', 'organization.id', 'run.organization_id')
     .innerJoin('flow_version', 'flow_version.id', 'run.flow_version_id')
     .select([
-      'run.execution_id as executionId',
+      ...CALL_IDS,
       'organization.slug as organization',
       'project.slug as project',
       'flow.slug as flow',
@@ -23,7 +23,6 @@ export async function findRunStarts(db: Db, executionIds: string[]) {
       'run.flow_version_id as flowVersionId',
       'flow_version.definition',
       'run.flow_id as flowId',
-      'run.continues',
       'run.step_from as from',
       'run.step_to as to',
       'run.status',
@@ -34,6 +33,6 @@ export async function findRunStarts(db: Db, executionIds: string[]) {
       'run.cancel_requested_at as cancelRequestedAt',
     ])
     .select(sql<boolean>`run.callback_url is not null`.as('callback'))
-    .where('run.execution_id', 'in', executionIds)
+    .where('run.execution_id', 'in', callIds)
     .execute();
 }

@@ -47,7 +47,7 @@ export async function findKeyedRun(
  * now. Waits for a request that is taking the same key. Opens a transaction of its own.
  */
 export function insertKeyedRuns(db: Db, runs: NewRun[], key: IdempotencyKey): Promise<boolean> {
-  const values = { execution_id: runs.at(-1)?.executionId as string, digest: key.digest };
+  const values = { execution_id: runs.at(-1)?.callId as string, digest: key.digest };
   return db.transaction().execute(async (tx) => {
     const taken = await tx
       .insertInto('idempotency_key')

@@ -8,7 +8,8 @@ import { runNotFound } from '../run-not-found.ts';
 import type { Environment, RunMode, StoredRunInput } from '../schema.ts';
 
 export type NewRun = {
-  executionId: string;
+  /** Of the call that the row is; of the run, where it begins one. */
+  callId: string;
   organizationId: string;
   projectId: string;
   flowId: string;
@@ -46,7 +47,7 @@ export type NewRun = {
  */
 export async function insertRuns(db: Db | Tx, runs: NewRun[]): Promise<boolean> {
   const rows = runs.map((run) => ({
-    execution_id: run.executionId,
+    execution_id: run.callId,
     organization_id: run.organizationId,
     project_id: run.projectId,
     flow_id: run.flowId,
@@ -71,10 +72,10 @@ export async function insertRuns(db: Db | Tx, runs: NewRun[]): Promise<boolean> 
     .catch(refuseDeleted(runs));
   if (numInsertedOrUpdatedRows === 0n) return false;
   // The first call comes with its session.
-  for (const { executionId, mode, continues } of runs)
-    if (mode === 'step' && continues && runs.length === 1) await goOn(db, executionId, continues);
+  for (const { callId, mode, continues } of runs)
+    if (mode === 'step' && continues && runs.length === 1) await goOn(db, callId, continues);
     else if (continues?.after !== undefined)
-      await takePause(db, executionId, continues.executionId, continues.after);
+      await takePause(db, callId, continues.executionId, continues.after);
   return true;
 }
 

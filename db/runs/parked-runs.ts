@@ -1,7 +1,7 @@
 // Runs under which workers were lost again and again: each waits until an operator has it go on.
 import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
-import { isCallOf } from './run-columns.ts';
+import { CALL_IDS, isCallOf } from './run-columns.ts';
 
 /** Marks a run that waits for an operator. May be repeated. */
 export async function parkRun(db: Db, executionId: string): Promise<void> {
@@ -38,7 +38,7 @@ export async function requestResume(db: Db, executionId: string | 'all'): Promis
 export function listResumed(db: Db, limit: number) {
   return db
     .selectFrom('run')
-    .select(['execution_id as executionId', 'continues'])
+    .select(CALL_IDS)
     .where('parked_at', 'is not', null)
     .where('resume_requested_at', 'is not', null)
     .where('status', '=', 'started')

@@ -4,6 +4,12 @@ import { DRAFT_VERSION } from '../../flow/definition.ts';
 import type { PausePoint } from '../../flow/tool-calls.ts';
 import type { RunStatus, Schema } from '../schema.ts';
 
+/** The ids of a row of `run`, which is a call, as `callId`, and of the run it belongs to, as `executionId`. */
+export const CALL_IDS = [
+  'run.execution_id as callId',
+  sql<string>`coalesce(run.continues, run.execution_id)`.as('executionId'),
+] as const;
+
 /** Whether a row of `run` is a call of the run that callers know by this id: its first, or one that continues it. */
 export function isCallOf(executionId: string) {
   return sql<boolean>`(run.execution_id = ${executionId} or run.continues = ${executionId})`;

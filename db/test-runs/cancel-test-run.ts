@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../connect.ts';
 import { CANCELLATION, IS_OPEN } from '../runs/cancel-run.ts';
+import { CALL_IDS } from '../runs/run-columns.ts';
 
 const runsOf = (testRunId: string) => sql`(
   select unnest(array[execution_id, judge_execution_id]) from test_result where test_run_id = ${testRunId}
@@ -30,7 +31,7 @@ export async function requestTestRunCancel(tx: Tx, testRunId: string): Promise<b
 export function listTestsUnderWay(db: Db, testRunId: string) {
   return db
     .selectFrom('run')
-    .select(['execution_id as executionId', 'continues'])
+    .select(CALL_IDS)
     .where(sql<boolean>`execution_id in ${runsOf(testRunId)}`)
     .where('status', '=', 'started')
     .execute();

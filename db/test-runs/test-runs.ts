@@ -78,7 +78,7 @@ type Test = Awaited<ReturnType<typeof getTest>>;
 /** Accepts the run of a case, once: the draft's snapshot with the case's input. Throws CANCELLED. */
 export async function acceptTest(db: Db, executionId: string): Promise<void> {
   const test = await getTest(db, executionId);
-  await acceptRun(db, test, toRun(test, executionId));
+  await acceptRun(db, test, toNewRun(test, executionId));
 }
 
 /** A cancellation of the test run comes before the run, which is refused then, or finds it. */
@@ -111,16 +111,22 @@ export async function acceptJudge(
     .returning('judge_execution_id as judgeId')
     .$narrowType<{ judgeId: NotNull }>()
     .executeTakeFirstOrThrow();
-  await acceptRun(db, test, toRun({ ...test, flowVersionId, input }, judgeId));
+  await acceptRun(db, test, toNewRun({ ...test, flowVersionId, input }, judgeId));
   return judgeId;
 }
 
-function toRun(
+function toNewRun(
   { organizationId, projectId, flowId, flowVersionId, input }: Test,
   executionId: string,
 ): NewRun {
   const of = { organizationId, projectId, flowId, flowVersionId };
-  return { ...of, executionId, mode: 'test', environment: 'test', input: { ...input, block_overrides: {} } };
+  return {
+    ...of,
+    callId: executionId,
+    mode: 'test',
+    environment: 'test',
+    input: { ...input, block_overrides: {} },
+  };
 }
 
 /** Records what came of a case, once. */

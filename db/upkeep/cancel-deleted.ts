@@ -2,6 +2,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Db, Tx } from '../connect.ts';
 import { CANCELLATION, IS_OPEN, requestCancel } from '../runs/cancel-run.ts';
+import { CALL_IDS } from '../runs/run-columns.ts';
 import { cancelDeliveries } from '../webhooks/cancel-deliveries.ts';
 
 const LEFT_MAX = 100;
@@ -88,7 +89,7 @@ export async function cancelLeft(
 export async function listCancelled(db: Db, projectIds: string[], limit: number) {
   const runs = await db
     .selectFrom('run')
-    .select(['execution_id as executionId', 'continues'])
+    .select(CALL_IDS)
     .where(sql<boolean>`project_id = any (${projectIds}::uuid[])`)
     .where(IS_OPEN)
     .where('status', '=', 'started')

@@ -210,10 +210,10 @@ await weir.call('POST', `${asking}/execute`, {
 });
 const resumed = await weir.db
   .selectFrom('run')
-  .select(['execution_id as executionId', 'continues'])
+  .select('execution_id as callId')
   .where('continues', '=', executionId)
   .executeTakeFirstOrThrow();
-await record('resumed', workflowIdOf(resumed));
+await record('resumed', workflowIdOf({ executionId, ...resumed }));
 // Loops whose inputs can't be in hand at once: what they ask of these, and their blocks, wait on the task queue of blocks.
 const list = code('list', 'return Array(2).fill("x".repeat(50_000));');
 const looping = await weir.createFlow(tenant, [

@@ -45,11 +45,15 @@ describe('POST …/jobs/{executionId}/cancel', () => {
       mode: 'jobs',
       environment: 'live',
       flowVersionId: executionId,
-      continues: null,
       from: null,
       to: null,
     } as const;
-    await startRun(weir.client, weir.config.taskQueue, { executionId, definition, ...names });
+    await startRun(weir.client, weir.config.taskQueue, {
+      executionId,
+      callId: executionId,
+      definition,
+      ...names,
+    });
     await assert.rejects(weir.client.workflow.getHandle(executionId).result());
     const late = (await weir.read(flow, executionId)).body;
     assertCancelled(late);

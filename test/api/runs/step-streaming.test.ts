@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { ApiDeps } from '../../../api/deps.ts';
-import { findAcceptedRun } from '../../../api/runs/accept-once.ts';
+import { findAcceptedRun } from '../../../api/runs/accept-idempotently.ts';
 import { stepEvents } from '../../../api/runs/step-events.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
 import { answer, type FakeModelServer, hang, startFakeModelServer } from '../../fakes/model-server.ts';

@@ -29,7 +29,7 @@ export async function openAccount(
   for (const executionId of ids)
     await insertRuns(db, [
       {
-        executionId,
+        callId: executionId,
         organizationId,
         projectId,
         flowId: flow.id,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { canonicalJson } from '../../flow/canonical-json.ts';
 
 /** A UUID (version 8) made of what a request asks for: the same request again has the same one. */
-export function deriveId(executionId: string, asked: unknown): string {
+export function deriveCallId(executionId: string, asked: unknown): string {
   const hash = createHash('sha256')
     .update(`${executionId}\n${canonicalJson(asked)}`)
     .digest();

@@ -5,7 +5,7 @@ import type { RunRow } from '../../db/runs/runs.ts';
 import { listBlocks } from '../../flow/plan.ts';
 
 /** A run as callers read it, without its result and blocks; `cost` in credits, so far. */
-export async function toRun(
+export async function describeRun(
   db: Db,
   run: Omit<RunRow, 'result' | 'pause' | 'concluded_by' | 'cancel_requested_at'>,
 ) {

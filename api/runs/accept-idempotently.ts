@@ -10,7 +10,7 @@ import { type AcceptedRun, holdModelKeys } from './accept-run.ts';
  * Accepts a run with `accept`; or, where the request's Idempotency-Key stands for one already, answers that run as it is
  * now and says so with `Idempotent-Replayed`. Throws IDEMPOTENCY_KEY_REUSED, and whatever a run can be refused for.
  */
-export async function acceptOnce(
+export async function acceptIdempotently(
   deps: ApiDeps,
   ctx: ApiContext,
   accept: () => Promise<AcceptedRun | undefined>,
@@ -23,8 +23,8 @@ export async function acceptOnce(
 
 async function findEarlierRun(deps: ApiDeps, ctx: ApiContext): Promise<AcceptedRun | undefined> {
   const key = ctx.state.idempotencyKey;
-  const executionId = key && (await findKeyedRun(deps.db, key));
-  return executionId ? replay(deps, ctx, executionId) : undefined;
+  const callId = key && (await findKeyedRun(deps.db, key));
+  return callId ? replay(deps, ctx, callId) : undefined;
 }
 
 /**
@@ -34,20 +34,17 @@ async function findEarlierRun(deps: ApiDeps, ctx: ApiContext): Promise<AcceptedR
 export async function replay(
   deps: ApiDeps,
   ctx: ApiContext,
-  executionId: string,
+  callId: string,
 ): Promise<AcceptedRun | undefined> {
-  const run = await findAcceptedRun(deps, executionId);
+  const run = await findAcceptedRun(deps, callId);
   if (!run) return undefined;
   ctx.set('Idempotent-Replayed', 'true');
-  if (!run.outcome) await holdModelKeys(deps, ctx, executionId);
+  if (!run.outcome) await holdModelKeys(deps, ctx, callId);
   return run;
 }
 
 /** A run, or a continuation of one, that was accepted before, as it is now. */
-export async function findAcceptedRun(
-  { db }: ApiDeps,
-  executionId: string,
-): Promise<AcceptedRun | undefined> {
-  const [run] = await findRunStarts(db, [executionId]);
+export async function findAcceptedRun({ db }: ApiDeps, callId: string): Promise<AcceptedRun | undefined> {
+  const [run] = await findRunStarts(db, [callId]);
   return run && { ...run, blockCount: listBlocks(run.definition).length, outcome: toOutcome(run) };
 }

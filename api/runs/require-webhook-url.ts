@@ -4,7 +4,7 @@ import { parseHttpsUrl } from '../../net/parse-https-url.ts';
 import type { ApiDeps } from '../deps.ts';
 
 /** The URL as it will be sent to; throws a VALIDATION_ERROR that names `field` unless it is https and public now. */
-export async function checkTargetUrl(
+export async function requireWebhookUrl(
   { resolvePublic }: ApiDeps,
   field: string,
   text: string,

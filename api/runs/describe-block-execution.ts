@@ -4,7 +4,7 @@ import type { listBlockRuns } from '../../db/runs/block-runs.ts';
 type BlockRunRow = Awaited<ReturnType<typeof listBlockRuns>>[number];
 
 /** One block execution as callers and operators read it; `cost` in credits, `ms` of its last attempt. */
-export function toBlockRun(row: BlockRunRow) {
+export function describeBlockExecution(row: BlockRunRow) {
   return {
     step_id: row.step_id,
     key: row.block_key,
