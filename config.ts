@@ -1,4 +1,4 @@
-// Every environment variable of the service, read once. The README's configuration table says the same in prose.
+// Every environment variable of the service, read once. docs/operating.md lists the same.
 import { availableParallelism } from 'node:os';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';

@@ -28,10 +28,12 @@ describe('docker-compose.yml', () => {
     assert.deepEqual([...left].sort(), own.map((name) => `WEIR_${name}`).sort());
   });
 
-  it('gives API and worker more time to stop than the README says they take', () => {
-    const readme = readFileSync(path.join(import.meta.dirname, '../README.md'), 'utf8');
-    const said = /A worker has ended after (\d+) s, an API after (\d+) s/.exec(readme.replaceAll('\n', ' '));
-    const [, worker, api] = said ?? assert.fail('The README does not say how long a stop takes.');
+  it('gives API and worker more time to stop than docs/operating.md says they take', () => {
+    const operating = readFileSync(path.join(import.meta.dirname, '../docs/operating.md'), 'utf8');
+    const said = /A worker has ended after (\d+) s, an API after (\d+) s/.exec(
+      operating.replaceAll('\n', ' '),
+    );
+    const [, worker, api] = said ?? assert.fail('docs/operating.md does not say how long a stop takes.');
     assert.ok(Number.parseInt(services.worker?.stop_grace_period ?? '', 10) > Number(worker));
     assert.ok(Number.parseInt(services.api?.stop_grace_period ?? '', 10) > Number(api));
   });
