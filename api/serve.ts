@@ -22,17 +22,17 @@ export type RunningApi = {
 
 /** Listens on the configured host and port. Rejects when the port is taken. What it is given the caller closes. */
 export async function serveApi(
-  given: Omit<ApiDeps, 'keys' | 'tokens' | 'signInLimiter' | 'resolvePublic' | 'stopping' | 'cutOff'>,
+  given: Omit<ApiDeps, 'apiKeys' | 'tokens' | 'signInLimiter' | 'resolvePublic' | 'stopping' | 'cutOff'>,
   drainMs = DRAIN_MS,
 ): Promise<RunningApi> {
   const { config, db } = given;
   let ready = true;
   const stopping = new AbortController();
   const cutOff = new AbortController();
-  const keys = createApiKeyCache(db, config.databaseUrl);
+  const apiKeys = createApiKeyCache(db, config.databaseUrl);
   const deps: ApiDeps = {
     ...given,
-    keys,
+    apiKeys,
     tokens: createTokenVerifier(config),
     signInLimiter: createSignInLimiter({ perMinute: config.failedSignInsPerMinute, proxies: config.proxies }),
     resolvePublic: createResolvePublic(config),
@@ -60,7 +60,7 @@ export async function serveApi(
       const timer = setTimeout(() => cutOff.abort(), drainMs - CUT_OFF_MS);
       await drain(server, drainMs);
       clearTimeout(timer);
-      await keys.close();
+      await apiKeys.close();
     },
   };
 }

@@ -12,7 +12,7 @@ const NO_HMAC = Buffer.alloc(32);
 export type MintedApiKey = { plaintext: string; keyId: string; secretHmac: Buffer };
 export type ApiKeyParts = { environment: Environment; keyId: string; secret: string };
 
-/** A new key. `plaintext` is shown once to its owner; only `keyId` and `secretHmac` are stored. */
+/** Makes a new key. `plaintext` is shown once to its owner; only `keyId` and `secretHmac` are stored. */
 export function mintApiKey(environment: Environment, pepper: string): MintedApiKey {
   const keyId = randomText(KEY_ID_LENGTH);
   const secret = randomText(SECRET_LENGTH);
@@ -23,7 +23,7 @@ export function mintApiKey(environment: Environment, pepper: string): MintedApiK
   };
 }
 
-/** The parts of a key as a caller sent it; undefined when it does not have the form of one. */
+/** Splits a key as a caller sent it; undefined when it does not have the form of a key. */
 export function parseApiKey(text: string): ApiKeyParts | undefined {
   const match = PATTERN.exec(text);
   if (!match) return undefined;

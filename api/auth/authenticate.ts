@@ -1,18 +1,19 @@
-// API keys and JWTs (spec: Authentication).
+// auth/ finds out who is calling: in comes a request, out go the caller (principal) and what they may do. This file: API
+// keys and JWTs (spec: Authentication).
 import type { FoundApiKey } from '../../db/tenants/api-keys.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import type { ApiContext, ApiMiddleware } from '../http/context.ts';
+import type { ApiMiddleware } from '../http/context.ts';
 import type { KeyPrincipal } from '../http/principal.ts';
 import { parseApiKey, secretMatches } from './api-key.ts';
 import type { AuthDeps } from './deps.ts';
 
 const API_KEY_PREFIX = /^weir_/;
 
-/** Sets `ctx.state.principal`, or answers 401: the same whatever is wrong with the key or token. */
+/** Sets `ctx.state.principal`. Answers the same 401 whatever is wrong with the key or token. */
 export function authenticate(deps: AuthDeps): ApiMiddleware {
   return async function authenticate(ctx, next) {
-    const token = bearerToken(ctx, 'an API key (weir_live_…) or a JWT');
-    ctx.state.principal = await deps.signInLimiter.check(ctx, token, async () =>
+    const token = bearerToken(ctx.get('authorization'), 'an API key (weir_live_…) or a JWT');
+    ctx.state.principal = await deps.signInLimiter.check(ctx.req, token, async () =>
       API_KEY_PREFIX.test(token) ? findKey(deps, token) : verifyUser(deps, token),
     );
     if (ctx.state.principal.kind === 'key') ctx.state.key = ctx.state.principal.key;
@@ -20,20 +21,19 @@ export function authenticate(deps: AuthDeps): ApiMiddleware {
   };
 }
 
-/** The same for endpoints that take a JWT alone, issued for the management API. */
+/** Sets `ctx.state.user` and `principal` for endpoints that take only JWTs issued for the management API; otherwise 401. */
 export function authenticateUser(deps: AuthDeps): ApiMiddleware {
   return async function authenticateUser(ctx, next) {
-    const token = bearerToken(ctx, 'a JWT');
+    const token = bearerToken(ctx.get('authorization'), 'a JWT');
     if (API_KEY_PREFIX.test(token))
       throw new ServiceError('UNAUTHENTICATED', 'This endpoint takes the JWT of a user, not an API key.');
-    ctx.state.user = await deps.signInLimiter.check(ctx, token, () => verifyUser(deps, token));
+    ctx.state.user = await deps.signInLimiter.check(ctx.req, token, () => verifyUser(deps, token));
     ctx.state.principal = ctx.state.user;
     await next();
   };
 }
 
-function bearerToken(ctx: ApiContext, what: string): string {
-  const header = ctx.get('authorization');
+function bearerToken(header: string, what: string): string {
   if (header === '') throw new ServiceError('UNAUTHENTICATED', `Send ${what} as Authorization: Bearer ….`);
   return /^Bearer +(\S+)$/i.exec(header)?.[1] ?? '';
 }
@@ -43,13 +43,13 @@ async function verifyUser({ config, tokens }: AuthDeps, token: string) {
   return user ?? refuse();
 }
 
-async function findKey({ config, keys }: AuthDeps, token: string): Promise<KeyPrincipal> {
+async function findKey({ config, apiKeys }: AuthDeps, token: string): Promise<KeyPrincipal> {
   const parts = parseApiKey(token);
   if (!parts) return refuse();
   const matches = (key?: FoundApiKey) => secretMatches(parts.secret, key?.secret_hmac, config.apiKeyPepper);
-  const key = await keys.find(parts.keyId, matches);
+  const key = await apiKeys.find(parts.keyId, matches);
   if (!matches(key) || !isUsable(key) || key.environment !== parts.environment) return refuse();
-  keys.noteUse(key);
+  apiKeys.recordUse(key);
   return {
     kind: 'key',
     key,
@@ -67,7 +67,7 @@ function refuse(): never {
   );
 }
 
-/** Whether a key, as it was found, is neither revoked nor expired. */
+/** Whether a key exists and is neither revoked nor expired. */
 export function isUsable(key: FoundApiKey | undefined): key is FoundApiKey {
   return key !== undefined && !key.revoked_at && !isPast(key.expires_at);
 }

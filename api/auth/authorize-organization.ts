@@ -1,4 +1,4 @@
-// Who may do what in an organization (spec: Roles, Webhook administration).
+// Decides who may do what in an organization (spec: Roles, Webhook administration).
 import type { Db } from '../../db/connect.ts';
 import type { Role } from '../../db/schema.ts';
 import { findRole } from '../../db/tenants/memberships.ts';
@@ -17,9 +17,9 @@ const REQUIRED: { [role in Role]: string } = {
 };
 
 /**
- * Lets members of the path's organization through, with at least the role, and sets `ctx.state.membership`. Whoever is
- * no member gets the same answer for an organization that exists and for one that does not: 404, or 403 where the
- * interface asks for that (`strangers`). What can be no id is 404.
+ * Lets members of the path's organization who have at least `role` through, and sets `ctx.state.membership`. Others get the
+ * same answer whether the organization exists or not: 404, or 403 where the interface asks for that (`strangers`). A
+ * malformed id is 404.
  */
 export function authorizeOrganization(
   { db }: AuthDeps,
@@ -38,7 +38,7 @@ export function authorizeOrganization(
   };
 }
 
-/** Sets `ctx.state.membership` to what `find` answers, unless that throws; a write asks it again (`audited`). */
+/** Sets `ctx.state.membership` to the answer of `find`, unless that throws. A write asks again, by `authorizeAgain`. */
 export async function authorizeBy(
   { state }: Pick<ApiContext, 'state'>,
   db: Db,
@@ -52,8 +52,8 @@ export async function authorizeBy(
 }
 
 /**
- * A caller's role in an organization, undefined for strangers. An API key has that of the user who made it, and is a
- * member when that user no longer is; one that an operator made is an admin.
+ * Finds a caller's role in an organization; undefined for strangers. An API key has the role of the user who made it, and is
+ * a member when that user no longer is one. A key that an operator made is an admin.
  */
 export async function roleOf(
   db: Db,
@@ -66,7 +66,7 @@ export async function roleOf(
   return (await findRole(db, organizationId, principal.userId)) ?? 'member';
 }
 
-/** Throws FORBIDDEN. */
+/** Throws FORBIDDEN unless `role` may do as much as `least`. */
 export function requireRole(role: Role, least: Role): void {
   if (RANK[role] < RANK[least]) throw lacksRole(least);
 }

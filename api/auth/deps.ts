@@ -4,11 +4,11 @@ import type { ApiKeyCache } from './api-key-cache.ts';
 import type { SignInLimiter } from './sign-in-limiter.ts';
 import type { TokenVerifier } from './verify-token.ts';
 
-/** What finding out who is calling works with. */
+/** The dependencies of authentication and authorization. */
 export type AuthDeps = {
   config: Config;
   db: Db;
-  keys: ApiKeyCache;
+  apiKeys: ApiKeyCache;
   tokens: TokenVerifier;
   signInLimiter: SignInLimiter;
 };

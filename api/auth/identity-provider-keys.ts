@@ -1,4 +1,4 @@
-// The identity provider's keys: found by its discovery document when first needed, kept, and kept on while it is away.
+// The identity provider's keys: found by its discovery document when first needed, and cached, also while it is away.
 import {
   createLocalJWKSet,
   errors,
@@ -10,23 +10,23 @@ import {
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
 
-/** For discovery document and keys together. */
+/** For the discovery document and the keys together. */
 const FETCH_TIMEOUT_MS = 4_000;
-/** How long a provider that was asked is not asked again. */
+/** The provider is asked at most once in this time. */
 const ASKED_AGAIN_MS = 2_000;
-/** Keys older than this are fetched again, without anybody waiting for it. */
+/** Keys older than this are fetched again in the background. */
 const FRESH_MS = 10 * 60_000;
-/** A provider that is away for longer has its keys forgotten: it could not tell that it had withdrawn one. */
+/** Keys are forgotten after this: a provider that is away for longer may have withdrawn one meanwhile. */
 const KEPT_MS = 24 * 60 * 60_000;
 
 export const IDENTITY_PROVIDER_UNAVAILABLE =
-  'The identity provider does not answer, so that this token cannot be checked: try again later. API keys work meanwhile.';
+  'The identity provider does not answer, so this token cannot be checked: try again later. API keys still work.';
 
 type Keys = { find: ReturnType<typeof createLocalJWKSet>; fetchedAt: number };
 
 /**
- * Picks a key by the header's `alg` and `kid` alone: `jku`, `jwk` and `x5u` are never looked at. A key that is not among
- * those at hand has them fetched once more; where that fails, this token alone is IDENTITY_PROVIDER_UNAVAILABLE.
+ * Creates the function that picks a token's key, by the header's `alg` and `kid` alone: `jku`, `jwk` and `x5u` are ignored. An
+ * unknown key makes it fetch the keys again; when that fails, it throws IDENTITY_PROVIDER_UNAVAILABLE for this token alone.
  */
 export function createIdentityProviderKeys(issuer: string): JWTVerifyGetKey {
   let keys: Keys | undefined;
@@ -34,7 +34,7 @@ export function createIdentityProviderKeys(issuer: string): JWTVerifyGetKey {
   let askedAt = Number.NEGATIVE_INFINITY;
   let answered = false;
 
-  /** Whether the keys at hand are what the provider says now, or said a moment ago. */
+  /** Fetches the keys, unless that was done a moment ago; answers whether they are up to date. */
   function refresh(): Promise<boolean> {
     if (fetching) return fetching;
     if (performance.now() - askedAt < ASKED_AGAIN_MS) return Promise.resolve(answered);
@@ -45,7 +45,7 @@ export function createIdentityProviderKeys(issuer: string): JWTVerifyGetKey {
           return true;
         },
         (error: unknown) => {
-          console.error(`The identity provider ${issuer} cannot be asked for its keys: ${describe(error)}`);
+          console.error(`The keys of the identity provider ${issuer} cannot be fetched: ${describe(error)}`);
           return false;
         },
       )
@@ -80,12 +80,12 @@ async function fetchKeys(issuer: string): Promise<JSONWebKeySet> {
   const signal = AbortSignal.timeout(FETCH_TIMEOUT_MS);
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
   const document = discoveryDocument.parse(await fetchJson(url, signal));
-  if (document.issuer !== issuer) throw new Error(`${url} is that of ${document.issuer}`);
+  if (document.issuer !== issuer) throw new Error(`${url} belongs to ${document.issuer}`);
   if (issuer.startsWith('https:') && !document.jwks_uri.startsWith('https:'))
-    throw new Error(`${url} names keys that are not served over https`);
+    throw new Error(`${url} refers to keys that are not served over https`);
   const jwks = keySet.parse(await fetchJson(document.jwks_uri, signal)) as JSONWebKeySet;
   const usable = await Promise.all(jwks.keys.map(isUsable));
-  if (!usable.includes(true)) throw new Error(`${document.jwks_uri} has no key that can be used`);
+  if (!usable.includes(true)) throw new Error(`${document.jwks_uri} has no usable key`);
   return jwks;
 }
 

@@ -1,21 +1,21 @@
-// Rate limits per API key, its organization, and user, and the RateLimit-* fields (spec: 429 rate limited).
+// Rate limits per API key, organization and user, and the RateLimit-* headers (spec: 429 rate limited).
 import { onBehalfOf } from '../../db/connection/connection-turns.ts';
 import { takeRequest } from '../../db/tenants/rate-limits.ts';
-import { ServiceError } from '../../flow/errors.ts';
 import type { ApiMiddleware } from '../http/context.ts';
 import { rateLimitSubject } from '../http/principal.ts';
+import { RetryLater } from '../http/retry-later.ts';
 import type { AuthDeps } from './deps.ts';
 
-/** It takes a millisecond: a database that hangs is not waited for twice, here and where it is needed. */
+/** Counting takes a millisecond. A database that hangs is waited for where it is needed, not here as well. */
 export const COUNT_TIMEOUT_MS = 1_000;
 
-/** How many requests in a row this process could not count. */
+/** Requests in a row that this process could not count. */
 let uncounted = 0;
 
 /**
- * Counts the request, or answers 429. Every answer after it carries the state of the quota that has least left. While
- * the database cannot count, requests pass uncounted and without these fields: a limit is no reason to refuse work. From
- * here on the request takes its turns at the database as its organization's, or its user's.
+ * Counts the request with a token bucket in the database (GCRA), or answers 429. Every answer carries the state of the quota
+ * that has least left. While the database cannot count, requests pass uncounted and without these headers: a limit is no
+ * reason to refuse work. The rest of the request takes turns at database connections for its organization, or its user.
  */
 export function limitRate({ config, db }: AuthDeps): ApiMiddleware {
   return async function limitRate(ctx, next) {
@@ -32,41 +32,40 @@ export function limitRate({ config, db }: AuthDeps): ApiMiddleware {
               perMinute: config.rateLimitPerOrganization,
             },
           ];
-    const states = await inTime(takeRequest(db, quotas)).then(counted, notCounted);
+    const states = await countInTime(takeRequest(db, quotas)).then(counted, notCounted);
     const exceeded = states.find(({ allowed }) => !allowed);
     const [tightest] = states.toSorted((a, b) => a.remaining - b.remaining);
-    const told = exceeded ?? tightest;
-    if (told)
+    const shown = exceeded ?? tightest;
+    if (shown)
       ctx.set({
-        'RateLimit-Limit': String(told.perMinute),
-        'RateLimit-Remaining': String(told.remaining),
-        'RateLimit-Reset': String(told.resetSeconds),
+        'RateLimit-Limit': String(shown.perMinute),
+        'RateLimit-Remaining': String(shown.remaining),
+        'RateLimit-Reset': String(shown.resetSeconds),
       });
-    if (exceeded) {
-      ctx.set('Retry-After', String(exceeded.retrySeconds));
-      throw new ServiceError(
+    if (exceeded)
+      throw new RetryLater(
         'RATE_LIMITED',
         `The ${exceeded.name} is over its ${exceeded.perMinute} requests per minute: try again in ${exceeded.retrySeconds} s.`,
+        exceeded.retrySeconds,
       );
-    }
     await onBehalfOf(principal.kind === 'user' ? principal.userId : principal.organizationId, next);
   };
 }
 
 function counted<T>(states: T): T {
-  if (uncounted > 0) console.error(`Requests are counted again; ${uncounted} were not.`);
+  if (uncounted > 0) console.error(`Requests are counted against rate limits again; ${uncounted} were not.`);
   uncounted = 0;
   return states;
 }
 
-/** Says it once, and not again at every request of an outage, of which the log has a line already. */
+/** Logs the beginning of an outage, not each of its requests. */
 function notCounted(error: unknown): [] {
-  if (uncounted === 0) console.error(`Requests pass uncounted, over rate limits too: ${error}`);
+  if (uncounted === 0) console.error(`Requests are not counted against rate limits for now: ${error}`);
   uncounted += 1;
   return [];
 }
 
-function inTime<T>(counting: Promise<T>): Promise<T> {
+function countInTime<T>(counting: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const late = () => reject(new Error(`the database took over ${COUNT_TIMEOUT_MS} ms`));
     const timer = setTimeout(late, COUNT_TIMEOUT_MS);

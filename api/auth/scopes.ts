@@ -1,8 +1,6 @@
-// What a client may do for its user.
-
-/** Scopes of tokens for MCP, the least first. */
+/** The scopes of MCP tokens, the least first: what a client may do for its user. */
 export const MCP_SCOPES = ['flows:read', 'flows:write', 'flows:run', 'flows:publish'] as const;
 export type McpScope = (typeof MCP_SCOPES)[number];
 
-/** Scope of tokens for management and execution, where nothing but the user's role is asked for. */
+/** The scope of tokens for management and execution, where only the user's role decides. */
 export const MANAGEMENT_SCOPE = 'manage';

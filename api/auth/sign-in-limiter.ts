@@ -1,24 +1,27 @@
-// Failed authentication has a bound per address; credentials that were good lately are not held up by others' failures.
+// Bounds failed authentication per address. Credentials that were valid lately are not held up by others' failures.
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../../flow/errors.ts';
+import { RetryLater } from '../http/retry-later.ts';
 
 const ADDRESSES_MAX = 10_000;
-const GOOD_MAX = 10_000;
-const GOOD_MS = 60 * 60 * 1_000;
+const VALID_MAX = 10_000;
+const VALID_MS = 60 * 60 * 1_000;
 const MINUTE_MS = 60_000;
 
 export type SignInLimiter = {
   /**
-   * Checks credentials with `verify`, which throws UNAUTHENTICATED where they are wrong. Throws RATE_LIMITED instead,
-   * without checking, when too many from the request's address were wrong lately, unless these have been right.
+   * Checks credentials with `verify`, which throws UNAUTHENTICATED when they are wrong. Throws RATE_LIMITED without
+   * checking when the request's address had too many failures lately, unless these credentials were valid lately.
    */
-  check<T>(ctx: SignInContext, credentials: string, verify: () => Promise<T>): Promise<T>;
+  check<T>(request: IncomingMessage, credentials: string, verify: () => Promise<T>): Promise<T>;
 };
-type SignInContext = { req: IncomingMessage; set(field: string, value: string): void };
 
-/** `perMinute`: failures an address may have; 0: any number. `proxies`: how many of ours are in front of the service. */
+/**
+ * Creates a limiter that allows each address `perMinute` failures (0: any number). `proxies`: how many of the operator's
+ * own proxies are in front of the service.
+ */
 export function createSignInLimiter({
   perMinute,
   proxies,
@@ -26,9 +29,9 @@ export function createSignInLimiter({
   perMinute: number;
   proxies: number;
 }): SignInLimiter {
-  /** A bucket per address, refilled evenly: `left` is what it held at `at`; below zero it holds no more than as much. */
+  /** A token bucket per address, refilled evenly: `left` is what it held at the time `at`; never below -perMinute. */
   const buckets = new LRUCache<string, { left: number; at: number }>({ max: ADDRESSES_MAX });
-  const good = new LRUCache<string, true>({ max: GOOD_MAX, ttl: GOOD_MS });
+  const valid = new LRUCache<string, true>({ max: VALID_MAX, ttl: VALID_MS });
 
   function leftOf(address: string): number {
     const bucket = buckets.get(address);
@@ -38,26 +41,26 @@ export function createSignInLimiter({
   }
 
   return {
-    async check(ctx, credentials, verify) {
+    async check(request, credentials, verify) {
       if (perMinute === 0) return verify();
-      const mark = createHash('sha256').update(credentials).digest('base64');
-      const address = addressOf(ctx.req, proxies);
+      const digest = createHash('sha256').update(credentials).digest('base64');
+      const address = addressOf(request, proxies);
       const left = leftOf(address);
-      if (left < 1 && !good.has(mark)) {
+      if (left < 1 && !valid.has(digest)) {
         const seconds = Math.ceil(((1 - left) * MINUTE_MS) / perMinute / 1_000);
-        ctx.set('Retry-After', String(seconds));
-        throw new ServiceError(
+        throw new RetryLater(
           'RATE_LIMITED',
           `Too many invalid keys and tokens came from this address: try again in ${seconds} s.`,
+          seconds,
         );
       }
       try {
         const verified = await verify();
-        good.set(mark, true);
+        valid.set(digest, true);
         return verified;
       } catch (error) {
         if (error instanceof ServiceError && error.code === 'UNAUTHENTICATED') {
-          good.delete(mark);
+          valid.delete(digest);
           buckets.set(address, { left: Math.max(leftOf(address) - 1, -perMinute), at: performance.now() });
         }
         throw error;
@@ -66,7 +69,7 @@ export function createSignInLimiter({
   };
 }
 
-/** Who sends a request, as the outermost of our proxies saw it; of IPv6 the network, for a host has it whole. */
+/** The sender's address as the outermost of the operator's proxies saw it. For IPv6 the /64, which one host has whole. */
 function addressOf({ headers, socket }: IncomingMessage, proxies: number): string {
   const forwarded = String(headers['x-forwarded-for'] ?? '').split(',');
   const seen = proxies > 0 ? forwarded.at(-proxies)?.trim() : undefined;

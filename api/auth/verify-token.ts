@@ -1,4 +1,4 @@
-// JWTs of the configured identity provider (spec: Authentication, "JWT").
+// Verifies JWTs of the configured identity provider (spec: Authentication, "JWT").
 import { type JWTPayload, jwtVerify } from 'jose';
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
@@ -7,23 +7,23 @@ import type { UserPrincipal } from '../http/principal.ts';
 import { createIdentityProviderKeys } from './identity-provider-keys.ts';
 import { userIdSchema } from './user-id.ts';
 
-/** Signatures only an asymmetric key makes: nobody who can check a token can issue one. */
+/** Asymmetric signatures only: whoever can check a token cannot issue one. */
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'];
-/** `typ`, where a token has one (RFC 9068, 2.1): one that was signed for another purpose is no access token. */
+/** The `typ` of an access token, where it has one (RFC 9068, 2.1): tokens for other purposes are refused. */
 const TYPE = /^(application\/)?(at\+)?jwt$/i;
 const CLOCK_TOLERANCE_SECONDS = 10;
-/** Three parts in base64url; decoders let more pass, such as padding. */
+/** Three parts in strict base64url; decoders also accept padding, for example. */
 const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 export type TokenVerifier = {
   /**
-   * The user a token was issued to for one of `audiences`; undefined when it is not valid, whatever is wrong with it.
-   * Throws IDENTITY_PROVIDER_UNAVAILABLE while the keys that would tell cannot be had.
+   * Finds the user whom a token was issued to for one of `audiences`; undefined when the token is not valid, for any reason.
+   * Throws IDENTITY_PROVIDER_UNAVAILABLE while the keys to check it with cannot be fetched.
    */
   verify(token: string, audiences: string[]): Promise<UserPrincipal | undefined>;
 };
 
-/** Without an issuer no token is valid. */
+/** Creates a verifier. Without a configured issuer no token is valid. */
 export function createTokenVerifier({ oidc }: Pick<Config, 'oidc'>): TokenVerifier {
   if (!oidc) return { verify: async () => undefined };
   const { issuer } = oidc;
@@ -49,7 +49,7 @@ export function createTokenVerifier({ oidc }: Pick<Config, 'oidc'>): TokenVerifi
   };
 }
 
-/** Providers differ in where they name scopes (RFC 9068: `scope`) and how. */
+/** Scopes: providers differ in where they put them (RFC 9068: `scope`) and in what form. */
 const scopeNames = z
   .union([
     z.array(z.string()),

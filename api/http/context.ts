@@ -13,7 +13,7 @@ import type { Principal, UserPrincipal } from './principal.ts';
 /** The caller's place in the organization that a request is about. */
 export type CallerMembership = { organizationId: string; role: Role };
 
-/** The flow a request names, at the version it asks for. */
+/** The flow that a request names, at the version it asks for. */
 export type LoadedFlow = {
   organizationId: string;
   projectId: string;
@@ -25,27 +25,27 @@ export type LoadedFlow = {
   blockCount: number;
 };
 
-/** What the middleware of one request leaves for the next: each field is set by the middleware named like it. */
+/** The state of one request: each field is set by the middleware named after it. */
 export type ApiState = {
   requestId: string;
   principal: Principal;
-  /** The principal of endpoints that take users alone. */
+  /** The principal, on endpoints that take only users. */
   user: UserPrincipal;
   project: UserProject;
-  /** The principal's, where it is an API key. */
+  /** The principal's API key, where it is one. */
   key?: FoundApiKey;
   membership: CallerMembership;
-  /** Sets the membership anew, as it is for `db`, or throws. */
+  /** Looks the membership up again in `db`, or throws; a write asks in its own transaction. */
   authorizeAgain?: (db: Db) => Promise<void>;
   flow: LoadedFlow;
   run: RunRow;
   body: unknown;
-  /** Lets the body go, and the bytes it takes, for whoever needs it no more and goes on for long. */
+  /** Frees the body and its bytes; called before long work that needs neither. */
   dropBody: () => void;
   query: unknown;
   idempotencyKey: IdempotencyKey | undefined;
   modelKeys?: ModelKeys;
-  /** From when a run may have been stored: every later error names it. */
+  /** Set once a run may have been stored: every later error names it. */
   accepted?: { executionId: string } | undefined;
 };
 
@@ -53,10 +53,10 @@ export type ApiContext = ParameterizedContext<ApiState> & { params: { [name: str
 /** A named step of an endpoint. */
 export type ApiMiddleware = (ctx: ApiContext, next: () => Promise<void>) => Promise<void>;
 
-/** One endpoint: an array of named middleware, and its entry in the OpenAPI document. */
+/** An endpoint: its middleware, and its entry in the OpenAPI document. */
 export type Route = {
   method: 'get' | 'post' | 'put' | 'delete';
-  /** As the router matches it, `/:org/…`. */
+  /** The router's pattern, such as `/:org/…`. */
   path: string;
   operation: ZodOpenApiOperationObject;
   handlers: (ApiMiddleware | Middleware)[];

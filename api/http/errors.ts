@@ -1,9 +1,11 @@
-// The only place that turns an error into a status and {detail: {code, message, …}}.
+// http/ is the ground all endpoints stand on: in come HTTP requests, bodies and queries; out go checked values for the
+// handlers, and answers. This file is the only place that turns an error into a status and {detail: {code, message, …}}.
 import type { Middleware } from 'koa';
 import type { ErrorCode } from '../../flow/errors.ts';
+import { RetryLater } from './retry-later.ts';
 import { toServiceError } from './to-service-error.ts';
 
-/** Statuses as in the spec's Errors section. A block's failure is part of a run's answer, never a status of its own. */
+/** The statuses of the spec's Errors section. A block that fails is part of a run's answer and has no status of its own. */
 export const STATUS = {
   BAD_REQUEST: 400,
   PARAMETER_NAME_RESERVED: 400,
@@ -75,17 +77,17 @@ export const STATUS = {
   CANCELLED: 500,
 } satisfies Record<ErrorCode, number>;
 
-/** Seconds, of whatever is away and does not say itself when to try again. */
-export const RETRY_AFTER = '5';
+/** Retry-After of every 503 that does not bring its own. */
+export const RETRY_AFTER_SECONDS = 5;
 
-/** The body of every error. */
+/** Builds the body of an error. */
 export function errorBody(code: ErrorCode, message: string, extra: Record<string, unknown> = {}) {
   return { detail: { code, message, ...extra } };
 }
 
 /**
- * Answers every error of the middleware after it, with the executionId once a run may have been stored; unknown ones are
- * logged and answered with the request's id only.
+ * Answers every error of the middleware after it, with the executionId once a run may have been stored. Unknown errors are
+ * logged and answered with the request's id alone.
  */
 export const handleErrors: Middleware = async (ctx, next) => {
   try {
@@ -93,13 +95,14 @@ export const handleErrors: Middleware = async (ctx, next) => {
   } catch (error) {
     const answer = toServiceError(error, {
       requestId: ctx.state.requestId,
-      what: `${ctx.method} ${ctx.req.url}`,
-      changes: ctx.method !== 'GET',
+      line: `${ctx.method} ${ctx.req.url}`,
+      mayWrite: ctx.method !== 'GET',
     });
     ctx.status = STATUS[answer.code];
     if (ctx.status === 401 && !ctx.response.get('WWW-Authenticate')) ctx.set('WWW-Authenticate', 'Bearer');
-    if (ctx.status === 503 && !ctx.response.get('Retry-After')) ctx.set('Retry-After', RETRY_AFTER);
-    // What is left of a body that was refused is not read.
+    if (error instanceof RetryLater) ctx.set('Retry-After', String(error.retryAfterSeconds));
+    else if (ctx.status === 503) ctx.set('Retry-After', String(RETRY_AFTER_SECONDS));
+    // The rest of a refused body is not read.
     if (ctx.status === 413) ctx.set('Connection', 'close');
     ctx.body = errorBody(answer.code, answer.message, { ...ctx.state.accepted, ...answer.extra });
   }

@@ -1,18 +1,22 @@
-// Headers of answers, and the shape of every error, as the API document shows them.
+// Response headers, and the shape of every error, as the API document shows them.
 import { z } from 'zod';
 
 const header = (id: string, schema: z.ZodType, description: string) =>
   schema.optional().meta({ description, header: { id } });
 export const rateLimitHeaders = {
-  'RateLimit-Limit': header('RateLimit-Limit', z.int(), 'Requests per minute, of the quota with least left.'),
-  'RateLimit-Remaining': header('RateLimit-Remaining', z.int(), 'Requests left of it now.'),
-  'RateLimit-Reset': header('RateLimit-Reset', z.int(), 'Seconds until all of it is there again.'),
+  'RateLimit-Limit': header(
+    'RateLimit-Limit',
+    z.int(),
+    'Requests per minute of the quota that has least left.',
+  ),
+  'RateLimit-Remaining': header('RateLimit-Remaining', z.int(), 'Requests left in that quota now.'),
+  'RateLimit-Reset': header('RateLimit-Reset', z.int(), 'Seconds until that quota is full again.'),
 };
 export const retryAfter = header('Retry-After', z.int(), 'Seconds until a request is accepted again.');
 export const idempotentReplayed = header(
   'Idempotent-Replayed',
   z.literal('true'),
-  'Sent when the run was accepted before, under the same Idempotency-Key, or as the same resume.',
+  'Sent when the run was accepted before: by a request with the same Idempotency-Key, or by the same resume.',
 );
 
 export const errorResponse = z

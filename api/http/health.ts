@@ -1,30 +1,31 @@
-// /healthz and /readyz: for those who operate the service, and for what sends it its requests.
+// /healthz and /readyz: for operators and load balancers.
 import { setTimeout } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Middleware } from 'koa';
 import type { Config } from '../../config.ts';
 import { acceptsWrites } from '../../db/connection/accepts-writes.ts';
 import { DEFAULT_NAMESPACE } from '../../engine/connect.ts';
-import { RETRY_AFTER } from './errors.ts';
+import { RETRY_AFTER_SECONDS } from './errors.ts';
 
-/** A part that takes longer is away: whoever asks is answered within 2 s, whatever hangs. */
+/** A part that takes longer counts as away, so that every probe is answered within 2 s. */
 const CHECK_TIMEOUT_MS = 1_500;
-/** Those who ask whether the process lives often wait for one second, and then end it. */
+/** Liveness probes often time out after one second, and then end the process. */
 const LIVE_TIMEOUT_MS = 500;
-/** However often and by whomever one is asked, the parts are asked once in this time. */
+/** The parts are asked once in this time, however many probes come. */
 const KEEP_MS = 1_000;
-/** A worker that has nothing to do asks for work once a minute. */
+/** An idle worker asks for work once a minute. */
 const POLLED_WITHIN_SECONDS = 90;
 const WORKFLOW_TASKS = 1;
 
-/** Which parts the service does not have at the moment, and why, in words fit for everybody. */
+/** The parts that are away, and why, in words that may be public. */
 type Away = { database?: string; engine?: string; workers?: string };
 type Check = { away: Away; done: Promise<unknown>; at: number };
 type Deps = { config: Config; client: Client };
 
 /**
- * `live` answers 200 as long as the process does, `ready` 503 when requests would fail, or `isReady` says no; both name
- * what is away. Without workers runs are accepted, and wait: that makes nobody unready.
+ * Creates the two endpoints. `live` answers 200 as long as the process runs; `ready` answers 503 when requests would fail or
+ * `isReady` says no. Both name the parts that are away. Missing workers do not make the API unready: runs are accepted and
+ * wait for them.
  */
 export function createHealth(deps: Deps, isReady: () => boolean): { live: Middleware; ready: Middleware } {
   let last: Check | undefined;
@@ -43,22 +44,22 @@ export function createHealth(deps: Deps, isReady: () => boolean): { live: Middle
       await done;
       const ready = isReady() && !away.database && !away.engine;
       ctx.status = ready ? 200 : 503;
-      if (!ready) ctx.set('Retry-After', RETRY_AFTER);
+      if (!ready) ctx.set('Retry-After', String(RETRY_AFTER_SECONDS));
       ctx.body = { status: ready ? 'ready' : 'not ready', ...(!isReady() && { stopping: true }), away };
     },
   };
 }
 
-/** Each part is away until it has answered. */
+/** Asks all parts at once; each counts as away until it has answered. */
 function startCheck({ config, client }: Deps): Check {
   const away: Away = { database: 'does not answer', engine: 'does not answer' };
   const database = acceptsWrites(config.databaseUrl, CHECK_TIMEOUT_MS).then((writes) => {
     if (writes) delete away.database;
-    else away.database = 'takes no writes';
+    else away.database = 'does not accept writes';
   });
   const engine = countPollers({ config, client }).then((count) => {
     delete away.engine;
-    if (count === 0) away.workers = 'none asks for work';
+    if (count === 0) away.workers = 'no worker asks for work';
   });
   const done = Promise.race([Promise.allSettled([database, engine]), setTimeout(CHECK_TIMEOUT_MS)]);
   return { away, done, at: performance.now() };

@@ -1,4 +1,4 @@
-// The HTTP server under the application: how long a request may take to arrive, what one connection may hold.
+// The HTTP server under the application: bounds how long a request may take to arrive and what one connection may hold.
 import {
   createServer,
   type IncomingMessage,
@@ -11,26 +11,23 @@ import type { ErrorCode } from '../../flow/errors.ts';
 import { closeUnreadConnections } from './close-unread-connections.ts';
 import { errorBody } from './errors.ts';
 
-/** Requests on one connection that wait for their answers; nobody who means well sends more ahead. */
+/** Requests on one connection that may wait for their answers; well-behaved clients never send more ahead. */
 export const PIPELINED_MAX = 20;
 
 const TIMINGS = {
-  /** From its first byte, the head of a request. */
+  /** For the head of a request to arrive, from its first byte. */
   headersMs: 15_000,
-  /** The whole of it. */
+  /** For all of the request to arrive. */
   requestMs: 30_000,
-  /** Between two looks at requests that are late. */
+  /** Between two looks for late requests. */
   lookMs: 1_000,
-  /** Between two looks at answers that nobody reads. */
+  /** Between two looks for unread answers. */
   unreadLookMs: 5_000,
 };
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => unknown;
 
-/**
- * A server that is not listening yet, and the answers under way. What is wrong with a request that is not sound HTTP, it
- * answers itself.
- */
+/** Creates a server that is not listening yet, and the set of its open answers. It answers malformed requests itself. */
 export function createHttpServer(
   answer: Answer,
   given: Partial<typeof TIMINGS> = {},
@@ -55,7 +52,7 @@ export function createHttpServer(
   function track(socket: Socket): Set<ServerResponse> {
     const own = new Set<ServerResponse>();
     unanswered.set(socket, own);
-    // Those whose turn had not come are not told by Node.js that their reader has gone.
+    // Node.js does not tell pipelined answers whose turn had not come that their reader has gone.
     socket.once('close', () => {
       for (const response of own) if (response.socket === null) response.emit('close');
     });
@@ -72,23 +69,23 @@ export function createHttpServer(
     },
     admit,
   );
-  // An expectation that is not known may be ignored (RFC 9110, 10.1.1).
+  // An unknown expectation may be ignored (RFC 9110, 10.1.1).
   server.on('checkExpectation', admit);
   server.on('clientError', (error, socket) => refuse(error, socket as Socket));
   server.on('connect', (_request, socket: Socket) => {
-    // The server's own listeners have left it.
+    // Node.js has removed its own listeners from this socket.
     socket.on('error', () => undefined);
     refuse(new Error('CONNECT is not for this server'), socket);
   });
   closeUnreadConnections(server, open, unreadLookMs);
   return { server, open };
 
-  /** A request that is not HTTP, or does not arrive, gets an answer in the shape of every other error. */
+  /** Answers a request that is malformed or late in the shape of every other error. */
   function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
     if (error.code === 'ECONNRESET' || !socket.writable) return;
     const [status, code, message] = describe(error);
     const body = JSON.stringify(errorBody(code, message));
-    // A caller that never closes its side holds no socket.
+    // Destroyed, because a caller that never closes its side would keep the socket.
     socket.once('finish', () => socket.destroy());
     socket.end(
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n${body}`,
@@ -103,7 +100,7 @@ export function createHttpServer(
   }
 }
 
-/** What a request is told that did not arrive within `requestMs`, or its head within `headersMs`. */
+/** The message for a request that did not arrive within `requestMs`, or its head within `headersMs`. */
 export function arrivedLate(headersMs = TIMINGS.headersMs, requestMs = TIMINGS.requestMs): string {
   return `The request did not arrive in time: its head within ${headersMs / 1_000} s, all of it within ${requestMs / 1_000} s.`;
 }

@@ -1,4 +1,4 @@
-// Request bodies: JSON only, bounded, strict (spec: 422 request validation error).
+// Request bodies: only JSON, bounded, without unknown fields (spec: 422 request validation error).
 import type { Middleware } from 'koa';
 import getRawBody from 'raw-body';
 import { z } from 'zod';
@@ -11,14 +11,14 @@ import { IN_HAND_BYTES, SHARE_BYTES, takeBytes } from './take-bytes.ts';
 
 export const BODY_MAX_BYTES = 10 * 1024 * 1024;
 export const BODY_MAX_DEPTH = 64;
-/** Of the bodies that one process has in hand. */
+/** The memory of one process for request bodies. */
 const bodies = createByteBudget(IN_HAND_BYTES, SHARE_BYTES);
-/** The field in which callers send back what the service answered: whatever a block may answer is taken. */
+/** The field in which callers send back earlier outputs: whatever a block may answer is accepted there. */
 const ECHOED_FIELD = 'accumulatedOutputs';
-/** A block's output is as deep as a body, and every step around or after it may add a level. */
+/** A block's output may be as deep as a body, and every step around or after it may add a level. */
 const ECHOED_MAX_DEPTH = BODY_MAX_DEPTH + STEPS_MAX + 2;
 
-/** How problems of what callers send are told. */
+/** Words problems in what callers send. */
 export const PARSE_OPTIONS: z.core.ParseContext<z.core.$ZodIssue> = {
   reportInput: false,
   error: (issue) => (issue.input === undefined ? 'is required' : undefined),
@@ -31,8 +31,8 @@ export type BodyRules = {
 };
 
 /**
- * Reads the body into `ctx.state.body`, as `schema` describes it. Each of `before` may refuse it first, and `excess` what
- * is too much to be parsed; `describe` makes the error of what does not fit the schema or what no body may hold.
+ * Reads the body into `ctx.state.body` by `schema`. `excess` may refuse bytes that are too much to parse, and each of `before`
+ * the parsed JSON. `describe` makes the error for what does not fit the schema or may be in no body.
  */
 export function readBody(
   schema: z.ZodType,
@@ -60,7 +60,7 @@ export function readBody(
   };
 }
 
-/** Of a body that does not say how long it is, the most it may be. */
+/** The announced length of the body; the most it may have when it announces none. */
 function announcedBytes(length: string): number {
   return length === '' ? BODY_MAX_BYTES : Math.min(Number(length) || 0, BODY_MAX_BYTES);
 }
@@ -94,7 +94,7 @@ async function readBytes(request: NodeJS.ReadableStream, length: string): Promis
 }
 
 function parseJson(bytes: Buffer, refuseExcess?: BodyRules['excess']): unknown {
-  // Parsing stops everything else: seconds, for millions of empty lists in a body of the right size.
+  // Parsing blocks the process: for seconds, when a body of an allowed size holds millions of empty lists.
   const excess = findJsonExcess(bytes);
   if (excess) {
     refuseExcess?.(bytes);
@@ -110,7 +110,7 @@ function parseJson(bytes: Buffer, refuseExcess?: BodyRules['excess']): unknown {
 
 type Place = { value: object; key: string; above: Place | undefined; depth: number; echoed: boolean };
 
-/** One look at every value, so that no check after it has to: shapes of free JSON are not validated again. */
+/** Looks at every value once, so that no later check has to: the shape of free JSON is not validated again. */
 function checkStructure(json: unknown, describe: (error: z.ZodError) => ServiceError): void {
   const places: Place[] = [];
   const invalid = (path: string[], message: string) => describe(problem(path, message));
@@ -143,16 +143,16 @@ function pathOf(key: string, above: Place | undefined): string[] {
   return keys;
 }
 
-/** One that Zod did not find. */
+/** Makes a validation problem that Zod did not find. */
 export function problem(path: string[], message: string): z.ZodError {
   return new z.ZodError([{ code: 'custom', path, message, input: undefined }]);
 }
 
 const PATH_MAX_LENGTH = 200;
-/** Problems that one answer names. */
+/** Problems that one answer names at most. */
 export const PROBLEMS_MAX = 20;
 
-/** A 422 that names each field. */
+/** Makes the 422 that names each wrong field. */
 export function validationError(error: z.ZodError): ServiceError {
   const errors = error.issues.slice(0, PROBLEMS_MAX).flatMap((issue) => {
     const field = issue.path.join('.').slice(0, PATH_MAX_LENGTH);

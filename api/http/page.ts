@@ -1,6 +1,7 @@
-// Pages of the management API's lists.
-
-/** One more row than the page holds tells whether there is another page. `cursorOf`: where that one goes on. */
+/**
+ * Makes a page of `limit` rows. `rows` holds one more when there is another page, which begins after the `cursorOf` the last
+ * row.
+ */
 export function toPage<Row>(rows: Row[], limit: number, cursorOf: (row: Row) => string) {
   const page = rows.slice(0, limit);
   const last = page.at(-1);

@@ -1,9 +1,9 @@
-// Who calls (spec: Authentication): an API key, or a user whose identity provider issued a JWT.
+// The caller (spec: Authentication): an API key, or a user with a JWT of the identity provider.
 import { createHash } from 'node:crypto';
 import type { Environment } from '../../db/schema.ts';
 import type { FoundApiKey } from '../../db/tenants/api-keys.ts';
 
-/** `userId`: who made the key; null when an operator did. */
+/** `userId`: the user who made the key; null when an operator did. */
 export type KeyPrincipal = {
   kind: 'key';
   key: FoundApiKey;
@@ -13,7 +13,7 @@ export type KeyPrincipal = {
   environment: Environment;
 };
 
-/** `userId`: the token's `sub`. A user's runs are live. `audience`: the one of ours that the token was issued for. */
+/** `userId`: the token's `sub`. `audience`: the one of this service's audiences that the token was issued for. */
 export type UserPrincipal = {
   kind: 'user';
   userId: string;
@@ -26,7 +26,7 @@ export type UserPrincipal = {
 
 export type Principal = KeyPrincipal | UserPrincipal;
 
-/** An id of a caller, for rate limits: a user's is made of the userId. */
+/** Names a caller in the table of rate limits: an API key by its id, a user by a hash of the userId. */
 export function rateLimitSubject(principal: Principal): string {
   if (principal.kind === 'key') return principal.key.id;
   const hash = createHash('sha256').update(`user ${principal.userId}`).digest('hex');

@@ -4,14 +4,14 @@ import { z } from 'zod';
 import type { ZodOpenApiOverride } from 'zod-openapi';
 import { validationError } from './json-body.ts';
 
-/** A moment, as callers write it. */
+/** A point in time, as callers write it. */
 export const moment = z
   .union([z.iso.datetime({ offset: true }), z.iso.date()], {
     error: 'is an ISO 8601 date, or a time with its offset, such as 2026-01-31T12:00:00Z',
   })
   .transform((text) => new Date(text));
 
-/** A whole number in digits. */
+/** A whole number, written in digits. */
 export const wholeNumber = (min: number, max: number) =>
   z
     .string()
@@ -20,13 +20,13 @@ export const wholeNumber = (min: number, max: number) =>
     .refine((number) => number >= min && number <= max, `is a whole number from ${min} to ${max}`)
     .meta({ override: asInteger({ minimum: min, maximum: max }) });
 
-/** How many entries a page holds, `fallback` when it is not said. */
+/** The number of entries on a page; `fallback` when the caller does not say. */
 export const pageSize = (max: number, fallback: number) =>
   wholeNumber(1, max)
     .default(fallback)
     .meta({ override: { default: fallback } });
 
-/** What the digits say is what callers want to know of, not the digits. */
+/** Describes the parameter as an integer in the API document, although it arrives as text. */
 function asInteger(bounds: { minimum: number; maximum: number }): ZodOpenApiOverride {
   return ({ jsonSchema }) => {
     delete jsonSchema.pattern;
@@ -34,7 +34,7 @@ function asInteger(bounds: { minimum: number; maximum: number }): ZodOpenApiOver
   };
 }
 
-/** Reads the query string into `ctx.state.query`, as `schema` describes it: 422 names what is unknown or wrong. */
+/** Reads the query string into `ctx.state.query` by `schema`; the 422 names unknown and wrong parameters. */
 export function readQuery(schema: z.ZodType): Middleware {
   return async function readQuery(ctx, next) {
     const parsed = schema.safeParse({ ...ctx.query }, { reportInput: false });

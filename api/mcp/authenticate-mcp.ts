@@ -21,7 +21,7 @@ export function authenticateMcp({ config, signInLimiter, tokens }: ApiDeps): Api
     };
     if (header === '') return refuse();
     const user = await signInLimiter.check(
-      ctx,
+      ctx.req,
       token,
       async () => (await tokens.verify(token, [`${bare}/`, bare])) ?? refuse(),
     );

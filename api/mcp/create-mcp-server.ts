@@ -81,8 +81,8 @@ function wrongInput(error: z.ZodError, { name }: McpTool): ServiceError {
 }
 
 function describe(error: unknown, tool: McpTool, { requestId }: ToolCall): string {
-  const what = `(tool ${tool.name})`;
-  const { code, message } = toServiceError(error, { requestId, what, changes: !tool.hints.readOnlyHint });
+  const line = `(tool ${tool.name})`;
+  const { code, message } = toServiceError(error, { requestId, line, mayWrite: !tool.hints.readOnlyHint });
   const reference = code === 'INTERNAL_ERROR' ? ` Operators find it as request ${requestId}.` : '';
   return `${code}: ${message}${reference}`;
 }

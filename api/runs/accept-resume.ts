@@ -90,7 +90,7 @@ export async function acceptResume(deps: ApiDeps, ctx: ApiContext): Promise<Acce
   const from = definition.steps.findIndex(({ step_id }) => step_id === pausedAtStep);
   const rest = { steps: definition.steps.slice(from) };
   const tools = requireTools(deps, definition, overrides, body, rest.steps);
-  requireImageSupport(ctx, deps.registry, {
+  requireImageSupport(deps.registry, {
     definition: rest,
     overrides,
     attachments: earlier.attachments ?? [],

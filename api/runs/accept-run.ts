@@ -140,7 +140,7 @@ export async function acceptAttachments(
 ): Promise<Pick<StoredRunInput, 'attachments'>> {
   const attachments = await readAttachments(sent, deps.resolvePublic);
   const { definition } = ctx.state.flow;
-  requireImageSupport(ctx, deps.registry, { definition, overrides, attachments });
+  requireImageSupport(deps.registry, { definition, overrides, attachments });
   return attachments.length > 0 ? { attachments } : {};
 }
 

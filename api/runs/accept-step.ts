@@ -81,7 +81,7 @@ export async function acceptStep(deps: ApiDeps, ctx: ApiContext): Promise<Accept
   const kept = await inputOf(deps, body, session);
   const input = { ...kept, block_overrides: overrides, ...images, ...tools };
   // Those of the session, whose models this call may have changed.
-  requireImageSupport(ctx, deps.registry, {
+  requireImageSupport(deps.registry, {
     definition: { steps: steps.slice(stepIndex, to) },
     overrides,
     attachments: kept.attachments ?? [],

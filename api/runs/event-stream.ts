@@ -27,9 +27,9 @@ export function readerSignal(ctx: ApiContext, ending: AbortSignal | undefined): 
 }
 
 /** Whether the caller may still read what it asked for. */
-export async function mayRead({ db, keys }: ApiDeps, ctx: ApiContext): Promise<boolean> {
+export async function mayRead({ db, apiKeys }: ApiDeps, ctx: ApiContext): Promise<boolean> {
   const { principal, flow } = ctx.state;
-  if (principal.kind === 'key') return isUsable(await keys.find(principal.key.key_id));
+  if (principal.kind === 'key') return isUsable(await apiKeys.find(principal.key.key_id));
   if (principal.expiresAt.getTime() <= Date.now()) return false;
   return (await findRole(db, flow.organizationId, principal.userId)) !== undefined;
 }

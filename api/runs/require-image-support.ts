@@ -4,25 +4,23 @@ import { ServiceError } from '../../flow/errors.ts';
 import { applyOverride, type BlockOverrides, overrideOf } from '../../flow/overrides.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import { type LiveRegistry, RETRY_SECONDS } from '../../models/live-registry.ts';
-import type { ApiContext } from '../http/context.ts';
+import { RetryLater } from '../http/retry-later.ts';
 
 /**
  * Throws MODEL_MIME_INCOMPATIBLE unless the model of every llm block takes every attachment, as the run's overrides make
  * the block; CAPABILITY_REGISTRY_UNAVAILABLE, with Retry-After, while that cannot be told.
  */
 export function requireImageSupport(
-  ctx: ApiContext,
   registry: LiveRegistry,
   run: { definition: FlowDefinition; overrides: BlockOverrides; attachments: Attachment[] },
 ): void {
   if (run.attachments.length === 0) return;
-  if (!registry.isAvailable()) {
-    ctx.set('Retry-After', String(RETRY_SECONDS));
-    throw new ServiceError(
+  if (!registry.isAvailable())
+    throw new RetryLater(
       'CAPABILITY_REGISTRY_UNAVAILABLE',
       `It is not known yet which models take images: try again in ${RETRY_SECONDS} s.`,
+      RETRY_SECONDS,
     );
-  }
   for (const stored of listBlocks(run.definition)) {
     const { step_id } = stored;
     const block = applyOverride(stored, overrideOf(run.overrides, step_id));

@@ -160,7 +160,7 @@ describe('while a part is frozen', () => {
       await readOnly('on');
       answer();
       try {
-        while ((await health('/readyz')).away.database !== 'takes no writes');
+        while ((await health('/readyz')).away.database !== 'does not accept writes');
         assert.equal((await health('/healthz')).code, 200);
         for (const path of ['execute', 'jobs'])
           assert503(await call('POST', `${flow}/${path}`, { message: '' }), 'DATABASE_UNAVAILABLE');

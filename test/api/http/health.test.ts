@@ -32,7 +32,7 @@ describe('/healthz and /readyz', () => {
   };
 
   it('say that no worker asks for work; runs are accepted all the same', async () => {
-    const away = { workers: 'none asks for work' };
+    const away = { workers: 'no worker asks for work' };
     for (const [path, status] of [
       ['/healthz', 'ok'],
       ['/readyz', 'ready'],
@@ -45,8 +45,8 @@ describe('/healthz and /readyz', () => {
   it('name a database that takes no writes: /readyz is 503', async () => {
     const name = new URL(weir.config.databaseUrl).pathname.slice(1);
     await sql`alter database ${sql.id(name)} set default_transaction_read_only = on`.execute(weir.db);
-    const away = { database: 'takes no writes', workers: 'none asks for work' };
-    const takesNone = ({ away }: { away: { [part: string]: string } }) => away.database === 'takes no writes';
+    const away = { database: 'does not accept writes', workers: 'no worker asks for work' };
+    const takesNone = ({ away }: { away: { [part: string]: string } }) => away.database === 'does not accept writes';
     assert.deepEqual(await until(takesNone), {
       code: 503,
       retryAfter: '5',
