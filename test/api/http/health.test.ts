@@ -46,7 +46,8 @@ describe('/healthz and /readyz', () => {
     const name = new URL(weir.config.databaseUrl).pathname.slice(1);
     await sql`alter database ${sql.id(name)} set default_transaction_read_only = on`.execute(weir.db);
     const away = { database: 'does not accept writes', workers: 'no worker asks for work' };
-    const takesNone = ({ away }: { away: { [part: string]: string } }) => away.database === 'does not accept writes';
+    const takesNone = ({ away }: { away: { [part: string]: string } }) =>
+      away.database === 'does not accept writes';
     assert.deepEqual(await until(takesNone), {
       code: 503,
       retryAfter: '5',
