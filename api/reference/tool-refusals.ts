@@ -23,7 +23,7 @@ export const TOOL_REFUSALS = {
       expected: ['call_1', 'call_2'],
       received: ['call_1'],
     },
-    INVALID_RESUME: 'resumeState is not what this service sent.',
+    INVALID_RESUME: 'resumeState was not issued by this service.',
   },
   409: {
     TOOL_ITERATION_LIMIT: {

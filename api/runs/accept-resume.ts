@@ -77,7 +77,7 @@ export async function acceptResume(deps: ApiDeps, ctx: ApiContext): Promise<Acce
   const { pause } = run;
   if (pause?.step_id !== pausedAtStep) throw notPaused();
   if (body.resumeState !== undefined)
-    requireState(deps.config.apiKeyPepper, body.resumeState, {
+    await requireState(deps.config.apiKeyPepper, body.resumeState, {
       executionId,
       flowVersionId: run.flow_version_id,
       step_id: pausedAtStep,

@@ -136,7 +136,7 @@ async function resume(
   requireMatchingResults(messages, pause?.tool_call_ids ?? []);
   if (!pause) throw new ServiceError('TOOL_RESULTS_MISMATCH', 'The session does not wait for tool results.');
   if (body.resumeState !== undefined)
-    requireState(deps.config.apiKeyPepper, body.resumeState, {
+    await requireState(deps.config.apiKeyPepper, body.resumeState, {
       executionId,
       flowVersionId: run.flowVersionId,
       step_id,

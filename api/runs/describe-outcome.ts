@@ -63,7 +63,7 @@ export async function describePause({ config, db }: ApiDeps, run: EndedRun, paus
     toolCallMessages: messages,
     toolCalls: (messages.at(-1) as AssistantMessage).tool_calls,
     accumulatedOutputs,
-    resumeState: signState(config.apiKeyPepper, state, finishedAt),
+    resumeState: await signState(config.apiKeyPepper, state, finishedAt),
   };
 }
 
