@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import type { Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { InProcessRuns } from '../db/runs/in-process-runs.ts';
+import { createValidator } from '../json-schema/validator.ts';
 import { createResolvePublic } from '../net/resolve-public.ts';
+import type { Dependencies } from '../process/open-dependencies.ts';
 import { createApp } from './app.ts';
 import { createApiKeyCache } from './auth/api-key-cache.ts';
 import { createSignInLimiter } from './auth/sign-in-limiter.ts';
@@ -20,9 +23,9 @@ export type RunningApi = {
   close(): Promise<void>;
 };
 
-/** Listens on the configured host and port. Rejects when the port is taken. What it is given the caller closes. */
+/** Listens on the configured host and port. Rejects when the port is taken. The caller closes `given`. */
 export async function serveApi(
-  given: Omit<ApiDeps, 'apiKeys' | 'tokens' | 'signInLimiter' | 'resolvePublic' | 'stopping' | 'cutOff'>,
+  given: Omit<Dependencies, 'connection' | 'close'> & { inProcessRuns?: InProcessRuns },
   drainMs = DRAIN_MS,
 ): Promise<RunningApi> {
   const { config, db } = given;
@@ -30,9 +33,11 @@ export async function serveApi(
   const stopping = new AbortController();
   const cutOff = new AbortController();
   const apiKeys = createApiKeyCache(db, config.databaseUrl);
+  const validator = createValidator();
   const deps: ApiDeps = {
     ...given,
     apiKeys,
+    validator,
     tokens: createTokenVerifier(config),
     signInLimiter: createSignInLimiter({ perMinute: config.failedSignInsPerMinute, proxies: config.proxies }),
     resolvePublic: createResolvePublic(config),
@@ -60,7 +65,7 @@ export async function serveApi(
       const timer = setTimeout(() => cutOff.abort(), drainMs - CUT_OFF_MS);
       await drain(server, drainMs);
       clearTimeout(timer);
-      await apiKeys.close();
+      await Promise.all([apiKeys.close(), validator.close()]);
     },
   };
 }

@@ -4,7 +4,7 @@ import type { Client } from '@temporalio/client';
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import { mintApiKey } from '../api/auth/api-key.ts';
 import { serveApi } from '../api/serve.ts';
-import { type Config, readConfig } from '../config.ts';
+import type { Config } from '../config.ts';
 import type { Db } from '../db/connect.ts';
 import { grantCredits, MICROCREDITS_PER_CREDIT } from '../db/credits/ledger.ts';
 import { insertFlow, publishVersion, setProductionVersion } from '../db/flows/flows.ts';
@@ -12,11 +12,9 @@ import { createInProcessRuns } from '../db/runs/in-process-runs.ts';
 import { insertApiKey } from '../db/tenants/api-keys.ts';
 import { insertOrganization } from '../db/tenants/organizations.ts';
 import { insertProject } from '../db/tenants/projects.ts';
-import { createRequestKeys, type RequestKeys } from '../db/tenants/request-keys.ts';
-import { connectToTemporal, createClient } from '../engine/connect.ts';
+import type { RequestKeys } from '../db/tenants/request-keys.ts';
 import type { Step } from '../flow/definition.ts';
-import { createValidator } from '../json-schema/validator.ts';
-import { openRegistry } from '../models/live-registry.ts';
+import { openDependencies } from '../process/open-dependencies.ts';
 import { workflowBundle } from '../worker/bundle.ts';
 import { installRuntime } from '../worker/install-runtime.ts';
 import { runWorker } from '../worker/run-worker.ts';
@@ -72,7 +70,7 @@ export async function startWeir(
   installRuntime();
   const database = await createTestDatabase();
   const { db } = database;
-  const config = readConfig({
+  const dependencies = await openDependencies({
     DATABASE_URL: database.url,
     WEIR_API_KEY_PEPPER: PEPPER,
     WEIR_SECRETS_KEYS: SECRETS_KEYS,
@@ -82,18 +80,15 @@ export async function startWeir(
     TEMPORAL_ADDRESS: process.env.TEST_TEMPORAL_ADDRESS,
     ...options.env,
   });
-  const connection = await connectToTemporal(config);
-  const client = createClient(config, connection);
+  const { config, client } = dependencies;
   // The engine of all tests is slow at times and never away: its callers' deadlines are for one of a test's own.
   if (!options.env?.TEMPORAL_ADDRESS) client.withDeadline = (_deadline, work) => work();
-  const validator = createValidator();
-  const registry = await openRegistry(config);
+  if (options.requestKeys) {
+    await dependencies.requestKeys.close();
+    dependencies.requestKeys = options.requestKeys;
+  }
   const inProcessRuns = createInProcessRuns();
-  const requestKeys = options.requestKeys ?? createRequestKeys(db, config);
-  const api = await serveApi(
-    { config, db, client, requestKeys, validator, registry, inProcessRuns },
-    options.drainMs,
-  );
+  const api = await serveApi({ ...dependencies, inProcessRuns }, options.drainMs);
   const url = `http://127.0.0.1:${api.port}`;
   let worker: Awaited<ReturnType<typeof runWorker>> | undefined;
 
@@ -149,15 +144,7 @@ export async function startWeir(
     },
     async startWorker() {
       bundle ??= workflowBundle(false);
-      worker = await runWorker({
-        config,
-        db,
-        connection,
-        workflowBundle: await bundle,
-        registry,
-        inProcessRuns,
-        requestKeys,
-      });
+      worker = await runWorker({ ...dependencies, workflowBundle: await bundle, inProcessRuns });
     },
     async stopWorker() {
       worker?.shutdown();
@@ -167,10 +154,7 @@ export async function startWeir(
     async stop() {
       await api.close();
       await weir.stopWorker();
-      registry.close();
-      await requestKeys.close();
-      await validator.close();
-      await connection.close();
+      await dependencies.close();
       await database.drop();
     },
   };

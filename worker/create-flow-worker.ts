@@ -1,16 +1,13 @@
-import { type NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
+import { Worker } from '@temporalio/worker';
 import { createActivities } from '../activities/index.ts';
 import { HEARTBEAT_INTERVAL_MS } from '../activities/run-attempt.ts';
 import { createSandbox } from '../activities/sandbox/sandbox.ts';
-import type { Config } from '../config.ts';
-import type { Db } from '../db/connect.ts';
 import { createEncryption } from '../db/encrypt.ts';
-import { createInProcessRuns, type InProcessRuns } from '../db/runs/in-process-runs.ts';
-import type { RequestKeys } from '../db/tenants/request-keys.ts';
+import { createInProcessRuns } from '../db/runs/in-process-runs.ts';
 import { DATA_CONVERTER, DEFAULT_NAMESPACE } from '../engine/connect.ts';
 import { blockTaskQueue } from '../flow/run.ts';
 import { createValidator } from '../json-schema/validator.ts';
-import type { Registry } from '../models/registry.ts';
+import type { WorkerDeps } from './worker-deps.ts';
 
 /** Blocks that wait for their turn in one worker; beyond that they wait in Temporal, each organization's in turn too. */
 const WAITING_BLOCKS_MAX = 500;
@@ -22,16 +19,8 @@ export type FlowWorker = {
   shutdown(): void;
 };
 
-/** A worker for flow runs on `connection`, and for blocks of them that wait for their turn. */
-export async function createFlowWorker(deps: {
-  config: Config;
-  db: Db;
-  connection: NativeConnection;
-  workflowBundle: WorkflowBundleOption;
-  registry: Registry;
-  inProcessRuns?: InProcessRuns;
-  requestKeys: RequestKeys;
-}): Promise<FlowWorker> {
+/** Creates a worker for flow runs on `connection`, and for blocks of them that wait for their turn. */
+export async function createFlowWorker(deps: WorkerDeps): Promise<FlowWorker> {
   const { config, db, connection, workflowBundle, registry } = deps;
   const sandbox = createSandbox({ processes: config.sandboxProcesses, reserve: config.sandboxReserve });
   const validator = createValidator();

@@ -1,31 +1,26 @@
 import { readFileSync } from 'node:fs';
-import { type NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
+import { Worker } from '@temporalio/worker';
 import { createWebhookActivities } from '../activities/webhook-activities.ts';
-import type { Config } from '../config.ts';
-import type { Db } from '../db/connect.ts';
 import { createEncryption } from '../db/encrypt.ts';
-import { createClient, DATA_CONVERTER, DEFAULT_NAMESPACE } from '../engine/connect.ts';
+import { DATA_CONVERTER, DEFAULT_NAMESPACE } from '../engine/connect.ts';
 import { beginTurn } from '../engine/start-delivery-workflow.ts';
 import { webhookTaskQueue } from '../flow/delivery.ts';
 import { createGuardedPost } from '../net/guarded-post.ts';
 import { createResolvePublic } from '../net/resolve-public.ts';
+import type { WorkerDeps } from './worker-deps.ts';
 
 /** Deliveries wait for hours: few are worth keeping in memory. */
 const CACHED_WORKFLOWS_MAX = 200;
 
-/** A worker for webhook deliveries on `connection`, beside that for runs: neither takes the other's room. */
+/** Creates a worker for webhook deliveries on `connection`, beside that for runs: neither takes the other's room. */
 export function createWebhookWorker({
   config,
   db,
+  client,
   connection,
   workflowBundle,
-}: {
-  config: Config;
-  db: Db;
-  connection: NativeConnection;
-  workflowBundle: WorkflowBundleOption;
-}): Promise<Worker> {
-  const engine = { client: createClient(config, connection), taskQueue: config.taskQueue };
+}: WorkerDeps): Promise<Worker> {
+  const engine = { client, taskQueue: config.taskQueue };
   return Worker.create({
     connection,
     namespace: config.temporal.namespace ?? DEFAULT_NAMESPACE,

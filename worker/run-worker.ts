@@ -1,14 +1,9 @@
-import type { NativeConnection, WorkflowBundleOption } from '@temporalio/worker';
-import type { Config } from '../config.ts';
-import type { Db } from '../db/connect.ts';
-import type { InProcessRuns } from '../db/runs/in-process-runs.ts';
-import type { RequestKeys } from '../db/tenants/request-keys.ts';
-import { createClient, DEFAULT_NAMESPACE } from '../engine/connect.ts';
-import type { Registry } from '../models/registry.ts';
+import { DEFAULT_NAMESPACE } from '../engine/connect.ts';
 import { createFlowWorker } from './create-flow-worker.ts';
 import { createWebhookWorker } from './create-webhook-worker.ts';
 import { keepReconciling } from './keep-reconciling.ts';
 import { registerSearchAttributes } from './register-search-attributes.ts';
+import type { WorkerDeps } from './worker-deps.ts';
 
 export type RunningWorker = {
   /** Settles when the worker has ended; rejects when it failed. */
@@ -19,24 +14,16 @@ export type RunningWorker = {
   shutdown(): void;
 };
 
-/** A worker with its reconciler, running. */
-export async function runWorker(deps: {
-  config: Config;
-  db: Db;
-  connection: NativeConnection;
-  workflowBundle: WorkflowBundleOption;
-  registry: Registry;
-  inProcessRuns?: InProcessRuns;
-  requestKeys: RequestKeys;
-}): Promise<RunningWorker> {
-  const { config, db, connection } = deps;
+/** Starts a worker and its reconciler. */
+export async function runWorker(deps: WorkerDeps): Promise<RunningWorker> {
+  const { config, db, client, connection } = deps;
   await registerSearchAttributes(connection, config.temporal.namespace ?? DEFAULT_NAMESPACE);
   const workers = [await createFlowWorker(deps), await createWebhookWorker(deps)];
   const stopping = new AbortController();
   const reconciling = keepReconciling(
     {
       db,
-      client: createClient(config, connection),
+      client,
       taskQueue: config.taskQueue,
       retentionDays: config.retentionDays,
     },

@@ -1,0 +1,45 @@
+// What every process of the service needs, whether it runs the API, the worker or both: configuration in, open
+// connections out. The other files here say how a process ends: on a signal, after a fatal error, on a failed start.
+import type { Client } from '@temporalio/client';
+import type { NativeConnection } from '@temporalio/worker';
+import { type Config, readConfig } from '../config.ts';
+import { connect, type Db, QUERY_TIMEOUT_MS } from '../db/connect.ts';
+import { createRequestKeys, type RequestKeys } from '../db/tenants/request-keys.ts';
+import { connectToTemporal, createClient } from '../engine/connect.ts';
+import { type LiveRegistry, openRegistry } from '../models/live-registry.ts';
+
+export type Dependencies = {
+  config: Config;
+  /** The connection to Temporal that `client` uses and workers run on. */
+  connection: NativeConnection;
+  client: Client;
+  db: Db;
+  registry: LiveRegistry;
+  requestKeys: RequestKeys;
+  /** Closes everything above. The API must have drained and the worker must have ended by then. */
+  close(): Promise<void>;
+};
+
+/** Reads the configuration and connects. Throws an Error that says what is wrong or does not answer. */
+export async function openDependencies(env: NodeJS.ProcessEnv = process.env): Promise<Dependencies> {
+  const config = readConfig(env);
+  const connection = await connectToTemporal(config);
+  const db = connect(config.databaseUrl, config.databaseConnections, QUERY_TIMEOUT_MS);
+  const registry = await openRegistry(config);
+  const requestKeys = createRequestKeys(db, config);
+  return {
+    config,
+    connection,
+    client: createClient(config, connection),
+    db,
+    registry,
+    requestKeys,
+    async close() {
+      registry.close();
+      // Hands over the keys it holds, for which it needs the database.
+      await requestKeys.close();
+      await db.destroy();
+      await connection.close();
+    },
+  };
+}
