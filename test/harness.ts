@@ -19,6 +19,7 @@ import { workflowBundle } from '../worker/bundle.ts';
 import { installRuntime } from '../worker/install-runtime.ts';
 import { runWorker } from '../worker/run-worker.ts';
 import { createTestDatabase } from './db/test-database.ts';
+import { waitUntil } from './wait-until.ts';
 
 /** An organization with one project, one key and credits. */
 export type Tenant = {
@@ -136,11 +137,10 @@ export async function startWeir(
       };
     },
     async finish(path, executionId, key) {
-      for (;;) {
+      return waitUntil(async () => {
         const answer = await weir.call('GET', `${path}/jobs/${executionId}`, { key });
-        if (answer.body.status !== 'started') return answer;
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
+        return answer.body.status !== 'started' && answer;
+      });
     },
     async startWorker() {
       bundle ??= workflowBundle(false);

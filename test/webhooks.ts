@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startWebhookReceiver, testAuthority, type WebhookReceiver } from './fakes/webhook-receiver.ts';
 import { type Answer, startWeir, type Tenant, type Weir } from './harness.ts';
+import { waitUntil } from './wait-until.ts';
 
 /** A delivery's activity as the engine has it between two attempts; `gapMs` is NaN after one whose worker was lost. */
 export type PendingAttempt = { attempt: number; gapMs: number; lastFailure: string };
@@ -78,17 +79,18 @@ export async function startWebhookWeir(
       return body;
     },
     async pendingAttempt(workflowId, attempt) {
-      for (;;) {
+      return waitUntil(async () => {
         const { raw } = await weir.client.workflow.getHandle(workflowId).describe();
         const [pending] = raw.pendingActivities ?? [];
-        if (pending?.attempt === attempt && pending.nextAttemptScheduleTime)
-          return {
+        return (
+          pending?.attempt === attempt &&
+          pending.nextAttemptScheduleTime && {
             attempt,
             gapMs: toMs(pending.nextAttemptScheduleTime) - toMs(pending.lastAttemptCompleteTime ?? {}),
             lastFailure: pending.lastFailure?.message ?? '',
-          };
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
+          }
+        );
+      });
     },
     async attemptNow(workflowId) {
       const activity = {
@@ -101,15 +103,13 @@ export async function startWebhookWeir(
       await weir.client.workflowService.unpauseActivity(activity);
     },
     async deliveryWhen(tenant, holds, id) {
-      for (;;) {
+      return waitUntil(async () => {
         const { body: list } = await webhookWeir.webhooks(tenant, 'GET', 'deliveries?limit=1');
         const wanted = id ?? list.deliveries[0]?.id;
-        if (wanted !== undefined) {
-          const { body } = await webhookWeir.webhooks(tenant, 'GET', `deliveries/${wanted}`);
-          if (holds(body)) return body;
-        }
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
+        if (wanted === undefined) return false;
+        const { body } = await webhookWeir.webhooks(tenant, 'GET', `deliveries/${wanted}`);
+        return holds(body) && body;
+      });
     },
     async stop() {
       await Promise.all(hooks.map((hook) => hook.close()));

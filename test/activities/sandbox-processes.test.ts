@@ -5,11 +5,12 @@ import { once } from 'node:events';
 import { chmodSync, cpSync, mkdtempSync, readFileSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate, setTimeout } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { SandboxUnavailable, startGuest } from '../../activities/sandbox/guest-process.ts';
 import { RUNS_MAX } from '../../activities/sandbox/limits.ts';
 import { createSandbox, type Sandbox } from '../../activities/sandbox/sandbox.ts';
+import { waitUntil } from '../wait-until.ts';
 import { call, guestsOf, isAlive } from './guests.ts';
 import { runInTurn } from './run-in-turn.ts';
 
@@ -174,7 +175,7 @@ describe('sandbox processes (on Linux: they are looked at through /proc)', () =>
     assert.equal(orphans.length, 1);
     service.kill('SIGKILL');
     await once(service, 'exit');
-    while (orphans.some(isAlive)) await setTimeout(10);
+    await waitUntil(() => !orphans.some(isAlive));
   });
 
   it('an empty environment, no open files of the service, bounded resources', () => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { getPriority } from 'node:os';
 import { createSandbox, type Sandbox } from '../../activities/sandbox/sandbox.ts';
+import { waitUntil } from '../wait-until.ts';
 import { call, guestsOf } from './guests.ts';
 import { runInTurn } from './run-in-turn.ts';
 
@@ -88,7 +89,6 @@ describe('code of several organizations', () => {
     if (process.platform !== 'linux') this.skip();
     const priorities = () => guestsOf(process.pid).map((pid) => getPriority(pid));
     await occupy('hostile', 1, 1);
-    while (!priorities().some((priority) => priority > getPriority()))
-      await new Promise((resolve) => setTimeout(resolve, 20));
+    await waitUntil(() => priorities().some((priority) => priority > getPriority()));
   });
 });

@@ -1,5 +1,6 @@
 // Races made certain: a request meets a change that is not committed yet.
 import type { Db, Tx } from '../../db/connect.ts';
+import { waitUntil } from '../wait-until.ts';
 import { countLockWaiters } from './lock-waiters.ts';
 
 /** Sends `request` after `change`, which is committed when the request waits for it, or has ended without. */
@@ -15,7 +16,7 @@ export async function duringTransaction<T>(
       ended = true;
     });
     pending.catch(() => undefined);
-    while (!ended && (await countLockWaiters(db)) === 0);
+    await waitUntil(async () => ended || (await countLockWaiters(db)) > 0);
     return { pending };
   });
   return answer.pending;

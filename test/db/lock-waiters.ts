@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../db/connect.ts';
+import { waitUntil } from '../wait-until.ts';
 
 /** How many sessions of this database wait for a lock that another holds. */
 export async function countLockWaiters(db: Db): Promise<number> {
@@ -10,5 +11,5 @@ export async function countLockWaiters(db: Db): Promise<number> {
 
 /** Resolves once so many do. */
 export async function lockWaiters(db: Db, count: number): Promise<void> {
-  while ((await countLockWaiters(db)) < count) await new Promise((resolve) => setTimeout(resolve, 20));
+  await waitUntil(async () => (await countLockWaiters(db)) >= count);
 }

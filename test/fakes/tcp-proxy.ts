@@ -1,21 +1,23 @@
-// Stands between a client and a server, and goes silent or away when told.
+// A proxy between a client and a server that goes silent or away when told.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export type TcpProxy = {
-  /** `url` with this proxy's address. */
+  /** The target's URL with this proxy's address. */
   url: string;
-  /** Nothing gets through any more, on new connections neither, and nobody is told. */
+  /** Lets nothing through any more, on new connections either, and tells nobody. */
   silence(): void;
-  /** Connections are cut, and new ones reset until `restore`. */
+  /** Cuts all connections, and resets new ones until `restore`. */
   cut(): void;
-  restore(): void;
+  /** Cuts all connections, and refuses new ones until `restore`. */
+  refuse(): Promise<void>;
+  restore(): Promise<void>;
   /** How many connections were made so far. */
   connections(): number;
   close(): Promise<void>;
 };
 
-/** A proxy of the server in `target`, a URL with a port. */
+/** Starts a proxy of the server in `target`, a URL with a port. */
 export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
@@ -30,9 +32,14 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     near.pipe(far).pipe(near);
     near.once('close', () => far.destroy());
     far.once('close', () => near.destroy());
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  });
+  await listen(0);
+  const { port: here } = server.address() as AddressInfo;
 
+  async function listen(at: number): Promise<void> {
+    server.listen(at, '127.0.0.1');
+    await once(server, 'listening');
+  }
   function track(socket: Socket): Socket {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
@@ -42,22 +49,27 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     state = 'cut';
     for (const socket of sockets) socket.destroy();
   }
+  async function refuse(): Promise<void> {
+    server.close();
+    cut();
+    await once(server, 'close');
+  }
   return {
-    url: Object.assign(new URL(target), { host: `127.0.0.1:${(server.address() as AddressInfo).port}` }).href,
+    url: Object.assign(new URL(target), { host: `127.0.0.1:${here}` }).href,
     silence() {
       state = 'silent';
       for (const socket of sockets) socket.unpipe().pause();
     },
     cut,
-    restore() {
+    refuse,
+    async restore() {
       cut();
       state = 'open';
+      if (!server.listening) await listen(here);
     },
     connections: () => connections,
     async close() {
-      server.close();
-      cut();
-      await once(server, 'close');
+      if (server.listening) await refuse();
     },
   };
 }

@@ -6,6 +6,7 @@ import { type CountingModelServer, startCountingModelServer } from '../fakes/cou
 import { type IdentityProvider, startIdentityProvider } from '../fakes/identity-provider.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
 import { createOrganization, type Organization } from '../organization.ts';
+import { waitUntil } from '../wait-until.ts';
 import { startApiProcess } from './api-process.ts';
 import { auditRuns } from './audit-runs.ts';
 import { type Program, startProgram } from './processes.ts';
@@ -77,7 +78,7 @@ describe('a deletion under load', () => {
     return count;
   };
   const until = async (holds: () => Promise<boolean>) => {
-    while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 100));
+    await waitUntil(holds);
   };
   const deliveries = (status: 'failed_retry' | 'failed_permanent') =>
     weir.db

@@ -5,6 +5,7 @@ import { asking, useToolCalls } from '../api/runs/tool-calls-harness.ts';
 import { llm, passthrough } from '../blocks.ts';
 import { answer } from '../fakes/model-server.ts';
 import { readMessages, type SseMessage } from '../sse.ts';
+import { waitUntil } from '../wait-until.ts';
 import { startApiProcess } from './api-process.ts';
 
 describe('an API process that is asked to stop', () => {
@@ -21,7 +22,12 @@ describe('an API process that is asked to stop', () => {
     const waiting = h.execute(flow, {}, { url: api.url });
     await call;
     const stopped = api.stop();
-    while (await fetch(`${api.url}/healthz`).catch(() => undefined));
+    await waitUntil(() =>
+      fetch(`${api.url}/healthz`).then(
+        () => false,
+        () => true,
+      ),
+    );
     answer('done')(asked as ServerResponse);
     const { status, headers, body } = await waiting;
     assert.deepEqual([status, body.result, headers.get('connection')], [200, 'done', 'close']);

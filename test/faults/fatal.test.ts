@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { asking, useToolCalls } from '../api/runs/tool-calls-harness.ts';
 import { answer } from '../fakes/model-server.ts';
+import { waitUntil } from '../wait-until.ts';
 import { startApiProcess } from './api-process.ts';
 import { CRASHING, startProgram } from './processes.ts';
 
@@ -21,7 +22,12 @@ describe('an error that nothing catches', () => {
     const waiting = h.execute(flow, {}, { url: api.url });
     await call;
     const crashed = api.crash();
-    while (await fetch(`${api.url}/healthz`).catch(() => undefined));
+    await waitUntil(() =>
+      fetch(`${api.url}/healthz`).then(
+        () => false,
+        () => true,
+      ),
+    );
     answer('done')(asked as ServerResponse);
     const { status, body } = await waiting;
     assert.deepEqual([status, body.result], [200, 'done']);

@@ -12,6 +12,7 @@ import { startTemporal, type Temporal } from '../../embedded/temporal/temporal.t
 import { code, llm } from '../blocks.ts';
 import { type CountingModelServer, startCountingModelServer } from '../fakes/counting-model-server.ts';
 import { type Answer, startWeir, type Tenant, type Weir } from '../harness.ts';
+import { waitUntil } from '../wait-until.ts';
 import { startApiProcess } from './api-process.ts';
 import { auditRuns } from './audit-runs.ts';
 import { type Program, startProgram } from './processes.ts';
@@ -160,7 +161,7 @@ describe('while a part is frozen', () => {
       await readOnly('on');
       answer();
       try {
-        while ((await health('/readyz')).away.database !== 'does not accept writes');
+        await waitUntil(async () => (await health('/readyz')).away.database === 'does not accept writes');
         assert.equal((await health('/healthz')).code, 200);
         for (const path of ['execute', 'jobs'])
           assert503(await call('POST', `${flow}/${path}`, { message: '' }), 'DATABASE_UNAVAILABLE');

@@ -12,6 +12,7 @@ import type { runFlow } from '../../workflows/run-flow.ts';
 import { acceptRun } from '../accept-run.ts';
 import { code, passthrough } from '../blocks.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
+import { waitUntil } from '../wait-until.ts';
 import { startProgram } from './processes.ts';
 
 /** The engine reports a run's problems from here on. */
@@ -43,13 +44,13 @@ describe('a run whose workers are lost under a block in its workflow task', () =
   }
   /** The database process that waits to record a block, once there is one. */
   async function waitingToRecord(): Promise<number> {
-    for (;;) {
+    const { pid } = await waitUntil(async () => {
       const { rows } = await sql<{ pid: number }>`
         select pid from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock'`.execute(weir.db);
-      if (rows[0]) return rows[0].pid;
-      await setTimeout(20);
-    }
+      return rows[0];
+    });
+    return pid;
   }
   /** Its workflow task: `begun` until it has turned out that it was lost. */
   async function taskOf(executionId: string): Promise<{ attempt: number; begun: boolean }> {
@@ -101,7 +102,7 @@ describe('a run whose workers are lost under a block in its workflow task', () =
     });
     while (!(await isHeld(executionId))) await look();
     await weir.startWorker();
-    while (!(await row(executionId)).parked_at) await setTimeout(50);
+    await waitUntil(async () => (await row(executionId)).parked_at);
     assert.equal((await row(executionId)).status, 'started');
     assert.equal(await requestResume(weir.db, executionId), 1);
     await resumeParked(weir);

@@ -1,4 +1,4 @@
-// What a run depends on is away for longer than any request waits, or its workers die again and again.
+// Runs outlive outages: the database or the engine is away longer than any request waits, or workers die again and again.
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -9,19 +9,19 @@ import { setTimeout } from 'node:timers/promises';
 import { startTemporal, type Temporal } from '../../embedded/temporal/temporal.ts';
 import { code, llm, passthrough } from '../blocks.ts';
 import { type CountingModelServer, startCountingModelServer } from '../fakes/counting-model-server.ts';
-import { type Gate, startGate } from '../fakes/gate.ts';
+import { startTcpProxy, type TcpProxy } from '../fakes/tcp-proxy.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
 import { auditRuns } from './audit-runs.ts';
 import { type Program, startProgram } from './processes.ts';
 import { faultSize } from './sizes.ts';
 
 const RUNS = faultSize(10, 30);
-/** Longer than a write is repeated by what does not wait for it. */
+/** Longer than a process repeats a write that nobody waits for. */
 const DATABASE_AWAY_MS = faultSize(25, 300) * 1_000;
 const ENGINE_AWAY_MS = faultSize(15, 300) * 1_000;
 const CRASH_LOOP_KILLS = faultSize(3, 60);
 const READY_KILLS = faultSize(4, 100);
-/** Attempts that were lost are held back for minutes in the end. */
+/** After several lost attempts, the next one is held back for minutes. */
 const TIMEOUT_MS = faultSize(600, 3_600) * 1_000;
 
 describe('an accepted run finishes', () => {
@@ -29,7 +29,7 @@ describe('an accepted run finishes', () => {
   let temporal: Temporal;
   let models: CountingModelServer;
   let weir: Weir;
-  let gate: Gate;
+  let database: TcpProxy;
   let tenant: Tenant;
   let flow: string;
   let env: NodeJS.ProcessEnv;
@@ -41,8 +41,8 @@ describe('an accepted run finishes', () => {
     models = await startCountingModelServer(100);
     env = { TEMPORAL_ADDRESS: temporal.address, DEMO_BASE_URL: models.url };
     weir = await startWeir({ env, worker: false });
-    gate = await startGate(weir.config.databaseUrl);
-    env.DATABASE_URL = gate.through(weir.config.databaseUrl);
+    database = await startTcpProxy(weir.config.databaseUrl);
+    env.DATABASE_URL = database.url;
     tenant = await weir.createTenant({ credits: 1_000_000 });
     flow = await weir.createFlow(tenant, [
       code('tag', 'return message;'),
@@ -53,7 +53,7 @@ describe('an accepted run finishes', () => {
   });
   after(async () => {
     await Promise.all([...workers].map((worker) => worker.kill()));
-    await gate.shut();
+    await database.close();
     await weir.stop();
     await models.close();
     await temporal.stop();
@@ -61,7 +61,7 @@ describe('an accepted run finishes', () => {
   });
   beforeEach(() => models.asked.clear());
 
-  /** They go through the gate to the database; this process, where runs are accepted, does not. */
+  /** Starts a worker that reaches the database through the proxy; this process, which accepts runs, reaches it directly. */
   async function startWorker(): Promise<Program> {
     const worker = await startProgram(weir, 'worker/worker.ts', env);
     workers.add(worker);
@@ -94,11 +94,11 @@ describe('an accepted run finishes', () => {
     const second = models.hold('two ');
     const held = await accept();
     await second.arrived(RUNS);
-    await gate.shut();
+    await database.refuse();
     second.release();
     const begun = await accept();
     await setTimeout(DATABASE_AWAY_MS);
-    await gate.open();
+    await database.restore();
     await audit([...held, ...begun]);
     assertAskedOnce();
     await kill(worker);
@@ -109,12 +109,12 @@ describe('an accepted run finishes', () => {
     const second = models.hold('two ');
     const ids = await accept();
     await second.arrived(RUNS);
-    await gate.shut();
+    await database.refuse();
     second.release();
     assert.equal(await worker.stop(), 0);
     workers.delete(worker);
     const next = await startWorker();
-    await gate.open();
+    await database.restore();
     await audit(ids);
     assertAskedOnce();
     await kill(next);

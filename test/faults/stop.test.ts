@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { acceptRun } from '../accept-run.ts';
 import { llm, passthrough } from '../blocks.ts';
 import { type CountingModelServer, startCountingModelServer } from '../fakes/counting-model-server.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
+import { waitUntil } from '../wait-until.ts';
 import { type Program, startProgram } from './processes.ts';
 import { faultSize } from './sizes.ts';
 
@@ -52,11 +52,11 @@ describe('a worker that is asked to stop', () => {
   it('ends while there are thousands of runs to look at, and leaves them to the next, which does each once', async () => {
     await leaveRuns(await weir.createFlow(tenant, [passthrough('a')]), RUNS);
     const worker = await start();
-    while ((await countRuns('completed')) === 0) await setTimeout(20);
+    await waitUntil(async () => (await countRuns('completed')) > 0);
     assert.deepEqual([await worker.stop(), worker.errors()], [0, '']);
     assert.ok((await countRuns('started')) > 0);
     const next = await start('worker/serve.ts');
-    while ((await countRuns('completed')) < RUNS) await setTimeout(200);
+    await waitUntil(async () => (await countRuns('completed')) >= RUNS);
     const { rows } = await sql<{ blocks: number }>`select count(*)::int as blocks from block_run`.execute(
       weir.db,
     );
@@ -72,7 +72,12 @@ describe('a worker that is asked to stop', () => {
     const { body } = await weir.call('POST', `${flow}/jobs`, { key: tenant.key, body: { message: 'm' } });
     await held.arrived(1);
     const stopped = service.stop();
-    while (await fetch(`${origin}/healthz`).catch(() => undefined));
+    await waitUntil(() =>
+      fetch(`${origin}/healthz`).then(
+        () => false,
+        () => true,
+      ),
+    );
     const again = service.stop();
     held.release();
     assert.deepEqual([await stopped, await again], [0, 0]);
@@ -90,7 +95,7 @@ describe('a worker that is asked to stop', () => {
       (await workflow.getHandle(body.executionId).fetchHistory()).events?.some(
         (event) => event.workflowTaskStartedEventAttributes,
       );
-    while (!(await begun()));
+    await waitUntil(begun);
     assert.equal(await worker.stop(), 0);
     assert.doesNotMatch(worker.errors(), /panicked/);
     await sql`alter table block_run_away rename to block_run`.execute(weir.db);

@@ -7,6 +7,7 @@ import { startWaitingDeliveries } from '../../worker/start-waiting-deliveries.ts
 import { changeDeliveries, recordDeliveries, statusIs } from '../api/webhooks/deliveries-fixture.ts';
 import { answerWith, type WebhookReceiver } from '../fakes/webhook-receiver.ts';
 import type { Tenant } from '../harness.ts';
+import { waitUntil } from '../wait-until.ts';
 import { startWebhookWeir, type WebhookWeir } from '../webhooks.ts';
 import { describeWith } from '../where-available.ts';
 import { faultSize } from './sizes.ts';
@@ -83,8 +84,9 @@ describeWith(['openssl'], 'deliveries to a receiver that hangs', () => {
     await fill();
     await weir.attemptNow(id);
     const TIMER_STARTED = 17;
-    while ((await eventTypes(id)).filter((type) => type === WORKFLOW_TASK_COMPLETED).length < 2)
-      await new Promise((resolve) => setTimeout(resolve, 50));
+    await waitUntil(
+      async () => (await eventTypes(id)).filter((type) => type === WORKFLOW_TASK_COMPLETED).length >= 2,
+    );
     assert.equal((await eventTypes(id)).includes(TIMER_STARTED), false);
     const delivery = await weir.deliveryWhen(tenant, () => true, id);
     assert.deepEqual([delivery.status, delivery.attempt], ['failed_retry', 1]);

@@ -11,6 +11,7 @@ import { repairEach } from '../../worker/repair-each.ts';
 import { acceptRun } from '../accept-run.ts';
 import { passthrough } from '../blocks.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
+import { waitUntil } from '../wait-until.ts';
 
 describe('what workers look after', () => {
   let weir: Weir;
@@ -59,7 +60,7 @@ describe('what workers look after', () => {
 
   it('costs one question to the engine, and no write, when all is well', async () => {
     const ids = await Promise.all(Array.from({ length: 20 }, start));
-    while ((await countOpen()).count < ids.length);
+    await waitUntil(async () => (await countOpen()).count >= ids.length);
     const rows = () => sql`select xmin::text, execution_id from run order by execution_id`.execute(weir.db);
     const before = await rows();
     const asked: string[] = [];
@@ -118,7 +119,7 @@ describe('what workers look after', () => {
       for (const table of ['test_run', 'webhook_delivery', 'idempotency_key', 'reservation'])
         await sql`lock table ${sql.table(table)} in access exclusive mode`.execute(tx);
       keeping = keepReconciling({ ...deps(), retentionDays: 30 }, stopping.signal);
-      while (!(await state(executionId).catch(() => undefined)));
+      await waitUntil(() => state(executionId).catch(() => undefined));
       stopping.abort();
     });
     await keeping;

@@ -10,6 +10,7 @@ import { assertCancelled } from '../api/runs/jobs-harness.ts';
 import { llm, passthrough } from '../blocks.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
 import { startParkingWorker } from '../parking-worker.ts';
+import { waitUntil } from '../wait-until.ts';
 
 const PARKS = 2;
 
@@ -49,7 +50,7 @@ describe('a run under which workers are lost again and again', () => {
       .where('execution_id', '=', executionId)
       .executeTakeFirstOrThrow();
   async function parked(executionId: string): Promise<void> {
-    while (!(await row(executionId)).parked_at) await setTimeout(50);
+    await waitUntil(async () => (await row(executionId)).parked_at);
   }
   async function outcome(executionId: string): Promise<unknown> {
     const { typedSearchAttributes } = await weir.client.workflow.getHandle(executionId).describe();
@@ -59,7 +60,7 @@ describe('a run under which workers are lost again and again', () => {
   it('is parked: still under way for its caller, found by its outcome, and goes on as often as an operator asks', async () => {
     const executionId = await start();
     await parked(executionId);
-    while ((await outcome(executionId)) !== 'parked') await setTimeout(50);
+    await waitUntil(async () => (await outcome(executionId)) === 'parked');
     await resumeParked(weir);
     assert.equal((await read(executionId)).status, 'started', 'nobody has asked yet');
     let asked = 0;
@@ -111,7 +112,7 @@ describe('a run under which workers are lost again and again', () => {
 
     it('is parked before the next block, and goes on when an operator asks', async () => {
       const executionId = await startHeld();
-      while ((await outcome(executionId)) !== 'parked') await setTimeout(50);
+      await waitUntil(async () => (await outcome(executionId)) === 'parked');
       assert.equal(await requestResume(weir.db, executionId), 1);
       await resumeParked(weir);
       assert.equal((await weir.finish(local, executionId, tenant.key)).body.status, 'completed');

@@ -4,6 +4,7 @@ import { startDemoModelServer } from '../../embedded/demo-model/server.ts';
 import { readResult } from '../../engine/wait-for-run.ts';
 import { code, llm, passthrough } from '../blocks.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
+import { waitUntil } from '../wait-until.ts';
 
 const HISTORY_PAYLOAD_MAX_BYTES = 256 * 1024;
 
@@ -128,8 +129,10 @@ describe('runFlow', () => {
     ].join(' and ');
     // Visibility is eventually consistent.
     const found: string[] = [];
-    while (found.length === 0)
+    await waitUntil(async () => {
       for await (const { workflowId } of weir.client.workflow.list({ query })) found.push(workflowId);
+      return found.length > 0;
+    });
     assert.deepEqual(found, [executionId]);
   });
 

@@ -3,6 +3,7 @@ import { mock } from 'node:test';
 import { mintApiKey } from '../../../api/auth/api-key.ts';
 import { ACTIVE_API_KEYS_MAX, insertApiKey, revokeApiKey } from '../../../db/tenants/api-keys.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+import { waitUntil } from '../../wait-until.ts';
 
 describe('API keys', () => {
   let weir: Weir;
@@ -80,8 +81,7 @@ describe('API keys', () => {
     try {
       assert.equal((await start(`Bearer ${plaintext}`)).status, 202);
       await revokeApiKey(weir.db, tenant.projectId, keyId);
-      while ((await start(`Bearer ${plaintext}`)).status !== 401)
-        await new Promise((resolve) => setTimeout(resolve, 10));
+      await waitUntil(async () => (await start(`Bearer ${plaintext}`)).status === 401);
     } finally {
       mock.restoreAll();
     }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { createTokenVerifier } from '../../../api/auth/verify-token.ts';
 import { insertMember } from '../../../db/tenants/memberships.ts';
 import {
@@ -10,6 +9,7 @@ import {
   startIdentityProvider,
 } from '../../fakes/identity-provider.ts';
 import { startWeir, type Weir } from '../../harness.ts';
+import { waitUntil } from '../../wait-until.ts';
 
 describe("JWTs and their provider's keys", () => {
   let provider: IdentityProvider;
@@ -48,7 +48,7 @@ describe("JWTs and their provider's keys", () => {
     assert.equal((await start(before)).status, 202);
     await provider.rotateKey();
     const after = await provider.token('member');
-    while ((await start(after)).status !== 202) await setTimeout(100);
+    await waitUntil(async () => (await start(after)).status === 202);
     assert.equal((await start(before)).status, 401);
   });
 
@@ -64,7 +64,7 @@ describe("JWTs and their provider's keys", () => {
       });
       await mended.rotateKey();
       const token = await mended.token('member');
-      while (!(await verifier.verify(token, [AUDIENCE]).catch(() => undefined))) await setTimeout(100);
+      await waitUntil(() => verifier.verify(token, [AUDIENCE]).catch(() => undefined));
     } finally {
       await mended.close();
     }

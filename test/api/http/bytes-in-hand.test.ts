@@ -8,6 +8,7 @@ import type { Step } from '../../../flow/definition.ts';
 import { code, passthrough } from '../../blocks.ts';
 import { countLockWaiters, lockWaiters } from '../../db/lock-waiters.ts';
 import { type Answer, startWeir, type Tenant, type Weir } from '../../harness.ts';
+import { waitUntil } from '../../wait-until.ts';
 
 const LARGE = 'x'.repeat(256 * 1024);
 
@@ -60,12 +61,11 @@ describe('large values of one organization', () => {
 
   /** The activity that a run waits for outside of its workflow task. */
   async function pendingActivity(executionId: string): Promise<string | null | undefined> {
-    for (;;) {
+    const pending = await waitUntil(async () => {
       const { raw } = await weir.client.workflow.getHandle(executionId).describe();
-      const [pending] = raw.pendingActivities ?? [];
-      if (pending) return pending.activityType?.name;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+      return raw.pendingActivities?.[0];
+    });
+    return pending.activityType?.name;
   }
 
   const body = [passthrough('each')];

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { createTestDatabase, type TestDatabase } from '../../db/test-database.ts';
 import { startTcpProxy, type TcpProxy } from '../../fakes/tcp-proxy.ts';
 import { startWeir, type Weir } from '../../harness.ts';
+import { waitUntil } from '../../wait-until.ts';
 
 describe('/healthz and /readyz', () => {
   let engine: TcpProxy;
@@ -13,7 +14,7 @@ describe('/healthz and /readyz', () => {
     weir = await startWeir({ env: { TEMPORAL_ADDRESS: new URL(engine.url).host }, worker: false });
   });
   after(async () => {
-    engine.restore();
+    await engine.restore();
     await weir.stop();
     await engine.close();
   });
@@ -23,13 +24,12 @@ describe('/healthz and /readyz', () => {
     const { status, away } = (await response.json()) as { status: string; away: { [part: string]: string } };
     return { code: response.status, retryAfter: response.headers.get('retry-after'), status, away };
   };
-  /** What was found a moment ago is told for a second, and a slow machine takes its parts for away. */
-  const until = async (is: (answer: Awaited<ReturnType<typeof ask>>) => boolean, path = '/readyz') => {
-    for (;;) {
+  /** Asks until the answer fits: an answer is kept for a second, and on a slow machine a part may seem away. */
+  const until = (fits: (answer: Awaited<ReturnType<typeof ask>>) => boolean, path = '/readyz') =>
+    waitUntil(async () => {
       const answer = await ask(path);
-      if (is(answer)) return answer;
-    }
-  };
+      return fits(answer) && answer;
+    });
 
   it('say that no worker asks for work; runs are accepted all the same', async () => {
     const away = { workers: 'no worker asks for work' };
@@ -63,7 +63,7 @@ describe('/healthz and /readyz', () => {
     engine.silence();
     for (const path of ['/readyz', '/healthz'])
       await until(({ away }) => away.engine === 'does not answer' && !away.database, path);
-    engine.restore();
+    await engine.restore();
     await until(({ away }) => away.engine === undefined);
   });
 });
@@ -93,7 +93,7 @@ describe('/readyz, where the database is silent', () => {
       const { away } = (await response.json()) as { away: { database?: string } };
       assert.deepEqual([response.status, away.database], [status, 'does not answer']);
     }
-    proxy.restore();
-    while ((await fetch(`${weir.url}/readyz`)).status === 503);
+    await proxy.restore();
+    await waitUntil(async () => (await fetch(`${weir.url}/readyz`)).status !== 503);
   });
 });

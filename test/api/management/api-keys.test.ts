@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { ACTIVE_API_KEYS_MAX } from '../../../db/tenants/api-keys.ts';
+import { waitUntil } from '../../wait-until.ts';
 import { code, useManagement } from './management-harness.ts';
 
 describe('API keys', () => {
@@ -21,7 +22,7 @@ describe('API keys', () => {
       assert.ok(!JSON.stringify(list.body).includes(body.key.split('_')[3]));
       return list.body.apiKeys.find(({ keyId }: { keyId: string }) => keyId === body.keyId);
     };
-    while ((await find()).lastUsedAt === null);
+    await waitUntil(async () => (await find()).lastUsedAt !== null);
     assert.deepEqual(
       [(await find()).createdBy, (await find()).state],
       [management.acme.users.owner, 'active'],
@@ -29,7 +30,7 @@ describe('API keys', () => {
     assert.equal((await call('DELETE', `${path()}/%00${body.keyId}`)).status, 404);
     const revoked = await call('DELETE', `${path()}/${body.keyId}`);
     assert.deepEqual([revoked.status, revoked.body.state], [200, 'revoked']);
-    while ((await use()).status !== 401);
+    await waitUntil(async () => (await use()).status === 401);
     assert.deepEqual((await call('DELETE', `${path()}/${body.keyId}`)).body, revoked.body);
   });
 

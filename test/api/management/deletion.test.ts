@@ -16,6 +16,7 @@ import {
 } from '../../fakes/model-server.ts';
 import { type Answer, startWeir, type Weir } from '../../harness.ts';
 import { createOrganization, type Organization } from '../../organization.ts';
+import { waitUntil } from '../../wait-until.ts';
 import { asking, MODEL, toolCall, weather } from '../runs/tool-calls-harness.ts';
 
 const NOTHING = { runs: 0, testRuns: 0, deliveries: 0 };
@@ -63,13 +64,11 @@ describe('DELETE', () => {
       .select(['status', 'error', 'cancel_requested_at'])
       .where('execution_id', '=', executionId)
       .executeTakeFirstOrThrow();
-  const whenEnded = async (executionId: string) => {
-    for (;;) {
+  const whenEnded = (executionId: string) =>
+    waitUntil(async () => {
       const row = await rowOf(executionId);
-      if (row.status !== 'started') return row;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  };
+      return row.status !== 'started' && row;
+    });
   const charges = async () => {
     const rows = await weir.db
       .selectFrom('ledger_entry')
@@ -226,7 +225,7 @@ describe('DELETE', () => {
             .select(['execution_id', 'status', 'error_message'])
             .where('organization_id', '=', about.organizationId)
             .execute();
-        while ((await deliveries()).length === 0);
+        await waitUntil(async () => (await deliveries()).length > 0);
         const asks = await weir.createFlow(about, [llm('a', 'x', 'demo/chat')]);
         const { executionId } = await startHeld(asks, callback);
         assert.deepEqual((await remove(path(about))).body.cancelled, { ...NOTHING, runs: 1, deliveries: 1 });

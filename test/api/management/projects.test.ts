@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { insertMember } from '../../../db/tenants/memberships.ts';
 import { startApiProcess } from '../../faults/api-process.ts';
 import { createOrganization } from '../../organization.ts';
+import { waitUntil } from '../../wait-until.ts';
 import { code, useManagement } from './management-harness.ts';
 
 describe('projects', () => {
@@ -82,7 +83,8 @@ describe('projects', () => {
       assert.deepEqual([(await poll()).status, (await poll(second.url)).status], [200, 200]);
       assert.equal((await call('DELETE', `/projects/${management.acme.projectId}`)).status, 200);
       // The database tells every process; the answer changes as soon as the notification is in.
-      for (const url of [undefined, second.url]) while ((await poll(url)).status !== 401);
+      for (const url of [undefined, second.url])
+        await waitUntil(async () => (await poll(url)).status === 401);
     } finally {
       await second.stop();
     }

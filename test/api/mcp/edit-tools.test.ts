@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { passthrough } from '../../blocks.ts';
 import { lockWaiters } from '../../db/lock-waiters.ts';
+import { waitUntil } from '../../wait-until.ts';
 import { useTools } from './tools-harness.ts';
 
 describe('MCP tools', () => {
@@ -127,7 +128,7 @@ describe('MCP tools', () => {
       await assert.rejects(call);
       await closed;
     });
-    while ((await ask('get_flow', { flow_id })).steps.length !== 1);
+    await waitUntil(async () => (await ask('get_flow', { flow_id })).steps.length === 1);
   });
 
   it('lose no edit when several come at once', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@modelcontextprotocol/client';
 import { listAuditEntries } from '../../../db/tenants/audit-entries.ts';
+import { waitUntil } from '../../wait-until.ts';
 import { type McpWeir, startMcpWeir } from './mcp-harness.ts';
 
 describe('MCP test tools', () => {
@@ -184,10 +185,11 @@ describe('MCP test tools', () => {
     const start = async () => {
       const running = ask('run_test_case', { test_case_id });
       running.catch(() => undefined);
-      for (;;) {
+      const run = await waitUntil<{ executionId: string }>(async () => {
         const { runs } = await ask('list_runs', { flow_id, status: 'started' });
-        if (runs[0]) return { running, flow_run_id: runs[0].executionId as string };
-      }
+        return runs[0];
+      });
+      return { running, flow_run_id: run.executionId };
     };
     const one = await start();
     const { flow_run } = await ask('cancel_run', { flow_run_id: one.flow_run_id });

@@ -13,6 +13,7 @@ import { llm } from '../../blocks.ts';
 import { duringTransaction } from '../../db/during-transaction.ts';
 import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
 import { hang } from '../../fakes/model-server.ts';
+import { waitUntil } from '../../wait-until.ts';
 import { startTestsWeir, type TestsWeir } from './tests-harness.ts';
 
 const CASES = 6;
@@ -43,8 +44,7 @@ describe('POST /test-runs/{test_run_id}/cancel', () => {
     const before = tests.models.calls.length;
     const running = runAllTests(tests.deps, tests.ada, flowId);
     running.catch(() => undefined);
-    while (tests.models.calls.length < before + BEGUN)
-      await new Promise((resolve) => setTimeout(resolve, 20));
+    await waitUntil(() => tests.models.calls.length >= before + BEGUN);
     const { id } = await tests.weir.db
       .selectFrom('test_run')
       .select('id')

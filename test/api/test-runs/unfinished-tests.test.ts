@@ -10,6 +10,7 @@ import { startTestRun } from '../../../engine/start-test-run.ts';
 import { reconcileTests } from '../../../worker/reconcile-tests.ts';
 import { llm, passthrough } from '../../blocks.ts';
 import { answer, hang } from '../../fakes/model-server.ts';
+import { waitUntil } from '../../wait-until.ts';
 import { startTestsWeir, type TestsWeir } from './tests-harness.ts';
 
 /** With an engine that cannot be reached. */
@@ -71,7 +72,7 @@ describe('test runs', () => {
         (await handle.fetchHistory()).events?.some(
           (event) => event.startChildWorkflowExecutionFailedEventAttributes,
         );
-      while (!(await found()));
+      await waitUntil(found);
       answer('early')(response);
       await handle.result();
       const { test_run: end } = await traceRun(tests.deps, tests.ada, { flow_run_id: test_run_id });

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { connect, type Db, inTransaction } from '../../../db/connect.ts';
 import { startTcpProxy, type TcpProxy } from '../../fakes/tcp-proxy.ts';
+import { waitUntil } from '../../wait-until.ts';
 import { lockWaiters } from '../lock-waiters.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';
 
@@ -14,8 +15,8 @@ describe('an outage of the database', () => {
     database = await createTestDatabase();
     proxy = await startTcpProxy(database.url);
   });
-  beforeEach(() => {
-    proxy.restore();
+  beforeEach(async () => {
+    await proxy.restore();
     db = connect(proxy.url, 2);
   });
   afterEach(() => db.destroy());
@@ -44,8 +45,8 @@ describe('an outage of the database', () => {
     proxy.cut();
     const before = proxy.connections();
     const reading = read();
-    while (proxy.connections() < before + 2) await new Promise((resolve) => setImmediate(resolve));
-    proxy.restore();
+    await waitUntil(() => proxy.connections() >= before + 2);
+    await proxy.restore();
     assert.deepEqual(await reading, []);
   });
 
@@ -77,7 +78,7 @@ describe('an outage of the database', () => {
   it('before a transaction has begun has it begin on another connection', async () => {
     await read();
     // This process has not heard yet that its connection is gone.
-    proxy.restore();
+    await proxy.restore();
     assert.deepEqual(
       await inTransaction(db, (tx) => tx.selectFrom('organization').select('id').execute()),
       [],
@@ -109,7 +110,7 @@ describe('an outage of the database', () => {
       db.transaction().execute(() => read()),
       { name: 'ConnectionFailed', failure: 'silent' },
     );
-    proxy.restore();
+    await proxy.restore();
     assert.deepEqual(await read(), []);
   });
 

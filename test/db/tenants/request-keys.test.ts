@@ -7,7 +7,7 @@ import type { EncryptionKey } from '../../../db/encrypt.ts';
 import { finishRun } from '../../../db/runs/runs.ts';
 import { createRequestKeys, type RequestKeys } from '../../../db/tenants/request-keys.ts';
 import { CANCELLED } from '../../../flow/run.ts';
-import { startGate } from '../../fakes/gate.ts';
+import { startTcpProxy } from '../../fakes/tcp-proxy.ts';
 import { openAccount } from '../credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';
 
@@ -71,8 +71,8 @@ describe('keys of requests', () => {
   it('are asked for until they can be heard: an outage is no reason for MODEL_KEY_GONE', async () => {
     const run = randomUUID();
     await start().hold(run, { demo: SECRET });
-    const gate = await startGate(database.url);
-    await gate.shut();
+    const proxy = await startTcpProxy(database.url);
+    await proxy.refuse();
     const witness = new pg.Client({ connectionString: database.url });
     await witness.connect();
     await witness.query('listen weir_request_keys');
@@ -83,12 +83,12 @@ describe('keys of requests', () => {
       });
     });
     mock.method(console, 'error', () => undefined);
-    const found = start('k', gate.through(database.url)).find(run, 'demo', SIGNAL);
+    const found = start('k', proxy.url).find(run, 'demo', SIGNAL);
     await Promise.race([asked, found]);
-    await gate.open();
+    await proxy.restore();
     assert.equal(await found, SECRET);
     await witness.end();
-    await gate.shut();
+    await proxy.close();
   });
 
   it('of a run under way are held by a process that starts later, for when the others are killed', async () => {

@@ -8,6 +8,7 @@ import { SCRIPT_CLIENT_ID } from '../../../embedded/identity/configuration.ts';
 import { createBrowser } from '../../fakes/browser.ts';
 import { AUDIENCE } from '../../fakes/identity-provider.ts';
 import { startWeir } from '../../harness.ts';
+import { waitUntil } from '../../wait-until.ts';
 import { useIdentityProvider } from './identity-harness.ts';
 
 describe('the embedded identity provider', () => {
@@ -86,7 +87,7 @@ describe('the embedded identity provider', () => {
       await restart();
       assert.equal(identity.provider.issuer, issuer);
       // Connections that were kept fail first.
-      while (!(await fetch(`${issuer}/jwks`).catch(() => undefined)));
+      await waitUntil(() => fetch(`${issuer}/jwks`).catch(() => undefined));
       assert.deepEqual(identity.provider.passwords, []);
       const again = await post('/token', {
         grant_type: 'refresh_token',

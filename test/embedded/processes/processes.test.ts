@@ -6,6 +6,7 @@ import { type Child, startChild } from '../../../embedded/processes/child.ts';
 import { endRecordedProcesses } from '../../../embedded/processes/end-process.ts';
 import { processStartTime } from '../../../embedded/processes/process-identity.ts';
 import { keepRunning } from '../../../embedded/processes/restart-on-exit.ts';
+import { waitUntil } from '../../wait-until.ts';
 
 describe('processes of a local start', () => {
   const stateFolder = mkdtempSync(path.join(tmpdir(), 'weir-processes-'));
@@ -27,7 +28,7 @@ describe('processes of a local start', () => {
 
   /** Resolves once it has said something. */
   const ready = async (child: Child) => {
-    while (child.logTail() === '') await new Promise((resolve) => setTimeout(resolve, 10));
+    await waitUntil(() => child.logTail() !== '');
   };
 
   it('end in order, those that need others first', async () => {
@@ -52,7 +53,7 @@ describe('processes of a local start', () => {
     await child.stop();
     assert.equal(await child.exited, 'was ended by SIGKILL');
     assert.equal(processStartTime(child.pid), undefined);
-    while (processStartTime(grandchild)) await new Promise((resolve) => setTimeout(resolve, 10));
+    await waitUntil(() => !processStartTime(grandchild));
   });
 
   it('are never taken for another one with the same number', async () => {
