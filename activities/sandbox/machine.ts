@@ -93,7 +93,7 @@ export async function prepareMachine(): Promise<Machine> {
   const { context, run } = startRun(module);
   // Handles that are made when first used have to be there before the snapshot.
   run({ source: 'return null', values: '{}', timeoutMs: EXPLAIN_MAX_MS });
-  return { run, restore: takeSnapshot(wasmMemory, context) };
+  return { run, restore: takeSnapshot(wasmMemory) };
 }
 
 function startRun(module: QuickJSWASMModule): { context: QuickJSContext; run: Machine['run'] } {
