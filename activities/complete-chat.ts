@@ -5,7 +5,7 @@ import type { Provider } from '../config.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { ToolCall, ToolDefinition } from '../flow/tool-calls.ts';
 import type { TokenUsage } from '../models/registry.ts';
-import { modelClient } from './model-client.ts';
+import { createModelClient } from './model-client.ts';
 import { modelError, providerMessage } from './model-error.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
 import { readToolCalls } from './read-tool-calls.ts';
@@ -47,7 +47,10 @@ export async function completeChat(provider: Provider, model: string, ask: Ask):
   const name = model.slice(model.indexOf('/') + 1);
   let answer: unknown;
   try {
-    answer = await modelClient(provider).chat.completions.create({ ...params, model: name }, { signal });
+    answer = await createModelClient(provider).chat.completions.create(
+      { ...params, model: name },
+      { signal },
+    );
   } catch (error) {
     signal.throwIfAborted();
     throw modelError(error, model, provider);

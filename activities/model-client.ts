@@ -1,4 +1,4 @@
-// The `openai` client of one provider: no retries of its own, bounded time and size.
+// The `openai` client of one provider, without retries of its own and with bounds on time and size.
 import { OpenAI } from 'openai';
 import type { Provider } from '../config.ts';
 import { ServiceError } from '../flow/errors.ts';
@@ -6,60 +6,53 @@ import { isDeeper } from './read-model-json.ts';
 import { reserveAnswerMemory } from './reserve-memory.ts';
 
 /**
- * One HTTP call, its body included; what comes after a wait for memory has as long again. A block with an outputSchema
- * makes at most two.
+ * Time limit of one HTTP call, its body included. After a wait for memory the limit starts again. A block with an
+ * outputSchema makes at most two calls.
  */
 export const MODEL_CALL_TIMEOUT_MS = 120_000;
 export const MODEL_ANSWER_MAX_BYTES = 16 * 1024 * 1024;
 
-/** What is over this is read in turns. */
+/** A larger answer waits for its organization's turn before the rest of it is read. */
 const LARGE_ANSWER_BYTES = 1024 * 1024;
 
-/** The SDK's own timeout would count that wait. */
+/** Practically none: the SDK's own timeout would also count the wait for memory. */
 const SDK_TIMEOUT_MS = 24 * 60 * 60 * 1_000;
 
 const ERROR_DEPTH_MAX = 64;
 
-/** Statuses that a Response is not made with a body for. */
+/** Statuses with which a `Response` cannot have a body. */
 const WITHOUT_BODY = new Set([204, 205, 304]);
 
-const clients = new WeakMap<Provider, OpenAI>();
-
-/** The client of `provider`, made once per provider object. */
-export function modelClient(provider: Provider): OpenAI {
-  let client = clients.get(provider);
-  if (!client) {
-    client = new OpenAI({
-      baseURL: provider.baseUrl,
-      apiKey: provider.apiKey,
-      // Otherwise read from OPENAI_… variables and sent to every provider.
-      organization: null,
-      project: null,
-      adminAPIKey: null,
-      maxRetries: 0,
-      timeout: SDK_TIMEOUT_MS,
-      defaultHeaders: { 'X-Stainless-Timeout': String(MODEL_CALL_TIMEOUT_MS / 1_000) },
-      logLevel: 'off',
-      fetch: fetchWhole,
-    });
-    clients.set(provider, client);
-  }
-  return client;
+/** Creates the client of `provider`. Creating one takes some 15 µs, so none is kept. */
+export function createModelClient({ baseUrl, apiKey }: Provider): OpenAI {
+  return new OpenAI({
+    baseURL: baseUrl,
+    apiKey,
+    // Otherwise read from OPENAI_… variables and sent to every provider.
+    organization: null,
+    project: null,
+    adminAPIKey: null,
+    maxRetries: 0,
+    timeout: SDK_TIMEOUT_MS,
+    defaultHeaders: { 'X-Stainless-Timeout': String(MODEL_CALL_TIMEOUT_MS / 1_000) },
+    logLevel: 'off',
+    fetch: fetchWhole,
+  });
 }
 
 /** The connection was lost after an answer had begun. */
 export class AnswerCutOff extends Error {}
 
 /**
- * Reads the body before it answers, so that the timeout covers it too. Redirects are not followed: the key is for the
- * configured address.
+ * Fetches a response and reads its whole body, so that the time limit covers the body too. Redirects are not followed:
+ * the key is meant for the configured address only.
  */
 async function fetchWhole(url: string | URL | Request, init?: RequestInit): Promise<Response> {
   const late = new AbortController();
   const startTimer = () => setTimeout(() => late.abort(), MODEL_CALL_TIMEOUT_MS);
   let timer = startTimer();
   const signal = init?.signal ? AbortSignal.any([init.signal, late.signal]) : late.signal;
-  /** That others hold the memory is not the provider's fault, nor a reason to ask, and pay, again. */
+  /** Waits without counting the time: a shortage of memory is no reason to ask the provider, and pay, again. */
   async function awaitMemory(): Promise<void> {
     clearTimeout(timer);
     await reserveAnswerMemory(MODEL_ANSWER_MAX_BYTES, signal);
@@ -72,7 +65,7 @@ async function fetchWhole(url: string | URL | Request, init?: RequestInit): Prom
       if (error instanceof ServiceError || signal.aborted || !ok) throw error;
       throw new AnswerCutOff('The answer was cut off.', { cause: error });
     });
-    const content = ok ? body : errorObject(body.toString());
+    const content = ok ? body : toErrorObject(body.toString());
     return new Response(WITHOUT_BODY.has(status) ? null : content, { status, headers });
   } finally {
     clearTimeout(timer);
@@ -100,17 +93,17 @@ async function readBody(response: Response, awaitMemory: () => Promise<void>): P
 }
 
 /**
- * What the SDK gets of an error. Google puts its error object into an array, which would be dropped; what is nested so
- * deep that it can't be made into JSON again is a text.
+ * Rewrites an error body so that the SDK understands it. Google puts its error object into an array, which the SDK would
+ * drop; a body nested too deeply to be serialized again becomes the text of an error message.
  */
-function errorObject(body: string): string {
+function toErrorObject(body: string): string {
   const text = body.trim();
   const object = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text;
-  const isText = isDeeper(safeJson(object), ERROR_DEPTH_MAX);
+  const isText = isDeeper(parseJson(object), ERROR_DEPTH_MAX);
   return isText ? JSON.stringify({ error: { message: object } }) : object;
 }
 
-function safeJson(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -1,4 +1,4 @@
-// One call of user code in a QuickJS of its own: every call starts from the same WebAssembly memory, byte for byte.
+// Runs user code in a QuickJS of its own. Every call starts from the same WebAssembly memory, byte for byte.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import variant from '@jitl/quickjs-ng-wasmfile-release-sync';
@@ -20,7 +20,7 @@ import {
 import { type Prelude, prelude } from './prelude.ts';
 import { takeSnapshot } from './snapshot.ts';
 
-/** What the user's code is called with; `values` is the JSON text of `{ input, message, parameters }`. */
+/** The user's code and its arguments; `values` is the JSON text of `{ input, message, parameters }`. */
 export type MachineCall = { source: string; values: string; timeoutMs: number };
 export type Failure = {
   code: 'CODE_ERROR' | 'CODE_TIMEOUT' | 'CODE_LIMIT_EXCEEDED';
@@ -32,14 +32,14 @@ export type MachineResult = { output: Buffer; logs: string } | { failure: Failur
 export type Machine = {
   /** Runs one call; never throws. */
   run(call: MachineCall): MachineResult;
-  /** Sets the memory back to what it was before the call. False when that cannot be: then the machine is used up. */
+  /** Restores the memory as it was before the call; returns false when it cannot, and the machine is used up. */
   restore(): boolean;
 };
 
 const PAGE_BYTES = 64 * 1024;
-/** What the module asks for at least. */
+/** The least that the module accepts. */
 const INITIAL_PAGES = 256;
-/** Reading an error runs getters of the user's. */
+/** Reading an error may run the user's getters. */
 const EXPLAIN_MAX_MS = 500;
 const FILE_NAME = 'block.js';
 const HEAD = 'async function (input, message, parameters) {';
@@ -51,13 +51,13 @@ const wasmModule = new WebAssembly.Module(
   readFileSync(fileURLToPath(import.meta.resolve('@jitl/quickjs-ng-wasmfile-release-sync/wasm'))),
 );
 
-/** Processor time that this thread has used so far. */
+/** Returns the processor time that this thread has used so far. */
 export function usedMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;
 }
 
-/** Also what a fault of the WebAssembly module itself means: an allocation or the native stack ran out. */
+/** A fault of the WebAssembly module itself means this too: an allocation failed or the native stack ran out. */
 const OUT_OF_MEMORY: Failure = {
   code: 'CODE_LIMIT_EXCEEDED',
   message: `The code needs more than ${MEMORY_MAX_BYTES / 1024 / 1024} MB of memory, or too much stack`,
@@ -79,7 +79,7 @@ class GuestThrow extends Error {
   }
 }
 
-/** Makes a QuickJS, a few milliseconds of work that can be done before a call arrives. */
+/** Creates a QuickJS: some 7 ms of processor time, best spent before a call arrives. */
 export async function prepareMachine(): Promise<Machine> {
   const wasmMemory = new WebAssembly.Memory({
     initial: INITIAL_PAGES,
@@ -90,19 +90,19 @@ export async function prepareMachine(): Promise<Machine> {
   const module = await newQuickJSWASMModuleFromVariant(
     newVariant(syncVariant, { wasmModule, wasmMemory, emscriptenModule }),
   );
-  const { context, run } = startRun(module);
-  // Handles that are made when first used have to be there before the snapshot.
+  const run = createRunner(module);
+  // Some handles are created on first use; the snapshot has to contain them.
   run({ source: 'return null', values: '{}', timeoutMs: EXPLAIN_MAX_MS });
   return { run, restore: takeSnapshot(wasmMemory) };
 }
 
-function startRun(module: QuickJSWASMModule): { context: QuickJSContext; run: Machine['run'] } {
+function createRunner(module: QuickJSWASMModule): Machine['run'] {
   const runtime = module.newRuntime({ maxStackSizeBytes: STACK_MAX_BYTES });
   const context = runtime.newContext();
   let limit = { endsAt: Number.POSITIVE_INFINITY, wallEndsAt: 0, usedAt: 0 };
   const late = () => {
     const now = performance.now();
-    // Before that it cannot have used so much, and asking costs more than looking at a clock.
+    // Before `endsAt` the limit cannot be used up, and reading the clock is cheaper than asking for processor time.
     return now > limit.endsAt && (now > limit.wallEndsAt || usedMs() > limit.usedAt);
   };
   const allow = (timeoutMs: number) => {
@@ -128,7 +128,7 @@ function startRun(module: QuickJSWASMModule): { context: QuickJSContext; run: Ma
   function compile(source: string): QuickJSHandle {
     const main = `${HEAD}${source}\n}`;
     const compiled = take(context.evalCode(`(${main})`, FILE_NAME));
-    // A source that closes the function early leaves something else than the whole text as the function.
+    // A source that closes the function early evaluates to something other than the whole text.
     const length =
       context.typeof(compiled) === 'function' ? context.getNumber(call('sourceLength', compiled)) : 0;
     if (length === main.length) return compiled;
@@ -138,7 +138,7 @@ function startRun(module: QuickJSWASMModule): { context: QuickJSContext; run: Ma
     });
   }
 
-  /** Runs jobs until the promise settles; what the code left running after that is dropped. */
+  /** Runs jobs until the promise settles; jobs that are left after that are dropped. */
   function settle(promise: QuickJSHandle): QuickJSHandle {
     for (;;) {
       const state = context.getPromiseState(promise);
@@ -150,7 +150,7 @@ function startRun(module: QuickJSWASMModule): { context: QuickJSContext; run: Ma
     }
     throw new Failed({
       code: 'CODE_ERROR',
-      message: 'The code waits for a promise that nothing will ever resolve',
+      message: 'The code waits for a promise that will never be resolved',
     });
   }
 
@@ -173,7 +173,7 @@ function startRun(module: QuickJSWASMModule): { context: QuickJSContext; run: Ma
     if (context.typeof(output) !== 'string') {
       throw new Failed({ code: 'CODE_ERROR', message: callText('problem') });
     }
-    // The length in UTF-16 units first: a text that is surely too large is not even copied.
+    // Check the length in UTF-16 units first, so that a text that is surely too large is not copied.
     const length = context.getProp(output, 'length').consume((value) => context.getNumber(value));
     const text = length > VALUE_MAX_BYTES ? undefined : Buffer.from(context.getString(output));
     if (text !== undefined && text.length <= VALUE_MAX_BYTES) return text;
@@ -185,7 +185,7 @@ function startRun(module: QuickJSWASMModule): { context: QuickJSContext; run: Ma
     const memoryFull = module.getWasmMemory().buffer.byteLength > 0.9 * MEMORY_MAX_BYTES;
     try {
       const title = callText('title', thrown);
-      // Without memory for an error object, QuickJS throws null.
+      // QuickJS throws null when it has no memory for an error object.
       if (title === 'InternalError: out of memory' || (memoryFull && title === 'The code threw null'))
         return OUT_OF_MEMORY;
       const found = new RegExp(`\\b${FILE_NAME}:(\\d+)`).exec(callText('stack', thrown))?.[1];
@@ -202,12 +202,12 @@ function startRun(module: QuickJSWASMModule): { context: QuickJSContext; run: Ma
     try {
       return callText('logs');
     } catch {
-      // After a fault the guest may have no memory left even for this.
+      // After a fault there may be no memory left even for this.
       return '';
     }
   }
 
-  const run: Machine['run'] = (request) => {
+  return function run(request) {
     allow(request.timeoutMs);
     try {
       return { output: execute(request), logs: readLogs() };
@@ -222,5 +222,4 @@ function startRun(module: QuickJSWASMModule): { context: QuickJSContext; run: Ma
       return { failure, logs: readLogs() };
     }
   };
-  return { context, run };
 }

@@ -102,7 +102,7 @@ describe('user code', () => {
         'The returned value is not JSON: an object that contains itself (a cycle) at /b/0',
       ],
       ['return () => 1', 'The returned value is not JSON: a function at its top'],
-      ['await new Promise(() => {})', 'The code waits for a promise that nothing will ever resolve'],
+      ['await new Promise(() => {})', 'The code waits for a promise that will never be resolved'],
     ];
     for (const [source, message, line] of errors) {
       it(message, async () => {
