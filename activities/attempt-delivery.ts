@@ -3,14 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
 import type { Db } from '../db/connect.ts';
 import type { Encryption } from '../db/encrypt.ts';
-import { insertAuditEntry } from '../db/tenants/audit-entries.ts';
 import {
   type AttemptEnd,
   beginAttempt,
   endAttempt,
   findDeliveryToAttempt,
 } from '../db/webhooks/delivery-attempts.ts';
-import { getSigningSecret } from '../db/webhooks/webhook-secrets.ts';
+import { ensureSigningSecret } from '../db/webhooks/webhook-secrets.ts';
 import { type GivenTurn, takeTurn } from '../db/webhooks/webhook-turns.ts';
 import { ATTEMPTS_MAX, type DeliveryCall, RETRY_DELAYS_MS } from '../flow/delivery.ts';
 import { DestinationBlocked, type GuardedPost, NoAnswer } from '../net/guarded-post.ts';
@@ -85,21 +84,14 @@ async function prepare(
 ): Promise<'over' | { url: URL; headers: { [name: string]: string }; body: Buffer }> {
   const delivery = await findDeliveryToAttempt(db, call.deliveryId);
   if (!delivery) return 'over';
-  const secret = await readSigningSecret(db, encryption, delivery.organization_id);
+  const service = { actor: 'service', requestId: randomUUID() };
+  const secret = await ensureSigningSecret(db, encryption, delivery.organization_id, service);
   const text = delivery.body ?? (await buildDeliveryBody(db, delivery));
   if (!(await beginAttempt(db, { deliveryId: call.deliveryId, round: call.round, attempt }, text)))
     return 'over';
   const body = Buffer.from(text);
   const headers = deliveryHeaders({ deliveryId: call.deliveryId, event: delivery.event_type, body }, secret);
   return { url: new URL(delivery.target_url), headers, body };
-}
-
-/** Who delivers first makes the secret, on behalf of nobody. */
-function readSigningSecret(db: Db, encryption: Encryption, organizationId: string) {
-  const made = { organizationId, action: 'webhook_secret.create', resourceId: organizationId };
-  return getSigningSecret(db, encryption, organizationId, (tx) =>
-    insertAuditEntry(tx, { ...made, actor: 'service', requestId: randomUUID() }),
-  );
 }
 
 type Judgement = Pick<AttemptEnd, 'responseStatus' | 'responseBody' | 'errorMessage'> & {

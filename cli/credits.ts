@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
-import type { Db } from '../db/connect.ts';
+import { type Db, inTransaction } from '../db/connect.ts';
 import { grantCredits, MICROCREDITS_PER_CREDIT } from '../db/credits/ledger.ts';
+import { recordChange } from '../db/tenants/audit-entries.ts';
 import { type Answer, answering } from './answer.ts';
-import { audited } from './audited.ts';
 import * as check from './check-text.ts';
 import { getOrganization } from './find-by-path.ts';
+import { operator } from './operator.ts';
 
 const GRANT_MAX_CREDITS = 1_000_000_000;
 
@@ -25,9 +26,10 @@ async function grant(db: Db, slug: string, microcredits: number, options: { key?
   const { id } = await getOrganization(db, slug);
   const key = options.key ?? randomUUID();
   const details = { credits: microcredits / MICROCREDITS_PER_CREDIT, key };
-  const result = await audited(db, async (tx, record) => {
+  const result = await inTransaction(db, async (tx) => {
     const grant = await grantCredits(tx, id, microcredits, `grant/${key}`);
-    if (grant.granted) await record({ organizationId: id, action: 'credits.grant', resourceId: id, details });
+    const change = { organizationId: id, action: 'credits.grant', resourceId: id, details };
+    if (grant.granted) await recordChange(tx, operator(), change);
     return grant;
   });
   const balance = result.balanceMicrocredits / MICROCREDITS_PER_CREDIT;

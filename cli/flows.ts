@@ -1,13 +1,13 @@
 import { type Command, Option } from 'commander';
 import { formatFlowFile } from '../api/flows/flow-file.ts';
-import type { Db } from '../db/connect.ts';
+import { promoteFlow, publishFlow } from '../api/flows/publish-flow.ts';
+import { type Db, inTransaction } from '../db/connect.ts';
 import { getVersion, listFlows, listVersions } from '../db/flows/flows.ts';
 import { type Answer, answering, moment, table } from './answer.ts';
-import { audited } from './audited.ts';
 import * as check from './check-text.ts';
 import { getFlow, getProject } from './find-by-path.ts';
 import { importFlow } from './import-flow.ts';
-import { promoteFlow, publishFlow } from './publish-flow.ts';
+import { operator } from './operator.ts';
 import { requireRunnable } from './require-runnable.ts';
 
 export function addFlowCommands(program: Command): void {
@@ -113,13 +113,13 @@ async function versions(db: Db, path: string): Promise<Answer> {
 async function publish(db: Db, path: string, options: { note: string }): Promise<Answer> {
   const flow = await getFlow(db, path);
   await requireRunnable(flow.draft);
-  const version = await audited(db, (tx, record) => publishFlow(tx, record, flow, options.note));
+  const version = await inTransaction(db, (tx) => publishFlow(tx, operator(), flow, options.note));
   return { json: { flow: path, version }, text: `Published version ${version} of ${path}.` };
 }
 
 async function setProduction(db: Db, path: string, version: number): Promise<Answer> {
   const flow = await getFlow(db, path);
-  await audited(db, (tx, record) => promoteFlow(tx, record, flow, version));
+  await inTransaction(db, (tx) => promoteFlow(tx, operator(), flow, version));
   return {
     json: { flow: path, productionVersion: version },
     text: `Calls of ${path} run version ${version} now.`,

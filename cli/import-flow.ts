@@ -1,13 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { type FlowFile, parseFlowFile } from '../api/flows/flow-file.ts';
-import type { Db } from '../db/connect.ts';
+import { promoteFlow, publishFlow } from '../api/flows/publish-flow.ts';
+import { type Db, inTransaction } from '../db/connect.ts';
 import { findFlowBySlug, insertFlow, updateDraft } from '../db/flows/flows.ts';
+import { recordChange } from '../db/tenants/audit-entries.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { Answer } from './answer.ts';
-import { audited } from './audited.ts';
 import { getProject } from './find-by-path.ts';
-import { promoteFlow, publishFlow } from './publish-flow.ts';
+import { operator } from './operator.ts';
 import { requireRunnable } from './require-runnable.ts';
 
 export type ImportOptions = { project: string; publish?: boolean; note: string; production?: boolean };
@@ -17,17 +18,23 @@ export async function importFlow(db: Db, source: string, options: ImportOptions)
   const { id: projectId, organization_id: organizationId } = await getProject(db, options.project);
   const { slug, name, description = '', steps } = await readFlow(source);
   const path = `${options.project}/${slug}`;
-  const { created, version } = await audited(db, async (tx, record) => {
+  const { created, version } = await inTransaction(db, async (tx) => {
+    const author = operator();
     const existing = await findFlowBySlug(tx, projectId, slug);
     if (existing) await updateDraft(tx, existing.id, { steps }, { name, description });
     const { id } =
       existing ?? (await insertFlow(tx, { projectId, slug, name, description, definition: { steps } }));
     const action = existing ? 'flow.edit' : 'flow.create';
-    await record({ organizationId, action, resourceId: id, details: { slug, imported: true } });
+    await recordChange(tx, author, {
+      organizationId,
+      action,
+      resourceId: id,
+      details: { slug, imported: true },
+    });
     const flow = { id, organizationId };
     const publish = options.publish || options.production;
-    const version = publish ? await publishFlow(tx, record, flow, options.note) : null;
-    if (version !== null && options.production) await promoteFlow(tx, record, flow, version);
+    const version = publish ? await publishFlow(tx, author, flow, options.note) : null;
+    if (version !== null && options.production) await promoteFlow(tx, author, flow, version);
     return { created: !existing, version };
   });
   const done = [created ? `Created flow ${path}` : `Replaced the draft of ${path}`];

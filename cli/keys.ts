@@ -1,14 +1,14 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { mintApiKey } from '../api/auth/api-key.ts';
-import { addApiKey, endApiKey } from '../api/management/audited-writes.ts';
-import type { Db } from '../db/connect.ts';
+import { addApiKey, endApiKey } from '../api/management/recorded-writes.ts';
+import { type Db, inTransaction } from '../db/connect.ts';
 import type { Environment } from '../db/schema.ts';
 import { type ApiKeyRow, listApiKeys } from '../db/tenants/api-keys.ts';
 import { type Answer, answering, moment, table } from './answer.ts';
-import { audited } from './audited.ts';
 import * as check from './check-text.ts';
 import { apiKeyPepper } from './environment.ts';
 import { getProject } from './find-by-path.ts';
+import { operator } from './operator.ts';
 
 export function addKeyCommands(program: Command): void {
   const key = program.command('key').description('API keys of a project');
@@ -43,8 +43,8 @@ async function create(
   const { environment, name, expires } = options;
   const { id: projectId, organization_id: organizationId } = await getProject(db, path);
   const key = { organizationId, projectId, keyId, environment, name, secretHmac };
-  const row = await audited(db, (tx, record) =>
-    addApiKey(tx, record, { ...key, ...(expires && { expiresAt: expires }) }),
+  const row = await inTransaction(db, (tx) =>
+    addApiKey(tx, operator(), { ...key, ...(expires && { expiresAt: expires }) }),
   );
   return {
     json: { ...toJson(row), key: minted.plaintext },
@@ -73,7 +73,7 @@ async function list(db: Db, path: string): Promise<Answer> {
 async function revoke(db: Db, path: string, keyId: string): Promise<Answer> {
   const { id: projectId, organization_id: organizationId } = await getProject(db, path);
   const key = { organizationId, projectId, keyId };
-  const row = await audited(db, (tx, record) => endApiKey(tx, record, key));
+  const row = await inTransaction(db, (tx) => endApiKey(tx, operator(), key));
   return { json: toJson(row), text: `Revoked ${keyId}: it stops working within 10 seconds.` };
 }
 

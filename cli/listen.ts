@@ -10,18 +10,17 @@ import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { type Command, Option } from 'commander';
 import getRawBody from 'raw-body';
-import { ensureSigningSecret } from '../api/management/audited-writes.ts';
 import { connect } from '../db/connect.ts';
 import { createEncryption } from '../db/encrypt.ts';
-import { findSigningSecret } from '../db/webhooks/webhook-secrets.ts';
+import { ensureSigningSecret } from '../db/webhooks/webhook-secrets.ts';
 import { isFromWeir } from '../examples/webhooks/verify.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { oneLine } from './answer.ts';
-import { audited } from './audited.ts';
 import * as check from './check-text.ts';
 import { databaseUrl, secretsKeys } from './environment.ts';
 import { getOrganization } from './find-by-path.ts';
 import { LISTEN_HOST, listenCertificate } from './listen-certificate.ts';
+import { operator } from './operator.ts';
 
 const BODY_MAX_BYTES = 1024 * 1024;
 const PORT_DEFAULT = 9443;
@@ -70,12 +69,7 @@ async function secretSource(org: string | undefined, secret: string | undefined)
   const db = connect(databaseUrl(), 1);
   const encryption = createEncryption(secretsKeys());
   const { id: organizationId } = await getOrganization(db, org);
-  return async () => {
-    const secret =
-      (await findSigningSecret(db, encryption, organizationId)) ??
-      (await audited(db, (tx, record) => ensureSigningSecret(tx, record, { encryption, organizationId })));
-    return secret.current;
-  };
+  return async () => (await ensureSigningSecret(db, encryption, organizationId, operator())).current;
 }
 
 /** 204 for what is from Weir, 401 for all else. */

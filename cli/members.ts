@@ -1,13 +1,13 @@
 import { type Command, Option } from 'commander';
 import { userIdSchema } from '../api/auth/user-id.ts';
-import { addMember } from '../api/management/audited-writes.ts';
-import type { Db } from '../db/connect.ts';
+import { addMember } from '../api/management/recorded-writes.ts';
+import { type Db, inTransaction } from '../db/connect.ts';
 import type { Role } from '../db/schema.ts';
 import { listMembers, type MemberRow } from '../db/tenants/memberships.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { type Answer, answering, moment, table } from './answer.ts';
-import { audited } from './audited.ts';
 import { getOrganization } from './find-by-path.ts';
+import { operator } from './operator.ts';
 
 const LISTED_MAX = 1_000;
 
@@ -27,7 +27,7 @@ async function add(db: Db, slug: string, userId: string, { role }: { role: Role 
   if (!userIdSchema.safeParse(userId).success)
     throw new ServiceError('VALIDATION_ERROR', `${JSON.stringify(userId)} is not a valid user id.`);
   const { id: organizationId } = await getOrganization(db, slug);
-  const row = await audited(db, (tx, record) => addMember(tx, record, { organizationId, userId, role }));
+  const row = await inTransaction(db, (tx) => addMember(tx, operator(), { organizationId, userId, role }));
   return { json: toJson(row), text: `Added ${userId} to ${slug} as ${role}.` };
 }
 

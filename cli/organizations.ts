@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { addOrganization } from '../api/management/audited-writes.ts';
-import type { Db } from '../db/connect.ts';
+import { addOrganization } from '../api/management/recorded-writes.ts';
+import { type Db, inTransaction } from '../db/connect.ts';
 import { MICROCREDITS_PER_CREDIT } from '../db/credits/ledger.ts';
 import { listOrganizations, type OrganizationRow } from '../db/tenants/organizations.ts';
 import { type Answer, answering, table } from './answer.ts';
-import { audited } from './audited.ts';
 import * as check from './check-text.ts';
+import { operator } from './operator.ts';
 
 export function addOrganizationCommands(program: Command): void {
   const org = program.command('org').description('organizations');
@@ -25,7 +25,7 @@ async function create(
   options: { name?: string; description?: string },
 ): Promise<Answer> {
   const details = { name: options.name ?? slug, slug, description: options.description ?? '' };
-  const row = await audited(db, (tx, record) => addOrganization(tx, record, details));
+  const row = await inTransaction(db, (tx) => addOrganization(tx, operator(), details));
   return { json: toJson(row), text: `Created organization ${row.slug}.` };
 }
 

@@ -1,12 +1,12 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { addProject } from '../api/management/audited-writes.ts';
-import type { Db } from '../db/connect.ts';
+import { addProject } from '../api/management/recorded-writes.ts';
+import { type Db, inTransaction } from '../db/connect.ts';
 import { listOrganizations } from '../db/tenants/organizations.ts';
 import { listProjects, type ProjectRow } from '../db/tenants/projects.ts';
 import { type Answer, answering, table } from './answer.ts';
-import { audited } from './audited.ts';
 import * as check from './check-text.ts';
 import { getOrganization } from './find-by-path.ts';
+import { operator } from './operator.ts';
 
 export function addProjectCommands(program: Command): void {
   const project = program.command('project').description('projects of an organization');
@@ -33,7 +33,7 @@ async function create(
 ): Promise<Answer> {
   const { id: organizationId } = await getOrganization(db, organization);
   const details = { name: options.name ?? slug, slug, description: options.description ?? '' };
-  const row = await audited(db, (tx, record) => addProject(tx, record, { organizationId, ...details }));
+  const row = await inTransaction(db, (tx) => addProject(tx, operator(), { organizationId, ...details }));
   return { json: toJson(organization, row), text: `Created project ${organization}/${slug}.` };
 }
 

@@ -4,7 +4,7 @@ import type { Role } from '../../db/schema.ts';
 import { findRole } from '../../db/tenants/memberships.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
-import type { ApiContext, ApiMiddleware, CallerMembership } from '../http/context.ts';
+import type { ApiMiddleware, ApiState, CallerMembership } from '../http/context.ts';
 import type { Principal } from '../http/principal.ts';
 import type { AuthDeps } from './deps.ts';
 
@@ -28,7 +28,7 @@ export function authorizeOrganization(
   return async function authorizeOrganization(ctx, next) {
     const organizationId = ctx.params.org_id?.toLowerCase() ?? '';
     if (!UUID_PATTERN.test(organizationId)) throw organizationNotFound();
-    await authorizeBy(ctx, db, async (db) => {
+    await authorizeBy(ctx.state, db, async (db) => {
       const role = await roleOf(db, ctx.state.principal, organizationId);
       if (!role) throw strangers === 'NOT_FOUND' ? organizationNotFound() : lacksRole(least);
       requireRole(role, least);
@@ -38,17 +38,16 @@ export function authorizeOrganization(
   };
 }
 
-/** Sets `ctx.state.membership` to the answer of `find`, unless that throws. A write asks again, by `authorizeAgain`. */
-export async function authorizeBy(
-  { state }: Pick<ApiContext, 'state'>,
+/** Sets `membership` to the answer of `find`, unless that throws. A write asks again (`writeAuthorized`). */
+export async function authorizeBy<T extends CallerMembership>(
+  state: ApiState,
   db: Db,
-  find: (db: Db) => Promise<CallerMembership>,
-): Promise<void> {
-  const authorize = async (db: Db) => {
-    state.membership = await find(db);
-  };
-  await authorize(db);
-  state.authorizeAgain = authorize;
+  find: (db: Db) => Promise<T>,
+): Promise<T> {
+  const membership = await find(db);
+  state.membership = membership;
+  state.authorizeAgain = find;
+  return membership;
 }
 
 /**

@@ -36,7 +36,7 @@ export type ApiState = {
   key?: FoundApiKey;
   membership: CallerMembership;
   /** Looks the membership up again in `db`, or throws; a write asks in its own transaction. */
-  authorizeAgain?: (db: Db) => Promise<void>;
+  authorizeAgain?: (db: Db) => Promise<CallerMembership>;
   flow: LoadedFlow;
   run: RunRow;
   body: unknown;

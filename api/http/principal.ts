@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Environment } from '../../db/schema.ts';
 import type { FoundApiKey } from '../../db/tenants/api-keys.ts';
+import type { Author } from '../../db/tenants/audit-entries.ts';
 
 /** `userId`: the user who made the key; null when an operator did. */
 export type KeyPrincipal = {
@@ -25,6 +26,12 @@ export type UserPrincipal = {
 };
 
 export type Principal = KeyPrincipal | UserPrincipal;
+
+/** Names a caller in the audit log. */
+export function authorOf(principal: Principal, requestId: string): Author {
+  const actor = principal.kind === 'user' ? principal.userId : `api_key/${principal.key.key_id}`;
+  return { actor, requestId };
+}
 
 /** Names a caller in the table of rate limits: an API key by its id, a user by a hash of the userId. */
 export function rateLimitSubject(principal: Principal): string {

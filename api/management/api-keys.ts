@@ -4,15 +4,15 @@ import { type ApiKeyRow, listApiKeys } from '../../db/tenants/api-keys.ts';
 import { mintApiKey } from '../auth/api-key.ts';
 import { authenticateUser } from '../auth/authenticate.ts';
 import { limitRate } from '../auth/limit-rate.ts';
+import { writeAuthorized } from '../auth/write-authorized.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { readBody } from '../http/json-body.ts';
 import * as example from '../reference/management-examples.ts';
 import { conflict, PROJECTS_PATH, ROLE_ERRORS, USERS_ONLY } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body } from '../reference/operations.ts';
-import { audited } from './audited.ts';
-import { addApiKey, endApiKey } from './audited-writes.ts';
 import { loadProject } from './load-project.ts';
+import { addApiKey, endApiKey } from './recorded-writes.ts';
 import { apiKeyList, apiKeyRecord, createApiKeyRequest, newApiKey } from './schemas.ts';
 
 const API_KEYS_PATH = `${PROJECTS_PATH}/:project_id/api-keys`;
@@ -85,7 +85,7 @@ function createApiKey(deps: ApiDeps): ApiMiddleware {
       createdBy: ctx.state.user.userId,
       ...(expires_at && { expiresAt: expires_at }),
     };
-    const row = await audited(deps, ctx, (tx, record) => addApiKey(tx, record, key));
+    const row = await writeAuthorized(deps.db, ctx.state, (tx, author) => addApiKey(tx, author, key));
     ctx.status = 201;
     ctx.body = { ...toApiKey(row), key: plaintext };
   };
@@ -103,7 +103,7 @@ function revokeKey(deps: ApiDeps): ApiMiddleware {
     const { id: projectId, organization_id: organizationId } = ctx.state.project;
     const keyId = (ctx.params.key_id ?? '').replaceAll('\0', '?');
     const key = { organizationId, projectId, keyId };
-    const row = await audited(deps, ctx, (tx, record) => endApiKey(tx, record, key));
+    const row = await writeAuthorized(deps.db, ctx.state, (tx, author) => endApiKey(tx, author, key));
     ctx.body = toApiKey(row);
   };
 }

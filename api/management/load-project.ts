@@ -14,13 +14,13 @@ export function loadProject({ db }: ApiDeps, least: Role): ApiMiddleware {
   return async function loadProject(ctx, next) {
     const { project_id: id = '' } = ctx.params;
     if (!UUID_PATTERN.test(id)) throw projectNotFound();
-    await authorizeBy(ctx, db, async (db) => {
+    const { project } = await authorizeBy(ctx.state, db, async (db) => {
       const project = await findUserProject(db, ctx.state.user.userId, id);
       if (!project) throw projectNotFound();
       requireRole(project.role, least);
-      ctx.state.project = project;
-      return { organizationId: project.organization_id, role: project.role };
+      return { organizationId: project.organization_id, role: project.role, project };
     });
+    ctx.state.project = project;
     await next();
   };
 }

@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import type { Tx } from '../../db/connect.ts';
 import type { Role } from '../../db/schema.ts';
+import { recordChange } from '../../db/tenants/audit-entries.ts';
 import {
   deleteMember,
   listMembers,
@@ -14,8 +15,9 @@ import { authenticateUser } from '../auth/authenticate.ts';
 import { authorizeOrganization, requireRole } from '../auth/authorize-organization.ts';
 import { limitRate } from '../auth/limit-rate.ts';
 import { userIdSchema } from '../auth/user-id.ts';
+import { writeAuthorized } from '../auth/write-authorized.ts';
 import type { ApiDeps } from '../deps.ts';
-import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
+import type { ApiMiddleware, CallerMembership, Route } from '../http/context.ts';
 import { readBody } from '../http/json-body.ts';
 import { toPage } from '../http/page.ts';
 import { readQuery } from '../http/query.ts';
@@ -29,8 +31,7 @@ import {
   USERS_ONLY,
 } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body, VALIDATION_ERRORS } from '../reference/operations.ts';
-import { audited } from './audited.ts';
-import { addMember } from './audited-writes.ts';
+import { addMember } from './recorded-writes.ts';
 import {
   addMemberRequest,
   memberList,
@@ -122,7 +123,7 @@ function postMember(deps: ApiDeps): ApiMiddleware {
     const { organizationId } = ctx.state.membership;
     const { user_id: userId, role } = ctx.state.body as z.infer<typeof addMemberRequest>;
     const member = { organizationId, userId, role };
-    const row = await audited(deps, ctx, (tx, record) => addMember(tx, record, member));
+    const row = await writeAuthorized(deps.db, ctx.state, (tx, author) => addMember(tx, author, member));
     ctx.status = 201;
     ctx.body = toMember(row);
   };
@@ -142,9 +143,14 @@ function putMember(deps: ApiDeps): ApiMiddleware {
   return async function putMember(ctx) {
     const { organizationId } = ctx.state.membership;
     const { role } = ctx.state.body as z.infer<typeof updateMemberRequest>;
-    const row = await audited(deps, ctx, async (tx, record) => {
-      const userId = await lockChangeable(tx, ctx);
-      await record({ organizationId, action: 'member.update', resourceId: userId, details: { role } });
+    const row = await writeAuthorized(deps.db, ctx.state, async (tx, author, caller) => {
+      const userId = await lockChangeable(tx, caller, ctx.params.member_user_id);
+      await recordChange(tx, author, {
+        organizationId,
+        action: 'member.update',
+        resourceId: userId,
+        details: { role },
+      });
       return updateRole(tx, organizationId, userId, role);
     });
     ctx.body = toMember(row);
@@ -154,21 +160,24 @@ function putMember(deps: ApiDeps): ApiMiddleware {
 function removeMember(deps: ApiDeps): ApiMiddleware {
   return async function removeMember(ctx) {
     const { organizationId } = ctx.state.membership;
-    await audited(deps, ctx, async (tx, record) => {
-      const userId = await lockChangeable(tx, ctx);
-      await record({ organizationId, action: 'member.remove', resourceId: userId });
+    await writeAuthorized(deps.db, ctx.state, async (tx, author, caller) => {
+      const userId = await lockChangeable(tx, caller, ctx.params.member_user_id);
+      await recordChange(tx, author, { organizationId, action: 'member.remove', resourceId: userId });
       await deleteMember(tx, organizationId, userId);
     });
     ctx.status = 204;
   };
 }
 
-/** The path's member, whom the caller may change. Throws NOT_FOUND, FORBIDDEN, or CONFLICT for the last owner. */
-async function lockChangeable(tx: Tx, { params, state }: ApiContext): Promise<string> {
-  const parsed = userIdSchema.safeParse(params.member_user_id);
+/**
+ * Locks a member whom the caller may change or remove, and answers the member's user id. Throws NOT_FOUND, FORBIDDEN, or
+ * CONFLICT for the last owner.
+ */
+async function lockChangeable(tx: Tx, caller: CallerMembership, userId: string | undefined): Promise<string> {
+  const parsed = userIdSchema.safeParse(userId);
   if (!parsed.success) throw new ServiceError('NOT_FOUND', 'The organization has no such member.');
-  const member = await lockMember(tx, state.membership.organizationId, parsed.data);
-  if (member.role === 'owner') requireRole(state.membership.role, 'owner');
+  const member = await lockMember(tx, caller.organizationId, parsed.data);
+  if (member.role === 'owner') requireRole(caller.role, 'owner');
   if (member.isLastOwner) throw new ServiceError('CONFLICT', LAST_OWNER);
   return parsed.data;
 }

@@ -1,11 +1,13 @@
 // Model keys of an organization: used instead of the service's, and not charged.
 import type { z } from 'zod';
 import { createEncryption } from '../../db/encrypt.ts';
+import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { deleteModelKey, listModelKeys, type ModelKeyRow, setModelKey } from '../../db/tenants/model-keys.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { authenticateUser } from '../auth/authenticate.ts';
 import { authorizeOrganization } from '../auth/authorize-organization.ts';
 import { limitRate } from '../auth/limit-rate.ts';
+import { writeAuthorized } from '../auth/write-authorized.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { readBody } from '../http/json-body.ts';
@@ -17,7 +19,6 @@ import {
   modelKeyRecord,
   setModelKeyRequest,
 } from '../runs/model-key-schema.ts';
-import { audited } from './audited.ts';
 
 const MODEL_KEYS_PATH = `${ORGANIZATIONS_PATH}/:org_id/model-keys`;
 const common = { tags: ['Model keys'], security: USERS_ONLY };
@@ -107,8 +108,8 @@ function setKey(deps: ApiDeps): ApiMiddleware {
         'NOT_FOUND',
         `There is no such provider; those of this service are ${known.join(', ')}.`,
       );
-    const row = await audited(deps, ctx, async (tx, record) => {
-      await record({ organizationId, action: 'model_key.set', resourceId: provider });
+    const row = await writeAuthorized(deps.db, ctx.state, async (tx, author) => {
+      await recordChange(tx, author, { organizationId, action: 'model_key.set', resourceId: provider });
       return setModelKey(tx, encryption, { organizationId, provider, secret, userId: ctx.state.user.userId });
     });
     ctx.body = toModelKey(row);
@@ -119,11 +120,11 @@ function removeKey(deps: ApiDeps): ApiMiddleware {
   return async function removeKey(ctx) {
     const { organizationId } = ctx.state.membership;
     const { provider = '' } = ctx.params;
-    await audited(deps, ctx, async (tx, record) => {
+    await writeAuthorized(deps.db, ctx.state, async (tx, author) => {
       // Also of a provider that the service no longer has.
       if (!/^[a-z0-9]+$/.test(provider) || !(await deleteModelKey(tx, organizationId, provider)))
         throw noKey();
-      await record({ organizationId, action: 'model_key.delete', resourceId: provider });
+      await recordChange(tx, author, { organizationId, action: 'model_key.delete', resourceId: provider });
     });
     ctx.status = 204;
   };

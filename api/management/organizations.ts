@@ -1,5 +1,6 @@
 // Organizations (spec: Management, "organizations").
 import type { z } from 'zod';
+import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { insertMember } from '../../db/tenants/memberships.ts';
 import { updateOrganization } from '../../db/tenants/organizations.ts';
 import {
@@ -12,6 +13,7 @@ import { SLUG_PATTERN } from '../../flow/limits.ts';
 import { authenticateUser } from '../auth/authenticate.ts';
 import { authorizeOrganization, organizationNotFound } from '../auth/authorize-organization.ts';
 import { limitRate } from '../auth/limit-rate.ts';
+import { writeAuthorized } from '../auth/write-authorized.ts';
 import type { ApiDeps } from '../deps.ts';
 import { slugSchema } from '../flows/written-flow.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
@@ -30,8 +32,7 @@ import {
   USERS_ONLY,
 } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body, VALIDATION_ERRORS } from '../reference/operations.ts';
-import { audited } from './audited.ts';
-import { addOrganization, removeOrganization } from './audited-writes.ts';
+import { addOrganization, removeOrganization } from './recorded-writes.ts';
 import {
   createOrganizationRequest,
   organizationList,
@@ -139,8 +140,8 @@ export function organizationRoutes(deps: ApiDeps): Route[] {
 function createOrganization(deps: ApiDeps): ApiMiddleware {
   return async function createOrganization(ctx) {
     const { name, slug, description } = ctx.state.body as z.infer<typeof createOrganizationRequest>;
-    const row = await audited(deps, ctx, async (tx, record) => {
-      const created = await addOrganization(tx, record, { name, slug, description });
+    const row = await writeAuthorized(deps.db, ctx.state, async (tx, author) => {
+      const created = await addOrganization(tx, author, { name, slug, description });
       await insertMember(tx, { organizationId: created.id, userId: ctx.state.user.userId, role: 'owner' });
       return created;
     });
@@ -182,10 +183,15 @@ function putOrganization(deps: ApiDeps): ApiMiddleware {
   return async function putOrganization(ctx) {
     const { organizationId, role } = ctx.state.membership;
     const { name, description } = ctx.state.body as z.infer<typeof updateOrganizationRequest>;
-    const row = await audited(deps, ctx, async (tx, record) => {
+    const row = await writeAuthorized(deps.db, ctx.state, async (tx, author) => {
       const updated = await updateOrganization(tx, organizationId, { name, description });
       const details = { name: updated.name, description: updated.description };
-      await record({ organizationId, action: 'organization.update', resourceId: organizationId, details });
+      await recordChange(tx, author, {
+        organizationId,
+        action: 'organization.update',
+        resourceId: organizationId,
+        details,
+      });
       return updated;
     });
     ctx.body = toOrganization({ ...row, role });
@@ -195,8 +201,8 @@ function putOrganization(deps: ApiDeps): ApiMiddleware {
 function deleteOrganization(deps: ApiDeps): ApiMiddleware {
   return async function deleteOrganization(ctx) {
     const { organizationId } = ctx.state.membership;
-    const { projectIds, cancelled } = await audited(deps, ctx, (tx, record) =>
-      removeOrganization(tx, record, organizationId),
+    const { projectIds, cancelled } = await writeAuthorized(deps.db, ctx.state, (tx, author) =>
+      removeOrganization(tx, author, organizationId),
     );
     await cancelDeleted(deps, projectIds);
     ctx.body = { id: organizationId, cancelled };

@@ -1,5 +1,6 @@
 // Projects (spec: Management, "projects").
 import { z } from 'zod';
+import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { type ProjectRow, updateProject } from '../../db/tenants/projects.ts';
 import { findUserOrganization } from '../../db/tenants/user-organizations.ts';
 import { listUserProjects, listUserProjectsBySlug } from '../../db/tenants/user-projects.ts';
@@ -9,6 +10,7 @@ import { SLUG_PATTERN, UUID_PATTERN } from '../../flow/limits.ts';
 import { authenticateUser } from '../auth/authenticate.ts';
 import { authorizeBy, organizationNotFound, requireRole } from '../auth/authorize-organization.ts';
 import { limitRate } from '../auth/limit-rate.ts';
+import { writeAuthorized } from '../auth/write-authorized.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { readBody } from '../http/json-body.ts';
@@ -26,9 +28,8 @@ import {
   USERS_ONLY,
 } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body, VALIDATION_ERRORS } from '../reference/operations.ts';
-import { audited } from './audited.ts';
-import { addProject, removeProject } from './audited-writes.ts';
 import { loadProject, projectNotFound } from './load-project.ts';
+import { addProject, removeProject } from './recorded-writes.ts';
 import {
   createProjectRequest,
   pageQuery,
@@ -154,15 +155,14 @@ function createProject(deps: ApiDeps): ApiMiddleware {
     const { name, slug, description, organization_id: id } = request;
     const { userId } = ctx.state.user;
     if (!UUID_PATTERN.test(id)) throw organizationNotFound();
-    await authorizeBy(ctx, deps.db, async (db) => {
+    const { organizationId } = await authorizeBy(ctx.state, deps.db, async (db) => {
       const organization = await findUserOrganization(db, userId, { id });
       if (!organization) throw organizationNotFound();
       requireRole(organization.role, 'admin');
       return { organizationId: organization.id, role: organization.role };
     });
-    const { organizationId } = ctx.state.membership;
     const project = { organizationId, userId, name, slug, description };
-    const row = await audited(deps, ctx, (tx, record) => addProject(tx, record, project));
+    const row = await writeAuthorized(deps.db, ctx.state, (tx, author) => addProject(tx, author, project));
     ctx.status = 201;
     ctx.body = toProject(row);
   };
@@ -205,10 +205,15 @@ function putProject(deps: ApiDeps): ApiMiddleware {
   return async function putProject(ctx) {
     const { id, organization_id } = ctx.state.project;
     const { name, description } = ctx.state.body as z.infer<typeof updateProjectRequest>;
-    const row = await audited(deps, ctx, async (tx, record) => {
+    const row = await writeAuthorized(deps.db, ctx.state, async (tx, author) => {
       const updated = await updateProject(tx, id, { name, description });
       const details = { name: updated.name, description: updated.description };
-      await record({ organizationId: organization_id, action: 'project.update', resourceId: id, details });
+      await recordChange(tx, author, {
+        organizationId: organization_id,
+        action: 'project.update',
+        resourceId: id,
+        details,
+      });
       return updated;
     });
     ctx.body = toProject(row);
@@ -218,8 +223,8 @@ function putProject(deps: ApiDeps): ApiMiddleware {
 function deleteProject(deps: ApiDeps): ApiMiddleware {
   return async function deleteProject(ctx) {
     const { id, organization_id: organizationId } = ctx.state.project;
-    const { projectIds, cancelled } = await audited(deps, ctx, (tx, record) =>
-      removeProject(tx, record, organizationId, id),
+    const { projectIds, cancelled } = await writeAuthorized(deps.db, ctx.state, (tx, author) =>
+      removeProject(tx, author, organizationId, id),
     );
     await cancelDeleted(deps, projectIds);
     ctx.body = { id, cancelled };

@@ -16,7 +16,10 @@ export function authenticateMcp({ config, signInLimiter, tokens }: ApiDeps): Api
         header === ''
           ? 'Sign in first: the header WWW-Authenticate says where.'
           : 'The token is not valid here: it is expired, or not issued for MCP. API keys are not accepted.';
-      ctx.set('WWW-Authenticate', challenge(resourceMetadataUrl(config.mcp.url, ctx), header && problem));
+      ctx.set(
+        'WWW-Authenticate',
+        challenge(resourceMetadataUrl(config.mcp.url, ctx.path), header && problem),
+      );
       throw new ServiceError('UNAUTHENTICATED', problem);
     };
     if (header === '') return refuse();

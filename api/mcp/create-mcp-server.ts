@@ -80,7 +80,7 @@ function wrongInput(error: z.ZodError, { name }: McpTool): ServiceError {
   return new ServiceError('VALIDATION_ERROR', validationError(error).message + known.join(''));
 }
 
-function describe(error: unknown, tool: McpTool, { requestId }: ToolCall): string {
+function describe(error: unknown, tool: McpTool, { author: { requestId } }: ToolCall): string {
   const line = `(tool ${tool.name})`;
   const { code, message } = toServiceError(error, { requestId, line, mayWrite: !tool.hints.readOnlyHint });
   const reference = code === 'INTERNAL_ERROR' ? ` Operators find it as request ${requestId}.` : '';

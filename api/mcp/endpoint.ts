@@ -5,13 +5,14 @@ import { createMcpHandler } from '@modelcontextprotocol/server';
 import { limitRate } from '../auth/limit-rate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
-import type { UserPrincipal } from '../http/principal.ts';
+import { toCaller } from '../test-runs/caller.ts';
 import { authenticateMcp } from './authenticate-mcp.ts';
 import { createMcpServer } from './create-mcp-server.ts';
 import { mcpOperation } from './operation.ts';
 import { readMessage } from './read-message.ts';
 import { requireAllowedOrigin } from './require-allowed-origin.ts';
 import { resourceMetadataUrl } from './resource-metadata.ts';
+import type { ToolCall } from './tool.ts';
 
 export const MCP_PATHS = ['/api/v1/mcp/', '/api/v1/mcp'];
 
@@ -27,29 +28,26 @@ export function mcpRoutes(deps: ApiDeps): Route[] {
   return MCP_PATHS.map((path) => ({ method: 'post', path, operation: mcpOperation(path), handlers }));
 }
 
-type Caller = { user: UserPrincipal; requestId: string };
-
 function serveMcp(deps: ApiDeps): ApiMiddleware {
   const { url } = deps.config.mcp;
   // The tools do not change while the process runs: a subscription is acknowledged for nothing, and ends.
   const handler = createMcpHandler(({ authInfo }) =>
-    createMcpServer({ deps, ...(authInfo?.extra as Caller) }),
+    createMcpServer({ deps, ...(authInfo?.extra as Omit<ToolCall, 'deps'>) }),
   );
   return async function serveMcp(ctx) {
     const { user, requestId } = ctx.state;
-    const caller: Caller = { user, requestId };
     const gone = new AbortController();
     ctx.res.once('close', () => gone.abort());
     const response = await handler.fetch(
-      new Request(url, { method: 'POST', headers: mcpHeaders(ctx), signal: gone.signal }),
+      new Request(url, { method: 'POST', headers: mcpHeaders(ctx.headers), signal: gone.signal }),
       {
         parsedBody: ctx.state.body,
         authInfo: {
           token: '',
           clientId: '',
           scopes: user.scopes,
-          resourceMetadataUrl: resourceMetadataUrl(url, ctx),
-          extra: caller,
+          resourceMetadataUrl: resourceMetadataUrl(url, ctx.path),
+          extra: { user, ...toCaller(user, requestId) } satisfies Omit<ToolCall, 'deps'>,
         },
       },
     );
@@ -62,10 +60,10 @@ function serveMcp(deps: ApiDeps): ApiMiddleware {
   };
 }
 
-/** What the protocol reads. */
-function mcpHeaders(ctx: ApiContext): Headers {
+/** Picks the headers that the protocol reads. */
+function mcpHeaders(sent: ApiContext['headers']): Headers {
   const headers = new Headers();
-  for (const [name, value] of Object.entries(ctx.headers))
+  for (const [name, value] of Object.entries(sent))
     if (/^(accept|content-type|mcp-.*)$/.test(name) && typeof value === 'string') headers.set(name, value);
   return headers;
 }

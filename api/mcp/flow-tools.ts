@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { inTransaction } from '../../db/connect.ts';
 import { findVersionById, insertFlow, listVersions } from '../../db/flows/flows.ts';
-import { insertAuditEntry } from '../../db/tenants/audit-entries.ts';
+import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { nameSchema, slugSchema } from '../flows/written-flow.ts';
 import { describeTestCases, listedTestCase } from '../test-runs/test-case.ts';
@@ -33,14 +33,8 @@ const createFlow = defineTool({
     const { id } = await inTransaction(call.deps.db, async (tx) => {
       const project = await requireLockedProject(tx, call, project_id);
       const flow = await insertFlow(tx, { projectId: project.id, name, slug });
-      await insertAuditEntry(tx, {
-        organizationId: project.organization_id,
-        actor: call.user.userId,
-        action: 'flow.create',
-        resourceId: flow.id,
-        details: { slug },
-        requestId: call.requestId,
-      });
+      const change = { organizationId: project.organization_id, action: 'flow.create', resourceId: flow.id };
+      await recordChange(tx, call.author, { ...change, details: { slug } });
       return flow;
     });
     return { flow_id: id, slug, name };

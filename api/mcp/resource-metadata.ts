@@ -2,11 +2,10 @@
 import type { Middleware } from 'koa';
 import { MCP_SCOPES } from '../auth/scopes.ts';
 import type { ApiDeps } from '../deps.ts';
-import type { ApiContext } from '../http/context.ts';
 
 /** Where the endpoint, as the request names it (with or without the slash), is described (RFC 9728, 3.1). */
-export function resourceMetadataUrl(mcpUrl: string, ctx: ApiContext): string {
-  return new URL(metadataPaths(mcpUrl)[ctx.path.endsWith('/') ? 0 : 1], mcpUrl).href;
+export function resourceMetadataUrl(mcpUrl: string, path: string): string {
+  return new URL(metadataPaths(mcpUrl)[path.endsWith('/') ? 0 : 1], mcpUrl).href;
 }
 
 /** For the URL with its slash, and without. */

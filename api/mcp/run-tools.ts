@@ -56,7 +56,7 @@ const cancelRunTool = defineTool({
     }),
   }),
   output: z.strictObject({ flow_run: runState.optional(), test_run: testRun.optional() }),
-  run: (call, { flow_run_id }) => cancelRunOrTestRun(call, flow_run_id),
+  run: (call, { flow_run_id }) => cancelRunOrTestRun(call.deps, call, flow_run_id),
 });
 
 export const runTools = [listRunsTool, cancelRunTool];

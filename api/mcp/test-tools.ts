@@ -1,15 +1,8 @@
 // Test cases, their runs, and traces (spec: MCP endpoint).
 import { z } from 'zod';
-import { insertAuditEntry } from '../../db/tenants/audit-entries.ts';
 import { testRun } from '../test-runs/describe-test-run.ts';
 import { runAllTests, runTestCase } from '../test-runs/run-tests.ts';
-import {
-  type Audit,
-  createTestCase,
-  deleteTestCase,
-  newTestCase,
-  savedTestCase,
-} from '../test-runs/test-case.ts';
+import { createTestCase, deleteTestCase, newTestCase, savedTestCase } from '../test-runs/test-case.ts';
 import {
   runTrace,
   runTraceInput,
@@ -19,7 +12,7 @@ import {
   traceStep,
 } from '../test-runs/trace-run.ts';
 import { flowId } from './shapes.ts';
-import { defineTool, type ToolCall } from './tool.ts';
+import { defineTool } from './tool.ts';
 
 const testCaseId = z.guid().meta({ description: 'test_case_id of create_test_case or get_flow.' });
 const RUNS_DRAFT =
@@ -34,7 +27,7 @@ const create = defineTool({
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   input: newTestCase.extend({ flow_id: flowId }),
   output: savedTestCase,
-  run: (call, input) => createTestCase(call.deps, call.user, input, auditOf(call)),
+  run: (call, input) => createTestCase(call.deps, call, input),
 });
 
 const remove = defineTool({
@@ -46,7 +39,7 @@ const remove = defineTool({
   input: z.strictObject({ test_case_id: testCaseId }),
   output: z.strictObject({ test_case_id: z.string() }),
   async run(call, { test_case_id }) {
-    await deleteTestCase(call.deps, call.user, test_case_id, auditOf(call));
+    await deleteTestCase(call.deps, call, test_case_id);
     return { test_case_id };
   },
 });
@@ -59,7 +52,7 @@ const runOne = defineTool({
   hints: { readOnlyHint: false, destructiveHint: false, openWorldHint: true },
   input: z.strictObject({ test_case_id: testCaseId }),
   output: testRun,
-  run: (call, { test_case_id }) => runTestCase(call.deps, call.user, test_case_id, { audit: auditOf(call) }),
+  run: (call, { test_case_id }) => runTestCase(call.deps, call, test_case_id),
 });
 
 const runAll = defineTool({
@@ -70,7 +63,7 @@ const runAll = defineTool({
   hints: { readOnlyHint: false, destructiveHint: false, openWorldHint: true },
   input: z.strictObject({ flow_id: flowId }),
   output: testRun,
-  run: (call, { flow_id }) => runAllTests(call.deps, call.user, flow_id, { audit: auditOf(call) }),
+  run: (call, { flow_id }) => runAllTests(call.deps, call, flow_id),
 });
 
 const trace = defineTool({
@@ -82,7 +75,7 @@ const trace = defineTool({
   hints: { readOnlyHint: true },
   input: runTraceInput,
   output: runTrace,
-  run: ({ deps, user }, input) => traceRun(deps, user, input),
+  run: ({ deps, access }, input) => traceRun(deps, access, input),
 });
 
 const traceOne = defineTool({
@@ -93,11 +86,7 @@ const traceOne = defineTool({
   hints: { readOnlyHint: true },
   input: stepTraceInput,
   output: stepTrace,
-  run: ({ deps, user }, input) => traceStep(deps, user, input),
+  run: ({ deps, access }, input) => traceStep(deps, access, input),
 });
 
 export const testTools = [create, remove, runOne, runAll, trace, traceOne];
-
-function auditOf({ user, requestId }: ToolCall): Audit {
-  return (tx, change) => insertAuditEntry(tx, { ...change, actor: user.userId, requestId });
-}

@@ -3,9 +3,10 @@ import type { z } from 'zod';
 import type { McpScope } from '../auth/scopes.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { UserPrincipal } from '../http/principal.ts';
+import type { Caller } from '../test-runs/caller.ts';
 
-/** Whose call it is. */
-export type ToolCall = { deps: ApiDeps; user: UserPrincipal; requestId: string };
+/** One call of a tool: who makes it, and what it works with. */
+export type ToolCall = Caller & { deps: ApiDeps; user: UserPrincipal };
 
 /** What clients may assume of a call before they make it, as MCP's tool annotations. */
 type Hints = {

@@ -1,7 +1,8 @@
 // publish_version and set_production_version
 import { z } from 'zod';
-import { findVersionById, getVersion, publishVersion, setProductionVersion } from '../../db/flows/flows.ts';
+import { findVersionById, getVersion } from '../../db/flows/flows.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { promoteFlow, publishFlow } from '../flows/publish-flow.ts';
 import { textSchema } from '../flows/written-flow.ts';
 import { flowId, versionId } from './shapes.ts';
 import { defineTool } from './tool.ts';
@@ -22,15 +23,10 @@ const publish = defineTool({
   }),
   output: z.strictObject({ flow_id: z.string(), version_id: z.string(), version: z.int() }),
   async run(call, { flow_id, note }) {
-    const { published } = await writeFlow(
-      call,
-      { flowId: flow_id, action: 'flow.publish' },
-      async (tx, flow) => {
-        requireComplete(flow.draft);
-        const published = await getVersion(tx, flow_id, await publishVersion(tx, flow_id, note));
-        return { published, details: { version: published.version, note } };
-      },
-    );
+    const published = await writeFlow(call, flow_id, async (tx, flow) => {
+      requireComplete(flow.draft);
+      return getVersion(tx, flow_id, await publishFlow(tx, call.author, flow, note));
+    });
     return { flow_id, version_id: published.id, version: published.version };
   },
 });
@@ -49,17 +45,15 @@ const setProduction = defineTool({
     previous_version: z.int().nullable().meta({ description: 'That callers ran before.' }),
   }),
   async run(call, { flow_id, version_id }) {
-    const write = { flowId: flow_id, action: 'flow.set_production' };
-    const { version, previous } = await writeFlow(call, write, async (tx, flow) => {
+    const { version, previous } = await writeFlow(call, flow_id, async (tx, flow) => {
       const found = await findVersionById(tx, flow_id, version_id);
       if (!found)
         throw new ServiceError(
           'NOT_FOUND',
           'The flow has no such version: get_flow lists them, with their ids.',
         );
-      await setProductionVersion(tx, flow_id, found.version);
-      const { version } = found;
-      return { version, previous: flow.production_version, details: { version } };
+      await promoteFlow(tx, call.author, flow, found.version);
+      return { version: found.version, previous: flow.production_version };
     });
     return { flow_id, version_id, version, previous_version: previous };
   },

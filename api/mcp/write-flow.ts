@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { inTransaction, type Tx } from '../../db/connect.ts';
 import { type FlowDesign, findFlowDesign, lockFlowDesign } from '../../db/flows/flow-designs.ts';
 import { updateDraft } from '../../db/flows/flows.ts';
-import { insertAuditEntry } from '../../db/tenants/audit-entries.ts';
-import type { FlowDefinition, Json } from '../../flow/definition.ts';
+import { recordChange } from '../../db/tenants/audit-entries.ts';
+import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { findTreeProblems } from '../../flow/find-tree-problems.ts';
 import { listBlocks } from '../../flow/plan.ts';
@@ -18,33 +18,20 @@ import type { ToolCall } from './tool.ts';
 /** Of one prompt. */
 const UNKNOWN_SHOWN = 5;
 
-type Details = { [field: string]: Json };
-/** `action` as the audit log has it. */
-type Write = { flowId: string; action: string };
-
 /** A flow that the caller may see. Throws NOT_FOUND, the same for unknown and foreign ids. */
 export async function requireFlowDesign({ deps, user }: ToolCall, flowId: string): Promise<FlowDesign> {
   return (await findFlowDesign(deps.db, user.userId, flowId)) ?? unknownFlow(flowId);
 }
 
-/** Does `work` while nobody else changes the flow; the `details` it answers go to the audit log with it. */
-export function writeFlow<T extends { details: Details }>(
-  { deps, user, requestId }: ToolCall,
-  { flowId, action }: Write,
-  work: (tx: Tx, flow: FlowDesign) => Promise<T>,
+/** Does `work` in one transaction, in which nobody else changes the flow. `work` records what it changes. */
+export function writeFlow<T>(
+  { deps, user }: ToolCall,
+  flowId: string,
+  work: (tx: Tx, flow: FlowDesign & { organizationId: string }) => Promise<T>,
 ): Promise<T> {
   return inTransaction(deps.db, async (tx) => {
     const flow = (await lockFlowDesign(tx, user.userId, flowId)) ?? unknownFlow(flowId);
-    const done = await work(tx, flow);
-    await insertAuditEntry(tx, {
-      organizationId: flow.organization_id,
-      actor: user.userId,
-      action,
-      resourceId: flow.id,
-      details: done.details,
-      requestId,
-    });
-    return done;
+    return work(tx, { ...flow, organizationId: flow.organization_id });
   });
 }
 
@@ -69,16 +56,14 @@ export async function editDraft(
   tool: string,
   edit: (draft: FlowDefinition) => { definition: FlowDefinition; stepId: string },
 ): Promise<z.infer<typeof editedDraft>> {
-  const { definition, stepId } = await writeFlow(
-    call,
-    { flowId, action: 'flow.edit' },
-    async (tx, { draft }) => {
-      const edited = edit(draft);
-      requireSound(edited.definition);
-      await updateDraft(tx, flowId, edited.definition);
-      return { ...edited, details: { tool, step_id: edited.stepId } };
-    },
-  );
+  const { definition, stepId } = await writeFlow(call, flowId, async (tx, { draft, organizationId }) => {
+    const edited = edit(draft);
+    requireSound(edited.definition);
+    await updateDraft(tx, flowId, edited.definition);
+    const details = { tool, step_id: edited.stepId };
+    await recordChange(tx, call.author, { organizationId, action: 'flow.edit', resourceId: flowId, details });
+    return edited;
+  });
   return {
     flow_id: flowId,
     step_id: stepId,

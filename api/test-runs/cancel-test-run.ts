@@ -1,21 +1,20 @@
-import type { ProjectAccess } from '../../db/tenants/project-access.ts';
+import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { listTestsUnderWay, requestTestRunCancel } from '../../db/test-runs/cancel-test-run.ts';
 import { findTestRun } from '../../db/test-runs/test-results.ts';
 import { cancelRunWorkflow, cancelTestRunWorkflow } from '../../engine/cancel-workflow.ts';
 import type { ApiDeps } from '../deps.ts';
+import type { Caller } from './caller.ts';
 import { describeTestRun, type TestRun } from './describe-test-run.ts';
 import { requireLockedFlow, requireVisibleFlow } from './require-visible-flow.ts';
-import type { Audit } from './test-case.ts';
 
 /**
- * Cancels a test run with the runs of its cases, and answers how it stands; cases that were not begun are not begun.
- * `had` says that it had ended before, and is left as it is. May be repeated; `audit` is written once. Throws NOT_FOUND.
+ * Cancels a test run and the runs of its cases, and answers how it stands; no further case begins. A test run that `had`
+ * ended before stays as it is. May be repeated, and is recorded once. Throws NOT_FOUND.
  */
 export async function cancelTestRun(
   deps: ApiDeps,
-  access: ProjectAccess,
+  { access, author }: Caller,
   testRunId: string,
-  audit: Audit,
 ): Promise<{ had: 'ended' | 'not ended'; testRun: TestRun }> {
   const { db } = deps;
   const row = await findTestRun(db, testRunId);
@@ -26,7 +25,12 @@ export async function cancelTestRun(
     await requireLockedFlow(tx, flowId, access, 'test run');
     if (!(await requestTestRunCancel(tx, testRunId))) return;
     const details = { flow_id: flowId };
-    await audit(tx, { organizationId, action: 'test_run.cancel', resourceId: testRunId, details });
+    await recordChange(tx, author, {
+      organizationId,
+      action: 'test_run.cancel',
+      resourceId: testRunId,
+      details,
+    });
   });
   await tellEngine(deps, testRunId);
   return { had: 'not ended', testRun: await describeTestRun(deps, testRunId, flowId) };

@@ -1,10 +1,11 @@
 // run_test_case and run_all_tests: the draft, run as callers would run it, and judged.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { inTransaction } from '../../db/connect.ts';
 import { repeatLostWrite } from '../../db/connection/repeat-lost-write.ts';
 import { snapshotDraft } from '../../db/flows/draft-snapshots.ts';
 import type { VisibleFlow } from '../../db/flows/find-visible-flow.ts';
-import type { ProjectAccess } from '../../db/tenants/project-access.ts';
+import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { findTestCase, listTestCases, type TestCaseRow } from '../../db/test-runs/test-cases.ts';
 import { insertTestRun } from '../../db/test-runs/test-runs.ts';
 import { startTestRun } from '../../engine/start-test-run.ts';
@@ -12,48 +13,45 @@ import { ServiceError } from '../../flow/errors.ts';
 import type { ApiDeps } from '../deps.ts';
 import { requireRunnable } from '../flows/require-runnable.ts';
 import { requireCredits } from '../runs/accept-run.ts';
+import type { Caller } from './caller.ts';
 import { describeTestRun, type TestRun } from './describe-test-run.ts';
 import { requireLockedFlow, requireVisibleFlow } from './require-visible-flow.ts';
-import type { Audit } from './test-case.ts';
 
 /** Clients of MCP wait for 60 s by default. */
 const TEST_WAIT_MS = 45_000;
 
-/** `audit` is written when the tests are accepted. */
-type Options = { audit?: Audit; waitMs?: number };
-
 /** Runs one case; answers what came of it, or how it stands after `waitMs`. */
 export async function runTestCase(
   deps: ApiDeps,
-  access: ProjectAccess,
+  caller: Caller,
   testCaseId: string,
-  options: Options = {},
+  waitMs?: number,
 ): Promise<TestRun> {
   const testCase = await findTestCase(deps.db, testCaseId);
-  const flow = await requireVisibleFlow(deps, testCase?.flow_id, access, 'test case');
-  return runTests(deps, access, flow, [testCase as TestCaseRow], options);
+  const flow = await requireVisibleFlow(deps, testCase?.flow_id, caller.access, 'test case');
+  return runTests(deps, caller, flow, [testCase as TestCaseRow], waitMs);
 }
 
 /** Runs all cases of a flow; answers what came of them, or how they stand after `waitMs`. */
 export async function runAllTests(
   deps: ApiDeps,
-  access: ProjectAccess,
+  caller: Caller,
   flowId: string,
-  options: Options = {},
+  waitMs?: number,
 ): Promise<TestRun> {
-  const flow = await requireVisibleFlow(deps, flowId, access);
+  const flow = await requireVisibleFlow(deps, flowId, caller.access);
   const testCases = await listTestCases(deps.db, flowId);
   if (testCases.length === 0)
     throw new ServiceError('CONFLICT', 'The flow has no test cases: make one with create_test_case first.');
-  return runTests(deps, access, flow, testCases, options);
+  return runTests(deps, caller, flow, testCases, waitMs);
 }
 
 async function runTests(
   deps: ApiDeps,
-  access: ProjectAccess,
+  { access, author }: Caller,
   flow: VisibleFlow,
   testCases: TestCaseRow[],
-  { audit, waitMs = TEST_WAIT_MS }: Options,
+  waitMs = TEST_WAIT_MS,
 ): Promise<TestRun> {
   const { db, client, config } = deps;
   const { flowId, organizationId, draft } = flow;
@@ -63,10 +61,11 @@ async function runTests(
   const tests = testCases.map((testCase) => ({ executionId: randomUUID(), testCase }));
   await repeatLostWrite(async () => {
     const flowVersionId = await snapshotDraft(db, flowId, draft);
-    await insertTestRun(db, { id: testRunId, flowId, flowVersionId, tests }, async (tx) => {
+    await inTransaction(db, async (tx) => {
+      if (!(await insertTestRun(tx, { id: testRunId, flowId, flowVersionId, tests }))) return;
       await requireLockedFlow(tx, flowId, access);
-      const details = { flow_id: flowId };
-      await audit?.(tx, { organizationId, action: 'test_run.start', resourceId: testRunId, details });
+      const change = { organizationId, action: 'test_run.start', resourceId: testRunId };
+      await recordChange(tx, author, { ...change, details: { flow_id: flowId } });
     });
   });
   // They are stored: should the workflow not start now, the reconciler starts it.

@@ -1,7 +1,7 @@
 // Test cases of a flow: created, replaced and deleted.
 import { z } from 'zod';
-import { type Db, inTransaction, type Tx } from '../../db/connect.ts';
-import type { ProjectAccess } from '../../db/tenants/project-access.ts';
+import { type Db, inTransaction } from '../../db/connect.ts';
+import { recordChange } from '../../db/tenants/audit-entries.ts';
 import {
   deleteTestCase as deleteRow,
   findTestCase,
@@ -13,6 +13,7 @@ import type { TestInput } from '../../flow/test-case.ts';
 import type { ApiDeps } from '../deps.ts';
 import { nameSchema, parsedJson } from '../flows/written-flow.ts';
 import { requireParameterNames } from '../runs/accept-run.ts';
+import type { Caller } from './caller.ts';
 import { cutJson, cutText, shareOf, VALUE_MAX_CHARS } from './cut-json.ts';
 import { expectation, requireExpectation } from './expectation.ts';
 import { notVisible, requireLockedFlow, requireVisibleFlow } from './require-visible-flow.ts';
@@ -55,18 +56,11 @@ export async function describeTestCases(db: Db, flowId: string): Promise<z.input
   }));
 }
 
-/** Written in the transaction of a change. */
-export type Audit = (
-  tx: Tx,
-  change: { organizationId: string; action: string; resourceId: string; details: { flow_id: string } },
-) => Promise<void>;
-
 /** Saves a test case, in place of the flow's case of that name. */
 export async function createTestCase(
   deps: ApiDeps,
-  access: ProjectAccess,
+  { access, author }: Caller,
   input: z.output<typeof newTestCase>,
-  audit: Audit,
 ): Promise<z.input<typeof savedTestCase>> {
   const { flow_id, name, message, parameters = {} } = input;
   const { organizationId } = await requireVisibleFlow(deps, flow_id, access);
@@ -90,7 +84,7 @@ export async function createTestCase(
       expectation: expected,
     });
     const action = created ? 'test_case.create' : 'test_case.replace';
-    await audit(tx, { organizationId, action, resourceId: id, details: { flow_id } });
+    await recordChange(tx, author, { organizationId, action, resourceId: id, details: { flow_id } });
     return { test_case_id: id, created };
   });
 }
@@ -98,9 +92,8 @@ export async function createTestCase(
 /** Deletes a test case; what came of it when it was run stays. */
 export async function deleteTestCase(
   deps: ApiDeps,
-  access: ProjectAccess,
+  { access, author }: Caller,
   testCaseId: string,
-  audit: Audit,
 ): Promise<void> {
   const testCase = await findTestCase(deps.db, testCaseId);
   if (!testCase) throw notVisible('test case');
@@ -108,6 +101,11 @@ export async function deleteTestCase(
     const { organizationId, flowId } = await requireLockedFlow(tx, testCase.flow_id, access, 'test case');
     if (!(await deleteRow(tx, testCaseId))) throw notVisible('test case');
     const details = { flow_id: flowId };
-    await audit(tx, { organizationId, action: 'test_case.delete', resourceId: testCaseId, details });
+    await recordChange(tx, author, {
+      organizationId,
+      action: 'test_case.delete',
+      resourceId: testCaseId,
+      details,
+    });
   });
 }

@@ -1,19 +1,15 @@
 // POST …/test-runs/{test_run_id}/cancel: stops the tests of a flow and what they spend.
-import { insertAuditEntry } from '../../db/tenants/audit-entries.ts';
-import type { ProjectAccess } from '../../db/tenants/project-access.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
 import { authenticate } from '../auth/authenticate.ts';
 import { limitRate } from '../auth/limit-rate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
-import type { Principal } from '../http/principal.ts';
-import { actorOf } from '../management/audited.ts';
 import { answer, COMMON_ERRORS, refusal } from '../reference/operations.ts';
 import { cancelledTestRun, stoppingTestRun } from '../reference/test-run-examples.ts';
+import { toCaller } from './caller.ts';
 import { cancelTestRun } from './cancel-test-run.ts';
 import { testRun } from './describe-test-run.ts';
 import { notVisible } from './require-visible-flow.ts';
-import type { Audit } from './test-case.ts';
 
 const record = testRun.meta({ id: 'TestRun' });
 
@@ -48,14 +44,8 @@ function cancel(deps: ApiDeps): ApiMiddleware {
     const { principal, requestId } = ctx.state;
     const { test_run_id: id = '' } = ctx.params;
     if (!UUID_PATTERN.test(id)) throw notVisible('test run');
-    const audit: Audit = (tx, change) =>
-      insertAuditEntry(tx, { ...change, actor: actorOf(principal), requestId });
-    const { had, testRun } = await cancelTestRun(deps, accessOf(principal), id, audit);
+    const { had, testRun } = await cancelTestRun(deps, toCaller(principal, requestId), id);
     ctx.status = had === 'ended' ? 200 : 202;
     ctx.body = testRun;
   };
-}
-
-function accessOf(principal: Principal): ProjectAccess {
-  return principal.kind === 'key' ? { projectId: principal.projectId } : { userId: principal.userId };
 }

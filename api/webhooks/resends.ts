@@ -1,6 +1,8 @@
 // POST …/webhooks/deliveries/{deliveryId}/redeliver, …/webhooks/recover and …/webhooks/test
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
+import { repeatLostWrite } from '../../db/connection/repeat-lost-write.ts';
+import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { findDelivery } from '../../db/webhooks/deliveries.ts';
 import { insertTestDelivery, redeliver, redeliverMany } from '../../db/webhooks/open-deliveries.ts';
 import { awaitTurns } from '../../db/webhooks/webhook-turns.ts';
@@ -10,10 +12,10 @@ import { UUID_PATTERN } from '../../flow/limits.ts';
 import { authenticate } from '../auth/authenticate.ts';
 import { authorizeOrganization } from '../auth/authorize-organization.ts';
 import { limitRate } from '../auth/limit-rate.ts';
+import { writeAuthorized } from '../auth/write-authorized.ts';
 import type { ApiDeps } from '../deps.ts';
-import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
+import type { ApiMiddleware, Route } from '../http/context.ts';
 import { readBody } from '../http/json-body.ts';
-import { audited, auditedThroughOutage } from '../management/audited.ts';
 import {
   answer,
   BODY_ERRORS,
@@ -97,13 +99,18 @@ function redeliverOne(deps: ApiDeps): ApiMiddleware {
     const { deliveryId = '' } = ctx.params;
     const { organizationId } = ctx.state.membership;
     if (!UUID_PATTERN.test(deliveryId)) throw deliveryNotFound();
-    const call = await audited(deps, ctx, async (tx, record) => {
+    const call = await writeAuthorized(deps.db, ctx.state, async (tx, author) => {
       const again = await redeliver(tx, organizationId, deliveryId);
       if (!again) throw deliveryNotFound();
-      await record({ organizationId, action: 'webhook_delivery.redeliver', resourceId: again.deliveryId });
+      await recordChange(tx, author, {
+        organizationId,
+        action: 'webhook_delivery.redeliver',
+        resourceId: again.deliveryId,
+      });
       return again;
     });
-    await startAndAnswer(deps, ctx, call);
+    ctx.status = 202;
+    ctx.body = await startDelivery(deps, call);
   };
 }
 
@@ -111,7 +118,7 @@ function recover(deps: ApiDeps): ApiMiddleware {
   return async function recover(ctx) {
     const { since, until, status } = ctx.state.body as z.infer<typeof recoverRequest>;
     const { organizationId } = ctx.state.membership;
-    const recovered = await audited(deps, ctx, async (tx, record) => {
+    const recovered = await writeAuthorized(deps.db, ctx.state, async (tx, author) => {
       const calls = await redeliverMany(tx, {
         organizationId,
         since,
@@ -122,7 +129,7 @@ function recover(deps: ApiDeps): ApiMiddleware {
       await awaitTurns(tx, calls);
       const details = { since: since.toISOString(), recovered: calls.length };
       const action = 'webhook_delivery.recover';
-      await record({ organizationId, action, resourceId: organizationId, details });
+      await recordChange(tx, author, { organizationId, action, resourceId: organizationId, details });
       return calls;
     });
     await startWaitingDeliveries(deps, recovered);
@@ -141,12 +148,21 @@ function sendTest(deps: ApiDeps): ApiMiddleware {
     const id = randomUUID();
     const text = JSON.stringify({ ...samplePayload(event, organizationId), test: true });
     const { host } = new URL(url);
-    await auditedThroughOutage(deps, ctx, async (tx, record) => {
-      if (!(await insertTestDelivery(tx, { id, organizationId, event, url, body: text }))) return;
-      const details = { event, host };
-      await record({ organizationId, action: 'webhook_delivery.test', resourceId: id, details });
-    });
-    await startAndAnswer(deps, ctx, { deliveryId: id, round: 1, made: 0, organizationId, event, host });
+    const change = {
+      organizationId,
+      action: 'webhook_delivery.test',
+      resourceId: id,
+      details: { event, host },
+    };
+    const write = () =>
+      writeAuthorized(deps.db, ctx.state, async (tx, author) => {
+        if (await insertTestDelivery(tx, { id, organizationId, event, url, body: text }))
+          await recordChange(tx, author, change);
+      });
+    await repeatLostWrite(write);
+    const call = { deliveryId: id, round: 1, made: 0, organizationId, event, host };
+    ctx.status = 202;
+    ctx.body = await startDelivery(deps, call);
   };
 }
 
@@ -164,9 +180,9 @@ function samplePayload(event: WebhookEvent, organizationId: string): DeliveryPay
     : { ...about, errorMessage: 'This is a test.', failureReason: 'error' };
 }
 
-async function startAndAnswer(deps: ApiDeps, ctx: ApiContext, call: DeliveryCall): Promise<void> {
+/** Starts a delivery that was recorded, and reads it as it stands. */
+async function startDelivery(deps: ApiDeps, call: DeliveryCall) {
   await tryStartDelivery(deps, call);
   const row = await findDelivery(deps.db, call.organizationId, call.deliveryId);
-  ctx.status = 202;
-  ctx.body = row && toDeliveryRecord(row);
+  return row && toDeliveryRecord(row);
 }

@@ -1,6 +1,9 @@
 // GET …/webhooks/secret and POST …/webhooks/secret/rotate (spec: Webhook administration)
+import { repeatLostWrite } from '../../db/connection/repeat-lost-write.ts';
 import { createEncryption } from '../../db/encrypt.ts';
+import { recordChange } from '../../db/tenants/audit-entries.ts';
 import {
+  ensureSigningSecret,
   findSigningSecret,
   mintSigningSecret,
   rotateSigningSecret,
@@ -8,10 +11,9 @@ import {
 import { authenticate } from '../auth/authenticate.ts';
 import { authorizeOrganization } from '../auth/authorize-organization.ts';
 import { limitRate } from '../auth/limit-rate.ts';
+import { writeAuthorized } from '../auth/write-authorized.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
-import { auditedThroughOutage } from '../management/audited.ts';
-import { ensureSigningSecret } from '../management/audited-writes.ts';
 import { answer, ORGANIZATION_ERRORS, WEBHOOKS_PATH } from '../reference/operations.ts';
 import { maskedSecret, newSecret } from '../reference/webhook-examples.ts';
 import { rotatedSecret, secretRecord } from './schemas.ts';
@@ -72,8 +74,10 @@ function getSecret(deps: ApiDeps): ApiMiddleware {
     const { organizationId } = ctx.state.membership;
     const secret =
       (await findSigningSecret(deps.db, encryption, organizationId)) ??
-      (await auditedThroughOutage(deps, ctx, (tx, record) =>
-        ensureSigningSecret(tx, record, { encryption, organizationId }),
+      (await repeatLostWrite(() =>
+        writeAuthorized(deps.db, ctx.state, (tx, author) =>
+          ensureSigningSecret(tx, encryption, organizationId, author),
+        ),
       ));
     ctx.body = {
       organizationId,
@@ -91,9 +95,13 @@ function rotateSecret(deps: ApiDeps): ApiMiddleware {
   return async function rotateSecret(ctx) {
     const { organizationId } = ctx.state.membership;
     const plaintext = mintSigningSecret();
-    const rotated = { organizationId, action: 'webhook_secret.rotate', resourceId: organizationId };
-    const secret = await auditedThroughOutage(deps, ctx, (tx, record) =>
-      rotateSigningSecret(tx, encryption, organizationId, plaintext, () => record(rotated)),
+    const change = { organizationId, action: 'webhook_secret.rotate', resourceId: organizationId };
+    const secret = await repeatLostWrite(() =>
+      writeAuthorized(deps.db, ctx.state, async (tx, author) => {
+        const { secret, changed } = await rotateSigningSecret(tx, encryption, organizationId, plaintext);
+        if (changed) await recordChange(tx, author, change);
+        return secret;
+      }),
     );
     ctx.body = {
       organizationId,

@@ -121,16 +121,12 @@ export async function touchApiKey(db: Db, id: string): Promise<void> {
     .execute();
 }
 
-/**
- * Revokes a key, once: a second call changes nothing, and does not call `record`. Throws NOT_FOUND for a key that is not
- * the project's.
- */
+/** Revokes a key; one that was revoked before stays as it is. Throws NOT_FOUND when the project has no such key. */
 export async function revokeApiKey(
   db: Db | Tx,
   projectId: string,
   keyId: string,
-  record?: () => Promise<void>,
-): Promise<ApiKeyRow> {
+): Promise<{ row: ApiKeyRow; changed: boolean }> {
   const revoked = await db
     .updateTable('api_key')
     .set({ revoked_at: sql`now()` })
@@ -139,10 +135,7 @@ export async function revokeApiKey(
     .where('revoked_at', 'is', null)
     .returning(COLUMNS)
     .executeTakeFirst();
-  if (revoked) {
-    await record?.();
-    return revoked;
-  }
+  if (revoked) return { row: revoked, changed: true };
   const row = await db
     .selectFrom('api_key')
     .select(COLUMNS)
@@ -150,5 +143,5 @@ export async function revokeApiKey(
     .where('key_id', '=', keyId)
     .executeTakeFirst();
   if (!row) throw new ServiceError('NOT_FOUND', `The project has no API key ${keyId}.`);
-  return row;
+  return { row, changed: false };
 }

@@ -1,35 +1,40 @@
-// Who changed what: one entry per management write, in the transaction that does it.
+// The audit log: who changed what, one entry per management write, made in the transaction of the write.
 import { sql } from 'kysely';
 import type { Json } from '../../flow/definition.ts';
 import type { Db, Tx } from '../connect.ts';
 
-export type NewAuditEntry = {
-  organizationId: string;
-  /** A user id, `api_key/{key_id}`, `operator`, or `service` for what it did by itself. */
+/** Who makes a change, and in which request. */
+export type Author = {
+  /** A user id, `api_key/{key_id}`, `operator`, or `service` for what the service does by itself. */
   actor: string;
+  requestId: string;
+};
+
+export type Change = {
+  organizationId: string;
   /** `resource.verb`, such as `api_key.revoke`. */
   action: string;
   resourceId: string;
   /** What was set; never a secret. */
   details?: { [field: string]: Json };
-  requestId: string;
 };
 
-export async function insertAuditEntry(tx: Tx, entry: NewAuditEntry): Promise<void> {
+/** Records a change in the audit log. `tx` is the transaction that makes it: both happen, or neither. */
+export async function recordChange(tx: Tx, { actor, requestId }: Author, change: Change): Promise<void> {
   await tx
     .insertInto('audit_entry')
     .values({
-      organization_id: entry.organizationId,
-      actor: entry.actor,
-      action: entry.action,
-      resource_id: entry.resourceId,
-      details: JSON.stringify(entry.details ?? {}),
-      request_id: entry.requestId,
+      organization_id: change.organizationId,
+      actor,
+      action: change.action,
+      resource_id: change.resourceId,
+      details: JSON.stringify(change.details ?? {}),
+      request_id: requestId,
     })
     .execute();
 }
 
-/** Newest first, made before a time in microseconds since 1970; `at` is in UTC, to the microsecond. */
+/** Lists entries made before a time in microseconds since 1970, newest first; `at` is in UTC, to the microsecond. */
 export function listAuditEntries(
   db: Db,
   organizationId: string,

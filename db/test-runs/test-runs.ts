@@ -4,7 +4,7 @@ import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { CANCELLED } from '../../flow/run.ts';
 import type { TestInput, Verdict } from '../../flow/test-case.ts';
-import type { Db, Tx } from '../connect.ts';
+import { type Db, inTransaction, type Tx } from '../connect.ts';
 import { snapshotDraft } from '../flows/draft-snapshots.ts';
 import { insertRuns, type NewRun } from '../runs/insert-runs.ts';
 import type { TestCaseRow } from './test-cases.ts';
@@ -20,21 +20,19 @@ export type NewTestRun = {
 };
 
 /**
- * Accepts a test run, once, and does `record` with it: from here on its workflow finishes it, or the reconciler starts
- * that anew.
+ * Accepts a test run, once; answers whether this call did it. From here on its workflow finishes it; the reconciler
+ * starts one that has no workflow.
  */
 export function insertTestRun(
-  db: Db,
+  db: Db | Tx,
   { id, flowId, flowVersionId, tests }: NewTestRun,
-  record?: (tx: Tx) => Promise<void>,
-): Promise<void> {
-  return db.transaction().execute(async (tx) => {
+): Promise<boolean> {
+  return inTransaction(db, async (tx) => {
     const { numInsertedOrUpdatedRows } = await tx
       .insertInto('test_run')
       .values({ id, flow_id: flowId, flow_version_id: flowVersionId })
       .onConflict((conflict) => conflict.column('id').doNothing())
       .executeTakeFirst();
-    if (numInsertedOrUpdatedRows) await record?.(tx);
     await tx
       .insertInto('test_result')
       .values(
@@ -50,6 +48,7 @@ export function insertTestRun(
       )
       .onConflict((conflict) => conflict.column('execution_id').doNothing())
       .execute();
+    return numInsertedOrUpdatedRows === 1n;
   });
 }
 

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { type Db, inTransaction, type Tx } from '../connect.ts';
 import type { Encryption } from '../encrypt.ts';
+import { type Author, recordChange } from '../tenants/audit-entries.ts';
 
 export const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
@@ -33,19 +34,24 @@ export async function findSigningSecret(
   return row && open(encryption, organizationId, row);
 }
 
-/** The organization's secret. `record` is called where this makes the first one. */
-export async function getSigningSecret(
+/** Reads the organization's secret. Makes it when there is none yet, and records that as a change by `author`. */
+export async function ensureSigningSecret(
   db: Db | Tx,
   encryption: Encryption,
   organizationId: string,
-  record: (tx: Tx) => Promise<void>,
+  author: Author,
 ): Promise<SigningSecret> {
   const found = await findSigningSecret(db, encryption, organizationId);
   return (
     found ??
     inTransaction(db, async (tx) => {
-      // Waits for whoever is just making it.
-      if (await insertFirst(tx, encryption, organizationId, mintSigningSecret(), null)) await record(tx);
+      // Waits for another transaction that is making it.
+      if (await insertFirst(tx, encryption, organizationId, mintSigningSecret(), null))
+        await recordChange(tx, author, {
+          organizationId,
+          action: 'webhook_secret.create',
+          resourceId: organizationId,
+        });
       return readSecret(tx, encryption, organizationId);
     })
   );
@@ -53,24 +59,21 @@ export async function getSigningSecret(
 
 /**
  * Makes `secret` the current one and the current one the previous; repeated with the same secret it changes nothing.
- * The first secret of an organization has no previous one, and so no grace. `record` is called where it changes.
+ * The first secret of an organization has no previous one, and so no grace.
  */
 export function rotateSigningSecret(
   db: Db | Tx,
   encryption: Encryption,
   organizationId: string,
   secret: string,
-  record: (tx: Tx) => Promise<void>,
-): Promise<SigningSecret> {
+): Promise<{ secret: SigningSecret; changed: boolean }> {
   return inTransaction(db, async (tx) => {
-    if (await insertFirst(tx, encryption, organizationId, secret, sql<Date>`now()`)) {
-      await record(tx);
-      return readSecret(tx, encryption, organizationId);
-    }
+    if (await insertFirst(tx, encryption, organizationId, secret, sql<Date>`now()`))
+      return { secret: await readSecret(tx, encryption, organizationId), changed: true };
     const row = await selectSecret(tx, organizationId).forUpdate().executeTakeFirstOrThrow();
     const { version, current } = open(encryption, organizationId, row);
-    if (current !== secret) {
-      await record(tx);
+    const changed = current !== secret;
+    if (changed)
       await tx
         .updateTable('webhook_secret')
         .set({
@@ -83,8 +86,7 @@ export function rotateSigningSecret(
         })
         .where('organization_id', '=', organizationId)
         .execute();
-    }
-    return readSecret(tx, encryption, organizationId);
+    return { secret: await readSecret(tx, encryption, organizationId), changed };
   });
 }
 

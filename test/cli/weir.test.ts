@@ -149,9 +149,8 @@ describe('weir', () => {
       const provider = 'openai';
       const key = { organizationId, provider, secret: 'sk-a', userId: 'ada' };
       await db.transaction().execute((tx) => setModelKey(tx, createEncryption([old]), key));
-      const record = async () => undefined;
       for (const secret of ['whsec_one', 'whsec_two'])
-        await rotateSigningSecret(db, createEncryption([old]), organizationId, secret, record);
+        await rotateSigningSecret(db, createEncryption([old]), organizationId, secret);
       const reencrypt = (...known: EncryptionKey[]) =>
         weirIn({ ...cli.env, WEIR_SECRETS_KEYS: known.map(text).join(',') }, ['secrets', 'reencrypt']);
       assert.match(await fail(1, reencrypt(fresh)), /encrypted under old, which WEIR_SECRETS_KEYS lacks/);

@@ -151,7 +151,7 @@ describe('POST /test-runs/{test_run_id}/cancel', () => {
     assert.equal(status, 202);
     const { db, client, config } = tests.weir;
     await reconcileTests({ db, client, taskQueue: config.taskQueue }, 0);
-    const { test_run } = await traceRun(tests.deps, tests.ada, { flow_run_id: id });
+    const { test_run } = await traceRun(tests.deps, tests.ada.access, { flow_run_id: id });
     assert.deepEqual([test_run?.status, test_run?.errors], ['cancelled', 1]);
     assert.deepEqual(await runsOf(flowId), []);
   });

@@ -7,7 +7,7 @@ import { insertOrganization } from '../../../db/tenants/organizations.ts';
 import { listTestCases } from '../../../db/test-runs/test-cases.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
 import { answer, type hang } from '../../fakes/model-server.ts';
-import { noAudit, startTestsWeir, type TestsWeir } from './tests-harness.ts';
+import { callerWith, startTestsWeir, type TestsWeir } from './tests-harness.ts';
 
 const MISSING = '00000000-0000-4000-8000-000000000000';
 
@@ -144,11 +144,11 @@ describe('test runs', () => {
 
     it('without credits', async () => {
       const poor = await tests.weir.createTenant({ credits: 0 });
-      const access = { projectId: poor.projectId };
+      const caller = callerWith({ projectId: poor.projectId });
       const flowId = await tests.draft([passthrough('a')], poor);
       const input = { flow_id: flowId, name: 'n', message: '', expectation: { type: 'equals', value: 1 } };
-      await createTestCase(tests.deps, access, input as never, noAudit);
-      await assert.rejects(runAllTests(tests.deps, access, flowId), { code: 'INSUFFICIENT_CREDITS' });
+      await createTestCase(tests.deps, caller, input as never);
+      await assert.rejects(runAllTests(tests.deps, caller, flowId), { code: 'INSUFFICIENT_CREDITS' });
     });
 
     it('for a flow without cases', async () => {
@@ -169,15 +169,15 @@ describe('test runs', () => {
         () => assert.fail('answered'),
         (error: { code: string; message: string }) => [error.code, error.message],
       );
-    const eve = { userId: 'eve' };
+    const eve = callerWith({ userId: 'eve' });
     const input = { flow_id: flowId, name: 'n', message: '', expectation: { type: 'equals', value: 1 } };
     const asks: [(id: string) => Promise<unknown>, string][] = [
       [(known) => runTestCase(deps, eve, known), id],
       [(known) => runAllTests(deps, eve, known), flowId],
-      [(known) => deleteTestCase(deps, eve, known, noAudit), id],
-      [(known) => createTestCase(deps, eve, { ...input, flow_id: known } as never, noAudit), flowId],
-      [(known) => traceRun(deps, eve, { flow_run_id: known }), results[0]?.flow_run_id ?? ''],
-      [(known) => traceRun(deps, eve, { flow_run_id: known }), test_run_id],
+      [(known) => deleteTestCase(deps, eve, known), id],
+      [(known) => createTestCase(deps, eve, { ...input, flow_id: known } as never), flowId],
+      [(known) => traceRun(deps, eve.access, { flow_run_id: known }), results[0]?.flow_run_id ?? ''],
+      [(known) => traceRun(deps, eve.access, { flow_run_id: known }), test_run_id],
     ];
     for (const [ask, known] of asks)
       assert.deepEqual(await messageOf(ask(known)), await messageOf(ask(MISSING)));

@@ -3,7 +3,7 @@ import { createTestCase, deleteTestCase, newTestCase } from '../../../api/test-r
 import { findTestCase, listTestCases } from '../../../db/test-runs/test-cases.ts';
 import { TEST_CASES_MAX } from '../../../flow/test-case.ts';
 import { passthrough } from '../../blocks.ts';
-import { noAudit, startTestsWeir, type TestsWeir } from './tests-harness.ts';
+import { startTestsWeir, type TestsWeir } from './tests-harness.ts';
 
 describe('test cases', () => {
   let tests: TestsWeir;
@@ -16,44 +16,45 @@ describe('test cases', () => {
   });
   after(() => tests.stop());
 
-  const create = (more: object = {}, audit = noAudit) => {
+  const create = (more: object = {}, caller = tests.ada) => {
     const input = { flow_id: flowId, name: 'n', message: '', expectation: { type: 'equals', value: 1 } };
-    return createTestCase(tests.deps, tests.ada, newTestCase.parse({ ...input, ...more }), audit);
+    return createTestCase(tests.deps, caller, newTestCase.parse({ ...input, ...more }));
   };
+  const auditLogOf = (testCaseId: string) =>
+    tests.deps.db
+      .selectFrom('audit_entry')
+      .select(['action', 'actor', 'details'])
+      .where('resource_id', '=', testCaseId)
+      .orderBy('created_at')
+      .execute();
 
   it('are replaced by one of the same name, and audited in the same transaction', async () => {
-    const audited: unknown[] = [];
-    const audit: typeof noAudit = async (_tx, change) =>
-      void audited.push([change.action, change.resourceId]);
-    const first = await create({}, audit);
-    const second = await create({ message: 'other', parameters: { p: '\u0000' } }, audit);
+    const first = await create();
+    const second = await create({ message: 'other', parameters: { p: '\u0000' } });
     assert.deepEqual(second, { test_case_id: first.test_case_id, created: false });
     const [row, ...others] = await listTestCases(tests.deps.db, flowId);
     assert.deepEqual([row?.input, others], [{ message: 'other', parameters: { p: '\u0000' } }, []]);
-    await assert.rejects(
-      create({ message: 'third' }, () => Promise.reject(new Error('no audit'))),
-      /no audit/,
-    );
+    const unrecordable = { ...tests.ada, author: { actor: 'ada', requestId: 'not a request id' } };
+    await assert.rejects(create({ message: 'third' }, unrecordable), /uuid/);
     assert.equal((await findTestCase(tests.deps.db, first.test_case_id))?.input.message, 'other');
-    await deleteTestCase(tests.deps, tests.ada, first.test_case_id, audit);
+    await deleteTestCase(tests.deps, tests.ada, first.test_case_id);
     assert.deepEqual(await listTestCases(tests.deps.db, flowId), []);
-    const { test_case_id: id } = first;
-    assert.deepEqual(audited, [
-      ['test_case.create', id],
-      ['test_case.replace', id],
-      ['test_case.delete', id],
+    const entry = { actor: 'ada', details: { flow_id: flowId } };
+    assert.deepEqual(await auditLogOf(first.test_case_id), [
+      { ...entry, action: 'test_case.create' },
+      { ...entry, action: 'test_case.replace' },
+      { ...entry, action: 'test_case.delete' },
     ]);
   });
 
   it('are deleted once, and audited once, by several at once', async () => {
     const { test_case_id: id } = await create();
-    const audited: unknown[] = [];
-    const audit: typeof noAudit = async (_tx, change) => void audited.push(change.action);
-    const deletions = Array.from({ length: 4 }, () => deleteTestCase(tests.deps, tests.ada, id, audit));
+    const deletions = Array.from({ length: 4 }, () => deleteTestCase(tests.deps, tests.ada, id));
     const failed = (await Promise.allSettled(deletions)).filter((one) => one.status === 'rejected');
     assert.equal(failed.length, 3);
     for (const { reason } of failed) assert.equal(reason.code, 'NOT_FOUND');
-    assert.deepEqual(audited, ['test_case.delete']);
+    const actions = (await auditLogOf(id)).map(({ action }) => action);
+    assert.deepEqual(actions, ['test_case.create', 'test_case.delete']);
   });
 
   it('name the model that judges, the default unless given', async () => {
@@ -70,12 +71,12 @@ describe('test cases', () => {
     );
     const config = { ...tests.deps.config, judgeModel: undefined };
     await assert.rejects(
-      createTestCase(
-        { ...tests.deps, config },
-        tests.ada,
-        { flow_id: flowId, name: 'none', message: '', expectation: { type: 'judge', criteria: 'c' } },
-        noAudit,
-      ),
+      createTestCase({ ...tests.deps, config }, tests.ada, {
+        flow_id: flowId,
+        name: 'none',
+        message: '',
+        expectation: { type: 'judge', criteria: 'c' },
+      }),
       { code: 'VALIDATION_ERROR', message: /^expectation\.model: is required/ },
     );
   });

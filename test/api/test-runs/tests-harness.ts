@@ -1,9 +1,10 @@
 // A Weir with a scripted model server, and the functions behind the test tools over what a user may access.
+import { randomUUID } from 'node:crypto';
 import type { ApiDeps } from '../../../api/deps.ts';
-import { type Audit, createTestCase } from '../../../api/test-runs/test-case.ts';
+import type { Caller } from '../../../api/test-runs/caller.ts';
+import { createTestCase } from '../../../api/test-runs/test-case.ts';
 import { insertFlow } from '../../../db/flows/flows.ts';
 import { insertMember } from '../../../db/tenants/memberships.ts';
-import type { ProjectAccess } from '../../../db/tenants/project-access.ts';
 import type { Step } from '../../../flow/definition.ts';
 import { createValidator } from '../../../json-schema/validator.ts';
 import { openRegistry } from '../../../models/live-registry.ts';
@@ -15,15 +16,18 @@ export type TestsWeir = {
   deps: ApiDeps;
   models: FakeModelServer;
   tenant: Tenant;
-  /** What a member of the tenant may access. */
-  ada: ProjectAccess;
+  /** A member of the tenant. */
+  ada: Caller;
   /** A flow whose draft has these steps; nothing is published. */
   draft(steps: Step[], tenant?: Tenant): Promise<string>;
   testCase(flowId: string, expectation: unknown, more?: object): Promise<string>;
   stop(): Promise<void>;
 };
 
-export const noAudit: Audit = async () => undefined;
+/** A caller with this access, whom the audit log names `ada`. */
+export function callerWith(access: Caller['access']): Caller {
+  return { access, author: { actor: 'ada', requestId: randomUUID() } };
+}
 
 export async function startTestsWeir(env: NodeJS.ProcessEnv = {}): Promise<TestsWeir> {
   const models = await startFakeModelServer();
@@ -33,7 +37,7 @@ export async function startTestsWeir(env: NodeJS.ProcessEnv = {}): Promise<Tests
   const registry = await openRegistry(config);
   const deps = { db, client, config, validator, registry } as ApiDeps;
   const tenant = await weir.createTenant();
-  const ada = { userId: 'ada' };
+  const ada = callerWith({ userId: 'ada' });
   await insertMember(db, { organizationId: tenant.organizationId, userId: 'ada', role: 'member' });
   let made = 0;
   return {
@@ -51,7 +55,7 @@ export async function startTestsWeir(env: NodeJS.ProcessEnv = {}): Promise<Tests
     async testCase(flowId, expectation, more = {}) {
       made += 1;
       const input = { flow_id: flowId, name: `case ${made}`, message: 'hello', expectation, ...more };
-      return (await createTestCase(deps, ada, input as never, noAudit)).test_case_id;
+      return (await createTestCase(deps, ada, input as never)).test_case_id;
     },
     async stop() {
       registry.close();

@@ -22,12 +22,12 @@ describe('traces', () => {
   }
   /** As it is sent: a trace has exactly the fields that its schema lists. */
   async function trace(flow_run_id: string) {
-    const { flow_run } = runTrace.parse(await traceRun(tests.deps, tests.ada, { flow_run_id }));
+    const { flow_run } = runTrace.parse(await traceRun(tests.deps, tests.ada.access, { flow_run_id }));
     assert(flow_run);
     return flow_run;
   }
   const traceOf = async (flow_run_id: string, step_id: string) =>
-    stepTrace.parse(await traceStep(tests.deps, tests.ada, { flow_run_id, step_id }));
+    stepTrace.parse(await traceStep(tests.deps, tests.ada.access, { flow_run_id, step_id }));
 
   it('tell what each block got, sent and answered, with tokens, cost, time and attempts', async () => {
     tests.models.will(respond(503, {}, { 'retry-after': '0' }), answer('{"n":2}'));

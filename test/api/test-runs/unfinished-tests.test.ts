@@ -29,11 +29,13 @@ describe('test runs', () => {
     const id = await tests.testCase(flowId, { type: 'contains', text: 'late' });
     tests.models.will(hang);
     const asked = tests.models.nextCall();
-    const early = await runTestCase(tests.deps, tests.ada, id, { waitMs: 300 });
+    const early = await runTestCase(tests.deps, tests.ada, id, 300);
     assert.deepEqual([early.status, early.pending, early.results[0]?.status], ['started', 1, 'pending']);
     answer('late')(await asked);
     await tests.weir.client.workflow.getHandle(early.test_run_id).result();
-    const { test_run: end } = await traceRun(tests.deps, tests.ada, { flow_run_id: early.test_run_id });
+    const { test_run: end } = await traceRun(tests.deps, tests.ada.access, {
+      flow_run_id: early.test_run_id,
+    });
     assert.deepEqual([end?.status, end?.passed], ['completed', 1]);
   });
 
@@ -46,7 +48,7 @@ describe('test runs', () => {
       assert.deepEqual([accepted.status, accepted.pending], ['started', 1]);
       await reconcileTests({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, 0);
       await weir.client.workflow.getHandle(accepted.test_run_id).result();
-      const { test_run: end } = await traceRun(tests.deps, tests.ada, {
+      const { test_run: end } = await traceRun(tests.deps, tests.ada.access, {
         flow_run_id: accepted.test_run_id,
       });
       assert.deepEqual([end?.status, end?.passed], ['completed', 1]);
@@ -75,7 +77,7 @@ describe('test runs', () => {
       await waitUntil(found);
       answer('early')(response);
       await handle.result();
-      const { test_run: end } = await traceRun(tests.deps, tests.ada, { flow_run_id: test_run_id });
+      const { test_run: end } = await traceRun(tests.deps, tests.ada.access, { flow_run_id: test_run_id });
       assert.deepEqual([end?.passed, end?.results[0]?.flow_run_id], [1, executionId]);
     });
 
@@ -85,13 +87,13 @@ describe('test runs', () => {
       const { weir } = tests;
       tests.models.will(hang);
       const asked = tests.models.nextCall();
-      const running = runTestCase(tests.deps, tests.ada, id, { waitMs: 20_000 });
+      const running = runTestCase(tests.deps, tests.ada, id, 20_000);
       await asked;
       const [row] = await weir.db.selectFrom('test_run').select('id').where('flow_id', '=', flowId).execute();
       await weir.client.workflow.getHandle(row?.id ?? '').terminate();
       assert.equal((await running).status, 'started');
       await reconcileTests({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, 0);
-      const { test_run: end } = await traceRun(tests.deps, tests.ada, { flow_run_id: row?.id ?? '' });
+      const { test_run: end } = await traceRun(tests.deps, tests.ada.access, { flow_run_id: row?.id ?? '' });
       assert.deepEqual([end?.status, end?.errors], ['completed', 1]);
     });
 

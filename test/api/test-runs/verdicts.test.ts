@@ -70,7 +70,9 @@ describe('verdicts on test cases', () => {
         for (const part of [criteria, '{\\"said\\":\\"hello\\"}', '\\nhello\\n'])
           assert(prompt.includes(part), `${part} in ${prompt}`);
         assert.equal(body?.model, 'judge');
-        const judge = await traceRun(tests.deps, tests.ada, { flow_run_id: result.judge_run_id ?? '' });
+        const judge = await traceRun(tests.deps, tests.ada.access, {
+          flow_run_id: result.judge_run_id ?? '',
+        });
         assert.equal(judge.flow_run?.cost, result.cost);
         assert(result.cost > 0);
       });

@@ -72,8 +72,8 @@ describe('API keys', () => {
     await assert.rejects(revokeApiKey(database.db, other.id, key.key_id), { code: 'NOT_FOUND' });
     const first = await revokeApiKey(database.db, project.id, key.key_id);
     const second = await revokeApiKey(database.db, project.id, key.key_id);
-    assert.ok(first.revoked_at);
-    assert.deepEqual(second.revoked_at, first.revoked_at);
+    assert.ok(first.row.revoked_at);
+    assert.deepEqual([first.changed, second], [true, { row: first.row, changed: false }]);
   });
 
   it('are refused for an unknown project', () => assert.rejects(newKey(MISSING), { code: 'NOT_FOUND' }));

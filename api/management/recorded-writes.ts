@@ -1,0 +1,115 @@
+// Writes that users make over HTTP and operators with the `weir` command. Each records itself in the audit log.
+
+import type { Tx } from '../../db/connect.ts';
+import { insertApiKey, type NewApiKey, revokeApiKey } from '../../db/tenants/api-keys.ts';
+import { type Author, recordChange } from '../../db/tenants/audit-entries.ts';
+import { insertMember } from '../../db/tenants/memberships.ts';
+import { deleteOrganization, insertOrganization } from '../../db/tenants/organizations.ts';
+import { deleteProjects, insertProject } from '../../db/tenants/projects.ts';
+import { type Cancelled, cancelOfDeleted } from '../../db/upkeep/cancel-deleted.ts';
+import { ServiceError } from '../../flow/errors.ts';
+
+type Named = { name: string; slug: string; description: string };
+
+/** Creates an organization. Throws CONFLICT when the slug is taken. */
+export async function addOrganization(tx: Tx, author: Author, details: Named) {
+  const row = await insertOrganization(tx, details);
+  await recordChange(tx, author, {
+    organizationId: row.id,
+    action: 'organization.create',
+    resourceId: row.id,
+    details,
+  });
+  return row;
+}
+
+/** Creates a project, for the user `userId` or, when absent, for an operator. Throws CONFLICT when the slug is taken. */
+export async function addProject(
+  tx: Tx,
+  author: Author,
+  { organizationId, userId, ...details }: Named & { organizationId: string; userId?: string },
+) {
+  const row = await insertProject(tx, {
+    organizationId,
+    ...(userId !== undefined && { userId }),
+    ...details,
+  });
+  await recordChange(tx, author, { organizationId, action: 'project.create', resourceId: row.id, details });
+  return row;
+}
+
+type Deletion = { projectIds: string[]; cancelled: Cancelled };
+
+/**
+ * Deletes an organization with its projects, and marks what is under way in them as cancelled: call `cancelDeleted` after
+ * the transaction. Throws NOT_FOUND.
+ */
+export async function removeOrganization(tx: Tx, author: Author, organizationId: string): Promise<Deletion> {
+  await deleteOrganization(tx, organizationId);
+  const projectIds = await deleteProjects(tx, organizationId);
+  const cancelled = await cancelOfDeleted(tx, { organizationId, projectIds, all: true });
+  const details = { projects: projectIds.length, cancelled };
+  await recordChange(tx, author, {
+    organizationId,
+    action: 'organization.delete',
+    resourceId: organizationId,
+    details,
+  });
+  return { projectIds, cancelled };
+}
+
+/** Deletes a project in the same way; the caller has locked the organization. Throws NOT_FOUND. */
+export async function removeProject(
+  tx: Tx,
+  author: Author,
+  organizationId: string,
+  projectId: string,
+): Promise<Deletion> {
+  const projectIds = await deleteProjects(tx, organizationId, projectId);
+  if (projectIds.length === 0) throw new ServiceError('NOT_FOUND', 'There is no such project.');
+  const cancelled = await cancelOfDeleted(tx, { organizationId, projectIds, all: false });
+  await recordChange(tx, author, {
+    organizationId,
+    action: 'project.delete',
+    resourceId: projectId,
+    details: { cancelled },
+  });
+  return { projectIds, cancelled };
+}
+
+/** Adds an API key. Throws CONFLICT when the project has ten active keys. */
+export async function addApiKey(
+  tx: Tx,
+  author: Author,
+  { organizationId, ...key }: NewApiKey & { organizationId: string },
+) {
+  const { projectId, keyId, environment, name } = key;
+  const details = { project_id: projectId, environment, name };
+  await recordChange(tx, author, { organizationId, action: 'api_key.create', resourceId: keyId, details });
+  return insertApiKey(tx, key);
+}
+
+/** Revokes an API key; one that was revoked before stays as it is. Throws NOT_FOUND. */
+export async function endApiKey(
+  tx: Tx,
+  author: Author,
+  { organizationId, projectId, keyId }: { organizationId: string; projectId: string; keyId: string },
+) {
+  const { row, changed } = await revokeApiKey(tx, projectId, keyId);
+  const details = { project_id: projectId };
+  if (changed)
+    await recordChange(tx, author, { organizationId, action: 'api_key.revoke', resourceId: keyId, details });
+  return row;
+}
+
+/** Adds a member. Throws CONFLICT when the user is one already. */
+export async function addMember(tx: Tx, author: Author, member: Parameters<typeof insertMember>[1]) {
+  const { organizationId, userId, role } = member;
+  await recordChange(tx, author, {
+    organizationId,
+    action: 'member.add',
+    resourceId: userId,
+    details: { role },
+  });
+  return insertMember(tx, member);
+}
