@@ -2,6 +2,7 @@
 import type { Db } from '../../db/connect.ts';
 import type { Role } from '../../db/schema.ts';
 import { findRole } from '../../db/tenants/memberships.ts';
+import { organizationNotFound } from '../../db/tenants/organizations.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
 import type { ApiMiddleware, ApiState, CallerMembership } from '../http/context.ts';
@@ -68,10 +69,6 @@ export async function roleOf(
 /** Throws FORBIDDEN unless `role` may do as much as `least`. */
 export function requireRole(role: Role, least: Role): void {
   if (RANK[role] < RANK[least]) throw lacksRole(least);
-}
-
-export function organizationNotFound(): ServiceError {
-  return new ServiceError('NOT_FOUND', 'There is no such organization.');
 }
 
 function lacksRole(least: Role): ServiceError {

@@ -1,6 +1,6 @@
-// API keys of a project (spec: "API key format", Roles).
+// The endpoints of a project's API keys (spec: "API key format", Roles).
 import type { z } from 'zod';
-import { type ApiKeyRow, listApiKeys } from '../../db/tenants/api-keys.ts';
+import { type ApiKeyRow, listApiKeys, TOO_MANY_API_KEYS } from '../../db/tenants/api-keys.ts';
 import { mintApiKey } from '../auth/api-key.ts';
 import { authenticateUser } from '../auth/authenticate.ts';
 import { limitRate } from '../auth/limit-rate.ts';
@@ -27,15 +27,12 @@ export function apiKeyRoutes(deps: ApiDeps): Route[] {
       operation: {
         ...common,
         operationId: 'createApiKey',
-        summary: 'Make an API key (owners and admins)',
+        summary: 'Create an API key (owners and admins)',
         requestBody: body(createApiKeyRequest, { key: example.apiKeyRequest }),
         responses: {
-          201: answer('The key, in full this once.', newApiKey, { key: example.mintedApiKey }),
+          201: answer('The key, shown in full only this once.', newApiKey, { key: example.mintedApiKey }),
           ...ROLE_ERRORS,
-          ...conflict(
-            'Ten keys are active.',
-            'The project has 10 active API keys, the most it can have: revoke one first.',
-          ),
+          ...conflict('Ten keys are active.', TOO_MANY_API_KEYS),
           ...BODY_ERRORS,
         },
       },
@@ -47,7 +44,7 @@ export function apiKeyRoutes(deps: ApiDeps): Route[] {
       operation: {
         ...common,
         operationId: 'listApiKeys',
-        summary: 'The keys of a project, without their secrets (owners and admins)',
+        summary: 'List the keys of a project, without their secrets (owners and admins)',
         responses: { 200: answer('The keys.', apiKeyList, { keys: example.apiKeys }), ...ROLE_ERRORS },
       },
       handlers: [...first, listKeys(deps)],
@@ -59,7 +56,7 @@ export function apiKeyRoutes(deps: ApiDeps): Route[] {
         ...common,
         operationId: 'revokeApiKey',
         summary: 'Revoke a key (owners and admins)',
-        description: 'It stops working within 10 s in every process. May be repeated.',
+        description: 'The key stops working within 10 seconds in every process. You can repeat the request.',
         responses: {
           200: answer('The revoked key.', apiKeyRecord, { key: example.revokedApiKey }),
           ...ROLE_ERRORS,

@@ -1,4 +1,4 @@
-// GET /organizations/{org_id}/audit-log: who changed what.
+// GET /organizations/{org_id}/audit-log lists who changed what.
 import { z } from 'zod';
 import { type AuditEntryRow, listAuditEntries } from '../../db/tenants/audit-entries.ts';
 import { authenticateUser } from '../auth/authenticate.ts';
@@ -19,10 +19,10 @@ const LIMIT_DEFAULT = 50;
 const auditQuery = z.strictObject({
   limit: pageSize(LIMIT_MAX, LIMIT_DEFAULT),
   before: z.iso
-    .datetime({ offset: true, error: 'is a time with its offset, such as 2026-01-31T12:00:00Z' })
+    .datetime({ offset: true, error: 'must be a time with its offset, such as 2026-01-31T12:00:00Z' })
     .transform(toMicroseconds)
     .optional()
-    .meta({ description: 'Made before this time; `nextCursor` of the page before.' }),
+    .meta({ description: 'Only entries made before this time: send `nextCursor` of the previous page.' }),
 });
 
 export function auditLogRoutes(deps: ApiDeps): Route[] {
@@ -32,7 +32,7 @@ export function auditLogRoutes(deps: ApiDeps): Route[] {
       path: `${ORGANIZATIONS_PATH}/:org_id/audit-log`,
       operation: {
         operationId: 'listAuditLog',
-        summary: 'Management writes, newest first (owners and admins)',
+        summary: 'List management writes, newest first (owners and admins)',
         tags: ['Organizations'],
         security: USERS_ONLY,
         requestParams: { query: auditQuery },
@@ -63,7 +63,7 @@ function listAuditLog({ db }: ApiDeps): ApiMiddleware {
   };
 }
 
-/** A Date holds milliseconds; entries are told apart by what is beyond them. */
+/** Reads a time to the microsecond, which a Date cannot hold and which tells entries apart. */
 function toMicroseconds(text: string): bigint {
   const beyond = /\.\d{3}(\d{1,3})/.exec(text)?.[1] ?? '';
   return BigInt(Date.parse(text)) * 1000n + BigInt(beyond.padEnd(3, '0'));

@@ -1,14 +1,14 @@
 import type { Role } from '../../db/schema.ts';
+import { projectNotFound } from '../../db/tenants/projects.ts';
 import { findUserProject } from '../../db/tenants/user-projects.ts';
-import { ServiceError } from '../../flow/errors.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
 import { authorizeBy, requireRole } from '../auth/authorize-organization.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware } from '../http/context.ts';
 
 /**
- * Sets `ctx.state.project` and `ctx.state.membership`, for users with at least the role in its organization. Unknown
- * and foreign projects answer the same 404.
+ * Sets `ctx.state.project` and `ctx.state.membership` for users who have at least the role `least` in the project's
+ * organization. Answers the same 404 for projects that do not exist and for those of other organizations.
  */
 export function loadProject({ db }: ApiDeps, least: Role): ApiMiddleware {
   return async function loadProject(ctx, next) {
@@ -23,8 +23,4 @@ export function loadProject({ db }: ApiDeps, least: Role): ApiMiddleware {
     ctx.state.project = project;
     await next();
   };
-}
-
-export function projectNotFound(): ServiceError {
-  return new ServiceError('NOT_FOUND', 'There is no such project.');
 }

@@ -1,9 +1,10 @@
-// Members of an organization (spec: Management, "organizations"; Roles).
+// The endpoints of an organization's members (spec: Management, "organizations"; Roles).
 import type { z } from 'zod';
 import type { Tx } from '../../db/connect.ts';
 import type { Role } from '../../db/schema.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
 import {
+  ALREADY_MEMBER,
   deleteMember,
   listMembers,
   lockMember,
@@ -42,7 +43,7 @@ import {
 } from './schemas.ts';
 
 const MEMBERS_PATH = `${ORGANIZATIONS_PATH}/:org_id/members`;
-const LAST_OWNER = 'This is the only owner of the organization: it would be left without one.';
+const LAST_OWNER = 'This member is the only owner: an organization needs at least one.';
 const listQuery = pageQuery(userIdSchema);
 const common = { tags: ['Members'], security: USERS_ONLY };
 const one = answer('The member.', memberRecord, { member: example.member });
@@ -61,12 +62,12 @@ export function memberRoutes(deps: ApiDeps): Route[] {
         ...common,
         operationId: 'addMember',
         summary: 'Add a user (owners and admins)',
-        description: 'The user need not have signed in before.',
+        description: 'The user does not have to have signed in before.',
         requestBody: body(addMemberRequest, { member: example.newMember }),
         responses: {
           201: one,
           ...ROLE_ERRORS,
-          ...conflict('A member already.', 'This user is a member of the organization already.'),
+          ...conflict('The user is already a member.', ALREADY_MEMBER),
           ...BODY_ERRORS,
         },
       },
@@ -78,7 +79,7 @@ export function memberRoutes(deps: ApiDeps): Route[] {
       operation: {
         ...common,
         operationId: 'listMembers',
-        summary: 'Members, by user id',
+        summary: 'List the members, by user id',
         requestParams: { query: listQuery },
         responses: {
           200: answer('A page of members.', memberList, { page: example.memberPage }),
@@ -94,7 +95,7 @@ export function memberRoutes(deps: ApiDeps): Route[] {
       operation: {
         ...common,
         operationId: 'updateMember',
-        summary: 'Change a member’s role (owners and admins; that of an owner: owners)',
+        summary: 'Change a member’s role (owners and admins; only owners change an owner’s)',
         requestBody: body(updateMemberRequest, { role: example.roleChange }),
         responses: { 200: one, ...ROLE_ERRORS, ...conflict('The last owner.', LAST_OWNER), ...BODY_ERRORS },
       },
@@ -106,9 +107,9 @@ export function memberRoutes(deps: ApiDeps): Route[] {
       operation: {
         ...common,
         operationId: 'removeMember',
-        summary: 'Remove a member (owners and admins; an owner: owners)',
+        summary: 'Remove a member (owners and admins; only owners remove an owner)',
         responses: {
-          204: done('The user is no member any more.'),
+          204: done('The user is no longer a member.'),
           ...ROLE_ERRORS,
           ...conflict('The last owner.', LAST_OWNER),
         },

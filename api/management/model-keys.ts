@@ -1,4 +1,4 @@
-// Model keys of an organization: used instead of the service's, and not charged.
+// The endpoints of an organization's model keys. Model calls with them are not charged.
 import type { z } from 'zod';
 import { createEncryption } from '../../db/encrypt.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
@@ -33,7 +33,7 @@ export function modelKeyRoutes(deps: ApiDeps): Route[] {
       operation: {
         ...common,
         operationId: 'listModelKeys',
-        summary: 'Model keys, masked (owners and admins)',
+        summary: 'List the model keys, masked (owners and admins)',
         responses: {
           200: answer('The keys.', modelKeyList, { keys: { modelKeys: [modelKeyExample] } }),
           ...ROLE_ERRORS,
@@ -47,7 +47,7 @@ export function modelKeyRoutes(deps: ApiDeps): Route[] {
       operation: {
         ...common,
         operationId: 'getModelKey',
-        summary: 'A model key, masked (owners and admins)',
+        summary: 'Get a model key, masked (owners and admins)',
         responses: { 200: one, ...ROLE_ERRORS },
       },
       handlers: [...first, getKey(deps)],
@@ -60,7 +60,7 @@ export function modelKeyRoutes(deps: ApiDeps): Route[] {
         operationId: 'setModelKey',
         summary: 'Set the key for a provider (owners and admins)',
         description:
-          'Runs use it from their next model call on, and are not charged for those. One that the provider rejects ends the run with `byok_rejected`.',
+          'Runs use the key from their next model call on, and are not charged for those calls. When the provider rejects the key, the run fails with `byok_rejected`.',
         requestBody: body(setModelKeyRequest, { key: { key: 'sk-example' } }),
         responses: { 200: one, ...ROLE_ERRORS, ...BODY_ERRORS },
       },
@@ -73,7 +73,7 @@ export function modelKeyRoutes(deps: ApiDeps): Route[] {
         ...common,
         operationId: 'deleteModelKey',
         summary: 'Delete the key of a provider (owners and admins)',
-        responses: { 204: done('The service’s own key is used again.'), ...ROLE_ERRORS },
+        responses: { 204: done('Runs use the service’s own key again.'), ...ROLE_ERRORS },
       },
       handlers: [...first, removeKey(deps)],
     },
@@ -106,7 +106,7 @@ function setKey(deps: ApiDeps): ApiMiddleware {
     if (!known.includes(provider))
       throw new ServiceError(
         'NOT_FOUND',
-        `There is no such provider; those of this service are ${known.join(', ')}.`,
+        `This service has no such provider. Its providers are ${known.join(', ')}.`,
       );
     const row = await writeAuthorized(deps.db, ctx.state, async (tx, author) => {
       await recordChange(tx, author, { organizationId, action: 'model_key.set', resourceId: provider });
@@ -121,7 +121,7 @@ function removeKey(deps: ApiDeps): ApiMiddleware {
     const { organizationId } = ctx.state.membership;
     const { provider = '' } = ctx.params;
     await writeAuthorized(deps.db, ctx.state, async (tx, author) => {
-      // Also of a provider that the service no longer has.
+      // The key can be of a provider that the service no longer has.
       if (!/^[a-z0-9]+$/.test(provider) || !(await deleteModelKey(tx, organizationId, provider)))
         throw noKey();
       await recordChange(tx, author, { organizationId, action: 'model_key.delete', resourceId: provider });
@@ -131,7 +131,7 @@ function removeKey(deps: ApiDeps): ApiMiddleware {
 }
 
 function noKey(): ServiceError {
-  return new ServiceError('NOT_FOUND', 'The organization has no key of that provider.');
+  return new ServiceError('NOT_FOUND', 'The organization has no key for this provider.');
 }
 
 function toModelKey(row: ModelKeyRow) {

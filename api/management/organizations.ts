@@ -1,8 +1,12 @@
-// Organizations (spec: Management, "organizations").
+// The endpoints of organizations (spec: Management, "organizations").
 import type { z } from 'zod';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { insertMember } from '../../db/tenants/memberships.ts';
-import { updateOrganization } from '../../db/tenants/organizations.ts';
+import {
+  organizationNotFound,
+  organizationSlugTaken,
+  updateOrganization,
+} from '../../db/tenants/organizations.ts';
 import {
   findUserOrganization,
   listUserOrganizations,
@@ -11,7 +15,7 @@ import {
 import { cancelDeleted } from '../../engine/cancel-deleted.ts';
 import { SLUG_PATTERN } from '../../flow/limits.ts';
 import { authenticateUser } from '../auth/authenticate.ts';
-import { authorizeOrganization, organizationNotFound } from '../auth/authorize-organization.ts';
+import { authorizeOrganization } from '../auth/authorize-organization.ts';
 import { limitRate } from '../auth/limit-rate.ts';
 import { writeAuthorized } from '../auth/write-authorized.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -56,12 +60,12 @@ export function organizationRoutes(deps: ApiDeps): Route[] {
       operation: {
         ...common,
         operationId: 'createOrganization',
-        summary: 'Create an organization, as its owner',
+        summary: 'Create an organization, of which you become the owner',
         requestBody: body(createOrganizationRequest, { organization: example.newOrganization }),
         responses: {
           201: one,
           ...CALLER_ERRORS,
-          ...conflict('The slug is taken.', 'An organization with the slug acme exists already.'),
+          ...conflict('The slug is taken.', organizationSlugTaken(example.newOrganization.slug)),
           ...BODY_ERRORS,
         },
       },
@@ -73,7 +77,7 @@ export function organizationRoutes(deps: ApiDeps): Route[] {
       operation: {
         ...common,
         operationId: 'listOrganizations',
-        summary: 'Organizations the caller belongs to, by slug',
+        summary: 'List the organizations you belong to, by slug',
         requestParams: { query: listQuery },
         responses: {
           200: answer('A page of organizations.', organizationList, { page: example.organizationPage }),
@@ -89,7 +93,7 @@ export function organizationRoutes(deps: ApiDeps): Route[] {
       operation: {
         ...common,
         operationId: 'getOrganizationBySlug',
-        summary: 'An organization by its slug',
+        summary: 'Get an organization by its slug',
         responses: { 200: one, ...RESOURCE_ERRORS },
       },
       handlers: [...first, getOrganizationBySlug(deps)],
@@ -100,7 +104,7 @@ export function organizationRoutes(deps: ApiDeps): Route[] {
       operation: {
         ...common,
         operationId: 'getOrganization',
-        summary: 'An organization',
+        summary: 'Get an organization',
         responses: { 200: one, ...RESOURCE_ERRORS },
       },
       handlers: [...first, authorizeOrganization(deps, { role: 'member' }), getOrganization(deps)],
@@ -111,7 +115,7 @@ export function organizationRoutes(deps: ApiDeps): Route[] {
       operation: {
         ...common,
         operationId: 'updateOrganization',
-        summary: 'Change name or description',
+        summary: 'Change the name or description (owners and admins)',
         requestBody: body(updateOrganizationRequest, { name: example.renaming }),
         responses: { 200: one, ...ROLE_ERRORS, ...BODY_ERRORS },
       },

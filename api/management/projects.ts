@@ -1,14 +1,20 @@
-// Projects (spec: Management, "projects").
+// The endpoints of projects (spec: Management, "projects").
 import { z } from 'zod';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
-import { type ProjectRow, updateProject } from '../../db/tenants/projects.ts';
+import { organizationNotFound } from '../../db/tenants/organizations.ts';
+import {
+  type ProjectRow,
+  projectNotFound,
+  projectSlugTaken,
+  updateProject,
+} from '../../db/tenants/projects.ts';
 import { findUserOrganization } from '../../db/tenants/user-organizations.ts';
 import { listUserProjects, listUserProjectsBySlug } from '../../db/tenants/user-projects.ts';
 import { cancelDeleted } from '../../engine/cancel-deleted.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { SLUG_PATTERN, UUID_PATTERN } from '../../flow/limits.ts';
 import { authenticateUser } from '../auth/authenticate.ts';
-import { authorizeBy, organizationNotFound, requireRole } from '../auth/authorize-organization.ts';
+import { authorizeBy, requireRole } from '../auth/authorize-organization.ts';
 import { limitRate } from '../auth/limit-rate.ts';
 import { writeAuthorized } from '../auth/write-authorized.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -28,7 +34,7 @@ import {
   USERS_ONLY,
 } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body, VALIDATION_ERRORS } from '../reference/operations.ts';
-import { loadProject, projectNotFound } from './load-project.ts';
+import { loadProject } from './load-project.ts';
 import { addProject, removeProject } from './recorded-writes.ts';
 import {
   createProjectRequest,
@@ -39,15 +45,15 @@ import {
 } from './schemas.ts';
 
 const PROJECT_PATH = `${PROJECTS_PATH}/:project_id`;
-/** A user may belong to any number of organizations; one more than are named says that there are more. */
+/** The most organizations that the answer names when a slug is ambiguous. */
 const SAME_SLUG_MAX = 20;
 const organizationId = z
-  .uuid('is the id of an organization')
+  .uuid('must be the id of an organization')
   .optional()
-  .meta({ description: 'Of this organization only.' });
+  .meta({ description: 'Only the projects of this organization.' });
 const bySlugQuery = z.strictObject({ organization_id: organizationId });
 const listQuery = pageQuery(
-  z.string().regex(/^[a-z0-9-]+\/[a-z0-9-]+$/, 'is no nextCursor of this list'),
+  z.string().regex(/^[a-z0-9-]+\/[a-z0-9-]+$/, 'is not a nextCursor of this list'),
 ).extend({
   organization_id: organizationId,
 });
@@ -68,7 +74,7 @@ export function projectRoutes(deps: ApiDeps): Route[] {
         responses: {
           201: one,
           ...ROLE_ERRORS,
-          ...conflict('The slug is taken.', 'The organization has a project with the slug support already.'),
+          ...conflict('The slug is taken.', projectSlugTaken(example.newProject.slug)),
           ...BODY_ERRORS,
         },
       },
@@ -80,7 +86,7 @@ export function projectRoutes(deps: ApiDeps): Route[] {
       operation: {
         ...common,
         operationId: 'listProjects',
-        summary: 'Projects the caller can see, by the slugs of organization and project',
+        summary: 'List the projects you can see, by the slugs of organization and project',
         requestParams: { query: listQuery },
         responses: {
           200: answer('A page of projects.', projectList, { page: example.projectPage }),
@@ -96,15 +102,16 @@ export function projectRoutes(deps: ApiDeps): Route[] {
       operation: {
         ...common,
         operationId: 'getProjectBySlug',
-        summary: 'A project by its slug',
-        description: 'Slugs are unique within an organization: name it where the caller belongs to several.',
+        summary: 'Get a project by its slug',
+        description:
+          'A slug is unique within an organization only: if you belong to several, send `organization_id`.',
         requestParams: { query: bySlugQuery },
         responses: {
           200: one,
           ...RESOURCE_ERRORS,
           ...conflict(
-            'Several organizations have it; `detail.organization_ids` names them.',
-            'Several of your organizations have a project support: send organization_id.',
+            'Several of your organizations have such a project; `detail.organization_ids` names them.',
+            ambiguousSlug(example.newProject.slug),
           ),
           ...VALIDATION_ERRORS,
         },
@@ -117,7 +124,7 @@ export function projectRoutes(deps: ApiDeps): Route[] {
       operation: {
         ...common,
         operationId: 'getProject',
-        summary: 'A project',
+        summary: 'Get a project',
         responses: { 200: one, ...RESOURCE_ERRORS },
       },
       handlers: [...first, loadProject(deps, 'member'), getProject],
@@ -128,7 +135,7 @@ export function projectRoutes(deps: ApiDeps): Route[] {
       operation: {
         ...common,
         operationId: 'updateProject',
-        summary: 'Change name or description (owners and admins)',
+        summary: 'Change the name or description (owners and admins)',
         requestBody: body(updateProjectRequest, { name: example.renaming }),
         responses: { 200: one, ...ROLE_ERRORS, ...BODY_ERRORS },
       },
@@ -188,13 +195,15 @@ function getProjectBySlug({ db }: ApiDeps): ApiMiddleware {
     const [project, ...others] = rows;
     if (!project) throw projectNotFound();
     if (others.length > 0)
-      throw new ServiceError(
-        'CONFLICT',
-        `Several of your organizations have a project ${slug}: send organization_id.`,
-        { organization_ids: rows.map((row) => row.organization_id) },
-      );
+      throw new ServiceError('CONFLICT', ambiguousSlug(slug), {
+        organization_ids: rows.map((row) => row.organization_id),
+      });
     ctx.body = toProject(project);
   };
+}
+
+function ambiguousSlug(slug: string): string {
+  return `Several of your organizations have a project with the slug ${slug}: send organization_id.`;
 }
 
 const getProject: ApiMiddleware = async (ctx) => {

@@ -5,9 +5,8 @@ import { insertApiKey, type NewApiKey, revokeApiKey } from '../../db/tenants/api
 import { type Author, recordChange } from '../../db/tenants/audit-entries.ts';
 import { insertMember } from '../../db/tenants/memberships.ts';
 import { deleteOrganization, insertOrganization } from '../../db/tenants/organizations.ts';
-import { deleteProjects, insertProject } from '../../db/tenants/projects.ts';
+import { deleteProjects, insertProject, projectNotFound } from '../../db/tenants/projects.ts';
 import { type Cancelled, cancelOfDeleted } from '../../db/upkeep/cancel-deleted.ts';
-import { ServiceError } from '../../flow/errors.ts';
 
 type Named = { name: string; slug: string; description: string };
 
@@ -66,7 +65,7 @@ export async function removeProject(
   projectId: string,
 ): Promise<Deletion> {
   const projectIds = await deleteProjects(tx, organizationId, projectId);
-  if (projectIds.length === 0) throw new ServiceError('NOT_FOUND', 'There is no such project.');
+  if (projectIds.length === 0) throw projectNotFound();
   const cancelled = await cancelOfDeleted(tx, { organizationId, projectIds, all: false });
   await recordChange(tx, author, {
     organizationId,

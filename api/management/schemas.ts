@@ -1,4 +1,4 @@
-// Shapes of the management API: organizations, members, projects, API keys, the audit log (spec: Management).
+// Request and response schemas of organizations, members, projects, API keys and the audit log (spec: Management).
 import { z } from 'zod';
 import { userIdSchema } from '../auth/user-id.ts';
 import { jsonValue, nameSchema, slugSchema, textSchema } from '../flows/written-flow.ts';
@@ -15,11 +15,11 @@ const userId = userIdSchema.meta({ description: 'The `sub` of the user’s token
 const role = z.enum(['owner', 'admin', 'member']);
 const givenRole = z.enum(['admin', 'member']);
 
-/** Of a PUT: what is left out stays as it is. */
+/** The body of a PUT. A field that is left out stays as it is. */
 const named = z
   .strictObject({ name: name.optional(), description: description.optional() })
   .refine((fields) => Object.keys(fields).length > 0, {
-    error: 'has nothing to change: send name or description',
+    error: 'changes nothing: send name or description',
   });
 
 export const createOrganizationRequest = z
@@ -32,7 +32,7 @@ export const organizationRecord = z
     name: z.string(),
     slug: z.string(),
     description: z.string(),
-    role: role.meta({ description: 'The caller’s.' }),
+    role: role.meta({ description: 'Your role.' }),
     createdAt: time,
     updatedAt: time,
   })
@@ -53,7 +53,7 @@ export const createProjectRequest = z
     description: description.default(''),
     organization_id: z
       .string()
-      .meta({ description: 'Of an organization of which the caller is owner or admin.' }),
+      .meta({ description: 'An organization of which you are an owner or admin.' }),
   })
   .meta({ id: 'CreateProject' });
 export const updateProjectRequest = named.meta({ id: 'UpdateProject' });
@@ -64,7 +64,7 @@ export const projectRecord = z
     slug: z.string(),
     description: z.string(),
     organizationId: z.uuid(),
-    userId: z.string().nullable().meta({ description: 'Who created it; null: an operator.' }),
+    userId: z.string().nullable().meta({ description: 'The user who created it; null if an operator did.' }),
     createdAt: time,
     updatedAt: time,
   })
@@ -75,10 +75,10 @@ export const createApiKeyRequest = z
     environment: z.enum(['live', 'test']),
     name,
     expires_at: z.iso
-      .datetime({ offset: true, error: 'is a time with its offset, such as 2030-01-31T12:00:00Z' })
+      .datetime({ offset: true, error: 'must be a time with its offset, such as 2030-01-31T12:00:00Z' })
       .transform((text) => new Date(text))
       .refine((date) => date.getTime() > Date.now(), { error: 'is in the past' })
-      // An offset can lead into the year 10000, which no answer could say.
+      // With its offset the time can be in the year 10000, which an answer cannot express.
       .refine((date) => date.getUTCFullYear() <= 9999, { error: 'is after the year 9999 in UTC' })
       .nullish(),
   })
@@ -90,19 +90,19 @@ export const apiKeyRecord = z
     environment: z.enum(['live', 'test']),
     name: z.string(),
     state: z.enum(['active', 'expired', 'revoked']),
-    createdBy: z.string().nullable().meta({ description: 'A user id; null: an operator.' }),
+    createdBy: z.string().nullable().meta({ description: 'A user id; null if an operator did.' }),
     createdAt: time,
     expiresAt: time.nullable(),
     revokedAt: time.nullable(),
-    lastUsedAt: time.nullable().meta({ description: 'To the minute.' }),
+    lastUsedAt: time.nullable().meta({ description: 'Accurate to the minute.' }),
   })
   .meta({ id: 'ApiKey' });
 export const newApiKey = apiKeyRecord
-  .extend({ key: z.string().meta({ description: 'The whole key, shown this once.' }) })
+  .extend({ key: z.string().meta({ description: 'The whole key, shown only this once.' }) })
   .meta({ id: 'NewApiKey' });
 export const apiKeyList = z
   .object({ apiKeys: z.array(apiKeyRecord) })
-  .meta({ id: 'ApiKeyList', description: 'Those not revoked first, then newest first; 200 at most.' });
+  .meta({ id: 'ApiKeyList', description: 'Keys that are not revoked come first, then the newest; at most 200.' });
 
 export const auditEntry = z
   .object({
@@ -110,19 +110,19 @@ export const auditEntry = z
     actor: z.string().meta({ description: 'A user id, `api_key/` and a key id, `operator`, or `service`.' }),
     action: z.string().meta({ description: '`resource.verb`' }),
     resourceId: z.string(),
-    details: z.record(z.string(), jsonValue).meta({ description: 'What was set; never a secret.' }),
-    requestId: z.uuid().meta({ description: 'X-Request-Id of the answer.' }),
+    details: z.record(z.string(), jsonValue).meta({ description: 'What was changed; never a secret.' }),
+    requestId: z.uuid().meta({ description: 'The X-Request-Id of the request’s answer.' }),
   })
   .meta({ id: 'AuditEntry' });
 
-/** A list with its page's end. */
+/** Makes the schema of one page of a list. */
 function page<K extends string, T extends z.ZodType>(id: string, key: K, item: T) {
   const items = { [key]: z.array(item) } as { [key in K]: z.ZodArray<T> };
   return z
     .object({
       ...items,
       hasMore: z.boolean(),
-      nextCursor: z.string().nullable().meta({ description: 'Where the next page goes on.' }),
+      nextCursor: z.string().nullable().meta({ description: 'Where the next page begins; null on the last page.' }),
     })
     .meta({ id });
 }
@@ -132,11 +132,11 @@ export const projectList = page('ProjectList', 'projects', projectRecord);
 export const auditList = page('AuditLog', 'entries', auditEntry);
 
 export const pageLimit = pageSize(PAGE_MAX, PAGE_MAX);
-/** Of a list whose cursor is what `cursor` describes. */
+/** Makes the query of a list, whose cursor has the schema `cursor`. */
 export function pageQuery(cursor: z.ZodType<string>) {
   return z.strictObject({
     limit: pageLimit,
-    cursor: cursor.optional().meta({ description: '`nextCursor` of the page before.' }),
+    cursor: cursor.optional().meta({ description: '`nextCursor` of the previous page.' }),
   });
 }
 export type PageQuery = z.infer<ReturnType<typeof pageQuery>>;

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../flow/errors.ts';
 import { type Db, inTransaction, type Tx } from '../connect.ts';
+import { organizationNotFound } from '../tenants/organizations.ts';
 
 export const MICROCREDITS_PER_CREDIT = 1_000_000;
 
@@ -24,7 +25,7 @@ export function grantCredits(
       .where('deleted_at', 'is', null)
       .forNoKeyUpdate()
       .executeTakeFirst();
-    if (!organization) throw new ServiceError('NOT_FOUND', 'There is no such organization.');
+    if (!organization) throw organizationNotFound();
     const before = organization.balance_microcredits;
     if (
       !(microcredits > 0) ||

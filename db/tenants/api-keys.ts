@@ -1,12 +1,13 @@
-// API keys are looked up by key id; secrets are stored as HMACs (spec: "API key format").
+// API keys of projects, found by their key ids; of a secret only its HMAC is stored (spec: "API key format").
 import { sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
 import { type Db, inTransaction, type Tx } from '../connect.ts';
 import type { Environment } from '../schema.ts';
 import { lockProject } from './projects.ts';
 
-/** Keys of one project that are neither revoked nor expired. */
+/** The most keys of one project that are neither revoked nor expired. */
 export const ACTIVE_API_KEYS_MAX = 10;
+export const TOO_MANY_API_KEYS = `The project has ${ACTIVE_API_KEYS_MAX} active API keys, the most it can have: revoke one first.`;
 const API_KEYS_LISTED_MAX = 200;
 
 const COLUMNS = [
@@ -29,18 +30,18 @@ export type NewApiKey = {
   name: string;
   secretHmac: Buffer;
   expiresAt?: Date;
-  /** The user who makes it; an operator when absent. */
+  /** The user who creates the key; absent for an operator. */
   createdBy?: string;
 };
 
-/** Throws NOT_FOUND for an unknown project, CONFLICT when it has ten active keys. */
+/** Adds a key. Throws NOT_FOUND for an unknown project, CONFLICT when the project has ten active keys. */
 export function insertApiKey(db: Db | Tx, key: NewApiKey) {
   return inTransaction(db, (tx) => insertInto(tx, key));
 }
 export type ApiKeyRow = Awaited<ReturnType<typeof insertApiKey>>;
 
 async function insertInto(tx: Tx, key: NewApiKey) {
-  // The row's lock makes the count exact when several keys are made at once.
+  // The lock keeps the count exact when several keys are added at the same time.
   await lockProject(tx, key.projectId);
   const { active } = await tx
     .selectFrom('api_key')
@@ -49,11 +50,7 @@ async function insertInto(tx: Tx, key: NewApiKey) {
     .where('revoked_at', 'is', null)
     .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', sql<Date>`now()`)]))
     .executeTakeFirstOrThrow();
-  if (active >= ACTIVE_API_KEYS_MAX)
-    throw new ServiceError(
-      'CONFLICT',
-      `The project has ${ACTIVE_API_KEYS_MAX} active API keys, the most it can have: revoke one first.`,
-    );
+  if (active >= ACTIVE_API_KEYS_MAX) throw new ServiceError('CONFLICT', TOO_MANY_API_KEYS);
   return tx
     .insertInto('api_key')
     .values({
@@ -69,7 +66,7 @@ async function insertInto(tx: Tx, key: NewApiKey) {
     .executeTakeFirstOrThrow();
 }
 
-/** The key with the HMAC of its secret and where it belongs, revoked and expired ones too; none of deleted projects. */
+/** Finds a key, also a revoked or expired one, with the HMAC of its secret; a deleted project has no keys. */
 export function findApiKey(db: Db | Tx, keyId: string) {
   return db
     .selectFrom('api_key')
@@ -93,7 +90,7 @@ export function findApiKey(db: Db | Tx, keyId: string) {
 }
 export type FoundApiKey = NonNullable<Awaited<ReturnType<typeof findApiKey>>>;
 
-/** The project's keys, those that are not revoked first, then newest first, without their secrets; 200 at most. */
+/** Lists up to 200 keys of a project: those that are not revoked first, then newest first. */
 export function listApiKeys(db: Db | Tx, projectId: string): Promise<ApiKeyRow[]> {
   return db
     .selectFrom('api_key')
@@ -106,7 +103,7 @@ export function listApiKeys(db: Db | Tx, projectId: string): Promise<ApiKeyRow[]
     .execute();
 }
 
-/** Notes that a key was used, to the minute. */
+/** Records the time at which a key was used, to the minute. */
 export async function touchApiKey(db: Db, id: string): Promise<void> {
   await db
     .updateTable('api_key')

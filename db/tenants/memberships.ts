@@ -1,13 +1,14 @@
-// Who belongs to an organization, and as what (spec: Roles).
+// Memberships: the users of an organization and their roles (spec: Roles).
 import { sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
 import { type Db, inTransaction, type Tx } from '../connect.ts';
 import type { Role } from '../schema.ts';
 import { lockOrganization } from './organizations.ts';
 
+export const ALREADY_MEMBER = 'This user is already a member of the organization.';
 const COLUMNS = ['organization_id', 'user_id', 'role', 'created_at', 'updated_at'] as const;
 
-/** A user's role in an organization that is not deleted; undefined when it has none. */
+/** Finds a user's role in an organization; undefined for a stranger, and when the organization is deleted. */
 export async function findRole(
   db: Db | Tx,
   organizationId: string,
@@ -26,7 +27,7 @@ export async function findRole(
 
 type NewMember = { organizationId: string; userId: string; role: Role };
 
-/** Throws NOT_FOUND for an unknown organization, CONFLICT when the user is a member already. */
+/** Adds a member. Throws NOT_FOUND for an unknown organization, CONFLICT when the user is already a member. */
 export function insertMember(db: Db | Tx, member: NewMember) {
   return inTransaction(db, (tx) => insertInto(tx, member));
 }
@@ -40,11 +41,11 @@ async function insertInto(tx: Tx, member: NewMember) {
     .onConflict((conflict) => conflict.columns(['organization_id', 'user_id']).doNothing())
     .returning(COLUMNS)
     .executeTakeFirst();
-  if (!row) throw new ServiceError('CONFLICT', 'This user is a member of the organization already.');
+  if (!row) throw new ServiceError('CONFLICT', ALREADY_MEMBER);
   return row;
 }
 
-/** A page of members, by user id, after `after`. */
+/** Lists members by user id, after the user id `after`. */
 export function listMembers(
   db: Db | Tx,
   organizationId: string,
@@ -61,7 +62,8 @@ export function listMembers(
 }
 
 /**
- * A member's role, and whether nobody else is an owner; neither changes before the transaction ends. Throws NOT_FOUND.
+ * Locks a member, and answers the role and whether the member is the only owner; neither changes before the transaction
+ * ends. Throws NOT_FOUND.
  */
 export async function lockMember(
   tx: Tx,
@@ -80,7 +82,7 @@ export async function lockMember(
   return { role: member.role, isLastOwner: member.role === 'owner' && members.length === 1 };
 }
 
-/** The caller has locked the member. */
+/** Changes the role of a member whom the caller has locked. */
 export function updateRole(tx: Tx, organizationId: string, userId: string, role: Role): Promise<MemberRow> {
   return tx
     .updateTable('membership')
@@ -91,7 +93,7 @@ export function updateRole(tx: Tx, organizationId: string, userId: string, role:
     .executeTakeFirstOrThrow();
 }
 
-/** The caller has locked the member. */
+/** Removes a member whom the caller has locked. */
 export async function deleteMember(tx: Tx, organizationId: string, userId: string): Promise<void> {
   await tx
     .deleteFrom('membership')

@@ -1,4 +1,4 @@
-// Keys of model providers that organizations bring; those of a request are in request-keys.ts.
+// Keys of model providers that organizations store. Keys that come with a request are in request-keys.ts.
 import { sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
 import { CANCELLED } from '../../flow/run.ts';
@@ -6,11 +6,11 @@ import type { Db, Tx } from '../connect.ts';
 import type { Encryption } from '../encrypt.ts';
 import { runNotFound } from '../run-not-found.ts';
 
-/** Characters of a key that its record shows, a third of it at most: of a shorter key none. */
+/** The last characters of a key that its record shows; none of a key with fewer than three times as many. */
 const PREVIEW_CHARS = 4;
 const COLUMNS = ['provider', 'preview', 'created_by', 'updated_at'] as const;
 
-/** By provider prefix. */
+/** Keys by provider prefix. */
 export type ModelKeys = { [provider: string]: string };
 
 /** Sets or replaces a key. */
@@ -35,7 +35,7 @@ export function setModelKey(
 }
 export type ModelKeyRow = Awaited<ReturnType<typeof setModelKey>>;
 
-/** By provider, without their secrets. */
+/** Lists the keys of an organization by provider, without their secrets. */
 export function listModelKeys(db: Db, organizationId: string): Promise<ModelKeyRow[]> {
   return db
     .selectFrom('model_key')
@@ -45,7 +45,7 @@ export function listModelKeys(db: Db, organizationId: string): Promise<ModelKeyR
     .execute();
 }
 
-/** Answers whether there was one. */
+/** Deletes a key; answers whether there was one. */
 export async function deleteModelKey(tx: Tx, organizationId: string, provider: string): Promise<boolean> {
   const { numDeletedRows } = await tx
     .deleteFrom('model_key')
@@ -55,7 +55,7 @@ export async function deleteModelKey(tx: Tx, organizationId: string, provider: s
   return numDeletedRows > 0n;
 }
 
-/** Encrypts every key under the newest one of the service; answers how many. */
+/** Encrypts every key under the newest of the service's own keys; answers how many. */
 export async function reencryptModelKeys(tx: Tx, encryption: Encryption): Promise<number> {
   const rows = await tx
     .selectFrom('model_key')
@@ -75,8 +75,8 @@ export async function reencryptModelKeys(tx: Tx, encryption: Encryption): Promis
 }
 
 /**
- * Whether the run's request brought a key for the provider (`sent`), else the key of its organization. Throws CANCELLED
- * for a run that its caller cancelled, RUN_NOT_FOUND for one that was deleted.
+ * Tells whether the run's request brought a key for the provider (`sent`); if not, reads the key of its organization.
+ * Throws CANCELLED when the run was cancelled, RUN_NOT_FOUND when it was deleted.
  */
 export async function findModelKey(
   db: Db,

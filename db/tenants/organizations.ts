@@ -1,3 +1,4 @@
+// Organizations.
 import { sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
 import type { Db, Tx } from '../connect.ts';
@@ -12,7 +13,7 @@ const COLUMNS = [
   'updated_at',
 ] as const;
 
-/** Throws CONFLICT when the slug is taken. */
+/** Creates an organization. Throws CONFLICT when the slug is taken. */
 export async function insertOrganization(
   db: Db | Tx,
   organization: { slug: string; name: string; description?: string },
@@ -27,12 +28,16 @@ export async function insertOrganization(
     .onConflict((conflict) => conflict.column('slug').where('deleted_at', 'is', null).doNothing())
     .returning(COLUMNS)
     .executeTakeFirst();
-  if (!row)
-    throw new ServiceError('CONFLICT', `An organization with the slug ${organization.slug} exists already.`);
+  if (!row) throw new ServiceError('CONFLICT', organizationSlugTaken(organization.slug));
   return row;
 }
 export type OrganizationRow = Awaited<ReturnType<typeof insertOrganization>>;
 
+export function organizationSlugTaken(slug: string): string {
+  return `There is already an organization with the slug ${slug}.`;
+}
+
+/** Finds an organization that is not deleted. */
 export function findOrganizationBySlug(db: Db | Tx, slug: string): Promise<OrganizationRow | undefined> {
   return db
     .selectFrom('organization')
@@ -42,7 +47,7 @@ export function findOrganizationBySlug(db: Db | Tx, slug: string): Promise<Organ
     .executeTakeFirst();
 }
 
-/** Every organization, by slug: for operators only. */
+/** Lists every organization, by slug. For operators only. */
 export function listOrganizations(db: Db | Tx): Promise<OrganizationRow[]> {
   return db
     .selectFrom('organization')
@@ -52,10 +57,10 @@ export function listOrganizations(db: Db | Tx): Promise<OrganizationRow[]> {
     .execute();
 }
 
-/** Fields of an organization or project that its record allows to change; an absent one stays. */
+/** The fields of an organization or project that can be changed; an absent one stays as it is. */
 export type Named = { name?: string | undefined; description?: string | undefined };
 
-/** It is not deleted, and its members stay as they are, before the transaction ends. Throws NOT_FOUND. */
+/** Locks an organization: until the transaction ends it is not deleted and its members stay. Throws NOT_FOUND. */
 export async function lockOrganization(tx: Tx, id: string): Promise<void> {
   const row = await tx
     .selectFrom('organization')
@@ -64,10 +69,10 @@ export async function lockOrganization(tx: Tx, id: string): Promise<void> {
     .where('deleted_at', 'is', null)
     .forNoKeyUpdate()
     .executeTakeFirst();
-  if (!row) throw unknownOrganization();
+  if (!row) throw organizationNotFound();
 }
 
-/** The caller has checked that it exists; one that was deleted meanwhile throws NOT_FOUND. */
+/** Changes an organization. Throws NOT_FOUND when it was deleted meanwhile. */
 export async function updateOrganization(
   tx: Tx,
   id: string,
@@ -84,11 +89,11 @@ export async function updateOrganization(
     .where('deleted_at', 'is', null)
     .returning(COLUMNS)
     .executeTakeFirst();
-  if (!row) throw unknownOrganization();
+  if (!row) throw organizationNotFound();
   return row;
 }
 
-/** Soft: its rows stay for operators, its slug is free, and nobody belongs to it any more. Throws NOT_FOUND. */
+/** Marks an organization as deleted: its slug is free, nobody belongs to it, its rows stay. Throws NOT_FOUND. */
 export async function deleteOrganization(tx: Tx, id: string): Promise<void> {
   const { numUpdatedRows } = await tx
     .updateTable('organization')
@@ -96,9 +101,9 @@ export async function deleteOrganization(tx: Tx, id: string): Promise<void> {
     .where('id', '=', id)
     .where('deleted_at', 'is', null)
     .executeTakeFirst();
-  if (numUpdatedRows === 0n) throw unknownOrganization();
+  if (numUpdatedRows === 0n) throw organizationNotFound();
 }
 
-function unknownOrganization(): ServiceError {
+export function organizationNotFound(): ServiceError {
   return new ServiceError('NOT_FOUND', 'There is no such organization.');
 }

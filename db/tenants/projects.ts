@@ -1,3 +1,4 @@
+// Projects of organizations.
 import { sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
 import { type Db, inTransaction, type Tx } from '../connect.ts';
@@ -19,11 +20,11 @@ type NewProject = {
   slug: string;
   name: string;
   description?: string;
-  /** Who creates it; an operator when absent. */
+  /** The user who creates it; absent for an operator. */
   userId?: string;
 };
 
-/** Throws NOT_FOUND for an unknown organization, CONFLICT when it has a project with this slug. */
+/** Creates a project. Throws NOT_FOUND for an unknown organization, CONFLICT when the slug is taken there. */
 export function insertProject(db: Db | Tx, project: NewProject) {
   return inTransaction(db, (tx) => insertInto(tx, project));
 }
@@ -45,14 +46,15 @@ async function insertInto(tx: Tx, project: NewProject) {
     )
     .returning(COLUMNS)
     .executeTakeFirst();
-  if (!row)
-    throw new ServiceError(
-      'CONFLICT',
-      `The organization has a project with the slug ${project.slug} already.`,
-    );
+  if (!row) throw new ServiceError('CONFLICT', projectSlugTaken(project.slug));
   return row;
 }
 
+export function projectSlugTaken(slug: string): string {
+  return `The organization already has a project with the slug ${slug}.`;
+}
+
+/** Finds a project that is not deleted. */
 export function findProjectBySlug(
   db: Db | Tx,
   organizationId: string,
@@ -67,7 +69,7 @@ export function findProjectBySlug(
     .executeTakeFirst();
 }
 
-/** The organization's projects, by slug. */
+/** Lists the organization's projects, by slug. */
 export function listProjects(db: Db | Tx, organizationId: string): Promise<ProjectRow[]> {
   return db
     .selectFrom('project')
@@ -78,7 +80,7 @@ export function listProjects(db: Db | Tx, organizationId: string): Promise<Proje
     .execute();
 }
 
-/** It is not deleted, and nobody else locks it, before the transaction ends. Throws NOT_FOUND. */
+/** Locks a project: it is not deleted before the transaction ends. Throws NOT_FOUND. */
 export async function lockProject(tx: Tx, id: string): Promise<void> {
   const row = await tx
     .selectFrom('project')
@@ -87,10 +89,10 @@ export async function lockProject(tx: Tx, id: string): Promise<void> {
     .where('deleted_at', 'is', null)
     .forNoKeyUpdate()
     .executeTakeFirst();
-  if (!row) throw unknownProject();
+  if (!row) throw projectNotFound();
 }
 
-/** Throws NOT_FOUND when it was deleted meanwhile. */
+/** Changes a project. Throws NOT_FOUND when it was deleted meanwhile. */
 export async function updateProject(tx: Tx, id: string, { name, description }: Named): Promise<ProjectRow> {
   const row = await tx
     .updateTable('project')
@@ -103,17 +105,17 @@ export async function updateProject(tx: Tx, id: string, { name, description }: N
     .where('deleted_at', 'is', null)
     .returning(COLUMNS)
     .executeTakeFirst();
-  if (!row) throw unknownProject();
+  if (!row) throw projectNotFound();
   return row;
 }
 
 /**
- * Soft deletes projects of an organization, all or one, with their flows; their API keys are revoked, and from here on
- * no run comes into them. Slugs are free, rows of runs stay. Answers the projects' ids. The caller has locked the
+ * Marks one or all projects of an organization as deleted, with their flows, and revokes their API keys; no further run
+ * is accepted in them. Their slugs are free; rows of runs stay. Answers the projects' ids. The caller has locked the
  * organization.
  */
 export async function deleteProjects(tx: Tx, organizationId: string, projectId?: string): Promise<string[]> {
-  // The stronger lock waits for runs that are being accepted, and holds up those that come after them.
+  // This lock waits for runs that are being accepted, and keeps back those that come after them.
   const rows = await tx
     .selectFrom('project')
     .select('id')
@@ -141,6 +143,6 @@ export async function deleteProjects(tx: Tx, organizationId: string, projectId?:
   return ids;
 }
 
-function unknownProject(): ServiceError {
+export function projectNotFound(): ServiceError {
   return new ServiceError('NOT_FOUND', 'There is no such project.');
 }

@@ -20,7 +20,10 @@ describe('weir', () => {
     });
 
     it('refuse a taken slug with a sentence and a wrong one as a usage error', async () => {
-      assert.match(await fail(1, weir('org', 'create', 'acme')), /exists already/);
+      assert.match(
+        await fail(1, weir('org', 'create', 'acme')),
+        /There is already an organization with the slug acme/,
+      );
       assert.match(await fail(2, weir('org', 'create', 'Not A Slug')), /lower-case/);
       assert.match(await fail(1, weir('project', 'create', 'nobody/x')), /no organization nobody/);
       await fail(2, weir('project', 'create', 'acme'));
