@@ -51,9 +51,7 @@ export const createProjectRequest = z
     name,
     slug,
     description: description.default(''),
-    organization_id: z
-      .string()
-      .meta({ description: 'An organization of which you are an owner or admin.' }),
+    organization_id: z.string().meta({ description: 'An organization of which you are an owner or admin.' }),
   })
   .meta({ id: 'CreateProject' });
 export const updateProjectRequest = named.meta({ id: 'UpdateProject' });
@@ -102,7 +100,10 @@ export const newApiKey = apiKeyRecord
   .meta({ id: 'NewApiKey' });
 export const apiKeyList = z
   .object({ apiKeys: z.array(apiKeyRecord) })
-  .meta({ id: 'ApiKeyList', description: 'Keys that are not revoked come first, then the newest; at most 200.' });
+  .meta({
+    id: 'ApiKeyList',
+    description: 'Keys that are not revoked come first, then the newest; at most 200.',
+  });
 
 export const auditEntry = z
   .object({
@@ -122,7 +123,10 @@ function page<K extends string, T extends z.ZodType>(id: string, key: K, item: T
     .object({
       ...items,
       hasMore: z.boolean(),
-      nextCursor: z.string().nullable().meta({ description: 'Where the next page begins; null on the last page.' }),
+      nextCursor: z
+        .string()
+        .nullable()
+        .meta({ description: 'Where the next page begins; null on the last page.' }),
     })
     .meta({ id });
 }
