@@ -98,12 +98,10 @@ export const apiKeyRecord = z
 export const newApiKey = apiKeyRecord
   .extend({ key: z.string().meta({ description: 'The whole key, shown only this once.' }) })
   .meta({ id: 'NewApiKey' });
-export const apiKeyList = z
-  .object({ apiKeys: z.array(apiKeyRecord) })
-  .meta({
-    id: 'ApiKeyList',
-    description: 'Keys that are not revoked come first, then the newest; at most 200.',
-  });
+export const apiKeyList = z.object({ apiKeys: z.array(apiKeyRecord) }).meta({
+  id: 'ApiKeyList',
+  description: 'Keys that are not revoked come first, then the newest; at most 200.',
+});
 
 export const auditEntry = z
   .object({
