@@ -36,6 +36,7 @@ export async function serveApi(
   const validator = createValidator();
   const deps: ApiDeps = {
     ...given,
+    taskQueue: config.taskQueue,
     apiKeys,
     validator,
     tokens: createTokenVerifier(config),

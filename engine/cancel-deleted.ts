@@ -2,34 +2,34 @@ import { cancelLeft, listCancelled } from '../db/upkeep/cancel-deleted.ts';
 import { cancelRunWorkflow, cancelTestRunWorkflow } from './cancel-workflow.ts';
 import type { EngineDeps } from './deps.ts';
 
-/** Workflows that are told of one deletion; the reconciler tells the others. */
-const TOLD_MAX = 10_000;
+/** Workflows that are cancelled for one deletion; the reconciler cancels the others. */
+const CANCELLED_MAX = 10_000;
 const AT_ONCE = 10;
 
 /**
- * Ends the work of deleted projects. When it resolves nothing more is charged for it; their workflows are told after
- * that, without anybody waiting, and those that cannot be are by the reconciler.
+ * Ends the work of deleted projects. When it resolves, nothing more is charged for them. Their workflows are cancelled in the
+ * background; the reconciler cancels those that could not be.
  */
 export async function cancelDeleted(deps: EngineDeps, projectIds: string[]): Promise<void> {
   await cancelLeft(deps.db, { projectIds });
-  void tellEngine(deps, projectIds).catch((error: unknown) =>
-    console.error(`Workflows of deleted projects are cancelled by the reconciler: ${error}`),
+  void cancelWorkflows(deps, projectIds).catch((error: unknown) =>
+    console.error(`Workflows of deleted projects are left to the reconciler to cancel: ${error}`),
   );
 }
 
-async function tellEngine(deps: EngineDeps, projectIds: string[]): Promise<void> {
-  const { runs, testRuns } = await listCancelled(deps.db, projectIds, TOLD_MAX);
-  const calls = [
-    // First, so that they begin no further case.
+async function cancelWorkflows(deps: EngineDeps, projectIds: string[]): Promise<void> {
+  const { runs, testRuns } = await listCancelled(deps.db, projectIds, CANCELLED_MAX);
+  const cancellations = [
+    // Test runs first, so that they begin no further case.
     ...testRuns.map((id) => () => cancelTestRunWorkflow(deps, id)),
-    ...runs.map((run) => () => cancelRunWorkflow(deps, run)),
+    ...runs.map((call) => () => cancelRunWorkflow(deps, call)),
   ].values();
   let reachable = true;
   await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {
-      for (const call of calls) {
+      for (const cancel of cancellations) {
         if (!reachable || deps.stopping?.aborted) return;
-        if (!(await call())) reachable = false;
+        if (!(await cancel())) reachable = false;
       }
     }),
   );

@@ -1,13 +1,14 @@
-// The references that a wide parallel step after a long loop hands to each of its blocks would overflow a workflow task.
+// Compresses payloads: the references that a wide parallel step after a long loop hands to each of its blocks would
+// otherwise overflow a workflow task.
 import { promisify } from 'node:util';
 import { constants, deflate, inflate } from 'node:zlib';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 
 const ENCODING = 'binary/zlib';
-/** Of data; below it operators read it in the Temporal Web UI. */
+/** Smaller payloads stay as they are, so that operators can read them in the Temporal Web UI. */
 const THRESHOLD_BYTES = 8 * 1024;
 
-/** Deflates large payloads on their way to the engine; reads those that were not, too. */
+/** Deflates large payloads on their way to the engine, and reads both deflated and plain ones. */
 export const compressPayloads: PayloadCodec = {
   encode: (payloads) => Promise.all(payloads.map(compress)),
   decode: (payloads) => Promise.all(payloads.map(decompress)),

@@ -1,13 +1,15 @@
+// engine/ is how API and worker reach Temporal: it connects, starts, cancels and awaits the workflows of runs, test runs and
+// deliveries. In go rows that are stored already; out come outcomes. What the engine misses, the reconciler repeats.
 import { Client } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import type { Config } from '../config.ts';
 import { compressPayloads } from './compress-payloads.ts';
 
 export const DEFAULT_NAMESPACE = 'default';
-/** Of every client and worker. */
+/** The data converter of every client and worker. */
 export const DATA_CONVERTER = { payloadCodecs: [compressPayloads] };
 
-/** A connection to the configured Temporal server, for clients and workers alike; the error names the address. */
+/** Connects to the configured Temporal server, for clients and workers alike. The error names the address. */
 export async function connectToTemporal({ temporal }: Config): Promise<NativeConnection> {
   try {
     return await NativeConnection.connect(temporal.connectionOptions);
@@ -17,7 +19,7 @@ export async function connectToTemporal({ temporal }: Config): Promise<NativeCon
   }
 }
 
-/** A client of the configured namespace. */
+/** Creates a client for the configured namespace. */
 export function createClient({ temporal }: Config, connection: NativeConnection): Client {
   return new Client({
     connection,

@@ -2,12 +2,13 @@ import type { Client } from '@temporalio/client';
 import type { Db } from '../db/connect.ts';
 import type { InProcessRuns } from '../db/runs/in-process-runs.ts';
 
-/** What reaches the engine, and the rows beside it. */
-export type EngineDeps = {
+/** The engine, and the task queue of runs. */
+export type Engine = { client: Client; taskQueue: string };
+
+/** The engine with the rows beside it. */
+export type EngineDeps = Engine & {
   db: Db;
-  client: Client;
-  config: { taskQueue: string };
-  /** Where a worker runs in this process. */
+  /** Set where a worker runs in this process. */
   inProcessRuns?: InProcessRuns;
   /** Aborted when the process is asked to end. */
   stopping?: AbortSignal;

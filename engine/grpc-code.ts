@@ -1,6 +1,6 @@
 import { isGrpcServiceError } from '@temporalio/client';
 
-/** The gRPC status that the engine answered, which its client may have wrapped; undefined of any other error. */
+/** Finds the gRPC status in an error of the engine's client, which may have wrapped it; undefined for other errors. */
 export function grpcCodeOf(error: unknown): number | undefined {
   const cause = error instanceof Error && error.cause ? error.cause : error;
   return isGrpcServiceError(cause) ? cause.code : undefined;

@@ -1,5 +1,4 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
-import type { Db } from '../db/connect.ts';
 import {
   type GivenTurn,
   giveTurns,
@@ -16,64 +15,57 @@ import {
   TURN_GIVEN,
   webhookTaskQueue,
 } from '../flow/delivery.ts';
-import type { EngineDeps } from './deps.ts';
+import { askEngine } from './ask-engine.ts';
+import type { Engine, EngineDeps } from './deps.ts';
 import { describeEngineError } from './describe-engine-error.ts';
-import { START_TIMEOUT_MS } from './start-run.ts';
-
-/** `taskQueue` is that of runs. */
-export type Engine = { client: Client; taskQueue: string };
 
 /**
- * Starts the workflow of a recorded delivery when it is its turn at its destination, unless that round of it was started
- * already. One that has to wait is started by whoever leaves it the turn.
+ * Starts the workflow of a recorded delivery when it has its turn at the destination, unless that round of the delivery was
+ * started before. A delivery that has to wait is started by the one that leaves it the turn.
  */
-export async function startDeliveryWorkflow(deps: Engine & { db: Db }, call: DeliveryCall): Promise<void> {
+export async function startDeliveryWorkflow(deps: EngineDeps, call: DeliveryCall): Promise<void> {
   if (await takeTurn(deps.db, call, false)) await startWorkflow(deps, call);
 }
 
-/** The same for a request that has its answer in any case: a delivery that can't be started now is the reconciler's. */
-export async function tryStartDelivery(
-  { db, client, config }: EngineDeps,
-  call: DeliveryCall,
-): Promise<void> {
-  await startDeliveryWorkflow({ db, client, taskQueue: config.taskQueue }, call).catch((error: unknown) =>
+/** Starts a delivery as above, but only logs a failure: the reconciler starts the delivery later. */
+export async function tryStartDelivery(deps: EngineDeps, call: DeliveryCall): Promise<void> {
+  await startDeliveryWorkflow(deps, call).catch((error: unknown) =>
     console.error(`Delivery ${call.deliveryId} could not be started yet: ${describeEngineError(error)}`),
   );
 }
 
-/** Begins what can begin of deliveries that wait; each one that ends begins the next. */
-export async function startWaitingDeliveries(
-  { db, client, config }: EngineDeps,
-  calls: DeliveryCall[],
-): Promise<void> {
+/** Starts waiting deliveries at the hosts of `calls`, as many as may begin; each one that ends starts the next. */
+export async function startNextDeliveries(deps: EngineDeps, calls: DeliveryCall[]): Promise<void> {
   const afterOf = new Map(calls.map(({ host, organizationId }) => [host, organizationId]));
   let left = ORGANIZATION_MAX;
   try {
     for (const [host, after] of [...afterOf].slice(0, ORGANIZATION_MAX)) {
-      const turns = await giveTurns(db, { host, after, atMost: Math.min(left, PAIR_MAX) });
-      await Promise.all(turns.map((turn) => beginTurn({ client, taskQueue: config.taskQueue }, turn)));
+      const turns = await giveTurns(deps.db, { host, after, atMost: Math.min(left, PAIR_MAX) });
+      await Promise.all(turns.map((turn) => beginTurn(deps, turn)));
       left -= turns.length;
       if (left <= 0) return;
     }
   } catch (error) {
-    console.error(`Deliveries that wait could not be started yet: ${describeEngineError(error)}`);
+    console.error(`Waiting deliveries could not be started yet: ${describeEngineError(error)}`);
   }
 }
 
-/** Tells the workflow of a delivery that was given its turn, or starts it. What fails is found by the reconciler. */
+/** Signals the workflow of a delivery that was given its turn, or starts it. The reconciler repeats what fails. */
 export async function beginTurn(engine: Engine, { call, hasWorkflow, isOpen }: GivenTurn): Promise<void> {
   try {
-    const isTold = hasWorkflow && (await signalDelivery(engine.client, call));
-    if (isOpen && !isTold) await startWorkflow(engine, call);
+    const isSignalled = hasWorkflow && (await signalDelivery(engine.client, call));
+    if (isOpen && !isSignalled) await startWorkflow(engine, call);
   } catch (error) {
-    console.error(`Delivery ${call.deliveryId} could not be told of its turn: ${describeEngineError(error)}`);
+    console.error(
+      `Delivery ${call.deliveryId} could not be given its turn yet: ${describeEngineError(error)}`,
+    );
   }
 }
 
-/** Has the workflow of a delivery look whether it is its turn; false when it has none that is running. */
+/** Signals the workflow of a delivery to look whether it has its turn; false when no workflow of it is running. */
 export async function signalDelivery(client: Client, call: DeliveryCall): Promise<boolean> {
   try {
-    await inTime(client, () => client.workflow.getHandle(deliveryWorkflowId(call)).signal(TURN_GIVEN));
+    await askEngine(client, () => client.workflow.getHandle(deliveryWorkflowId(call)).signal(TURN_GIVEN));
     return true;
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return false;
@@ -83,7 +75,7 @@ export async function signalDelivery(client: Client, call: DeliveryCall): Promis
 
 async function startWorkflow({ client, taskQueue }: Engine, call: DeliveryCall): Promise<void> {
   try {
-    await inTime(client, () =>
+    await askEngine(client, () =>
       client.workflow.start(DELIVER_WEBHOOK, {
         workflowId: deliveryWorkflowId(call),
         taskQueue: webhookTaskQueue(taskQueue),
@@ -96,8 +88,4 @@ async function startWorkflow({ client, taskQueue }: Engine, call: DeliveryCall):
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }
-}
-
-function inTime<T>(client: Client, ask: () => Promise<T>): Promise<T> {
-  return client.withDeadline(Date.now() + START_TIMEOUT_MS, ask);
 }

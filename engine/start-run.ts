@@ -1,4 +1,4 @@
-import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { type Priority, TypedSearchAttributes } from '@temporalio/common';
 import type { Environment, RunMode } from '../db/schema.ts';
 import type { FlowDefinition } from '../flow/definition.ts';
@@ -6,11 +6,10 @@ import { toPlan } from '../flow/plan.ts';
 import { type CallIds, RUN_FLOW, type RunInput, workflowIdOf } from '../flow/run.ts';
 import { INPUT_REF } from '../flow/value.ts';
 import type { runFlow } from '../workflows/run-flow.ts';
+import { askEngine } from './ask-engine.ts';
+import type { Engine } from './deps.ts';
 
-/** A caller is told sooner that the engine is away; the run it started is found by the reconciler. */
-export const START_TIMEOUT_MS = 4_000;
-
-/** What the workflow of an accepted run is started from. */
+/** The call of an accepted run, with all that its workflow is started from. */
 export type RunStart = CallIds & {
   /** The steps that the call runs, `from` up to `to` (exclusive) of the plan; null: all. */
   from: number | null;
@@ -23,17 +22,16 @@ export type RunStart = CallIds & {
   environment: Environment;
   flowVersionId: string;
   definition: FlowDefinition;
-  /** Whether its caller asked for a webhook. */
+  /** Whether the caller asked for a webhook. */
   callback?: boolean;
 };
 
 /**
- * Starts the workflow of an accepted run, unless it is there already. `here`: this process's worker has it already
- * (an eager start, unless `eagerly` is false).
+ * Starts the workflow of an accepted run, unless it was started before. `here`: this process's worker has it already, by an
+ * eager start.
  */
 export async function startRun(
-  client: Client,
-  taskQueue: string,
+  { client, taskQueue }: Engine,
   run: RunStart,
   { eagerly = true } = {},
 ): Promise<{ here: boolean }> {
@@ -47,8 +45,7 @@ export async function startRun(
     ...(run.callback && { callback: true }),
   };
   try {
-    const deadline = Date.now() + START_TIMEOUT_MS;
-    const handle = await client.withDeadline(deadline, () =>
+    const handle = await askEngine(client, () =>
       client.workflow.start<typeof runFlow>(RUN_FLOW, {
         workflowId: workflowIdOf(run),
         taskQueue,
@@ -67,12 +64,12 @@ export async function startRun(
   }
 }
 
-/** Of what waits for workers each organization's is taken in turn, however much another has waiting. */
+/** Has workers take the waiting work of organizations in turn, however much one of them has waiting. */
 export function fairShareOf({ organization }: Pick<RunStart, 'organization'>): Priority {
   return { fairnessKey: organization };
 }
 
-/** What operators find a workflow of a flow by. */
+/** The search attributes by which operators find the workflows of a flow. */
 export function searchAttributesOf(
   run: Pick<RunStart, 'organization' | 'project' | 'flow' | 'version' | 'mode' | 'environment'>,
 ): TypedSearchAttributes {

@@ -1,21 +1,19 @@
-import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import type { Db } from '../db/connect.ts';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { getTestRunStart } from '../db/test-runs/test-runs.ts';
 import { DRAFT_VERSION } from '../flow/definition.ts';
 import { toPlan } from '../flow/plan.ts';
 import { RUN_TESTS } from '../flow/test-case.ts';
 import type { runTests } from '../workflows/run-tests.ts';
-import { fairShareOf, START_TIMEOUT_MS, searchAttributesOf } from './start-run.ts';
+import { askEngine } from './ask-engine.ts';
+import type { EngineDeps } from './deps.ts';
+import { fairShareOf, searchAttributesOf } from './start-run.ts';
 
-/** Starts the workflow of an accepted test run, unless it is there already. */
-export async function startTestRun(
-  { db, client, taskQueue }: { db: Db; client: Client; taskQueue: string },
-  testRunId: string,
-): Promise<void> {
+/** Starts the workflow of an accepted test run, unless it was started before. */
+export async function startTestRun({ db, client, taskQueue }: EngineDeps, testRunId: string): Promise<void> {
   const { definition, tests, ...run } = await getTestRunStart(db, testRunId);
   const flow = { ...run, version: DRAFT_VERSION, mode: 'test' as const, environment: 'test' as const };
   try {
-    await client.withDeadline(Date.now() + START_TIMEOUT_MS, () =>
+    await askEngine(client, () =>
       client.workflow.start<typeof runTests>(RUN_TESTS, {
         workflowId: testRunId,
         taskQueue,

@@ -1,68 +1,63 @@
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { WorkflowFailedError } from '@temporalio/client';
-import type { Db } from '../db/connect.ts';
 import type { InProcessRuns } from '../db/runs/in-process-runs.ts';
-import { loadReferences } from '../db/runs/load-references.ts';
 import { findOutcome } from '../db/runs/runs.ts';
-import type { Json } from '../flow/definition.ts';
-import { type RunOutcome, workflowIdOf } from '../flow/run.ts';
+import { type CallIds, type RunOutcome, workflowIdOf } from '../flow/run.ts';
 import { isPause } from '../flow/tool-calls.ts';
-import { type Load, resolveValue, type Value } from '../flow/value.ts';
 import type { runFlow } from '../workflows/run-flow.ts';
 import type { EngineDeps } from './deps.ts';
-import type { RunStart } from './start-run.ts';
 
 const RETRY_MS = 500;
-/** A run that this process's worker was given may still be taken over by another one. */
+/** A call that this process's worker was given may still be taken over by another worker. */
 const ASK_AFTER_MS = 5_000;
 
 /**
- * Waits for the end of a run, through restarts of the engine; undefined when `signal` aborted first (the run goes on).
- * Listens before the run has `started`, so that no end in this process is missed; one that a worker `here` has is asked
- * for at the engine only when it takes long, which saves short runs a request.
+ * Waits for the end of a call of a run, through restarts of the engine; undefined when `signal` aborts first (the run goes
+ * on). Listens before the call has `started`, so that no end in this process is missed. Asks the engine about a call that this
+ * process's own worker carries out (`here`) only when it takes long, which saves short runs a request.
  */
 export async function waitForRun(
   deps: EngineDeps,
-  run: RunStart,
+  call: CallIds,
   started: Promise<{ here: boolean }>,
   signal: AbortSignal,
 ): Promise<RunOutcome | undefined> {
   const over = new AbortController();
   const either = AbortSignal.any([signal, over.signal]);
   try {
-    const ended = waitHere(deps.inProcessRuns, run.callId, either);
+    const ended = waitHere(deps.inProcessRuns, call.callId, either);
     if ((await started).here && deps.inProcessRuns) {
       const soon = setTimeout(ASK_AFTER_MS, undefined, { signal: either }).catch(() => undefined);
       const outcome = await Promise.race([ended, soon]);
       if (outcome) return outcome;
     }
-    return await Promise.race([ended, askEngine(deps, run, either)]);
+    return await Promise.race([ended, waitAtEngine(deps, call, either)]);
   } finally {
     over.abort();
   }
 }
 
-/** Never settles where no worker runs in this process; undefined when `signal` aborted. */
+/** Waits for the end of a call in this process: for ever where no worker runs in it; undefined when `signal` aborts. */
 function waitHere(
   inProcessRuns: InProcessRuns | undefined,
-  executionId: string,
+  callId: string,
   signal: AbortSignal,
 ): Promise<RunOutcome | undefined> {
   if (!inProcessRuns) return new Promise(() => undefined);
-  return once(inProcessRuns.ends, executionId, { signal }).then(
+  return once(inProcessRuns.ends, callId, { signal }).then(
     ([outcome]: RunOutcome[]) => outcome,
     () => undefined,
   );
 }
 
-/** A run that ended without its workflow, by an operator's hand, is read from its row. */
-async function askEngine(
+/** Waits for a call's workflow. A call that ended without it, because an operator stopped it, is read from its row. */
+async function waitAtEngine(
   { db, client }: EngineDeps,
-  run: RunStart,
+  call: CallIds,
   signal: AbortSignal,
 ): Promise<RunOutcome | undefined> {
-  const handle = client.workflow.getHandle<typeof runFlow>(workflowIdOf(run));
+  const handle = client.workflow.getHandle<typeof runFlow>(workflowIdOf(call));
   while (!signal.aborted) {
     try {
       const reply = await client.withAbortSignal(signal, () => handle.result());
@@ -71,24 +66,15 @@ async function askEngine(
         : { status: 'completed', result: reply };
     } catch (error) {
       if (signal.aborted) return undefined;
-      const outcome = await findOutcome(db, run.callId).catch((databaseError: unknown) =>
-        console.error(`Looking for the end of run ${run.callId}: ${databaseError}`),
+      const outcome = await findOutcome(db, call.callId).catch((databaseError: unknown) =>
+        console.error(`The outcome of call ${call.callId} could not be read yet: ${databaseError}`),
       );
       if (outcome) return outcome;
-      // Ended but not recorded: the reconciler does that. Not ended: the engine was away.
-      if (!(error instanceof WorkflowFailedError)) console.error(`Waiting for run ${run.callId}: ${error}`);
+      // WorkflowFailedError: it has ended, and the reconciler will record that. Any other error: the engine was away.
+      if (!(error instanceof WorkflowFailedError))
+        console.error(`The engine could not be asked about call ${call.callId} yet: ${error}`);
       await setTimeout(RETRY_MS);
     }
   }
   return undefined;
-}
-
-/** A result as the caller gets it. */
-export function readResult(db: Db, executionId: string, result: Value): Promise<Json> {
-  return resolveValue(result, referenceLoader(db, executionId));
-}
-
-/** Reads what the values of a run refer to. */
-export function referenceLoader(db: Db, executionId: string): Load {
-  return (refs) => loadReferences(db, executionId, refs);
 }

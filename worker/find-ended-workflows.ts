@@ -1,8 +1,7 @@
 // How the workflows of what should have ended stand, for the reconcilers.
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { askEngine } from '../engine/ask-engine.ts';
 
-/** The engine answers in milliseconds, or is away. */
-const ENGINE_TIMEOUT_MS = 5_000;
 /** How many workflows the engine is asked about one by one at the same time. */
 const DESCRIBED_AT_ONCE = 8;
 const OPEN = ['RUNNING', 'PAUSED', 'CONTINUED_AS_NEW'];
@@ -32,11 +31,6 @@ export async function findEndedWorkflows(
       }),
     );
   return ended;
-}
-
-/** Asks the engine something; rejects when it does not answer in time. */
-export function askEngine<T>(client: Client, ask: () => Promise<T>): Promise<T> {
-  return client.withDeadline(Date.now() + ENGINE_TIMEOUT_MS, ask);
 }
 
 async function listIds(client: Client, query: string, pageSize: number): Promise<Set<string>> {

@@ -1,8 +1,8 @@
 // Runs whose workers are lost again and again under what they run inside their workflow task, which goes with the worker.
 import type { Client } from '@temporalio/client';
+import { askEngine } from '../engine/ask-engine.ts';
 import { grpcCodeOf } from '../engine/grpc-code.ts';
 import { HOLD, RUN_FLOW } from '../flow/run.ts';
-import { askEngine } from './find-ended-workflows.ts';
 import { type Failures, repairEach, throwFailures } from './repair-each.ts';
 import { withOpenWorkflow } from './with-open-workflow.ts';
 

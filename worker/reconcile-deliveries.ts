@@ -1,8 +1,7 @@
 // No delivery is ever lost: finds those that should have got on and whose workflow is missing, has ended or was cut off.
-import type { Client } from '@temporalio/client';
-import type { Db } from '../db/connect.ts';
 import { abandonDelivery, recordCutAttempt } from '../db/webhooks/delivery-attempts.ts';
 import { claimStalledDeliveries, toDeliveryCall } from '../db/webhooks/open-deliveries.ts';
+import type { EngineDeps } from '../engine/deps.ts';
 import { signalDelivery, startDeliveryWorkflow } from '../engine/start-delivery-workflow.ts';
 import { ATTEMPTS_MAX, deliveryWorkflowId } from '../flow/delivery.ts';
 import { findEndedWorkflows } from './find-ended-workflows.ts';
@@ -11,10 +10,8 @@ import { type Failures, repairEach, throwFailures } from './repair-each.ts';
 const AGAIN_SECONDS = 60;
 const CLAIMED_MAX = 500;
 
-type Deps = { db: Db; client: Client; taskQueue: string };
-
 /** Looks at up to 500 stalled deliveries; answers whether there are more. Several processes share the work. */
-export async function reconcileDeliveries(deps: Deps, signal?: AbortSignal): Promise<boolean> {
+export async function reconcileDeliveries(deps: EngineDeps, signal?: AbortSignal): Promise<boolean> {
   const claimed = await claimStalledDeliveries(deps.db, {
     againInSeconds: AGAIN_SECONDS,
     limit: CLAIMED_MAX,
@@ -43,7 +40,7 @@ export async function reconcileDeliveries(deps: Deps, signal?: AbortSignal): Pro
 type StalledDelivery = { call: ReturnType<typeof toDeliveryCall>; state: string; status: string };
 
 async function reconcileDelivery(
-  { db, client, taskQueue }: Deps,
+  { db, client, taskQueue }: EngineDeps,
   { call, state, status }: StalledDelivery,
 ): Promise<void> {
   if (state === 'missing') {

@@ -1,31 +1,28 @@
 // Nothing accepted is ever lost: finds runs whose row says `started` and whose workflow is missing or has ended.
-import type { Client } from '@temporalio/client';
-import type { Db } from '../db/connect.ts';
 import { findRunStarts } from '../db/runs/find-run-starts.ts';
 import { finishRun } from '../db/runs/runs.ts';
+import type { EngineDeps } from '../engine/deps.ts';
 import { startRun } from '../engine/start-run.ts';
 import { CANCELLED } from '../flow/run.ts';
 import { type Reconciled, reconcileUnfinished } from './reconcile-unfinished.ts';
 import { cancelOpenWorkflow } from './with-open-workflow.ts';
-
-type Deps = { db: Db; client: Client; taskQueue: string };
 
 /**
  * One look at all unfinished runs that are older than `quietSeconds`: starts the workflow of one that has none, records
  * the end of one whose workflow was terminated or timed out, cancels what its caller asked to cancel while the engine
  * was away.
  */
-export function reconcileRuns(deps: Deps, quietSeconds: number, signal?: AbortSignal): Promise<void> {
+export function reconcileRuns(deps: EngineDeps, quietSeconds: number, signal?: AbortSignal): Promise<void> {
   return reconcileUnfinished(deps, 'run', quietSeconds, (run) => reconcileRun(deps, run), signal);
 }
 
-async function reconcileRun({ db, client, taskQueue }: Deps, run: Reconciled): Promise<void> {
+async function reconcileRun({ db, client, taskQueue }: EngineDeps, run: Reconciled): Promise<void> {
   const { id, workflowId, cancelled, state } = run;
   if (state === 'open') return cancelOpenWorkflow(client, workflowId);
   if (state === 'missing' && !cancelled) {
     const [start] = await findRunStarts(db, [id]);
     // Not eagerly: what waits for a worker already comes first.
-    if (start?.status === 'started') await startRun(client, taskQueue, start, { eagerly: false });
+    if (start?.status === 'started') await startRun({ client, taskQueue }, start, { eagerly: false });
     return;
   }
   const reason = `The run's workflow ended as ${state} before its result was recorded.`;

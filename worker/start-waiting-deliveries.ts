@@ -1,15 +1,15 @@
 // Makes good what was missed when a process died: turns that lapsed, and deliveries that nobody has told of theirs.
 import { randomUUID } from 'node:crypto';
-import type { Db } from '../db/connect.ts';
 import { dropLapsedTurns, giveTurns, HOST_MAX, listWaitingHosts } from '../db/webhooks/webhook-turns.ts';
-import { beginTurn, type Engine } from '../engine/start-delivery-workflow.ts';
+import type { EngineDeps } from '../engine/deps.ts';
+import { beginTurn } from '../engine/start-delivery-workflow.ts';
 import { repairEach } from './repair-each.ts';
 
 /** Looked at in one go; which ones is left to chance. */
 const HOSTS_MAX = 500;
 
 /** Gives free turns to deliveries that wait for one. Several processes may do so at the same time. */
-export async function startWaitingDeliveries(deps: Engine & { db: Db }, signal?: AbortSignal): Promise<void> {
+export async function startWaitingDeliveries(deps: EngineDeps, signal?: AbortSignal): Promise<void> {
   await dropLapsedTurns(deps.db);
   for (const host of await listWaitingHosts(deps.db, HOSTS_MAX)) {
     if (signal?.aborted) return;

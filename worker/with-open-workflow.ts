@@ -1,5 +1,5 @@
 import { type Client, type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
-import { askEngine } from './find-ended-workflows.ts';
+import { askEngine } from '../engine/ask-engine.ts';
 
 /** Cancels or signals a workflow; of one that has ended meanwhile the next look tells. `runId`: of that run of it alone. */
 export function withOpenWorkflow(

@@ -4,6 +4,7 @@ import type { Client } from '@temporalio/client';
 import type { Middleware } from 'koa';
 import type { Config } from '../../config.ts';
 import { acceptsWrites } from '../../db/connection/accepts-writes.ts';
+import { askEngine } from '../../engine/ask-engine.ts';
 import { DEFAULT_NAMESPACE } from '../../engine/connect.ts';
 import { RETRY_AFTER_SECONDS } from './errors.ts';
 
@@ -66,13 +67,13 @@ function startCheck({ config, client }: Deps): Check {
 }
 
 async function countPollers({ config, client }: Deps): Promise<number> {
-  const { pollers } = await client.withDeadline(Date.now() + CHECK_TIMEOUT_MS, () =>
+  const describe = () =>
     client.workflowService.describeTaskQueue({
       namespace: config.temporal.namespace ?? DEFAULT_NAMESPACE,
       taskQueue: { name: config.taskQueue },
       taskQueueType: WORKFLOW_TASKS,
-    }),
-  );
+    });
+  const { pollers } = await askEngine(client, describe, CHECK_TIMEOUT_MS);
   const since = Date.now() / 1_000 - POLLED_WITHIN_SECONDS;
   return pollers.filter(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) > since).length;
 }

@@ -1,10 +1,12 @@
 // What the OpenAPI entries of several endpoints share.
+
 import { z } from 'zod';
 import type {
   ZodOpenApiRequestBodyObject,
   ZodOpenApiResponseObject,
   ZodOpenApiResponsesObject,
 } from 'zod-openapi';
+import { outputsTooLarge } from '../../db/runs/load-references.ts';
 import type { ErrorCode } from '../../flow/errors.ts';
 import { IDENTITY_PROVIDER_UNAVAILABLE } from '../auth/identity-provider-keys.ts';
 import { errorBody } from '../http/errors.ts';
@@ -135,8 +137,7 @@ export const READ_ERRORS: ZodOpenApiResponsesObject = {
 };
 
 /** Of what puts stored outputs together: of runs from before there was a limit. */
-export const OUTPUT_TOO_LARGE =
-  'These outputs together have 18874368 bytes; at most 16777216 are put together.';
+export const OUTPUT_TOO_LARGE = outputsTooLarge(18_874_368);
 
 /** Of every endpoint. */
 export const COMMON_ERRORS: ZodOpenApiResponsesObject = {

@@ -1,7 +1,8 @@
 // What callers read of how a run ended or paused (spec: Response 200 of /execute).
 import { listBlockRuns, loadBlockOutput } from '../../db/runs/block-runs.ts';
+import { referenceLoader } from '../../db/runs/load-references.ts';
+import { readResult } from '../../db/runs/read-result.ts';
 import { getRunInput } from '../../db/runs/runs.ts';
-import { readResult, referenceLoader } from '../../engine/wait-for-run.ts';
 import { composeOutputs } from '../../flow/compose-outputs.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
 import { toPlan } from '../../flow/plan.ts';

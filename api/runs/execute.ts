@@ -116,7 +116,7 @@ function execute(deps: ApiDeps): ApiMiddleware {
 /** Starts the run, unless that is done, and waits; undefined when `signal` aborted first. */
 function runToEnd(deps: ApiDeps, run: AcceptedRun, signal: AbortSignal): Promise<RunOutcome | undefined> {
   const { executionId } = run;
-  const started = startRun(deps.client, deps.config.taskQueue, run).catch((error: unknown) => {
+  const started = startRun(deps, run).catch((error: unknown) => {
     console.error(`Run ${executionId} could not be started yet: ${describeEngineError(error)}`);
     throw new ServiceError('ENGINE_UNAVAILABLE', ENGINE_UNAVAILABLE, { executionId });
   });

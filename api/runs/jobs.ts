@@ -1,7 +1,8 @@
 // POST …/jobs and GET …/jobs/{executionId} (spec: Endpoints)
+
+import { readResult } from '../../db/runs/read-result.ts';
 import { describeEngineError } from '../../engine/describe-engine-error.ts';
 import { startRun } from '../../engine/start-run.ts';
-import { readResult } from '../../engine/wait-for-run.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { PausePoint } from '../../flow/tool-calls.ts';
 import { authenticate } from '../auth/authenticate.ts';
@@ -112,7 +113,7 @@ function startJob(deps: ApiDeps): ApiMiddleware {
     // The run is stored: should its workflow not start now, the reconciler starts it.
     const { executionId, flowId, blockCount } = run;
     if (!run.outcome)
-      await startRun(deps.client, deps.config.taskQueue, run).catch((error: unknown) =>
+      await startRun(deps, run).catch((error: unknown) =>
         console.error(`Run ${executionId} could not be started yet: ${describeEngineError(error)}`),
       );
     ctx.status = 202;

@@ -1,8 +1,7 @@
 // The events of one /step call, made from what is recorded of it, so that they are the same whenever they are asked for.
 import { setTimeout } from 'node:timers/promises';
 import { listBlockRuns } from '../../db/runs/block-runs.ts';
-import { measureOutputs } from '../../db/runs/load-references.ts';
-import { referenceLoader } from '../../engine/wait-for-run.ts';
+import { measureOutputs, referenceLoader } from '../../db/runs/load-references.ts';
 import { composeOutputs, type Facts } from '../../flow/compose-outputs.ts';
 import type { Step } from '../../flow/definition.ts';
 import { listBlocks, toPlan } from '../../flow/plan.ts';

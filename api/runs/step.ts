@@ -107,7 +107,7 @@ function step(deps: ApiDeps): ApiMiddleware {
 
 /** Resolves, to the promise of its end, when the call has a workflow: nothing is answered before. */
 async function start(deps: ApiDeps, run: AcceptedRun, signal: AbortSignal) {
-  const started = startRun(deps.client, deps.config.taskQueue, run);
+  const started = startRun(deps, run);
   const ended = waitForRun(deps, run, started, signal);
   ended.catch(() => undefined);
   await started.catch((error: unknown) => {

@@ -53,7 +53,7 @@ async function runTests(
   testCases: TestCaseRow[],
   waitMs = TEST_WAIT_MS,
 ): Promise<TestRun> {
-  const { db, client, config } = deps;
+  const { db } = deps;
   const { flowId, organizationId, draft } = flow;
   await requireRunnable(draft, deps.validator.of(organizationId));
   requireCredits(flow);
@@ -69,7 +69,7 @@ async function runTests(
     });
   });
   // They are stored: should the workflow not start now, the reconciler starts it.
-  const started = await startTestRun({ db, client, taskQueue: config.taskQueue }, testRunId).then(
+  const started = await startTestRun(deps, testRunId).then(
     () => true,
     (error: unknown) => console.error(`Test run ${testRunId} could not be started yet: ${error}`),
   );

@@ -6,7 +6,7 @@ import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { findDelivery } from '../../db/webhooks/deliveries.ts';
 import { insertTestDelivery, redeliver, redeliverMany } from '../../db/webhooks/open-deliveries.ts';
 import { awaitTurns } from '../../db/webhooks/webhook-turns.ts';
-import { startWaitingDeliveries, tryStartDelivery } from '../../engine/start-delivery-workflow.ts';
+import { startNextDeliveries, tryStartDelivery } from '../../engine/start-delivery-workflow.ts';
 import type { DeliveryCall, DeliveryPayload, WebhookEvent } from '../../flow/delivery.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
 import { authenticate } from '../auth/authenticate.ts';
@@ -132,7 +132,7 @@ function recover(deps: ApiDeps): ApiMiddleware {
       await recordChange(tx, author, { organizationId, action, resourceId: organizationId, details });
       return calls;
     });
-    await startWaitingDeliveries(deps, recovered);
+    await startNextDeliveries(deps, recovered);
     const count = recovered.length;
     ctx.status = 202;
     ctx.body = { recovered: count, hasMore: count === RECOVERED_MAX };

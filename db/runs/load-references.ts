@@ -1,70 +1,73 @@
-// Reads outputs of blocks, which may be large, by reference.
 import { sql } from 'kysely';
 import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { OUTPUT_MAX_BYTES } from '../../flow/limits.ts';
-import { INPUT_REF, MESSAGE_REF, type Stored } from '../../flow/value.ts';
+import { INPUT_REF, type Load, MESSAGE_REF, type Stored } from '../../flow/value.ts';
 import type { Db } from '../connect.ts';
 import { outputNotFound, runNotFound } from '../run-not-found.ts';
 
 /**
- * What references of a run stand for: outputs of completed blocks, the run's message, the input of a continuation. Throws
- * RUN_NOT_FOUND when one is not stored (any more), OUTPUT_TOO_LARGE instead of reading more than OUTPUT_MAX_BYTES.
+ * Loads what references in the values of a call stand for: outputs of completed blocks, the run's message, the input of a
+ * call that goes on with a run. Throws RUN_NOT_FOUND when one is not stored (any more), and OUTPUT_TOO_LARGE instead of
+ * reading more than OUTPUT_MAX_BYTES.
  */
-export async function loadReferences(
-  db: Db,
-  executionId: string,
-  refs: string[],
-): Promise<Map<string, Stored>> {
+export async function loadReferences(db: Db, callId: string, refs: string[]): Promise<Map<string, Stored>> {
   const stored = new Map<string, Stored>();
   const keys = refs.filter((ref) => ref !== MESSAGE_REF && ref !== INPUT_REF);
   if (keys.length < refs.length) {
     const { input } = await db
       .selectFrom('run')
       .select('input')
-      .where('execution_id', '=', executionId)
-      .executeTakeFirstOrThrow(() => runNotFound(executionId));
+      .where('execution_id', '=', callId)
+      .executeTakeFirstOrThrow(() => runNotFound(callId));
     for (const ref of refs)
       if (ref === MESSAGE_REF) stored.set(ref, measure(input.message));
       else if (ref === INPUT_REF) stored.set(ref, measure(input.continuation?.input ?? null));
   }
-  for (const row of keys.length > 0 ? await selectOutputs(db, executionId, keys) : []) {
+  for (const row of keys.length > 0 ? await selectOutputs(db, callId, keys) : []) {
     if (row.all_bytes > OUTPUT_MAX_BYTES)
-      throw new ServiceError(
-        'OUTPUT_TOO_LARGE',
-        `These outputs together have ${row.all_bytes} bytes; at most ${OUTPUT_MAX_BYTES} are put together.`,
-      );
+      throw new ServiceError('OUTPUT_TOO_LARGE', outputsTooLarge(row.all_bytes));
     stored.set(row.block_key, { json: row.output, bytes: row.bytes });
   }
   const missing = keys.find((key) => !stored.has(key));
-  if (missing !== undefined) throw outputNotFound(executionId, missing);
+  if (missing !== undefined) throw outputNotFound(callId, missing);
   return stored;
 }
 
-/** Bytes of the recorded outputs of one call of a run, or of several, of these steps when given. */
+/** The message when outputs of `bytes` in all are not read. */
+export function outputsTooLarge(bytes: number): string {
+  return `These outputs together have ${bytes} bytes; the limit is ${OUTPUT_MAX_BYTES}.`;
+}
+
+/** Makes the function that loads the references of one call. */
+export function referenceLoader(db: Db, callId: string): Load {
+  return (refs) => loadReferences(db, callId, refs);
+}
+
+/** Adds up the bytes of the recorded outputs of one or several calls, of these steps when given. */
 export async function measureOutputs(
   db: Db,
-  executionIds: string | string[],
+  callIds: string | string[],
   stepIds?: string[],
 ): Promise<number> {
   const { bytes } = await db
     .selectFrom('block_run')
     .select(sql<number>`coalesce(sum(octet_length(output::text)), 0)::bigint`.as('bytes'))
-    .where('execution_id', '=', sql<string>`any(${[executionIds].flat()}::uuid[])`)
+    .where('execution_id', '=', sql<string>`any(${[callIds].flat()}::uuid[])`)
     .$if(stepIds !== undefined, (query) => query.where('step_id', 'in', stepIds as string[]))
     .executeTakeFirstOrThrow();
   return bytes;
 }
 
-/** In one statement, whose rows have outputs only when all of them together may be read. */
-function selectOutputs(db: Db, executionId: string, keys: string[]) {
+/** Selects the outputs in one statement, whose rows hold them only when all of them together may be read. */
+function selectOutputs(db: Db, callId: string, keys: string[]) {
   return db
     .with('measured', (query) =>
       query
         .selectFrom('block_run')
         .select(['block_key', 'output'])
         .select(sql<number>`octet_length(output::text)`.as('bytes'))
-        .where('execution_id', '=', executionId)
+        .where('execution_id', '=', callId)
         .where('block_key', '=', sql<string>`any(${keys}::text[])`)
         .where('status', 'in', ['completed', 'paused']),
     )

@@ -33,7 +33,7 @@ describe('what workers look after', () => {
     const executionId = await accept();
     const [run] = await findRunStarts(weir.db, [executionId]);
     assert.ok(run);
-    await startRun(weir.client, weir.config.taskQueue, run);
+    await startRun({ client: weir.client, taskQueue: weir.config.taskQueue }, run);
     return executionId;
   };
   const state = async (executionId: string) =>

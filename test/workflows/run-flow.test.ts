@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import proto from '@temporalio/proto';
+import { readResult } from '../../db/runs/read-result.ts';
 import { startDemoModelServer } from '../../embedded/demo-model/server.ts';
-import { readResult } from '../../engine/wait-for-run.ts';
 import { code, llm, passthrough } from '../blocks.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
 import { waitUntil } from '../wait-until.ts';

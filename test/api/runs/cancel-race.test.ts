@@ -48,12 +48,15 @@ describe('POST …/jobs/{executionId}/cancel', () => {
       from: null,
       to: null,
     } as const;
-    await startRun(weir.client, weir.config.taskQueue, {
-      executionId,
-      callId: executionId,
-      definition,
-      ...names,
-    });
+    await startRun(
+      { client: weir.client, taskQueue: weir.config.taskQueue },
+      {
+        executionId,
+        callId: executionId,
+        definition,
+        ...names,
+      },
+    );
     await assert.rejects(weir.client.workflow.getHandle(executionId).result());
     const late = (await weir.read(flow, executionId)).body;
     assertCancelled(late);

@@ -35,7 +35,7 @@ export async function startTestsWeir(env: NodeJS.ProcessEnv = {}): Promise<Tests
   const { db, client, config } = weir;
   const validator = createValidator();
   const registry = await openRegistry(config);
-  const deps = { db, client, config, validator, registry } as ApiDeps;
+  const deps = { db, client, config, taskQueue: config.taskQueue, validator, registry } as ApiDeps;
   const tenant = await weir.createTenant();
   const ada = callerWith({ userId: 'ada' });
   await insertMember(db, { organizationId: tenant.organizationId, userId: 'ada', role: 'member' });

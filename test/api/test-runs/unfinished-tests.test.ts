@@ -65,10 +65,10 @@ describe('test runs', () => {
       const asked = tests.models.nextCall();
       const [run] = await findRunStarts(db, [executionId]);
       assert(run);
-      await startRun(client, config.taskQueue, run);
+      const engine = { db, client, taskQueue: config.taskQueue };
+      await startRun(engine, run);
       const response = await asked;
-      const workers = { db, client, taskQueue: config.taskQueue };
-      await startTestRun(workers, test_run_id);
+      await startTestRun(engine, test_run_id);
       const handle = client.workflow.getHandle(test_run_id);
       const found = async () =>
         (await handle.fetchHistory()).events?.some(
