@@ -30,9 +30,7 @@ describe('docker-compose.yml', () => {
 
   it('gives API and worker more time to stop than docs/operating.md says they take', () => {
     const operating = readFileSync(path.join(import.meta.dirname, '../docs/operating.md'), 'utf8');
-    const said = /A worker ends within (\d+) s, an API within (\d+) s/.exec(
-      operating.replaceAll('\n', ' '),
-    );
+    const said = /A worker ends within (\d+) s, an API within (\d+) s/.exec(operating.replaceAll('\n', ' '));
     const [, worker, api] = said ?? assert.fail('docs/operating.md does not say how long a stop takes.');
     assert.ok(Number.parseInt(services.worker?.stop_grace_period ?? '', 10) > Number(worker));
     assert.ok(Number.parseInt(services.api?.stop_grace_period ?? '', 10) > Number(api));
