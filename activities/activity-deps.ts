@@ -7,7 +7,7 @@ import type { Validator } from '../json-schema/validator.ts';
 import type { Registry } from '../models/registry.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 
-/** What the activities work with; the worker opens and closes it. */
+/** Dependencies of the activities; the worker opens and closes them. */
 export type ActivityDeps = {
   db: Db;
   validator: Validator;
@@ -16,7 +16,7 @@ export type ActivityDeps = {
   codePrice: number;
   registry: Registry;
   providers: Record<string, Provider>;
-  /** Where own keys may be sent, by provider. */
+  /** The base URL to which a caller's own key may be sent, by provider prefix. */
   providerUrls: Record<string, string>;
   encryption: Encryption;
   requestKeys: RequestKeys;

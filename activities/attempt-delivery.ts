@@ -25,19 +25,19 @@ export type DeliveryDeps = {
   db: Db;
   encryption: Encryption;
   post: GuardedPost;
-  /** Tells the workflow of a delivery that it is its turn, or starts it. Never rejects. */
+  /** Starts the workflow of a delivery whose turn has come, or signals it. Never rejects. */
   beginTurn(turn: GivenTurn): Promise<void>;
 };
 
 /**
- * `over`: succeeded, or nothing was left to do. Otherwise nothing was sent, and `made` attempts stay as many; one that
- * `waits` is told when it is its turn.
+ * `over`: the delivery succeeded, or there was nothing left to do. Otherwise nothing was sent, so the number of attempts
+ * stays `made`; a delivery that `waits` is signalled when its turn comes.
  */
 export type AttemptResult = 'over' | { made: number; waits?: true };
 
 /**
- * Makes attempt `number` of a delivery unless it has to wait for its turn or the database is away. An attempt that
- * failed is thrown, as a failure that says when the next one is due, or that there is none.
+ * Makes attempt `number` of a delivery unless the delivery has to wait for its turn or the database is away. Throws a
+ * failed attempt as a failure that says when the next attempt is due, or that there is none.
  */
 export async function attemptDelivery(
   deps: DeliveryDeps,
@@ -48,15 +48,15 @@ export async function attemptDelivery(
   const { deliveryId, round } = call;
   const key = { deliveryId, round, attempt: number };
   const postponed = { made: number - 1 };
-  const logged = (error: unknown) => {
+  const logError = (error: unknown) => {
     console.error(`Delivery ${deliveryId} is postponed: ${error}`);
     return undefined;
   };
-  const isTurn = await takeTurn(deps.db, call, true).catch(logged);
+  const isTurn = await takeTurn(deps.db, call, true).catch(logError);
   if (isTurn === undefined) return postponed;
   if (!isTurn) return { ...postponed, waits: true };
   try {
-    const prepared = await prepare(deps, call, key.attempt).catch(logged);
+    const prepared = await prepare(deps, call, key.attempt).catch(logError);
     if (!prepared) return postponed;
     if (prepared === 'over') return prepared;
     const startedAt = performance.now();
@@ -76,7 +76,7 @@ export async function attemptDelivery(
   }
 }
 
-/** All that can fail without anything having been sent; the row says `in_flight` afterwards. */
+/** Does everything that can fail before anything is sent; afterwards the row is `in_flight`. */
 async function prepare(
   { db, encryption }: DeliveryDeps,
   call: DeliveryCall,
@@ -104,7 +104,7 @@ function judge({ status, body }: { status: number; body: Buffer }): Judgement {
   return {
     status: succeeded ? 'succeeded' : final ? 'failed_permanent' : 'failed_retry',
     responseStatus: status,
-    responseBody: keepable(body.toString()),
+    responseBody: toStorableText(body.toString()),
     errorMessage: succeeded ? null : `The receiver answered ${status}.`,
   };
 }
@@ -115,16 +115,16 @@ function judgeFailure(error: unknown): Judgement {
     status: error instanceof DestinationBlocked ? 'failed_permanent' : 'failed_retry',
     responseStatus: null,
     responseBody: null,
-    errorMessage: keepable(error.message),
+    errorMessage: toStorableText(error.message),
   };
 }
 
-/** The beginning of what the other side chose, its certificate's names included; a text column takes no NUL. */
-function keepable(text: string): string {
+/** Cuts a text chosen by the receiver, and replaces NUL, which a text column does not accept. */
+function toStorableText(text: string): string {
   return text.slice(0, TEXT_MAX_CHARS).toWellFormed().replaceAll('\0', '\u{fffd}');
 }
 
-/** As operators see it in the Temporal Web UI; the engine waits `nextRetryDelay` exactly. */
+/** Returns the failure that operators see in the Temporal Web UI; the engine waits exactly `nextRetryDelay`. */
 function toFailure(end: AttemptEnd, number: number): ApplicationFailure {
   return ApplicationFailure.create({
     type: end.status,

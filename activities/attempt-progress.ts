@@ -1,21 +1,21 @@
-// What the attempts of one activity leave to each other, in heartbeats: the engine hands it to the next attempt, also when
-// the one before was lost with its worker.
+// The progress that an attempt of an activity leaves to the next one in its heartbeats. The engine hands it over even when
+// the attempt was lost with its worker.
 
-/** An answer up to this size, serialized, survives the worker that got it. */
+/** An answer of up to this many bytes, serialized, survives the loss of the worker that received it. */
 export const KEPT_MAX_BYTES = 256 * 1024;
 
 export type Progress = {
-  /** Attempts that a provider refused. */
+  /** The number of attempts that a provider refused. */
   refusals: number;
-  /** Attempts that came to an end of their own, refused or failed or drained. */
+  /** The number of attempts that ended by themselves: refused, failed or drained, rather than lost. */
   ended: number;
-  /** The number of lost attempts after which the activity was last held back. */
+  /** The number of lost attempts after which the activity was last delayed. */
   heldAfter: number;
-  /** What an attempt has paid for, and not recorded yet. */
+  /** A result that has been paid for and is not recorded yet. */
   kept?: unknown;
 };
 
-/** Reads what the attempt before has left; the first one starts with nothing. */
+/** Reads the progress left by the previous attempt; the first attempt starts from zero. */
 export function readProgress(details: unknown): Progress {
   return { refusals: 0, ended: 0, heldAfter: 0, ...(details as Partial<Progress> | undefined) };
 }

@@ -1,4 +1,4 @@
-// What every block execution does around its processor: input, schemas, overrides, trace row, charge.
+// Surrounds every block execution: loads the input, enforces schemas, applies overrides, writes the trace row and the charge.
 import { createHash } from 'node:crypto';
 import { MICROCREDITS_PER_CREDIT } from '../db/credits/ledger.ts';
 import { definitionsOf } from '../db/flows/definitions.ts';
@@ -23,10 +23,10 @@ import type { Attempt } from './run-attempt.ts';
 import { serializeOutput } from './serialize-output.ts';
 import { createValueResolver } from './value-resolver.ts';
 
-/** A call whose answers can't be read is not made more often. */
+/** A model call is given up after this many unreadable answers. */
 const UNREADABLE_MAX = 3;
 
-/** A block as this run sees it, with everything it may read. */
+/** A block with this run's overrides, and everything it may read. */
 export type BlockInput = {
   block: Block;
   input: Json;
@@ -35,37 +35,38 @@ export type BlockInput = {
   attachments: Attachment[] | undefined;
   tools?: ToolDefinition[] | undefined;
   tool_choice?: ToolChoice | undefined;
-  /** The conversation that this block goes on with after a pause. */
+  /** The conversation with which this block continues after a pause. */
   conversation?: ToolCallMessage[] | undefined;
   payer: Payer;
-  /** What a model has used so far: recorded and charged however the block ends. */
+  /** The model's usage so far: recorded and charged however the block ends. */
   usage: ModelUsage;
-  /** What its model has answered to an earlier attempt. */
+  /** The model's answer to an earlier attempt. */
   answered: string | undefined;
-  /** Leaves such an answer, and what was used for it, to the attempts after this one; false: it is too long. */
+  /** Keeps an answer and its usage for later attempts; returns false when it is too long. */
   keepAnswer(text: string): boolean;
 };
 
-/** What an attempt leaves to the next: how the block ended, or an answer that is to be repaired. */
+/** What an attempt keeps for the next: the end of the block, or an answer that needs a repair. */
 type Kept = { end?: BlockEnd; answer?: { text: string; usage: ModelUsage } };
 
-/** `paused`: the output is a conversation that waits for tools. */
+/** Does the work of one processor type; when `paused`, the output is a conversation that waits for tool results. */
 export type Processor = (input: BlockInput) => Promise<{ output: Json; paused?: boolean }>;
 
 export type BlockExecutor = {
   /**
-   * Runs one block execution at most once: one that is recorded as completed answers with its recorded output. A local
-   * activity answers BUSY when its input can't be in hand now.
+   * Completes one block execution at most once: a completed one returns its recorded output. A local activity returns BUSY
+   * when there is no memory for its input now.
    */
   run(call: BlockCall, attempt: Attempt, process: Processor): Promise<Value | Pause | Busy>;
-  /** The organization whose run it is of. */
+  /** Finds the organization that the run belongs to. */
   organizationOf(call: BlockCall): Promise<string>;
-  /** Whether the block's JSON Schemas, where it has some, can be enforced without waiting for the organization's turn. */
+  /** Whether the block's JSON Schemas, if any, can be enforced without waiting for the organization's turn. */
   hasRoom(call: BlockCall): Promise<boolean>;
-  /** What `look` says of the JSON that a value of this run stands for; BUSY as above. */
+  /** Returns what `look` finds in the JSON of a value of this run; BUSY as above. */
   inspect<T>(executionId: string, value: Value, attempt: Attempt, look: (json: Json) => T): Promise<T | Busy>;
 };
 
+/** Creates the executor that all block activities of a process share. */
 export function createBlockExecutor({
   db,
   validator,
@@ -76,10 +77,10 @@ export function createBlockExecutor({
   const resolve = createValueResolver(db, async (executionId) => (await loadContext(executionId)).input);
 
   async function run(call: BlockCall, attempt: Attempt, process: Processor): Promise<Value | Pause | Busy> {
-    // A first attempt in this process trusts the cached list; a repeated one may follow a lost answer.
+    // A repeated attempt may follow a lost answer, so it does not trust the cached list of completed blocks.
     if (attempt.begun > 1) contexts.delete(call.executionId);
     const context = await loadContext(call.executionId);
-    // Its workflow was started at the moment its caller cancelled it, or was lost then: it is not to spend anything.
+    // The run was cancelled just as its workflow started: it must not spend anything.
     if (context.cancelled) throw new ServiceError(CANCELLED.code, CANCELLED.message);
     if (context.completed.has(call.blockKey)) return recordedReply(call);
     const bytes = bytesToLoad(call.input) + context.input.message.length;
@@ -118,7 +119,7 @@ export function createBlockExecutor({
     return value;
   }
 
-  /** Runs the block's processor. What can't be helped by repeating it is an end; anything else is thrown. */
+  /** Runs the block's processor. A failure that a retry cannot help is an end of the block; others are thrown. */
   async function carryOut(
     call: BlockCall,
     context: RunContext,
@@ -133,7 +134,7 @@ export function createBlockExecutor({
     const { organizationId } = context;
     try {
       const input = await resolve(call.executionId, call.input);
-      // What goes on after a pause had its input checked before.
+      // The input of a block that continues after a pause was checked before.
       if (!conversation) await enforceSchema(validator, organizationId, 'input', block.inputSchema, input);
       const { output, paused } = await process({
         block,
@@ -149,7 +150,7 @@ export function createBlockExecutor({
           text.length <= KEPT_MAX_BYTES &&
           attempt.keep({ answer: { text, usage: { ...usage } } } satisfies Kept),
       });
-      // A model's answer has been validated, and repaired, by its processor.
+      // The processor has already validated, and maybe repaired, a model's answer.
       if (block.processor_type !== 'llm')
         await enforceSchema(validator, organizationId, 'output', block.outputSchema, output);
       const { serialized, bytes } = serializeOutput(output);
@@ -221,12 +222,12 @@ export function createBlockExecutor({
   };
 }
 
-/** Answers that can't be read may have cost the provider's price each time. */
+/** Each unreadable answer may have cost the provider's price. */
 function isGivenUp({ isUnreadable }: ModelUnavailable, { number }: Attempt): boolean {
   return isUnreadable && number >= UNREADABLE_MAX;
 }
 
-/** How the block goes on, when it is the one that had paused. */
+/** Finds the resume of a block if it is the one that paused. */
 function resumeOf({ input }: RunContext, call: BlockCall) {
   const resume = input.continuation?.resume;
   return resume?.step_id === call.stepId ? resume : undefined;

@@ -3,7 +3,7 @@ import { renderTemplate, type TemplateValues } from '../flow/template.ts';
 import type { Registry } from '../models/registry.ts';
 import { requirePromptFits } from '../models/require-prompt-fits.ts';
 
-/** The prompt of an llm block with its variables filled in. Throws PROMPT_TOO_LARGE before it is built. */
+/** Builds the prompt of an llm block with its variables filled in; throws PROMPT_TOO_LARGE without building it. */
 export function buildPrompt(
   registry: Registry,
   { model = '', prompt = '' }: Block,

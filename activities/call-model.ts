@@ -1,4 +1,4 @@
-// An llm block: a chat completion, with structured output when the block has an outputSchema.
+// The processor of an llm block: a chat completion, with structured output when the block has an outputSchema.
 import type { OpenAI } from 'openai';
 import type { Provider } from '../config.ts';
 import type { Attachment } from '../flow/attachment.ts';
@@ -16,44 +16,44 @@ import { readModelJson } from './read-model-json.ts';
 
 export { ModelUnavailable } from './model-unavailable.ts';
 
-/** A path is made of the model's own keys, which may be long. */
+/** A path consists of the model's own keys, which may be long. */
 const PATH_MAX_LENGTH = 300;
 
 type Problem = { path: string; message: string };
 
-/** What the answers for one block have used, a repair included. */
+/** Tokens and cost of all answers for one block, a repair included. */
 export type ModelUsage = TokenUsage & { model?: string; costMicrocredits: number };
 
-/** A block, and the conversation it puts to its model: the rendered prompt, then the tool calls and results so far. */
+/** A block and the conversation that its model gets: the rendered prompt, then the tool calls and results so far. */
 export type ModelRequest = {
   block: Block;
   conversation: ToolCallMessage[];
   attachments?: Attachment[] | undefined;
   tools?: ToolDefinition[] | undefined;
   tool_choice?: ToolChoice | undefined;
-  /** Filled in with each answer, so that one which ends in a failure is paid too. */
+  /** Updated after each answer, so that an answer which leads to a failure is charged too. */
   usage: ModelUsage;
-  /** What the model has answered to an earlier attempt: `usage` has it already, and only its repair is asked for. */
+  /** The model's answer to an earlier attempt: `usage` includes it, and only its repair is requested. */
   answered?: string | undefined;
-  /** Told an answer before it is checked: keeps it for a later attempt, or answers false. */
+  /** Keeps an answer for a later attempt before it is validated; returns false when it is too large. */
   keepAnswer(text: string): boolean;
-  /** Told before each request what the block may have cost after it, in microcredits; what it throws is passed on. */
+  /** Reserves the block's possible total cost in microcredits before each request; its errors are passed on. */
   reserve(microcredits: number): Promise<void>;
 };
 
-/** The text, or the value that matches the outputSchema; `paused`: the conversation, which ends with tool calls. */
+/** The text, or the value that matches the outputSchema; when `paused`, the conversation, which ends with tool calls. */
 export type ModelReply = { output: Json; paused?: boolean };
 
 export type ModelDeps = {
   providers: Record<string, Provider>;
   registry: Registry;
-  /** No problems when the value matches; `path` is a JSON Pointer. */
+  /** Returns [] when the value matches; `path` is a JSON Pointer. */
   validator: { validate(schema: JsonSchema, value: Json): Promise<Problem[]> };
 };
 
 /**
- * Asks the block's model. An answer that misses the outputSchema goes back to the model once. Throws ModelUnavailable
- * when repeating may help, ServiceError when it can't, the signal's reason when it is aborted.
+ * Calls the block's model. An answer that does not match the outputSchema is sent back once for a repair. Throws
+ * ModelUnavailable when a retry may help, ServiceError when it cannot, and the signal's reason when it is aborted.
  */
 export async function callModel(
   deps: ModelDeps,
@@ -93,15 +93,15 @@ export async function callModel(
   if (toolCalls.length > 0) {
     const asked = { role: 'assistant', content: text || null, tool_calls: toolCalls };
     const output = [...request.conversation, asked] as Json;
-    requireCarriable(model, output);
+    requireResumableSize(model, output);
     return { output, paused: true };
   }
   let output: Json = text;
   if (schema !== undefined) {
-    // What is paid is not to be asked for again because its repair is refused.
+    // Keep the paid answer, so that a refused repair does not make the next attempt ask, and pay, for it again.
     const isKept = request.answered !== undefined || request.keepAnswer(text);
     let reading = await readOutput(deps, schema, text);
-    // A repair sends the answer back, which may be far longer than the prompt.
+    // A repair sends back the answer, which may be far longer than the prompt.
     const fits = isKept && charsOf(request.conversation) + text.length <= promptMaxChars(capabilities);
     if (reading.problems.length > 0 && fits) {
       messages.push({ role: 'assistant', content: text });
@@ -109,7 +109,7 @@ export async function callModel(
       reading = await readOutput(deps, schema, (await ask('none')).text);
     }
     if (reading.problems.length > 0) {
-      const tried = fits ? 'also after one repair' : 'and is too long to be sent back for a repair';
+      const tried = fits ? 'even after one repair' : 'and is too long to be sent back for a repair';
       throw new ServiceError(
         'MODEL_OUTPUT_INVALID',
         `The answer of ${model} does not match the outputSchema, ${tried}: ${list(reading.problems).join('; ')}.`,
@@ -128,7 +128,7 @@ function findProvider(providers: Record<string, Provider>, model: string): Provi
   const variable = prefix.toUpperCase();
   throw new ServiceError(
     'MODEL_NOT_CONFIGURED',
-    `${model} needs the provider "${prefix}": set ${variable}_API_KEY, or ${variable}_BASE_URL for a server without a key.`,
+    `The provider "${prefix}" of ${model} is not configured: set ${variable}_API_KEY, or ${variable}_BASE_URL for a server without a key.`,
     { model },
   );
 }
@@ -137,8 +137,8 @@ function charsOf(conversation: ToolCallMessage[]): number {
   return conversation.reduce((sum, { content }) => sum + (content?.length ?? 0), 0);
 }
 
-/** Throws MESSAGES_TOO_LARGE for a conversation that nobody could send back. */
-function requireCarriable(model: string, conversation: Json): void {
+/** Throws MESSAGES_TOO_LARGE for a conversation that is too large for a resume to send back. */
+function requireResumableSize(model: string, conversation: Json): void {
   const json = Buffer.from(JSON.stringify(conversation));
   const excess =
     json.length > TOOL_MESSAGES_MAX_BYTES
@@ -147,12 +147,12 @@ function requireCarriable(model: string, conversation: Json): void {
   if (excess)
     throw new ServiceError(
       'MESSAGES_TOO_LARGE',
-      `With the tool calls of ${model} the conversation ${excess}.`,
+      `With the tool calls of ${model}, the conversation ${excess}.`,
       { model },
     );
 }
 
-/** OpenAI's reasoning models refuse `max_tokens`; other servers may not know its successor. */
+/** OpenAI's reasoning models refuse `max_tokens`; other servers may not know `max_completion_tokens`. */
 function answerLimit(model: string, tokens: number) {
   return model.startsWith('openai/') ? { max_completion_tokens: tokens } : { max_tokens: tokens };
 }

@@ -1,4 +1,4 @@
-// One chat completion over HTTP, and what its answer says.
+// One chat completion over HTTP: sends the request and reads the answer.
 import type { OpenAI } from 'openai';
 import { z } from 'zod';
 import type { Provider } from '../config.ts';
@@ -20,27 +20,27 @@ const choice = z.object({
   finish_reason: z.string().nullish(),
 });
 const completion = z.object({ choices: z.tuple([choice], z.unknown()) });
-/** However wrong it is beyond that, a model has written it. */
+/** An answer of this shape was written by a model, however malformed the rest is. */
 const written = z.object({ choices: z.array(z.unknown()).nonempty() });
-/** What some gateways answer with status 200. */
+/** An error that some gateways send with status 200. */
 const gatewayError = z.object({ error: z.object({ message: z.string() }) });
 
-/** What a model says: text, or the tools it asks for. */
+/** A model's answer: text, or the tool calls it asks for. */
 export type ChatAnswer = { text: string; toolCalls: ToolCall[] };
 
-/** `offered`: the tools among `params`, unless it is not to call any. */
+/** A request. `offered`: the tools that the model may call, all of them in `params`. */
 export type Ask = {
   params: Omit<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming, 'model'>;
   offered: ToolDefinition[];
   signal: AbortSignal;
-  /** Told what an answer has used, before it is looked at what it says. */
+  /** Counts an answer's usage before its content is read. */
   count(usage: TokenUsage): void;
 };
 
 /**
- * Answers the text, and the calls of tools that were offered; `model` is provider-prefixed. Throws ModelUnavailable,
- * ServiceError, or the signal's reason when aborted. What a model has written, be it no answer at all, has been paid, and
- * is never ModelUnavailable.
+ * Requests a chat completion and returns its text and its calls of offered tools; `model` is provider-prefixed. Throws
+ * ModelUnavailable, ServiceError, or the signal's reason when aborted. Whatever a model has written has been paid for, so
+ * an unusable answer is never ModelUnavailable.
  */
 export async function completeChat(provider: Provider, model: string, ask: Ask): Promise<ChatAnswer> {
   const { params, offered, signal, count } = ask;
@@ -79,6 +79,6 @@ export async function completeChat(provider: Provider, model: string, ask: Ask):
   const text = message.content ?? '';
   if (offered.length > 0) return { text, toolCalls: readToolCalls(model, message.tool_calls, offered) };
   if (text === '' && Array.isArray(message.tool_calls) && message.tool_calls.length > 0)
-    throw invalid(`${model} asked for functions, though it was offered none, and said nothing.`);
+    throw invalid(`${model} asked for functions although it was offered none, and answered nothing else.`);
   return { text, toolCalls: [] };
 }

@@ -7,12 +7,12 @@ import { resolveValue, sizeOf } from '../flow/value.ts';
 
 export const DELIVERY_BODY_MAX_BYTES = 256 * 1024;
 
-/** The body of a delivery of a run, at most DELIVERY_BODY_MAX_BYTES: a result that is too long for it is left out. */
+/** Builds the body of a run's delivery, at most DELIVERY_BODY_MAX_BYTES long: a result that would not fit is left out. */
 export async function buildDeliveryBody(db: Db, delivery: DeliveryToAttempt): Promise<string> {
   const { event_type, execution_id, flow_id, organization_id, result, error, started_at, finished_at } =
     delivery;
   if (!execution_id || !flow_id || !started_at || !finished_at)
-    throw new Error('A delivery without a body of its own has a run that has ended.');
+    throw new Error('A delivery without a stored body must belong to a run that has ended.');
   const payload = {
     event: event_type,
     executionId: execution_id,
@@ -22,7 +22,7 @@ export async function buildDeliveryBody(db: Db, delivery: DeliveryToAttempt): Pr
     occurredAt: finished_at.toISOString(),
   };
   if (error) return toBody({ ...payload, errorMessage: error.message, failureReason: error.reason });
-  // One that is known to be too long is not read to be left out.
+  // A result that is known to be too long is not read.
   const bytes = result ? sizeOf(result) : 0;
   if (bytes > DELIVERY_BODY_MAX_BYTES)
     return toBody({ ...payload, result: null, truncated: true, originalResultBytes: bytes });

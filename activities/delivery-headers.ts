@@ -1,10 +1,11 @@
-// The headers of a webhook (spec: Webhook events, "Request headers" and "Signature"), and those of Standard Webhooks.
+// The headers of a webhook (spec: Webhook events, "Request headers" and "Signature") and those of Standard Webhooks.
 import { createHmac } from 'node:crypto';
 import { SECRET_PREFIX } from '../db/webhooks/webhook-secrets.ts';
 
 /**
- * Headers of one attempt, signed now over the exact bytes of `body`. The key of X-Weir-Signature is the secret as its
- * owner sees it, `whsec_` included; that of webhook-signature the bytes its base64 stands for, as that standard has it.
+ * Returns the headers of one attempt, signed now over the exact bytes of `body`. The key of X-Weir-Signature is the secret
+ * as its owner sees it, `whsec_` included; the key of webhook-signature is the bytes that its base64 encodes, as the
+ * Standard Webhooks specification has it.
  */
 export function deliveryHeaders(
   { deliveryId, event, body }: { deliveryId: string; event: string; body: Buffer },

@@ -1,12 +1,12 @@
-// Who has ended an attempt begins the next of those that wait: nobody asks again and again.
+// An attempt that ends starts the next waiting delivery, so that none has to poll for its turn.
 import type { Db } from '../db/connect.ts';
 import { endTurn, type GivenTurn, giveTurns } from '../db/webhooks/webhook-turns.ts';
 import type { DeliveryCall } from '../flow/delivery.ts';
 
 /**
- * Ends the turn of a delivery and begins what waits for it: first of the same organization at another host, that one
- * which hangs does not keep the others, then at this host, of the next organization. What fails is made good by the
- * reconciler.
+ * Ends the turn of a delivery and starts the deliveries that waited for it: first one of the same organization to another
+ * host, so that a host that hangs does not hold up the others, then one of the next organization to this host. The
+ * reconciler makes up for a failure.
  */
 export async function endDeliveryTurn(
   { db, beginTurn }: { db: Db; beginTurn(turn: GivenTurn): Promise<void> },
@@ -17,6 +17,6 @@ export async function endDeliveryTurn(
       for (const turn of await giveTurns(db, { host, after: call.organizationId, atMost: 1 }))
         await beginTurn(turn);
   } catch (error) {
-    console.error(`The turn of delivery ${call.deliveryId} is not passed on yet: ${error}`);
+    console.error(`The turn of delivery ${call.deliveryId} could not be passed on yet: ${error}`);
   }
 }

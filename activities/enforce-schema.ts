@@ -7,7 +7,7 @@ const MISMATCHES = {
   output: { code: 'OUTPUT_SCHEMA_MISMATCH', subject: 'The output' },
 } as const;
 
-/** Throws INPUT_SCHEMA_MISMATCH or OUTPUT_SCHEMA_MISMATCH when a value does not match its block's schema, if it has one. */
+/** Throws INPUT_SCHEMA_MISMATCH or OUTPUT_SCHEMA_MISMATCH when a value does not match its block's schema, if there is one. */
 export async function enforceSchema(
   validator: Validator,
   organizationId: string,

@@ -1,14 +1,14 @@
-// What a chat completion may use at most, as far as can be told before it is asked for.
+// Estimates the most tokens that a chat completion may use, before it is requested.
 import type { TokenUsage } from '../models/registry.ts';
 
-/** Stands for an image, whose size is not known. */
+/** The estimate for an image, whose size is not known. */
 const TOKENS_PER_IMAGE = 1_600;
-/** What has more letters at a stretch is rarely made of words. */
+/** A longer run of letters is rarely a word. */
 const WORD_MAX_LENGTH = 16;
 
 /**
- * `asked` is all that the model reads: messages, response format, tools; `answerTokens` the most it is allowed to answer
- * with.
+ * Estimates the usage of one request. `asked` is everything the model reads: messages, response format, tools;
+ * `answerTokens` is the limit of its answer.
  */
 export function estimateUsage(asked: object, answerTokens: number): TokenUsage {
   let images = 0;
@@ -24,9 +24,10 @@ export function estimateUsage(asked: object, answerTokens: number): TokenUsage {
 }
 
 /**
- * Tokens of a text, by what its characters are: four letters of a word make one, while digits, signs, capitals and what
- * has no words (base64, hashes), and other scripts, are cut up into smaller pieces, by some models down to their bytes.
- * Measured against o200k and cl100k, which OpenAI's models have: no kind of text has much over twice as many.
+ * Estimates the tokens of a text from its characters: four letters of a word make one token, while digits, signs,
+ * capitals, text without words (base64, hashes) and other scripts are cut into smaller pieces, by some models down to
+ * bytes. Measured against o200k and cl100k, the encodings of OpenAI's models: no kind of text has much more than twice the
+ * estimate.
  */
 function estimateTokens(text: string): number {
   let tokens = 0;
@@ -48,6 +49,6 @@ function tokensOf(character: number): number {
   if (character >= 0x41 && character <= 0x5a) return 0.9;
   if (character < 0x80) return 0.7;
   if (character < 0x800) return 0.8;
-  // Half of a pair, such as an emoji, is as much as a character of Chinese or Thai.
+  // Half of a surrogate pair, such as an emoji, counts as much as a Chinese or Thai character.
   return 1.5;
 }

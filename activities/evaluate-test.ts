@@ -1,4 +1,4 @@
-// Whether the answer of a test case's run is as expected.
+// Compares the answer of a test case's run with what the case expects.
 import type { Db } from '../db/connect.ts';
 import { loadReferences } from '../db/runs/load-references.ts';
 import { findOutcome, getRunContext } from '../db/runs/runs.ts';
@@ -20,8 +20,8 @@ import type { OrganizationValidator, Validator } from '../json-schema/validator.
 const EXCERPT_MAX_LENGTH = 300;
 
 /**
- * Records the verdict on a case whose run has ended, or accepts the run that is to judge it and answers that. Throws while
- * the run has not ended.
+ * Records the verdict on a test case whose run has ended. When a model is to judge the answer, accepts the judge's run and
+ * returns it instead. Throws while the run has not ended.
  */
 export async function evaluateTest(
   { db, validator }: { db: Db; validator: Validator },
@@ -35,7 +35,7 @@ export async function evaluateTest(
   const { expectation, input } = await getTest(db, executionId);
   if (expectation.type !== 'judge') {
     const { organizationId } = await getRunContext(db, executionId);
-    const verdict = await check(validator.of(organizationId), expectation, answer.json);
+    const verdict = await compare(validator.of(organizationId), expectation, answer.json);
     await recordVerdict(db, executionId, verdict);
     return undefined;
   }
@@ -47,10 +47,10 @@ export async function evaluateTest(
   return { executionId: judgeId, steps: toPlan(flow.steps) };
 }
 
-/** Records the verdict of the run that judged a case. Throws while that has not ended. */
+/** Records the verdict of the run that judged a test case. Throws while that run has not ended. */
 export async function readJudgement(db: Db, executionId: string): Promise<void> {
   const { judgeId } = await getTest(db, executionId);
-  if (!judgeId) throw new Error(`Nothing judges the run ${executionId}.`);
+  if (!judgeId) throw new Error(`No run judges the run ${executionId}.`);
   const answer = await readAnswer(db, judgeId);
   if ('error' in answer)
     return recordVerdict(db, executionId, {
@@ -73,11 +73,11 @@ async function readAnswer(db: Db, executionId: string): Promise<{ json: Json } |
     case 'failed':
       return { error: outcome.error.message };
     case 'tool_calls_required':
-      return { error: 'The run waits for the results of tools, which tests do not have.' };
+      return { error: 'The run waits for tool results, which tests cannot supply.' };
   }
 }
 
-async function check(
+async function compare(
   validator: OrganizationValidator,
   expectation: Exclude<Expectation, { type: 'judge' }>,
   answer: Json,
@@ -103,7 +103,7 @@ async function findProblem(
       if (!difference) return undefined;
       const { path, expected, actual } = difference;
       const place = path === '' ? 'The answer' : `At ${path} the answer`;
-      return `${place} is ${excerpt(actual)}; expected is ${excerpt(expected)}.`;
+      return `${place} is ${excerpt(actual)}; expected ${excerpt(expected)}.`;
     }
     case 'json_schema': {
       const problems = await validator.validate(expectation.schema, answer);

@@ -1,11 +1,11 @@
-// Model calls with a key that the caller brought (spec: `byok_rejected`).
+// Which key and prices a run's model calls use; a caller may bring a key of its own (spec: `byok_rejected`).
 import { findModelKey } from '../db/tenants/model-keys.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 
 /**
- * What a run's calls of `model` work with. With an own key (`own`): that key in place of the service's, sent to the
- * provider's configured address and no other, and no cost, since the provider bills the caller. Throws CANCELLED,
- * RUN_NOT_FOUND and MODEL_KEY_GONE.
+ * Finds the provider and registry for a run's calls of `model`. With an own key (`own`), that key replaces the service's
+ * and is sent only to the provider's configured address, and the calls cost nothing, since the provider bills the caller.
+ * Throws CANCELLED, RUN_NOT_FOUND and MODEL_KEY_GONE.
  */
 export async function findModelAccess(
   deps: ActivityDeps,

@@ -1,4 +1,6 @@
-// The activity types of this service, by the names operators read in the Temporal Web UI.
+// activities/ is all code that has effects on behalf of a run: model calls, user code, webhooks, the trace and the charge of
+// each block. Workflows call it through Temporal by the names below, which operators read in the Temporal Web UI; values
+// come in and go out as `Value`s (flow/value.ts), and errors for callers as failures whose type is the ErrorCode.
 
 import { releaseReservation, reserveCredits } from '../db/credits/reservations.ts';
 import { parkRun, unparkRun } from '../db/runs/parked-runs.ts';
@@ -25,11 +27,11 @@ import { runCode } from './run-code.ts';
 
 export type Activities = ReturnType<typeof createActivities>;
 
-/** The activities over their dependencies, which the caller opens and closes. */
+/** Creates the activities over their dependencies, which the caller opens and closes. */
 export function createActivities(deps: ActivityDeps) {
   const blocks = createBlockExecutor(deps);
   return {
-    /** One model call (and at most one repair) of an llm block; it may pause for the caller's tools. */
+    /** Makes the model call (and at most one repair) of an llm block; the block may pause for the caller's tools. */
     callModel: (call: BlockCall): Promise<Value | Pause | Busy> =>
       runAttempt(
         (attempt) =>
@@ -62,19 +64,19 @@ export function createActivities(deps: ActivityDeps) {
               );
             })
             .catch(async (error: unknown) => {
-              // An answer still to be recorded keeps what it may cost. What can't be released now is taken over by the next
-              // attempt, or released by the reconciler.
+              // An answer that is not recorded yet keeps its reservation. A reservation that cannot be released now is taken over
+              // by the next attempt or released by the reconciler.
               if (!attempt.kept) await releaseReservation(deps.db, call).catch(() => undefined);
               throw error;
             }),
         { isBlock: true },
       ),
 
-    /** The JavaScript of a code block, in the sandbox. */
+    /** Runs the JavaScript of a code block in the sandbox. */
     runCode: (call: BlockCall): Promise<Value | Pause | Busy> =>
       runAttempt((attempt) => runCode(deps, blocks, call, attempt), { isBlock: true }),
 
-    /** Forwards its input. */
+    /** Returns the input of a passthrough block as its output. */
     passThrough: (call: BlockCall): Promise<Value | Pause | Busy> =>
       runAttempt(
         async (attempt) => {
@@ -84,7 +86,7 @@ export function createActivities(deps: ActivityDeps) {
         { isBlock: true },
       ),
 
-    /** How many items a stored value has; undefined when it is no array. */
+    /** Counts the items of a stored value; undefined when it is not an array. */
     inspectValue: (executionId: string, value: Value): Promise<{ items: number | undefined } | Busy> =>
       runAttempt((attempt) =>
         blocks.inspect(executionId, value, attempt, (json) => ({
@@ -92,38 +94,38 @@ export function createActivities(deps: ActivityDeps) {
         })),
       ),
 
-    /** Whether a loop's condition holds for a stored value. */
+    /** Tells whether a loop's condition holds for a stored value. */
     checkCondition: (executionId: string, condition: LoopCondition, value: Value): Promise<boolean | Busy> =>
       runAttempt((attempt) => blocks.inspect(executionId, value, attempt, (json) => meets(condition, json))),
 
     /** Accepts the run of a test case, once. */
     acceptTest: (executionId: string): Promise<void> => runAttempt(() => acceptTest(deps.db, executionId)),
 
-    /** Judges the run of a test case, which has ended; answers the run that is to judge it, when a model does. */
+    /** Records the verdict on a test case whose run has ended, or returns the run of the model that is to judge it. */
     evaluateTest: (executionId: string): Promise<JudgeRun | undefined> =>
       runAttempt(() => evaluateTest(deps, executionId)),
 
-    /** Takes the verdict on a test case from the run that judged it, which has ended. */
+    /** Records the verdict of the ended run that judged a test case. */
     readJudgement: (executionId: string): Promise<void> =>
       runAttempt(() => readJudgement(deps.db, executionId)),
 
     /** Records the end of a test run, once. */
     finishTestRun: (testRunId: string): Promise<void> => runAttempt(() => finishTestRun(deps.db, testRunId)),
 
-    /** The webhook that the end of a run is to be reported by, when there is one and it is its turn. */
+    /** Finds the webhook delivery of an ended run, if there is one and its turn has come. */
     findRunDelivery: (executionId: string): Promise<DeliveryCall | undefined> =>
       runAttempt(async () => {
         const call = await findRunDelivery(deps.db, executionId);
         return call && (await takeTurn(deps.db, call, false)) ? call : undefined;
       }),
 
-    /** Records that a run waits for an operator. */
+    /** Records that a run is parked: it waits for an operator. */
     parkRun: (executionId: string): Promise<void> => runAttempt(() => parkRun(deps.db, executionId)),
 
-    /** Records that a run goes on. */
+    /** Records that a run is no longer parked. */
     unparkRun: (executionId: string): Promise<void> => runAttempt(() => unparkRun(deps.db, executionId)),
 
-    /** Records the end of a run, once; answers the one it has in place of `outcome`, when it was cancelled meanwhile. */
+    /** Records the end of a run, once; returns the recorded outcome if it is not `outcome`, as after a cancellation. */
     recordRun: (executionId: string, outcome: RunOutcome): Promise<RunOutcome | undefined> =>
       runAttempt(async () => {
         const recorded = await finishRun(deps.db, executionId, outcome);

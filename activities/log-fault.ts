@@ -6,8 +6,8 @@ import { isDelayedAfterLostWorkers } from './delay-after-lost-workers.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
 
 /**
- * Logs what no caller is told, beside the id of the run, test run or delivery that they know: an error of ours, or that a
- * block is held back since its worker was lost again and again.
+ * Logs an error that callers are not told, with the id of the run, test run or delivery that they know: a fault of the
+ * service, or the delay of a block whose worker was lost again and again.
  */
 export function logFault(error: unknown, { workflowExecution, activityType, attempt }: Info): void {
   const activity = `${workflowExecution?.workflowId}: ${activityType}`;

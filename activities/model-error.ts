@@ -1,4 +1,4 @@
-// What a failed model call means: repeat it (ModelUnavailable) or tell the caller (ServiceError).
+// Decides what a failed model call means: retry it (ModelUnavailable) or tell the caller (ServiceError).
 import { APIConnectionTimeoutError, APIError } from 'openai';
 import type { Provider } from '../config.ts';
 import { ServiceError } from '../flow/errors.ts';
@@ -9,14 +9,14 @@ import { ModelUnavailable } from './model-unavailable.ts';
 const RETRY_AFTER_MAX_MS = 60_000;
 const PROVIDER_MESSAGE_MAX_LENGTH = 500;
 
-/** The error to throw for `error` of the SDK. Neither the key nor the base URL gets into its message. */
+/** Translates an error of the SDK into the error to throw, whose message contains neither the key nor the base URL. */
 export function modelError(error: unknown, model: string, provider: Provider): Error {
   const prefix = model.slice(0, model.indexOf('/')).toUpperCase();
   if (error instanceof SyntaxError)
     return new ModelUnavailable(`${model} answered with invalid JSON.`, { isUnreadable: true });
   if (!(error instanceof APIError)) {
-    // No request could be made of them; the error itself quotes the key or URL.
-    const message = `${model} can't be called: ${prefix}_BASE_URL is not a URL or ${prefix}_API_KEY not a key.`;
+    // The request could not even be built from the URL and key, which the SDK's own message quotes.
+    const message = `${model} can't be called: ${prefix}_BASE_URL is not a valid URL, or ${prefix}_API_KEY is not a valid key.`;
     return new ServiceError('MODEL_NOT_CONFIGURED', message, { model });
   }
   if (error.cause instanceof ServiceError) return error.cause;
@@ -37,8 +37,8 @@ export function modelError(error: unknown, model: string, provider: Provider): E
     });
   }
   if (status < 400) {
-    // Where it leads may hold the URL's secrets, and would get the key.
-    const message = `The provider of ${model} answered with a redirect (status ${status}), which is not followed: ${prefix}_BASE_URL has to be the address that answers.`;
+    // The target may contain secrets of the URL, and would receive the key.
+    const message = `The provider of ${model} answered with a redirect (status ${status}), which is not followed: set ${prefix}_BASE_URL to the address that answers.`;
     return new ServiceError('MODEL_NOT_CONFIGURED', message, { model });
   }
   // Google answers 400 to a wrong key.
@@ -52,9 +52,9 @@ export function modelError(error: unknown, model: string, provider: Provider): E
   });
 }
 
-/** A provider's own words, bounded, without the key or what looks like part of one. */
+/** Returns a provider's own message, bounded, without the key or anything that looks like part of a key. */
 export function providerMessage(text: string, provider: Provider): string {
-  // "none" stands for no key and is an ordinary word.
+  // "none" means that there is no key, and is also an ordinary word.
   const safe = provider.apiKey === 'none' ? text : text.replaceAll(provider.apiKey, '[key]');
   return safe
     .replace(/\bsk-[\w*-]+/g, '[key]')

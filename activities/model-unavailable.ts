@@ -1,9 +1,9 @@
-/** A model call that may succeed when repeated: network, timeout, 408, 409, 429, 5xx, or a garbled answer. */
+/** A failed model call that may succeed when retried: network, timeout, 408, 409, 429, 5xx, or an unreadable answer. */
 export class ModelUnavailable extends Error {
   override readonly name = 'ModelUnavailable';
-  /** How long the provider asked to be left alone, at most 60 s; undefined when it did not say. */
+  /** The delay that the provider asked for, at most 60 s; undefined when it named none. */
   readonly retryAfterMs: number | undefined;
-  /** Something was answered that can't be read: it may have been paid, and is not asked for as often. */
+  /** Whether there was an answer that cannot be read: it may have been paid for, so it is retried fewer times. */
   readonly isUnreadable: boolean;
 
   constructor(message: string, { retryAfterMs, isUnreadable = false }: Partial<ModelUnavailable> = {}) {

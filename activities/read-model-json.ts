@@ -1,4 +1,4 @@
-// Structured output: how an answer is read.
+// Structured output: reads the JSON value in a model's answer.
 
 import type { Json } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
@@ -6,7 +6,7 @@ import { findJsonExcess, JSON_KEYS_MAX } from '../flow/find-json-excess.ts';
 
 const JSON_DEPTH_MAX = 64;
 
-/** The JSON value of an answer, a Markdown fence around it allowed; undefined when there is none. Throws OUTPUT_TOO_LARGE. */
+/** Reads the JSON value of an answer, with or without a Markdown fence; undefined when there is none. Throws OUTPUT_TOO_LARGE. */
 export function readModelJson(text: string): Json | undefined {
   const excess = text.length > JSON_KEYS_MAX ? findJsonExcess(Buffer.from(text)) : undefined;
   if (excess) throw new ServiceError('OUTPUT_TOO_LARGE', `The answer ${excess}.`);
@@ -23,7 +23,7 @@ export function readModelJson(text: string): Json | undefined {
   return undefined;
 }
 
-/** Whether a JSON value has more levels than that. */
+/** Whether a JSON value has more than `levels` levels of nesting. */
 export function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((child) => isDeeper(child, levels - 1));

@@ -1,4 +1,4 @@
-// The functions a model asks for, checked against those that were offered to it.
+// Reads the functions that a model asks for and checks them against those it was offered.
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { ServiceError } from '../flow/errors.ts';
@@ -6,7 +6,7 @@ import { REFUSED_KEYS } from '../flow/refused-keys.ts';
 import type { ToolCall, ToolDefinition } from '../flow/tool-calls.ts';
 import { isDeeper } from './read-model-json.ts';
 
-/** Calls of one answer; each wants a result. */
+/** The most tool calls in one answer; each needs a result. */
 export const TOOL_CALLS_MAX = 128;
 const EXTRA_DEPTH_MAX = 16;
 const ARGUMENTS_DEPTH_MAX = 64;
@@ -21,13 +21,13 @@ const toolCalls = z.array(
     type: z.literal('function').default('function'),
     function: z.object({
       name: z.string(),
-      // Text by the interface; some servers send the object itself.
+      // The interface says text; some servers send the object itself.
       arguments: z
         .union([z.string(), z.record(z.string(), z.unknown())])
         .refine((written) => !isDeeper(written, ARGUMENTS_DEPTH_MAX), tooDeep(ARGUMENTS_DEPTH_MAX))
         .nullish(),
     }),
-    // Google's signature of its thoughts, which it wants back: what no resume could send is not handed to the caller.
+    // Google's signature of its thoughts, which it wants back. A value that no resume could send is not given to the caller.
     extra_content: z
       .unknown()
       .refine((extra) => !isDeeper(extra, EXTRA_DEPTH_MAX), { ...tooDeep(EXTRA_DEPTH_MAX), abort: true })
@@ -40,17 +40,15 @@ const toolCalls = z.array(
 );
 
 /**
- * The calls of an answer; `offered` are the tools it could ask for. Results are matched by id: a call without one, or
- * with that of another, gets a new one. The text of arguments is left as the model wrote it. Throws
- * MODEL_OUTPUT_INVALID for anything that could not have been asked for.
+ * Reads the tool calls of an answer; `offered` are the tools that the model could call. Results are matched by id, so a
+ * call without an id, or with the id of another call, gets a new one. Arguments stay as the model wrote them. Throws
+ * MODEL_OUTPUT_INVALID for a call that was not possible.
  */
 export function readToolCalls(model: string, calls: unknown, offered: ToolDefinition[]): ToolCall[] {
   const invalid = (what: string) =>
     new ServiceError('MODEL_OUTPUT_INVALID', `The tool calls of ${model} can't be used: ${what}.`, { model });
   if (Array.isArray(calls) && calls.length > TOOL_CALLS_MAX)
-    throw invalid(
-      `it asks for ${calls.length} functions at once, and at most ${TOOL_CALLS_MAX} are passed on`,
-    );
+    throw invalid(`it asks for ${calls.length} functions at once; at most ${TOOL_CALLS_MAX} are passed on`);
   const parsed = toolCalls.safeParse(calls ?? []);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
@@ -61,7 +59,7 @@ export function readToolCalls(model: string, calls: unknown, offered: ToolDefini
   return parsed.data.map(({ id, function: { name, arguments: written = '{}' }, ...call }) => {
     if (!names.has(name)) {
       const quoted = JSON.stringify(name.slice(0, QUOTED_MAX_LENGTH));
-      throw invalid(`it asks for the function ${quoted}, and was offered ${[...names].join(', ')}`);
+      throw invalid(`it asks for the function ${quoted}, but was offered only ${[...names].join(', ')}`);
     }
     const isOwn = typeof id === 'string' && id !== '' && id.length <= ID_MAX_LENGTH && !taken.has(id);
     const kept = isOwn ? id : `call_${randomUUID()}`;

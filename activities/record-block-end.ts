@@ -1,5 +1,4 @@
-// How the end of a block is recorded, or why it could not be.
-
+// Records the end of a block execution, or the reason why it could not be recorded.
 import type { Db } from '../db/connect.ts';
 import { isUnstorableValue } from '../db/connection/is-unstorable-value.ts';
 import { type BlockRun, type Payer, recordBlockRun } from '../db/runs/block-runs.ts';
@@ -9,24 +8,24 @@ import type { ModelUsage } from './call-model.ts';
 import { retryWrite } from './retry-write.ts';
 import type { Attempt } from './run-attempt.ts';
 
-/** How a block ended, as it is recorded; an attempt leaves it to the next when the database is away. */
+/** The end of a block execution as it is recorded; an attempt leaves it to the next when the database is away. */
 export type BlockEnd = {
   usage: ModelUsage;
   /** Serialized JSON. */
   output?: string;
   paused?: boolean;
-  /** What the output is to the blocks after it. */
+  /** The output as the next blocks get it. */
   value?: Value;
   error?: { code: ErrorCode; message: string };
 };
 
-/** Of a block that has asked no model. */
+/** The usage of a block that called no model. */
 export const UNUSED: ModelUsage = { promptTokens: 0, completionTokens: 0, costMicrocredits: 0 };
 
 /**
- * Records the end of a block, and with a `result` that of its run; answers whether this call did it. An end that cannot
- * be recorded is a failure of its own, which is recorded in its place and thrown: without a charge when the database
- * takes a value in no case, since that is the service's fault.
+ * Records the end of a block execution, and given a `result` the end of its run; returns whether this call recorded it. An
+ * end that cannot be recorded is replaced by a failure, which is recorded and thrown. There is no charge when the database
+ * refuses a value for good, since that is the service's fault.
  */
 export async function recordBlockEnd(
   db: Db,

@@ -1,23 +1,23 @@
-// What the activities of a process have in hand of large values: their inputs, and answers of models.
+// The memory budget of one process for large values: inputs of activities and answers of models.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createByteBudget } from '../fairness/byte-budget.ts';
 import { BUSY, type Busy } from '../flow/run.ts';
 import type { Attempt } from './run-attempt.ts';
 
-/** As JSON; parsed, a value takes several times as much. */
+/** Bytes of JSON; parsed, a value takes several times as much. */
 const BUDGET_BYTES = 64 * 1024 * 1024;
-/** Of one organization. */
+/** The most that one organization may hold. */
 const SHARE_BYTES = BUDGET_BYTES / 2;
-/** An activity takes an input before an answer, so that none waits for one that waits for it. */
+/** Two budgets, the input taken before the answer, so that no two activities wait for each other. */
 const inputs = createByteBudget(BUDGET_BYTES, SHARE_BYTES);
 const answers = createByteBudget(BUDGET_BYTES, SHARE_BYTES);
 
-type Hand = { owner: string; returns: (() => void)[]; hasAnswer?: true };
-const hands = new AsyncLocalStorage<Hand>();
+type Reservation = { owner: string; returns: (() => void)[]; hasAnswer?: true };
+const reservations = new AsyncLocalStorage<Reservation>();
 
 /**
- * Does one activity's work with an input of so many bytes, when its organization's turn has come; a local activity answers
- * BUSY when that is not now.
+ * Does an activity's work once its organization's turn has come to hold an input of `bytes`. A local activity returns BUSY
+ * instead of waiting.
  */
 export async function reserveInputMemory<T>(
   owner: string,
@@ -27,19 +27,19 @@ export async function reserveInputMemory<T>(
 ): Promise<T | Busy> {
   const giveBack = isLocal ? inputs.takeNow(owner, bytes) : await inputs.take(owner, bytes, signal);
   if (!giveBack) return BUSY;
-  const hand: Hand = { owner, returns: [giveBack] };
+  const reservation: Reservation = { owner, returns: [giveBack] };
   try {
-    return await hands.run(hand, work);
+    return await reservations.run(reservation, work);
   } finally {
-    for (const giveBack of hand.returns) giveBack();
+    for (const giveBack of reservation.returns) giveBack();
   }
 }
 
-/** Waits until the activity under way may read an answer of so many bytes; it keeps that until its end. */
+/** Waits until the current activity may read an answer of `bytes`, which it then holds until its end. */
 export async function reserveAnswerMemory(bytes: number, signal: AbortSignal | undefined): Promise<void> {
-  const hand = hands.getStore();
-  // A repair comes after an answer that is still in hand: to wait for it would hold up those who wait for that.
-  if (!hand || hand.hasAnswer) return;
-  hand.hasAnswer = true;
-  hand.returns.push(await answers.take(hand.owner, bytes, signal));
+  const reservation = reservations.getStore();
+  // A repair comes while the first answer is still held: waiting again would block those who wait for the first.
+  if (!reservation || reservation.hasAnswer) return;
+  reservation.hasAnswer = true;
+  reservation.returns.push(await answers.take(reservation.owner, bytes, signal));
 }

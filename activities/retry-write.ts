@@ -8,8 +8,8 @@ const DELAYS_MS = [100, 300, 1_000, 3_000, 10_000];
 const PATIENT_DELAY_MS = 5_000;
 
 /**
- * Repeats a failed write here: failing the whole attempt would do, and pay for, its work a second time. The `attempt` of a
- * regular activity does so until it is written or the attempt is to end, however long the database is away; others for 15 s.
+ * Retries a failed write in place: failing the whole attempt would do, and pay for, its work a second time. A regular
+ * activity retries until the write succeeds or its attempt has to stop, however long the database is away; others for 15 s.
  */
 export async function retryWrite<T>(
   write: () => Promise<T>,
@@ -25,7 +25,7 @@ export async function retryWrite<T>(
       const delay = DELAYS_MS[failed] ?? (away ? PATIENT_DELAY_MS : undefined);
       const isFinal = error instanceof ServiceError || isUnstorableValue(error);
       if (isFinal || delay === undefined || signal?.aborted) throw error;
-      // What ends the wait is told by the signal.
+      // An aborted wait throws the signal's reason.
       await setTimeout(delay, undefined, { ...(signal && { signal }) }).catch(() => signal?.throwIfAborted());
     }
   }

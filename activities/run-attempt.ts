@@ -1,4 +1,4 @@
-// The one wrapper around every activity: attempt, cancellation and heartbeat in; errors out as Temporal failures.
+// The wrapper of every activity: hands it its attempt, heartbeat and cancellation, and turns errors into Temporal failures.
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import { TemporalFailure } from '@temporalio/common';
 import { isUnstorableValue } from '../db/connection/is-unstorable-value.ts';
@@ -8,9 +8,9 @@ import { delayAfterLostWorkers } from './delay-after-lost-workers.ts';
 import { logFault } from './log-fault.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
 
-/** How soon a regular activity learns that it is cancelled. */
+/** A regular activity learns within this time that it is cancelled. */
 export const HEARTBEAT_INTERVAL_MS = 3_000;
-/** A provider that refuses one call this often is not asked again. */
+/** After this many refusals the provider is not asked again. */
 export const REFUSALS_MAX = 8;
 
 const REFUSED_DELAY_MIN_MS = 1_000;
@@ -18,27 +18,27 @@ const REFUSED_DELAY_MAX_MS = 60_000;
 const DRAINED_DELAY_MS = 100;
 
 export type Attempt = {
-  /** Counts from 1 what callers are told of: attempts that are known to have failed for the service's own reasons are left out. */
+  /** The attempt's number as callers see it, from 1; attempts known to have failed for the service's own reasons do not count. */
   number: number;
-  /** Counts from 1 all that were begun. */
+  /** The attempt's number among all that were begun, from 1. */
   begun: number;
-  /** Whether a refusal of the provider is the last. */
+  /** Whether a refusal by the provider would be the last one allowed. */
   last: boolean;
-  /** A local activity holds up its workflow task, and is to fail rather than to wait. */
+  /** Whether this is a local activity: it holds up its workflow task, so it fails rather than wait. */
   isLocal: boolean;
-  /** Aborts when the activity is cancelled, or its worker has to end. */
+  /** Aborts when the activity is cancelled or its worker has to stop. */
   signal: AbortSignal;
-  /** What an earlier attempt, or this one, has kept. */
+  /** The value last kept by this attempt or an earlier one. */
   kept: unknown;
-  /** Leaves a JSON value to the attempts after this one; answers false, and does not, when it is too large. */
+  /** Keeps a JSON value for later attempts; returns false, and keeps nothing, when it is too large. */
   keep(value: object): boolean;
 };
 
 /**
- * Runs one attempt of an activity. A ServiceError becomes a failure that is not retried, its type the ErrorCode; so does
- * the last refusal of a provider, and a value that the database refuses. Anything else is the service's own trouble: it is
- * retried as the policies in workflows/activities.ts say, and counts for nothing. `isBlock`: a regular activity waits that
- * workers are lost under.
+ * Runs one attempt of an activity. A ServiceError becomes a failure that is not retried, with the ErrorCode as its type;
+ * so do the last refusal by a provider and a value that the database refuses. Any other error is the service's own: it is
+ * retried as the policies in workflows/activities.ts say, and does not count. `isBlock`: as a regular activity, it is
+ * delayed after its workers were lost repeatedly.
  */
 export async function runAttempt<T>(
   work: (attempt: Attempt) => Promise<T>,
@@ -69,7 +69,7 @@ export async function runAttempt<T>(
     progress.ended += 1;
     if (error instanceof ModelUnavailable) progress.refusals += 1;
     const failure = toFailure(error, progress, signal);
-    // What is thrown as a failure is reported after the last heartbeat.
+    // A thrown failure is reported after the last heartbeat, so the progress has to be in that one.
     if (!info.isLocal && failure instanceof ApplicationFailure && !failure.nonRetryable) heartbeat(progress);
     throw failure;
   } finally {
@@ -83,7 +83,7 @@ function toFailure(error: unknown, { refusals }: Progress, signal: AbortSignal):
   if (isDrained(signal))
     return ApplicationFailure.create({
       type: 'WORKER_SHUTDOWN',
-      message: 'The worker was asked to end before this was done.',
+      message: 'The worker was stopped before the activity was done.',
       nextRetryDelay: DRAINED_DELAY_MS,
     });
   if (error instanceof ModelUnavailable) {
@@ -103,7 +103,7 @@ function toFailure(error: unknown, { refusals }: Progress, signal: AbortSignal):
   return ApplicationFailure.create({ message: sanitizeMessage(error.message), type: error.name });
 }
 
-/** Whether the activity was stopped because its worker ends, rather than cancelled. */
+/** Whether the activity was stopped because its worker stops, rather than cancelled. */
 function isDrained({ aborted, reason }: AbortSignal): boolean {
   return aborted && reason instanceof CancelledFailure && reason.message === 'WORKER_SHUTDOWN';
 }

@@ -10,12 +10,12 @@ import type { BlockExecutor } from './block-executor.ts';
 import type { Attempt } from './run-attempt.ts';
 import { type CodeCall, type CodeResult, type CodeTurn, SandboxCrashed } from './sandbox/sandbox.ts';
 
-/** A sandbox that crashed under the same code this often, one time after the other, is the code's fault. */
+/** When the same code crashes this many sandboxes in a row, the code is at fault. */
 const CRASHES_MAX = 3;
 
 /**
- * Runs the JavaScript of a code block when it is its organization's turn at a process; a local activity answers BUSY when
- * that is not now. What it costs in processor time is reserved first, and charged however it ends.
+ * Runs the JavaScript of a code block once its organization has a turn at a process; a local activity returns BUSY instead
+ * of waiting. The cost of its processor time is reserved first and charged however the code ends.
  */
 export async function runCode(
   { sandbox, db, codePrice }: Pick<ActivityDeps, 'sandbox' | 'db' | 'codePrice'>,
@@ -41,12 +41,12 @@ export async function runCode(
       const { output } = await runUntilCrashes(turn, code, signal, (ms) => {
         usage.costMicrocredits = costOf(Math.min(ms, timeoutMs));
       });
-      // What follows needs no process.
+      // The rest needs no process.
       turn.end();
       return { output };
     });
   } catch (error) {
-    // An answer still to be recorded keeps what it costs.
+    // A result that is not recorded yet keeps its reservation.
     if (codePrice > 0 && !attempt.kept) await releaseReservation(db, call).catch(() => undefined);
     throw error;
   } finally {

@@ -2,14 +2,14 @@ import type { Json } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { OUTPUT_MAX_BYTES } from '../flow/limits.ts';
 
-/** What a block answered, as it is stored. Throws OUTPUT_TOO_LARGE. */
+/** Serializes a block's output for the database; throws OUTPUT_TOO_LARGE. */
 export function serializeOutput(output: Json): { serialized: string; bytes: number } {
   const serialized = JSON.stringify(output);
   const bytes = Buffer.byteLength(serialized);
   if (bytes > OUTPUT_MAX_BYTES)
     throw new ServiceError(
       'OUTPUT_TOO_LARGE',
-      `The output has ${bytes} bytes; at most ${OUTPUT_MAX_BYTES} are kept.`,
+      `The output has ${bytes} bytes; at most ${OUTPUT_MAX_BYTES} are allowed.`,
     );
   return { serialized, bytes };
 }

@@ -7,10 +7,10 @@ import type { Json } from '../flow/definition.ts';
 import { OUTPUT_MAX_BYTES } from '../flow/limits.ts';
 import { INPUT_REF, MESSAGE_REF, resolveValue, type Stored, type Value } from '../flow/value.ts';
 
-/** Bytes of the parsed outputs kept, as JSON: a loop over a stored array reads it once per item. */
+/** Bytes, as JSON, of the parsed outputs that are cached: a loop reads a stored array once per item. */
 const OUTPUTS_KEPT_BYTES = 2 * OUTPUT_MAX_BYTES;
 
-/** A function that answers the JSON a value of a run stands for; `readInput` answers what the run was asked to do. */
+/** Creates a function that resolves a value of a run to its JSON; `readInput` reads the run's input. */
 export function createValueResolver(
   db: Db,
   readInput: (executionId: string) => Promise<StoredRunInput>,

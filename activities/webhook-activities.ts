@@ -6,14 +6,14 @@ import { runAttempt } from './run-attempt.ts';
 
 export type WebhookActivities = ReturnType<typeof createWebhookActivities>;
 
-/** The activities over their dependencies, which the caller opens and closes. */
+/** Creates the activities over their dependencies, which the caller opens and closes. */
 export function createWebhookActivities(deps: DeliveryDeps) {
   return {
     /** Sends the webhook once; fails when the destination does not take it. */
     attemptDelivery: (call: DeliveryCall): Promise<AttemptResult> =>
       runAttempt((attempt) => attemptDelivery(deps, call, call.made + attempt.begun, attempt)),
 
-    /** Records that a delivery whose attempts ended without a record of it is given up. */
+    /** Records that a delivery is given up because the end of its attempts was not recorded. */
     abandonDelivery: (call: DeliveryCall, reason: string): Promise<void> =>
       runAttempt(() => abandonDelivery(deps.db, call, reason)),
   };

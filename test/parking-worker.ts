@@ -33,7 +33,7 @@ export async function startParkingWorker(
         const before = parked.get(key) ?? 0;
         parked.set(key, before + 1);
         if (before < parks)
-          throw ApplicationFailure.nonRetryable('Its worker was lost at 12 attempts.', PARKED);
+          throw ApplicationFailure.nonRetryable('The worker was lost during 12 attempts.', PARKED);
         return activities.passThrough(call);
       },
     },

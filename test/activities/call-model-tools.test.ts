@@ -124,7 +124,7 @@ describe('callModel with tools', () => {
       ['name a function that was not offered', [ok, { ...ok, function: { name: 'g' } }], /"g".* offered f/],
       ['have a list of arguments', [{ ...ok, function: { name: 'f', arguments: [1] } }], /arguments/],
       ['have a number for arguments', [{ ...ok, function: { name: 'f', arguments: 1 } }], /arguments/],
-      ['are too many', Array(129).fill(ok), /129 functions at once, and at most 128/],
+      ['are too many', Array(129).fill(ok), /129 functions at once; at most 128/],
       ['carry what is nested too deep', [{ ...ok, extra_content: nested(17) }], /16 levels/],
       ['carry what is nested far too deep', [{ ...ok, extra_content: nested(50_000) }], /16 levels/],
       ['carry a prototype', [{ ...ok, extra_content: own('__proto__') }], /key __proto__/],

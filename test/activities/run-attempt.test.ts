@@ -170,8 +170,8 @@ describe('an attempt of an activity', () => {
         console.error = log;
       }
       assert.deepEqual(lines, [
-        'run-1: callModel: Its worker was lost at 6 attempts: it waits before the next.',
-        'run-1: callModel: Its worker was lost at 12 attempts: its run is parked until an operator has it go on (weir runs resume).',
+        'run-1: callModel: The worker was lost during 6 attempts: the next one is delayed.',
+        'run-1: callModel: The worker was lost during 12 attempts: the run is parked until an operator resumes it (weir runs resume).',
       ]);
     });
 

@@ -50,7 +50,7 @@ describe('MCP test tools', () => {
     const failed = await ask('run_test_case', { test_case_id });
     const [result] = failed.results;
     assert.deepEqual([failed.failed, result.status, result.answer], [1, 'failed', { text: 'weir' }]);
-    assert.equal(result.why, 'At /text the answer is "weir"; expected is "WEIR".');
+    assert.equal(result.why, 'At /text the answer is "weir"; expected "WEIR".');
     const { flow_run } = await ask('get_test_run_trace', { flow_run_id: result.flow_run_id });
     assert.equal(flow_run.test.why, result.why);
     const { executions } = await ask('get_step_trace', {

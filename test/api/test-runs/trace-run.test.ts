@@ -195,7 +195,7 @@ describe('traces', () => {
       [run.mode, run.version, run.test?.test_run_id, run.test?.test_case_id, run.test?.status],
       ['test', 0, test_run_id, id, 'failed'],
     );
-    assert.match(run.test?.why ?? '', /is "hello"; expected is "other"/);
+    assert.match(run.test?.why ?? '', /is "hello"; expected "other"/);
   });
 
   it('of a step that the flow does not have name those it has', async () => {
