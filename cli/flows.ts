@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { formatFlowFile } from '../api/flows/flow-file.ts';
 import { promoteFlow, publishFlow } from '../api/flows/publish-flow.ts';
+import { requireRunnable } from '../api/flows/require-runnable.ts';
 import { type Db, inTransaction } from '../db/connect.ts';
 import { getVersion, listFlows, listVersions } from '../db/flows/flows.ts';
 import { type Answer, answering, moment, table } from './answer.ts';
@@ -8,7 +9,7 @@ import * as check from './check-text.ts';
 import { getFlow, getProject } from './find-by-path.ts';
 import { importFlow } from './import-flow.ts';
 import { operator } from './operator.ts';
-import { requireRunnable } from './require-runnable.ts';
+import { withValidator } from './with-validator.ts';
 
 export function addFlowCommands(program: Command): void {
   const flow = program.command('flow').description('flows, their drafts and versions');
@@ -112,7 +113,7 @@ async function versions(db: Db, path: string): Promise<Answer> {
 
 async function publish(db: Db, path: string, options: { note: string }): Promise<Answer> {
   const flow = await getFlow(db, path);
-  await requireRunnable(flow.draft);
+  await withValidator((validator) => requireRunnable(flow.draft, validator));
   const version = await inTransaction(db, (tx) => publishFlow(tx, operator(), flow, options.note));
   return { json: { flow: path, version }, text: `Published version ${version} of ${path}.` };
 }

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { type FlowFile, parseFlowFile } from '../api/flows/flow-file.ts';
 import { promoteFlow, publishFlow } from '../api/flows/publish-flow.ts';
+import { requireRunnable } from '../api/flows/require-runnable.ts';
 import { type Db, inTransaction } from '../db/connect.ts';
 import { findFlowBySlug, insertFlow, updateDraft } from '../db/flows/flows.ts';
 import { recordChange } from '../db/tenants/audit-entries.ts';
@@ -9,7 +10,7 @@ import { ServiceError } from '../flow/errors.ts';
 import type { Answer } from './answer.ts';
 import { getProject } from './find-by-path.ts';
 import { operator } from './operator.ts';
-import { requireRunnable } from './require-runnable.ts';
+import { withValidator } from './with-validator.ts';
 
 export type ImportOptions = { project: string; publish?: boolean; note: string; production?: boolean };
 
@@ -50,7 +51,7 @@ async function readFlow(source: string): Promise<FlowFile> {
   const text = await readSource(source);
   try {
     const file = parseFlowFile(text, source.toLowerCase().endsWith('.json') ? 'json' : 'yaml');
-    await requireRunnable(file);
+    await withValidator((validator) => requireRunnable(file, validator));
     return file;
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
