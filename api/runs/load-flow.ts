@@ -1,4 +1,3 @@
-import { definitionsOf } from '../../db/flows/definitions.ts';
 import { findFlowForRun } from '../../db/flows/find-flow-for-run.ts';
 import { DRAFT_VERSION } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
@@ -17,7 +16,7 @@ type FlowPath = { org?: string; project?: string; flow?: string; version?: strin
  * Sets `ctx.state.flow`. Unknown, foreign and unpublished flows all answer the same 404; throws INVALID_TREE for a stored
  * definition that is no tree of steps.
  */
-export function loadFlow({ db }: ApiDeps): ApiMiddleware {
+export function loadFlow({ db, definitions }: ApiDeps): ApiMiddleware {
   return async function loadFlow(ctx, next) {
     const { principal } = ctx.state;
     const { org = '', project = '', flow = '', version } = ctx.params as FlowPath;
@@ -37,7 +36,7 @@ export function loadFlow({ db }: ApiDeps): ApiMiddleware {
         'FLOW_NOT_FOUND',
         'There is no such flow for this caller, or the version asked for is not published.',
       );
-    const definition = await definitionsOf(db).get(found.flowVersionId);
+    const definition = await definitions.get(found.flowVersionId);
     const problems = findShapeProblems(definition);
     if (problems.length > 0)
       throw invalidTree(problems.map(({ path, message }) => ({ path: formatPath(path), message })));
