@@ -52,10 +52,7 @@ export function createActivities(deps: ActivityDeps) {
               const reserve = async (microcredits: number) => {
                 if (own) return;
                 await retryWrite(
-                  () =>
-                    deps.balanceLimit.run(payer.organizationId, () =>
-                      reserveCredits(deps.db, { ...payer, executionId, blockKey, microcredits }),
-                    ),
+                  () => reserveCredits(deps.db, { ...payer, executionId, blockKey, microcredits }),
                   attempt,
                 );
               };

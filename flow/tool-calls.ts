@@ -132,6 +132,6 @@ function mismatch(expected: string[], received: string[]): ServiceError {
 export function notPaused(): ServiceError {
   return new ServiceError(
     'EXECUTION_ID_INVALID',
-    'executionId is no run of this flow that waits for tool results at this step: echo what the pause answered.',
+    'executionId must be a run of this flow that waits for tool results at this step: send back what the pause answered.',
   );
 }

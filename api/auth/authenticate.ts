@@ -8,11 +8,13 @@ import { parseApiKey, secretMatches } from './api-key.ts';
 import type { AuthDeps } from './deps.ts';
 
 const API_KEY_PREFIX = /^weir_/;
+/** What most endpoints take. */
+export const KEY_OR_TOKEN = 'an API key (weir_live_…) or a JWT';
 
 /** Sets `ctx.state.principal`. Answers the same 401 whatever is wrong with the key or token. */
 export function authenticate(deps: AuthDeps): ApiMiddleware {
   return async function authenticate(ctx, next) {
-    const token = bearerToken(ctx.get('authorization'), 'an API key (weir_live_…) or a JWT');
+    const token = bearerToken(ctx.get('authorization'), KEY_OR_TOKEN);
     ctx.state.principal = await deps.signInLimiter.check(ctx.req, token, async () =>
       API_KEY_PREFIX.test(token) ? findKey(deps, token) : verifyUser(deps, token),
     );
@@ -25,15 +27,19 @@ export function authenticate(deps: AuthDeps): ApiMiddleware {
 export function authenticateUser(deps: AuthDeps): ApiMiddleware {
   return async function authenticateUser(ctx, next) {
     const token = bearerToken(ctx.get('authorization'), 'a JWT');
-    if (API_KEY_PREFIX.test(token))
-      throw new ServiceError('UNAUTHENTICATED', 'This endpoint takes the JWT of a user, not an API key.');
+    if (API_KEY_PREFIX.test(token)) throw keyRefused();
     ctx.state.user = await deps.signInLimiter.check(ctx.req, token, () => verifyUser(deps, token));
     ctx.state.principal = ctx.state.user;
     await next();
   };
 }
 
-function bearerToken(header: string, what: string): string {
+export function keyRefused(): ServiceError {
+  return new ServiceError('UNAUTHENTICATED', 'This endpoint takes the JWT of a user, not an API key.');
+}
+
+/** Reads the token of an Authorization header; '' when the header is malformed. Throws UNAUTHENTICATED when it is missing. */
+export function bearerToken(header: string, what: string): string {
   if (header === '') throw new ServiceError('UNAUTHENTICATED', `Send ${what} as Authorization: Bearer ….`);
   return /^Bearer +(\S+)$/i.exec(header)?.[1] ?? '';
 }

@@ -71,6 +71,6 @@ export function requireRole(role: Role, least: Role): void {
   if (RANK[role] < RANK[least]) throw lacksRole(least);
 }
 
-function lacksRole(least: Role): ServiceError {
+export function lacksRole(least: Role): ServiceError {
   return new ServiceError('FORBIDDEN', `This needs ${REQUIRED[least]} of the organization.`);
 }

@@ -42,14 +42,18 @@ export function limitRate({ config, db }: AuthDeps): ApiMiddleware {
         'RateLimit-Remaining': String(shown.remaining),
         'RateLimit-Reset': String(shown.resetSeconds),
       });
-    if (exceeded)
-      throw new RetryLater(
-        'RATE_LIMITED',
-        `The ${exceeded.name} is over its ${exceeded.perMinute} requests per minute: try again in ${exceeded.retrySeconds} s.`,
-        exceeded.retrySeconds,
-      );
+    if (exceeded) throw overLimit(exceeded);
     await onBehalfOf(principal.kind === 'user' ? principal.userId : principal.organizationId, next);
   };
+}
+
+export function overLimit(quota: { name: string; perMinute: number; retrySeconds: number }): RetryLater {
+  const { name, perMinute, retrySeconds } = quota;
+  return new RetryLater(
+    'RATE_LIMITED',
+    `The ${name} is over its ${perMinute} requests per minute: try again in ${retrySeconds} s.`,
+    retrySeconds,
+  );
 }
 
 function counted<T>(states: T): T {

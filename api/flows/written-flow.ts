@@ -44,7 +44,7 @@ export function isObject(json: unknown): json is { [key: string]: Json } {
 /** An object inside what has been parsed as JSON, left as it is for the same reason. */
 export const parsedObject = z
   .unknown()
-  .refine(isObject, 'is an object')
+  .refine(isObject, 'must be an object')
   .meta({ type: 'object', additionalProperties: {} }) as z.ZodType<{ [key: string]: Json }>;
 
 type Unnamed<S> = Omit<S, 'step_id' | 'name' | 'branches' | 'body'> & { step_id?: string; name?: string };

@@ -96,13 +96,18 @@ export function createHttpServer(
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT')
       return [408, 'REQUEST_TIMEOUT', arrivedLate(headersMs, requestMs)];
     if (error.code === 'HPE_HEADER_OVERFLOW') return [431, 'BAD_REQUEST', HEADERS_TOO_LARGE];
-    return [400, 'BAD_REQUEST', `The request is not valid HTTP: ${error.message}`];
+    return [400, 'BAD_REQUEST', notHttp(error.message)];
   }
 }
 
 /** The message for a request that did not arrive within `requestMs`, or its head within `headersMs`. */
 export function arrivedLate(headersMs = TIMINGS.headersMs, requestMs = TIMINGS.requestMs): string {
   return `The request did not arrive in time: its head within ${headersMs / 1_000} s, all of it within ${requestMs / 1_000} s.`;
+}
+
+/** The message for a request that the HTTP parser refuses. */
+export function notHttp(problem: string): string {
+  return `The request is not valid HTTP: ${problem}`;
 }
 
 export const HEADERS_TOO_LARGE = 'The headers have over 16 KiB: send fewer, or shorter ones.';

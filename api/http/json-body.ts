@@ -65,7 +65,7 @@ function announcedBytes(length: string): number {
   return length === '' ? BODY_MAX_BYTES : Math.min(Number(length) || 0, BODY_MAX_BYTES);
 }
 
-function requireJson(contentType: string, contentEncoding: string): void {
+export function requireJson(contentType: string, contentEncoding: string): void {
   const [type = '', ...parameters] = contentType.toLowerCase().split(';');
   const charset = parameters
     .map((parameter) => parameter.trim())
@@ -80,20 +80,23 @@ function requireJson(contentType: string, contentEncoding: string): void {
     throw new ServiceError('UNSUPPORTED_MEDIA_TYPE', 'Send the body without a Content-Encoding.');
 }
 
+export function bodyTooLarge(): ServiceError {
+  return new ServiceError('BODY_TOO_LARGE', `The body is over ${BODY_MAX_BYTES} bytes.`);
+}
+
 async function readBytes(request: NodeJS.ReadableStream, length: string): Promise<Buffer> {
   try {
     return await getRawBody(request, { limit: BODY_MAX_BYTES, length: length || null });
   } catch (error) {
     const type = error instanceof Error && 'type' in error ? error.type : undefined;
-    if (type === 'entity.too.large')
-      throw new ServiceError('BODY_TOO_LARGE', `The body is over ${BODY_MAX_BYTES} bytes.`);
+    if (type === 'entity.too.large') throw bodyTooLarge();
     if (type === 'request.aborted' || type === 'request.size.invalid' || type === 'stream.not.readable')
       throw new ServiceError('MALFORMED_JSON', 'The body ended before its announced length.');
     throw error;
   }
 }
 
-function parseJson(bytes: Buffer, refuseExcess?: BodyRules['excess']): unknown {
+export function parseJson(bytes: Buffer, refuseExcess?: BodyRules['excess']): unknown {
   // Parsing blocks the process: for seconds, when a body of an allowed size holds millions of empty lists.
   const excess = findJsonExcess(bytes);
   if (excess) {

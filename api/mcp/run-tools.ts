@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { listRuns } from '../../db/runs/list-runs.ts';
 import { findRun } from '../../db/runs/runs.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { runList, runState } from '../runs/answers.ts';
 import { describeRun } from '../runs/describe-run.ts';
-import { runList, runState } from '../runs/requests.ts';
 import { cancelRunOrTestRun } from '../test-runs/cancel-run-or-test-run.ts';
 import { testRun } from '../test-runs/describe-test-run.ts';
 import { flowId } from './shapes.ts';
@@ -36,7 +36,7 @@ const listRunsTool = defineTool({
     const page = runs.slice(0, limit);
     const hasMore = runs.length > limit;
     return {
-      runs: await Promise.all(page.map((run) => describeRun(call.deps, run))),
+      runs: await Promise.all(page.map((run) => describeRun(db, run))),
       hasMore,
       nextCursor: hasMore ? (page.at(-1)?.execution_id ?? null) : null,
     };

@@ -1,41 +1,40 @@
-// What the OpenAPI entries of the management API share.
-
+// The parts that the OpenAPI entries of the management API share.
 import { z } from 'zod';
 import type { ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi';
+import { organizationNotFound } from '../../db/tenants/organizations.ts';
+import { keyRefused } from '../auth/authenticate.ts';
+import { lacksRole } from '../auth/authorize-organization.ts';
 import { rateLimitHeaders } from '../http/headers.ts';
-import { answer, COMMON_ERRORS, refusal } from './operations.ts';
+import { answer, COMMON_ERRORS, examplesOf, refusal } from './operations.ts';
 
 export const ORGANIZATIONS_PATH = '/api/v1/organizations';
 export const PROJECTS_PATH = '/api/v1/projects';
 
-/** In place of the document's own: an API key is no way in. */
+/** Replaces the security scheme of the document: API keys are not accepted. */
 export const USERS_ONLY = [{ jwt: [] }];
 
-/** Of endpoints about all that the caller can see. */
+/** The error answers of endpoints about everything that the caller can see. */
 export const CALLER_ERRORS: ZodOpenApiResponsesObject = {
   ...COMMON_ERRORS,
   401: {
-    ...refusal('Missing or invalid JWT; API keys are refused.', {
-      UNAUTHENTICATED: 'This endpoint takes the JWT of a user, not an API key.',
-    }),
+    ...refusal('The JWT is missing or not valid, or an API key was sent.', examplesOf(keyRefused())),
     headers: undefined,
   },
 };
 
-/** Of endpoints about one organization, project, member or key. */
+/** The error answers of endpoints about one organization, project, member or key. */
 export const RESOURCE_ERRORS: ZodOpenApiResponsesObject = {
   ...CALLER_ERRORS,
-  404: refusal('Unknown, or of an organization that the caller does not belong to.', {
-    NOT_FOUND: 'There is no such organization.',
-  }),
+  404: refusal(
+    'The resource is unknown, or belongs to an organization that the caller is not a member of.',
+    examplesOf(organizationNotFound()),
+  ),
 };
 
-/** Where more than membership is asked for. */
+/** The error answers of endpoints that need more than membership. */
 export const ROLE_ERRORS: ZodOpenApiResponsesObject = {
   ...RESOURCE_ERRORS,
-  403: refusal('The caller’s role is not enough.', {
-    FORBIDDEN: 'This needs an admin or owner of the organization.',
-  }),
+  403: refusal('The caller’s role is not enough.', examplesOf(lacksRole('admin'))),
 };
 
 export function conflict(description: string, message: string): ZodOpenApiResponsesObject {
@@ -43,17 +42,18 @@ export function conflict(description: string, message: string): ZodOpenApiRespon
 }
 
 export const DELETION =
-  'Its API keys stop working at once, and its slug can be used again. Runs, test runs and webhook deliveries under way are cancelled, runs that wait for their caller are ended; from the answer on nothing is charged for them.';
+  'Its API keys stop working at once, and its slug can be used again. Runs, test runs and webhook deliveries under way are cancelled, and runs that wait for their caller end. Nothing is charged for them after this answer.';
 
 const deletion = z
   .object({
     id: z.uuid(),
     cancelled: z.object({
       runs: z.int().min(0).meta({
-        description: 'Under way, or waiting for their caller; those of test cases are not counted.',
+        description:
+          'Runs that were under way or waited for their caller. Runs of test cases are not counted.',
       }),
       testRuns: z.int().min(0),
-      deliveries: z.int().min(0).meta({ description: 'Webhooks that were still to be delivered.' }),
+      deliveries: z.int().min(0).meta({ description: 'Webhooks that were not delivered yet.' }),
     }),
   })
   .meta({ id: 'Deletion' });

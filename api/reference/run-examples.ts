@@ -177,8 +177,3 @@ export const nextStepRequest = {
   inputOverrides: { topics: ['rivers'] },
   runRemaining: true,
 };
-
-export const stepPlan = [
-  { index: 0, step_id: 'topics', name: 'Split the message into topics', type: 'sequential' },
-  { index: 1, step_id: 'sentences', name: 'A sentence for each', type: 'loop' },
-];

@@ -7,8 +7,8 @@ import type { ApiContext } from '../http/context.ts';
 import { type AcceptedRun, holdModelKeys } from './accept-run.ts';
 
 /**
- * Accepts a run with `accept`; or, where the request's Idempotency-Key stands for one already, answers that run as it is
- * now and says so with `Idempotent-Replayed`. Throws IDEMPOTENCY_KEY_REUSED, and whatever a run can be refused for.
+ * Accepts a call with `accept`. When the request's Idempotency-Key stands for a call already, returns that one as it is
+ * now and sets `Idempotent-Replayed`. Throws IDEMPOTENCY_KEY_REUSED, and whatever a run can be refused for.
  */
 export async function acceptIdempotently(
   deps: ApiDeps,
@@ -16,35 +16,35 @@ export async function acceptIdempotently(
   accept: () => Promise<AcceptedRun | undefined>,
 ): Promise<AcceptedRun> {
   for (;;) {
-    const run = (await findEarlierRun(deps, ctx)) ?? (await accept());
+    const run = (await findEarlierCall(deps, ctx)) ?? (await accept());
     if (run) return run;
   }
 }
 
-async function findEarlierRun(deps: ApiDeps, ctx: ApiContext): Promise<AcceptedRun | undefined> {
+async function findEarlierCall(deps: ApiDeps, ctx: ApiContext): Promise<AcceptedRun | undefined> {
   const key = ctx.state.idempotencyKey;
   const callId = key && (await findKeyedRun(deps.db, key));
   return callId ? replay(deps, ctx, callId) : undefined;
 }
 
 /**
- * The run that this request was answered with before, as it is now; undefined when there is none. The model keys that
- * the request brings are held again, should they be gone.
+ * Returns the call that an earlier, equal request was answered with, as it is now; undefined when there is none. Holds
+ * the request's model keys again, in case they are gone.
  */
 export async function replay(
   deps: ApiDeps,
   ctx: ApiContext,
   callId: string,
 ): Promise<AcceptedRun | undefined> {
-  const run = await findAcceptedRun(deps, callId);
+  const run = await findAcceptedCall(deps, callId);
   if (!run) return undefined;
   ctx.set('Idempotent-Replayed', 'true');
   if (!run.outcome) await holdModelKeys(deps, ctx, callId);
   return run;
 }
 
-/** A run, or a continuation of one, that was accepted before, as it is now. */
-export async function findAcceptedRun({ db }: ApiDeps, callId: string): Promise<AcceptedRun | undefined> {
+/** Finds a call that was accepted before, as it is now. */
+export async function findAcceptedCall({ db }: ApiDeps, callId: string): Promise<AcceptedRun | undefined> {
   const [run] = await findRunStarts(db, [callId]);
   return run && { ...run, blockCount: listBlocks(run.definition).length, outcome: toOutcome(run) };
 }

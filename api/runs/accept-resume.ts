@@ -1,6 +1,7 @@
-// A tool resume of /execute (spec: Resume rules): checked in the order of the spec's table, then stored as a continuation.
+// Accepts a tool resume of /execute (spec: Resume rules): checks it in the order of the spec's table, then stores the call.
+import { definitionsOf } from '../../db/flows/definitions.ts';
 import { findRun, findRunInput, type RunRow } from '../../db/runs/runs.ts';
-import type { Json } from '../../flow/definition.ts';
+import type { FlowDefinition, Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
 import { applyOverride, type BlockOverrides, overrideOf } from '../../flow/overrides.ts';
@@ -28,21 +29,21 @@ import { requireChoice } from './tool-requests.ts';
 
 const RESUME_FIELDS = ['executionId', 'pausedAtStep', 'toolCallMessages'] as const;
 
-/** Whether a request goes on with a paused run. Throws INVALID_RESUME when it brings only a part of what that needs. */
+/** Tells whether a request resumes a paused run. Throws INVALID_RESUME when only some of the fields that takes are there. */
 export function isResume(body: ExecuteRequest): boolean {
   const absent = RESUME_FIELDS.filter((field) => body[field] === undefined);
   if (absent.length === RESUME_FIELDS.length) return false;
   if (absent.length > 0)
     throw new ServiceError(
       'INVALID_RESUME',
-      `To resume, send ${RESUME_FIELDS.join(', ')} as the pause answered them. Missing: ${absent.join(', ')}.`,
+      `A resume needs ${RESUME_FIELDS.join(', ')}, as the pause answered them. Missing: ${absent.join(', ')}.`,
     );
   return true;
 }
 
 /**
- * Stores the continuation of a paused run. The same resume again answers the one that was accepted before. Undefined
- * when another request has stored it, or taken its Idempotency-Key, meanwhile.
+ * Stores the call that resumes a paused run. A resume that is sent again returns the call that was accepted before.
+ * Returns undefined when another request has stored it, or taken its Idempotency-Key, in the meantime.
  */
 export async function acceptResume(deps: ApiDeps, ctx: ApiContext): Promise<AcceptedRun | undefined> {
   const { flow } = ctx.state;
@@ -50,20 +51,14 @@ export async function acceptResume(deps: ApiDeps, ctx: ApiContext): Promise<Acce
   const { executionId = '', pausedAtStep = '', accumulatedOutputs = {} } = body;
   const messages = body.toolCallMessages as ToolCallMessage[];
   const run = await findPaused(deps, ctx, executionId);
-  const definition = run ? await deps.definitions.get(run.flow_version_id) : flow.definition;
+  const definition = run ? await definitionsOf(deps.db).get(run.flow_version_id) : flow.definition;
 
   const earlier = run && (await findRunInput(deps.db, run.execution_id));
   const overrides = (body.block_overrides ?? earlier?.block_overrides ?? {}) as BlockOverrides;
   const validator = deps.validator.of(flow.organizationId);
   await requireValidOverrides(validator, definition, 'block_overrides', overrides);
-  const valid = listToolSteps(definition);
   requireChoice(body);
-  if (!valid.includes(pausedAtStep))
-    throw new ServiceError(
-      'PAUSED_STEP_INVALID',
-      'pausedAtStep is no block of this flow that calls tools: echo what the pause answered.',
-      { valid_steps: valid },
-    );
+  requireToolStep(definition, pausedAtStep);
   if (!run || !earlier) throw notPaused();
 
   const outputs = accumulatedOutputs as { [stepId: string]: Json };
@@ -117,7 +112,18 @@ export async function acceptResume(deps: ApiDeps, ctx: ApiContext): Promise<Acce
   return storeRun(deps, ctx, stored);
 }
 
-/** The run a caller names, when it is one of /execute and of the version the path asks for. */
+/** Throws PAUSED_STEP_INVALID unless the step is a block that can pause for tools. */
+export function requireToolStep(definition: FlowDefinition, stepId: string): void {
+  const valid = listToolSteps(definition);
+  if (!valid.includes(stepId))
+    throw new ServiceError(
+      'PAUSED_STEP_INVALID',
+      'pausedAtStep must be a block of this flow that calls tools: send back what the pause answered.',
+      { valid_steps: valid },
+    );
+}
+
+/** Finds the run that the caller names, if it was started by /execute in the version that the path asks for. */
 async function findPaused(
   { db }: ApiDeps,
   ctx: ApiContext,
@@ -129,17 +135,17 @@ async function findPaused(
   return run?.mode === 'execute' && (!pinned || run.version === version) ? run : undefined;
 }
 
-/** A conversation as its pause answered it. */
+/** Returns the part of a conversation that the pause answered: all but the tool results at its end. */
 export function withoutResults(messages: ToolCallMessage[]): ToolCallMessage[] {
   return messages.slice(0, messages.findLastIndex(({ role }) => role === 'assistant') + 1);
 }
 
 /**
- * Round-trips so far: the most of what the caller says, the conversation shows and the run's row holds. Throws
- * TOOL_ITERATION_LIMIT when they have reached the block's cap.
+ * Counts the round-trips so far: the largest of what the caller claims, the conversation shows and the run's row holds.
+ * Throws TOOL_ITERATION_LIMIT when the block's cap is reached.
  */
 export function requireIterations(
-  definition: { steps: Parameters<typeof listBlocks>[0]['steps'] },
+  definition: FlowDefinition,
   overrides: BlockOverrides,
   pause: PausePoint,
   messages: ToolCallMessage[],

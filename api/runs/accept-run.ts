@@ -18,12 +18,12 @@ import { requireImageSupport } from './require-image-support.ts';
 import { requireTools } from './require-tools.ts';
 import { requireValidOverrides } from './require-valid-overrides.ts';
 
-/** A stored run. `outcome`: one that was accepted before has ended, or paused, like this. */
+/** A stored call of a run. `outcome` says how it ended or paused, where a repeated request finds one that has. */
 export type AcceptedRun = RunStart & { flowId: string; blockCount: number; outcome?: RunOutcome | undefined };
 
 /**
- * Checks everything a run can be refused for, then stores it: from here on it is not lost. Undefined when another
- * request has taken its Idempotency-Key meanwhile.
+ * Checks everything that a run can be refused for, then stores it: from here on it is not lost. Returns undefined when
+ * another request has taken its Idempotency-Key in the meantime.
  */
 export async function acceptRun(
   deps: ApiDeps,
@@ -58,7 +58,7 @@ export async function acceptRun(
   return storeRun(deps, ctx, { callId: randomUUID(), mode, input, callback, ...flow });
 }
 
-/** `version` and what it holds may differ from the flow's of the request: a resumed run keeps its version. */
+/** A call to store. Its version may differ from the one the request asks for: a resumed run keeps its version. */
 export type RunToStore = Pick<NewRun, 'callId' | 'mode' | 'input' | 'callback' | 'continues'> & {
   flowVersionId: string;
   version: number;
@@ -66,8 +66,8 @@ export type RunToStore = Pick<NewRun, 'callId' | 'mode' | 'input' | 'callback' |
 };
 
 /**
- * Stores a run, and with it the step-through `session` it is the first call of. Undefined as in `acceptRun`, and
- * when the same resume was stored meanwhile.
+ * Stores a call, and on the first call of a session the `session` too. Returns undefined as `acceptRun` does, and when
+ * the same resume has been stored in the meantime.
  */
 export async function storeRun(
   deps: ApiDeps,
@@ -87,15 +87,15 @@ export async function storeRun(
   const rows: NewRun[] = [{ ...row, callId, input, callback, continues, modelKeyProviders }];
   if (session) rows.unshift({ ...row, ...session, status: 'in_progress' });
   await holdModelKeys(deps, ctx, callId);
-  // Repeated after a lost answer, a keyed run finds its own key taken, a resume itself, and is then found under it.
+  // When this is repeated after a lost answer, a run with a key finds the key taken and a resume finds itself stored.
   const accepted = await repeatLostWrite(() => {
     if (idempotencyKey) return insertKeyedRuns(deps.db, rows, idempotencyKey);
     if (!continues || session) return insertRuns(deps.db, rows).then(() => true);
-    // A call of a session that is there already is this one.
+    // A call of a session has an id of its own: the one that is stored already is this one.
     const stored = deps.db.transaction().execute((tx) => insertRuns(tx, rows));
     return stored.then((isNew) => isNew || mode === 'step');
   }).catch((error: unknown) => {
-    // What was refused is not stored.
+    // A call that was refused is not stored.
     if (error instanceof ServiceError) ctx.state.accepted = undefined;
     throw error;
   });
@@ -125,13 +125,13 @@ export async function storeRun(
   };
 }
 
-/** From before the run is stored, so that whoever carries it out finds them. */
+/** Holds the model keys of the request. Called before the call is stored, so that the worker finds them. */
 export async function holdModelKeys(deps: ApiDeps, ctx: ApiContext, callId: string): Promise<void> {
   const { modelKeys } = ctx.state;
   if (modelKeys) await repeatLostWrite(() => deps.requestKeys.hold(callId, modelKeys));
 }
 
-/** Attachments as they are stored; {} when there are none. Throws the codes of attachments. */
+/** Returns the attachments as they are stored; {} when there are none. Throws the codes of attachments. */
 export async function acceptAttachments(
   deps: ApiDeps,
   ctx: ApiContext,

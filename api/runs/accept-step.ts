@@ -1,15 +1,14 @@
-// One call of a step-through session: everything it can be refused for, before the first byte (spec: /step errors).
+// Accepts one call of a session: checks everything it can be refused for before the first byte (spec: /step errors).
 import { randomUUID } from 'node:crypto';
-import { findRun, getRunInput, type RunRow } from '../../db/runs/runs.ts';
+import { getRunInput, type RunRow } from '../../db/runs/runs.ts';
 import type { Continuation, StoredRunInput } from '../../db/schema.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { UUID_PATTERN } from '../../flow/limits.ts';
 import type { BlockOverrides } from '../../flow/overrides.ts';
 import { type PausePoint, requireMatchingResults, type ToolCallMessage } from '../../flow/tool-calls.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext } from '../http/context.ts';
-import { findAcceptedRun, replay } from './accept-idempotently.ts';
+import { findAcceptedCall, replay } from './accept-idempotently.ts';
 import { requireIterations, withoutResults } from './accept-resume.ts';
 import {
   type AcceptedRun,
@@ -22,8 +21,10 @@ import {
 } from './accept-run.ts';
 import { deriveCallId } from './derive-call-id.ts';
 import { describePause } from './describe-outcome.ts';
+import { findSession } from './find-session.ts';
 import { requireImageSupport } from './require-image-support.ts';
-import { requireFreshTree, requireSoundTree, staleTree } from './require-sound-tree.ts';
+import { requireSoundTree, staleTree } from './require-sound-tree.ts';
+import { requireStepIndex } from './require-step-index.ts';
 import { requireTools } from './require-tools.ts';
 import { requireValidOverrides } from './require-valid-overrides.ts';
 import { digestOf, requireState } from './resume-state.ts';
@@ -31,14 +32,14 @@ import type { StepRequest } from './step-requests.ts';
 
 type Outputs = { [stepId: string]: Json };
 
-/** Of the call that opens a session: says so whenever it is asked. */
-export function firstCallOf(sessionId: string): string {
-  return deriveCallId(sessionId, 'first call');
+/** Returns the id of the call that opens a session. */
+export function firstCallOf(executionId: string): string {
+  return deriveCallId(executionId, 'first call');
 }
 
 /**
- * Stores one call of a session, and on the first one the session. A tool resume that is sent again answers the call that
- * was accepted before. Undefined when another request has taken its Idempotency-Key meanwhile.
+ * Stores one call of a session, and on the first call the session too. A tool resume that is sent again returns the call
+ * that was accepted before. Returns undefined when another request has taken its Idempotency-Key in the meantime.
  */
 export async function acceptStep(deps: ApiDeps, ctx: ApiContext): Promise<AcceptedRun | undefined> {
   const { flow } = ctx.state;
@@ -46,25 +47,17 @@ export async function acceptStep(deps: ApiDeps, ctx: ApiContext): Promise<Accept
   const body = ctx.state.body as StepRequest;
   const { steps } = definition;
   const { stepIndex, runRemaining = false } = body;
-  if (steps.length === 0)
-    throw new ServiceError(
-      'NO_STEPS',
-      'The flow has no steps: it passes its message through, see …/execute.',
-    );
-  requireFreshTree(definition, body);
-  if (stepIndex < 0 || stepIndex >= steps.length)
-    throw new ServiceError('INVALID_STEP_INDEX', `stepIndex is from 0 to ${steps.length - 1} in this flow.`);
+  requireStepIndex(definition, body);
   const messages = body.toolCallMessages as ToolCallMessage[] | undefined;
-  if (stepIndex === 0 && body.message === undefined && !messages)
-    throw new ServiceError('MISSING_MESSAGE', 'The step with index 0 needs a message.');
   const overrides = (body.blockOverrides ?? {}) as BlockOverrides;
   const to = runRemaining ? steps.length : stepIndex + 1;
   const tools = requireTools(deps, definition, overrides, body, steps.slice(stepIndex, to));
   requireSoundTree(definition);
-  const validator = deps.validator.of(ctx.state.flow.organizationId);
+  const validator = deps.validator.of(flow.organizationId);
   await requireValidOverrides(validator, definition, 'blockOverrides', overrides);
   requireParameterNames(body.parameters ?? {});
-  const session = body.executionId == null ? undefined : await findSession(deps, ctx, body.executionId);
+  const session =
+    body.executionId == null ? undefined : await findSession(deps, flow.flowId, body.executionId);
 
   const resumeId = session && messages && idOfResume(ctx, session, body);
   const accepted = resumeId && (await replay(deps, ctx, resumeId));
@@ -80,7 +73,7 @@ export async function acceptStep(deps: ApiDeps, ctx: ApiContext): Promise<Accept
   const images = session ? {} : await acceptAttachments(deps, ctx, overrides, body.attachments);
   const kept = await inputOf(deps, body, session);
   const input = { ...kept, block_overrides: overrides, ...images, ...tools };
-  // Those of the session, whose models this call may have changed.
+  // The images of the session: this call may bring them to another model.
   requireImageSupport(deps.registry, {
     definition: { steps: steps.slice(stepIndex, to) },
     overrides,
@@ -89,7 +82,7 @@ export async function acceptStep(deps: ApiDeps, ctx: ApiContext): Promise<Accept
   const run = { mode: 'step' as const, ...flow };
   const concludes = to === steps.length;
   if (!session) {
-    if (messages) throw new ServiceError('INVALID_RESUME', 'To resume, send the executionId of the session.');
+    if (messages) throw new ServiceError('INVALID_RESUME', 'A resume needs the executionId of the session.');
     requireCredits(flow);
     const executionId = randomUUID();
     const continues = { executionId, from: stepIndex, to, concludes };
@@ -120,7 +113,7 @@ export async function acceptStep(deps: ApiDeps, ctx: ApiContext): Promise<Accept
   });
 }
 
-/** The paused step again, with tool results. */
+/** Stores the call that runs the paused step again, with tool results. */
 async function resume(
   deps: ApiDeps,
   ctx: ApiContext,
@@ -134,7 +127,7 @@ async function resume(
   const step_id = definition.steps[from]?.step_id ?? '';
   const pause = session.pause?.step_id === step_id ? session.pause : undefined;
   requireMatchingResults(messages, pause?.tool_call_ids ?? []);
-  if (!pause) throw new ServiceError('TOOL_RESULTS_MISMATCH', 'The session does not wait for tool results.');
+  if (!pause) throw new ServiceError('TOOL_RESULTS_MISMATCH', 'The session is not waiting for tool results.');
   if (body.resumeState !== undefined)
     await requireState(deps.config.apiKeyPepper, body.resumeState, {
       executionId,
@@ -154,23 +147,23 @@ async function resume(
   return storeRun(deps, ctx, { ...run, input: { ...input, continuation } });
 }
 
-/** The same resume again, whatever else its body holds, has the same one. */
+/** Derives the id of a resume from the fields that make two resumes the same. */
 function idOfResume(ctx: ApiContext, session: RunRow, body: StepRequest): string {
   const { iterationsUsed, resumeState, message, parameters, attachments, ...asked } = body;
   return deriveCallId(session.execution_id, [ctx.state.principal.environment, asked]);
 }
 
-/** What the steps before a pause answered, for a resume that leaves it out. */
+/** Reads the outputs of the steps before a pause, for a resume that leaves them out. */
 async function pausedOutputs(
   deps: ApiDeps,
   session: RunRow,
   pause: PausePoint,
 ): Promise<Outputs | undefined> {
-  const call = session.concluded_by ? await findAcceptedRun(deps, session.concluded_by) : undefined;
+  const call = session.concluded_by ? await findAcceptedCall(deps, session.concluded_by) : undefined;
   return call && (await describePause(deps, call, pause)).accumulatedOutputs;
 }
 
-/** What the step gets: the output of the one before, with overrides on top, as in /execute. */
+/** Returns the input of the step: the output of the step before, unless the request overrides it. */
 function pipelineInput(
   definition: FlowDefinition,
   { stepIndex, inputOverrides }: StepRequest,
@@ -183,11 +176,11 @@ function pipelineInput(
   const merged = { ...outputs, ...inputOverrides } as Outputs;
   if (Object.hasOwn(merged, previous)) return { input: merged[previous] as Json };
   if (republished)
-    throw staleTree(definition, `The flow has a step ${previous}, which the session has not run`);
+    throw staleTree(definition, `The flow has a step ${previous} that the session has not run`);
   throw missing(`accumulatedOutputs.${previous}`);
 }
 
-/** Message and parameters: those of the session, unless this call begins it, or begins anew. */
+/** Returns the message and parameters of the session. The first call sets them; a later call of step 0 sets the message. */
 async function inputOf(
   { db }: ApiDeps,
   body: StepRequest,
@@ -204,16 +197,4 @@ async function inputOf(
   return stepIndex === 0 && message !== undefined && body.toolCallMessages === undefined
     ? { ...kept, message }
     : kept;
-}
-
-/** Throws RUN_NOT_FOUND, or CONFLICT for a session that was cancelled. */
-async function findSession({ db }: ApiDeps, ctx: ApiContext, executionId: string): Promise<RunRow> {
-  const run = UUID_PATTERN.test(executionId)
-    ? await findRun(db, ctx.state.flow.flowId, executionId)
-    : undefined;
-  if (run?.mode !== 'step')
-    throw new ServiceError('RUN_NOT_FOUND', 'This flow has no step-through session with that executionId.');
-  if (run.cancel_requested_at)
-    throw new ServiceError('CONFLICT', 'The session was cancelled: begin a new one, or fork it.');
-  return run;
 }

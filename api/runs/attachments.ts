@@ -15,17 +15,18 @@ const filename = z
   .regex(/^(?:[^/\\.]|\.(?!\.))*$/, 'must not contain a slash, a backslash or ".."');
 const shape = z.strictObject({
   kind: z.literal('url', 'must be "url"'),
-  url: z.string('must be a https URL').meta({
+  url: z.string('must be an https URL').meta({
     format: 'uri',
     maxLength: URL_MAX_LENGTH,
-    description: 'https, at a public address. The service passes it on to the model and never fetches it.',
+    description:
+      'An https URL at a public address. The service passes it on to the model and never fetches it.',
   }),
   mime_type: z
     .enum(IMAGE_MIME_TYPES, `must be one of ${IMAGE_MIME_TYPES.join(', ')}`)
-    .meta({ description: 'Of a GIF, most models read the first frame only.' }),
+    .meta({ description: 'Most models read only the first frame of a GIF.' }),
   filename: filename.optional().meta({ description: 'Derived from the URL path when absent.' }),
 });
-/** Whatever is wrong with one of these fields has its own code. */
+/** The code for anything wrong with a field. */
 const CODES: { [field in keyof typeof shape.shape]: ErrorCode } = {
   kind: 'ATTACHMENT_UNSUPPORTED_KIND',
   url: 'ATTACHMENT_INVALID_SCHEME',
@@ -37,21 +38,18 @@ function describeShape({ jsonSchema }: { jsonSchema: object }): void {
   Object.assign(jsonSchema, z.toJSONSchema(shape), { $schema: undefined });
 }
 
-/** The field of a request: what is in the list is left to `readAttachments`, which has a code for each mistake. */
+/** The field of a request. The items are checked by `readAttachments`, which has a code for each mistake. */
 export const attachmentsField = z
   .array(z.unknown().meta({ id: 'Attachment', override: describeShape }))
   .optional()
   .meta({ description: 'Images that every llm block gets with its prompt.', maxItems: ATTACHMENTS_MAX });
 
 /**
- * Checks the attachments of a request, their hosts last: looked up, never fetched. Throws the code of the first mistake
- * with its `index`, VALIDATION_ERROR for what is no attachment at all.
+ * Checks the attachments of a request. Hosts come last; they are looked up and nothing is fetched. Throws the code of the
+ * first mistake with its `index`, or VALIDATION_ERROR for an item that is not an attachment at all.
  */
 export async function readAttachments(raw: unknown[], resolvePublic: ResolvePublic): Promise<Attachment[]> {
-  if (raw.length > ATTACHMENTS_MAX)
-    throw new ServiceError('ATTACHMENT_LIMIT_EXCEEDED', `At most ${ATTACHMENTS_MAX} attachments are taken.`, {
-      index: ATTACHMENTS_MAX,
-    });
+  if (raw.length > ATTACHMENTS_MAX) throw tooManyAttachments();
   const read = raw.map(readAttachment);
   const hosts = new Map(read.map(({ url }) => [url.host, url]));
   const resolved = await Promise.all(
@@ -60,12 +58,13 @@ export async function readAttachments(raw: unknown[], resolvePublic: ResolvePubl
   const resolutions = new Map(resolved);
   for (const [index, { url }] of read.entries()) {
     const resolution = resolutions.get(url.host);
-    if (resolution?.problem) throw refused('ATTACHMENT_BLOCKED_HOST', index, 'url', resolution.message);
+    if (resolution?.problem) throw blockedHost(index, resolution.message);
   }
   return read.map(({ url, ...attachment }) => ({ ...attachment, url: url.href }));
 }
 
-function readAttachment(raw: unknown, index: number): Omit<Attachment, 'url'> & { url: URL } {
+/** Checks one attachment but for its host. */
+export function readAttachment(raw: unknown, index: number): Omit<Attachment, 'url'> & { url: URL } {
   const parsed = shape.safeParse(raw);
   if (!parsed.success) {
     for (const { path, message } of parsed.error.issues) {
@@ -82,16 +81,25 @@ function readAttachment(raw: unknown, index: number): Omit<Attachment, 'url'> & 
   return { kind, url, mime_type, filename: parsed.data.filename || filenameOf(url, mime_type) };
 }
 
-/** The last segment of the path, where that makes a filename. */
+/** Derives a filename: the last segment of the path, or the MIME type when that segment cannot be a filename. */
 function filenameOf({ pathname }: URL, mimeType: ImageMimeType): string {
   let segment = pathname.slice(pathname.lastIndexOf('/') + 1);
   try {
     segment = decodeURIComponent(segment);
   } catch {
-    // Percent signs that encode nothing stay as they are.
+    // A percent sign that encodes nothing stays as it is.
   }
   const usable = segment !== '' && filename.safeParse(segment).success;
   return usable ? segment : mimeType.replace('/', '.');
+}
+
+export function tooManyAttachments(): ServiceError {
+  const message = `A request has at most ${ATTACHMENTS_MAX} attachments.`;
+  return new ServiceError('ATTACHMENT_LIMIT_EXCEEDED', message, { index: ATTACHMENTS_MAX });
+}
+
+export function blockedHost(index: number, message: string): ServiceError {
+  return refused('ATTACHMENT_BLOCKED_HOST', index, 'url', message);
 }
 
 function refused(code: ErrorCode, index: number, field: string, message: string): ServiceError {

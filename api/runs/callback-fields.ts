@@ -2,23 +2,22 @@
 import { z } from 'zod';
 import { WEBHOOK_EVENTS } from '../../flow/delivery.ts';
 
-/** A list is looked through only up to here. */
+/** Bounds the work of checking the list. */
 const EVENTS_MAX = 10;
 
 export const webhookEvent = z.enum(WEBHOOK_EVENTS, {
-  error: `is one of ${WEBHOOK_EVENTS.join(', ')}`,
+  error: `must be one of ${WEBHOOK_EVENTS.join(', ')}`,
 });
 
-/** What asks for a webhook at the end of a run. */
+/** The fields that ask for a webhook at the end of a run. */
 export const callbackFields = {
-  callbackUrl: z
-    .string()
-    .optional()
-    .meta({ description: 'https URL at a public address that is told when the run has ended.' }),
+  callbackUrl: z.string().optional().meta({
+    description: 'An https URL at a public address. The webhook goes there when the run has ended.',
+  }),
   callbackEvents: z
     .array(webhookEvent)
-    .min(1, 'names at least one event')
+    .min(1, 'must name at least one event')
     .max(EVENTS_MAX)
     .optional()
-    .meta({ description: 'The events to be told about; both when absent.' }),
+    .meta({ description: 'The events to send; both when absent.' }),
 };

@@ -1,4 +1,4 @@
-// POST …/jobs/{executionId}/cancel: stops a run and what it spends.
+// POST …/jobs/{executionId}/cancel: stops a run and its spending.
 import { requestCancel } from '../../db/runs/cancel-run.ts';
 import { findRun, type RunRow } from '../../db/runs/runs.ts';
 import { cancelUnderWay } from '../../engine/cancel-workflow.ts';
@@ -6,27 +6,28 @@ import { authenticate } from '../auth/authenticate.ts';
 import { limitRate } from '../auth/limit-rate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
-import { answer, flowPaths, READ_ERRORS } from '../reference/operations.ts';
+import { answer, flowPaths } from '../reference/operations.ts';
 import { endedState, startedState } from '../reference/run-examples.ts';
+import { runState } from './answers.ts';
 import { describeRun } from './describe-run.ts';
 import { loadFlow } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
-import { runState } from './requests.ts';
+import { READ_ERRORS } from './run-refusals.ts';
 
-/** Cancels runs. */
+/** The endpoints that cancel runs. */
 export function cancelRoutes(deps: ApiDeps): Route[] {
   return flowPaths('/jobs/:executionId/cancel').map(({ path, versioned }) => ({
     method: 'post',
     path,
     operation: {
       operationId: versioned ? 'cancelVersionJob' : 'cancelJob',
-      summary: 'Stop a run',
+      summary: 'Cancel a run',
       description:
-        'Aborts what the run is doing; it ends as failed, and nothing more is charged for it. May be repeated. The request body is ignored.',
+        'Aborts what the run is doing. The run ends as failed, and nothing more is charged for it. The request may be repeated; its body is ignored.',
       tags: ['Execution'],
       responses: {
-        200: answer('The run had ended already and is left as it is.', runState, { ended: endedState }),
-        202: answer('The run as it stands; it ends within seconds.', runState, { started: startedState }),
+        200: answer('The run had already ended and stays as it is.', runState, { ended: endedState }),
+        202: answer('The run as it is now; it ends within seconds.', runState, { started: startedState }),
         ...READ_ERRORS,
       },
     },
@@ -39,7 +40,7 @@ function cancelJob(deps: ApiDeps): ApiMiddleware {
     const { run } = ctx.state;
     const ended = run.status === 'completed' || run.status === 'failed';
     ctx.status = ended ? 200 : 202;
-    ctx.body = await describeRun(deps, ended ? run : await cancel(deps, run));
+    ctx.body = await describeRun(deps.db, ended ? run : await cancel(deps, run));
   };
 }
 

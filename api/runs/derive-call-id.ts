@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../../flow/canonical-json.ts';
 
-/** A UUID (version 8) made of what a request asks for: the same request again has the same one. */
+/** Derives the id of a call (a version 8 UUID) from its run and what it asks for: a repeated request has the same id. */
 export function deriveCallId(executionId: string, asked: unknown): string {
   const hash = createHash('sha256')
     .update(`${executionId}\n${canonicalJson(asked)}`)

@@ -3,7 +3,7 @@ import type { listBlockRuns } from '../../db/runs/block-runs.ts';
 
 type BlockRunRow = Awaited<ReturnType<typeof listBlockRuns>>[number];
 
-/** One block execution as callers and operators read it; `cost` in credits, `ms` of its last attempt. */
+/** Describes a block execution to callers and operators. `cost` is in credits; `ms` is the time of its last attempt. */
 export function describeBlockExecution(row: BlockRunRow) {
   return {
     step_id: row.step_id,

@@ -1,4 +1,4 @@
-// What callers read of how a run ended or paused (spec: Response 200 of /execute).
+// Describes to callers how a run ended or paused (spec: Response 200 of /execute).
 import { listBlockRuns, loadBlockOutput } from '../../db/runs/block-runs.ts';
 import { referenceLoader } from '../../db/runs/load-references.ts';
 import { readResult } from '../../db/runs/read-result.ts';
@@ -12,15 +12,15 @@ import { INPUT_REF, MESSAGE_REF } from '../../flow/value.ts';
 import type { ApiDeps } from '../deps.ts';
 import { digestOf, signState } from './resume-state.ts';
 
-/** What an answer is made from: a run, or the continuation of one that ended or paused last. */
-export type EndedRun = CallIds & {
+/** The call that ended or paused a run: all that describing it needs. */
+export type EndedCall = CallIds & {
   from: number | null;
   flowVersionId: string;
   definition: FlowDefinition;
 };
 
-/** The fields of an answer that tell how a run ended or paused, `status` among them. */
-export async function describeOutcome(deps: ApiDeps, run: EndedRun, outcome: RunOutcome) {
+/** Returns the fields of an answer that tell how a run ended or paused, `status` among them. */
+export async function describeOutcome(deps: ApiDeps, run: EndedCall, outcome: RunOutcome) {
   const { status } = outcome;
   switch (status) {
     case 'completed':
@@ -37,8 +37,8 @@ export async function describeOutcome(deps: ApiDeps, run: EndedRun, outcome: Run
   }
 }
 
-/** What the caller of a paused run answers and echoes. */
-export async function describePause({ config, db }: ApiDeps, run: EndedRun, pause: PausePoint) {
+/** Returns the fields of a pause: what the caller has to answer and to echo. */
+export async function describePause({ config, db }: ApiDeps, run: EndedCall, pause: PausePoint) {
   const { executionId, callId, flowVersionId, definition } = run;
   const { step_id, iterations } = pause;
   const [{ output, finishedAt }, accumulatedOutputs] = await Promise.all([
@@ -68,10 +68,10 @@ export async function describePause({ config, db }: ApiDeps, run: EndedRun, paus
   };
 }
 
-/** What the caller sent, and the outputs of the steps that ran since, up to `end` (exclusive) of the plan. */
+/** Merges the outputs that the caller sent with those of the steps this call ran, up to `end` (exclusive) of the plan. */
 async function accumulate(
   db: ApiDeps['db'],
-  run: EndedRun,
+  run: EndedCall,
   end: number,
 ): Promise<{ [stepId: string]: Json }> {
   const { callId, definition } = run;

@@ -10,7 +10,8 @@ import type { ApiMiddleware, Route } from '../http/context.ts';
 import { rateLimitHeaders } from '../http/headers.ts';
 import { validationError } from '../http/json-body.ts';
 import { StreamInterruption } from '../http/stream-interruption.ts';
-import { flowPaths, READ_ERRORS, VALIDATION_ERRORS } from '../reference/operations.ts';
+import { flowPaths, VALIDATION_ERRORS } from '../reference/operations.ts';
+import { runEvents } from './answers.ts';
 import { describeBlockExecution } from './describe-block-execution.ts';
 import { describeRun } from './describe-run.ts';
 import {
@@ -25,38 +26,38 @@ import {
 import { loadFlow } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
 import { readReceipt } from './receipt.ts';
-import { runEvents } from './requests.ts';
+import { READ_ERRORS } from './run-refusals.ts';
 
-/** Looking is one indexed query; announcing every block would slow every commit, listened to or not. */
+/** How often the database is asked for new blocks. That is one indexed query; announcing each block would slow every commit. */
 const LOOK_MS = 250;
 
 const lastEventId = z.strictObject({
   'Last-Event-ID': z
     .string()
-    .regex(/^\d{1,19}$/, 'is the id of an event of this run')
+    .regex(/^\d{1,19}$/, 'must be the id of an event of this run')
     .optional()
-    .meta({ description: 'The last event that was received: the stream goes on after it.' }),
+    .meta({ description: 'The id of the last event you received. The stream goes on after it.' }),
 });
 
-/** Streams runs. */
+/** The endpoints that stream runs. */
 export function eventRoutes(deps: ApiDeps): Route[] {
   return flowPaths('/jobs/:executionId/events').map(({ path, versioned }) => ({
     method: 'get',
     path,
     operation: {
       operationId: versioned ? 'streamVersionJob' : 'streamJob',
-      summary: 'A run as it goes, as Server-Sent Events',
+      summary: 'Follow a run as Server-Sent Events',
       tags: ['Execution'],
       requestParams: { header: lastEventId },
       responses: {
         200: {
           description:
-            'An event per block execution, in the order they ended, then the end of the run and of the stream; or stream_interrupted, when the stream has to end before.',
+            'One event for each block execution, in the order they ended, then the end of the run, which ends the stream. A stream that has to end earlier ends with stream_interrupted.',
           headers: z.object(rateLimitHeaders),
           content: { 'text/event-stream': { schema: runEvents } },
         },
         204: {
-          description: 'There is nothing after Last-Event-ID: the run has ended.',
+          description: 'The run has ended, and there is nothing after Last-Event-ID.',
           headers: z.object(rateLimitHeaders),
         },
         ...READ_ERRORS,
@@ -78,14 +79,14 @@ function streamJob(deps: ApiDeps): ApiMiddleware {
       ctx.status = 204;
       return;
     }
-    // A reader goes on with another process at once: nothing of this one is needed.
+    // The stream ends as soon as this process stops: its reader can go on at another one at once.
     const signal = readerSignal(ctx, deps.stopping);
     const events = follow(deps, run, after, () => mayRead(deps, ctx), signal);
     answerEvents(ctx, run.execution_id, events);
   };
 }
 
-/** The end follows the last block by one. */
+/** Tells whether a reader of event `after` has everything. The id of the end is the id of the last block plus one. */
 async function isOver({ db }: ApiDeps, run: RunRow, after: bigint): Promise<boolean> {
   if (after === 0n) return false;
   const { status, blocks } = await listRecordedBlocks(db, run.execution_id, after - 1n);
@@ -103,7 +104,7 @@ async function* follow(
   let beatAt = performance.now();
   yield RETRY;
   if (after === undefined)
-    yield formatEvent('0', 'run_started', await describeRun(deps, { ...run, ...STARTED }));
+    yield formatEvent('0', 'run_started', await describeRun(deps.db, { ...run, ...STARTED }));
   while (!signal.aborted) {
     const { status, blocks } = await listRecordedBlocks(deps.db, run.execution_id, last);
     for (const block of blocks) {
@@ -114,7 +115,7 @@ async function* follow(
       const ended = (await findRun(deps.db, run.flow_id, run.execution_id)) ?? run;
       const receipt = await readReceipt(deps.db, run.execution_id);
       yield formatEvent(String(last + 1n), `run_${status}`, {
-        ...(await describeRun(deps, ended)),
+        ...(await describeRun(deps.db, ended)),
         ...receipt,
       });
       return;
@@ -129,5 +130,5 @@ async function* follow(
   throw new StreamInterruption('stopping');
 }
 
-/** The first event is the same whenever it is asked for. */
+/** The first event shows the run as it started, so that it is the same whenever a reader asks for it. */
 const STARTED = { status: 'started', error: null, finished_at: null, cost_microcredits: 0 } as const;

@@ -10,8 +10,7 @@ import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { holdAnswer } from '../http/hold-answer-bytes.ts';
 import { readBody } from '../http/json-body.ts';
-import { body, flowPaths, OUTPUT_TOO_LARGE, runAnswer } from '../reference/operations.ts';
-import { runErrors } from '../reference/run-errors.ts';
+import { body, flowPaths, runAnswer } from '../reference/operations.ts';
 import {
   completed,
   failed,
@@ -22,27 +21,29 @@ import {
   runRequest,
   toolsRequest,
 } from '../reference/run-examples.ts';
-import { RESUME_REFUSALS, TOOL_REFUSALS } from '../reference/tool-refusals.ts';
 import { acceptIdempotently } from './accept-idempotently.ts';
 import { acceptResume, isResume } from './accept-resume.ts';
 import { type AcceptedRun, acceptRun } from './accept-run.ts';
+import { executeResponse } from './answers.ts';
 import { describeOutcome } from './describe-outcome.ts';
 import { readerSignal } from './event-stream.ts';
 import { loadFlow } from './load-flow.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
 import { readReceipt } from './receipt.ts';
-import { type ExecuteRequest, executeRequest, executeResponse, idempotencyHeaders } from './requests.ts';
+import { type ExecuteRequest, executeRequest, idempotencyHeaders } from './requests.ts';
 import { requireFewOverrides } from './require-valid-overrides.ts';
+import { OUTPUT_REFUSAL, runErrors } from './run-refusals.ts';
+import { RESUME_REFUSALS, TOOL_REFUSALS } from './tool-refusals.ts';
 import { describeProblems, refuseExcessMessages, requireMessagesFit } from './tool-requests.ts';
 
 const ENGINE_UNAVAILABLE =
-  'The run is accepted and starts when the engine answers again: poll …/jobs/{executionId}.';
+  'The run is accepted and will start when the engine is back: poll …/jobs/{executionId}.';
 
 const SERVICE_STOPPING =
-  'This process is stopping; the run goes on: poll …/jobs/{executionId}, or send the request again with its Idempotency-Key.';
+  'This process is stopping, but the run goes on: poll …/jobs/{executionId}, or repeat the request with its Idempotency-Key.';
 
-/** Runs a flow and answers when it has ended. */
+/** The endpoints that run a flow and answer when it has ended. */
 export function executeRoutes(deps: ApiDeps): Route[] {
   return flowPaths('/execute').map(({ path, versioned }) => ({
     method: 'post',
@@ -60,7 +61,7 @@ export function executeRoutes(deps: ApiDeps): Route[] {
         resume: resumeRequest,
       }),
       responses: {
-        200: runAnswer('The run has ended, or waits for tool results, as `status` says.', executeResponse, {
+        200: runAnswer('The run has ended or waits for tool results, as `status` says.', executeResponse, {
           completed,
           failed,
           paused,
@@ -68,7 +69,7 @@ export function executeRoutes(deps: ApiDeps): Route[] {
         ...runErrors({
           ...TOOL_REFUSALS,
           400: { ...TOOL_REFUSALS[400], ...RESUME_REFUSALS },
-          413: { ...TOOL_REFUSALS[413], OUTPUT_TOO_LARGE },
+          413: { ...TOOL_REFUSALS[413], ...OUTPUT_REFUSAL },
           503: {
             ENGINE_UNAVAILABLE: { message: ENGINE_UNAVAILABLE, executionId: completed.executionId },
             SERVICE_STOPPING: { message: SERVICE_STOPPING, executionId: completed.executionId },
@@ -113,7 +114,7 @@ function execute(deps: ApiDeps): ApiMiddleware {
   };
 }
 
-/** Starts the run, unless that is done, and waits; undefined when `signal` aborted first. */
+/** Starts the call and waits for its end. Returns undefined when `signal` aborts first. */
 function runToEnd(deps: ApiDeps, run: AcceptedRun, signal: AbortSignal): Promise<RunOutcome | undefined> {
   const { executionId } = run;
   const started = startRun(deps, run).catch((error: unknown) => {

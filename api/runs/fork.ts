@@ -1,6 +1,7 @@
-// GET …/jobs/{executionId}/fork: where a /step session goes on from in the middle of a stored run.
+// GET …/jobs/{executionId}/fork: a cursor from which a new /step session goes on with a stored run.
 import { z } from 'zod';
 import type { Db } from '../../db/connect.ts';
+import { definitionsOf } from '../../db/flows/definitions.ts';
 import { listCalls } from '../../db/runs/list-calls.ts';
 import { loadReferences, measureOutputs } from '../../db/runs/load-references.ts';
 import { getRunInput } from '../../db/runs/runs.ts';
@@ -18,49 +19,46 @@ import { BODY_MAX_BYTES } from '../http/json-body.ts';
 import { readQuery } from '../http/query.ts';
 import {
   answer,
+  examplesOf,
   flowPaths,
-  OUTPUT_TOO_LARGE,
-  READ_ERRORS,
   refusal,
+  thrownBy,
   VALIDATION_ERRORS,
 } from '../reference/operations.ts';
 import { cursor } from '../reference/run-examples.ts';
+import { stepCursor } from './answers.ts';
 import { loadFlow } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
-import { stepCursor } from './requests.ts';
+import { OUTPUT_REFUSAL, READ_ERRORS } from './run-refusals.ts';
 
 const forkQuery = z.strictObject({
   step: z
     .string('is required: the index of a step')
-    .regex(/^\d{1,6}$/, 'is the index of a step')
+    .regex(/^\d{1,6}$/, 'must be the index of a step')
     .transform(Number)
-    .meta({ description: '0-based index in the step plan; a parallel or loop step counts as one.' }),
+    .meta({ description: 'The 0-based index in the step plan. A parallel or loop step counts as one.' }),
 });
 
-/** Answers cursors into stored runs. */
+/** The endpoints that fork stored runs. */
 export function forkRoutes(deps: ApiDeps): Route[] {
   return flowPaths('/jobs/:executionId/fork').map(({ path, versioned }) => ({
     method: 'get',
     path,
     operation: {
       operationId: versioned ? 'forkVersionJob' : 'forkJob',
-      summary: 'A /step cursor from a step of a stored run',
+      summary: 'Get a /step cursor from a step of a stored run',
       tags: ['Execution'],
       requestParams: { query: forkQuery },
       responses: {
-        200: answer('What a /step session from there starts with.', stepCursor, { cursor }),
+        200: answer('The request that starts a /step session from there.', stepCursor, { cursor }),
         ...READ_ERRORS,
-        409: refusal('A step before has not completed; `detail.step_id` names it.', {
-          CONFLICT: {
-            message:
-              'The run has not completed the step topics, which comes before: topics has not completed.',
-            step_id: 'topics',
-          },
-        }),
+        409: refusal(
+          'An earlier step has not completed; `detail.step_id` names it.',
+          examplesOf(notCompleted('topics', 'topics has not completed')),
+        ),
         413: refusal('The outputs are larger than a request of /step may be.', {
-          BODY_TOO_LARGE:
-            'The outputs before this step have more than the 10485760 bytes that a request of /step may have.',
-          OUTPUT_TOO_LARGE,
+          ...examplesOf(thrownBy(() => requireCarriable(BODY_MAX_BYTES + 1))),
+          ...OUTPUT_REFUSAL,
         }),
         ...VALIDATION_ERRORS,
       },
@@ -76,13 +74,13 @@ export function forkRoutes(deps: ApiDeps): Route[] {
   }));
 }
 
-function forkJob({ db, definitions }: ApiDeps): ApiMiddleware {
+function forkJob({ db }: ApiDeps): ApiMiddleware {
   return async function forkJob(ctx) {
     const { run } = ctx.state;
     if (run.version === DRAFT_VERSION)
-      throw new ServiceError('INVALID_VERSION', 'The run is of a draft, which …/step does not run.');
+      throw new ServiceError('INVALID_VERSION', 'This is a run of a draft, which …/step does not run.');
     const { step } = ctx.state.query as z.infer<typeof forkQuery>;
-    const plan = toPlan((await definitions.get(run.flow_version_id)).steps);
+    const plan = toPlan((await definitionsOf(db).get(run.flow_version_id)).steps);
     if (step >= plan.length) throw outOfRange(plan.length);
     const parts = await listCalls(db, run.execution_id);
     const ids = parts.map(({ executionId }) => executionId);
@@ -105,7 +103,7 @@ function forkJob({ db, definitions }: ApiDeps): ApiMiddleware {
   };
 }
 
-/** What the steps answered last, in the run and its continuations, whose callers may have sent other outputs. */
+/** Collects the latest output of each step from the calls of a run. A caller may have sent other outputs with a call. */
 async function collectOutputs(
   db: Db,
   parts: Awaited<ReturnType<typeof listCalls>>,
@@ -133,14 +131,15 @@ async function collectOutputs(
   }
   const absent = findAbsent();
   if (absent) {
-    const why = missing?.step_id === absent.step_id ? missing.message : 'it was not run';
-    const message = `The run has not completed the step ${absent.step_id}, which comes before: ${why}.`;
-    throw new ServiceError('CONFLICT', message, { step_id: absent.step_id });
+    throw notCompleted(
+      absent.step_id,
+      missing?.step_id === absent.step_id ? missing.message : 'it was not run',
+    );
   }
   return Object.fromEntries(steps.map(({ step_id }) => [step_id, outputs[step_id] as Json]));
 }
 
-/** Reads each output of one part once, and no more than a request of /step could carry. */
+/** Returns a loader that reads each output of a call once, and no more than a request of /step can carry. */
 function boundedLoad(db: Db, executionId: string): Load {
   const loaded = new Map<string, Stored>();
   return async (refs) => {
@@ -152,16 +151,22 @@ function boundedLoad(db: Db, executionId: string): Load {
   };
 }
 
-/** Throws BODY_TOO_LARGE. */
+/** Throws BODY_TOO_LARGE for outputs that a request of /step cannot carry. */
 function requireCarriable(bytes: number): void {
   if (bytes > BODY_MAX_BYTES)
     throw new ServiceError(
       'BODY_TOO_LARGE',
-      `The outputs before this step have more than the ${BODY_MAX_BYTES} bytes that a request of /step may have.`,
+      `The outputs before this step are over the ${BODY_MAX_BYTES} bytes that a request of /step may have.`,
     );
 }
 
+function notCompleted(stepId: string, reason: string): ServiceError {
+  const message = `The run has not completed the earlier step ${stepId}: ${reason}.`;
+  return new ServiceError('CONFLICT', message, { step_id: stepId });
+}
+
 function outOfRange(steps: number): ServiceError {
-  const message = steps === 0 ? 'the flow has no steps' : `is the index of a step, from 0 to ${steps - 1}`;
+  const message =
+    steps === 0 ? 'the flow has no steps' : `must be the index of a step, from 0 to ${steps - 1}`;
   return new ServiceError('VALIDATION_ERROR', `step: ${message}`, { errors: [{ field: 'step', message }] });
 }

@@ -11,16 +11,7 @@ import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { holdAnswer } from '../http/hold-answer-bytes.ts';
 import { readBody } from '../http/json-body.ts';
-import {
-  answer,
-  body,
-  flowPaths,
-  OUTPUT_TOO_LARGE,
-  READ_ERRORS,
-  refusal,
-  runAnswer,
-} from '../reference/operations.ts';
-import { runErrors } from '../reference/run-errors.ts';
+import { answer, body, flowPaths, refusal, runAnswer } from '../reference/operations.ts';
 import {
   accepted,
   callbackRequest,
@@ -30,9 +21,9 @@ import {
   runRequest,
   underWay,
 } from '../reference/run-examples.ts';
-import { TOOL_REFUSALS } from '../reference/tool-refusals.ts';
-import { acceptIdempotently, findAcceptedRun } from './accept-idempotently.ts';
+import { acceptIdempotently, findAcceptedCall } from './accept-idempotently.ts';
 import { acceptRun } from './accept-run.ts';
+import { jobAccepted, jobState } from './answers.ts';
 import { describePause } from './describe-outcome.ts';
 import { describeRun } from './describe-run.ts';
 import { loadFlow } from './load-flow.ts';
@@ -40,13 +31,15 @@ import { loadRun } from './load-run.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
 import { readReceipt } from './receipt.ts';
-import { idempotencyHeaders, jobAccepted, jobRequest, jobState } from './requests.ts';
+import { idempotencyHeaders, jobRequest } from './requests.ts';
 import { requireFewOverrides } from './require-valid-overrides.ts';
+import { OUTPUT_REFUSAL, READ_ERRORS, runErrors } from './run-refusals.ts';
+import { TOOL_REFUSALS } from './tool-refusals.ts';
 import { describeProblems } from './tool-requests.ts';
 
-const TOOLS_REQUIRE_SYNC_EXECUTE = 'Tool calls need a caller that waits: use …/execute.';
+const TOOLS_REQUIRE_SYNC_EXECUTE = 'Tool calls need a caller that waits: use …/execute or …/step.';
 
-/** Starts runs and reports on them. */
+/** The endpoints that start asynchronous runs and report on runs. */
 export function jobRoutes(deps: ApiDeps): Route[] {
   const start: Route[] = flowPaths('/jobs').map(({ path, versioned }) => ({
     method: 'post',
@@ -63,11 +56,15 @@ export function jobRoutes(deps: ApiDeps): Route[] {
         callback: callbackRequest,
       }),
       responses: {
-        202: runAnswer('The run is accepted and will end, whatever process fails meanwhile.', jobAccepted, {
-          accepted,
-        }),
-        405: refusal('`tools` need /execute.', { TOOLS_REQUIRE_SYNC_EXECUTE }),
-        ...runErrors({ 400: { TOOLS_INVALID: TOOL_REFUSALS[400].TOOLS_INVALID } }),
+        202: runAnswer(
+          'The run is accepted. It will end, whatever process fails in the meantime.',
+          jobAccepted,
+          {
+            accepted,
+          },
+        ),
+        405: refusal('`tools` need /execute or /step.', { TOOLS_REQUIRE_SYNC_EXECUTE }),
+        ...runErrors({ 400: { TOOLS_INVALID: TOOL_REFUSALS[400].TOOLS_INVALID as string } }),
       },
     },
     handlers: [
@@ -85,15 +82,15 @@ export function jobRoutes(deps: ApiDeps): Route[] {
     path,
     operation: {
       operationId: versioned ? 'getVersionJob' : 'getJob',
-      summary: 'State, result and per-block usage of a run',
+      summary: 'Get the state, result and per-block usage of a run',
       tags: ['Execution'],
       responses: {
-        200: answer('The run as it stands; ask again while it is `started`.', jobState, {
+        200: answer('The run as it is now. Ask again while it is `started`.', jobState, {
           started: underWay,
           completed: ended,
         }),
         ...READ_ERRORS,
-        413: refusal('The result is larger than any may be.', { OUTPUT_TOO_LARGE }),
+        413: refusal('The result is larger than a result may be.', OUTPUT_REFUSAL),
       },
     },
     handlers: [authenticate(deps), limitRate(deps), loadFlow(deps), loadRun(deps), getJob(deps)],
@@ -101,7 +98,7 @@ export function jobRoutes(deps: ApiDeps): Route[] {
   return [...start, ...poll];
 }
 
-/** Whatever else is wrong with the body. */
+/** Throws TOOLS_REQUIRE_SYNC_EXECUTE before anything else about the body is checked. */
 function refuseTools(body: unknown): void {
   if ((body as { tools?: unknown } | null)?.tools !== undefined)
     throw new ServiceError('TOOLS_REQUIRE_SYNC_EXECUTE', TOOLS_REQUIRE_SYNC_EXECUTE);
@@ -110,7 +107,7 @@ function refuseTools(body: unknown): void {
 function startJob(deps: ApiDeps): ApiMiddleware {
   return async function startJob(ctx) {
     const run = await acceptIdempotently(deps, ctx, () => acceptRun(deps, ctx, 'jobs'));
-    // The run is stored: should its workflow not start now, the reconciler starts it.
+    // The run is stored: if its workflow cannot start now, the reconciler starts it.
     const { executionId, flowId, blockCount } = run;
     if (!run.outcome)
       await startRun(deps, run).catch((error: unknown) =>
@@ -127,7 +124,7 @@ function getJob(deps: ApiDeps): ApiMiddleware {
     const ended = run.concluded_by ?? run.execution_id;
     await holdAnswer(ctx, deps.db, ended, { result: run.result, pauses: run.pause !== null });
     ctx.body = {
-      ...(await describeRun(deps, run)),
+      ...(await describeRun(deps.db, run)),
       ...(run.result && { result: await readResult(deps.db, ended, run.result) }),
       ...(run.pause && (await pauseOf(deps, ended, run.pause))),
       ...(await readReceipt(deps.db, run.execution_id)),
@@ -135,8 +132,8 @@ function getJob(deps: ApiDeps): ApiMiddleware {
   };
 }
 
-/** A caller that lost the answer of a pause goes on from here. */
-async function pauseOf(deps: ApiDeps, executionId: string, pause: PausePoint) {
-  const paused = await findAcceptedRun(deps, executionId);
+/** Describes the pause, for a caller who lost the answer that told of it. */
+async function pauseOf(deps: ApiDeps, callId: string, pause: PausePoint) {
+  const paused = await findAcceptedCall(deps, callId);
   return paused && describePause(deps, paused, pause);
 }

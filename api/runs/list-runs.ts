@@ -8,11 +8,12 @@ import { limitRate } from '../auth/limit-rate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { moment, pageSize, readQuery, wholeNumber } from '../http/query.ts';
-import { answer, FLOW_PATH, READ_ERRORS, VALIDATION_ERRORS } from '../reference/operations.ts';
+import { answer, FLOW_PATH, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { runPage } from '../reference/run-examples.ts';
+import { runList, runState } from './answers.ts';
 import { describeRun } from './describe-run.ts';
 import { loadFlow } from './load-flow.ts';
-import { runList, runState } from './requests.ts';
+import { READ_ERRORS } from './run-refusals.ts';
 
 const LIMIT_MAX = 200;
 const LIMIT_DEFAULT = 50;
@@ -24,16 +25,16 @@ const runQuery = z.strictObject({
   mode: mode.optional(),
   environment: environment.optional(),
   version: wholeNumber(1, 2 ** 31 - 1).optional(),
-  since: moment.optional().meta({ description: 'Started at this time or later.' }),
-  until: moment.optional().meta({ description: 'Started before this time.' }),
+  since: moment.optional().meta({ description: 'Only runs that started at this time or later.' }),
+  until: moment.optional().meta({ description: 'Only runs that started before this time.' }),
   limit: pageSize(LIMIT_MAX, LIMIT_DEFAULT),
   cursor: z
-    .uuid('is no nextCursor of this list')
+    .uuid('must be a nextCursor of this list')
     .optional()
-    .meta({ description: 'nextCursor of the page before.' }),
+    .meta({ description: 'The nextCursor of the previous page.' }),
 });
 
-/** Lists runs. */
+/** The endpoint that lists runs. */
 export function runRoutes(deps: ApiDeps): Route[] {
   return [
     {
@@ -41,7 +42,7 @@ export function runRoutes(deps: ApiDeps): Route[] {
       path: `${FLOW_PATH}/runs`,
       operation: {
         operationId: 'listRuns',
-        summary: 'Runs of every version of a flow, newest first',
+        summary: 'List the runs of a flow, in every version, newest first',
         tags: ['Execution'],
         requestParams: { query: runQuery },
         responses: {
@@ -61,8 +62,7 @@ export function runRoutes(deps: ApiDeps): Route[] {
   ];
 }
 
-function listFlowRuns(deps: ApiDeps): ApiMiddleware {
-  const { db } = deps;
+function listFlowRuns({ db }: ApiDeps): ApiMiddleware {
   return async function listFlowRuns(ctx) {
     const { flowId } = ctx.state.flow;
     const { cursor, limit, ...filter } = ctx.state.query as z.infer<typeof runQuery>;
@@ -71,7 +71,7 @@ function listFlowRuns(deps: ApiDeps): ApiMiddleware {
     const page = runs.slice(0, limit);
     const hasMore = runs.length > limit;
     ctx.body = {
-      runs: await Promise.all(page.map((run) => describeRun(deps, run))),
+      runs: await Promise.all(page.map((run) => describeRun(db, run))),
       hasMore,
       nextCursor: hasMore ? page.at(-1)?.execution_id : null,
     };
@@ -79,6 +79,6 @@ function listFlowRuns(deps: ApiDeps): ApiMiddleware {
 }
 
 function unknownCursor(): ServiceError {
-  const errors = [{ field: 'cursor', message: 'is no nextCursor of this list' }];
-  return new ServiceError('VALIDATION_ERROR', 'cursor: is no nextCursor of this list', { errors });
+  const errors = [{ field: 'cursor', message: 'must be a nextCursor of this list' }];
+  return new ServiceError('VALIDATION_ERROR', 'cursor: must be a nextCursor of this list', { errors });
 }

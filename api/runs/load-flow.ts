@@ -1,3 +1,4 @@
+import { definitionsOf } from '../../db/flows/definitions.ts';
 import { findFlowForRun } from '../../db/flows/find-flow-for-run.ts';
 import { DRAFT_VERSION } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
@@ -9,14 +10,14 @@ import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware } from '../http/context.ts';
 import { invalidTree } from './require-sound-tree.ts';
 
-/** Slugs and, in the versioned form, the number; unversioned means production. */
+/** The slugs in the path and the version number; without one, the production version is meant. */
 type FlowPath = { org?: string; project?: string; flow?: string; version?: string };
 
 /**
- * Sets `ctx.state.flow`. Unknown, foreign and unpublished flows all answer the same 404; throws INVALID_TREE for a stored
- * definition that is no tree of steps.
+ * Loads the flow of the path into `ctx.state.flow`. Unknown, foreign and unpublished flows all get the same 404. Throws
+ * INVALID_TREE when the stored definition is not a tree of steps.
  */
-export function loadFlow({ db, definitions }: ApiDeps): ApiMiddleware {
+export function loadFlow({ db }: ApiDeps): ApiMiddleware {
   return async function loadFlow(ctx, next) {
     const { principal } = ctx.state;
     const { org = '', project = '', flow = '', version } = ctx.params as FlowPath;
@@ -31,12 +32,8 @@ export function loadFlow({ db, definitions }: ApiDeps): ApiMiddleware {
           version: asked,
         })
       : undefined;
-    if (!found)
-      throw new ServiceError(
-        'FLOW_NOT_FOUND',
-        'There is no such flow for this caller, or the version asked for is not published.',
-      );
-    const definition = await definitions.get(found.flowVersionId);
+    if (!found) throw flowNotFound();
+    const definition = await definitionsOf(db).get(found.flowVersionId);
     const problems = findShapeProblems(definition);
     if (problems.length > 0)
       throw invalidTree(problems.map(({ path, message }) => ({ path: formatPath(path), message })));
@@ -45,16 +42,24 @@ export function loadFlow({ db, definitions }: ApiDeps): ApiMiddleware {
   };
 }
 
-/** The largest the database could hold: stands for every number and text that can be no version. */
+export function flowNotFound(): ServiceError {
+  return new ServiceError(
+    'FLOW_NOT_FOUND',
+    'There is no such flow for this caller, or this version is not published.',
+  );
+}
+
+/** The largest version that the database can hold. It stands for every number and text that cannot be a version. */
 const VERSION_MAX = 2 ** 31 - 1;
 
-function parseVersion(text: string): number {
+/** Reads the number of a published version. Throws INVALID_VERSION for the draft. */
+export function parseVersion(text: string): number {
   if (!/^\d{1,10}$/.test(text)) return VERSION_MAX;
   const version = Number(text);
   if (version === DRAFT_VERSION)
     throw new ServiceError(
       'INVALID_VERSION',
-      'Version 0 is the draft: publish it and run the version that gives.',
+      'Version 0 is the draft: publish it, and run the version you get.',
     );
   return Math.min(version, VERSION_MAX);
 }

@@ -4,15 +4,19 @@ import { UUID_PATTERN } from '../../flow/limits.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware } from '../http/context.ts';
 
-/** Sets `ctx.state.run`, a run of `ctx.state.flow` in any version. Unknown and foreign ones answer the same 404. */
+/** Loads a run of `ctx.state.flow`, in any version, into `ctx.state.run`. Unknown and foreign runs get the same 404. */
 export function loadRun({ db }: ApiDeps): ApiMiddleware {
   return async function loadRun(ctx, next) {
     const { executionId = '' } = ctx.params;
     const run = UUID_PATTERN.test(executionId)
       ? await findRun(db, ctx.state.flow.flowId, executionId)
       : undefined;
-    if (!run) throw new ServiceError('RUN_NOT_FOUND', 'This flow has no run with that executionId.');
+    if (!run) throw noSuchRun();
     ctx.state.run = run;
     await next();
   };
+}
+
+export function noSuchRun(): ServiceError {
+  return new ServiceError('RUN_NOT_FOUND', 'This flow has no run with that executionId.');
 }

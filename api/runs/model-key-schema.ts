@@ -1,23 +1,24 @@
-// Keys of model providers that an organization brings.
+// The keys of model providers that an organization brings.
 import { z } from 'zod';
 
 const KEY_MAX_LENGTH = 500;
 
-/** As providers issue them: visible ASCII, which fits into a header. */
+/** A key as providers issue it: visible ASCII, which fits into a header. */
 export const modelKeySchema = z
   .string()
   .min(1)
   .max(KEY_MAX_LENGTH)
-  .regex(/^[!-+\--~]*$/, 'takes visible ASCII characters only, no spaces and commas');
+  .regex(/^[!-+\--~]*$/, 'must be visible ASCII characters, without spaces and commas');
 
 export const setModelKeyRequest = z.strictObject({ key: modelKeySchema }).meta({ id: 'SetModelKey' });
 
 export const modelKeyRecord = z
   .object({
-    provider: z.string().meta({ description: 'Prefix of its models.' }),
-    keyPreview: z
-      .string()
-      .meta({ description: 'The last characters of the key, none of a short one; it is never shown again.' }),
+    provider: z.string().meta({ description: 'The prefix of its models.' }),
+    keyPreview: z.string().meta({
+      description:
+        'The last characters of the key; none of a short key. The key itself is never shown again.',
+    }),
     createdBy: z.string().meta({ description: 'The user who set it.' }),
     updatedAt: z.iso.datetime(),
   })
@@ -25,7 +26,7 @@ export const modelKeyRecord = z
 
 export const modelKeyList = z
   .object({ modelKeys: z.array(modelKeyRecord) })
-  .meta({ id: 'ModelKeyList', description: 'At most one of each provider.' });
+  .meta({ id: 'ModelKeyList', description: 'At most one key of each provider.' });
 
 export const modelKeyExample = {
   provider: 'openai',

@@ -1,4 +1,4 @@
-// The Idempotency-Key header: a request that is repeated with it is carried out once.
+// The Idempotency-Key header: a request that is repeated with the same key is carried out once.
 import { createHash } from 'node:crypto';
 import type { IdempotencyKey } from '../../db/runs/idempotency-keys.ts';
 import { canonicalJson } from '../../flow/canonical-json.ts';
@@ -7,8 +7,8 @@ import { validationError } from '../http/json-body.ts';
 import { idempotencyHeaders } from './requests.ts';
 
 /**
- * Sets `ctx.state.idempotencyKey` where the header is sent; 422 when it is no key. Two requests are the same when path
- * (with the version), body and the caller's environment are; the order of the body's keys makes no difference.
+ * Reads the header into `ctx.state.idempotencyKey`; 422 when it is malformed. Two requests are the same when their path
+ * (with the version), body and environment are the same; the order of the body's keys makes no difference.
  */
 export function readIdempotencyKey(endpoint: IdempotencyKey['endpoint']): ApiMiddleware {
   return async function readIdempotencyKey(ctx, next) {

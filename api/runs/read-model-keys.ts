@@ -10,15 +10,15 @@ const HEADER = 'X-Weir-Model-Key';
 export const modelKeyHeaders = z.object({
   [HEADER]: z.string().optional().meta({
     description:
-      '`provider=key`, several separated by commas: used for this run instead of the organization’s and the service’s. Never stored: each resume and step sends it again.',
+      '`provider=key`, several separated by commas. These keys are used for this call instead of those of the organization and the service. They are never stored: send them again with each resume and step.',
     example: 'openai=sk-example',
   }),
 });
 
-/** Sets `ctx.state.modelKeys` where the header is sent; 422 when it is none. What it says is repeated nowhere. */
+/** Reads the header into `ctx.state.modelKeys`; 422 when it is malformed. Its content is repeated in no message. */
 export function readModelKeys({ config }: ApiDeps): ApiMiddleware {
   const entry = z.tuple([
-    z.enum(Object.keys(config.providerUrls), { error: 'names no provider of this service' }),
+    z.enum(Object.keys(config.providerUrls), { error: 'does not name a provider of this service' }),
     modelKeySchema,
   ]);
   const entries = z
@@ -39,7 +39,7 @@ export function readModelKeys({ config }: ApiDeps): ApiMiddleware {
   };
 }
 
-/** The header as a whole is what is wrong. */
+/** Names the header as a whole in each problem. */
 function named(error: z.ZodError): z.ZodError {
   return new z.ZodError(error.issues.map((issue) => ({ ...issue, path: [HEADER] })));
 }

@@ -7,20 +7,15 @@ import { type LiveRegistry, RETRY_SECONDS } from '../../models/live-registry.ts'
 import { RetryLater } from '../http/retry-later.ts';
 
 /**
- * Throws MODEL_MIME_INCOMPATIBLE unless the model of every llm block takes every attachment, as the run's overrides make
- * the block; CAPABILITY_REGISTRY_UNAVAILABLE, with Retry-After, while that cannot be told.
+ * Throws MODEL_MIME_INCOMPATIBLE unless the model of every llm block, overrides applied, takes every attachment. Throws
+ * CAPABILITY_REGISTRY_UNAVAILABLE, with Retry-After, while the models' capabilities are not known.
  */
 export function requireImageSupport(
   registry: LiveRegistry,
   run: { definition: FlowDefinition; overrides: BlockOverrides; attachments: Attachment[] },
 ): void {
   if (run.attachments.length === 0) return;
-  if (!registry.isAvailable())
-    throw new RetryLater(
-      'CAPABILITY_REGISTRY_UNAVAILABLE',
-      `It is not known yet which models take images: try again in ${RETRY_SECONDS} s.`,
-      RETRY_SECONDS,
-    );
+  if (!registry.isAvailable()) throw registryUnavailable();
   for (const stored of listBlocks(run.definition)) {
     const { step_id } = stored;
     const block = applyOverride(stored, overrideOf(run.overrides, step_id));
@@ -28,16 +23,33 @@ export function requireImageSupport(
     const { model = '' } = block;
     const taken = imageMimeTypes(registry, model);
     for (const [index, { mime_type }] of run.attachments.entries())
-      if (!taken.includes(mime_type))
-        throw new ServiceError(
-          'MODEL_MIME_INCOMPATIBLE',
-          `attachments.${index}.mime_type: ${model}, the model of block ${step_id}, does not take ${mime_type}.`,
-          { step_id, model, unsupported_mime: mime_type, index },
-        );
+      if (!taken.includes(mime_type)) throw mimeIncompatible({ step_id, model, mime_type, index });
   }
 }
 
-/** None of a model that is not known, which no run can use. */
+export function registryUnavailable(): ServiceError {
+  return new RetryLater(
+    'CAPABILITY_REGISTRY_UNAVAILABLE',
+    `The service does not know yet which models take images: try again in ${RETRY_SECONDS} s.`,
+    RETRY_SECONDS,
+  );
+}
+
+export function mimeIncompatible(at: {
+  step_id: string;
+  model: string;
+  mime_type: string;
+  index: number;
+}): ServiceError {
+  const { step_id, model, mime_type, index } = at;
+  return new ServiceError(
+    'MODEL_MIME_INCOMPATIBLE',
+    `attachments.${index}.mime_type: ${model}, the model of block ${step_id}, does not take ${mime_type}.`,
+    { step_id, model, unsupported_mime: mime_type, index },
+  );
+}
+
+/** Returns the image types that a model takes; none for an unknown model, which no run can use. */
 function imageMimeTypes(registry: LiveRegistry, model: string): string[] {
   try {
     return registry.capabilities(model).image_mime_types;

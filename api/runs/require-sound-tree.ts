@@ -1,4 +1,4 @@
-// Whether a flow can be stepped through, and is the one its session knows (spec: INVALID_TREE, STALE_TREE).
+// Checks that the tree of a flow can be run, and is the one that a session knows (spec: INVALID_TREE, STALE_TREE).
 
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
@@ -6,12 +6,12 @@ import { describeTreeProblems } from '../../flow/find-tree-problems.ts';
 import { eachStep } from '../../flow/step-path.ts';
 import type { StepRequest } from './step-requests.ts';
 
-/** The step plan as callers read it. */
+/** Returns the step plan as callers read it. */
 export function describePlan({ steps }: FlowDefinition) {
   return steps.map(({ step_id, name, type }, index) => ({ index, step_id, name, type }));
 }
 
-/** Throws STALE_TREE when the caller carries the output of a step that is gone. */
+/** Throws STALE_TREE when the request brings the output of a step that the flow no longer has. */
 export function requireFreshTree(definition: FlowDefinition, body: StepRequest): void {
   const known = new Set([...eachStep(definition)].map(({ step }) => step.step_id));
   const sent = [body.accumulatedOutputs, body.stepIndex === 0 ? undefined : body.inputOverrides];
@@ -20,19 +20,19 @@ export function requireFreshTree(definition: FlowDefinition, body: StepRequest):
     throw staleTree(definition, `The flow has no step ${JSON.stringify(stale.slice(0, 100))}`);
 }
 
-/** The 400 with the plan as it is now. */
-export function staleTree(definition: FlowDefinition, what: string): ServiceError {
-  const message = `${what}: it was published anew. Start a new session with detail.steps.`;
+/** The 400 that shows the current plan. */
+export function staleTree(definition: FlowDefinition, difference: string): ServiceError {
+  const message = `${difference}: it was published again. Start a new session with detail.steps.`;
   return new ServiceError('STALE_TREE', message, { steps: describePlan(definition) });
 }
 
-/** Throws INVALID_TREE, with each problem of a tree of the right shape. */
+/** Throws INVALID_TREE with every problem of a tree that has the right shape. */
 export function requireSoundTree(definition: FlowDefinition): void {
   const problems = describeTreeProblems(definition);
   if (problems.length > 0) throw invalidTree(problems);
 }
 
-/** The 400 that names each problem. */
+/** The 400 that names every problem of a tree. */
 export function invalidTree(problems: { path: string; message: string }[]): ServiceError {
   const text = problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
   return new ServiceError('INVALID_TREE', `The published flow can't be run: ${text}`, { problems });

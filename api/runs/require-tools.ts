@@ -1,4 +1,4 @@
-// Whether a flow can take the tools of a request (spec: Tool-call errors; 500: a model that does not support tools).
+// Checks that a flow can use the tools of a request (spec: Tool-call errors; 500: a model that does not support tools).
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { applyOverride, type BlockOverrides, overrideOf } from '../../flow/overrides.ts';
@@ -13,8 +13,8 @@ import type { ApiDeps } from '../deps.ts';
 import { requireChoice } from './tool-requests.ts';
 
 /**
- * The tools of a request as they are stored; {} when it has none. `steps`: those that will run, all when absent. Throws
- * TOOLS_INVALID, TOOLS_NOT_ENABLED, TOOLS_IN_NON_SEQUENTIAL_STEP, MODEL_TOOLS_UNSUPPORTED.
+ * Returns the tools of a request as they are stored; {} when it has none. `steps` are the steps that will run. Throws
+ * TOOLS_INVALID, TOOLS_NOT_ENABLED, TOOLS_IN_NON_SEQUENTIAL_STEP or MODEL_TOOLS_UNSUPPORTED.
  */
 export function requireTools(
   { registry }: ApiDeps,
@@ -30,12 +30,15 @@ export function requireTools(
   const enabled = listToolSteps({ steps });
   for (const block of listBlocks({ steps }).filter(({ step_id }) => enabled.includes(step_id))) {
     const { model = '' } = applyOverride(block, overrideOf(overrides, block.step_id));
-    if (!registry.capabilities(model).tools)
-      throw new ServiceError(
-        'MODEL_TOOLS_UNSUPPORTED',
-        `The model ${model} of the block ${block.step_id} does not support tool calling: choose another one.`,
-        { step_id: block.step_id, model },
-      );
+    if (!registry.capabilities(model).tools) throw toolsUnsupported(model, block.step_id);
   }
   return { tools, ...(toolChoice !== undefined && { tool_choice: toolChoice }) };
+}
+
+export function toolsUnsupported(model: string, stepId: string): ServiceError {
+  return new ServiceError(
+    'MODEL_TOOLS_UNSUPPORTED',
+    `The model ${model} of the block ${stepId} does not support tool calling: choose another one.`,
+    { step_id: stepId, model },
+  );
 }

@@ -1,4 +1,4 @@
-// Block overrides of a request: every unknown step and field is named (spec: block_overrides, blockOverrides).
+// Checks the block overrides of a request: every unknown step and field is named (spec: block_overrides, blockOverrides).
 import type { FlowDefinition, JsonSchema } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { STEPS_MAX } from '../../flow/limits.ts';
@@ -7,7 +7,7 @@ import type { OrganizationValidator } from '../../json-schema/validator.ts';
 import { isObject } from '../flows/written-flow.ts';
 import { PROBLEMS_MAX } from '../http/json-body.ts';
 
-/** Throws VALIDATION_ERROR for more overrides than a flow has blocks, before the shape of each is looked at. */
+/** Throws VALIDATION_ERROR for more overrides than a flow can have blocks, before the shape of each is checked. */
 export function requireFewOverrides(body: unknown): void {
   if (!isObject(body)) return;
   for (const field of ['block_overrides', 'blockOverrides']) {
@@ -18,7 +18,7 @@ export function requireFewOverrides(body: unknown): void {
   }
 }
 
-/** Throws VALIDATION_ERROR; `field` is what the request calls its overrides. */
+/** Throws VALIDATION_ERROR unless the overrides fit the flow. `field` is their name in the request. */
 export async function requireValidOverrides(
   validator: OrganizationValidator,
   definition: FlowDefinition,
@@ -29,7 +29,7 @@ export async function requireValidOverrides(
   for (const [stepId, override] of Object.entries(overrides)) {
     for (const name of ['inputSchema', 'outputSchema'] as const) {
       const problem =
-        override[name] === undefined ? undefined : await schemaProblem(validator, override[name]);
+        override[name] === undefined ? undefined : await findSchemaProblem(validator, override[name]);
       if (problem) problems.push({ field: `${stepId}.${name}`, message: problem });
     }
   }
@@ -44,7 +44,7 @@ export async function requireValidOverrides(
   );
 }
 
-async function schemaProblem(
+async function findSchemaProblem(
   validator: OrganizationValidator,
   schema: JsonSchema,
 ): Promise<string | undefined> {

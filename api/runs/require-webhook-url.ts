@@ -1,9 +1,9 @@
-// Destinations of webhooks (spec: Limits, "URL scheme"; callbackUrl "must resolve to a public IP").
+// Checks the destinations of webhooks (spec: Limits, "URL scheme"; callbackUrl "must resolve to a public IP").
 import { ServiceError } from '../../flow/errors.ts';
 import { parseHttpsUrl } from '../../net/parse-https-url.ts';
 import type { ApiDeps } from '../deps.ts';
 
-/** The URL as it will be sent to; throws a VALIDATION_ERROR that names `field` unless it is https and public now. */
+/** Returns the URL as it will be called. Throws a VALIDATION_ERROR for `field` unless it is https and public now. */
 export async function requireWebhookUrl(
   { resolvePublic }: ApiDeps,
   field: string,

@@ -1,4 +1,4 @@
-// The events of one /step call, made from what is recorded of it, so that they are the same whenever they are asked for.
+// The events of one call of /step. They are made from its records, so that they are the same whenever they are asked for.
 import { setTimeout } from 'node:timers/promises';
 import { listBlockRuns } from '../../db/runs/block-runs.ts';
 import { measureOutputs, referenceLoader } from '../../db/runs/load-references.ts';
@@ -20,7 +20,7 @@ const LOOK_MS = 250;
 
 export type StepEvent = { name: string; data: object } | typeof HEARTBEAT;
 
-/** `take` waits until so many bytes of outputs may be in hand for them; answers what gives these back. */
+/** Who reads the events. `take` waits until so many bytes of outputs may be in memory; what it returns gives them back. */
 type Reader = {
   mayRead(): Promise<boolean>;
   take(bytes: number): Promise<() => void>;
@@ -30,7 +30,10 @@ type Reader = {
 type Place = { executionId: string; stepId: string; stepIndex: number };
 type BlockRuns = Awaited<ReturnType<typeof listBlockRuns>>;
 
-/** Throws StreamInterruption when the reader's `signal` aborts, or when they, asked at each heartbeat, `mayRead` no longer; the call goes on. */
+/**
+ * Yields the events. Throws StreamInterruption when the reader's `signal` aborts, or when a heartbeat finds that they may no
+ * longer read; the call goes on.
+ */
 export async function* stepEvents(
   deps: ApiDeps,
   run: AcceptedRun,
@@ -59,13 +62,13 @@ export async function* stepEvents(
     yield { name: 'block_started', data: { ...place, name: step.name, type: step.type } };
     let seen = -1;
     for (;;) {
-      // What had ended before it was looked at is all recorded.
+      // If the call had ended before this look, everything is recorded now.
       const over = outcome;
       blocks = await listBlockRuns(deps.db, run.callId);
       const completed = new Set(
         blocks.filter(({ status }) => status === 'completed').map((block) => block.block_key),
       );
-      // Putting outputs together reads them: only when there is a new one.
+      // Composing reads the outputs, so it is only done when there is a new one.
       if (completed.size > seen && (yield* tellCompleted(step, place, completed))) break;
       seen = completed.size;
       if (over) {
@@ -77,14 +80,14 @@ export async function* stepEvents(
     const next = { ...place, nextStepIndex: stepIndex + 1, stepCount: steps.length };
     if (stepIndex + 1 < to) yield { name: 'step_progress', data: next };
     else {
-      // The next call finds this one ended.
+      // The reader may send the next call only when this one has ended.
       while (!outcome) yield* wait();
       if (outcome.status === 'completed' && to < steps.length) yield { name: 'step_paused', data: next };
       else yield* endOf(outcome, place);
     }
   }
 
-  /** Tells what the step answered, if it has completed. */
+  /** Yields block_completed if the step has completed; returns whether it has. */
   async function* tellCompleted(
     step: Step,
     place: Place,
@@ -106,7 +109,7 @@ export async function* stepEvents(
     }
   }
 
-  /** Waits a little for the end of the call, and beats. */
+  /** Waits a little for the end of the call, and yields a heartbeat when one is due. */
   async function* wait(): AsyncGenerator<StepEvent, void> {
     outcome = await Promise.race([
       ended,

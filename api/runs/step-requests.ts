@@ -1,37 +1,42 @@
-// Shapes of /step: its request, and the data of each event (spec: POST …/step, Step-through stream events).
+// The shapes of /step: its request, and the data of each event (spec: POST …/step, Step-through stream events).
 import { z } from 'zod';
 import { streamInterrupted } from '../http/stream-interruption.ts';
+import { executionId, pausePoint } from './answers.ts';
 import { receipt } from './receipt.ts';
-import { blockOverrides, executionId, outputsByStep, pausePoint, runFields } from './requests.ts';
+import { blockOverrides, outputsByStep, runFields } from './requests.ts';
 import { resumeFields, toolFields } from './tool-requests.ts';
 
 export const stepRequest = z
   .strictObject({
-    executionId: z
-      .string()
-      .nullish()
-      .meta({ description: 'null on the first call of a session; then that of run_started.' }),
-    stepIndex: z.int().meta({ description: '0-based index in the step plan of the step to run next.' }),
+    executionId: z.string().nullish().meta({
+      description: 'null on the first call of a session; later the executionId that run_started brought.',
+    }),
+    stepIndex: z.int().meta({ description: 'The 0-based index in the step plan of the step to run.' }),
     accumulatedOutputs: outputsByStep
       .optional()
-      .meta({ description: 'Outputs of the steps before, by step_id; required when stepIndex > 0.' }),
+      .meta({ description: 'The outputs of the earlier steps, by step_id. Required when stepIndex > 0.' }),
     message: runFields.message
       .optional()
-      .meta({ description: 'Required when stepIndex is 0; ignored later.' }),
-    parameters: runFields.parameters.meta({ description: 'Taken from the first call.' }),
+      .meta({ description: 'Required when stepIndex is 0; otherwise ignored.' }),
+    parameters: runFields.parameters.meta({ description: 'Read on the first call only.' }),
     attachments: runFields.attachments,
     maxCredits: runFields.maxCredits,
     inputOverrides: outputsByStep
       .optional()
-      .meta({ description: 'Stand in for outputs of steps before; ignored at stepIndex 0.' }),
-    blockOverrides: blockOverrides.optional().meta({ description: 'Overrides by step_id, for this call.' }),
-    runRemaining: z.boolean().optional().meta({ description: 'Run to the end without pausing after steps.' }),
+      .meta({ description: 'Replace outputs of earlier steps; ignored when stepIndex is 0.' }),
+    blockOverrides: blockOverrides
+      .optional()
+      .meta({ description: 'Overrides by step_id, for this call only.' }),
+    runRemaining: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Run to the end without pausing after each step.' }),
     ...toolFields,
     ...resumeFields,
     version: z
       .unknown()
       .optional()
-      .meta({ description: 'Of the cursor of a fork. Ignored: the path names it.' }),
+      .meta({ description: 'Part of the cursor of a fork. Ignored: the path names the version.' }),
     callbackUrl: z.unknown().optional().meta({ description: 'Ignored.' }),
     callbackEvents: z.unknown().optional().meta({ description: 'Ignored.' }),
   })
@@ -84,7 +89,7 @@ export const stepEvents = z.union([
     blockCount: z.int(),
     ...receipt,
   }),
-  event('StepRunFailed', 'run_failed: the step may be sent again', {
+  event('StepRunFailed', 'run_failed: you may send the step again', {
     executionId,
     status: z.literal('failed'),
     stepId: z.string().optional(),

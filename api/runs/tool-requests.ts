@@ -1,4 +1,4 @@
-// Shapes of tools and tool-call messages, and the codes of what does not fit (spec: Tool definition, Tool-call errors).
+// The shapes of tools and tool-call messages, and the errors for what does not fit (spec: Tool definition, Tool-call errors).
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
 import { findJsonExcess } from '../../flow/find-json-excess.ts';
@@ -18,7 +18,7 @@ const name = z
   .string()
   .regex(
     TOOL_NAME_PATTERN,
-    'is 1 to 64 letters, digits, hyphens and underscores, and begins with no digit or hyphen',
+    'must be 1 to 64 letters, digits, hyphens and underscores, and begin with a letter or an underscore',
   );
 
 const tool = z
@@ -36,7 +36,7 @@ const tool = z
       strict: z.boolean().nullish(),
     }),
   })
-  .meta({ id: 'Tool', description: 'A function of the caller that models may ask for.' });
+  .meta({ id: 'Tool', description: 'A function of the caller that models may call.' });
 
 const toolCall = z
   .object({
@@ -46,11 +46,11 @@ const toolCall = z
       name: z.string(),
       arguments: z.string().meta({ description: 'JSON text, as the model wrote it.' }),
     }),
-    extra_content: z.unknown().optional().meta({ description: 'Of some providers: echo it.' }),
+    extra_content: z.unknown().optional().meta({ description: 'Sent by some providers: echo it.' }),
   })
   .meta({ id: 'ToolCall' });
 
-/** As many as a conversation has room for: nobody waits for a list of more mistakes. */
+/** As many calls as a conversation has room for: listing the mistakes of more would take long. */
 const TOOL_CALLS_MAX = Math.floor(
   TOOL_MESSAGES_MAX_BYTES / '{"id":"1","type":"function","function":{"name":"","arguments":""}},'.length,
 );
@@ -80,9 +80,9 @@ export const toolCallMessages = z
 
 export const toolCalls = z
   .array(toolCall)
-  .meta({ description: 'The last message’s tool_calls: each id wants one result.' });
+  .meta({ description: 'The tool_calls of the last message: each id needs one result.' });
 
-/** Fields of every request that may have tools. */
+/** The fields of every request that may have tools. */
 export const toolFields = {
   tools: z
     .array(tool)
@@ -94,42 +94,43 @@ export const toolFields = {
           ctx.addIssue({
             code: 'custom',
             path: [index, 'function', 'name'],
-            message: `${each} is there twice`,
+            message: `${each} is defined twice`,
           });
     })
     .optional()
-    .meta({ description: 'Sent again, unchanged, on every call that should have them.' }),
+    .meta({ description: 'Send them again, unchanged, on every call that should have them.' }),
   toolChoice: z
     .union(
       [
         z.enum(['auto', 'none', 'required']),
         z.strictObject({ type: z.literal('function'), function: z.strictObject({ name: z.string() }) }),
       ],
-      { error: 'is auto, none, required or {type: function, function: {name}}' },
+      { error: 'must be auto, none, required or {type: function, function: {name}}' },
     )
     .optional()
     .meta({ description: '`auto` when absent.' }),
 };
 
-/** What a caller sends back to go on after a pause. */
+/** The fields that a caller sends back to resume after a pause. */
 export const resumeFields = {
   toolCallMessages: toolCallMessages
     .optional()
     .meta({ description: 'On resume: echo, tool results appended.' }),
   iterationsUsed: z.int().min(0).optional().meta({ description: 'On resume: echo.' }),
   resumeState: z.string().max(4096).optional().meta({
-    description: 'On resume: echo, if you like; then what it stands for may not have been changed.',
+    description:
+      'On resume: echo it to have the rest verified; a resume with anything changed is then refused.',
   }),
 };
 
 /**
- * Throws MESSAGES_TOO_LARGE, and what is wrong with the first message that is none: to list all that can be wrong with
- * a megabyte of them takes seconds. Before the shape of the body is looked at.
+ * Throws MESSAGES_TOO_LARGE, or TOOLS_INVALID for the first malformed message. Runs before the shape of the whole body is
+ * checked, because listing everything wrong with a megabyte of messages takes seconds.
  */
 export function requireMessagesFit(body: unknown): void {
   const messages = (body as { toolCallMessages?: unknown } | null)?.toolCallMessages;
   if (messages === undefined) return;
-  requireSize(bytesOf(messages));
+  requireMessagesSize(bytesOf(messages));
   for (const [index, each] of Array.isArray(messages) ? messages.entries() : []) {
     const issues = message.safeParse(each, PARSE_OPTIONS).error?.issues.slice(0, PROBLEMS_MAX);
     if (issues)
@@ -141,26 +142,28 @@ export function requireMessagesFit(body: unknown): void {
   }
 }
 
-/** Throws MESSAGES_TOO_LARGE or TOOLS_INVALID for a body that is not parsed, where its messages are what is too much. */
+/** Throws MESSAGES_TOO_LARGE or TOOLS_INVALID for a body with too many values to be parsed, when its messages are the reason. */
 export function refuseExcessMessages(body: Uint8Array): void {
   const messages = findMember(body, 'toolCallMessages');
   if (!messages) return;
-  requireSize(messages.length);
+  requireMessagesSize(messages.length);
   const excess = findJsonExcess(messages);
-  if (excess) throw describeProblems(problem(['toolCallMessages'], `${excess}: no conversation has as many`));
+  if (excess)
+    throw describeProblems(problem(['toolCallMessages'], `${excess}: no conversation has that many`));
 }
 
-function requireSize(bytes: number): void {
+/** Throws MESSAGES_TOO_LARGE. */
+export function requireMessagesSize(bytes: number): void {
   if (bytes > TOOL_MESSAGES_MAX_BYTES)
     throw new ServiceError(
       'MESSAGES_TOO_LARGE',
-      `toolCallMessages have ${bytes} bytes; at most ${TOOL_MESSAGES_MAX_BYTES} are taken.`,
+      `toolCallMessages has ${bytes} bytes; at most ${TOOL_MESSAGES_MAX_BYTES} are accepted.`,
     );
 }
 
 const TOOL_FIELDS = ['tools', 'toolChoice', 'toolCallMessages'];
 
-/** TOOLS_INVALID, or TOOL_NAME_INVALID when it is names only, for what is wrong with tools, else the 422 that names each field. */
+/** Describes what is wrong with a body: TOOL_NAME_INVALID or TOOLS_INVALID for its tools, else the 422 that names each field. */
 export function describeProblems(error: z.ZodError): ServiceError {
   const ofTools = error.issues.filter(({ path }) => TOOL_FIELDS.includes(String(path[0])));
   if (ofTools.length === 0) return validationError(error);
@@ -169,7 +172,7 @@ export function describeProblems(error: z.ZodError): ServiceError {
   return new ServiceError(named ? 'TOOL_NAME_INVALID' : 'TOOLS_INVALID', text, extra);
 }
 
-/** Throws TOOLS_INVALID for a choice that none of the tools can follow. */
+/** Throws TOOLS_INVALID when toolChoice asks for a tool that is not there. */
 export function requireChoice(body: {
   tools?: { function: { name: string } }[];
   toolChoice?: unknown;
@@ -178,9 +181,9 @@ export function requireChoice(body: {
   const wanted =
     typeof choice === 'object' ? (choice as { function: { name: string } }).function.name : undefined;
   if (wanted !== undefined && !tools.some((each) => each.function.name === wanted))
-    throw new ServiceError('TOOLS_INVALID', `toolChoice names ${wanted}, which is none of the tools sent.`);
+    throw new ServiceError('TOOLS_INVALID', `toolChoice names ${wanted}, which is not one of the tools.`);
   if (choice === 'required' && tools.length === 0)
-    throw new ServiceError('TOOLS_INVALID', 'toolChoice is required, and no tools are sent.');
+    throw new ServiceError('TOOLS_INVALID', 'toolChoice is required, but there are no tools.');
 }
 
 function bytesOf(json: unknown): number {

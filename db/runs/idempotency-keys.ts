@@ -34,12 +34,15 @@ export async function findKeyedRun(
     .where('key', '=', key)
     .where((eb) => eb.not(EXPIRED))
     .executeTakeFirst();
-  if (row && !row.digest.equals(digest))
-    throw new ServiceError(
-      'IDEMPOTENCY_KEY_REUSED',
-      `This Idempotency-Key was used with another request in the last ${IDEMPOTENCY_KEY_HOURS} hours: send a new one with each new request.`,
-    );
+  if (row && !row.digest.equals(digest)) throw keyReused();
   return row?.execution_id;
+}
+
+export function keyReused(): ServiceError {
+  return new ServiceError(
+    'IDEMPOTENCY_KEY_REUSED',
+    `This Idempotency-Key was used with another request in the last ${IDEMPOTENCY_KEY_HOURS} hours: send a new key with each new request.`,
+  );
 }
 
 /**

@@ -25,8 +25,7 @@ export async function loadReferences(db: Db, callId: string, refs: string[]): Pr
       else if (ref === INPUT_REF) stored.set(ref, measure(input.continuation?.input ?? null));
   }
   for (const row of keys.length > 0 ? await selectOutputs(db, callId, keys) : []) {
-    if (row.all_bytes > OUTPUT_MAX_BYTES)
-      throw new ServiceError('OUTPUT_TOO_LARGE', outputsTooLarge(row.all_bytes));
+    if (row.all_bytes > OUTPUT_MAX_BYTES) throw outputsTooLarge(row.all_bytes);
     stored.set(row.block_key, { json: row.output, bytes: row.bytes });
   }
   const missing = keys.find((key) => !stored.has(key));
@@ -34,9 +33,10 @@ export async function loadReferences(db: Db, callId: string, refs: string[]): Pr
   return stored;
 }
 
-/** The message when outputs of `bytes` in all are not read. */
-export function outputsTooLarge(bytes: number): string {
-  return `These outputs together have ${bytes} bytes; the limit is ${OUTPUT_MAX_BYTES}.`;
+/** The error for outputs of `bytes` in all, which are not read. */
+export function outputsTooLarge(bytes: number): ServiceError {
+  const message = `Together these outputs have ${bytes} bytes; the limit is ${OUTPUT_MAX_BYTES}.`;
+  return new ServiceError('OUTPUT_TOO_LARGE', message);
 }
 
 /** Makes the function that loads the references of one call. */

@@ -1,4 +1,4 @@
-// The requests that the demo model accepts: chat completions, checked as OpenAI checks them.
+// What the demo model accepts: chat completion requests, checked as OpenAI does.
 import { z } from 'zod';
 
 const part = z.looseObject({ type: z.string(), text: z.string().optional() });
@@ -38,7 +38,7 @@ const chatRequest = z.looseObject({
 export type ChatRequest = z.infer<typeof chatRequest>;
 export type ChatMessage = ChatRequest['messages'][number];
 
-/** An error that is answered as `{error: {message, type, param, code}}`. */
+/** An error that the caller gets as `{error: {message, type, param, code}}`. */
 export class DemoModelError extends Error {
   readonly status: number;
   readonly param: string | null;
@@ -52,10 +52,10 @@ export class DemoModelError extends Error {
   }
 }
 
-/** A delay or failure that the model's name asks for: `slow-<ms>`, `error-<status>`. */
+/** What the model's name asks for beside an answer: `slow-<ms>`, `error-<status>`. */
 export type Directive = { delayMs: number; status: number | undefined };
 
-/** Parses a request. Throws DemoModelError 400, or 404 for an unknown model. */
+/** Throws DemoModelError 400 or, for an unknown model, 404. */
 export function parseChatRequest(body: unknown): { request: ChatRequest; directive: Directive } {
   const parsed = chatRequest.safeParse(body);
   if (!parsed.success) {
@@ -88,7 +88,7 @@ export function parseChatRequest(body: unknown): { request: ChatRequest; directi
   return { request, directive: { delayMs: Number(delay), status: status ? Number(status) : undefined } };
 }
 
-/** Returns the text of a message, its parts joined by line breaks. */
+/** The text of a message; several parts are joined by line breaks. */
 export function textOf({ content }: ChatMessage): string {
   if (typeof content === 'string') return content;
   return (content ?? []).flatMap(({ text }) => text ?? []).join('\n');

@@ -126,7 +126,7 @@ describe('request bodies', () => {
         const answer = await send(JSON.stringify({ message: '', [field]: wrong }));
         assert.deepEqual(
           [answer.status, answer.body.detail.errors],
-          [422, [{ field, message: 'is an object' }]],
+          [422, [{ field, message: 'must be an object' }]],
         );
       }
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { ApiDeps } from '../../../api/deps.ts';
-import { findAcceptedRun } from '../../../api/runs/accept-idempotently.ts';
+import { findAcceptedCall } from '../../../api/runs/accept-idempotently.ts';
 import { stepEvents } from '../../../api/runs/step-events.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
 import { answer, type FakeModelServer, hang, startFakeModelServer } from '../../fakes/model-server.ts';
@@ -190,7 +190,7 @@ describe('the stream of POST …/step', () => {
         .where('continues', '=', executionId)
         .where('status', '=', 'started')
         .executeTakeFirstOrThrow();
-      const run = await findAcceptedRun(weir as never as ApiDeps, part.execution_id);
+      const run = await findAcceptedCall(weir as never as ApiDeps, part.execution_id);
       assert(run);
       let usable = true;
       const never = new Promise<undefined>(() => undefined);

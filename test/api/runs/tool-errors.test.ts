@@ -35,7 +35,7 @@ describe('errors of tool calls', () => {
       for (const body of [{ ...resume, toolCallMessages: over }, hostile]) {
         const refused = await h.weir.call('POST', `${flow}/execute`, { key: h.tenant.key, body });
         const { message } = detail(refused, 413, 'MESSAGES_TOO_LARGE');
-        assert.match(message, /have 1048577 bytes; at most 1048576/);
+        assert.match(message, /has 1048577 bytes; at most 1048576/);
       }
       h.models.will(answer('ok'), answer('done'));
       assert.equal((await h.execute(flow, resume)).body.result, 'done');

@@ -1,0 +1,23 @@
+// The errors for attachments that are refused, as the API reference shows them.
+import { URL_MAX_LENGTH } from '../../net/parse-https-url.ts';
+import { examplesOf, thrownBy } from '../reference/operations.ts';
+import { blockedHost, readAttachment, tooManyAttachments } from './attachments.ts';
+import { mimeIncompatible, registryUnavailable } from './require-image-support.ts';
+
+const IMAGE = { kind: 'url', url: 'https://images.example/weir.png', mime_type: 'image/png' };
+const refused = (change: object) => thrownBy(() => readAttachment({ ...IMAGE, ...change }, 0));
+
+/** The examples of the 400s, by code. */
+export const ATTACHMENT_REFUSALS = examplesOf(
+  tooManyAttachments(),
+  refused({ kind: 'data' }),
+  refused({ url: 'http://images.example/weir.png' }),
+  refused({ url: `${IMAGE.url}?${'x'.repeat(URL_MAX_LENGTH)}` }),
+  blockedHost(0, 'localhost is not at a public address'),
+  refused({ mime_type: 'application/pdf' }),
+  refused({ filename: '../weir.png' }),
+  mimeIncompatible({ step_id: 'describe', model: 'demo/chat', mime_type: 'image/png', index: 0 }),
+);
+
+/** The example of the 503. */
+export const REGISTRY_UNAVAILABLE = examplesOf(registryUnavailable());

@@ -1,0 +1,92 @@
+// The error answers of the endpoints of runs, as the API reference shows them: examples are the errors that are thrown.
+import type { ZodOpenApiResponsesObject } from 'zod-openapi';
+import { keyReused } from '../../db/runs/idempotency-keys.ts';
+import { outputsTooLarge } from '../../db/runs/load-references.ts';
+import { OUTPUT_MAX_BYTES } from '../../flow/limits.ts';
+import { IDENTITY_PROVIDER_UNAVAILABLE } from '../auth/identity-provider-keys.ts';
+import { retryAfter } from '../http/headers.ts';
+import { CHANGES_UNKNOWN } from '../http/to-service-error.ts';
+import {
+  BAD_REQUEST,
+  BODY_REFUSALS,
+  ERRORS,
+  type ErrorExamples,
+  examplesOf,
+  INTERNAL_ERROR,
+  refusal,
+  thrownBy,
+} from '../reference/operations.ts';
+import { requireCredits, requireParameterNames } from './accept-run.ts';
+import { ATTACHMENT_REFUSALS, REGISTRY_UNAVAILABLE } from './attachment-refusals.ts';
+import { flowNotFound, parseVersion } from './load-flow.ts';
+import { noSuchRun } from './load-run.ts';
+import { requireSoundTree } from './require-sound-tree.ts';
+
+const EMPTY_LOOP = { type: 'loop' as const, step_id: 'each', name: 'Each', max_iterations: 10, body: [] };
+
+/** The 400s of every endpoint that names a flow. */
+const FLOW_REFUSALS = {
+  ...examplesOf(
+    thrownBy(() => parseVersion('0')),
+    thrownBy(() => requireSoundTree({ steps: [EMPTY_LOOP] })),
+  ),
+  BAD_REQUEST,
+};
+
+/** The 413 of an answer that puts stored outputs together; only runs from before there was a limit have it. */
+export const OUTPUT_REFUSAL = examplesOf(outputsTooLarge(OUTPUT_MAX_BYTES + 1));
+
+/** The errors of endpoints that read a run. */
+export const READ_ERRORS: ZodOpenApiResponsesObject = {
+  ...ERRORS,
+  400: refusal(
+    'Version 0 is the draft, the flow is not a tree of steps, or the request is not valid HTTP.',
+    FLOW_REFUSALS,
+  ),
+  404: refusal(
+    'The flow or run is unknown, belongs to another project, or is not published.',
+    examplesOf(flowNotFound(), noSuchRun()),
+  ),
+};
+
+/** The errors of endpoints that start runs, by status; `more` are the errors of one endpoint beside those. */
+export function runErrors(more: { [status: number]: ErrorExamples } = {}): ZodOpenApiResponsesObject {
+  return {
+    ...ERRORS,
+    400: refusal('The request cannot be carried out, for the reason in `detail.code`.', {
+      ...FLOW_REFUSALS,
+      ...examplesOf(thrownBy(() => requireParameterNames({ attachments: [] }))),
+      ...ATTACHMENT_REFUSALS,
+      ...more[400],
+    }),
+    402: refusal(
+      'The organization has no credits left.',
+      examplesOf(thrownBy(() => requireCredits({ balanceMicrocredits: 0 }))),
+    ),
+    404: refusal('The flow is unknown, belongs to another project, or is not published.', {
+      ...examplesOf(flowNotFound()),
+      ...more[404],
+    }),
+    409: refusal('The request conflicts with an earlier one, as `detail.code` says.', {
+      ...examplesOf(keyReused()),
+      ...more[409],
+    }),
+    413: refusal('The request or its answer is too large.', { ...BODY_REFUSALS[413], ...more[413] }),
+    415: refusal('The body is not application/json in UTF-8.', BODY_REFUSALS[415]),
+    422: refusal('`detail.errors` names each field.', { ...BODY_REFUSALS[422], ...more[422] }),
+    500: refusal('A fault of the service: `detail.request_id` finds it in the log.', {
+      INTERNAL_ERROR,
+      ...more[500],
+    }),
+    503: refusal(
+      'Try again later. If `detail.executionId` is there, the run is or may be accepted: ask for it before you send the request again.',
+      {
+        ...more[503],
+        DATABASE_UNAVAILABLE: CHANGES_UNKNOWN,
+        ...REGISTRY_UNAVAILABLE,
+        IDENTITY_PROVIDER_UNAVAILABLE,
+      },
+      { 'Retry-After': retryAfter },
+    ),
+  };
+}
