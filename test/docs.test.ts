@@ -33,7 +33,7 @@ describe('the documentation', () => {
   for (const page of PAGES) {
     const text = readPage(page);
 
-    it(`has no dead link in ${page}`, () => {
+    it(`links to pages and headings that exist: ${page}`, () => {
       for (const [, target = ''] of text.matchAll(LINK)) {
         if (/^https?:/.test(target)) continue;
         const [file = '', anchor] = target.split('#');
@@ -43,7 +43,7 @@ describe('the documentation', () => {
       }
     });
 
-    it(`names no file in ${page} that is not there`, () => {
+    it(`names files that exist: ${page}`, () => {
       for (const [, code = ''] of text.matchAll(INLINE_CODE)) {
         const [folder = ''] = code.split('/');
         if (PATH.test(code) && folderNames.has(folder)) assert.ok(existsSync(path.join(ROOT, code)), code);
@@ -52,7 +52,7 @@ describe('the documentation', () => {
     });
   }
 
-  it('lists every variable of the configuration, and no other that the service would read', () => {
+  it('lists the variables that the service reads, all of them and no other', () => {
     const read = variablesIn(readFileSync(path.join(ROOT, 'config.ts'), 'utf8'));
     const listed = variablesIn(readPage('docs/operating.md'));
     assert.deepEqual(
@@ -64,6 +64,15 @@ describe('the documentation', () => {
       [...listed].filter((name) => !sources.includes(name)),
       [],
     );
+  });
+
+  it('gives a reason for every package that the service depends on', () => {
+    const { dependencies } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
+    const reasons = readPage('docs/design.md');
+    const unexplained = Object.keys(dependencies).filter(
+      (name) => !reasons.includes(`\`${name}\``) && !reasons.includes(`\`${path.dirname(name)}/*\``),
+    );
+    assert.deepEqual(unexplained, []);
   });
 });
 
