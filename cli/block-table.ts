@@ -1,4 +1,4 @@
-import { oneLine, table } from './answer.ts';
+import { formatTable, oneLine } from './format-table.ts';
 
 /** A block of a run as GET …/jobs/{executionId} has it. */
 export type BlockState = {
@@ -13,7 +13,7 @@ export type BlockState = {
 
 /** One row per block, its error in place of its model. */
 export function blockTable(blocks: BlockState[], empty: string): string {
-  return table(
+  return formatTable(
     ['block', 'name', 'status', 'ms', 'tokens', 'credits', 'attempts', 'model or error'],
     blocks.map((block) => [
       block.key,

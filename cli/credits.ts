@@ -3,10 +3,11 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { type Db, inTransaction } from '../db/connect.ts';
 import { grantCredits, MICROCREDITS_PER_CREDIT } from '../db/credits/ledger.ts';
 import { recordChange } from '../db/tenants/audit-entries.ts';
-import { type Answer, answering } from './answer.ts';
-import * as check from './check-text.ts';
 import { getOrganization } from './find-by-path.ts';
+import { onDatabase } from './on-database.ts';
 import { operator } from './operator.ts';
+import { parseName } from './parse-argument.ts';
+import type { CommandResult } from './print-result.ts';
 
 const GRANT_MAX_CREDITS = 1_000_000_000;
 
@@ -18,11 +19,16 @@ export function addCreditCommands(program: Command): void {
     .description('add credits to a balance')
     .argument('<org>')
     .argument('<credits>', 'to six decimal places', credits)
-    .option('--key <key>', 'a repeated grant with the same key changes nothing', check.name)
-    .action(answering(grant));
+    .option('--key <key>', 'a repeated grant with the same key changes nothing', parseName)
+    .action(onDatabase(grant));
 }
 
-async function grant(db: Db, slug: string, microcredits: number, options: { key?: string }): Promise<Answer> {
+async function grant(
+  db: Db,
+  slug: string,
+  microcredits: number,
+  options: { key?: string },
+): Promise<CommandResult> {
   const { id } = await getOrganization(db, slug);
   const key = options.key ?? randomUUID();
   const details = { credits: microcredits / MICROCREDITS_PER_CREDIT, key };

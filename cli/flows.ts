@@ -4,11 +4,13 @@ import { promoteFlow, publishFlow } from '../api/flows/publish-flow.ts';
 import { requireRunnable } from '../api/flows/require-runnable.ts';
 import { type Db, inTransaction } from '../db/connect.ts';
 import { getVersion, listFlows, listVersions } from '../db/flows/flows.ts';
-import { type Answer, answering, moment, table } from './answer.ts';
-import * as check from './check-text.ts';
 import { getFlow, getProject } from './find-by-path.ts';
+import { formatTable, formatTime } from './format-table.ts';
 import { importFlow } from './import-flow.ts';
+import { onDatabase } from './on-database.ts';
 import { operator } from './operator.ts';
+import { parseVersionNumber } from './parse-argument.ts';
+import type { CommandResult } from './print-result.ts';
 import { withValidator } from './with-validator.ts';
 
 export function addFlowCommands(program: Command): void {
@@ -22,43 +24,43 @@ export function addFlowCommands(program: Command): void {
     .option('--publish', 'publish the draft as a version')
     .option('--note <text>', 'of the version', '')
     .option('--production', 'publish it and make it the production version')
-    .action(answering(importFlow));
+    .action(onDatabase(importFlow));
   flow
     .command('export')
     .description('print the flow as a file')
     .argument(flowArgument)
-    .option('--version <number>', 'a published version; the draft when absent', check.versionNumber)
+    .option('--version <number>', 'a published version; the draft when absent', parseVersionNumber)
     .addOption(new Option('--format <format>').choices(['yaml', 'json']).default('yaml'))
-    .action(answering(exportFlow));
+    .action(onDatabase(exportFlow));
   flow
     .command('list')
     .description('the flows of a project')
     .argument('<org/project>')
-    .action(answering(list));
+    .action(onDatabase(list));
   flow
     .command('versions')
     .description('what is published, newest first')
     .argument(flowArgument)
-    .action(answering(versions));
+    .action(onDatabase(versions));
   flow
     .command('publish')
     .description('make the draft an immutable version')
     .argument(flowArgument)
     .requiredOption('--note <text>', 'what changed')
-    .action(answering(publish));
+    .action(onDatabase(publish));
   flow
     .command('set-production')
     .description('make a published version the one that unversioned calls run')
     .argument(flowArgument)
-    .argument('<version>', '', check.versionNumber)
-    .action(answering(setProduction));
+    .argument('<version>', '', parseVersionNumber)
+    .action(onDatabase(setProduction));
 }
 
 async function exportFlow(
   db: Db,
   path: string,
   options: { version?: number; format: 'yaml' | 'json' },
-): Promise<Answer> {
+): Promise<CommandResult> {
   const flow = await getFlow(db, path);
   const { version } = options;
   const { steps } = version === undefined ? flow.draft : (await getVersion(db, flow.id, version)).definition;
@@ -67,7 +69,7 @@ async function exportFlow(
   return { json: file, text: formatFlowFile(file, options.format) };
 }
 
-async function list(db: Db, path: string): Promise<Answer> {
+async function list(db: Db, path: string): Promise<CommandResult> {
   const flows = (await listFlows(db, (await getProject(db, path)).id)).map((row) => ({
     id: row.id,
     slug: row.slug,
@@ -79,21 +81,21 @@ async function list(db: Db, path: string): Promise<Answer> {
   }));
   return {
     json: flows,
-    text: table(
+    text: formatTable(
       ['slug', 'name', 'latest', 'production', 'updated'],
       flows.map((flow) => [
         flow.slug,
         flow.name,
         flow.latestVersion,
         flow.productionVersion,
-        moment(flow.updatedAt),
+        formatTime(flow.updatedAt),
       ]),
       'The project has no flows: weir flow import <file> --project <org/project>.',
     ),
   };
 }
 
-async function versions(db: Db, path: string): Promise<Answer> {
+async function versions(db: Db, path: string): Promise<CommandResult> {
   const flow = await getFlow(db, path);
   const rows = (await listVersions(db, flow.id)).map((row) => ({
     version: row.version,
@@ -103,22 +105,22 @@ async function versions(db: Db, path: string): Promise<Answer> {
   }));
   return {
     json: rows,
-    text: table(
+    text: formatTable(
       ['version', 'published', 'production', 'note'],
-      rows.map((row) => [row.version, moment(row.createdAt), row.production ? 'yes' : '', row.note]),
+      rows.map((row) => [row.version, formatTime(row.createdAt), row.production ? 'yes' : '', row.note]),
       'Nothing is published: weir flow publish <org/project/flow> --note <text>.',
     ),
   };
 }
 
-async function publish(db: Db, path: string, options: { note: string }): Promise<Answer> {
+async function publish(db: Db, path: string, options: { note: string }): Promise<CommandResult> {
   const flow = await getFlow(db, path);
   await withValidator((validator) => requireRunnable(flow.draft, validator));
   const version = await inTransaction(db, (tx) => publishFlow(tx, operator(), flow, options.note));
   return { json: { flow: path, version }, text: `Published version ${version} of ${path}.` };
 }
 
-async function setProduction(db: Db, path: string, version: number): Promise<Answer> {
+async function setProduction(db: Db, path: string, version: number): Promise<CommandResult> {
   const flow = await getFlow(db, path);
   await inTransaction(db, (tx) => promoteFlow(tx, operator(), flow, version));
   return {

@@ -7,15 +7,15 @@ import { type Db, inTransaction } from '../db/connect.ts';
 import { findFlowBySlug, insertFlow, updateDraft } from '../db/flows/flows.ts';
 import { recordChange } from '../db/tenants/audit-entries.ts';
 import { ServiceError } from '../flow/errors.ts';
-import type { Answer } from './answer.ts';
 import { getProject } from './find-by-path.ts';
 import { operator } from './operator.ts';
+import type { CommandResult } from './print-result.ts';
 import { withValidator } from './with-validator.ts';
 
 export type ImportOptions = { project: string; publish?: boolean; note: string; production?: boolean };
 
 /** All of it is done, or nothing. */
-export async function importFlow(db: Db, source: string, options: ImportOptions): Promise<Answer> {
+export async function importFlow(db: Db, source: string, options: ImportOptions): Promise<CommandResult> {
   const { id: projectId, organization_id: organizationId } = await getProject(db, options.project);
   const { slug, name, description = '', steps } = await readFlow(source);
   const path = `${options.project}/${slug}`;

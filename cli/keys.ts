@@ -4,11 +4,13 @@ import { addApiKey, endApiKey } from '../api/management/recorded-writes.ts';
 import { type Db, inTransaction } from '../db/connect.ts';
 import type { Environment } from '../db/schema.ts';
 import { type ApiKeyRow, listApiKeys } from '../db/tenants/api-keys.ts';
-import { type Answer, answering, moment, table } from './answer.ts';
-import * as check from './check-text.ts';
 import { apiKeyPepper } from './environment.ts';
 import { getProject } from './find-by-path.ts';
+import { formatTable, formatTime } from './format-table.ts';
+import { onDatabase } from './on-database.ts';
 import { operator } from './operator.ts';
+import { parseName } from './parse-argument.ts';
+import type { CommandResult } from './print-result.ts';
 
 export function addKeyCommands(program: Command): void {
   const key = program.command('key').description('API keys of a project');
@@ -16,28 +18,28 @@ export function addKeyCommands(program: Command): void {
     .command('create')
     .description('make a key and print it, this once')
     .argument('<org/project>')
-    .requiredOption('--name <name>', 'what it is for', check.name)
+    .requiredOption('--name <name>', 'what it is for', parseName)
     .addOption(new Option('--environment <environment>').choices(['live', 'test']).default('live'))
     .option('--expires <date>', 'ISO 8601, e.g. 2030-01-31 or 2030-01-31T12:00:00Z', futureDate)
-    .action(answering(create));
+    .action(onDatabase(create));
   key
     .command('list')
     .description('the keys of a project, without their secrets')
     .argument('<org/project>')
-    .action(answering(list));
+    .action(onDatabase(list));
   key
     .command('revoke')
     .description('make a key stop working')
     .argument('<org/project>')
     .argument('<keyId>', 'the 8 characters after weir_live_ or weir_test_')
-    .action(answering(revoke));
+    .action(onDatabase(revoke));
 }
 
 async function create(
   db: Db,
   path: string,
   options: { name: string; environment: Environment; expires?: Date },
-): Promise<Answer> {
+): Promise<CommandResult> {
   const minted = mintApiKey(options.environment, apiKeyPepper());
   const { keyId, secretHmac } = minted;
   const { environment, name, expires } = options;
@@ -52,25 +54,25 @@ async function create(
   };
 }
 
-async function list(db: Db, path: string): Promise<Answer> {
+async function list(db: Db, path: string): Promise<CommandResult> {
   const rows = await listApiKeys(db, (await getProject(db, path)).id);
   return {
     json: rows.map(toJson),
-    text: table(
+    text: formatTable(
       ['key', 'name', 'state', 'created', 'expires'],
       rows.map((row) => [
         `weir_${row.environment}_${row.key_id}`,
         row.name,
         stateOf(row),
-        moment(row.created_at),
-        moment(row.expires_at),
+        formatTime(row.created_at),
+        formatTime(row.expires_at),
       ]),
       'The project has no API keys: weir key create <org/project> --name <name>.',
     ),
   };
 }
 
-async function revoke(db: Db, path: string, keyId: string): Promise<Answer> {
+async function revoke(db: Db, path: string, keyId: string): Promise<CommandResult> {
   const { id: projectId, organization_id: organizationId } = await getProject(db, path);
   const key = { organizationId, projectId, keyId };
   const row = await inTransaction(db, (tx) => endApiKey(tx, operator(), key));

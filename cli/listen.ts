@@ -15,12 +15,12 @@ import { createEncryption } from '../db/encrypt.ts';
 import { ensureSigningSecret } from '../db/webhooks/webhook-secrets.ts';
 import { isFromWeir } from '../examples/webhooks/verify.ts';
 import { ServiceError } from '../flow/errors.ts';
-import { oneLine } from './answer.ts';
-import * as check from './check-text.ts';
 import { databaseUrl, secretsKeys } from './environment.ts';
 import { getOrganization } from './find-by-path.ts';
+import { oneLine } from './format-table.ts';
 import { LISTEN_HOST, listenCertificate } from './listen-certificate.ts';
 import { operator } from './operator.ts';
+import { parseWholeNumber } from './parse-argument.ts';
 
 const BODY_MAX_BYTES = 1024 * 1024;
 const PORT_DEFAULT = 9443;
@@ -33,7 +33,7 @@ export function addListenCommand(program: Command): void {
     .addOption(
       new Option('--secret <secret>', 'the signing secret, instead of <org>').env('WEIR_WEBHOOK_SECRET'),
     )
-    .option('--port <number>', 'where to listen on 127.0.0.1', check.wholeNumber(0, 65_535), PORT_DEFAULT)
+    .option('--port <number>', 'where to listen on 127.0.0.1', parseWholeNumber(0, 65_535), PORT_DEFAULT)
     .option('--http', 'without TLS: behind a tunnel that has a certificate')
     .action(listen);
 }

@@ -5,9 +5,11 @@ import { type Db, inTransaction } from '../db/connect.ts';
 import type { Role } from '../db/schema.ts';
 import { listMembers, type MemberRow } from '../db/tenants/memberships.ts';
 import { ServiceError } from '../flow/errors.ts';
-import { type Answer, answering, moment, table } from './answer.ts';
 import { getOrganization } from './find-by-path.ts';
+import { formatTable, formatTime } from './format-table.ts';
+import { onDatabase } from './on-database.ts';
 import { operator } from './operator.ts';
+import type { CommandResult } from './print-result.ts';
 
 const LISTED_MAX = 1_000;
 
@@ -19,11 +21,11 @@ export function addMemberCommands(program: Command): void {
     .argument('<org>')
     .argument('<userId>', 'the `sub` of their tokens')
     .addOption(new Option('--role <role>').choices(['owner', 'admin', 'member']).default('member'))
-    .action(answering(add));
-  member.command('list').description('members by user id').argument('<org>').action(answering(list));
+    .action(onDatabase(add));
+  member.command('list').description('members by user id').argument('<org>').action(onDatabase(list));
 }
 
-async function add(db: Db, slug: string, userId: string, { role }: { role: Role }): Promise<Answer> {
+async function add(db: Db, slug: string, userId: string, { role }: { role: Role }): Promise<CommandResult> {
   if (!userIdSchema.safeParse(userId).success)
     throw new ServiceError('VALIDATION_ERROR', `${JSON.stringify(userId)} is not a valid user id.`);
   const { id: organizationId } = await getOrganization(db, slug);
@@ -31,14 +33,14 @@ async function add(db: Db, slug: string, userId: string, { role }: { role: Role 
   return { json: toJson(row), text: `Added ${userId} to ${slug} as ${role}.` };
 }
 
-async function list(db: Db, slug: string): Promise<Answer> {
+async function list(db: Db, slug: string): Promise<CommandResult> {
   const { id } = await getOrganization(db, slug);
   const members = (await listMembers(db, id, { limit: LISTED_MAX })).map(toJson);
   return {
     json: members,
-    text: table(
+    text: formatTable(
       ['user', 'role', 'since'],
-      members.map(({ userId, role, createdAt }) => [userId, role, moment(createdAt)]),
+      members.map(({ userId, role, createdAt }) => [userId, role, formatTime(createdAt)]),
       'The organization has no members: weir member add <org> <userId>.',
     ),
   };

@@ -3,37 +3,39 @@ import { addOrganization } from '../api/management/recorded-writes.ts';
 import { type Db, inTransaction } from '../db/connect.ts';
 import { MICROCREDITS_PER_CREDIT } from '../db/credits/ledger.ts';
 import { listOrganizations, type OrganizationRow } from '../db/tenants/organizations.ts';
-import { type Answer, answering, table } from './answer.ts';
-import * as check from './check-text.ts';
+import { formatTable } from './format-table.ts';
+import { onDatabase } from './on-database.ts';
 import { operator } from './operator.ts';
+import { parseName, parseSlug } from './parse-argument.ts';
+import type { CommandResult } from './print-result.ts';
 
 export function addOrganizationCommands(program: Command): void {
   const org = program.command('org').description('organizations');
   org
     .command('create')
     .description('an organization without credits')
-    .argument('<slug>', 'of its URLs', check.slug)
-    .option('--name <name>', 'the slug when absent', check.name)
+    .argument('<slug>', 'of its URLs', parseSlug)
+    .option('--name <name>', 'the slug when absent', parseName)
     .option('--description <text>')
-    .action(answering(create));
-  org.command('list').description('every organization and its credits').action(answering(list));
+    .action(onDatabase(create));
+  org.command('list').description('every organization and its credits').action(onDatabase(list));
 }
 
 async function create(
   db: Db,
   slug: string,
   options: { name?: string; description?: string },
-): Promise<Answer> {
+): Promise<CommandResult> {
   const details = { name: options.name ?? slug, slug, description: options.description ?? '' };
   const row = await inTransaction(db, (tx) => addOrganization(tx, operator(), details));
   return { json: toJson(row), text: `Created organization ${row.slug}.` };
 }
 
-async function list(db: Db): Promise<Answer> {
+async function list(db: Db): Promise<CommandResult> {
   const organizations = (await listOrganizations(db)).map(toJson);
   return {
     json: organizations,
-    text: table(
+    text: formatTable(
       ['slug', 'name', 'credits'],
       organizations.map(({ slug, name, credits }) => [slug, name, credits]),
       'There are no organizations: weir org create <slug>.',

@@ -1,11 +1,12 @@
 // `weir run`: starts a run over the API, as any caller would, and follows it to its end.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
-import { oneLine, print } from './answer.ts';
 import { callApi, type JobState, Unreachable } from './api-client.ts';
 import { blockLine } from './block-table.ts';
-import * as check from './check-text.ts';
 import { splitPath } from './find-by-path.ts';
+import { oneLine } from './format-table.ts';
+import { parseVersionNumber } from './parse-argument.ts';
+import { printResult } from './print-result.ts';
 
 const POLL_MS = 300;
 /** A run outlives restarts of the service, and following it does too, this long. */
@@ -18,7 +19,7 @@ export function addRunCommand(program: Command): void {
     .argument('<org/project/flow>')
     .requiredOption('--message <text>', 'the primary input')
     .option('--parameters <json>', 'a JSON object', parseParameters)
-    .option('--version <number>', 'a published version; production when absent', check.versionNumber)
+    .option('--version <number>', 'a published version; production when absent', parseVersionNumber)
     .option('--follow', 'print each block as it ends, then the result; exit code 1 when the run fails')
     .action(run);
 }
@@ -37,10 +38,10 @@ async function run(path: string, options: RunOptions, command: Command): Promise
   const jobs = `/api/v1/seq/${flow}${version === undefined ? '' : `/v${version}`}/jobs`;
   const accepted = await callApi<{ executionId: string }>('POST', jobs, { message, parameters });
   const { executionId } = accepted;
-  if (!options.follow) return print({ json: accepted, text: `Started ${executionId}.` }, command);
+  if (!options.follow) return printResult({ json: accepted, text: `Started ${executionId}.` }, command);
   if (!options.json) console.log(`Started ${executionId}.`);
   const state = await follow(`${jobs}/${executionId}`, options.json ? () => undefined : console.log);
-  print({ json: state, text: ending(state) }, command);
+  printResult({ json: state, text: ending(state) }, command);
   if (state.status !== 'completed') process.exitCode = 1;
 }
 

@@ -12,10 +12,12 @@ import { RUN_STATUSES, type RunStatus } from '../db/schema.ts';
 import type { Json } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { resolveValue, type Value } from '../flow/value.ts';
-import { type Answer, answering, moment, oneLine, table } from './answer.ts';
 import { blockTable } from './block-table.ts';
-import * as check from './check-text.ts';
 import { getFlow, getOrganization, getProject } from './find-by-path.ts';
+import { formatTable, formatTime, oneLine } from './format-table.ts';
+import { onDatabase } from './on-database.ts';
+import { parseWholeNumber } from './parse-argument.ts';
+import type { CommandResult } from './print-result.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const LIST_MAX = 1000;
@@ -28,25 +30,25 @@ export function addRunsCommands(program: Command): void {
     .argument('[path]', 'org, org/project or org/project/flow; every run when absent')
     .addOption(new Option('--status <status>').choices(RUN_STATUSES))
     .option('--parked', 'only those that wait for an operator: their worker was lost again and again')
-    .option('--limit <number>', `at most ${LIST_MAX}`, check.wholeNumber(1, LIST_MAX), 20)
-    .action(answering(list));
+    .option('--limit <number>', `at most ${LIST_MAX}`, parseWholeNumber(1, LIST_MAX), 20)
+    .action(onDatabase(list));
   runs
     .command('show')
     .description('one run with its blocks')
     .argument('<executionId>')
     .option('--full', 'with the input and output of each block')
-    .action(answering(show));
+    .action(onDatabase(show));
   runs
     .command('cancel')
     .description('stop a run; any worker carries it out within a minute')
     .argument('<executionId>')
-    .action(answering(cancel));
+    .action(onDatabase(cancel));
   runs
     .command('resume')
     .description('have a parked run go on, or all of them; any worker carries it out within a minute')
     .argument('[executionId]')
     .option('--all', 'every run that is parked')
-    .action(answering(resume));
+    .action(onDatabase(resume));
 }
 
 const PARKED = 'started (parked)';
@@ -55,7 +57,7 @@ async function list(
   db: Db,
   path: string | undefined,
   options: { status?: RunStatus; parked?: boolean; limit: number },
-): Promise<Answer> {
+): Promise<CommandResult> {
   const [organization, project, flow, ...rest] = path?.split('/') ?? [];
   if (rest.length > 0)
     throw new ServiceError('VALIDATION_ERROR', `${path} is not of the form org/project/flow.`);
@@ -64,7 +66,7 @@ async function list(
   if (runs.length === 0 && path !== undefined) await requirePath(db, path);
   return {
     json: runs,
-    text: table(
+    text: formatTable(
       ['execution', 'flow', 'version', 'mode', 'status', 'started', 'ms', 'credits'],
       runs.map((run) => [
         run.executionId,
@@ -72,7 +74,7 @@ async function list(
         run.version,
         run.mode,
         run.parked ? PARKED : run.status,
-        moment(run.startedAt),
+        formatTime(run.startedAt),
         run.durationMs,
         run.cost,
       ]),
@@ -100,7 +102,7 @@ async function show(db: Db, executionId: string, options: { full?: boolean }) {
     json: { ...run, input: row.input, ...(row.result && { result }), blocks },
     text: [
       `${run.executionId}  ${run.organization}/${run.project}/${run.flow} v${run.version}`,
-      `${run.parked ? PARKED : run.status}, ${run.mode}, ${run.environment}, started ${moment(run.startedAt)}` +
+      `${run.parked ? PARKED : run.status}, ${run.mode}, ${run.environment}, started ${formatTime(run.startedAt)}` +
         `${run.durationMs === null ? '' : `, ${run.durationMs} ms`}, ${run.cost} credits`,
       ...(run.errorMessage === undefined ? [] : [`Error: ${oneLine(run.errorMessage)}`]),
       '',
@@ -117,7 +119,7 @@ async function show(db: Db, executionId: string, options: { full?: boolean }) {
   };
 }
 
-async function cancel(db: Db, executionId: string): Promise<Answer> {
+async function cancel(db: Db, executionId: string): Promise<CommandResult> {
   if (UUID.test(executionId)) await requestCancel(db, executionId);
   const { json, text } = await show(db, executionId, {});
   return {
@@ -126,7 +128,11 @@ async function cancel(db: Db, executionId: string): Promise<Answer> {
   };
 }
 
-async function resume(db: Db, executionId: string | undefined, options: { all?: boolean }): Promise<Answer> {
+async function resume(
+  db: Db,
+  executionId: string | undefined,
+  options: { all?: boolean },
+): Promise<CommandResult> {
   if ((executionId === undefined) !== (options.all === true))
     throw new ServiceError('VALIDATION_ERROR', 'Name one executionId, or --all.');
   if (executionId === undefined) {

@@ -3,8 +3,9 @@ import type { Db } from '../db/connect.ts';
 import { createEncryption } from '../db/encrypt.ts';
 import { reencryptModelKeys } from '../db/tenants/model-keys.ts';
 import { reencryptSigningSecrets } from '../db/webhooks/webhook-secrets.ts';
-import { type Answer, answering } from './answer.ts';
 import { secretsKeys } from './environment.ts';
+import { onDatabase } from './on-database.ts';
+import type { CommandResult } from './print-result.ts';
 
 export function addSecretsCommands(program: Command): void {
   program
@@ -12,10 +13,10 @@ export function addSecretsCommands(program: Command): void {
     .description('what is stored encrypted under WEIR_SECRETS_KEYS')
     .command('reencrypt')
     .description('encrypt all of it under the first key, after which the others are not needed')
-    .action(answering(reencrypt));
+    .action(onDatabase(reencrypt));
 }
 
-async function reencrypt(db: Db): Promise<Answer> {
+async function reencrypt(db: Db): Promise<CommandResult> {
   const keys = secretsKeys();
   const encryption = createEncryption(keys);
   const done = await db.transaction().execute(async (tx) => ({

@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import { MANAGEMENT_SCOPE, MCP_SCOPES } from '../api/auth/scopes.ts';
 import { SCRIPT_CLIENT_ID } from '../embedded/identity/configuration.ts';
 import { ServiceError } from '../flow/errors.ts';
-import { type Answer, print } from './answer.ts';
 import { localIdentity } from './environment.ts';
+import { type CommandResult, printResult } from './print-result.ts';
 
 const DEVICE_CODE = 'urn:ietf:params:oauth:grant-type:device_code';
 const TIMEOUT_MS = 10_000;
@@ -22,10 +22,10 @@ export function addTokenCommand(program: Command): void {
       '--sign-in',
       'as the user who signs in in a browser, rather than as weir-script, an owner of demo',
     )
-    .action(async (options: Options, command: Command) => print(await getToken(options), command));
+    .action(async (options: Options, command: Command) => printResult(await getToken(options), command));
 }
 
-async function getToken({ mcp, signIn }: Options): Promise<Answer> {
+async function getToken({ mcp, signIn }: Options): Promise<CommandResult> {
   const identity = localIdentity();
   const wanted = mcp
     ? { resource: identity.mcpAudience, scope: MCP_SCOPES.join(' ') }

@@ -1,0 +1,31 @@
+// Parsers of command-line arguments. Each throws InvalidArgumentError, which commander reports as a usage error.
+import { InvalidArgumentError } from 'commander';
+import { nameSchema, slugSchema } from '../api/flows/written-flow.ts';
+
+export function parseSlug(text: string): string {
+  return parse(slugSchema, text);
+}
+
+export function parseName(text: string): string {
+  return parse(nameSchema, text);
+}
+
+/** Makes a parser of whole numbers from `min` to `max`. */
+export function parseWholeNumber(min: number, max: number) {
+  return (text: string): number => {
+    const number = Number(text);
+    if (!/^\d+$/.test(text) || number < min || number > max)
+      throw new InvalidArgumentError(`Give a whole number from ${min} to ${max}.`);
+    return number;
+  };
+}
+
+/** Parses a version number: a 32-bit integer in the database. */
+export const parseVersionNumber = parseWholeNumber(1, 2 ** 31 - 1);
+
+function parse(schema: typeof nameSchema, text: string): string {
+  const parsed = schema.safeParse(text);
+  if (!parsed.success)
+    throw new InvalidArgumentError(parsed.error.issues[0]?.message ?? 'The value is not valid.');
+  return parsed.data;
+}
