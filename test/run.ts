@@ -1,83 +1,37 @@
-// main of `npm test`: brings up PostgreSQL and Temporal of its own, then runs mocha. Arguments go to mocha.
+// main of `npm test`: starts PostgreSQL and Temporal, then runs mocha, several files at a time. Arguments go to mocha.
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { startPostgres } from '../embedded/postgres/postgres.ts';
-import { startWatchdog } from '../embedded/processes/watchdog.ts';
-import { createProgress } from '../embedded/report.ts';
-import { startTemporal } from '../embedded/temporal/temporal.ts';
+import { startServers } from './start-servers.ts';
 
 const ALL_TESTS = 'test/**/*.test.ts';
-/** What a test waits for comes, however slow the machine is: this is for what never comes. */
+/** The files that take longest: begun last, one of them would keep all others waiting for it. */
+const LONGEST = ['test/cli/weir.test.ts'];
+/** For what never comes: what a test waits for does come, however slow the machine is. */
 const TIMEOUT_MS = 180_000;
+/** A test file waits more than it computes: one more than there are processors keeps these busy. */
+const JOBS = Math.min(availableParallelism(), 4) + 1;
 const root = path.dirname(import.meta.dirname);
-
-type Servers = { env: NodeJS.ProcessEnv; stop(): Promise<void> };
-
-/** Uses TEST_DATABASE_URL and TEST_TEMPORAL_ADDRESS where they are set. */
-async function startServers(): Promise<Servers> {
-  const stateFolder = mkdtempSync(path.join(tmpdir(), 'weir-test-'));
-  startWatchdog(stateFolder);
-  const progress = createProgress();
-  const stops: (() => Promise<void>)[] = [];
-  const stop = async () => {
-    await Promise.all(stops.map((stopOne) => stopOne()));
-    rmSync(stateFolder, { recursive: true, force: true });
-  };
-  const bringUp = async (
-    variable: string,
-    name: string,
-    start: (report: (line: string) => void) => Promise<string>,
-  ) => {
-    const given = process.env[variable];
-    if (given) return [variable, given];
-    const task = progress.begin(name);
-    try {
-      const value = await start(task.say);
-      task.done(value.replace(/:[^:@/]+@/, ':…@'));
-      return [variable, value];
-    } finally {
-      task.drop();
-    }
-  };
-  const started = await Promise.allSettled([
-    bringUp('TEST_DATABASE_URL', 'PostgreSQL', async (report) => {
-      const postgres = await startPostgres({ stateFolder, password: 'weir', durable: false, report });
-      stops.push(async () => {
-        await postgres.stop();
-        rmSync(postgres.folder, { recursive: true, force: true });
-      });
-      return postgres.url;
-    }),
-    bringUp('TEST_TEMPORAL_ADDRESS', 'Temporal', async (report) => {
-      const temporal = await startTemporal({ stateFolder, durable: false, report });
-      stops.push(temporal.stop);
-      return temporal.address;
-    }),
-  ]);
-  const failed = started.find((result) => result.status === 'rejected');
-  if (failed) {
-    await stop();
-    throw failed.reason;
-  }
-  const variables = started.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-  return { env: { ...process.env, ...Object.fromEntries(variables) }, stop };
-}
 
 /** Runs mocha in its own process, shows its output, and counts what it says passed and failed. */
 function runMocha(env: NodeJS.ProcessEnv): Promise<{ code: number; passed: number; failed: number }> {
   const given = process.argv.slice(2);
+  const isFile = (argument: string) => existsSync(argument) || argument.endsWith('.ts');
+  const patterns = given.filter(isFile);
+  const files = globSync(patterns.length > 0 ? patterns : ALL_TESTS, { cwd: root }).sort();
+  files.sort((a, b) => Number(LONGEST.includes(b)) - Number(LONGEST.includes(a)));
   const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js');
   const child = spawn(
     process.execPath,
     [
       ...[mocha, '--forbid-only', '--timeout', String(TIMEOUT_MS), '--require', './test/end-of-run.ts'],
+      ...(files.length > 1 ? ['--parallel', '--jobs', String(JOBS)] : []),
       ...(process.stdout.isTTY ? ['--color'] : []),
-      ...given,
-      ...(given.some((argument) => existsSync(argument) || argument.endsWith('.ts')) ? [] : [ALL_TESTS]),
+      ...given.filter((argument) => !isFile(argument)),
+      ...files,
     ],
     { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'] },
   );

@@ -1,4 +1,4 @@
-// A migrated database of a test file's own, on the cluster that TEST_DATABASE_URL administers or on one started here.
+// Makes a migrated database for one test file, on the cluster that TEST_DATABASE_URL administers or on one started here.
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,30 +10,36 @@ import { startPostgres } from '../../embedded/postgres/postgres.ts';
 
 export type TestDatabase = { db: Db; url: string; drop(): Promise<void> };
 
-export async function createTestDatabase(): Promise<TestDatabase> {
-  const cluster = await findCluster();
+/** Copies the database of TEST_DATABASE_TEMPLATE, a URL, where that is on the same cluster: faster than to migrate. */
+export async function createTestDatabase(clusterUrl = process.env.TEST_DATABASE_URL): Promise<TestDatabase> {
+  const cluster = clusterUrl ? { url: clusterUrl, stop: async () => undefined } : await startCluster();
   const admin = connect(cluster.url, 1);
-  const name = `weir_test_${randomBytes(6).toString('hex')}`;
-  await sql`create database ${sql.id(name)}`.execute(admin);
   const url = new URL(cluster.url);
-  url.pathname = name;
+  url.pathname = `weir_test_${randomBytes(6).toString('hex')}`;
+  const name = sql.id(url.pathname.slice(1));
+  const template = findTemplate(url.host);
+  await sql`create database ${name} template ${sql.id(template ?? 'template1')}`.execute(admin);
   const db = connect(url.href);
-  await migrate(db);
+  if (template === undefined) await migrate(db);
   return {
     db,
     url: url.href,
     async drop() {
       await db.destroy();
-      await sql`drop database ${sql.id(name)} with (force)`.execute(admin);
+      await sql`drop database ${name} with (force)`.execute(admin);
       await admin.destroy();
       await cluster.stop();
     },
   };
 }
 
-async function findCluster(): Promise<{ url: string; stop(): Promise<void> }> {
-  const url = process.env.TEST_DATABASE_URL;
-  if (url) return { url, stop: async () => undefined };
+function findTemplate(host: string): string | undefined {
+  const template = process.env.TEST_DATABASE_TEMPLATE;
+  if (template && new URL(template).host === host) return new URL(template).pathname.slice(1);
+  return undefined;
+}
+
+async function startCluster(): Promise<{ url: string; stop(): Promise<void> }> {
   const stateFolder = await mkdtemp(path.join(tmpdir(), 'weir-test-'));
   const postgres = await startPostgres({
     stateFolder,
