@@ -1,5 +1,5 @@
 // main of `npm test`: starts PostgreSQL and Temporal, then runs mocha, several files at a time. Arguments go to mocha.
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
@@ -8,54 +8,85 @@ import { stripVTControlCharacters } from 'node:util';
 import { startServers } from './start-servers.ts';
 
 const ALL_TESTS = 'test/**/*.test.ts';
-/** The files that take longest: begun last, one of them would keep all others waiting for it. */
-const LONGEST = ['test/cli/weir.test.ts'];
-/** For what never comes: what a test waits for does come, however slow the machine is. */
+/** Run first: the others fill the time beside them. */
+const LONGEST = ['test/faults/kill.test.ts', 'test/faults/frozen.test.ts', 'test/cli/weir.test.ts'];
+/** Run last, one at a time, each for its reason. */
+const ALONE = [
+  // While the database is too slow to count requests, they are not limited.
+  'test/api/auth/limit-rate.test.ts',
+];
+const JOBS = Math.min(Math.max(availableParallelism(), 2), 4);
+/** For what never comes: what a test waits for comes, however slow the machine is. */
 const TIMEOUT_MS = 180_000;
-/** A test file waits more than it computes: one more than there are processors keeps these busy. */
-const JOBS = Math.min(availableParallelism(), 4) + 1;
-const root = path.dirname(import.meta.dirname);
+const ROOT = path.dirname(import.meta.dirname);
 
-/** Runs mocha in its own process, shows its output, and counts what it says passed and failed. */
-function runMocha(env: NodeJS.ProcessEnv): Promise<{ code: number; passed: number; failed: number }> {
-  const given = process.argv.slice(2);
-  const isFile = (argument: string) => existsSync(argument) || argument.endsWith('.ts');
-  const patterns = given.filter(isFile);
-  const files = globSync(patterns.length > 0 ? patterns : ALL_TESTS, { cwd: root }).sort();
-  files.sort((a, b) => Number(LONGEST.includes(b)) - Number(LONGEST.includes(a)));
-  const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js');
-  const child = spawn(
-    process.execPath,
-    [
-      ...[mocha, '--forbid-only', '--timeout', String(TIMEOUT_MS), '--require', './test/end-of-run.ts'],
-      ...(files.length > 1 ? ['--parallel', '--jobs', String(JOBS)] : []),
-      ...(process.stdout.isTTY ? ['--color'] : []),
-      ...given.filter((argument) => !isFile(argument)),
-      ...files,
-    ],
-    { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'] },
-  );
+type Outcome = { code: number; passed: number; failed: number; summary: string };
+
+let mocha: ChildProcess | undefined;
+let interrupted = false;
+// The servers are still to be stopped: end mocha, and go on from there.
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.on(signal, () => {
+    interrupted = true;
+    mocha?.kill(signal);
+  });
+
+/** Runs mocha in its own process and shows its output. */
+function runMocha(env: NodeJS.ProcessEnv, options: string[]): Promise<Outcome> {
+  const main = createRequire(import.meta.url).resolve('mocha/bin/mocha.js');
+  const color = process.stdout.isTTY ? ['--color'] : [];
+  const fixed = ['--forbid-only', '--timeout', String(TIMEOUT_MS), '--require', './test/end-of-run.ts'];
+  const child = spawn(process.execPath, [main, ...fixed, ...color, ...options], {
+    cwd: ROOT,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  mocha = child;
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     process.stdout.write(text);
     output += text;
   });
-  // The servers are still to be stopped: end mocha, and go on from there.
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
-  const count = (word: string) => {
-    const found = stripVTControlCharacters(output).matchAll(RegExp(`^ +(\\d+) ${word}\\b`, 'gm'));
-    return Number([...found].at(-1)?.[1] ?? 0);
-  };
   return new Promise((resolve) => {
     child.on('close', (exitCode) => {
       const code = exitCode ?? 1;
-      resolve({ code, passed: count('passing'), failed: code === 0 ? 0 : Math.max(1, count('failing')) });
+      const [summary = ''] = /^ +\d+ passing\b[\s\S]*/m.exec(stripVTControlCharacters(output)) ?? [];
+      const count = (word: string) => Number(RegExp(`^ +(\\d+) ${word}\\b`, 'm').exec(summary)?.[1] ?? 0);
+      resolve({
+        code,
+        passed: count('passing'),
+        failed: code === 0 ? 0 : Math.max(1, count('failing')),
+        summary,
+      });
     });
   });
 }
 
+/** What each mocha runs: the files side by side, then those that run alone. */
+function planRuns(args: string[]): string[][] {
+  const isFile = (argument: string) => existsSync(argument) || argument.endsWith('.ts');
+  const options = args.filter((argument) => !isFile(argument));
+  const patterns = args.filter(isFile);
+  const files = globSync(patterns.length > 0 ? patterns : ALL_TESTS, { cwd: ROOT });
+  if (files.length === 0) return [[...options, ...patterns]];
+  const alone = files.filter((file) => ALONE.includes(file));
+  const others = files.filter((file) => !ALONE.includes(file)).sort();
+  others.sort((a, b) => Number(LONGEST.includes(b)) - Number(LONGEST.includes(a)));
+  const parallel = others.length > 1 ? ['--parallel', '--jobs', String(JOBS)] : [];
+  return [
+    ...(others.length > 0 ? [[...parallel, ...options, ...others]] : []),
+    ...(alone.length > 0 ? [[...options, ...alone]] : []),
+  ];
+}
+
+// Programs that tests start again and again are compiled once.
+process.env.NODE_COMPILE_CACHE ??= path.join(ROOT, 'node_modules', '.cache', 'node');
 const servers = await startServers();
-const { code, passed, failed } = await runMocha(servers.env);
+const outcomes: Outcome[] = [];
+for (const options of planRuns(process.argv.slice(2)))
+  if (!interrupted) outcomes.push(await runMocha(servers.env, options));
 await servers.stop();
-console.log(`${passed} passed, ${failed} failed`);
-process.exitCode = code;
+for (const { code, summary } of outcomes.slice(0, -1)) if (code !== 0) console.log(summary);
+const sum = (key: 'passed' | 'failed') => outcomes.reduce((total, outcome) => total + outcome[key], 0);
+console.log(`${sum('passed')} passed, ${sum('failed')} failed`);
+process.exitCode = outcomes.find(({ code }) => code !== 0)?.code ?? (outcomes.length > 0 ? 0 : 1);

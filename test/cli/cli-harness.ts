@@ -14,7 +14,10 @@ export type Outcome = { code: number | null; stdout: string; stderr: string };
 type Environment = { [name: string]: string };
 
 export async function weirIn(env: Environment, args: string[], stdin = ''): Promise<Outcome> {
-  const child = spawn(process.execPath, [path.join(ROOT, 'cli/weir.js'), ...args], { env });
+  const { NODE_COMPILE_CACHE } = process.env;
+  const child = spawn(process.execPath, [path.join(ROOT, 'cli/weir.js'), ...args], {
+    env: { ...env, NODE_COMPILE_CACHE },
+  });
   const code = new Promise<number | null>((resolve) => child.on('close', resolve));
   child.stdin.end(stdin);
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
