@@ -1,8 +1,10 @@
 import type { Provider } from '../config.ts';
 import type { Db } from '../db/connect.ts';
 import type { Encryption } from '../db/encrypt.ts';
+import type { FlowDefinitions } from '../db/flows/flow-definitions.ts';
 import type { InProcessRuns } from '../db/runs/in-process-runs.ts';
 import type { RequestKeys } from '../db/tenants/request-keys.ts';
+import type { OrganizationLimit } from '../fairness/organization-limit.ts';
 import type { Validator } from '../json-schema/validator.ts';
 import type { Registry } from '../models/registry.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
@@ -10,6 +12,9 @@ import type { Sandbox } from './sandbox/sandbox.ts';
 /** Dependencies of the activities; the worker opens and closes them. */
 export type ActivityDeps = {
   db: Db;
+  definitions: FlowDefinitions;
+  /** Bounds the statements that lock one organization's balance. */
+  balanceLimit: OrganizationLimit;
   validator: Validator;
   sandbox: Sandbox;
   /** Credits per second of processor time of code blocks. */

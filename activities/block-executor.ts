@@ -1,7 +1,6 @@
 // Surrounds every block execution: loads the input, enforces schemas, applies overrides, writes the trace row and the charge.
 import { createHash } from 'node:crypto';
 import { MICROCREDITS_PER_CREDIT } from '../db/credits/ledger.ts';
-import { definitionsOf } from '../db/flows/definitions.ts';
 import { loadBlockOutput, type Payer } from '../db/runs/block-runs.ts';
 import { getRunContext, type RunContext } from '../db/runs/runs.ts';
 import type { Attachment } from '../flow/attachment.ts';
@@ -67,13 +66,11 @@ export type BlockExecutor = {
 };
 
 /** Creates the executor that all block activities of a process share. */
-export function createBlockExecutor({
-  db,
-  validator,
-  inProcessRuns,
-}: Pick<ActivityDeps, 'db' | 'validator' | 'inProcessRuns'>): BlockExecutor {
+export function createBlockExecutor(
+  deps: Pick<ActivityDeps, 'db' | 'definitions' | 'balanceLimit' | 'validator' | 'inProcessRuns'>,
+): BlockExecutor {
+  const { db, definitions, validator, inProcessRuns } = deps;
   const { contexts } = inProcessRuns;
-  const definitions = definitionsOf(db);
   const resolve = createValueResolver(db, async (executionId) => (await loadContext(executionId)).input);
 
   async function run(call: BlockCall, attempt: Attempt, process: Processor): Promise<Value | Pause | Busy> {
@@ -111,7 +108,7 @@ export function createBlockExecutor({
     if ((end.output?.length ?? 0) <= KEPT_MAX_BYTES) attempt.keep({ end } satisfies Kept);
     const { value } = end;
     const result = call.ends ? value : undefined;
-    const recorded = await recordBlockEnd(db, attempt, payerOf(context), trace, end, result);
+    const recorded = await recordBlockEnd(deps, attempt, payerOf(context), trace, end, result);
     if (end.error) throw new ServiceError(end.error.code, end.error.message);
     context.completed.add(call.blockKey);
     if (!recorded || !value) return await recordedReply(call);

@@ -52,7 +52,10 @@ export function createActivities(deps: ActivityDeps) {
               const reserve = async (microcredits: number) => {
                 if (own) return;
                 await retryWrite(
-                  () => reserveCredits(deps.db, { ...payer, executionId, blockKey, microcredits }),
+                  () =>
+                    deps.balanceLimit.run(payer.organizationId, () =>
+                      reserveCredits(deps.db, { ...payer, executionId, blockKey, microcredits }),
+                    ),
                   attempt,
                 );
               };

@@ -1,9 +1,9 @@
 // Records the end of a block execution, or the reason why it could not be recorded.
-import type { Db } from '../db/connect.ts';
 import { isUnstorableValue } from '../db/connection/is-unstorable-value.ts';
-import { type BlockRun, type Payer, recordBlockRun } from '../db/runs/block-runs.ts';
+import { type BlockRun, isCharged, type Payer, recordBlockRun } from '../db/runs/block-runs.ts';
 import { type ErrorCode, ServiceError } from '../flow/errors.ts';
 import type { Value } from '../flow/value.ts';
+import type { ActivityDeps } from './activity-deps.ts';
 import type { ModelUsage } from './call-model.ts';
 import { retryWrite } from './retry-write.ts';
 import type { Attempt } from './run-attempt.ts';
@@ -28,15 +28,18 @@ export const UNUSED: ModelUsage = { promptTokens: 0, completionTokens: 0, costMi
  * refuses a value for good, since that is the service's fault.
  */
 export async function recordBlockEnd(
-  db: Db,
+  { db, balanceLimit }: Pick<ActivityDeps, 'db' | 'balanceLimit'>,
   attempt: Attempt,
   payer: Payer,
   trace: Omit<BlockRun, keyof ModelUsage | 'output' | 'error'>,
   end: BlockEnd,
   result: Value | undefined,
 ): Promise<boolean> {
-  const record = ({ usage, value, ...answer }: BlockEnd, completes?: Value) =>
-    retryWrite(() => recordBlockRun(db, payer, { ...trace, ...usage, ...answer }, completes), attempt);
+  const record = ({ usage, value, ...answer }: BlockEnd, completes?: Value) => {
+    const run = { ...trace, ...usage, ...answer };
+    const write = () => recordBlockRun(db, payer, run, completes);
+    return retryWrite(isCharged(run) ? () => balanceLimit.run(payer.organizationId, write) : write, attempt);
+  };
   try {
     return await record(end, result);
   } catch (error) {

@@ -18,7 +18,12 @@ const CRASHES_MAX = 3;
  * of waiting. The cost of its processor time is reserved first and charged however the code ends.
  */
 export async function runCode(
-  { sandbox, db, codePrice }: Pick<ActivityDeps, 'sandbox' | 'db' | 'codePrice'>,
+  {
+    sandbox,
+    db,
+    balanceLimit,
+    codePrice,
+  }: Pick<ActivityDeps, 'sandbox' | 'db' | 'balanceLimit' | 'codePrice'>,
   blocks: BlockExecutor,
   call: BlockCall,
   attempt: Attempt,
@@ -35,8 +40,8 @@ export async function runCode(
   try {
     return await blocks.run(call, attempt, async ({ block, input, message, parameters, payer, usage }) => {
       const timeoutMs = block.processor_config?.timeout_ms ?? CODE_TIMEOUT_DEFAULT_MS;
-      if (codePrice > 0)
-        await reserveCredits(db, { ...payer, executionId, blockKey, microcredits: costOf(timeoutMs) });
+      const reservation = { ...payer, executionId, blockKey, microcredits: costOf(timeoutMs) };
+      if (codePrice > 0) await balanceLimit.run(organization, () => reserveCredits(db, reservation));
       const code = { source: block.prompt ?? '', input, message, parameters, timeoutMs };
       const { output } = await runUntilCrashes(turn, code, signal, (ms) => {
         usage.costMicrocredits = costOf(Math.min(ms, timeoutMs));

@@ -1,3 +1,4 @@
+import type { FlowDefinitions } from '../db/flows/flow-definitions.ts';
 import type { RequestKeys } from '../db/tenants/request-keys.ts';
 import type { EngineDeps } from '../engine/deps.ts';
 import type { Validator } from '../json-schema/validator.ts';
@@ -8,6 +9,7 @@ import type { AuthDeps } from './auth/deps.ts';
 /** The dependencies of the endpoints; `createApp` takes them once. While `stopping`, streams that can be resumed end. */
 export type ApiDeps = AuthDeps &
   EngineDeps & {
+    definitions: FlowDefinitions;
     requestKeys: RequestKeys;
     validator: Validator;
     registry: LiveRegistry;

@@ -1,4 +1,4 @@
-// PostgreSQL and Temporal for a local start: the configured ones, else our own.
+// PostgreSQL and Temporal for a local start: the configured servers, else our own.
 import { Connection } from '@temporalio/client';
 import { loadClientConfigProfile, loadClientConnectConfig } from '@temporalio/envconfig';
 import { type Postgres, startPostgres } from './postgres/postgres.ts';
@@ -10,7 +10,7 @@ import { startTemporal } from './temporal/temporal.ts';
 const UI_PORT = 8233;
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** A backend: `env` for the service, and for a local one what keeps it running. */
+/** A backend: `env` is for the service; `local` is set when the server is our own, to keep it running. */
 export type Backend = {
   env: NodeJS.ProcessEnv;
   ports: Record<string, number>;
@@ -20,7 +20,7 @@ export type Backend = {
 
 type Context = { stateFolder: string; ports: Record<string, number>; progress: Progress };
 
-/** DATABASE_URL, or a PostgreSQL with its data in the state folder. */
+/** Uses DATABASE_URL, or starts PostgreSQL with its data in the state folder. */
 export async function provideDatabase(context: Context, password: string): Promise<Backend> {
   const { stateFolder, progress } = context;
   if (process.env.DATABASE_URL) return { env: {}, ports: {} };
@@ -33,14 +33,14 @@ export async function provideDatabase(context: Context, password: string): Promi
     return {
       env: { DATABASE_URL: url },
       ports: { postgres: port },
-      local: { child, restart: async () => samePort(await start(port), port) },
+      local: { child, restart: async () => requireSamePort(await start(port), port) },
     };
   } finally {
     task.drop();
   }
 }
 
-/** Temporal's standard environment configuration, or a development server with its data in the state folder. */
+/** Uses Temporal's standard environment configuration, or starts a development server on the state folder. */
 export async function provideTemporal(context: Context): Promise<Backend> {
   const { stateFolder, progress, ports } = context;
   const task = progress.begin('Temporal');
@@ -61,7 +61,7 @@ export async function provideTemporal(context: Context): Promise<Backend> {
       env: { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace },
       ports: { temporal: port, temporalUi: temporal.uiPort },
       uiUrl,
-      local: { child, restart: async () => samePort(await start(port), port) },
+      local: { child, restart: async () => requireSamePort(await start(port), port) },
     };
   } finally {
     task.drop();
@@ -73,7 +73,7 @@ function isTemporalConfigured(): boolean {
   return Boolean(address || apiKey || tls);
 }
 
-/** Says at once what is wrong with a configured server, rather than a service that never gets ready. */
+/** Reports at once that a configured server does not work; otherwise the service would never become ready. */
 async function checkConfiguredTemporal(): Promise<string> {
   const { connectionOptions, namespace = 'default' } = loadClientConnectConfig();
   const where = `${connectionOptions.address}, namespace ${namespace}`;
@@ -85,13 +85,13 @@ async function checkConfiguredTemporal(): Promise<string> {
   } catch (error) {
     throw new Error(
       `The configured Temporal server (${where}) does not answer: ${error instanceof Error ? error.message : error}. ` +
-        'Correct TEMPORAL_ADDRESS and its companions, or unset them for a local server.',
+        'Correct TEMPORAL_ADDRESS and the other TEMPORAL_ variables, or unset them to start a local server.',
     );
   }
 }
 
-/** The service was told the address once: a restarted backend has to be found there. */
-async function samePort(started: { port: number; child: Child }, port: number): Promise<Child> {
+/** Requires the old port: the running service knows no other address of the backend. */
+async function requireSamePort(started: { port: number; child: Child }, port: number): Promise<Child> {
   if (started.port === port) return started.child;
   await started.child.stop();
   throw new Error(`port ${port} is taken by another program`);

@@ -1,8 +1,8 @@
-// Where what takes long to get is kept for every checkout of this user.
+// The folder for downloads and builds that every checkout of this user shares.
 import os from 'node:os';
 import path from 'node:path';
 
-/** `weir` in XDG_CACHE_HOME or `~/.cache`; not created. */
+/** Returns the path of `weir` in XDG_CACHE_HOME or `~/.cache`, without creating it. */
 export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
   return path.join(env.XDG_CACHE_HOME || path.join(env.HOME || os.homedir(), '.cache'), 'weir');
 }

@@ -1,4 +1,4 @@
-// What a local start puts into an empty database: an organization, a project, a published flow, credits and a key.
+// The demo data of a local start: an organization with credits, a project, a published flow and an API key.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { mintApiKey, parseApiKey, secretMatches } from '../api/auth/api-key.ts';
@@ -16,10 +16,10 @@ const CREDITS = 1_000;
 const KEY_NAME = 'npm start';
 const FLOW_FILE = path.join(import.meta.dirname, 'demo-flow.yaml');
 
-/** A member of an organization that has none. */
+/** A member to add to an organization without members. */
 export type FirstMember = { userId: string; role: Role };
 
-/** Creates what is missing, changes nothing that is there, and returns a working API key: `knownKey` when it works. */
+/** Creates the demo data that is missing and returns a working API key: `knownKey`, or a new one when it fails. */
 export async function provideDemoData(
   db: Db,
   pepper: string,
@@ -47,7 +47,7 @@ async function provideFlow(db: Db, projectId: string): Promise<void> {
     (await findFlowBySlug(db, projectId, slug)) ??
     (await insertFlow(db, { projectId, slug, name, description, definition: { steps } }));
   if (flow.production_version !== null) return;
-  await setProductionVersion(db, flow.id, await publishVersion(db, flow.id, 'As it comes with Weir'));
+  await setProductionVersion(db, flow.id, await publishVersion(db, flow.id, 'Comes with Weir'));
 }
 
 async function works(db: Db, projectId: string, key: string, pepper: string): Promise<boolean> {
@@ -58,7 +58,7 @@ async function works(db: Db, projectId: string, key: string, pepper: string): Pr
   return secretMatches(parts.secret, stored.secret_hmac, pepper);
 }
 
-/** A key of ours that no longer works is of no use to anyone; ten of them would fill the project. */
+/** Creates a key and revokes those of earlier starts: a project can have only ten. */
 async function replaceKey(db: Db, projectId: string, pepper: string): Promise<string> {
   for (const key of await listApiKeys(db, projectId)) {
     if (key.name === KEY_NAME && !key.revoked_at) await revokeApiKey(db, projectId, key.key_id);

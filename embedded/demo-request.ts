@@ -1,10 +1,10 @@
-// The request that a start makes once itself and prints as a `curl` line: both come from the same value.
+// The demo request, which a start both sends and prints as a `curl` line.
 
 export type DemoRequest = { url: string; headers: Record<string, string>; body: string };
 
 const TIMEOUT_MS = 60_000;
 
-/** The request that runs the demo flow. */
+/** Builds the request that runs the demo flow. */
 export function demoRequest(baseUrl: string, apiKey: string): DemoRequest {
   return {
     url: `${baseUrl}/api/v1/seq/demo/demo/hello/execute`,
@@ -13,13 +13,13 @@ export function demoRequest(baseUrl: string, apiKey: string): DemoRequest {
   };
 }
 
-/** The same as one shell line. */
+/** Formats the request as one shell line. */
 export function curlLine(request: DemoRequest): string {
   const headers = Object.entries(request.headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`);
   return ['curl -sS', request.url, ...headers, '-d', quote(request.body)].join(' ');
 }
 
-/** Sends it; answers what the caller of the `curl` line would read, less the blocks, or why there is nothing to read. */
+/** Sends the request. `text` is the answer without its blocks, or the reason why there is none. */
 export async function send(request: DemoRequest): Promise<{ completed: boolean; text: string }> {
   const { url, headers, body } = request;
   const signal = AbortSignal.timeout(TIMEOUT_MS);
@@ -28,7 +28,7 @@ export async function send(request: DemoRequest): Promise<{ completed: boolean; 
     const { blocks: _, ...answer } = (await response.json()) as { status?: string; blocks?: unknown };
     return { completed: answer.status === 'completed', text: JSON.stringify(answer, null, 2) };
   } catch (error) {
-    // The service is up all the same: somebody may have changed the flow, or many runs may be waiting.
+    // The service runs all the same: somebody may have changed the flow, or many runs may be waiting.
     return { completed: false, text: String(error) };
   }
 }

@@ -1,4 +1,4 @@
-// The database of a local start: its schema, its demo data, and what `npx weir` needs to find it.
+// The database of a local start: schema, demo data, and the file by which `npx weir` finds it.
 import { connect } from '../db/connect.ts';
 import { migrate } from '../db/migrate.ts';
 import { type FirstMember, provideDemoData } from './demo-data.ts';
@@ -17,13 +17,13 @@ export async function prepareDatabase(
   const task = progress.begin('Database');
   const db = connect(local.DATABASE_URL, 2);
   try {
-    task.say('bringing the schema up to date');
+    task.say('updating the schema');
     const applied = await migrate(db);
     task.say('adding the demo data');
     const known = readState<LocalEnvironment>(stateFolder, LOCAL_ENVIRONMENT)?.WEIR_API_KEY;
     const apiKey = await provideDemoData(db, local.WEIR_API_KEY_PEPPER, known, members);
     writeState(stateFolder, LOCAL_ENVIRONMENT, { ...local, WEIR_API_KEY: apiKey } satisfies LocalEnvironment);
-    task.done(applied.length > 0 ? `applied ${applied.join(', ')}` : 'schema is up to date');
+    task.done(applied.length > 0 ? `applied ${applied.length} migrations` : 'schema is up to date');
     return apiKey;
   } catch (error) {
     const { host } = new URL(local.DATABASE_URL);
@@ -34,7 +34,7 @@ export async function prepareDatabase(
   }
 }
 
-/** A refused connection to a name with several addresses has its messages inside. */
+/** Unwraps AggregateError, which a refused connection to a host with several addresses throws. */
 function describe(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(describe).join('; ');
   return error instanceof Error ? error.message : String(error);

@@ -1,12 +1,12 @@
-// How a start says what it is doing and for how long: in place on a terminal, else a plain line every few seconds.
+// Progress of a start: what it is doing and for how long. On a terminal in place, else a plain line every few seconds.
 import type { WriteStream } from 'node:tty';
 
-/** Takes one line about what is going on right now. */
+/** Reports one line about what is happening now. */
 export type Report = (line: string) => void;
 
 export const silent: Report = () => undefined;
 
-/** `say` replaces what the task is doing; `note` is a line that stays; `done` ends it with how long it took. */
+/** One task: `say` replaces its current state, `note` prints a line that stays, `done` ends it with how long it took. */
 export type Task = { say: Report; note: Report; done(detail?: string): void; drop(): void };
 
 export type Progress = { begin(name: string): Task; line(text?: string): void };
@@ -19,7 +19,7 @@ const CLEAR_LINE = '\r\u001b[2K';
 
 type Running = { name: string; doing: string; began: number };
 
-/** Progress on `out`. Its timer never keeps the process alive. */
+/** Creates the progress display on `out`. Its timer never keeps the process alive. */
 export function createProgress(out: WriteStream = process.stdout): Progress {
   const running = new Set<Running>();
   const terminal = out.isTTY === true && process.env.TERM !== 'dumb';
@@ -32,7 +32,7 @@ export function createProgress(out: WriteStream = process.stdout): Progress {
     frame += 1;
     if (!terminal) return [...running].forEach((task) => void write(`  … ${describe(task)}`));
     const text = `  ${SPINNER[frame % SPINNER.length]} ${[...running].map(describe).join(' · ')}`;
-    // One column is left free: a full line wraps and can no longer be cleared.
+    // One column stays free: a full line wraps and can no longer be cleared.
     out.write(CLEAR_LINE + text.slice(0, (out.columns || 80) - 1));
   };
   const end = (task: Running) => {
@@ -64,7 +64,7 @@ export function createProgress(out: WriteStream = process.stdout): Progress {
   };
 }
 
-/** `0.7 s`, `42 s`, `3 min 5 s` since `began`. */
+/** Formats the time since `began`: `0.7 s`, `42 s`, `3 min 5 s`. */
 function elapsed(began: number): string {
   const seconds = (Date.now() - began) / 1000;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;

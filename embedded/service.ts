@@ -1,16 +1,16 @@
-// The service itself as a process of a local start: `worker/serve.ts`, API and worker in one.
+// The service as a process of a local start: `worker/serve.ts`, API and worker in one.
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Child, startChild } from './processes/child.ts';
 
 const WORKER = path.join(path.dirname(import.meta.dirname), 'worker');
 const READY_TIMEOUT_MS = 120_000;
-/** The longest that runs in progress may take to wind up when it is asked to end. */
+/** How long runs in progress may take to finish when the service is asked to end. */
 const DRAIN_MS = 65_000;
 
 export type ServiceOptions = { stateFolder: string; env: NodeJS.ProcessEnv; baseUrl: string };
 
-/** Starts the service and waits until it says it is ready. Throws an Error with the end of its log. */
+/** Starts the service and waits until it reports that it is ready. Throws an Error with the end of its log. */
 export async function startService({ stateFolder, env, baseUrl }: ServiceOptions): Promise<Child> {
   const child = startChild({
     stateFolder,
@@ -27,7 +27,7 @@ export async function startService({ stateFolder, env, baseUrl }: ServiceOptions
     if (child.hasExited() || Date.now() > deadline) {
       const problem = child.hasExited()
         ? await child.exited
-        : `is not ready after ${READY_TIMEOUT_MS / 1000} s`;
+        : `was not ready after ${READY_TIMEOUT_MS / 1000} s`;
       await child.stop();
       throw new Error(`The service ${problem}. The end of ${child.logFile}:\n${child.logTail()}`);
     }

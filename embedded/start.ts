@@ -1,4 +1,5 @@
-// main of `npm start`: brings up what a machine without configuration lacks, then the service, and runs a real flow.
+// main of `npm start`: starts what is not configured (PostgreSQL, Temporal, identity provider, demo models), then the
+// service, and runs a demo flow. The folders here have one part each; their state is in the state folder (`.weir/`).
 import { readConfig } from '../config.ts';
 import { endOnFatal } from '../process/end-on-fatal.ts';
 import { type Backend, provideDatabase, provideTemporal } from './backends.ts';
@@ -8,7 +9,7 @@ import { describePasswords, firstMembers, provideIdentity } from './identity/pro
 import { prepareDatabase } from './prepare-database.ts';
 import { endRecordedProcesses } from './processes/end-process.ts';
 import { chooseApiPort } from './processes/ports.ts';
-import { keepRunning } from './processes/restart-on-exit.ts';
+import { restartOnExit } from './processes/restart-on-exit.ts';
 import { createShutdown, type Shutdown } from './processes/shutdown.ts';
 import { takeStartLock } from './processes/start-lock.ts';
 import { startWatchdog } from './processes/watchdog.ts';
@@ -18,10 +19,10 @@ import { openStateFolder, provideSecrets, readState, writeState } from './state-
 
 const BACKEND_RESTARTS_MAX = 5;
 
-// What is written from here on, by the servers too, is for this user alone.
+// Files written from here on, also by the servers, are readable by this user only.
 process.umask(0o077);
 const progress = createProgress();
-// A reader that went away (`npm start | head`) is no reason to take the service down.
+// `npm start | head` must not take the service down when its reader goes away.
 process.stdout.on('error', () => undefined);
 let shutdown: Shutdown | undefined;
 try {
@@ -33,7 +34,7 @@ try {
   const failure = await start(stateFolder, lock.setUrl, signal);
   if (failure) throw new Error(failure);
 } catch (error) {
-  // Once the end has begun, what breaks is its consequence.
+  // Errors after the shutdown has begun are consequences of it.
   if (!shutdown?.signal.aborted) {
     console.error(`\n${error instanceof Error ? error.message : error}`);
     process.exitCode = 1;
@@ -41,16 +42,16 @@ try {
   }
 }
 
-/** Settles when the start is being ended, or with what could not be kept running. */
+/** Starts everything and watches it. Resolves at shutdown, or with a message when a process cannot be kept running. */
 async function start(
   stateFolder: string,
   announce: (url: string) => void,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const secrets = provideSecrets(stateFolder);
-  // Checked as a whole before anything is started; what is still to come has a stand-in.
+  // The whole configuration is checked before anything starts; the database URL is not known yet.
   const config = readConfig({
-    DATABASE_URL: 'postgres://to-be-started',
+    DATABASE_URL: 'postgres://not-started-yet',
     WEIR_API_KEY_PEPPER: secrets.apiKeyPepper,
     WEIR_SECRETS_KEYS: secrets.secretsKeys,
     ...process.env,
@@ -105,11 +106,11 @@ async function start(
   announce(baseUrl);
   await runDemo(baseUrl, apiKey, temporal);
   for (const line of describePasswords(identity.own)) progress.line(line);
-  progress.line(`\nCtrl-C stops it all. State and logs are kept in ${stateFolder}`);
+  progress.line(`\nCtrl-C stops everything. Data and logs are in ${stateFolder}`);
 
   const watch = { report: (line: string) => progress.line(`  ! ${line}`), signal };
   return Promise.race([
-    keepRunning({ ...watch, name: 'The service', child: service, start: startOnce, maxRestarts: Infinity }),
+    restartOnExit({ ...watch, name: 'The service', child: service, start: startOnce, maxRestarts: Infinity }),
     ...keepBackend('PostgreSQL', database),
     ...keepBackend('Temporal', temporal),
   ]);
@@ -117,7 +118,7 @@ async function start(
   function keepBackend(name: string, { local }: Backend): Promise<string | undefined>[] {
     if (!local) return [];
     return [
-      keepRunning({
+      restartOnExit({
         ...watch,
         name,
         child: local.child,
@@ -132,35 +133,35 @@ async function endLeftovers(stateFolder: string): Promise<void> {
   const task = progress.begin('Clean-up');
   task.say('waiting for processes of an earlier start to end');
   const ended = await endRecordedProcesses(stateFolder);
-  if (ended.length > 0) task.done(`ended what an earlier start had left: ${ended.join(', ')}`);
+  if (ended.length > 0) task.done(`ended processes of an earlier start: ${ended.join(', ')}`);
   task.drop();
 }
 
-/** Runs the demo flow over HTTP as the printed line would, and prints the page that says how to go on. */
+/** Runs the demo flow over HTTP, as the printed curl line does, and prints where everything is. */
 async function runDemo(baseUrl: string, apiKey: string, temporal: Backend): Promise<void> {
   const task = progress.begin('Demo flow');
   const request = demoRequest(baseUrl, apiKey);
   const { completed, text } = await send(request);
-  task.done(completed ? 'completed' : 'did not complete, see below');
+  task.done(completed ? 'completed' : 'did not complete; see below');
   progress.line(`
 Weir is ready.
 
   API             ${baseUrl}
   API reference   ${baseUrl}/reference
   MCP             ${baseUrl}/api/v1/mcp/
-  Temporal UI     ${temporal.uiUrl ?? 'that of the configured server'}
+  Temporal UI     ${temporal.uiUrl ?? 'see the configured server'}
   Demo API key    ${apiKey}
 
 Run the demo flow:
 
 ${curlLine(request)}
 
-It ${completed ? 'ran' : 'was tried'} just now and answered ("blocks" left out):
+${completed ? 'It has just run and answered' : 'It was just tried, and this was the answer'} (without "blocks"):
 
 ${text}`);
 }
 
-/** What a client on this machine connects to when the server listens on `host`. */
+/** Returns the address at which a client on this machine reaches a server that listens on `host`. */
 function addressFor(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
   return host.includes(':') ? `[${host}]` : host;

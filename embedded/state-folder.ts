@@ -1,39 +1,39 @@
-// The state folder of a local start (`.weir/`): closed to others, everything in it survives.
+// The state folder of a local start (`.weir/`): readable by its owner only, kept between starts.
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { ENCRYPTION_KEY_BYTES } from '../db/encrypt.ts';
 
-/** What a start leaves for `npx weir` and for the next start: `env.json`. */
+/** The content of `env.json`, which a start writes for `npx weir` and for the next start. */
 export type LocalEnvironment = {
   DATABASE_URL: string;
   WEIR_API_KEY_PEPPER: string;
   WEIR_SECRETS_KEYS: string;
   WEIR_URL: string;
   WEIR_API_KEY: string;
-  /** Of the embedded identity provider, where one runs: for `weir token`. */
+  /** How `weir token` reaches the embedded identity provider, where one runs. */
   identity?: { issuer: string; audience: string; mcpAudience: string; scriptSecret: string };
 };
 
-/** `secretsKeys` as in WEIR_SECRETS_KEYS. */
+/** The secrets of one state folder; `secretsKeys` has the form of WEIR_SECRETS_KEYS. */
 export type Secrets = { apiKeyPepper: string; postgresPassword: string; secretsKeys: string };
 
-/** WEIR_STATE_DIR, or `.weir` in the checkout; created when missing. */
+/** Opens WEIR_STATE_DIR, or `.weir` in the checkout; creates it when missing. */
 export function openStateFolder(env: NodeJS.ProcessEnv = process.env): string {
   const folder = path.resolve(env.WEIR_STATE_DIR || path.join(path.dirname(import.meta.dirname), '.weir'));
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    // Group bits are left alone: started as root, PostgreSQL's account passes through by them.
+    // Group bits stay as they are: when root starts, they let PostgreSQL's account pass through.
     if (statSync(folder).mode & 0o007) chmodSync(folder, 0o700);
     return folder;
   } catch (error) {
     throw new Error(
-      `The state folder ${folder} cannot be used (${error}). Set WEIR_STATE_DIR to another one.`,
+      `The state folder ${folder} cannot be used (${error}). Set WEIR_STATE_DIR to another folder.`,
     );
   }
 }
 
-/** The secrets of this folder, each made at the first start that needs it. */
+/** Reads the secrets of this folder, and creates those that are missing. */
 export function provideSecrets(folder: string): Secrets {
   const existing = readState<Partial<Secrets>>(folder, 'secrets.json');
   const secrets = {
@@ -46,7 +46,7 @@ export function provideSecrets(folder: string): Secrets {
   return secrets;
 }
 
-/** One JSON file of the folder; undefined when it is not there. */
+/** Reads one JSON file of the folder; undefined when it does not exist. */
 export function readState<T>(folder: string, name: string): T | undefined {
   const file = path.join(folder, name);
   try {
@@ -57,7 +57,7 @@ export function readState<T>(folder: string, name: string): T | undefined {
   }
 }
 
-/** Replaces one JSON file at once, readable by its owner alone. */
+/** Replaces one JSON file atomically, readable by its owner only. */
 export function writeState(folder: string, name: string, value: unknown): void {
   const file = path.join(folder, name);
   writeFileSync(`${file}.new`, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flush: true });

@@ -4,6 +4,7 @@ import type { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
 import { type Config, readConfig } from '../config.ts';
 import { connect, type Db, QUERY_TIMEOUT_MS } from '../db/connect.ts';
+import { createFlowDefinitions, type FlowDefinitions } from '../db/flows/flow-definitions.ts';
 import { createRequestKeys, type RequestKeys } from '../db/tenants/request-keys.ts';
 import { connectToTemporal, createClient } from '../engine/connect.ts';
 import { type LiveRegistry, openRegistry } from '../models/live-registry.ts';
@@ -14,6 +15,7 @@ export type Dependencies = {
   connection: NativeConnection;
   client: Client;
   db: Db;
+  definitions: FlowDefinitions;
   registry: LiveRegistry;
   requestKeys: RequestKeys;
   /** Closes everything above. The API must have drained and the worker must have ended by then. */
@@ -32,6 +34,7 @@ export async function openDependencies(env: NodeJS.ProcessEnv = process.env): Pr
     connection,
     client: createClient(config, connection),
     db,
+    definitions: createFlowDefinitions(db),
     registry,
     requestKeys,
     async close() {

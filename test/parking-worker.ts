@@ -4,6 +4,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { Worker } from '@temporalio/worker';
 import type { ActivityDeps } from '../activities/activity-deps.ts';
 import { createActivities } from '../activities/index.ts';
+import { createFlowDefinitions } from '../db/flows/flow-definitions.ts';
 import { createInProcessRuns } from '../db/runs/in-process-runs.ts';
 import { connectToTemporal, DATA_CONVERTER, DEFAULT_NAMESPACE } from '../engine/connect.ts';
 import { type BlockCall, PARKED } from '../flow/run.ts';
@@ -17,7 +18,11 @@ export async function startParkingWorker(
   parks: number,
 ): Promise<{ stop(): Promise<void> }> {
   // Blocks without schemas need no more.
-  const activities = createActivities({ db, inProcessRuns: createInProcessRuns() } as ActivityDeps);
+  const activities = createActivities({
+    db,
+    definitions: createFlowDefinitions(db),
+    inProcessRuns: createInProcessRuns(),
+  } as ActivityDeps);
   const parked = new Map<string, number>();
   const connection = await connectToTemporal(config);
   await registerSearchAttributes(connection, DEFAULT_NAMESPACE);

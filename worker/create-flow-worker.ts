@@ -5,12 +5,18 @@ import { createSandbox } from '../activities/sandbox/sandbox.ts';
 import { createEncryption } from '../db/encrypt.ts';
 import { createInProcessRuns } from '../db/runs/in-process-runs.ts';
 import { DATA_CONVERTER, DEFAULT_NAMESPACE } from '../engine/connect.ts';
+import { createOrganizationLimit } from '../fairness/organization-limit.ts';
 import { blockTaskQueue } from '../flow/run.ts';
 import { createValidator } from '../json-schema/validator.ts';
 import type { WorkerDeps } from './worker-deps.ts';
 
 /** Blocks that wait for their turn in one worker; beyond that they wait in Temporal, each organization's in turn too. */
 const WAITING_BLOCKS_MAX = 500;
+/**
+ * Statements on one organization's balance that wait for each other in the database: while the answer of one is on its way,
+ * the database works on the next. The other connections are for other organizations.
+ */
+export const BALANCE_STATEMENTS_MAX = 4;
 
 export type FlowWorker = {
   /** Resolves when the worker has shut down; rejects when it failed. */
@@ -30,6 +36,8 @@ export async function createFlowWorker(deps: WorkerDeps): Promise<FlowWorker> {
     dataConverter: DATA_CONVERTER,
     activities: createActivities({
       db,
+      definitions: deps.definitions,
+      balanceLimit: createOrganizationLimit(BALANCE_STATEMENTS_MAX),
       sandbox,
       codePrice: config.codePrice,
       validator,

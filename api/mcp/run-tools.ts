@@ -36,7 +36,7 @@ const listRunsTool = defineTool({
     const page = runs.slice(0, limit);
     const hasMore = runs.length > limit;
     return {
-      runs: await Promise.all(page.map((run) => describeRun(db, run))),
+      runs: await Promise.all(page.map((run) => describeRun(call.deps, run))),
       hasMore,
       nextCursor: hasMore ? (page.at(-1)?.execution_id ?? null) : null,
     };

@@ -1,5 +1,4 @@
 // Accepts a tool resume of /execute (spec: Resume rules): checks it in the order of the spec's table, then stores the call.
-import { definitionsOf } from '../../db/flows/definitions.ts';
 import { findRun, findRunInput, type RunRow } from '../../db/runs/runs.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
@@ -51,7 +50,7 @@ export async function acceptResume(deps: ApiDeps, ctx: ApiContext): Promise<Acce
   const { executionId = '', pausedAtStep = '', accumulatedOutputs = {} } = body;
   const messages = body.toolCallMessages as ToolCallMessage[];
   const run = await findPaused(deps, ctx, executionId);
-  const definition = run ? await definitionsOf(deps.db).get(run.flow_version_id) : flow.definition;
+  const definition = run ? await deps.definitions.get(run.flow_version_id) : flow.definition;
 
   const earlier = run && (await findRunInput(deps.db, run.execution_id));
   const overrides = (body.block_overrides ?? earlier?.block_overrides ?? {}) as BlockOverrides;

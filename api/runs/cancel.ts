@@ -40,7 +40,7 @@ function cancelJob(deps: ApiDeps): ApiMiddleware {
     const { run } = ctx.state;
     const ended = run.status === 'completed' || run.status === 'failed';
     ctx.status = ended ? 200 : 202;
-    ctx.body = await describeRun(deps.db, ended ? run : await cancel(deps, run));
+    ctx.body = await describeRun(deps, ended ? run : await cancel(deps, run));
   };
 }
 

@@ -1,12 +1,11 @@
-import type { Db } from '../../db/connect.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
-import { definitionsOf } from '../../db/flows/definitions.ts';
 import type { RunRow } from '../../db/runs/runs.ts';
 import { listBlocks } from '../../flow/plan.ts';
+import type { ApiDeps } from '../deps.ts';
 
 /** Describes a run to callers, without its result and blocks. `cost` is in credits, so far. */
 export async function describeRun(
-  db: Db,
+  { definitions }: Pick<ApiDeps, 'definitions'>,
   run: Omit<RunRow, 'result' | 'pause' | 'concluded_by' | 'cancel_requested_at'>,
 ) {
   return {
@@ -14,7 +13,7 @@ export async function describeRun(
     status: run.status,
     ...(run.error && { errorMessage: run.error.message, failureReason: run.error.reason }),
     flowId: run.flow_id,
-    blockCount: listBlocks(await definitionsOf(db).get(run.flow_version_id)).length,
+    blockCount: listBlocks(await definitions.get(run.flow_version_id)).length,
     version: run.version,
     mode: run.mode,
     environment: run.environment,

@@ -104,7 +104,7 @@ async function* follow(
   let beatAt = performance.now();
   yield RETRY;
   if (after === undefined)
-    yield formatEvent('0', 'run_started', await describeRun(deps.db, { ...run, ...STARTED }));
+    yield formatEvent('0', 'run_started', await describeRun(deps, { ...run, ...STARTED }));
   while (!signal.aborted) {
     const { status, blocks } = await listRecordedBlocks(deps.db, run.execution_id, last);
     for (const block of blocks) {
@@ -115,7 +115,7 @@ async function* follow(
       const ended = (await findRun(deps.db, run.flow_id, run.execution_id)) ?? run;
       const receipt = await readReceipt(deps.db, run.execution_id);
       yield formatEvent(String(last + 1n), `run_${status}`, {
-        ...(await describeRun(deps.db, ended)),
+        ...(await describeRun(deps, ended)),
         ...receipt,
       });
       return;

@@ -1,7 +1,6 @@
 // GET …/jobs/{executionId}/fork: a cursor from which a new /step session goes on with a stored run.
 import { z } from 'zod';
 import type { Db } from '../../db/connect.ts';
-import { definitionsOf } from '../../db/flows/definitions.ts';
 import { listCalls } from '../../db/runs/list-calls.ts';
 import { loadReferences, measureOutputs } from '../../db/runs/load-references.ts';
 import { getRunInput } from '../../db/runs/runs.ts';
@@ -74,13 +73,13 @@ export function forkRoutes(deps: ApiDeps): Route[] {
   }));
 }
 
-function forkJob({ db }: ApiDeps): ApiMiddleware {
+function forkJob({ db, definitions }: ApiDeps): ApiMiddleware {
   return async function forkJob(ctx) {
     const { run } = ctx.state;
     if (run.version === DRAFT_VERSION)
       throw new ServiceError('INVALID_VERSION', 'This is a run of a draft, which …/step does not run.');
     const { step } = ctx.state.query as z.infer<typeof forkQuery>;
-    const plan = toPlan((await definitionsOf(db).get(run.flow_version_id)).steps);
+    const plan = toPlan((await definitions.get(run.flow_version_id)).steps);
     if (step >= plan.length) throw outOfRange(plan.length);
     const parts = await listCalls(db, run.execution_id);
     const ids = parts.map(({ executionId }) => executionId);

@@ -124,7 +124,7 @@ function getJob(deps: ApiDeps): ApiMiddleware {
     const ended = run.concluded_by ?? run.execution_id;
     await holdAnswer(ctx, deps.db, ended, { result: run.result, pauses: run.pause !== null });
     ctx.body = {
-      ...(await describeRun(deps.db, run)),
+      ...(await describeRun(deps, run)),
       ...(run.result && { result: await readResult(deps.db, ended, run.result) }),
       ...(run.pause && (await pauseOf(deps, ended, run.pause))),
       ...(await readReceipt(deps.db, run.execution_id)),

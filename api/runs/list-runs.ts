@@ -62,7 +62,8 @@ export function runRoutes(deps: ApiDeps): Route[] {
   ];
 }
 
-function listFlowRuns({ db }: ApiDeps): ApiMiddleware {
+function listFlowRuns(deps: ApiDeps): ApiMiddleware {
+  const { db } = deps;
   return async function listFlowRuns(ctx) {
     const { flowId } = ctx.state.flow;
     const { cursor, limit, ...filter } = ctx.state.query as z.infer<typeof runQuery>;
@@ -71,7 +72,7 @@ function listFlowRuns({ db }: ApiDeps): ApiMiddleware {
     const page = runs.slice(0, limit);
     const hasMore = runs.length > limit;
     ctx.body = {
-      runs: await Promise.all(page.map((run) => describeRun(db, run))),
+      runs: await Promise.all(page.map((run) => describeRun(deps, run))),
       hasMore,
       nextCursor: hasMore ? page.at(-1)?.execution_id : null,
     };

@@ -1,4 +1,3 @@
-import { definitionsOf } from '../../db/flows/definitions.ts';
 import { findFlowForRun } from '../../db/flows/find-flow-for-run.ts';
 import { DRAFT_VERSION } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
@@ -17,7 +16,7 @@ type FlowPath = { org?: string; project?: string; flow?: string; version?: strin
  * Loads the flow of the path into `ctx.state.flow`. Unknown, foreign and unpublished flows all get the same 404. Throws
  * INVALID_TREE when the stored definition is not a tree of steps.
  */
-export function loadFlow({ db }: ApiDeps): ApiMiddleware {
+export function loadFlow({ db, definitions }: ApiDeps): ApiMiddleware {
   return async function loadFlow(ctx, next) {
     const { principal } = ctx.state;
     const { org = '', project = '', flow = '', version } = ctx.params as FlowPath;
@@ -33,7 +32,7 @@ export function loadFlow({ db }: ApiDeps): ApiMiddleware {
         })
       : undefined;
     if (!found) throw flowNotFound();
-    const definition = await definitionsOf(db).get(found.flowVersionId);
+    const definition = await definitions.get(found.flowVersionId);
     const problems = findShapeProblems(definition);
     if (problems.length > 0)
       throw invalidTree(problems.map(({ path, message }) => ({ path: formatPath(path), message })));

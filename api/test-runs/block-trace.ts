@@ -4,7 +4,6 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Db } from '../../db/connect.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
-import { definitionsOf } from '../../db/flows/definitions.ts';
 import { type BlockTraceRow, loadBlockValues } from '../../db/runs/block-traces.ts';
 import { loadReferences } from '../../db/runs/load-references.ts';
 import { loadThroughCache } from '../../db/runs/load-through-cache.ts';
@@ -56,7 +55,7 @@ export async function traceBlocks(
   const half = EXECUTIONS_MAX / 2;
   const shown = rows.length > EXECUTIONS_MAX ? [...rows.slice(0, half), ...rows.slice(-half)] : rows;
   const share = shareOf(shown.length * VALUES_EACH, maxChars);
-  const definition = await definitionsOf(deps.db).get(run.flow_version_id);
+  const definition = await deps.definitions.get(run.flow_version_id);
   const blocks = new Map(listBlocks(definition).map((block) => [block.step_id, block]));
   const stored = createStore(deps.db);
   const traced: BlockTrace[] = [];

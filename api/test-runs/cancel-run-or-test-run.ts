@@ -26,7 +26,8 @@ export async function cancelRunOrTestRun(deps: ApiDeps, caller: Caller, id: stri
   const { flowId } = await requireVisibleFlow(deps, known, caller.access, 'run');
   const run = await findRun(db, flowId, id);
   if (!run) throw notBegun(test?.test_run_id);
-  if (run.status === 'completed' || run.status === 'failed') return { flow_run: await describeRun(db, run) };
+  if (run.status === 'completed' || run.status === 'failed')
+    return { flow_run: await describeRun(deps, run) };
   await db.transaction().execute(async (tx) => {
     const { organizationId } = await requireLockedFlow(tx, flowId, caller.access, 'run');
     await requestCancel(tx, id);
@@ -35,7 +36,7 @@ export async function cancelRunOrTestRun(deps: ApiDeps, caller: Caller, id: stri
     await recordChange(tx, caller.author, { organizationId, action: 'run.cancel', resourceId: id, details });
   });
   await cancelUnderWay(deps, id);
-  return { flow_run: await describeRun(db, (await findRun(db, flowId, id)) ?? run) };
+  return { flow_run: await describeRun(deps, (await findRun(db, flowId, id)) ?? run) };
 }
 
 function notBegun(testRunId: string | undefined): ServiceError {

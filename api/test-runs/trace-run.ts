@@ -1,7 +1,6 @@
 // get_test_run_trace and get_step_trace: what each block of a run got, sent and answered.
 import { z } from 'zod';
 import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
-import { definitionsOf } from '../../db/flows/definitions.ts';
 import { listBlockTraces } from '../../db/runs/block-traces.ts';
 import { readResult } from '../../db/runs/read-result.ts';
 import { findFlowOfRun, findRun, getRunInput, type RunRow } from '../../db/runs/runs.ts';
@@ -131,7 +130,7 @@ export async function traceStep(
   { flow_run_id: id, step_id }: z.output<typeof stepTraceInput>,
 ): Promise<z.input<typeof stepTrace>> {
   const run = await requireRun(deps, access, id);
-  const definition = await definitionsOf(deps.db).get(run.flow_version_id);
+  const definition = await deps.definitions.get(run.flow_version_id);
   const steps = [...eachStep(definition)].map(({ step }) => step);
   const step = steps.find((candidate) => candidate.step_id === step_id);
   if (!step)

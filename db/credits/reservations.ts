@@ -4,7 +4,6 @@ import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
 import { CANCELLED } from '../../flow/run.ts';
 import type { Db } from '../connect.ts';
 import { runNotFound } from '../run-not-found.ts';
-import { inBalanceTurn } from './balance-turns.ts';
 import { MICROCREDITS_PER_CREDIT } from './ledger.ts';
 
 /** One request of a model call takes at most two minutes: an older reservation belongs to none. */
@@ -37,10 +36,8 @@ type Answer = {
  */
 export async function reserveCredits(db: Db, wanted: Reservation): Promise<void> {
   const { executionId, blockKey, organizationId, microcredits, maxMicrocredits: maximum } = wanted;
-  const { rows } = await inBalanceTurn(db, organizationId, () =>
-    sql<Answer>`select * from reserve_credits(
-      ${executionId}, ${blockKey}, ${organizationId}, ${microcredits}, ${maximum ?? null})`.execute(db),
-  );
+  const { rows } = await sql<Answer>`select * from reserve_credits(
+    ${executionId}, ${blockKey}, ${organizationId}, ${microcredits}, ${maximum ?? null})`.execute(db);
   const { refusal, failure, spent, reserved, available } = rows[0] as Answer;
   switch (refusal) {
     case null:

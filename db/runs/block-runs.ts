@@ -4,7 +4,6 @@ import { ServiceError } from '../../flow/errors.ts';
 import { CANCELLED } from '../../flow/run.ts';
 import type { Value } from '../../flow/value.ts';
 import type { Db } from '../connect.ts';
-import { inBalanceTurn } from '../credits/balance-turns.ts';
 import { outputNotFound, rethrowAsRunNotFound } from '../run-not-found.ts';
 import { isCallOf } from './run-columns.ts';
 
@@ -41,7 +40,6 @@ export type Payer = { organizationId: string; maxMicrocredits?: number | undefin
  */
 export async function recordBlockRun(db: Db, payer: Payer, run: BlockRun, result?: Value): Promise<boolean> {
   const { organizationId, maxMicrocredits } = payer;
-  const isCharged = run.processorType === 'llm' || (run.costMicrocredits ?? 0) > 0;
   const finishedAt = new Date();
   const row = {
     execution_id: run.executionId,
@@ -62,21 +60,24 @@ export async function recordBlockRun(db: Db, payer: Payer, run: BlockRun, result
     started_at: run.startedAt,
     finished_at: finishedAt,
     result: result ? JSON.stringify(result) : null,
-    charged_to: isCharged ? organizationId : null,
+    charged_to: isCharged(run) ? organizationId : null,
     maximum: maxMicrocredits ?? null,
   };
   const values = Object.entries(row).map(([column, value]) => sql`${sql.raw(`p_${column}`)} => ${value}`);
-  const record = () =>
-    sql<{
-      recorded: boolean;
-      cancelled: boolean;
-    }>`select * from record_block_run(${sql.join(values)})`
-      .execute(db)
-      .catch(rethrowAsRunNotFound(run.executionId));
-  const { rows } = await (isCharged ? inBalanceTurn(db, organizationId, record) : record());
+  const { rows } = await sql<{
+    recorded: boolean;
+    cancelled: boolean;
+  }>`select * from record_block_run(${sql.join(values)})`
+    .execute(db)
+    .catch(rethrowAsRunNotFound(run.executionId));
   const { recorded = false, cancelled = false } = rows[0] ?? {};
   if (cancelled && !run.error) throw new ServiceError(CANCELLED.code, CANCELLED.message);
   return recorded;
+}
+
+/** Whether recording a block execution locks its organization's balance. */
+export function isCharged(run: Pick<BlockRun, 'processorType' | 'costMicrocredits'>): boolean {
+  return run.processorType === 'llm' || (run.costMicrocredits ?? 0) > 0;
 }
 
 /** The recorded output of a block that completed, or its conversation where it paused; `bytes` as JSON. */

@@ -1,10 +1,10 @@
-// What the demo model says: a function of the conversation alone.
+// The demo model's answer: a function of the conversation alone.
 import { instanceOf } from './instance-of-schema.ts';
 import { type ChatRequest, imageCount, textOf } from './request.ts';
 
 const CHARACTERS_PER_TOKEN = 4;
 const QUOTE_MAX_LENGTH = 400;
-/** Only the beginning of a long text is looked at. */
+/** Only the beginning of a long text is read. */
 const READ_MAX_LENGTH = 20_000;
 
 export type ToolCall = { id: string; type: 'function'; function: { name: string; arguments: string } };
@@ -16,9 +16,9 @@ export type Answer = {
 };
 
 /**
- * Quotes the last user message, or the tool results after it; fills the schema where one is asked for; calls the
- * tools that the tool choice demands or the last user message names, with ids made of `seed`. Four characters count
- * as a token.
+ * Answers a chat request. It quotes the last user message, or the tool results after it; fills the response schema
+ * where there is one; calls the tools that the tool choice demands or the last user message names, with ids made of
+ * `seed`. Four characters count as a token.
  */
 export function answerChat(request: ChatRequest, seed: string): Answer {
   const afterUser = request.messages.findLastIndex(({ role }) => role === 'user') + 1;
@@ -59,7 +59,7 @@ function say(request: ChatRequest, source: string, words: string[], results: num
   return format?.type === 'json_object' ? JSON.stringify({ answer: text }) : text;
 }
 
-/** The schema in a system message that speaks of a JSON Schema, as a model that only reads would find it. */
+/** Finds the schema in a system message that mentions a JSON Schema, as a model without schema support would. */
 function instructedSchema(request: ChatRequest): unknown {
   const system = request.messages.find(({ role }) => role === 'system' || role === 'developer');
   const text = system ? textOf(system) : '';

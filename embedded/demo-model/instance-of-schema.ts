@@ -1,8 +1,8 @@
-// A JSON value that conforms to a JSON Schema, the same one for the same schema and words.
+// Makes a JSON value that conforms to a JSON Schema: always the same one for the same schema and words.
 
 type Schema = Record<string, unknown>;
 
-/** Keeps schemas that refer to themselves, or ask for a billion items, from running away. */
+/** Limits for schemas that refer to themselves or ask for a billion items. */
 const VALUES_MAX = 2_000;
 const DEPTH_MAX = 40;
 const STRING_MAX_LENGTH = 10_000;
@@ -23,7 +23,7 @@ const FORMATS: Record<string, string> = {
 
 /**
  * Fills `schema`: strings with consecutive words, numbers by counting from 1, arrays with two items where allowed.
- * Patterns, `not` and conditions are not looked at. Past the limits above it fills in null.
+ * Ignores patterns, `not` and conditions. Fills in null beyond the limits above.
  */
 export function instanceOf(schema: unknown, words: string[]): unknown {
   let values = 0;

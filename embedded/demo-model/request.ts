@@ -1,4 +1,4 @@
-// What the demo model accepts: chat completion requests, checked as OpenAI does.
+// The requests that the demo model accepts: chat completions, checked as OpenAI checks them.
 import { z } from 'zod';
 
 const part = z.looseObject({ type: z.string(), text: z.string().optional() });
@@ -38,7 +38,7 @@ const chatRequest = z.looseObject({
 export type ChatRequest = z.infer<typeof chatRequest>;
 export type ChatMessage = ChatRequest['messages'][number];
 
-/** An error that the caller gets as `{error: {message, type, param, code}}`. */
+/** An error that is answered as `{error: {message, type, param, code}}`. */
 export class DemoModelError extends Error {
   readonly status: number;
   readonly param: string | null;
@@ -52,10 +52,10 @@ export class DemoModelError extends Error {
   }
 }
 
-/** What the model's name asks for beside an answer: `slow-<ms>`, `error-<status>`. */
+/** A delay or failure that the model's name asks for: `slow-<ms>`, `error-<status>`. */
 export type Directive = { delayMs: number; status: number | undefined };
 
-/** Throws DemoModelError 400 or, for an unknown model, 404. */
+/** Parses a request. Throws DemoModelError 400, or 404 for an unknown model. */
 export function parseChatRequest(body: unknown): { request: ChatRequest; directive: Directive } {
   const parsed = chatRequest.safeParse(body);
   if (!parsed.success) {
@@ -88,7 +88,7 @@ export function parseChatRequest(body: unknown): { request: ChatRequest; directi
   return { request, directive: { delayMs: Number(delay), status: status ? Number(status) : undefined } };
 }
 
-/** The text of a message; several parts are joined by line breaks. */
+/** Returns the text of a message, its parts joined by line breaks. */
 export function textOf({ content }: ChatMessage): string {
   if (typeof content === 'string') return content;
   return (content ?? []).flatMap(({ text }) => text ?? []).join('\n');

@@ -1,4 +1,4 @@
-// The model behind `demo/…`: a local OpenAI-compatible server, deterministic and without state.
+// The server behind the models `demo/…`: OpenAI-compatible, local, deterministic and without state.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -12,8 +12,8 @@ const BODY_MAX_BYTES = 64 * 1024 * 1024;
 const MODELS = ['chat', 'vision', 'no-tools', 'no-schema', 'slow-300', 'error-503'];
 
 /**
- * Listens on `host` (127.0.0.1) and `port` (0: any free one); `url` is the base URL for an OpenAI client. Models:
- * `chat`; `vision` (takes images); `no-tools` and `no-schema` (refuse these); `slow-<ms>`; `error-<status>`.
+ * Starts the server on `host` (127.0.0.1) and `port` (any free one); `url` is the base URL for an OpenAI client.
+ * Models: `chat`; `vision` (takes images); `no-tools` and `no-schema` (refuse these); `slow-<ms>`; `error-<status>`.
  */
 export async function startDemoModelServer(
   options: { port?: number; host?: string } = {},
@@ -41,7 +41,12 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
     throw new DemoModelError(404, `Unknown request URL: ${route}`, null, 'unknown_url');
   }
   if (!/^Bearer \S/i.test(request.headers.authorization ?? '')) {
-    throw new DemoModelError(401, 'You did not provide an API key; any will do', null, 'invalid_api_key');
+    throw new DemoModelError(
+      401,
+      'You did not provide an API key; any value will do',
+      null,
+      'invalid_api_key',
+    );
   }
   if (route === 'GET /v1/models') {
     const data = MODELS.map((id) => ({ id, object: 'model', created: 0, owned_by: 'demo' }));
@@ -106,13 +111,13 @@ function sendError(response: ServerResponse, error: unknown): void {
   if (response.destroyed || response.headersSent) return void response.destroy();
   const known = error instanceof DemoModelError ? error : bodyError(error);
   const { status, message, param, code } = known ?? new DemoModelError(500, 'The demo model failed');
-  // What is left of a refused body must not be read as the next request.
+  // The rest of a refused body must not be read as the next request.
   if (!response.req.complete) response.setHeader('connection', 'close');
   const type = status >= 500 ? 'server_error' : 'invalid_request_error';
   sendJson(response, status, { error: { message, type, param, code } });
 }
 
-/** raw-body marks what the client did wrong (too large, cut off) with a status. */
+/** Recognizes the client's mistakes (body too large, cut off) by the status that raw-body gives them. */
 function bodyError(error: unknown): DemoModelError | undefined {
   const isBodyError = error instanceof Error && 'status' in error && typeof error.status === 'number';
   return isBodyError ? new DemoModelError(error.status as number, error.message) : undefined;

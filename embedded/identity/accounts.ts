@@ -1,4 +1,4 @@
-// Accounts of the embedded identity provider: made on first start, passwords kept as scrypt hashes.
+// Accounts of the embedded identity provider: created by the first start, passwords stored as scrypt hashes.
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Role } from '../../db/schema.ts';
@@ -7,10 +7,10 @@ import { readState, writeState } from '../state-folder.ts';
 const FILE = 'identity-accounts.json';
 const HASH_BYTES = 32;
 const derive = promisify<string, Buffer, number, { N: number; maxmem: number }, Buffer>(scrypt);
-/** 32 MiB and about 100 ms for each guess. */
+/** Costs 32 MiB and about 100 ms for each guess. */
 const COST = { N: 2 ** 15, maxmem: 64 * 1024 * 1024 };
 
-/** `id` is the `sub` of its tokens and so the user id everywhere; `role`: in the demo organization. */
+/** `id` is the `sub` of the account's tokens, thus its user id; `role` is its role in the demo organization. */
 export type Account = { id: string; email: string; role: Role; salt: string; hash: string };
 
 const FIRST_ACCOUNTS = (['owner', 'admin', 'member'] as const).map((role) => ({
@@ -19,7 +19,7 @@ const FIRST_ACCOUNTS = (['owner', 'admin', 'member'] as const).map((role) => ({
   role,
 }));
 
-/** The accounts of this folder. `passwords` by email: of those just made, which nobody can be told again. */
+/** Reads the accounts of this folder, or creates them. `passwords` has those just created: they are stored nowhere. */
 export async function provideAccounts(
   stateFolder: string,
 ): Promise<{ accounts: Account[]; passwords: [email: string, password: string][] }> {
@@ -38,7 +38,7 @@ export async function provideAccounts(
   return { accounts, passwords };
 }
 
-/** The account with this email, in lower case, and password; takes as long for an unknown email as for a known one. */
+/** Finds the account with this email (in lower case) and password. An unknown email takes as long as a known one. */
 export async function findAccount(
   accounts: Account[],
   email: string,

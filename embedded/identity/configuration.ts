@@ -1,4 +1,4 @@
-// How the embedded identity provider behaves: code with PKCE, device flow, client credentials for `weir token`.
+// The configuration of the embedded identity provider: code with PKCE, device flow, client credentials for `weir token`.
 import type { JWK } from 'jose';
 import type { Middleware } from 'koa';
 import { type ClientMetadata, type Configuration, errors, interactionPolicy } from 'oidc-provider';
@@ -9,7 +9,7 @@ import { createIdentityStore } from './store.ts';
 
 /** The client of `weir token`, and the user its tokens stand for. */
 export const SCRIPT_CLIENT_ID = 'weir-script';
-/** A client that is registered beforehand, for programs that can't register themselves; any port on loopback. */
+/** A client for local programs that cannot register themselves; it may redirect to any port on loopback. */
 const LOCAL_CLIENT_ID = 'weir-local';
 const DEVICE_CODE = 'urn:ietf:params:oauth:grant-type:device_code';
 
@@ -28,7 +28,7 @@ const TTL_SECONDS = {
 };
 
 export type IdentitySecrets = { jwk: JWK; cookieKey: string; scriptSecret: string };
-/** `aud` of the tokens for management and execution, and of those for MCP. */
+/** `audience` is the `aud` of tokens for management and execution, `mcpAudience` that of tokens for MCP. */
 export type Audiences = { audience: string; mcpAudience: string };
 
 export function identityConfiguration(
@@ -43,11 +43,11 @@ export function identityConfiguration(
     cookies: { keys: [secrets.cookieKey] },
     ttl: TTL_SECONDS,
     clients: clients(secrets),
-    // What assistants register is most often a program with a URL scheme of its own, and does not always say so.
+    // Assistants mostly register a program with its own URL scheme, and do not always say so.
     clientDefaults: { application_type: 'native' },
     pkce: { required: () => true },
     responseTypes: ['code'],
-    // Those of the resources, too: clients name them when they register.
+    // Includes the scopes of the resources: clients name them when they register.
     scopes: ['openid', 'offline_access', 'email', MANAGEMENT_SCOPE, ...MCP_SCOPES],
     claims: { openid: ['sub'], email: ['email', 'email_verified'] },
     interactions: { url: (_ctx, { uid }) => `/interaction/${uid}`, policy: consentToEveryClient() },
@@ -66,7 +66,7 @@ export function identityConfiguration(
     clientBasedCORS: (_ctx, origin, client) =>
       (client.redirectUris ?? []).some((uri) => URL.parse(uri)?.origin === origin),
     renderError: (ctx, { error, error_description: description }) =>
-      sendPage(ctx, 'This did not work', `<p role="alert">${escapeHtml(description ?? error)}</p>`),
+      sendPage(ctx, 'Something went wrong', `<p role="alert">${escapeHtml(description ?? error)}</p>`),
     features: {
       devInteractions: { enabled: false },
       rpInitiatedLogout: { enabled: false },
@@ -80,14 +80,14 @@ export function identityConfiguration(
       deviceFlow: {
         enabled: true,
         userCodeInputSource: (ctx, form, _out, error) =>
-          sendPage(ctx, 'Sign in', deviceInput(form, error && 'This code is not known, or was refused.')),
+          sendPage(ctx, 'Sign in', deviceInput(form, error && 'This code is unknown or was refused.')),
         userCodeConfirmSource: (ctx, form, client, _info, code) =>
           sendPage(ctx, 'Is this yours?', deviceConfirm(form, client.clientName ?? client.clientId, code)),
         successSource: (ctx) => sendPage(ctx, 'Signed in', '<p>You can close this page.</p>'),
       },
       resourceIndicators: {
         enabled: true,
-        defaultResource: ({ oidc }) => (wantsOnlyFlows(oidc.params?.scope) ? mcpAudience : audience),
+        defaultResource: ({ oidc }) => (wantsOnlyMcpScopes(oidc.params?.scope) ? mcpAudience : audience),
         useGrantedResource: () => true,
         getResourceServerInfo(ctx, resource, client) {
           const isScript = ctx.oidc.params?.grant_type === 'client_credentials';
@@ -130,7 +130,7 @@ function clients({ scriptSecret }: IdentitySecrets): ClientMetadata[] {
   ];
 }
 
-/** Anybody can register a client: none gets a code that the user has not allowed, also one that asks for no scope. */
+/** Asks for consent to every new client, even one without scopes: anybody can register a client. */
 function consentToEveryClient() {
   const policy = interactionPolicy.base();
   policy
@@ -138,22 +138,22 @@ function consentToEveryClient() {
     ?.checks.add(
       new interactionPolicy.Check(
         'first_time',
-        'the client was never allowed anything',
+        'the client was never granted anything',
         ({ oidc }) => !oidc.result?.consent && !oidc.session?.grantIdFor(oidc.client?.clientId ?? ''),
       ),
     );
   return policy;
 }
 
-/** Stands for a scope that a client leaves out, with which it would get no code (RFC 6749, 3.3): the least there is. */
+/** Fills in the smallest scopes where a client names none: without a scope it would get no code (RFC 6749, 3.3). */
 export const defaultScope: Middleware = async (ctx, next) => {
   if (ctx.path === '/auth' && ctx.query.client_id !== undefined && !ctx.query.scope)
     ctx.query = { ...ctx.query, scope: `${MANAGEMENT_SCOPE} ${MCP_SCOPES[0]}` };
   await next();
 };
 
-/** Clients of MCP's first revisions name no resource: that they ask for its scopes alone tells what they are for. */
-function wantsOnlyFlows(scope: unknown): boolean {
+/** Recognizes clients of early MCP revisions, which name no resource, by asking for MCP scopes only. */
+function wantsOnlyMcpScopes(scope: unknown): boolean {
   const wanted = String(scope ?? '').split(' ');
   return !wanted.includes(MANAGEMENT_SCOPE) && MCP_SCOPES.some((one) => wanted.includes(one));
 }

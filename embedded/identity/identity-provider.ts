@@ -1,4 +1,4 @@
-// The identity provider of a local start, for when none is configured (spec: Authentication).
+// The identity provider of a local start: runs when none is configured (spec: Authentication).
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -22,16 +22,16 @@ export type IdentityProvider = {
   issuer: string;
   port: number;
   accounts: Account[];
-  /** Of accounts made just now, to be shown this once. */
+  /** The passwords of accounts created just now: the only chance to show them. */
   passwords: [email: string, password: string][];
-  /** Of the client that `weir token` uses. */
+  /** The secret of the client that `weir token` uses. */
   scriptSecret: string;
   close(): Promise<void>;
 };
 
 /**
- * Listens on loopback, on `port` when that is free. Accounts, keys, sessions and clients are kept in the state folder;
- * users keep their ids when the port, and with it the issuer, changes.
+ * Listens on loopback, on `port` when that is free. Keeps accounts, keys, sessions and clients in the state folder.
+ * User ids stay the same when the port, and with it the issuer, changes.
  */
 export async function startIdentityProvider(options: {
   stateFolder: string;

@@ -3,7 +3,7 @@ import type { Context, Middleware } from 'koa';
 import type { InteractionResults, Provider } from 'oidc-provider';
 import { getRawBody } from 'raw-body';
 import { type Account, findAccount } from './accounts.ts';
-import { createGuessLimit } from './limit-password-guesses.ts';
+import { limitPasswordGuesses } from './limit-password-guesses.ts';
 import { consentForm, escapeHtml, type FailedLogin, loginForm, sendPage } from './pages.ts';
 
 const PATH = /^\/interaction\/([\w-]+)(?:\/(login|confirm|abort))?$/;
@@ -11,22 +11,22 @@ const FORM_MAX_BYTES = 8 * 1024;
 
 type Details = Awaited<ReturnType<Provider['interactionDetails']>>;
 
-/** Answers the interaction's pages and forms; everything else is the provider's. */
+/** Answers the interaction's pages and forms, and leaves everything else to the provider. */
 export function createInteractions(provider: Provider, accounts: Account[]): Middleware {
-  const guesses = createGuessLimit();
+  const guesses = limitPasswordGuesses();
 
   async function answer(ctx: Context, uid: string, action: string | undefined): Promise<void> {
-    // Only the browser that began it has the interaction's cookie, which no other site can make it send with a form.
+    // Only the browser that began the sign-in has its cookie, and no other site can make it send the cookie with a form.
     const details = await provider.interactionDetails(ctx.req, ctx.res);
     if (details.uid !== uid) throw new Error('it belongs to another sign-in');
     if (ctx.method === 'GET' && !action) return show(ctx, details);
     if (ctx.method !== 'POST' || !action) return ctx.throw(405);
     if (action === 'abort')
-      return finish(ctx, { error: 'access_denied', error_description: 'It was refused.' });
+      return finish(ctx, { error: 'access_denied', error_description: 'The user refused.' });
     if (action === 'login' && details.prompt.name === 'login') return login(ctx, details);
     if (action === 'confirm' && details.prompt.name === 'consent')
       return finish(ctx, { consent: { grantId: await grant(details) } });
-    throw new Error('it has gone on already');
+    throw new Error('this step was completed before');
   }
 
   async function show(ctx: Context, details: Details, failed?: FailedLogin): Promise<void> {
@@ -46,17 +46,16 @@ export function createInteractions(provider: Provider, accounts: Account[]): Mid
   async function login(ctx: Context, details: Details): Promise<void> {
     const form = await readForm(ctx);
     const email = (form.get('email') ?? '').trim().toLowerCase();
-    // Counted before it is looked at, so that those sent at once count as well.
+    // Counted before the password is checked, so that guesses sent at the same time count too.
     if (!guesses.allow(email))
       return show(ctx, details, { email, problem: 'Too many attempts: try again in five minutes.' });
     const account = await findAccount(accounts, email, form.get('password') ?? '');
-    if (!account)
-      return show(ctx, details, { email, problem: 'This email and password do not belong together.' });
+    if (!account) return show(ctx, details, { email, problem: 'The email or the password is wrong.' });
     guesses.forget(email);
     return finish(ctx, { login: { accountId: account.id } });
   }
 
-  /** Allows what was asked for, beside what was allowed before. */
+  /** Grants what the client asked for, in addition to what it was granted before. */
   async function grant({ prompt, params, session, grantId }: Details): Promise<string> {
     const accountId = session?.accountId ?? '';
     const existing = grantId ? await provider.Grant.find(grantId) : undefined;
@@ -86,12 +85,12 @@ export function createInteractions(provider: Provider, accounts: Account[]): Mid
     } catch (error) {
       ctx.status = 400;
       const why = error instanceof Error ? error.message : String(error);
-      sendPage(ctx, 'Start again', `<p role="alert">This sign-in cannot go on: ${escapeHtml(why)}.</p>`);
+      sendPage(ctx, 'Start again', `<p role="alert">This sign-in cannot continue: ${escapeHtml(why)}.</p>`);
     }
   };
 }
 
-/** Where a code goes, as far as people need to know; programs with a URL scheme of their own have no origin. */
+/** The origin that receives the code, for people to read; the whole URI for a program with its own URL scheme. */
 function originOf(redirectUri: string): string {
   const { origin, href } = new URL(redirectUri);
   return origin === 'null' ? href : origin;

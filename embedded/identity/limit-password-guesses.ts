@@ -1,21 +1,22 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 
-/** Guesses of one email's password in the time below. */
+/** Wrong passwords for one email within WINDOW_MS. */
 const GUESSES_MAX = 5;
-const KEPT_MS = 5 * 60_000;
-/** Emails share counters by 16 bits of their hash: there is one for each value, so none is dropped for another. */
+const WINDOW_MS = 5 * 60_000;
+/** Emails share counters by 16 bits of their hash. Each value has one, so a counter is never evicted for another. */
 const COUNTERS = 0x10000;
 
-export type GuessLimit = {
-  /** Counts a guess; false when it is one too many. */
+export type PasswordGuessLimit = {
+  /** Counts a guess and returns false when it is one too many. */
   allow(email: string): boolean;
-  /** After a right guess. */
+  /** Resets the count after the right password. */
   forget(email: string): void;
 };
 
-export function createGuessLimit(): GuessLimit {
-  const guesses = new LRUCache<number, number>({ max: COUNTERS, ttl: KEPT_MS });
+/** Limits how often a password can be guessed: 5 times in 5 minutes for each email. */
+export function limitPasswordGuesses(): PasswordGuessLimit {
+  const guesses = new LRUCache<number, number>({ max: COUNTERS, ttl: WINDOW_MS });
   return {
     allow(email) {
       const made = guesses.get(counterOf(email)) ?? 0;

@@ -7,7 +7,7 @@ label{display:block;margin-top:1rem}input{box-sizing:border-box;width:100%;font:
 button{font:inherit;padding:.5rem 1rem;margin:1.5rem .5rem 0 0}[role=alert]{border-left:.25rem solid #c00;padding-left:.75rem}
 code,strong{overflow-wrap:anywhere}.choice{display:flex}`;
 
-/** Answers a page; `body` is HTML. */
+/** Answers with a page; `body` is HTML. */
 export function sendPage(ctx: Context, title: string, body: string): void {
   ctx.set({
     'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
@@ -28,12 +28,12 @@ ${body}
 `;
 }
 
-/** What was sent, and why it let nobody in. */
+/** A failed sign-in: the email that was entered, and the problem to show. */
 export type FailedLogin = { email: string; problem: string };
 
-/** `action`: where the form goes. */
+/** Builds the sign-in form; `action` is the path that it posts below. */
 export function loginForm(action: string, client: string, failed?: FailedLogin): string {
-  return `<p>to go on to ${nameOf(client)}</p>
+  return `<p>to continue to ${nameOf(client)}</p>
 ${failed ? `<p role="alert">${escapeHtml(failed.problem)}</p>` : ''}
 <form method="post" action="${escapeHtml(action)}/login">
 <label for="email">Email</label>
@@ -43,11 +43,11 @@ ${failed ? `<p role="alert">${escapeHtml(failed.problem)}</p>` : ''}
 <button>Sign in</button>
 </form>
 <form method="post" action="${escapeHtml(action)}/abort"><button>Cancel</button></form>
-<p>The accounts of this local start and their passwords were printed by the first <code>npm start</code>. To get
-new ones, delete <code>identity-accounts.json</code> in its state folder (<code>.weir</code>) and start again.</p>`;
+<p>The first <code>npm start</code> printed the accounts and their passwords. To get new ones, delete
+<code>identity-accounts.json</code> in its state folder (<code>.weir</code>) and start again.</p>`;
 }
 
-/** `email`: of the account that is signed in. */
+/** What the consent form shows; `email` is that of the account that is signed in. */
 export type Consent = {
   client: string;
   email: string;
@@ -61,7 +61,7 @@ export function consentForm(action: string, { client, email, returnsTo, resource
       scopes.length > 0 ? `: ${scopes.map((scope) => `<code>${escapeHtml(scope)}</code>`).join(', ')}` : '';
     return `<li><code>${escapeHtml(name)}</code>${what}</li>`;
   });
-  return `<p>${nameOf(client)} wants to act for you, <strong>${escapeHtml(email)}</strong>, at</p>
+  return `<p>${nameOf(client)} wants to act on your behalf, as <strong>${escapeHtml(email)}</strong>, at:</p>
 <ul>${wanted.join('')}</ul>
 <p>You then return to <code>${escapeHtml(returnsTo)}</code>. Allow this only if you have just started it yourself.</p>
 <div class="choice">
@@ -70,30 +70,30 @@ export function consentForm(action: string, { client, email, returnsTo, resource
 </div>`;
 }
 
-/** `form` is the provider's own, with the id `op.deviceInputForm`. */
+/** Wraps the provider's own `form`, whose id is `op.deviceInputForm`. */
 export function deviceInput(form: string, problem: string | undefined): string {
   return `${problem ? `<p role="alert">${escapeHtml(problem)}</p>` : '<p>Enter the code that your terminal shows.</p>'}
 ${form}
 <button form="op.deviceInputForm">Continue</button>`;
 }
 
-/** `form` is the provider's own, with the id `op.deviceConfirmForm`. */
+/** Wraps the provider's own `form`, whose id is `op.deviceConfirmForm`. */
 export function deviceConfirm(form: string, client: string, code: string): string {
   return `<p>${nameOf(client)} shows this code:</p>
 <p><code>${escapeHtml(code)}</code></p>
-<p>Go on only if it is the one in your own terminal.</p>
+<p>Continue only if your own terminal shows the same code.</p>
 ${form}
 <button form="op.deviceConfirmForm" autofocus>Continue</button>
 <button form="op.deviceConfirmForm" name="abort" value="yes">Cancel</button>`;
 }
 
-/** A name that a client gave itself: it can neither fill the page nor turn the direction of what stands around it. */
+/** Shows a name that a client chose itself: cut to length, and unable to reverse the text around it. */
 function nameOf(client: string): string {
   const cut = client.length > NAME_MAX_LENGTH ? `${client.slice(0, NAME_MAX_LENGTH)}…` : client;
   return `<strong><bdi>${escapeHtml(cut)}</bdi></strong>`;
 }
 
-/** Text as HTML. */
+/** Escapes text for HTML. */
 export function escapeHtml(text: string): string {
   const entities: { [character: string]: string } = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
   return text.replace(/[&<>"]/g, (character) => entities[character] as string);

@@ -1,4 +1,4 @@
-// Who signs users in at a local start: the configured identity provider, else our own.
+// The identity provider for a local start: the configured one, else our own.
 import type { FirstMember } from '../demo-data.ts';
 import type { Progress } from '../report.ts';
 import type { LocalEnvironment } from '../state-folder.ts';
@@ -6,21 +6,21 @@ import { SCRIPT_CLIENT_ID } from './configuration.ts';
 import { type IdentityProvider, startIdentityProvider } from './identity-provider.ts';
 
 export type ProvidedIdentity = {
-  /** For the service. */
+  /** Variables for the service. */
   env: NodeJS.ProcessEnv;
-  /** Where it is our own. */
+  /** Our own provider; undefined when another one is configured. */
   own?: IdentityProvider;
   local: Pick<LocalEnvironment, 'identity'>;
 };
 
 /**
- * WEIR_OIDC_ISSUER, or a provider with its accounts in the state folder. In production there is none unless
- * WEIR_EMBEDDED_IDENTITY_PROVIDER is `on`: its accounts are for development.
+ * Uses WEIR_OIDC_ISSUER, or starts a provider with its accounts in the state folder. In production it starts none
+ * unless WEIR_EMBEDDED_IDENTITY_PROVIDER is `on`: the accounts are for development.
  */
 export async function provideIdentity(options: {
   stateFolder: string;
   port: number | undefined;
-  /** Of the API. */
+  /** Base URL of the API. */
   baseUrl: string;
   progress: Progress;
 }): Promise<ProvidedIdentity> {
@@ -30,7 +30,7 @@ export async function provideIdentity(options: {
   try {
     if (process.env.NODE_ENV === 'production' && process.env.WEIR_EMBEDDED_IDENTITY_PROVIDER !== 'on') {
       task.note(
-        'nobody can sign in: set WEIR_OIDC_ISSUER, or WEIR_EMBEDDED_IDENTITY_PROVIDER=on. API keys work.',
+        'users cannot sign in until you set WEIR_OIDC_ISSUER, or WEIR_EMBEDDED_IDENTITY_PROVIDER=on. API keys work.',
       );
       return { env: {}, local: {} };
     }
@@ -56,19 +56,19 @@ export async function provideIdentity(options: {
   }
 }
 
-/** Who belongs to the demo organization at first: the accounts, and the user of `weir token` as another owner. */
+/** Lists the first members of the demo organization: the accounts, and the user of `weir token` as another owner. */
 export function firstMembers(own: IdentityProvider | undefined): FirstMember[] {
   if (!own) return [];
   const accounts = own.accounts.map(({ id, role }) => ({ userId: id, role }));
   return [...accounts, { userId: SCRIPT_CLIENT_ID, role: 'owner' }];
 }
 
-/** What the person at the terminal must be told now, since it is kept nowhere. */
+/** Describes new accounts with their passwords, which are stored nowhere else. */
 export function describePasswords(own: IdentityProvider | undefined): string[] {
   if (!own || own.passwords.length === 0) return [];
   const lines = own.passwords.map(([email, password]) => `  ${email.padEnd(20)} ${password}`);
   return [
-    '\nAccounts for MCP clients and npx weir token --sign-in; the passwords are shown this once:\n',
+    '\nAccounts to sign in with, for MCP clients and npx weir token --sign-in (passwords are shown only this once):\n',
     ...lines,
   ];
 }

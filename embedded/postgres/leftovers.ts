@@ -1,11 +1,11 @@
-// A postmaster.pid after a crash: the server may still run, or its number may belong to somebody else by now.
+// A postmaster.pid after a crash: the server may still run, or another process may have its number.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { endProcess } from '../processes/end-process.ts';
 import { processStartTime } from '../processes/process-identity.ts';
 
-/** Ends a server that an earlier start left on this cluster and removes its lock file. */
+/** Ends a server that an earlier start left running on this cluster, and removes its lock file. */
 export async function endStalePostmaster(dataFolder: string): Promise<void> {
   const lockFile = path.join(dataFolder, 'postmaster.pid');
   if (!existsSync(lockFile)) return;
@@ -21,7 +21,7 @@ export async function endStalePostmaster(dataFolder: string): Promise<void> {
       stopTimeoutMs: 30_000,
     });
   }
-  // PostgreSQL itself takes any living process of its account with this number for a server.
+  // PostgreSQL takes any running process of its account with this number for a server.
   rmSync(lockFile, { force: true });
 }
 

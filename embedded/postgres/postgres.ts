@@ -1,4 +1,4 @@
-// A PostgreSQL of our own for a local start and for tests: real, on disk, on 127.0.0.1 only.
+// Our own PostgreSQL for a local start and for tests: a real server, on disk, on 127.0.0.1 only.
 import { spawnSync } from 'node:child_process';
 import { chownSync, existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -14,26 +14,26 @@ import { endStalePostmaster } from './leftovers.ts';
 
 const USER = 'weir';
 const START_TIMEOUT_MS = 60_000;
-/** A crash leaves shared memory in use until the last orphaned backend has noticed. */
+/** After a crash, shared memory stays in use until the last orphaned backend ends. */
 const START_ATTEMPTS = 10;
 
 export type PostgresOptions = {
-  /** Existing folder for data, log and process record. */
+  /** An existing folder for data, log and process record. */
   stateFolder: string;
   password: string;
-  /** Taken when free. */
+  /** Used when free; otherwise another one. */
   port?: number | undefined;
-  /** Created when missing; the URL leads to it. `postgres`, the administrative one, when absent. */
+  /** The database that the URL names, created when missing; `postgres`, the administrative one, when absent. */
   database?: string;
-  /** false: no fsync, for data that nobody will miss. */
+  /** False turns fsync off, for data that nobody will miss. */
   durable?: boolean;
   report?: Report;
 };
 
-/** `folder` is where the cluster lies. */
+/** A running server; `folder` contains the cluster. */
 export type Postgres = { url: string; port: number; folder: string; child: Child; stop(): Promise<void> };
 
-/** Starts PostgreSQL on the cluster in the state folder, made on first use. Throws an Error with the log's end. */
+/** Starts PostgreSQL on the cluster in the state folder, created on first use. Throws an Error with the end of the log. */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const report = options.report ?? silent;
   const account = findPostgresAccount(options.stateFolder);
@@ -52,7 +52,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
       args: ['-D', data, '-p', String(port), ...settings(options.durable ?? true)],
       env: { ...process.env, LC_ALL: 'C', TZ: 'UTC' },
       account: account?.ids,
-      // SIGINT is PostgreSQL's fast shutdown: it closes connections and writes everything down.
+      // SIGINT is PostgreSQL's fast shutdown: it closes connections and writes everything to disk.
       stopSignal: 'SIGINT',
       stopTimeoutMs: 30_000,
     });
@@ -81,7 +81,7 @@ function settings(durable: boolean): string[] {
   return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
-/** Made beside its final place and renamed: a crash half-way leaves nothing that looks like a cluster. */
+/** Creates the cluster under a temporary name and renames it, so that a crash leaves no half-made cluster. */
 function createCluster(
   folder: string,
   data: string,
@@ -98,7 +98,7 @@ function createCluster(
     initdb,
     [
       ...['--pgdata', partial, '--username', USER, '--pwfile', passwordFile, '--auth', 'scram-sha-256'],
-      // The built-in provider needs no locale of the system and sorts the same everywhere.
+      // The built-in provider needs no locale from the system and sorts the same everywhere.
       ...['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
       ...(options.durable === false ? ['--no-sync'] : []),
     ],
@@ -107,13 +107,13 @@ function createCluster(
   rmSync(passwordFile);
   if (result.status !== 0) {
     throw new Error(
-      `PostgreSQL could not make its cluster in ${partial}: ${result.error?.message ?? result.stderr}`,
+      `PostgreSQL could not create its cluster in ${partial}: ${result.error?.message ?? result.stderr}`,
     );
   }
   renameSync(partial, data);
 }
 
-/** Undefined when the database answers, else what happened instead. */
+/** Waits until the database answers. Returns what went wrong, undefined when nothing did. */
 async function waitUntilReady(
   child: Child,
   port: number,
@@ -127,7 +127,7 @@ async function waitUntilReady(
     } catch (error) {
       const code = (error as { code?: string }).code;
       if (code === '28P01') {
-        return 'refuses the password on record: `.weir` was deleted in part. Delete all of it to begin anew';
+        return 'refuses the stored password: the state folder was deleted in part. Delete all of it to start afresh';
       }
       if (Date.now() > deadline) return `did not answer within ${START_TIMEOUT_MS / 1000} s: ${error}`;
     }
@@ -138,7 +138,7 @@ async function waitUntilReady(
 
 async function provideDatabase(port: number, options: PostgresOptions): Promise<void> {
   const client = new pg.Client({ connectionString: urlOf(port, options, 'postgres') });
-  // Lost between two queries, the next one fails.
+  // When the connection is lost between two queries, the next query fails.
   client.on('error', () => undefined);
   await client.connect();
   try {

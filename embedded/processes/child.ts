@@ -1,4 +1,4 @@
-// One process of a local start: in its own group, logged to a file, and on record so that any later process can end it.
+// One process of a local start: in its own group, logging to a file, and recorded so that any later process can end it.
 import { spawn } from 'node:child_process';
 import {
   closeSync,
@@ -22,22 +22,22 @@ export type ChildSpec = Pick<ProcessRecord, 'name' | 'order' | 'stopSignal' | 's
   command: string;
   args: string[];
   env?: NodeJS.ProcessEnv;
-  /** The account it runs as, when not the caller's. */
+  /** The account it runs as; the caller's when absent. */
   account?: { uid: number; gid: number } | undefined;
 };
 
 export type Child = {
   pid: number;
   logFile: string;
-  /** Settles with how it ended, e.g. `ended with code 1`. */
+  /** Resolves with how it ended, e.g. `ended with code 1`. */
   exited: Promise<string>;
   hasExited(): boolean;
   logTail(): string;
-  /** Asks it to end and waits; forces it after `stopTimeoutMs`. */
+  /** Asks it to end and waits until it has ended; kills it after `stopTimeoutMs`. */
   stop(): Promise<void>;
 };
 
-/** Starts a process. Its output goes to `logs/<name>.log`, its record to `run/` in the state folder. */
+/** Starts a process. Its output goes to `logs/<name>.log` in the state folder, its record to `run/`. */
 export function startChild(spec: ChildSpec): Child {
   const logFile = path.join(spec.stateFolder, 'logs', `${spec.name}.log`);
   const recordFolder = path.join(spec.stateFolder, 'run');
@@ -48,7 +48,7 @@ export function startChild(spec: ChildSpec): Child {
     cwd: spec.account ? '/' : undefined,
     env: spec.env ?? process.env,
     stdio: ['ignore', log, log],
-    // Its own process group: Ctrl-C in a terminal reaches the supervisor alone, which ends the rest in order.
+    // In its own process group: Ctrl-C in a terminal reaches only the supervisor, which ends the rest in order.
     detached: true,
     ...spec.account,
   });

@@ -6,19 +6,19 @@ import { processStartTime } from './process-identity.ts';
 
 const POLL_MS = 50;
 
-/** What `run/<pid>.json` in the state folder holds about a running process, the leader of its own group. */
+/** The content of `run/<pid>.json` in the state folder: a running process, the leader of its own group. */
 export type ProcessRecord = {
   name: string;
   pid: number;
   startTime: string;
-  /** Processes end in ascending order: those that need others go first. */
+  /** Processes are ended in ascending order: those that need others first. */
   order: number;
   stopSignal: NodeJS.Signals;
-  /** How long it may take after `stopSignal` before it is forced. */
+  /** How long after `stopSignal` the process is killed. */
   stopTimeoutMs: number;
 };
 
-/** Ends one process, politely, then by force with its whole group. Does nothing when it is gone. */
+/** Asks one process to end, then kills its whole group. Does nothing when it is gone. */
 export async function endProcess(record: ProcessRecord): Promise<void> {
   const isAlive = () => processStartTime(record.pid) === record.startTime;
   if (isAlive()) sendSignal(record.pid, record.stopSignal);
@@ -44,7 +44,7 @@ export function killRecordedProcesses(stateFolder: string): void {
   for (const record of readRecords(stateFolder)) sendSignal(-record.pid, 'SIGKILL');
 }
 
-/** The records of processes that still run; the others are removed. */
+/** Reads the records of processes that still run, and removes the other records. */
 function readRecords(stateFolder: string): ProcessRecord[] {
   const folder = path.join(stateFolder, 'run');
   if (!existsSync(folder)) return [];
@@ -58,7 +58,7 @@ function readRunning(file: string): ProcessRecord | undefined {
     const record = JSON.parse(readFileSync(file, 'utf8')) as ProcessRecord;
     if (processStartTime(record.pid) === record.startTime) return record;
   } catch (error) {
-    // A crash may have cut it short, and the process may have ended meanwhile; anything else is worth knowing.
+    // A crash may have cut the file short, and the process may have just removed it; anything else is an error.
     if (!(error instanceof SyntaxError) && (error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
   rmSync(file, { force: true });

@@ -1,4 +1,4 @@
-// Ports of a local start.
+// The TCP ports of a local start.
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -9,7 +9,7 @@ const API_PORT = 8787;
 const LOOPBACK = '127.0.0.1';
 const NEIGHBOURS = 100;
 
-/** `preferred` when it is free on loopback, else a free one that the system picks. */
+/** Finds a free port on loopback: `preferred`, or one that the system picks. */
 export async function findFreePort(preferred?: number): Promise<number> {
   const port =
     (preferred && (await listenBriefly(preferred, LOOPBACK))) || (await listenBriefly(0, LOOPBACK));
@@ -18,8 +18,8 @@ export async function findFreePort(preferred?: number): Promise<number> {
 }
 
 /**
- * `usual`, or when that is taken the first free port from `first` on, which `report` is told. It stays reserved
- * against other starts on this machine while this process lives: a server may take minutes before it listens.
+ * Reserves `usual`, or when that is taken the first free port from `first` on, and reports the change. No other start
+ * on this machine gets the port while this process lives: a server may need minutes before it listens.
  */
 export async function reservePort(
   name: string,
@@ -30,13 +30,13 @@ export async function reservePort(
 ): Promise<number> {
   for (const port of [usual, ...Array.from({ length: NEIGHBOURS }, (_, i) => first + i)]) {
     if (!(await isPortFree(port, host)) || !reserve(port)) continue;
-    if (port !== usual) report(`  ! Port ${usual} is taken by another program; ${name} gets ${port}.`);
+    if (port !== usual) report(`  ! Port ${usual} is taken by another program; ${name} uses ${port}.`);
     return port;
   }
-  throw new Error(`${name} finds no free port from ${first} to ${first + NEIGHBOURS - 1}.`);
+  throw new Error(`No port from ${first} to ${first + NEIGHBOURS - 1} is free for ${name}.`);
 }
 
-/** The port of the API: WEIR_PORT, or an Error when that is taken; else the one used before, else 8787 or a later one. */
+/** Chooses the API's port: WEIR_PORT, else the one used before, else 8787 or a later one. Throws when WEIR_PORT is taken. */
 export async function chooseApiPort(
   host: string,
   configured: string | undefined,
@@ -48,7 +48,7 @@ export async function chooseApiPort(
     return reservePort('the API', remembered ?? API_PORT, API_PORT, report, host);
   if (await isPortFree(port, host)) return port;
   throw new Error(
-    `Port ${port} on ${host} (WEIR_PORT) is taken. Stop what uses it or set another WEIR_PORT.`,
+    `Port ${port} on ${host} (WEIR_PORT) is taken. Stop the program that uses it, or set WEIR_PORT to another one.`,
   );
 }
 
@@ -62,7 +62,7 @@ function reserve(port: number): boolean {
     if (lock.taken) process.once('exit', lock.release);
     return lock.taken;
   } catch {
-    // Another user's file, which cannot be told to be stale: the next port does as well.
+    // The file belongs to another user and may be stale: take the next port instead.
     return false;
   }
 }

@@ -1,8 +1,8 @@
-// Tells a process from a later one that was given the same number, so that none but our own is ever ended.
+// Tells a process from a later one with the same number, so that only our own processes are ever ended.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** When process `pid` began, as an opaque string; undefined when there is none or it is a zombie. */
+/** Returns when process `pid` began, as an opaque string; undefined when it does not exist or is a zombie. */
 export function processStartTime(pid: number): string | undefined {
   return process.platform === 'linux' ? fromProc(pid) : fromPs(pid);
 }

@@ -1,4 +1,4 @@
-// A lock file that belongs to a living process and is free again when that is gone, however it went.
+// A lock file that belongs to a running process. It is free again once the process is gone, however it ended.
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { processStartTime } from './process-identity.ts';
 
@@ -7,15 +7,15 @@ const ATTEMPTS = 5;
 export type LockOwner = { pid: number; startTime: string | undefined; url?: string };
 
 export type ProcessLock = {
-  /** Who has it: this process when `taken`. */
+  /** The process that has the lock: this one when `taken`. */
   owner: LockOwner;
   taken: boolean;
-  /** Says where its owner can be reached. */
+  /** Writes into the file where its owner can be reached. */
   setUrl(url: string): void;
   release(): void;
 };
 
-/** Takes the lock, also over from a process that is gone, or tells who has it. */
+/** Takes the lock, also from a process that is gone; otherwise says who has it. */
 export function takeProcessLock(file: string): ProcessLock {
   const own: LockOwner = { pid: process.pid, startTime: processStartTime(process.pid) };
   const lock = {
@@ -26,13 +26,14 @@ export function takeProcessLock(file: string): ProcessLock {
   };
   const draft = `${file}.${process.pid}`;
   rmSync(draft, { force: true });
-  // Exclusive: in a folder that others write to, a link put there beforehand is not followed.
+  // `wx` does not follow a link that somebody else has put into a shared folder.
   writeFileSync(draft, JSON.stringify(own), { mode: 0o600, flag: 'wx' });
   try {
     for (let attempt = 1; !link(draft, file); attempt += 1) {
       const owner = readOwner(file);
       if (owner && isRunning(owner)) return { ...lock, owner, taken: false };
-      if (attempt === ATTEMPTS) throw new Error(`The lock file ${file} cannot be replaced. Delete it.`);
+      if (attempt === ATTEMPTS)
+        throw new Error(`The lock file ${file} cannot be replaced. Delete it and start again.`);
       rmSync(file, { force: true });
     }
     return lock;
@@ -41,7 +42,7 @@ export function takeProcessLock(file: string): ProcessLock {
   }
 }
 
-/** A hard link appears with its content or not at all. */
+/** Creates a hard link, which appears with its whole content; false when `to` exists. */
 function link(from: string, to: string): boolean {
   try {
     linkSync(from, to);
@@ -56,7 +57,7 @@ function readOwner(file: string): LockOwner | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as LockOwner;
   } catch (error) {
-    // Released in the meantime, or not ours to begin with.
+    // Released in the meantime, or never a lock file.
     if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }

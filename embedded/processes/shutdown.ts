@@ -1,20 +1,19 @@
-// The end of a local start: on a signal, or when something it needs cannot be kept running.
-
+// The end of a local start: on a signal, or when a process it needs cannot be kept running.
 import type { Progress } from '../report.ts';
 import { endRecordedProcesses, killRecordedProcesses } from './end-process.ts';
 
-/** npm passes on the Ctrl-C that the terminal has sent to everyone already: the second within this time is the first. */
+/** One Ctrl-C arrives twice, from the terminal and from npm: a second signal within this time is the same one. */
 const SAME_SIGNAL_MS = 1_000;
 const PARENT_CHECK_MS = 1_000;
 
 export type Shutdown = {
-  /** Aborted as soon as the end has begun. */
+  /** Aborted as soon as the shutdown begins. */
   signal: AbortSignal;
-  /** Ends every process in order, then this one. */
+  /** Ends every process in order, then this process. */
   end(exitCode: number): Promise<void>;
 };
 
-/** Ends on SIGINT, SIGTERM, SIGHUP and when npm vanishes; a second signal forces it. `onEnd` comes last. */
+/** Shuts down on SIGINT, SIGTERM, SIGHUP or the death of npm; a second signal forces it. Calls `onEnd` last. */
 export function createShutdown(stateFolder: string, progress: Progress, onEnd: () => void): Shutdown {
   const abort = new AbortController();
   let began = 0;
@@ -36,7 +35,7 @@ export function createShutdown(stateFolder: string, progress: Progress, onEnd: (
     if (!began) return void end(0);
     if (Date.now() - began < SAME_SIGNAL_MS) return;
     killRecordedProcesses(stateFolder);
-    progress.line('Stopped by force. What was accepted is kept and goes on at the next start.');
+    progress.line('Stopped by force. Accepted runs are kept and continue at the next start.');
     onEnd();
     process.exit(130);
   }

@@ -1,12 +1,12 @@
-// Lives beside a supervisor and, should that vanish without a word (kill -9), ends what it had started.
+// A process beside the supervisor: when the supervisor is killed (kill -9), it ends everything that one had started.
 import { spawn } from 'node:child_process';
 import { endRecordedProcesses } from './end-process.ts';
 
-/** Starts the watchdog of this process over `stateFolder`; it ends by itself when there is nothing left to do. */
+/** Starts the watchdog of this process over `stateFolder`; it ends by itself when nothing is left to do. */
 export function startWatchdog(stateFolder: string): void {
   const watchdog = spawn(process.execPath, [import.meta.filename, stateFolder], {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    // Out of the supervisor's group, so that what kills the one does not kill the other.
+    // In its own process group, so that a signal to the supervisor's group does not reach it.
     detached: true,
   });
   watchdog.on('error', (error) => console.error(`The watchdog could not be started: ${error.message}`));
@@ -16,6 +16,6 @@ export function startWatchdog(stateFolder: string): void {
 
 if (import.meta.main) {
   const [stateFolder] = process.argv.slice(2);
-  if (!stateFolder) throw new Error('watchdog: which state folder?');
+  if (!stateFolder) throw new Error('The watchdog needs a state folder as its argument.');
   process.once('disconnect', () => void endRecordedProcesses(stateFolder));
 }

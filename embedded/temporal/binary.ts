@@ -1,4 +1,4 @@
-// Where the `temporal` binary of a local start comes from.
+// Finds, downloads or builds the `temporal` binary of a local start.
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
@@ -7,11 +7,11 @@ import { type Report, silent } from '../report.ts';
 import { buildTemporal } from './build.ts';
 import { downloadTemporal } from './download.ts';
 
-/** The release that is downloaded or built; `embedded/temporal/server-module/go.mod` pins the same. */
+/** The release that is downloaded or built; `embedded/temporal/server-module/go.mod` pins the same one. */
 export const TEMPORAL_CLI_VERSION = '1.8.2';
 
-export type FindOptions = {
-  /** For the log and the record of a build. */
+export type TemporalBinaryOptions = {
+  /** The folder for the log and the record of a build. */
   stateFolder: string;
   report?: Report | undefined;
   env?: NodeJS.ProcessEnv;
@@ -21,12 +21,12 @@ export type FindOptions = {
 type Attempt = { from: string; find: () => string | undefined | Promise<string> };
 
 /**
- * Path of a `temporal` binary that runs: WEIR_TEMPORAL_CLI, PATH, the per-user cache, the official download, a build
- * with Go, in this order. Throws one Error that lists what was tried and the ways out.
+ * Finds a `temporal` binary that runs: WEIR_TEMPORAL_CLI, PATH, the per-user cache, the official download, a build
+ * with Go, in this order. Throws one Error that lists the attempts and the ways out.
  */
-export async function findTemporalBinary(options: FindOptions): Promise<string> {
+export async function findTemporalBinary(options: TemporalBinaryOptions): Promise<string> {
   const { stateFolder, report = silent, env = process.env } = options;
-  if (env.WEIR_TEMPORAL_CLI) return required(env.WEIR_TEMPORAL_CLI);
+  if (env.WEIR_TEMPORAL_CLI) return requireBinary(env.WEIR_TEMPORAL_CLI);
   const cached = cachePath(env);
   const attempts: Attempt[] = [
     { from: '`temporal` on PATH', find: () => findOnPath(env) },
@@ -41,7 +41,7 @@ export async function findTemporalBinary(options: FindOptions): Promise<string> 
   for (const { from, find } of attempts) {
     try {
       const binary = await find();
-      const problem = binary ? probe(binary) : 'not there';
+      const problem = binary ? findProblem(binary) : 'not found';
       if (binary && !problem) return binary;
       failures.push(`  ${from}: ${problem}`);
     } catch (error) {
@@ -49,24 +49,24 @@ export async function findTemporalBinary(options: FindOptions): Promise<string> 
     }
   }
   throw new Error(
-    `No Temporal server could be found or made. Tried:\n${failures.join('\n')}\nAny one of these helps:\n` +
+    `No Temporal server could be found, downloaded or built. Tried:\n${failures.join('\n')}\nDo one of these:\n` +
       '  install the Temporal CLI (https://docs.temporal.io/cli) so that `temporal` is on PATH,\n' +
       '  set WEIR_TEMPORAL_CLI to the path of a `temporal` binary,\n' +
-      '  set TEMPORAL_ADDRESS to a Temporal server that runs already,\n' +
-      '  install Go 1.26.4 or newer, which builds the server from source.',
+      '  set TEMPORAL_ADDRESS to a running Temporal server,\n' +
+      '  install Go 1.26.4 or newer, so that the server can be built from source.',
   );
 }
 
-/** Named by version, system and processor: a second checkout starts at once, a newer version gets its own. */
+/** Names the cached binary by version, system and processor, so that checkouts share it and versions do not. */
 function cachePath(env: NodeJS.ProcessEnv): string {
   const name = `temporal-${TEMPORAL_CLI_VERSION}-${process.platform}-${process.arch}`;
   return path.join(cacheFolder(env), name, 'temporal');
 }
 
-function required(binary: string): string {
-  const problem = probe(binary);
+function requireBinary(binary: string): string {
+  const problem = findProblem(binary);
   if (problem)
-    throw new Error(`WEIR_TEMPORAL_CLI is ${binary}, which is no Temporal CLI that runs: ${problem}`);
+    throw new Error(`WEIR_TEMPORAL_CLI is ${binary}, which does not work as a Temporal CLI: ${problem}`);
   return binary;
 }
 
@@ -84,10 +84,12 @@ function isExecutable(file: string): boolean {
   }
 }
 
-/** Undefined when it is a Temporal CLI whose development server knows what we ask of it, else why not. */
-function probe(binary: string): string | undefined {
+/** Returns why a binary cannot be used; undefined when its development server has the options we need. */
+function findProblem(binary: string): string | undefined {
   const result = spawnSync(binary, ['server', 'start-dev', '--help'], { encoding: 'utf8', timeout: 20_000 });
   if (result.error) return result.error.message;
   if (result.status !== 0) return `${binary} failed: ${result.stderr.trim().slice(0, 500)}`;
-  return result.stdout.includes('--sqlite-pragma') ? undefined : `${binary} has no development server`;
+  return result.stdout.includes('--sqlite-pragma')
+    ? undefined
+    : `${binary} has no development server with --sqlite-pragma`;
 }

@@ -1,4 +1,4 @@
-// A Temporal CLI built from the pinned Go module in `embedded/temporal/server-module/`.
+// Builds the Temporal CLI from the pinned Go module in `embedded/temporal/server-module/`.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -7,10 +7,10 @@ import type { Report } from '../report.ts';
 
 const MODULE_FOLDER = path.join(import.meta.dirname, 'server-module');
 const MAIN_PACKAGE = 'github.com/temporalio/cli/cmd/temporal';
-/** Since this release Go fetches by itself the newer toolchain that go.mod names. */
+/** The first release that fetches the newer toolchain named in go.mod by itself. */
 const OLDEST_GO = { major: 1, minor: 21 };
 
-/** Builds the server to `target` and returns it; takes minutes. Throws an Error with the end of what Go said. */
+/** Builds the server into `target` and returns that path; takes minutes. Throws an Error with the end of Go's output. */
 export async function buildTemporal(
   stateFolder: string,
   target: string,
@@ -20,7 +20,7 @@ export async function buildTemporal(
   requireGo(env);
   report('building the server from source with Go, once; this takes a few minutes');
   mkdirSync(path.dirname(target), { recursive: true });
-  // Two builds at once each write a file of their own, and the later rename changes nothing.
+  // Simultaneous builds write a file each, and the last rename wins.
   const partial = `${target}.${process.pid}`;
   const build = startChild({
     stateFolder,

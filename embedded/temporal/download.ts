@@ -1,4 +1,4 @@
-// The official download of the Temporal CLI, at the address the Temporal SDKs use.
+// Downloads the official Temporal CLI, from the address that the Temporal SDKs use.
 import { spawnSync } from 'node:child_process';
 import { createWriteStream, mkdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -8,11 +8,11 @@ import type { Report } from '../report.ts';
 
 const DOWNLOAD_URL = 'https://temporal.download/cli';
 const CONNECT_TIMEOUT_MS = 5_000;
-/** The archive has 70 MB; a line that is slower than this is better served by a build. */
+/** The archive has 70 MB; over a slower connection a build is quicker. */
 const DOWNLOAD_TIMEOUT_MS = 5 * 60_000;
 const PROCESSORS: Record<string, string> = { x64: 'amd64', arm64: 'arm64' };
 
-/** Downloads the release to `target` and returns it. Gives up after 5 s without an answer. */
+/** Downloads the release to `target` and returns that path. Gives up after 5 s without an answer. */
 export async function downloadTemporal(
   version: string,
   target: string,
@@ -46,7 +46,7 @@ export async function downloadTemporal(
   }
 }
 
-/** The timeout is on the answer's first byte; the body has its own. */
+/** Fetches `url`: 5 s for the first byte of the answer, 5 minutes for all of it. */
 async function get(url: string): Promise<Response> {
   const giveUp = new AbortController();
   const timer = setTimeout(

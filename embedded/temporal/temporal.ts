@@ -1,4 +1,4 @@
-// A Temporal development server of our own, for a local start and for tests: durable, on 127.0.0.1 only.
+// Our own Temporal development server, for a local start and for tests: durable, on 127.0.0.1 only.
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
@@ -12,10 +12,10 @@ const START_TIMEOUT_MS = 60_000;
 const START_ATTEMPTS = 3;
 const PROBE_TIMEOUT_MS = 2_000;
 
-/** With synchronous=full safe at power loss, and twice the throughput of SQLite as it comes. */
+/** With synchronous=full, data survives a power loss; WAL doubles the throughput of SQLite's default. */
 const sqlitePragmas = (durable: boolean) => ['journal_mode=wal', `synchronous=${durable ? 'full' : 'off'}`];
 
-/** The server comes throttled and partitioned for many hosts; one machine wants low latency. */
+/** The server's defaults throttle and partition for many hosts; these settings give low latency on one machine. */
 const DYNAMIC_CONFIG = {
   'system.enableActivityEagerExecution': true,
   'matching.enableFairness': true,
@@ -31,12 +31,12 @@ const DYNAMIC_CONFIG = {
 };
 
 export type TemporalOptions = {
-  /** Existing folder for the SQLite file, log and process record. */
+  /** An existing folder for the SQLite file, log and process record. */
   stateFolder: string;
-  /** Taken when free. */
+  /** Used when free; otherwise another one. */
   port?: number | undefined;
   uiPort?: number | undefined;
-  /** false: no fsync, for data that nobody will miss. */
+  /** False turns fsync off, for data that nobody will miss. */
   durable?: boolean;
   report?: Report;
 };
@@ -51,7 +51,7 @@ export type Temporal = {
   stop(): Promise<void>;
 };
 
-/** Starts the server on the SQLite file in the state folder. Throws an Error that says what was tried. */
+/** Starts the server on the SQLite file in the state folder. Throws an Error with the attempts or the end of the log. */
 export async function startTemporal(options: TemporalOptions): Promise<Temporal> {
   const binary = await findTemporalBinary(options);
   for (let attempt = 1; ; attempt += 1) {
@@ -65,7 +65,7 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
       return { address, namespace: NAMESPACE, uiUrl, port, uiPort, child, stop: child.stop };
     }
     await child.stop();
-    // Another program may have been quicker to listen.
+    // Another program may have taken the port in the meantime.
     if (attempt < START_ATTEMPTS && child.logTail().includes('address already in use')) continue;
     throw new Error(`The Temporal server ${problem}. The end of ${child.logFile}:\n${child.logTail()}`);
   }
@@ -97,7 +97,7 @@ function startServer(
   });
 }
 
-/** Undefined when the server knows its namespace, else what happened instead. */
+/** Waits until the server knows its namespace. Returns what went wrong, undefined when nothing did. */
 async function waitUntilReady(child: Child, address: string): Promise<string | undefined> {
   const deadline = Date.now() + START_TIMEOUT_MS;
   while (!child.hasExited()) {

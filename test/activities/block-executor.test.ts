@@ -7,6 +7,7 @@ import type { Attempt } from '../../activities/run-attempt.ts';
 import type { Db } from '../../db/connect.ts';
 import { ConnectionFailed } from '../../db/connection/connection-failed.ts';
 import { reserveCredits } from '../../db/credits/reservations.ts';
+import { createFlowDefinitions } from '../../db/flows/flow-definitions.ts';
 import { listBlockRuns } from '../../db/runs/block-runs.ts';
 import { createInProcessRuns } from '../../db/runs/in-process-runs.ts';
 import { getRunContext } from '../../db/runs/runs.ts';
@@ -37,6 +38,8 @@ describe('a model call whose activity is repeated', () => {
   let database: TestDatabase;
   let account: Account;
   let asked: number;
+  /** The organizations whose balance limit was asked for. */
+  let limited: string[];
   let cost: number;
   before(async () => {
     database = await createTestDatabase();
@@ -44,6 +47,7 @@ describe('a model call whose activity is repeated', () => {
   beforeEach(async () => {
     account = await openAccount(database.db, 1_000, 1, [llm('ask', 'x', 'demo/chat')]);
     asked = 0;
+    limited = [];
     cost = COST;
   });
   after(async () => {
@@ -76,7 +80,18 @@ describe('a model call whose activity is repeated', () => {
     answer: () => string,
     more: Partial<Attempt> = {},
   ): Promise<Value | Pause | Busy> {
-    const blocks = createBlockExecutor({ db, validator, inProcessRuns: createInProcessRuns() });
+    const blocks = createBlockExecutor({
+      db,
+      definitions: createFlowDefinitions(db),
+      balanceLimit: {
+        run(organizationId, work) {
+          limited.push(organizationId);
+          return work();
+        },
+      },
+      validator,
+      inProcessRuns: createInProcessRuns(),
+    });
     const executionId = account.runs[0] as string;
     const call = { executionId, stepId: 'ask', blockKey: 'ask', input: { ref: MESSAGE_REF }, ends: false };
     const process: Processor = async ({ payer, usage }) => {
@@ -99,6 +114,11 @@ describe('a model call whose activity is repeated', () => {
     const { balance, reserved, charges } = await audit(database.db, account);
     assert.deepEqual([balance, reserved, charges.size], [1_000 - COST, 0, 1]);
   }
+
+  it('is charged within the limit of its organization', async () => {
+    await attempt(1, database.db, () => 'yes');
+    assert.deepEqual(limited, [account.organizationId]);
+  });
 
   it('is made and charged once when the answer to its recording is lost', async () => {
     await attempt(1, losing(database.db, 1), () => 'yes');

@@ -3,10 +3,12 @@ import assert from 'node:assert/strict';
 import { createBlockExecutor } from '../../activities/block-executor.ts';
 import { reserveCredits } from '../../db/credits/reservations.ts';
 import { createEncryption, ENCRYPTION_KEY_BYTES } from '../../db/encrypt.ts';
+import { createFlowDefinitions } from '../../db/flows/flow-definitions.ts';
 import { recordBlockRun } from '../../db/runs/block-runs.ts';
 import { createInProcessRuns } from '../../db/runs/in-process-runs.ts';
 import { getRunContext } from '../../db/runs/runs.ts';
 import { findModelKey } from '../../db/tenants/model-keys.ts';
+import { createOrganizationLimit } from '../../fairness/organization-limit.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { MESSAGE_REF } from '../../flow/value.ts';
 import { createValidator } from '../../json-schema/validator.ts';
@@ -50,7 +52,10 @@ describe('a block of a run that was deleted ends as RUN_NOT_FOUND', () => {
     const inProcessRuns = createInProcessRuns();
     inProcessRuns.contexts.set(executionId, await getRunContext(database.db, executionId));
     await prepare?.();
-    const blocks = createBlockExecutor({ db: database.db, validator, inProcessRuns });
+    const { db } = database;
+    const definitions = createFlowDefinitions(db);
+    const balanceLimit = createOrganizationLimit(1);
+    const blocks = createBlockExecutor({ db, definitions, balanceLimit, validator, inProcessRuns });
     const first = { number: 1, begun: 1, last: false, isLocal: false, kept: undefined, keep: () => true };
     return blocks.run(
       { ...BLOCK, executionId, ends: false },

@@ -6,6 +6,7 @@ import { runCode } from '../../activities/run-code.ts';
 import { SandboxUnavailable } from '../../activities/sandbox/guest-process.ts';
 import { type Sandbox, SandboxCrashed } from '../../activities/sandbox/sandbox.ts';
 import type { Db } from '../../db/connect.ts';
+import { createOrganizationLimit } from '../../fairness/organization-limit.ts';
 import { BUSY } from '../../flow/run.ts';
 
 const CALL = { executionId: 'e', stepId: 's', blockKey: 's', input: { ref: 's' }, ends: false };
@@ -40,7 +41,8 @@ describe('runCode', () => {
     const always = { organizationOf: async () => 'organization', hasRoom: async () => true };
     const blocks = { ...always, run } as unknown as BlockExecutor;
     const attempt = { isLocal, signal: new AbortController().signal } as Attempt;
-    return { turns, reply: runCode({ sandbox, db: {} as Db, codePrice: 0 }, blocks, CALL, attempt) };
+    const deps = { sandbox, db: {} as Db, balanceLimit: createOrganizationLimit(1), codePrice: 0 };
+    return { turns, reply: runCode(deps, blocks, CALL, attempt) };
   }
   const crash = () => new SandboxCrashed('ended (SIGSEGV)');
 

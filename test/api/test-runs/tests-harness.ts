@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { ApiDeps } from '../../../api/deps.ts';
 import type { Caller } from '../../../api/test-runs/caller.ts';
 import { createTestCase } from '../../../api/test-runs/test-case.ts';
+import { createFlowDefinitions } from '../../../db/flows/flow-definitions.ts';
 import { insertFlow } from '../../../db/flows/flows.ts';
 import { insertMember } from '../../../db/tenants/memberships.ts';
 import type { Step } from '../../../flow/definition.ts';
@@ -35,7 +36,15 @@ export async function startTestsWeir(env: NodeJS.ProcessEnv = {}): Promise<Tests
   const { db, client, config } = weir;
   const validator = createValidator();
   const registry = await openRegistry(config);
-  const deps = { db, client, config, taskQueue: config.taskQueue, validator, registry } as ApiDeps;
+  const deps = {
+    db,
+    client,
+    config,
+    taskQueue: config.taskQueue,
+    validator,
+    registry,
+    definitions: createFlowDefinitions(db),
+  } as ApiDeps;
   const tenant = await weir.createTenant();
   const ada = callerWith({ userId: 'ada' });
   await insertMember(db, { organizationId: tenant.organizationId, userId: 'ada', role: 'member' });

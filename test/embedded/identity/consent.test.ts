@@ -1,4 +1,4 @@
-// What a user allows at the embedded identity provider: for which account, whom, and no more than was asked for.
+// Consent at the embedded identity provider: which account gives it, to which client, for what and no more.
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -62,22 +62,25 @@ describe('consent at the embedded identity provider', () => {
     return { text, claims: decodeJwt(access_token) };
   };
 
-  it('gives a client that asks for scopes of flows alone nothing of management, also when it names no resource', async () => {
+  it('gives a client that asks for flow scopes only no access to management, also when it names no resource', async () => {
     const { text, claims } = await signIn('flows:read flows:write');
     assert.deepEqual([claims.aud, claims.scope], [MCP_AUDIENCE, 'flows:read flows:write']);
     assert.ok(!text.includes(`<code>${AUDIENCE}</code>`));
   });
 
-  it('gives one that asks for management a token for it', async () => {
+  it('gives a client that asks for management a token for it', async () => {
     const { claims } = await signIn('manage flows:read');
     assert.deepEqual([claims.aud, claims.scope], [AUDIENCE, 'manage']);
   });
 
   it('is asked for by the name of the account', async () => {
-    assert.match((await signIn('flows:read')).text, /act for you, <strong>member@weir\.local<\/strong>/);
+    assert.match(
+      (await signIn('flows:read')).text,
+      /act on your behalf, as <strong>member@weir\.local<\/strong>/,
+    );
   });
 
-  it('shows of a client’s name what fits, apart from the text around it', async () => {
+  it('cuts a client’s name to length and sets it apart from the text around it', async () => {
     const { text } = await signIn('flows:read', `\u202e<b>${'x'.repeat(5_000)}`);
     assert.match(text, /<bdi>\u202e&lt;b&gt;x{76}…<\/bdi>/);
     assert.ok(text.length < 3_000);

@@ -63,7 +63,7 @@ describe('the embedded identity provider', () => {
     assert.equal(typeof document.registration_endpoint, 'string');
   });
 
-  it('is an issuer that a Weir accepts, and survives a restart with clients, sign-ins and keys', async () => {
+  it('is an issuer that Weir accepts, and keeps clients, sign-ins and keys over a restart', async () => {
     const weir = await startWeir({
       env: { WEIR_OIDC_ISSUER: identity.provider.issuer, WEIR_OIDC_AUDIENCE: AUDIENCE },
       worker: false,
@@ -100,7 +100,7 @@ describe('the embedded identity provider', () => {
     }
   });
 
-  it('keeps no password as it is, and its files to itself', () => {
+  it('stores no password in plain text, and lets nobody else read its files', () => {
     for (const name of readdirSync(identity.stateFolder)) {
       const file = path.join(identity.stateFolder, name);
       assert.equal(statSync(file).mode & 0o077, 0, name);

@@ -44,15 +44,15 @@ describe('the identity provider of npm start', () => {
   });
 
   for (const value of ['', 'true', 'off'])
-    it(`is none in production with WEIR_EMBEDDED_IDENTITY_PROVIDER=${value}, which is said`, async () => {
+    it(`is not started in production with WEIR_EMBEDDED_IDENTITY_PROVIDER=${value}, and a note says so`, async () => {
       const production = { NODE_ENV: 'production', ...(value && { WEIR_EMBEDDED_IDENTITY_PROVIDER: value }) };
       const { own, env, local } = await provide(production);
       assert.deepEqual([own, env, local], [undefined, {}, {}]);
-      assert.match(notes.join(), /nobody can sign in: set WEIR_OIDC_ISSUER/);
+      assert.match(notes.join(), /users cannot sign in until you set WEIR_OIDC_ISSUER/);
       assert.deepEqual(readdirSync(stateFolder), []);
     });
 
-  it('is our own in production where that is asked for', async () => {
+  it('is our own in production when it is turned on', async () => {
     const { own } = await provide({ NODE_ENV: 'production', WEIR_EMBEDDED_IDENTITY_PROVIDER: 'on' });
     assert.ok(own);
   });

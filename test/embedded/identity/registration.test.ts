@@ -81,7 +81,7 @@ describe('the embedded identity provider knows a client', () => {
     assert.deepEqual([claims.sub, claims.client_id, claims.aud], ['dev-member', DOCUMENT_URL, MCP_AUDIENCE]);
   });
 
-  it('by no document that is another client’s, has other redirect addresses, or is not on the web', async () => {
+  it('by no document that belongs to another client, has other redirect URIs, or is not on the web', async () => {
     const other = 'https://assistant.test/other.json';
     documents[other] = metadata(DOCUMENT_URL);
     const elsewhere = 'https://assistant.test/elsewhere.json';
@@ -95,7 +95,7 @@ describe('the embedded identity provider knows a client', () => {
       assert.equal((await fetch(authorize(id), { redirect: 'manual' })).status, 400, id);
   });
 
-  it('by pre-registration as weir-local, with any port on loopback and no other address', async () => {
+  it('by its pre-registration as weir-local, with any port on loopback and no other address', async () => {
     for (const host of ['127.0.0.1:4711', 'localhost:50000'])
       for (const callback of ['callback', 'oauth/callback']) {
         const { claims } = await signIn('weir-local', `http://${host}/${callback}`);
@@ -105,7 +105,7 @@ describe('the embedded identity provider knows a client', () => {
     assert.equal((await fetch(foreign, { redirect: 'manual' })).status, 400);
   });
 
-  it('and gives none of them anything but a code', async () => {
+  it('and answers all of them with a code only', async () => {
     const configuration = await fetch(`${provider.issuer}/.well-known/openid-configuration`);
     const { response_types_supported, grant_types_supported } = (await configuration.json()) as {
       [field: string]: string[];

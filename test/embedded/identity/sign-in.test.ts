@@ -1,4 +1,4 @@
-// How users sign in at the embedded identity provider, and allow a client what it asks for.
+// How users sign in at the embedded identity provider and give consent to a client.
 import assert from 'node:assert/strict';
 import { decodeJwt } from 'jose';
 import { createBrowser } from '../../fakes/browser.ts';
@@ -8,7 +8,7 @@ import { useIdentityProvider } from './identity-harness.ts';
 describe('the embedded identity provider', () => {
   const { identity, post, register, authorizeUrl, signIn, exchange } = useIdentityProvider();
 
-  it('signs a user in for a client that registered itself, who allows it, and issues a token for the resource', async () => {
+  it('signs a user in for a client that registered itself, asks for consent, and issues a token for the resource', async () => {
     const { client_id } = await register();
     const { browser, consent } = await signIn(authorizeUrl(client_id));
     assert.match(consent.text, /An &lt;assistant&gt;/);
@@ -36,7 +36,7 @@ describe('the embedded identity provider', () => {
     assert.equal(decodeJwt(body.access_token as string).aud, MCP_AUDIENCE);
   });
 
-  it('asks before every client’s first code, also when the user is signed in and no scope is wanted', async () => {
+  it('asks for consent before every client’s first code, even when the user is signed in and no scope is requested', async () => {
     const { browser } = await signIn(authorizeUrl((await register()).client_id));
     await browser.submit('/confirm');
     const second = await register();
@@ -52,8 +52,8 @@ describe('the embedded identity provider', () => {
     await browser.open(authorizeUrl(client_id));
     const fail = async (email: string, password: string) =>
       (await browser.submit('/login', { email, password })).text;
-    assert.match(await fail('member@weir.local', 'wrong'), /do not belong together/);
-    assert.match(await fail('nobody@weir.local', 'wrong'), /do not belong together/);
+    assert.match(await fail('member@weir.local', 'wrong'), /email or the password is wrong/);
+    assert.match(await fail('nobody@weir.local', 'wrong'), /email or the password is wrong/);
     for (let attempt = 0; attempt < 4; attempt++) await fail('member@weir.local', 'wrong');
     assert.match(
       await fail('member@weir.local', identity.passwords.get('member@weir.local') ?? ''),
@@ -61,7 +61,7 @@ describe('the embedded identity provider', () => {
     );
   });
 
-  it('counts attempts whatever the spelling of the email, also those that come at once', async () => {
+  it('counts attempts whatever the spelling of the email, also simultaneous ones', async () => {
     const url = authorizeUrl((await register()).client_id);
     const guess = async (email: string) => {
       const browser = createBrowser(identity.provider.issuer);
@@ -102,6 +102,6 @@ describe('the embedded identity provider', () => {
     const elsewhere = await browser.open(authorizeUrl(client_id, { redirect_uri: 'http://127.0.0.1:2/x' }));
     assert.equal(elsewhere.status, 400);
     const { url } = await browser.open(authorizeUrl(client_id));
-    assert.match((await createBrowser(identity.provider.issuer).open(url)).text, /cannot go on/);
+    assert.match((await createBrowser(identity.provider.issuer).open(url)).text, /cannot continue/);
   });
 });

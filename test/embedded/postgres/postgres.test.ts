@@ -45,11 +45,11 @@ describe('the PostgreSQL of a local start', () => {
     assert.deepEqual(row, { fsync: 'on', encoding: 'UTF8', lower: 'äö', provider: 'b' });
   });
 
-  it('wants its password', async () => {
+  it('requires its password', async () => {
     await assert.rejects(query('select 1', postgres.url.replace('a%20secret', 'other')), { code: '28P01' });
   });
 
-  it('comes back with what was committed after kill -9 of all its processes', async () => {
+  it('keeps committed data after kill -9 of all its processes', async () => {
     await query('create table kept (id int); insert into kept values (1)');
     process.kill(postgres.child.pid, 'SIGKILL');
     assert.equal(await postgres.child.exited, 'was ended by SIGKILL');
@@ -73,7 +73,7 @@ describe('the PostgreSQL of a local start', () => {
     assert.deepEqual(await query('select id from kept'), [{ id: 1 }]);
   });
 
-  it('says that a part of the state folder was deleted when the password is not the one on record', async () => {
+  it('says that a part of the state folder was deleted when its stored password is wrong', async () => {
     await postgres.stop();
     await assert.rejects(startPostgres({ stateFolder, password: 'new' }), /Delete all of it/);
     await start();

@@ -19,7 +19,7 @@ describe('ports of a local start', () => {
   });
   after(() => taken.close());
 
-  it('gives another port for one that is taken', async () => {
+  it('finds another port when the preferred one is taken', async () => {
     const other = await findFreePort(port);
     assert.notEqual(other, port);
     assert.ok(other > 0);
@@ -30,17 +30,17 @@ describe('ports of a local start', () => {
     assert.equal(await findFreePort(free), free);
   });
 
-  it('goes on to the next port when the usual one is taken, and says so', async () => {
+  it('reserves the next port when the usual one is taken, and reports it', async () => {
     const lines: string[] = [];
     const other = await reservePort('the API', port, port, (line) => lines.push(line));
     assert.ok(other > port);
-    assert.match(lines.join(), RegExp(`Port ${port} is taken .* the API gets ${other}`));
+    assert.match(lines.join(), RegExp(`Port ${port} is taken .* the API uses ${other}`));
   });
 
   it('gives two starts on one machine different ports, though neither listens yet', async () => {
     const free = await findFreePort();
     const first = await reservePort('the API', free, free, silent);
-    // The reservation is the process's; to another one it looks like this.
+    // The reservation belongs to this process; another process would see this.
     const script = `import { reservePort } from ${JSON.stringify(PORTS)}; console.log(await reservePort('x', ${free}, ${free}, () => {}))`;
     const second = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
       encoding: 'utf8',

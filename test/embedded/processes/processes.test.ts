@@ -5,7 +5,7 @@ import path from 'node:path';
 import { type Child, startChild } from '../../../embedded/processes/child.ts';
 import { endRecordedProcesses } from '../../../embedded/processes/end-process.ts';
 import { processStartTime } from '../../../embedded/processes/process-identity.ts';
-import { keepRunning } from '../../../embedded/processes/restart-on-exit.ts';
+import { restartOnExit } from '../../../embedded/processes/restart-on-exit.ts';
 import { waitUntil } from '../../wait-until.ts';
 
 describe('processes of a local start', () => {
@@ -46,7 +46,7 @@ describe('processes of a local start', () => {
     assert.deepEqual(readdirSync(path.join(stateFolder, 'run')), []);
   });
 
-  it('are forced with all their own children when they do not end', async () => {
+  it('are killed with all their children when they do not end', async () => {
     const child = start('stubborn', 1, 'trap "" TERM; sleep 100 & echo $!; while :; do sleep 0.1; done', 200);
     await ready(child);
     const grandchild = Number(child.logTail());
@@ -56,7 +56,7 @@ describe('processes of a local start', () => {
     await waitUntil(() => !processStartTime(grandchild));
   });
 
-  it('are never taken for another one with the same number', async () => {
+  it('are never mistaken for another one with the same number', async () => {
     const child = start('bystander', 1, 'exec sleep 100');
     const record = {
       name: 'old',
@@ -87,9 +87,9 @@ describe('processes of a local start', () => {
     assert.match(await child.exited, /could not be started: .*ENOENT/);
   });
 
-  it('are started again when they end, and given up with the end of their log', async () => {
+  it('are restarted when they end, until the limit, which is reported with the end of their log', async () => {
     let starts = 1;
-    const message = await keepRunning({
+    const message = await restartOnExit({
       name: 'The engine',
       child: start('failing', 1, 'echo first; exit 3'),
       start: async () => {
@@ -101,6 +101,6 @@ describe('processes of a local start', () => {
       signal: new AbortController().signal,
     });
     assert.equal(starts, 3);
-    assert.match(message ?? '', /^The engine ended with code 3 and does not come back\.[\s\S]*start 2/);
+    assert.match(message ?? '', /^The engine ended with code 3 and could not be restarted\.[\s\S]*start 2/);
   });
 });

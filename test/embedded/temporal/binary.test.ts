@@ -34,7 +34,7 @@ describe('the Temporal binary of a local start', () => {
     assert.equal(await find(), env.WEIR_TEMPORAL_CLI);
   });
 
-  it('is never another one when WEIR_TEMPORAL_CLI names one that does not run', async () => {
+  it('is never replaced by another one when WEIR_TEMPORAL_CLI names one that does not run', async () => {
     put('bin/temporal');
     env.WEIR_TEMPORAL_CLI = path.join(folder, 'missing');
     await assert.rejects(find(), /WEIR_TEMPORAL_CLI is .*missing/);
@@ -47,13 +47,13 @@ describe('the Temporal binary of a local start', () => {
     assert.equal(await find(), onPath);
   });
 
-  it('is not one on PATH that has no development server', async () => {
+  it('is not taken from PATH when it has no development server', async () => {
     put('bin/temporal', 'some other program');
     const cached = put(`cache/weir/${CACHE_NAME}/temporal`);
     assert.equal(await find(), cached);
   });
 
-  it('is missed with one message that says what was tried and the ways out', async () => {
+  it('is reported missing in one message with the attempts and the ways out', async () => {
     await assert.rejects(find(), ({ message }: Error) => {
       for (const tried of ['on PATH', 'the cache', 'official download: 127.0.0.1:1', 'Go is not installed'])
         assert.ok(message.includes(tried), `${tried} in ${message}`);
