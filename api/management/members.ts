@@ -171,8 +171,8 @@ function removeMember(deps: ApiDeps): ApiMiddleware {
 }
 
 /**
- * Locks a member whom the caller may change or remove, and answers the member's user id. Throws NOT_FOUND, FORBIDDEN, or
- * CONFLICT for the last owner.
+ * Locks a member whom the caller may change or remove, and answers the member's user id. Throws NOT_FOUND, FORBIDDEN,
+ * or CONFLICT for the last owner.
  */
 async function lockChangeable(tx: Tx, caller: CallerMembership, userId: string | undefined): Promise<string> {
   const parsed = userIdSchema.safeParse(userId);

@@ -22,7 +22,9 @@ export async function addOrganization(tx: Tx, author: Author, details: Named) {
   return row;
 }
 
-/** Creates a project, for the user `userId` or, when absent, for an operator. Throws CONFLICT when the slug is taken. */
+/**
+ * Creates a project, for the user `userId` or, when absent, for an operator. Throws CONFLICT when the slug is taken.
+ */
 export async function addProject(
   tx: Tx,
   author: Author,
@@ -40,8 +42,8 @@ export async function addProject(
 type Deletion = { projectIds: string[]; cancelled: Cancelled };
 
 /**
- * Deletes an organization with its projects, and marks what is under way in them as cancelled: call `cancelDeleted` after
- * the transaction. Throws NOT_FOUND.
+ * Deletes an organization with its projects, and marks what is under way in them as cancelled: call `cancelDeleted`
+ * after the transaction. Throws NOT_FOUND.
  */
 export async function removeOrganization(tx: Tx, author: Author, organizationId: string): Promise<Deletion> {
   await deleteOrganization(tx, organizationId);

@@ -1,11 +1,15 @@
-// OAuth-issued JWTs for MCP alone (spec: Authentication, rules 2 and 3), with challenges that clients sign in by.
+// Authenticates MCP clients by JWTs issued for MCP (spec: Authentication, rules 2 and 3); its challenges let them sign
+// in.
 import { ServiceError } from '../../flow/errors.ts';
 import { MCP_SCOPES } from '../auth/scopes.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware } from '../http/context.ts';
 import { resourceMetadataUrl } from './resource-metadata.ts';
 
-/** Sets `ctx.state.user` to the user of a token whose audience is MCP; else 401 with where to sign in. */
+/**
+ * Sets `ctx.state.user` to the user of a token whose audience is MCP; otherwise answers 401, which says where to sign
+ * in.
+ */
 export function authenticateMcp({ config, signInLimiter, tokens }: ApiDeps): ApiMiddleware {
   const bare = config.oidc?.mcpAudience.replace(/\/$/, '') ?? '';
   return async function authenticateMcp(ctx, next) {
@@ -15,7 +19,7 @@ export function authenticateMcp({ config, signInLimiter, tokens }: ApiDeps): Api
       const problem =
         header === ''
           ? 'Sign in first: the header WWW-Authenticate says where.'
-          : 'The token is not valid here: it is expired, or not issued for MCP. API keys are not accepted.';
+          : 'The token is not valid here: it has expired, or was not issued for MCP. API keys are not accepted.';
       ctx.set(
         'WWW-Authenticate',
         challenge(resourceMetadataUrl(config.mcp.url, ctx.path), header && problem),
@@ -34,7 +38,7 @@ export function authenticateMcp({ config, signInLimiter, tokens }: ApiDeps): Api
   };
 }
 
-/** RFC 6750, 3, and RFC 9728, 5.1; the scopes are those of all tools, so that a user is asked once. */
+/** Makes a challenge (RFC 6750, 3; RFC 9728, 5.1). It names the scopes of all tools, so that a user is asked once. */
 function challenge(metadataUrl: string, problem: string): string {
   const error = problem === '' ? [] : ['error="invalid_token"', `error_description="${problem}"`];
   return `Bearer ${[...error, `scope="${MCP_SCOPES.join(' ')}"`, `resource_metadata="${metadataUrl}"`].join(', ')}`;

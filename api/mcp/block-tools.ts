@@ -12,29 +12,29 @@ import {
 } from '../../flow/edit-tree.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { blockFields, loopFields, nameSchema, parsedJson, processorConfig } from '../flows/written-flow.ts';
+import { editDraft, editedDraft } from './edit-draft.ts';
 import { flowId, placeFields, stepId } from './shapes.ts';
 import { defineTool, type ToolCall } from './tool.ts';
-import { editDraft, editedDraft } from './write-flow.ts';
 
 const { model, prompt } = blockFields;
-/** Written out where it is used: not every client follows a $ref in what a tool takes. */
+/** Not a shared component: some clients do not follow a $ref in the input of a tool. */
 const schemaObject = z
-  .looseObject({}, { error: 'is a JSON Schema as an object, such as {"type": "object"}' })
+  .looseObject({}, { error: 'must be a JSON Schema as an object, such as {"type": "object"}' })
   .meta({ description: 'A JSON Schema (2020-12) as an object.' }) as unknown as z.ZodType<JsonSchema>;
 const loop = z.strictObject(loopFields(parsedJson), {
   error: ({ code }) =>
-    code === 'invalid_type' ? 'is an object: {}, or with max_iterations, or with until' : undefined,
+    code === 'invalid_type' ? 'must be an object: {}, with max_iterations, or with until' : undefined,
 });
 const processorType = z.enum(PROCESSOR_TYPES).meta({
   description:
-    'llm: asks a model, whose name update_block sets; code: runs JavaScript; passthrough: hands its input on.',
+    'llm: asks a model, which update_block sets. code: runs JavaScript. passthrough: answers its input.',
 });
-const NOT_DESTROYED = 'Only the draft changes; what callers run stays as it is.';
+const NOT_DESTROYED = 'Only the draft changes; callers still run the same version.';
 
 const addBlockTool = defineTool({
   name: 'add_block',
   title: 'Add a block',
-  description: `Adds a block to the draft of a flow. An llm block also needs a model: update_block. ${NOT_DESTROYED}`,
+  description: `Adds a block to the draft of a flow. An llm block also needs a model: set it with update_block. ${NOT_DESTROYED}`,
   scope: 'flows:write',
   hints: { readOnlyHint: false, destructiveHint: false },
   input: z.strictObject({
@@ -56,7 +56,7 @@ const addBlockTool = defineTool({
 const updateBlock = defineTool({
   name: 'update_block',
   title: 'Change a block',
-  description: `Sets the fields that are given of a block in the draft; null takes a field away. Of parallel and loop steps only name and loop can be set. ${NOT_DESTROYED}`,
+  description: `Sets the given fields of a block in the draft; null removes a field. Parallel and loop steps have only the fields name and loop. ${NOT_DESTROYED}`,
   scope: 'flows:write',
   hints: { readOnlyHint: false, destructiveHint: true },
   input: z.strictObject({
@@ -68,20 +68,20 @@ const updateBlock = defineTool({
     prompt: prompt.nullable(),
     inputSchema: schemaObject.nullish(),
     outputSchema: schemaObject.nullish(),
-    processor_config: processorConfig.nullish().meta({ description: 'Replaced as a whole.' }),
+    processor_config: processorConfig.nullish().meta({ description: 'Replaces the whole object.' }),
     loop: loop.nullish().meta({
       description:
-        'Puts the step into a new loop step, which runs it for each item of its input, or until a condition holds; with the step_id of a loop step, changes that; null puts what is in a loop step into its place.',
+        'Puts the step into a new loop step, which runs it for each item of its input, or until a condition holds. With the step_id of a loop step: changes that step; null replaces it by the steps inside it.',
     }),
   }),
   output: editedDraft,
   async run(call, { flow_id, step_id, loop, ...fields }) {
     const given = Object.entries(fields).filter(([, value]) => value !== undefined);
     if (given.length === 0 && loop === undefined)
-      throw new ServiceError('VALIDATION_ERROR', 'Give at least one field to set, such as model.');
+      throw new ServiceError('VALIDATION_ERROR', 'Send at least one field to set, such as model.');
     if (typeof fields.model === 'string') requireModel(call, fields.model);
-    await checkSchema(call, 'inputSchema', fields.inputSchema);
-    await checkSchema(call, 'outputSchema', fields.outputSchema);
+    await requireSchema(call, 'inputSchema', fields.inputSchema);
+    await requireSchema(call, 'outputSchema', fields.outputSchema);
     const set = (step: Step) => {
       if (given.some(([key]) => key !== 'name')) requireBlock(step);
       const kept = Object.entries({ ...step, ...Object.fromEntries(given) });
@@ -118,13 +118,13 @@ const updateBlockDraft = defineTool({
 const updateBlockOutputSchema = defineTool({
   name: 'update_block_output_schema',
   title: 'Set a block’s output schema',
-  description: `Sets the JSON Schema that the output of a block in the draft must meet; a model is told it. ${NOT_DESTROYED}`,
+  description: `Sets the JSON Schema that the output of a block in the draft must match; a model is told the schema. ${NOT_DESTROYED}`,
   scope: 'flows:write',
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   input: z.strictObject({ flow_id: flowId, step_id: stepId, content: schemaObject }),
   output: editedDraft,
   async run(call, { flow_id, step_id, content }) {
-    await checkSchema(call, 'content', content);
+    await requireSchema(call, 'content', content);
     return change(call, flow_id, step_id, 'update_block_output_schema', (step) => ({
       ...requireBlock(step),
       outputSchema: content,
@@ -135,7 +135,7 @@ const updateBlockOutputSchema = defineTool({
 const moveBlock = defineTool({
   name: 'move_block',
   title: 'Move a step',
-  description: `Moves a step of the draft, with what it contains. A branch, parallel or loop step left empty is taken out. ${NOT_DESTROYED}`,
+  description: `Moves a step of the draft, with the steps inside it. A branch, parallel or loop step that is empty then is removed. ${NOT_DESTROYED}`,
   scope: 'flows:write',
   hints: { readOnlyHint: false, destructiveHint: false },
   input: z.strictObject({ flow_id: flowId, step_id: stepId, ...placeFields }),
@@ -150,7 +150,7 @@ const moveBlock = defineTool({
 const deleteBlock = defineTool({
   name: 'delete_block',
   title: 'Delete a step',
-  description: `Deletes a step from the draft, with what it contains. A branch, parallel or loop step left empty goes with it. ${NOT_DESTROYED}`,
+  description: `Deletes a step of the draft, with the steps inside it. A branch, parallel or loop step that is empty then is removed. ${NOT_DESTROYED}`,
   scope: 'flows:write',
   hints: { readOnlyHint: false, destructiveHint: true },
   input: z.strictObject({ flow_id: flowId, step_id: stepId }),
@@ -173,7 +173,10 @@ export const blockTools = [
 
 function toPlace(target: string | undefined, direction: Place['direction']): Place {
   if (direction === 'bottom' && target === undefined)
-    throw new ServiceError('VALIDATION_ERROR', 'direction bottom needs the target_id to be parallel to.');
+    throw new ServiceError(
+      'VALIDATION_ERROR',
+      'direction bottom needs target_id: the step to which the block is parallel.',
+    );
   return { target, direction };
 }
 
@@ -185,11 +188,11 @@ function requireBlock(step: Step): SequentialStep {
   if (step.type === 'sequential') return step;
   throw new ServiceError(
     'VALIDATION_ERROR',
-    `${step.step_id} is a ${step.type} step, of which only name and loop can be set: change the blocks inside it.`,
+    `${step.step_id} is a ${step.type} step: only its name and loop can be set. Change the blocks inside it instead.`,
   );
 }
 
-/** Throws VALIDATION_ERROR for a model of a provider that the service does not know. */
+/** Throws VALIDATION_ERROR for a model whose provider the service does not know. */
 function requireModel({ deps }: ToolCall, model: string): void {
   try {
     deps.registry.capabilities(model);
@@ -199,8 +202,8 @@ function requireModel({ deps }: ToolCall, model: string): void {
   }
 }
 
-/** Throws VALIDATION_ERROR, before the flow is held up. */
-async function checkSchema(
+/** Throws VALIDATION_ERROR for a JSON Schema that cannot be used. Done before the flow is locked. */
+async function requireSchema(
   { deps, user }: ToolCall,
   field: string,
   schema: JsonSchema | null | undefined,

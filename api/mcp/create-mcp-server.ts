@@ -1,4 +1,4 @@
-// The tools as an MCP server of one request.
+// The MCP server of one request, with all tools.
 import { type CallToolResult, McpServer, type ScopeChallengeHandler } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
@@ -10,11 +10,11 @@ import { MCP_TOOLS } from './tools.ts';
 
 const VERSION = '0.1.0';
 const INSTRUCTIONS = `Weir hosts flows: trees of blocks (llm, code, passthrough) that callers run over HTTP.
-list_projects, then hydrate_project, tell you what there is. You edit the draft of a flow (add_block, update_block, …);
-what callers run changes only when you publish_version and then set_production_version. Test the draft before:
-create_test_case, run_all_tests. Each answer to an edit lists under "problems" what the draft still lacks.`;
+Begin with list_projects, then hydrate_project. You edit the draft of a flow (add_block, update_block, …);
+callers run your changes only after publish_version and set_production_version. Test the draft first: create_test_case,
+run_all_tests. The answer to each edit lists under "problems" what is still missing in the draft.`;
 
-/** What `tools/list` says of a tool, made once: schemas are validated by `answerCall`, whose errors say more. */
+/** The schemas that `tools/list` answers, made once. `answerCall` validates them itself: its errors say more. */
 const LISTED = new Map(
   MCP_TOOLS.map((tool) => [
     tool,
@@ -22,7 +22,7 @@ const LISTED = new Map(
   ]),
 );
 
-/** A server that answers one request of `call.user`. */
+/** Creates a server that answers one request, of `call.user`. */
 export function createMcpServer(call: ToolCall): McpServer {
   const server = new McpServer(
     { name: 'weir', title: 'Weir', version: VERSION },
@@ -40,7 +40,9 @@ export function createMcpServer(call: ToolCall): McpServer {
   return server;
 }
 
-/** Asks for the scopes that the token has and the one it lacks, so that a new token can do what the old one could. */
+/**
+ * Asks for the scopes of the token and the one that it lacks, so that a new token can still do what the old one could.
+ */
 function needScope(needed: McpScope): ScopeChallengeHandler {
   return ({ authInfo }) => {
     const held = authInfo?.scopes ?? [];
@@ -55,7 +57,7 @@ function needScope(needed: McpScope): ScopeChallengeHandler {
 
 async function answerCall(tool: McpTool, call: ToolCall, input: unknown): Promise<CallToolResult> {
   try {
-    const parsed = tool.input.safeParse(input ?? {}, { reportInput: false, error: sayHowToMend });
+    const parsed = tool.input.safeParse(input ?? {}, { reportInput: false, error: sayHowToCorrect });
     if (!parsed.success) throw wrongInput(parsed.error, tool);
     const output = await tool.run(call, parsed.data);
     return { content: [{ type: 'text', text: JSON.stringify(output) }], structuredContent: output };
@@ -64,8 +66,10 @@ async function answerCall(tool: McpTool, call: ToolCall, input: unknown): Promis
   }
 }
 
-/** An id comes from the answer of another tool, which its description names; the message of unknown fields: known ones. */
-function sayHowToMend({ code, input, inst }: z.core.$ZodRawIssue): string | undefined {
+/**
+ * Words problems so that an assistant can correct its call: an id comes from another tool, which its description names.
+ */
+function sayHowToCorrect({ code, input, inst }: z.core.$ZodRawIssue): string | undefined {
   if (input === undefined) return 'is required';
   if (code === 'unrecognized_keys' && inst instanceof z.ZodObject) return Object.keys(inst.shape).join(', ');
   if (!(inst instanceof z.ZodGUID)) return undefined;
@@ -87,7 +91,7 @@ function describe(error: unknown, tool: McpTool, { author: { requestId } }: Tool
   return `${code}: ${message}${reference}`;
 }
 
-/** A schema that the SDK lists, but does not validate with. */
+/** Wraps a schema so that the SDK lists it, but does not validate with it. */
 function listedSchema(schema: z.ZodObject) {
   const { jsonSchema } = schema['~standard'];
   const input = once(() => jsonSchema.input({ target: 'draft-2020-12' }));

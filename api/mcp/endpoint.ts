@@ -1,4 +1,4 @@
-// POST /api/v1/mcp/ and /api/v1/mcp: stateless Streamable HTTP (spec: MCP endpoint).
+// POST /api/v1/mcp/ and /api/v1/mcp serve MCP over stateless Streamable HTTP (spec: MCP endpoint).
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { createMcpHandler } from '@modelcontextprotocol/server';
@@ -16,7 +16,7 @@ import type { ToolCall } from './tool.ts';
 
 export const MCP_PATHS = ['/api/v1/mcp/', '/api/v1/mcp'];
 
-/** One handler for both forms of the path, the current revision and the clients of earlier ones. */
+/** Serves both forms of the path, and clients of the current and earlier revisions of the protocol. */
 export function mcpRoutes(deps: ApiDeps): Route[] {
   const handlers = [
     requireAllowedOrigin(deps),
@@ -30,7 +30,7 @@ export function mcpRoutes(deps: ApiDeps): Route[] {
 
 function serveMcp(deps: ApiDeps): ApiMiddleware {
   const { url } = deps.config.mcp;
-  // The tools do not change while the process runs: a subscription is acknowledged for nothing, and ends.
+  // The tools do not change while the process runs: a subscription is acknowledged, and ends without a notification.
   const handler = createMcpHandler(({ authInfo }) =>
     createMcpServer({ deps, ...(authInfo?.extra as Omit<ToolCall, 'deps'>) }),
   );
@@ -52,7 +52,7 @@ function serveMcp(deps: ApiDeps): ApiMiddleware {
       },
     );
     if (response.status === 500) throw new Error(`The MCP handler failed: ${await response.text()}`);
-    // Whether the connection stays open is not the protocol's to say: a process that stops closes it.
+    // Whether the connection stays open is decided by the HTTP server: a process that stops closes it.
     response.headers.delete('connection');
     for (const [name, value] of response.headers) ctx.set(name, value);
     ctx.body = response.body && Readable.fromWeb(response.body as ReadableStream);

@@ -1,16 +1,16 @@
-// A flow as assistants read it.
+// A flow as MCP tools answer it.
 import { z } from 'zod';
 import type { FlowDesign } from '../../db/flows/flow-designs.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
+import { findDraftProblems } from './find-draft-problems.ts';
 import { problems } from './shapes.ts';
-import { problemsOf } from './write-flow.ts';
 
-/** The full steps, in the words of flow files. */
+/** The full steps, as in flow files. */
 export const steps = z
   .array(z.looseObject({ step_id: z.string(), name: z.string(), type: z.string() }))
   .meta({
     description:
-      'The tree: sequential steps are blocks (processor_type, model, prompt, inputSchema, outputSchema, processor_config); parallel ones have branches, loops a body.',
+      'The tree of steps: sequential steps are blocks (processor_type, model, prompt, inputSchema, outputSchema, processor_config), parallel steps have branches, loop steps have a body.',
   });
 
 export const flowDesign = z.strictObject({
@@ -28,7 +28,7 @@ export const flowDesign = z.strictObject({
   problems,
 });
 
-/** `mcpUrl`: where MCP is served, beside which flows are run. */
+/** Makes a tool's answer from a flow. The URL at which flows run is derived from `mcpUrl`. */
 export function toFlowDesign(flow: FlowDesign, mcpUrl: string): z.infer<typeof flowDesign> {
   const path = `${flow.organization_slug}/${flow.project_slug}/${flow.slug}`;
   return {
@@ -41,11 +41,11 @@ export function toFlowDesign(flow: FlowDesign, mcpUrl: string): z.infer<typeof f
     production_version_id: flow.production_version_id,
     latest_version: flow.latest_version,
     has_unpublished_changes: flow.draft_is_latest !== true,
-    problems: problemsOf(flow.draft),
+    problems: findDraftProblems(flow.draft),
   };
 }
 
-/** Steps with each text of over `textMax` characters cut, which says so. */
+/** Copies the steps of a flow, with every text over `textMax` characters cut; the text says so. */
 export function shortenSteps({ steps }: FlowDefinition, textMax: number): FlowDefinition['steps'] {
   return shorten(steps as Json, textMax) as FlowDefinition['steps'];
 }

@@ -7,10 +7,10 @@ import { ServiceError } from '../../flow/errors.ts';
 import { nameSchema, slugSchema } from '../flows/written-flow.ts';
 import { describeTestCases, listedTestCase } from '../test-runs/test-case.ts';
 import { flowDesign, steps, toFlowDesign } from './flow-design.ts';
+import { requireFlowDesign } from './require-flow-design.ts';
 import { requireLockedProject } from './require-project.ts';
 import { flowId, projectId, versionId } from './shapes.ts';
 import { defineTool } from './tool.ts';
-import { requireFlowDesign } from './write-flow.ts';
 
 const VERSIONS_MAX = 100;
 
@@ -18,7 +18,7 @@ const createFlow = defineTool({
   name: 'create_flow',
   title: 'Create a flow',
   description:
-    'Creates a flow with an empty draft: fill it with add_block. The slug is the last part of the URL that callers use, and stays.',
+    'Creates a flow with an empty draft: fill the draft with add_block. The slug is the last part of the URL that callers use; it cannot be changed later.',
   scope: 'flows:write',
   hints: { readOnlyHint: false, destructiveHint: false },
   input: z.strictObject({
@@ -45,12 +45,12 @@ const getFlowTool = defineTool({
   name: 'get_flow',
   title: 'Read a flow',
   description:
-    'The whole draft of a flow, or one of its versions, with every prompt in full, the versions there are, and its test cases.',
+    'Answers the whole draft of a flow, or one of its versions, with every prompt in full, and lists its versions and test cases.',
   scope: 'flows:read',
   hints: { readOnlyHint: true },
   input: z.strictObject({
     flow_id: flowId,
-    version_id: versionId.optional().meta({ description: 'Of a version to read; the draft when absent.' }),
+    version_id: versionId.optional().meta({ description: 'The version to read; the draft when absent.' }),
   }),
   output: flowDesign.extend({
     project_id: z.string(),
@@ -74,7 +74,7 @@ const getFlowTool = defineTool({
     if (version_id !== undefined && !version)
       throw new ServiceError(
         'NOT_FOUND',
-        'The flow has no such version: leave version_id out to see which it has.',
+        'The flow has no such version: call get_flow without version_id to list its versions.',
       );
     const versions = await listVersions(db, flow.id);
     return {

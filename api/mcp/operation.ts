@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import { rateLimitHeaders } from '../http/headers.ts';
 import { answer, body, ERRORS, refusal } from '../reference/operations.ts';
+import { ORIGIN_NOT_ALLOWED } from './require-allowed-origin.ts';
 
 const id = z.union([z.string(), z.int(), z.null()]).optional();
 const message = z
@@ -14,7 +15,7 @@ const failure = z
     id,
     error: z.looseObject({ code: z.int(), message: z.string() }),
   })
-  .meta({ id: 'McpError', description: 'Why a message was not taken, as JSON-RPC has it.' });
+  .meta({ id: 'McpError', description: 'A JSON-RPC error: why a message was refused.' });
 
 const listTools = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 const callTool = {
@@ -37,12 +38,12 @@ const refused = (code: number, text: string) => ({
   error: { code, message: text },
 });
 
-const DESCRIPTION = `For assistants that manage flows, by the Model Context Protocol over stateless Streamable HTTP:
-the current revision, and those before it. Takes JWTs alone that the identity provider issued for MCP (RFC 9728: the
-header \`WWW-Authenticate\` of a 401 leads to it); no API keys. A tool that the token has no scope for is a 403 whose
-\`WWW-Authenticate\` names the scopes to ask for. Send \`Accept: application/json, text/event-stream\`.`;
+const DESCRIPTION = `Lets assistants manage flows through the Model Context Protocol, over stateless Streamable HTTP, in
+the current revision and earlier ones. Takes only JWTs that the identity provider issued for MCP, no API keys; the header
+\`WWW-Authenticate\` of a 401 leads to the identity provider (RFC 9728). A tool for which the token lacks a scope answers
+403, and its \`WWW-Authenticate\` names the scopes to ask for. Send \`Accept: application/json, text/event-stream\`.`;
 
-/** `path`: one of its two forms. */
+/** Describes the endpoint for one of the two forms of its path. */
 export function mcpOperation(path: string): ZodOpenApiOperationObject {
   return {
     operationId: path.endsWith('/') ? 'mcp' : 'mcpWithoutSlash',
@@ -54,24 +55,31 @@ export function mcpOperation(path: string): ZodOpenApiOperationObject {
       ...ERRORS,
       200: {
         description:
-          'The answer, as JSON or as a stream that ends with it. Problems of a call are told in it.',
+          'The answer, as JSON or as a stream that ends with it. An error of a tool is in the answer.',
         headers: z.object(rateLimitHeaders),
         content: {
           'application/json': { schema: message, examples: { called: { value: called } } },
           'text/event-stream': { schema: z.string() },
         },
       },
-      202: { description: 'A notification was taken.', headers: z.object(rateLimitHeaders) },
-      400: answer('The body is no message of the protocol, or of a revision that is not served.', failure, {
-        batch: refused(-32_600, 'Send one message per request: batches are not accepted.'),
-      }),
-      403: refusal('A page whose origin is not allowed, or a token that lacks a scope (as OAuth words it).', {
-        FORBIDDEN: 'Pages of this origin may not use MCP: see WEIR_MCP_ALLOWED_ORIGINS.',
-      }),
-      404: answer('The method is not one that is served.', failure, {
+      202: { description: 'A notification was accepted.', headers: z.object(rateLimitHeaders) },
+      400: answer(
+        'The body is not a message of the protocol, or is of a revision that is not supported.',
+        failure,
+        {
+          batch: refused(-32_600, 'Send one message per request: batches are not accepted.'),
+        },
+      ),
+      403: refusal(
+        'A web page whose origin is not allowed, or a token that lacks a scope (answered as in OAuth).',
+        {
+          FORBIDDEN: ORIGIN_NOT_ALLOWED,
+        },
+      ),
+      404: answer('The method is not supported.', failure, {
         unknown: refused(-32_601, 'Method not found'),
       }),
-      406: answer('Accept names not both types.', failure, {
+      406: answer('The header Accept lacks one of the two types.', failure, {
         accept: refused(
           -32_000,
           'Not Acceptable: Client must accept both application/json and text/event-stream',

@@ -9,16 +9,16 @@ import { defineTool } from './tool.ts';
 
 const PROJECTS_MAX = 200;
 const FLOWS_MAX = 25;
-/** Of one prompt, code or description inside a schema, in characters. */
+/** The most characters of one text, such as a prompt, code, or a description in a schema. */
 const TEXT_MAX = 1_000;
-/** Of the steps of all flows together, as JSON, in characters: an assistant's context is small. */
+/** The most characters of the steps of all flows together, as JSON: an assistant's context is small. */
 const STEPS_MAX = 200_000;
 
 const listProjects = defineTool({
   name: 'list_projects',
   title: 'List projects',
   description:
-    'The projects you may work in, with the organization and your role there. Begin here: most other tools need an id that hydrate_project gives for one of them.',
+    'Lists the projects you may work in, with the organization and your role there. Begin here: most other tools need an id that hydrate_project answers for a project.',
   scope: 'flows:read',
   hints: { readOnlyHint: true },
   input: z.strictObject({
@@ -36,7 +36,7 @@ const listProjects = defineTool({
         role: z.enum(['owner', 'admin', 'member']),
       }),
     ),
-    next: z.string().nullable().meta({ description: 'Pass it as `after` for more; null at the end.' }),
+    next: z.string().nullable().meta({ description: 'Send it as `after` to get more; null at the end.' }),
   }),
   async run({ deps, user }, { after }) {
     const rows = await listUserProjects(deps.db, user.userId, { after, limit: PROJECTS_MAX + 1 });
@@ -61,7 +61,7 @@ const hydrateProject = defineTool({
   name: 'hydrate_project',
   title: 'Load a project',
   description:
-    'Everything there is to know of a project before working in it: its flows with their drafts, versions and what is in production.',
+    'Answers what you need to know of a project before you work in it: its flows, with their drafts, versions and production versions.',
   scope: 'flows:read',
   hints: { readOnlyHint: true },
   input: z.strictObject({
@@ -77,11 +77,14 @@ const hydrateProject = defineTool({
     flows: z.array(
       flowDesign.extend({
         steps: steps.nullable().meta({
-          description: `The draft, with texts over ${TEXT_MAX} characters cut; null where the answer would grow too large: get_flow has all.`,
+          description: `The draft, with texts over ${TEXT_MAX} characters cut; null where the answer would become too large: get_flow answers it in full.`,
         }),
       }),
     ),
-    next: z.string().nullable().meta({ description: 'Pass it as `after` for more flows; null at the end.' }),
+    next: z
+      .string()
+      .nullable()
+      .meta({ description: 'Send it as `after` to get more flows; null at the end.' }),
   }),
   async run(call, { project_id, after = '' }) {
     const { db, config } = call.deps;

@@ -1,4 +1,4 @@
-// The JSON-RPC message of a request: bounded and strict like every body, refused in the words of JSON-RPC.
+// Reads the JSON-RPC message of a request, with the same bounds as other bodies, and refuses it with a JSON-RPC error.
 import { z } from 'zod';
 import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
 import type { ApiMiddleware } from '../http/context.ts';
@@ -10,7 +10,7 @@ const INVALID_REQUEST = -32_600;
 
 const read = readBody(z.unknown());
 
-/** Sets `ctx.state.body`. Batches, which MCP gave up, are refused: a message is one call, and counted as one. */
+/** Sets `ctx.state.body`. Refuses batches, which MCP no longer has: a message is one call, and is counted as one. */
 export const readMessage: ApiMiddleware = async (ctx, next) => {
   try {
     await read(ctx as never, async () => {});
@@ -27,7 +27,7 @@ export const readMessage: ApiMiddleware = async (ctx, next) => {
   await next();
 };
 
-/** JSON-RPC over HTTP knows no 422. */
+/** Answers the HTTP status of an error; JSON-RPC over HTTP has no 422. */
 function statusOf(code: ErrorCode): number {
   return STATUS[code] === 422 ? 400 : STATUS[code];
 }

@@ -1,12 +1,14 @@
-// Web pages that may use MCP: a foreign one could act with what a browser, or its network, can reach.
+// Decides which web pages may use MCP: others could act with whatever a browser, or its network, can reach.
 import type { Middleware } from 'koa';
 import { ServiceError } from '../../flow/errors.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware } from '../http/context.ts';
 
+export const ORIGIN_NOT_ALLOWED =
+  'Web pages of this origin may not use MCP: an operator can allow it in WEIR_MCP_ALLOWED_ORIGINS.';
 const SENT_HEADERS = 'Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name';
 
-/** Answers 403 to requests of pages that are not allowed; programs send no Origin. */
+/** Answers 403 to requests of web pages that are not allowed. Programs do not send the header Origin. */
 export function requireAllowedOrigin({ config }: ApiDeps): ApiMiddleware {
   return async function requireAllowedOrigin(ctx, next) {
     allow(ctx, config.mcp.allowedOrigins);
@@ -14,7 +16,7 @@ export function requireAllowedOrigin({ config }: ApiDeps): ApiMiddleware {
   };
 }
 
-/** The answer to a browser that asks whether its page may send a request. */
+/** Answers a browser that asks whether its page may send a request. */
 export function preflight({ config }: ApiDeps): Middleware {
   return function preflight(ctx) {
     allow(ctx, config.mcp.allowedOrigins);
@@ -27,11 +29,7 @@ function allow(ctx: Pick<ApiContext, 'get' | 'set' | 'vary'>, allowedOrigins: st
   ctx.vary('Origin');
   const origin = ctx.get('origin');
   if (origin === '') return;
-  if (!allowedOrigins.includes(origin))
-    throw new ServiceError(
-      'FORBIDDEN',
-      'Pages of this origin may not use MCP: see WEIR_MCP_ALLOWED_ORIGINS.',
-    );
+  if (!allowedOrigins.includes(origin)) throw new ServiceError('FORBIDDEN', ORIGIN_NOT_ALLOWED);
   ctx.set('Access-Control-Allow-Origin', origin);
   ctx.set('Access-Control-Expose-Headers', 'WWW-Authenticate');
 }

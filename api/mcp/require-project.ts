@@ -7,12 +7,14 @@ import {
 import { ServiceError } from '../../flow/errors.ts';
 import type { ToolCall } from './tool.ts';
 
-/** A project that the caller may see. Throws NOT_FOUND, the same for unknown and foreign ids. */
+/**
+ * Finds a project that the caller may see. Throws the same NOT_FOUND for ids that do not exist and for those of others.
+ */
 export async function requireProject({ deps, user }: ToolCall, projectId: string): Promise<UserProject> {
   return (await findUserProject(deps.db, user.userId, projectId)) ?? unknownProject(projectId);
 }
 
-/** The same, until the transaction ends. */
+/** Finds such a project, and locks it until the transaction ends. */
 export async function requireLockedProject(
   tx: Tx,
   { user }: Pick<ToolCall, 'user'>,
@@ -24,6 +26,6 @@ export async function requireLockedProject(
 function unknownProject(projectId: string): never {
   throw new ServiceError(
     'NOT_FOUND',
-    `You can see no project with the id ${projectId}: list_projects has those you can.`,
+    `You cannot see a project with the id ${projectId}: list_projects lists those you can see.`,
   );
 }

@@ -1,20 +1,22 @@
-// RFC 9728: where clients of the MCP endpoint sign in, and with which scopes.
+// OAuth protected resource metadata (RFC 9728): where clients of the MCP endpoint sign in, and with which scopes.
 import type { Middleware } from 'koa';
 import { MCP_SCOPES } from '../auth/scopes.ts';
 import type { ApiDeps } from '../deps.ts';
 
-/** Where the endpoint, as the request names it (with or without the slash), is described (RFC 9728, 3.1). */
+/**
+ * Makes the URL of the metadata of the endpoint, for the form of its path (with or without the slash) (RFC 9728, 3.1).
+ */
 export function resourceMetadataUrl(mcpUrl: string, path: string): string {
   return new URL(metadataPaths(mcpUrl)[path.endsWith('/') ? 0 : 1], mcpUrl).href;
 }
 
-/** For the URL with its slash, and without. */
+/** Answers the paths of the metadata for the URL with its slash, and without. */
 export function metadataPaths(mcpUrl: string): [string, string] {
   const path = `/.well-known/oauth-protected-resource${new URL(mcpUrl).pathname}`;
   return [path, path.replace(/\/$/, '')];
 }
 
-/** The document for the form of the URL that is asked about: a client compares it with the one it was given. */
+/** Serves the metadata for the form of the URL in the request: a client compares it with the URL it was given. */
 export function serveResourceMetadata({ config }: ApiDeps): Middleware {
   return function serveResourceMetadata(ctx) {
     const { url } = config.mcp;

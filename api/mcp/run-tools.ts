@@ -7,9 +7,9 @@ import { runList, runState } from '../runs/answers.ts';
 import { describeRun } from '../runs/describe-run.ts';
 import { cancelRunOrTestRun } from '../test-runs/cancel-run-or-test-run.ts';
 import { testRun } from '../test-runs/describe-test-run.ts';
+import { requireFlowDesign } from './require-flow-design.ts';
 import { flowId } from './shapes.ts';
 import { defineTool } from './tool.ts';
-import { requireFlowDesign } from './write-flow.ts';
 
 const LIMIT_MAX = 100;
 const LIMIT_DEFAULT = 20;
@@ -17,21 +17,21 @@ const LIMIT_DEFAULT = 20;
 const listRunsTool = defineTool({
   name: 'list_runs',
   title: 'List runs',
-  description: 'Runs of a flow, newest first, with how they ended and what they cost in credits.',
+  description: 'Lists the runs of a flow, newest first, with their status and their cost in credits.',
   scope: 'flows:read',
   hints: { readOnlyHint: true },
   input: z.strictObject({
     flow_id: flowId,
     status: runState.shape.status.optional(),
     limit: z.int().min(1).max(LIMIT_MAX).default(LIMIT_DEFAULT),
-    cursor: z.guid().meta({ description: 'nextCursor of the page before.' }).optional(),
+    cursor: z.guid().meta({ description: 'nextCursor of the previous page.' }).optional(),
   }),
   output: z.strictObject(runList.shape),
   async run(call, { flow_id, status, limit, cursor }) {
     const { db } = call.deps;
     const flow = await requireFlowDesign(call, flow_id);
     if (cursor !== undefined && !(await findRun(db, flow.id, cursor)))
-      throw new ServiceError('VALIDATION_ERROR', 'cursor: is no nextCursor of this flow’s runs');
+      throw new ServiceError('VALIDATION_ERROR', 'cursor: is not a nextCursor of this flow’s runs');
     const runs = await listRuns(db, { flowId: flow.id, status, after: cursor, limit: limit + 1 });
     const page = runs.slice(0, limit);
     const hasMore = runs.length > limit;
@@ -47,12 +47,12 @@ const cancelRunTool = defineTool({
   name: 'cancel_run',
   title: 'Cancel a run',
   description:
-    'Stops a run under way, or one that waits for its caller; or a test run, whose other cases are then not begun. Nothing more is charged for it; it ends within seconds. May be repeated; one that has ended is left as it is.',
+    'Cancels a run that is under way or waits for its caller, or a whole test run, whose other cases then do not begin. It ends within seconds, and nothing more is charged for it. The call can be repeated; a run that has ended stays as it is.',
   scope: 'flows:run',
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   input: z.strictObject({
     flow_run_id: z.guid().meta({
-      description: 'A flow_run_id or executionId of any run; or a test_run_id, for all its cases.',
+      description: 'The flow_run_id or executionId of a run, or a test_run_id for all its cases.',
     }),
   }),
   output: z.strictObject({ flow_run: runState.optional(), test_run: testRun.optional() }),

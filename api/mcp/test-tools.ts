@@ -1,4 +1,4 @@
-// Test cases, their runs, and traces (spec: MCP endpoint).
+// The tools for test cases, their runs, and traces (spec: MCP endpoint).
 import { z } from 'zod';
 import { testRun } from '../test-runs/describe-test-run.ts';
 import { runAllTests, runTestCase } from '../test-runs/run-tests.ts';
@@ -14,15 +14,15 @@ import {
 import { flowId } from './shapes.ts';
 import { defineTool } from './tool.ts';
 
-const testCaseId = z.guid().meta({ description: 'test_case_id of create_test_case or get_flow.' });
+const testCaseId = z.guid().meta({ description: 'A test_case_id from create_test_case or get_flow.' });
 const RUNS_DRAFT =
-  'The draft runs as callers would run it, at its usual cost; it has to be complete. Answers when all is done, or after 45 s with how far it is.';
+  'The draft must be complete; it runs as callers would run it, at its usual cost. Answers when all is done, or after 45 s with the results so far.';
 
 const create = defineTool({
   name: 'create_test_case',
   title: 'Create a test case',
   description:
-    'What the flow is given and what it must answer, for run_test_case and run_all_tests. A case of the same name is replaced.',
+    'Creates a test case for run_test_case and run_all_tests: the input of the flow, and what it must answer. Replaces the case of the same name.',
   scope: 'flows:write',
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   input: newTestCase.extend({ flow_id: flowId }),
@@ -33,7 +33,7 @@ const create = defineTool({
 const remove = defineTool({
   name: 'delete_test_case',
   title: 'Delete a test case',
-  description: 'Deletes a test case; the runs that were made of it stay.',
+  description: 'Deletes a test case; its runs stay.',
   scope: 'flows:write',
   hints: { readOnlyHint: false, destructiveHint: true },
   input: z.strictObject({ test_case_id: testCaseId }),
@@ -58,7 +58,7 @@ const runOne = defineTool({
 const runAll = defineTool({
   name: 'run_all_tests',
   title: 'Run all tests',
-  description: `Runs every test case of a flow and sums up. ${RUNS_DRAFT}`,
+  description: `Runs every test case of a flow and sums up the results. ${RUNS_DRAFT}`,
   scope: 'flows:run',
   hints: { readOnlyHint: false, destructiveHint: false, openWorldHint: true },
   input: z.strictObject({ flow_id: flowId }),
@@ -70,7 +70,7 @@ const trace = defineTool({
   name: 'get_test_run_trace',
   title: 'Trace a run',
   description:
-    'What each block of a run got, sent and answered, with tokens, cost and time; runs of callers too. With a test_run_id: how its cases stand.',
+    'Shows the input of each block of a run, what it sent and its output, with tokens, cost and time. It can be any run, also one of a caller. With a test_run_id: shows how its cases stand.',
   scope: 'flows:read',
   hints: { readOnlyHint: true },
   input: runTraceInput,
@@ -81,7 +81,8 @@ const trace = defineTool({
 const traceOne = defineTool({
   name: 'get_step_trace',
   title: 'Trace a step of a run',
-  description: 'Each execution of one step of a run, with more of its values than get_test_run_trace has.',
+  description:
+    'Shows each execution of one step of a run, with more of its values than get_test_run_trace shows.',
   scope: 'flows:read',
   hints: { readOnlyHint: true },
   input: stepTraceInput,

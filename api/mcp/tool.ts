@@ -1,30 +1,30 @@
-// One tool of the MCP endpoint: what assistants read of it, and what it does.
+// A tool of the MCP endpoint: its description for assistants, and the function that does it.
 import type { z } from 'zod';
 import type { McpScope } from '../auth/scopes.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { UserPrincipal } from '../http/principal.ts';
 import type { Caller } from '../test-runs/caller.ts';
 
-/** One call of a tool: who makes it, and what it works with. */
+/** One call of a tool: its caller and its dependencies. */
 export type ToolCall = Caller & { deps: ApiDeps; user: UserPrincipal };
 
-/** What clients may assume of a call before they make it, as MCP's tool annotations. */
+/** MCP's tool annotations: what clients may assume of a call before they make it. */
 type Hints = {
   readOnlyHint: boolean;
-  /** Whether something that cannot be had back may be lost. */
+  /** Whether something may be lost for good. */
   destructiveHint?: boolean;
-  /** Whether the same call once more changes nothing. */
+  /** Whether the same call, repeated, changes nothing more. */
   idempotentHint?: boolean;
-  /** Whether it reaches beyond the service, as to model providers. */
+  /** Whether the call reaches beyond the service, such as to model providers. */
   openWorldHint?: boolean;
 };
 
-/** `run` gets what `input` has validated. A ServiceError that it throws is told to the assistant, to mend its call. */
+/** `run` gets what `input` has validated. The assistant is told a ServiceError that it throws, to correct the call. */
 export type McpTool<I extends z.ZodObject = z.ZodObject, O extends z.ZodObject = z.ZodObject> = {
   name: string;
   title: string;
   description: string;
-  /** What the token must allow. */
+  /** The scope that the token must have. */
   scope: McpScope;
   hints: Hints;
   input: I;
@@ -32,7 +32,7 @@ export type McpTool<I extends z.ZodObject = z.ZodObject, O extends z.ZodObject =
   run(call: ToolCall, input: z.output<I>): Promise<z.input<O>>;
 };
 
-/** Keeps the types of a tool's input and output while it is written. */
+/** Defines a tool whose `run` is typed by its input and output schemas. */
 export function defineTool<I extends z.ZodObject, O extends z.ZodObject>(tool: McpTool<I, O>): McpTool {
   return tool as unknown as McpTool;
 }

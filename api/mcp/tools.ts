@@ -1,4 +1,4 @@
-// Every tool of the MCP endpoint (spec: MCP endpoint).
+// All tools of the MCP endpoint (spec: MCP endpoint).
 import { blockTools } from './block-tools.ts';
 import { flowTools } from './flow-tools.ts';
 import { projectTools } from './project-tools.ts';

@@ -4,9 +4,10 @@ import { findVersionById, getVersion } from '../../db/flows/flows.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { promoteFlow, publishFlow } from '../flows/publish-flow.ts';
 import { textSchema } from '../flows/written-flow.ts';
+import { requireComplete } from './find-draft-problems.ts';
+import { withLockedFlow } from './require-flow-design.ts';
 import { flowId, versionId } from './shapes.ts';
 import { defineTool } from './tool.ts';
-import { requireComplete, writeFlow } from './write-flow.ts';
 
 const NOTE_MAX_LENGTH = 2_000;
 
@@ -14,16 +15,16 @@ const publish = defineTool({
   name: 'publish_version',
   title: 'Publish the draft',
   description:
-    'Makes the draft, as it is, a version that never changes. Callers run it only after set_production_version.',
+    'Publishes the draft as a version that never changes. Callers run it only after set_production_version.',
   scope: 'flows:publish',
   hints: { readOnlyHint: false, destructiveHint: false },
   input: z.strictObject({
     flow_id: flowId,
-    note: textSchema.max(NOTE_MAX_LENGTH).meta({ description: 'What changed, for people.' }),
+    note: textSchema.max(NOTE_MAX_LENGTH).meta({ description: 'What changed, for people to read.' }),
   }),
   output: z.strictObject({ flow_id: z.string(), version_id: z.string(), version: z.int() }),
   async run(call, { flow_id, note }) {
-    const published = await writeFlow(call, flow_id, async (tx, flow) => {
+    const published = await withLockedFlow(call, flow_id, async (tx, flow) => {
       requireComplete(flow.draft);
       return getVersion(tx, flow_id, await publishFlow(tx, call.author, flow, note));
     });
@@ -34,7 +35,8 @@ const publish = defineTool({
 const setProduction = defineTool({
   name: 'set_production_version',
   title: 'Set the production version',
-  description: 'From now on callers who name no version run this one. An earlier version can be set again.',
+  description:
+    'Callers who do not name a version run this one from now on. An earlier version can be set again.',
   scope: 'flows:publish',
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   input: z.strictObject({ flow_id: flowId, version_id: versionId }),
@@ -42,15 +44,15 @@ const setProduction = defineTool({
     flow_id: z.string(),
     version_id: z.string(),
     version: z.int(),
-    previous_version: z.int().nullable().meta({ description: 'That callers ran before.' }),
+    previous_version: z.int().nullable().meta({ description: 'The version that callers ran before.' }),
   }),
   async run(call, { flow_id, version_id }) {
-    const { version, previous } = await writeFlow(call, flow_id, async (tx, flow) => {
+    const { version, previous } = await withLockedFlow(call, flow_id, async (tx, flow) => {
       const found = await findVersionById(tx, flow_id, version_id);
       if (!found)
         throw new ServiceError(
           'NOT_FOUND',
-          'The flow has no such version: get_flow lists them, with their ids.',
+          'The flow has no such version: get_flow lists its versions with their ids.',
         );
       await promoteFlow(tx, call.author, flow, found.version);
       return { version: found.version, previous: flow.production_version };

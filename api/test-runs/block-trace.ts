@@ -1,5 +1,4 @@
-// One execution of a block as its author reads it: what it got, sent and answered.
-
+// Block executions as the author of a flow reads them: the input of each, what it sent, and its output.
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Db } from '../../db/connect.ts';
@@ -19,33 +18,33 @@ import { blockRun } from '../runs/receipt.ts';
 import { cutJson, cutText, shareOf } from './cut-json.ts';
 import { cutSentRequest, readSentRequest } from './read-sent-request.ts';
 
-/** Executions of one answer; of more, the first and the last are shown. */
+/** The most block executions of one answer; of more, the first and the last are shown. */
 const EXECUTIONS_MAX = 60;
-/** Values of one execution: input, sent, output. */
+/** The values of one block execution: input, sent, output. */
 const VALUES_EACH = 3;
-/** Inputs of calls kept while an answer is made, and bytes of outputs of other blocks. */
+/** While an answer is made, so many inputs of calls and bytes of outputs are cached. */
 const KEPT_MAX = 4;
 const KEPT_MAX_BYTES = 2 * OUTPUT_MAX_BYTES;
 
 const count = z.int().min(0);
 export const blockTrace = z.strictObject({
   ...blockRun.omit({ errorMessage: true, usage: true }).shape,
-  input: parsedJson.meta({ description: 'What the block got.' }),
+  input: parsedJson.meta({ description: 'The input of the block.' }),
   sent: parsedJson.meta({
     description:
-      'llm: the messages to the model (a repair of its answer left out). code: the source. passthrough: null.',
+      'llm: the messages to the model, without those that ask it to repair its answer. code: the source. passthrough: null.',
   }),
-  output: parsedJson.meta({ description: 'What it answered; null when it failed.' }),
+  output: parsedJson.meta({ description: 'The output of the block; null when it failed.' }),
   error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
   prompt_tokens: count,
   completion_tokens: count,
-  cost: z.number().meta({ description: 'In credits.' }),
-  ms: count.meta({ description: 'Milliseconds of the last attempt.' }),
+  cost: z.number().meta({ description: 'Credits.' }),
+  ms: count.meta({ description: 'The duration of the last attempt, in milliseconds.' }),
   started_at: z.iso.datetime(),
 });
 export type BlockTrace = z.input<typeof blockTrace>;
 
-/** The executions with their values cut to `maxChars` each, to less where there are many. */
+/** Describes block executions, with each value cut to `maxChars`, or to less where there are many. */
 export async function traceBlocks(
   deps: ApiDeps,
   run: RunRow,
@@ -59,12 +58,12 @@ export async function traceBlocks(
   const blocks = new Map(listBlocks(definition).map((block) => [block.step_id, block]));
   const stored = createStore(deps.db);
   const traced: BlockTrace[] = [];
-  // One at a time: each may hold megabytes before it is cut.
+  // One at a time, since each may hold megabytes before it is cut.
   for (const row of shown) traced.push(await traceBlock(deps, stored, row, blocks.get(row.step_id), share));
   return { blocks: traced, left_out: rows.length - shown.length };
 }
 
-/** What the blocks of a run read, in parts of the run; the items of a loop come from one output. */
+/** Reads the inputs of a run's calls and the outputs of its blocks, through a cache: loop items share one output. */
 type Store = {
   input(executionId: string): Promise<StoredRunInput>;
   outputs(executionId: string, refs: string[]): Promise<Map<string, Stored>>;

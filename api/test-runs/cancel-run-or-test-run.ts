@@ -12,8 +12,8 @@ import { cancelTestRun } from './cancel-test-run.ts';
 import { notVisible, requireLockedFlow, requireVisibleFlow } from './require-visible-flow.ts';
 
 /**
- * Cancels the run or the test run with the id, and answers how it stands then. Throws NOT_FOUND, and CONFLICT for a case
- * that has not begun.
+ * Cancels the run or the test run with the id, and answers how it stands then. Throws NOT_FOUND, and CONFLICT for a
+ * case that has not begun.
  */
 export async function cancelRunOrTestRun(deps: ApiDeps, caller: Caller, id: string) {
   if (await findTestRun(deps.db, id)) {

@@ -8,8 +8,8 @@ import { describeTestRun, type TestRun } from './describe-test-run.ts';
 import { requireLockedFlow, requireVisibleFlow } from './require-visible-flow.ts';
 
 /**
- * Cancels a test run and the runs of its cases, and answers how it stands; no further case begins. A test run that `had`
- * ended before stays as it is. May be repeated, and is recorded once. Throws NOT_FOUND.
+ * Cancels a test run and the runs of its cases, and answers how it stands; no further case begins. A test run that
+ * `had` ended before stays as it is. May be repeated, and is recorded once. Throws NOT_FOUND.
  */
 export async function cancelTestRun(
   deps: ApiDeps,
@@ -36,7 +36,7 @@ export async function cancelTestRun(
   return { had: 'not ended', testRun: await describeTestRun(deps, testRunId, flowId) };
 }
 
-/** The test run before its cases, so that it begins no further one. */
+/** Tells the test run first, so that it begins no further case, then the runs of its cases. */
 async function tellEngine(deps: ApiDeps, testRunId: string): Promise<void> {
   if (!(await cancelTestRunWorkflow(deps, testRunId))) return;
   for (const run of await listTestsUnderWay(deps.db, testRunId))

@@ -1,4 +1,4 @@
-// What came of test cases that were run together.
+// Test runs as callers read them.
 import { z } from 'zod';
 import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
 import { loadReferences } from '../../db/runs/load-references.ts';
@@ -11,28 +11,33 @@ import { cutJson, VALUE_MAX_CHARS } from './cut-json.ts';
 
 const count = z.int().min(0);
 const testStatus = z.enum(['pending', 'passed', 'failed', 'error']).meta({
-  description: 'failed: not as expected. error: the run failed, or could not be judged. pending: under way.',
+  description:
+    'failed: the answer was not as expected. error: the run failed or could not be judged. pending: the case has not ended.',
 });
 
 export const testRun = z.strictObject({
   test_run_id: z.guid(),
   flow_id: z.guid(),
-  status: z
-    .enum(TEST_RUN_STATUSES)
-    .meta({ description: 'started: call get_test_run_trace with test_run_id as flow_run_id for the rest.' }),
+  status: z.enum(TEST_RUN_STATUSES).meta({
+    description:
+      'started: some cases have not ended; to see the others, call get_test_run_trace with the test_run_id as flow_run_id.',
+  }),
   total: count,
   passed: count,
   failed: count,
   errors: count,
   pending: count,
-  cost: z.number().meta({ description: 'Credits, of runs and judges so far.' }),
+  cost: z.number().meta({ description: 'Credits for runs and judges, so far.' }),
   results: z.array(
     z.strictObject({
       test_case_id: z.guid(),
       name: z.string(),
       status: testStatus,
-      why: z.string().nullable().meta({ description: 'Why it has not passed; of a judge also why it has.' }),
-      flow_run_id: z.guid().meta({ description: 'For get_test_run_trace.' }),
+      why: z
+        .string()
+        .nullable()
+        .meta({ description: 'Why the case has not passed; a judge also says why it has.' }),
+      flow_run_id: z.guid().meta({ description: 'The run, for get_test_run_trace.' }),
       judge_run_id: z
         .guid()
         .nullable()
@@ -41,13 +46,13 @@ export const testRun = z.strictObject({
       cost: z.number(),
       answer: parsedJson
         .optional()
-        .meta({ description: 'What the flow answered, where one case was run; cut when it is long.' }),
+        .meta({ description: 'The answer of the flow, when one case was run; a long answer is cut.' }),
     }),
   ),
 });
 export type TestRun = z.input<typeof testRun>;
 
-/** A test run as it stands. */
+/** Describes a test run as it stands. */
 export async function describeTestRun({ db }: ApiDeps, testRunId: string, flowId: string): Promise<TestRun> {
   const { status, rows } = await listTestResults(db, testRunId);
   const only = rows.length === 1 ? rows[0] : undefined;

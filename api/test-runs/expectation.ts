@@ -1,4 +1,4 @@
-// What the answer of a flow under test must be.
+// The expectation of a test case: what the answer of its flow must be.
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
 import type { Expectation } from '../../flow/test-case.ts';
@@ -16,36 +16,36 @@ export const expectation = z
       z.strictObject({
         type: z.literal('json_schema'),
         schema: z.union([z.boolean(), z.record(z.string(), parsedJson)], {
-          error: 'is a JSON Schema as an object, such as {"type": "object"}',
+          error: 'must be a JSON Schema as an object, such as {"type": "object"}',
         }),
       }),
       z.strictObject({ type: z.literal('contains'), text: z.string().min(1).max(TEXT_MAX_LENGTH) }),
       z.strictObject({
         type: z.literal('judge'),
         criteria: z.string().min(1).max(TEXT_MAX_LENGTH),
-        model: z
-          .string()
-          .min(1)
-          .max(200)
-          .optional()
-          .meta({ description: 'provider/model that judges; the default of the service when absent.' }),
+        model: z.string().min(1).max(200).optional().meta({
+          description: 'The model that judges, as provider/model; the default of the service when absent.',
+        }),
       }),
     ],
     {
       error: (issue) =>
         issue.code === 'invalid_union'
-          ? 'has a type: equals, json_schema, contains or judge'
+          ? 'must have a type: equals, json_schema, contains or judge'
           : issue.code === 'invalid_type' && issue.input !== undefined
-            ? 'is an object with a type, such as {"type": "contains", "text": "…"}'
+            ? 'must be an object with a type, such as {"type": "contains", "text": "…"}'
             : undefined,
     },
   )
   .meta({
     description:
-      'What the answer of the flow (the output of its last step) must be. equals: this JSON value. json_schema: one that matches. contains: this text in it. judge: a model finds that it meets the criteria.',
+      'What the answer of the flow, which is the output of its last step, must be. equals: this JSON value. json_schema: a value that matches the schema. contains: a value with this text in it. judge: a value that meets the criteria, as a model judges.',
   });
 
-/** With the model that judges named, so that the case means the same tomorrow. Throws VALIDATION_ERROR, SCHEMA_INVALID. */
+/**
+ * Completes an expectation with the name of the model that judges, so that the case means the same tomorrow. Throws
+ * VALIDATION_ERROR, and SCHEMA_INVALID.
+ */
 export async function requireExpectation(
   {
     config,
@@ -58,7 +58,7 @@ export async function requireExpectation(
   if (expected.type !== 'judge') return expected;
   const model = expected.model ?? config.judgeModel;
   if (model === undefined)
-    throw invalidModel('is required: this service has no default model that judges (WEIR_JUDGE_MODEL).');
+    throw invalidModel('is required: this service has no default model for judging (WEIR_JUDGE_MODEL).');
   try {
     registry.capabilities(model);
   } catch (error) {

@@ -1,5 +1,5 @@
-// What a block sent to its processor. Made again from what is stored, as the worker made it: a copy of every prompt would
-// double what is kept of a run.
+// The request that a block sent to its processor. It is made again from stored data, as the worker made it: to store a
+// copy of every prompt would double the size of a run.
 import type { BlockTraceRow } from '../../db/runs/block-traces.ts';
 import type { StoredRunInput } from '../../db/schema.ts';
 import type { Block, Json } from '../../flow/definition.ts';
@@ -11,11 +11,11 @@ import { buildMessages } from '../../models/build-messages.ts';
 import type { Registry } from '../../models/registry.ts';
 import { cutJson, cutText } from './cut-json.ts';
 
-/** The source of a code block, or what was put to a model; `tools` by name. */
+/** The source of a code block, or the request to a model; `tools` by name. */
 export type Sent = string | { model: string; messages: SentMessage[]; tools?: string[] };
 type SentMessage = { role: string; content?: unknown; tool_calls?: unknown };
 
-/** `previousOutput` is what the block got; undefined for a block that sends nothing. */
+/** Makes the request of a block whose input was `previousOutput`; undefined for a block that sends none. */
 export async function readSentRequest(
   { registry }: { registry: Registry },
   store: { input(executionId: string): Promise<StoredRunInput> },
@@ -40,12 +40,12 @@ export async function readSentRequest(
   };
 }
 
-/** One that was too long to be sent is not built here either. */
+/** Builds the prompt, unless it was too long to be sent. */
 function showPrompt({ length, build }: Rendering): string {
   return length > RENDERED_PROMPT_MAX_CHARS ? `[too long to be sent: ${length} characters]` : build();
 }
 
-/** A model that is not known was not asked. */
+/** Tells whether a model takes a JSON Schema for its answer; a model that is not known was not asked. */
 function hasFormat(registry: Registry, model: string): boolean {
   try {
     return registry.capabilities(model).json_schema;
@@ -55,7 +55,7 @@ function hasFormat(registry: Registry, model: string): boolean {
   }
 }
 
-/** In at most about `maxChars` characters. */
+/** Cuts a request to about `maxChars` characters. */
 export function cutSentRequest(sent: Sent, maxChars: number): Json {
   if (typeof sent === 'string') return cutText(sent, maxChars);
   const share = Math.floor(maxChars / sent.messages.length);

@@ -4,7 +4,7 @@ import type { ProjectAccess } from '../../db/tenants/project-access.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { ApiDeps } from '../deps.ts';
 
-/** A flow that the caller may see; for any other throws NOT_FOUND, in words about `what` the caller asked for. */
+/** Finds a flow that the caller may see. Otherwise throws NOT_FOUND, in words about `what` the caller asked for. */
 export async function requireVisibleFlow(
   { db }: Pick<ApiDeps, 'db'>,
   flowId: string | undefined,
@@ -16,7 +16,7 @@ export async function requireVisibleFlow(
   return flow;
 }
 
-/** The same, until the transaction ends. */
+/** Finds such a flow, and locks it until the transaction ends. */
 export async function requireLockedFlow(
   tx: Tx,
   flowId: string,
@@ -28,7 +28,7 @@ export async function requireLockedFlow(
   return flow;
 }
 
-/** The same for what is unknown and what is foreign. */
+/** Answers the same for what does not exist and for what the caller may not see. */
 export function notVisible(what: string): ServiceError {
   return new ServiceError('NOT_FOUND', `There is no such ${what} among those you may see.`);
 }

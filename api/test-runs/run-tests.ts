@@ -1,4 +1,4 @@
-// run_test_case and run_all_tests: the draft, run as callers would run it, and judged.
+// run_test_case and run_all_tests run the draft of a flow as callers would run it, and judge the answers.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { inTransaction } from '../../db/connect.ts';
@@ -17,10 +17,10 @@ import type { Caller } from './caller.ts';
 import { describeTestRun, type TestRun } from './describe-test-run.ts';
 import { requireLockedFlow, requireVisibleFlow } from './require-visible-flow.ts';
 
-/** Clients of MCP wait for 60 s by default. */
+/** Less than the 60 s that MCP clients wait by default. */
 const TEST_WAIT_MS = 45_000;
 
-/** Runs one case; answers what came of it, or how it stands after `waitMs`. */
+/** Runs one case; answers its result, or how it stands after `waitMs`. */
 export async function runTestCase(
   deps: ApiDeps,
   caller: Caller,
@@ -32,7 +32,7 @@ export async function runTestCase(
   return runTests(deps, caller, flow, [testCase as TestCaseRow], waitMs);
 }
 
-/** Runs all cases of a flow; answers what came of them, or how they stand after `waitMs`. */
+/** Runs all cases of a flow; answers their results, or how they stand after `waitMs`. */
 export async function runAllTests(
   deps: ApiDeps,
   caller: Caller,
@@ -42,7 +42,7 @@ export async function runAllTests(
   const flow = await requireVisibleFlow(deps, flowId, caller.access);
   const testCases = await listTestCases(deps.db, flowId);
   if (testCases.length === 0)
-    throw new ServiceError('CONFLICT', 'The flow has no test cases: make one with create_test_case first.');
+    throw new ServiceError('CONFLICT', 'The flow has no test cases: create one with create_test_case first.');
   return runTests(deps, caller, flow, testCases, waitMs);
 }
 
@@ -68,7 +68,7 @@ async function runTests(
       await recordChange(tx, author, { ...change, details: { flow_id: flowId } });
     });
   });
-  // They are stored: should the workflow not start now, the reconciler starts it.
+  // The tests are stored: if the workflow does not start now, the reconciler starts it.
   const started = await startTestRun(deps, testRunId).then(
     () => true,
     (error: unknown) => console.error(`Test run ${testRunId} could not be started yet: ${error}`),
@@ -77,11 +77,11 @@ async function runTests(
   return describeTestRun(deps, testRunId, flowId);
 }
 
-/** However it ends: what came of it is in its rows. */
+/** Waits until the test run has ended, in whatever way: the result is in its rows. */
 async function waitForEnd({ client, stopping }: ApiDeps, testRunId: string, waitMs: number): Promise<void> {
   const over = AbortSignal.any([AbortSignal.timeout(waitMs), ...(stopping ? [stopping] : [])]);
   if (over.aborted) return;
   const ended = client.withAbortSignal(over, () => client.workflow.getHandle(testRunId).result());
-  // A request to the engine that is under way may not heed the signal.
+  // A request to the engine that is under way may ignore the signal.
   await Promise.race([ended, once(over, 'abort')]).catch(() => undefined);
 }

@@ -1,4 +1,4 @@
-// Test cases of a flow: created, replaced and deleted.
+// Creates, replaces, lists and deletes the test cases of a flow.
 import { z } from 'zod';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
@@ -18,21 +18,21 @@ import { cutJson, cutText, shareOf, VALUE_MAX_CHARS } from './cut-json.ts';
 import { expectation, requireExpectation } from './expectation.ts';
 import { notVisible, requireLockedFlow, requireVisibleFlow } from './require-visible-flow.ts';
 
-/** All cases of a flow are copied when they are run. */
+/** The most characters of a test case: a test run copies all cases of its flow. */
 const CASE_MAX_CHARS = 500_000;
-/** Values of a listed case that may be long: message, parameters, expectation. */
+/** The values of a listed case that may be long: message, parameters, expectation. */
 const VALUES_EACH = 3;
 
 export const newTestCase = z.strictObject({
   flow_id: z.guid(),
-  name: nameSchema.meta({ description: 'Unique in the flow: a case of the same name is replaced.' }),
-  message: z.string().meta({ description: 'The message that the flow is given.' }),
+  name: nameSchema.meta({ description: 'Unique in the flow: replaces the case of the same name.' }),
+  message: z.string().meta({ description: 'The message to the flow.' }),
   parameters: z.record(z.string(), parsedJson).optional(),
   expectation,
 });
 export const savedTestCase = z.strictObject({
   test_case_id: z.guid(),
-  created: z.boolean().meta({ description: 'false: it replaced the case of that name.' }),
+  created: z.boolean().meta({ description: 'false when it replaced the case of that name.' }),
 });
 
 export const listedTestCase = z.strictObject({
@@ -43,7 +43,7 @@ export const listedTestCase = z.strictObject({
   expectation: parsedJson,
 });
 
-/** The test cases of a flow, long values cut. */
+/** Lists the test cases of a flow, with long values cut. */
 export async function describeTestCases(db: Db, flowId: string): Promise<z.input<typeof listedTestCase>[]> {
   const rows = await listTestCases(db, flowId);
   const share = shareOf(rows.length * VALUES_EACH, VALUE_MAX_CHARS);
@@ -56,7 +56,7 @@ export async function describeTestCases(db: Db, flowId: string): Promise<z.input
   }));
 }
 
-/** Saves a test case, in place of the flow's case of that name. */
+/** Creates a test case, or replaces the flow's case of that name. */
 export async function createTestCase(
   deps: ApiDeps,
   { access, author }: Caller,
@@ -73,7 +73,7 @@ export async function createTestCase(
   if (JSON.stringify([given, expected]).length > CASE_MAX_CHARS)
     throw new ServiceError(
       'VALIDATION_ERROR',
-      `A test case has at most ${CASE_MAX_CHARS} characters of JSON, input and expectation together.`,
+      `A test case can have at most ${CASE_MAX_CHARS} characters of JSON, input and expectation together.`,
     );
   return inTransaction(deps.db, async (tx) => {
     await requireLockedFlow(tx, flow_id, access);
@@ -89,7 +89,7 @@ export async function createTestCase(
   });
 }
 
-/** Deletes a test case; what came of it when it was run stays. */
+/** Deletes a test case; the results of its runs stay. */
 export async function deleteTestCase(
   deps: ApiDeps,
   { access, author }: Caller,

@@ -1,4 +1,4 @@
-// POST …/test-runs/{test_run_id}/cancel: stops the tests of a flow and what they spend.
+// POST …/test-runs/{test_run_id}/cancel stops the tests of a flow, and their costs.
 import { UUID_PATTERN } from '../../flow/limits.ts';
 import { authenticate } from '../auth/authenticate.ts';
 import { limitRate } from '../auth/limit-rate.ts';
@@ -13,7 +13,6 @@ import { notVisible } from './require-visible-flow.ts';
 
 const record = testRun.meta({ id: 'TestRun' });
 
-/** Cancels test runs. */
 export function testRunRoutes(deps: ApiDeps): Route[] {
   return [
     {
@@ -21,15 +20,19 @@ export function testRunRoutes(deps: ApiDeps): Route[] {
       path: '/api/v1/test-runs/:test_run_id/cancel',
       operation: {
         operationId: 'cancelTestRun',
-        summary: 'Stop a test run',
+        summary: 'Cancel a test run',
         description:
-          'Cancels the runs of its cases, also of a flow that was never published; cases that were not begun are not begun. Nothing more is charged for it. May be repeated. The request body is ignored.',
+          'Cancels the runs of its cases; no further case begins, and nothing more is charged. This also works for a flow that was never published. You can repeat the request. The request body is ignored.',
         tags: ['Tests'],
         responses: {
-          200: answer('It had ended already and is left as it is.', record, { ended: cancelledTestRun }),
-          202: answer('As it stands; it ends within seconds.', record, { stopping: stoppingTestRun }),
+          200: answer('The test run had already ended, and stays as it is.', record, {
+            ended: cancelledTestRun,
+          }),
+          202: answer('The test run as it stands; it ends within seconds.', record, {
+            stopping: stoppingTestRun,
+          }),
           ...COMMON_ERRORS,
-          404: refusal('Unknown, or of a project that the caller cannot reach.', {
+          404: refusal('There is no such test run, or it belongs to a project that you cannot access.', {
             NOT_FOUND: 'There is no such test run among those you may see.',
           }),
         },

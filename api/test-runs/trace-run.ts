@@ -1,4 +1,4 @@
-// get_test_run_trace and get_step_trace: what each block of a run got, sent and answered.
+// get_test_run_trace and get_step_trace show the input of each block of a run, what it sent, and its output.
 import { z } from 'zod';
 import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
 import { listBlockTraces } from '../../db/runs/block-traces.ts';
@@ -18,29 +18,29 @@ import { cutJson, cutText, VALUE_MAX_CHARS } from './cut-json.ts';
 import { describeTestRun, testRun } from './describe-test-run.ts';
 import { requireVisibleFlow } from './require-visible-flow.ts';
 
-/** One value of a step that was run once or twice. */
+/** The most characters of one value of a step; fewer when the step was executed often. */
 const STEP_VALUE_MAX_CHARS = 20_000;
 
 const count = z.int().min(0);
 const blocks = z.array(blockTrace);
 const leftOut = count.meta({
   description:
-    'Executions between the first and the last that are not shown; get_step_trace has those of one step.',
+    'Block executions between the first and the last that are not shown; get_step_trace shows more of one step.',
 });
 
 const flowRun = z.strictObject({
   flow_run_id: z.guid(),
   flow_id: z.guid(),
-  version: count.meta({ description: '0: a draft, as it was when it was tested.' }),
+  version: count.meta({ description: '0 is a draft, as it was when it was tested.' }),
   mode: z.enum(RUN_MODES),
   status: z.enum(RUN_STATUSES),
   error: z.strictObject({ code: z.string(), message: z.string(), step_id: z.string().nullable() }).nullable(),
   started_at: z.iso.datetime(),
   finished_at: z.iso.datetime().nullable(),
-  cost: z.number().meta({ description: 'In credits, so far.' }),
+  cost: z.number().meta({ description: 'Credits, so far.' }),
   message: z.string(),
   parameters: parsedJson,
-  answer: parsedJson.meta({ description: 'The output of the last step; null when there is none.' }),
+  answer: parsedJson.meta({ description: 'The output of the last step; null when the run has none.' }),
   test: z
     .strictObject({
       test_run_id: z.guid(),
@@ -57,24 +57,25 @@ const flowRun = z.strictObject({
 export const runTraceInput = z.strictObject({
   flow_run_id: z
     .guid()
-    .meta({ description: 'A flow_run_id or executionId of any run; or a test_run_id, for all its cases.' }),
+    .meta({ description: 'The flow_run_id or executionId of a run, or a test_run_id for all its cases.' }),
 });
 export const runTrace = z.strictObject({ flow_run: flowRun.optional(), test_run: testRun.optional() });
 
 export const stepTraceInput = z.strictObject({
-  flow_run_id: z.guid().meta({ description: 'A flow_run_id or executionId of any run.' }),
-  step_id: z.string().meta({ description: 'A step_id of get_test_run_trace or get_flow.' }),
+  flow_run_id: z.guid().meta({ description: 'The flow_run_id or executionId of a run.' }),
+  step_id: z.string().meta({ description: 'A step_id from get_test_run_trace or get_flow.' }),
 });
 export const stepTrace = z.strictObject({
   flow_run_id: z.guid(),
   step_id: z.string(),
   executions: blocks.meta({
-    description: 'Of the step, or of the blocks inside it; none when it was not run.',
+    description:
+      'The block executions of the step, or of the blocks inside it; empty when it was not executed.',
   }),
   left_out: leftOut,
 });
 
-/** The trace of a run, or how the cases of a test run stand. Values are cut. */
+/** Traces a run with its values cut, or tells how the cases of a test run stand. */
 export async function traceRun(
   deps: ApiDeps,
   access: ProjectAccess,
@@ -123,7 +124,7 @@ export async function traceRun(
   };
 }
 
-/** The executions of one step, with more of their values than the trace of the run has. */
+/** Lists the block executions of one step, with more of their values than the trace of the run has. */
 export async function traceStep(
   deps: ApiDeps,
   access: ProjectAccess,
@@ -150,7 +151,7 @@ async function requireRun(deps: ApiDeps, access: ProjectAccess, id: string): Pro
   const flowId = ofRun ?? (await findTestOfRun(db, id))?.flow_id;
   await requireVisibleFlow(deps, flowId, access, 'run');
   const run = flowId && (await findRun(db, flowId, id));
-  if (!run) throw new ServiceError('CONFLICT', 'This run has not begun yet: ask again in a moment.');
+  if (!run) throw new ServiceError('CONFLICT', 'This run has not begun yet: try again in a moment.');
   return run;
 }
 

@@ -1,4 +1,4 @@
-// GET …/webhooks/deliveries (spec: Webhook administration) and GET …/webhooks/deliveries/{deliveryId}
+// GET …/webhooks/deliveries and …/webhooks/deliveries/{deliveryId} show deliveries (spec: Webhook administration).
 import { z } from 'zod';
 import {
   type DeliveryPlace,
@@ -26,20 +26,21 @@ import { deliveryNotFound, toDeliveryRecord } from './to-delivery-record.ts';
 
 const LIMIT_MAX = 200;
 const LIMIT_DEFAULT = 50;
-/** Fractional digits of a second that stand for its milliseconds; those after them for the place among equal ones. */
+/** The digits of a cursor's second after the point: first its milliseconds, then the place within that millisecond. */
 const MS_DIGITS = 3;
 const SEQ_DIGITS = 15;
 
 const deliveriesQuery = z.strictObject({
   limit: pageSize(LIMIT_MAX, LIMIT_DEFAULT),
   before: z.iso
-    .datetime({ offset: true, error: 'is a time with its offset, such as 2026-01-31T12:00:00Z' })
+    .datetime({ offset: true, error: 'must be a time with its offset, such as 2026-01-31T12:00:00Z' })
     .transform(parsePlace)
     .optional()
-    .meta({ description: 'Created before this time; `nextCursor` of the page before.' }),
+    .meta({
+      description: 'Only deliveries created before this time: send `nextCursor` of the previous page.',
+    }),
 });
 
-/** Lists deliveries. */
 export function webhookDeliveryRoutes(deps: ApiDeps): Route[] {
   const first = [
     authenticate(deps),
@@ -52,7 +53,7 @@ export function webhookDeliveryRoutes(deps: ApiDeps): Route[] {
       path: `${WEBHOOKS_PATH}/deliveries`,
       operation: {
         operationId: 'listWebhookDeliveries',
-        summary: 'Deliveries, newest first',
+        summary: 'List deliveries, newest first',
         tags: ['Webhooks'],
         requestParams: { query: deliveriesQuery },
         responses: {
@@ -68,10 +69,10 @@ export function webhookDeliveryRoutes(deps: ApiDeps): Route[] {
       path: `${WEBHOOKS_PATH}/deliveries/:deliveryId`,
       operation: {
         operationId: 'getWebhookDelivery',
-        summary: 'A delivery with every attempt',
+        summary: 'Get a delivery with all its attempts',
         tags: ['Webhooks'],
         responses: {
-          200: answer('The delivery as it stands.', deliveryDetail, { delivery: detailedDelivery }),
+          200: answer('The delivery.', deliveryDetail, { delivery: detailedDelivery }),
           ...ORGANIZATION_ERRORS,
           ...DELIVERY_ERRORS,
         },
@@ -122,12 +123,12 @@ function getOne({ db }: ApiDeps): ApiMiddleware {
   };
 }
 
-/** A time whose digits beyond the milliseconds tell deliveries of the same one apart: still a time, and exact. */
+/** Makes a cursor: a time whose digits after the milliseconds tell deliveries of the same millisecond apart. */
 function toCursor(createdAt: Date, seq: number): string {
   return createdAt.toISOString().replace('Z', `${String(seq).padStart(SEQ_DIGITS, '0')}Z`);
 }
 
-/** A time without those digits comes before every delivery of its millisecond. */
+/** Reads a cursor, or any other time: that one comes before every delivery of its millisecond. */
 function parsePlace(text: string): DeliveryPlace {
   const fraction = /\.(\d+)/.exec(text)?.[1] ?? '';
   const beyond = fraction.slice(MS_DIGITS, MS_DIGITS + SEQ_DIGITS).padEnd(SEQ_DIGITS, '0');

@@ -1,4 +1,4 @@
-// POST …/webhooks/deliveries/{deliveryId}/redeliver, …/webhooks/recover and …/webhooks/test
+// POST …/webhooks/deliveries/{deliveryId}/redeliver, …/webhooks/recover and …/webhooks/test send webhooks on request.
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import { repeatLostWrite } from '../../db/connection/repeat-lost-write.ts';
@@ -31,7 +31,6 @@ import { deliveryNotFound, toDeliveryRecord } from './to-delivery-record.ts';
 
 const RECOVERED_MAX = 1_000;
 
-/** Sends deliveries anew, and tests. */
 export function webhookResendRoutes(deps: ApiDeps): Route[] {
   const first = [
     authenticate(deps),
@@ -44,12 +43,14 @@ export function webhookResendRoutes(deps: ApiDeps): Route[] {
       path: `${WEBHOOKS_PATH}/deliveries/:deliveryId/redeliver`,
       operation: {
         operationId: 'redeliverWebhook',
-        summary: 'Send a delivery anew',
+        summary: 'Send a delivery again',
         description:
-          'At once, whatever became of it: the same id and body, a new signature, up to 6 attempts. What was left of earlier attempts is dropped. The request body is ignored.',
+          'Sends the delivery again at once, whatever its status: with the same id and body, a new signature and up to 6 attempts. Attempts still to come of the round before are dropped. The request body is ignored.',
         tags: ['Webhooks'],
         responses: {
-          202: answer('The delivery as it stands.', deliveryRecord, { pending: pendingDelivery }),
+          202: answer('The delivery, with a new round of attempts.', deliveryRecord, {
+            pending: pendingDelivery,
+          }),
           ...ORGANIZATION_ERRORS,
           ...DELIVERY_ERRORS,
         },
@@ -61,12 +62,14 @@ export function webhookResendRoutes(deps: ApiDeps): Route[] {
       path: `${WEBHOOKS_PATH}/recover`,
       operation: {
         operationId: 'recoverWebhooks',
-        summary: 'Send all deliveries anew that failed in a time',
-        description: `The oldest first, at most ${RECOVERED_MAX} per request; they go out within seconds.`,
+        summary: 'Send again all deliveries that failed in a period',
+        description: `Sends the oldest first, at most ${RECOVERED_MAX} per request. The first attempts are made within seconds.`,
         tags: ['Webhooks'],
         requestBody: body(recoverRequest, { outage: recovery }),
         responses: {
-          202: answer('They are on their way.', recovered, { some: { recovered: 12, hasMore: false } }),
+          202: answer('The deliveries are being sent.', recovered, {
+            some: { recovered: 12, hasMore: false },
+          }),
           ...ORGANIZATION_ERRORS,
           ...BODY_ERRORS,
         },
@@ -78,13 +81,13 @@ export function webhookResendRoutes(deps: ApiDeps): Route[] {
       path: `${WEBHOOKS_PATH}/test`,
       operation: {
         operationId: 'testWebhook',
-        summary: 'Send a made-up event',
+        summary: 'Send a test event',
         description:
-          'Signed and retried like any other; its payload says `"test": true`, and its ids are of no run.',
+          'The event is signed and retried like any other. Its payload has `"test": true`, and its ids belong to no run.',
         tags: ['Webhooks'],
         requestBody: body(testRequest, { failed: testOf }),
         responses: {
-          202: answer('The delivery as it stands.', deliveryRecord, { pending: delivery }),
+          202: answer('The delivery.', deliveryRecord, { pending: delivery }),
           ...ORGANIZATION_ERRORS,
           ...BODY_ERRORS,
         },
@@ -180,7 +183,7 @@ function samplePayload(event: WebhookEvent, organizationId: string): DeliveryPay
     : { ...about, errorMessage: 'This is a test.', failureReason: 'error' };
 }
 
-/** Starts a delivery that was recorded, and reads it as it stands. */
+/** Starts a stored delivery, and answers its record. */
 async function startDelivery(deps: ApiDeps, call: DeliveryCall) {
   await tryStartDelivery(deps, call);
   const row = await findDelivery(deps.db, call.organizationId, call.deliveryId);

@@ -1,4 +1,4 @@
-// Shapes of webhook administration (spec: "Webhook signing secret", "Webhook delivery record").
+// Request and response schemas of webhook administration (spec: "Webhook signing secret", "Webhook delivery record").
 import { z } from 'zod';
 import { DELIVERY_STATUSES } from '../../flow/delivery.ts';
 import { moment } from '../http/query.ts';
@@ -6,10 +6,10 @@ import { webhookEvent } from '../runs/callback-fields.ts';
 
 const organizationId = z.uuid();
 const time = z.iso.datetime();
-const version = z.int().min(1).meta({ description: 'Grows by one with every rotation.' });
+const version = z.int().min(1).meta({ description: 'Increases by one with every rotation.' });
 const graceUntil = time
   .nullable()
-  .meta({ description: 'Until then deliveries carry a second signature, by the previous secret.' });
+  .meta({ description: 'Until then, deliveries also carry a signature by the previous secret.' });
 
 export const secretRecord = z
   .object({
@@ -25,8 +25,8 @@ export const secretRecord = z
 export const rotatedSecret = z
   .object({
     organizationId,
-    newSecret: z.string().meta({ description: 'In full, this once.' }),
-    previousSecretPreview: z.string().nullable().meta({ description: 'null: this is the first secret.' }),
+    newSecret: z.string().meta({ description: 'The secret in full, shown only this once.' }),
+    previousSecretPreview: z.string().nullable().meta({ description: 'null when this is the first secret.' }),
     version,
     graceUntil,
     rotatedAt: time,
@@ -37,11 +37,15 @@ const status = z.enum(DELIVERY_STATUSES);
 
 export const deliveryRecord = z
   .object({
-    id: z.uuid().meta({ description: 'X-Weir-Delivery of every attempt.' }),
+    id: z.uuid().meta({ description: 'The header X-Weir-Delivery of every attempt.' }),
     eventType: webhookEvent,
     targetUrl: z.string(),
     status,
-    attempt: z.int().min(0).max(6).meta({ description: 'Attempts made, the one under way included.' }),
+    attempt: z
+      .int()
+      .min(0)
+      .max(6)
+      .meta({ description: 'The attempts made, including one that is under way.' }),
     responseStatus: z.int().nullable(),
     lastAttemptedAt: time.nullable().meta({ description: 'null before the first attempt.' }),
     errorMessage: z.string().nullable(),
@@ -51,23 +55,26 @@ export const deliveryRecord = z
 
 const attemptRecord = z
   .object({
-    round: z.int().min(1).meta({ description: 'Grows each time the delivery is sent anew.' }),
+    round: z.int().min(1).meta({ description: 'Increases each time the delivery is sent again.' }),
     attempt: z.int().min(1).max(6),
     startedAt: time,
     durationMs: z
       .int()
       .min(0)
       .nullable()
-      .meta({ description: 'null while it runs, and when its worker was lost.' }),
+      .meta({ description: 'null while the attempt is under way, and when its worker was lost.' }),
     responseStatus: z.int().nullable(),
-    responseBody: z.string().nullable().meta({ description: 'Its first 1,024 characters.' }),
+    responseBody: z.string().nullable().meta({ description: 'The first 1,024 characters.' }),
     errorMessage: z.string().nullable(),
   })
   .meta({ id: 'WebhookAttempt' });
 
 export const deliveryDetail = deliveryRecord
   .extend({
-    executionId: z.uuid().nullable().meta({ description: 'The run it reports; null for a test.' }),
+    executionId: z
+      .uuid()
+      .nullable()
+      .meta({ description: 'The run that the delivery reports; null for a test.' }),
     nextAttemptAt: time.nullable(),
     attempts: z.array(attemptRecord),
   })
@@ -77,28 +84,36 @@ export const deliveryList = z
   .object({
     deliveries: z.array(deliveryRecord),
     hasMore: z.boolean(),
-    nextCursor: z.string().nullable().meta({ description: 'Send it as `before` for the next page.' }),
+    nextCursor: z
+      .string()
+      .nullable()
+      .meta({ description: 'Send it as `before` to get the next page; null on the last page.' }),
   })
   .meta({ id: 'WebhookDeliveryList' });
 
 export const testRequest = z
   .strictObject({
-    url: z.string().meta({ description: 'https URL at a public address.' }),
+    url: z.string().meta({ description: 'An https URL at a public address.' }),
     event: webhookEvent.default('flow.completed'),
   })
   .meta({ id: 'WebhookTestRequest' });
 
 export const recoverRequest = z
   .strictObject({
-    since: moment.meta({ description: 'Created at this time or later.' }),
-    until: moment.optional().meta({ description: 'Created before this time; now when absent.' }),
-    status: z.enum(['failed_permanent', 'dead_letter']).optional().meta({ description: 'Both when absent.' }),
+    since: moment.meta({ description: 'Deliveries created at this time or later.' }),
+    until: moment.optional().meta({ description: 'Deliveries created before this time; now when absent.' }),
+    status: z
+      .enum(['failed_permanent', 'dead_letter'])
+      .optional()
+      .meta({ description: 'Deliveries with this status; with both when absent.' }),
   })
   .meta({ id: 'WebhookRecoverRequest' });
 
 export const recovered = z
   .object({
     recovered: z.int().min(0),
-    hasMore: z.boolean().meta({ description: 'There were more than one request takes: send it again.' }),
+    hasMore: z
+      .boolean()
+      .meta({ description: 'More deliveries are left than one request takes: send the request again.' }),
   })
   .meta({ id: 'WebhooksRecovered' });

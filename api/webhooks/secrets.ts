@@ -1,4 +1,5 @@
-// GET …/webhooks/secret and POST …/webhooks/secret/rotate (spec: Webhook administration)
+// GET …/webhooks/secret and POST …/webhooks/secret/rotate show and rotate signing secrets (spec: Webhook
+// administration).
 import { repeatLostWrite } from '../../db/connection/repeat-lost-write.ts';
 import { createEncryption } from '../../db/encrypt.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
@@ -21,7 +22,6 @@ import { rotatedSecret, secretRecord } from './schemas.ts';
 const PREVIEW_CHARS = 10;
 const MASK = '*'.repeat(12);
 
-/** Shows and rotates signing secrets. */
 export function webhookSecretRoutes(deps: ApiDeps): Route[] {
   return [
     {
@@ -29,8 +29,8 @@ export function webhookSecretRoutes(deps: ApiDeps): Route[] {
       path: `${WEBHOOKS_PATH}/secret`,
       operation: {
         operationId: 'getWebhookSecret',
-        summary: 'The signing secret, masked',
-        description: 'Made when there is none yet. In full it is shown by a rotation only.',
+        summary: 'Get the signing secret, masked',
+        description: 'The secret is created when there is none yet. Only a rotation shows a secret in full.',
         tags: ['Webhooks'],
         responses: {
           200: answer('The secret’s record.', secretRecord, { secret: maskedSecret }),
@@ -49,12 +49,12 @@ export function webhookSecretRoutes(deps: ApiDeps): Route[] {
       path: `${WEBHOOKS_PATH}/secret/rotate`,
       operation: {
         operationId: 'rotateWebhookSecret',
-        summary: 'Issue a new signing secret',
+        summary: 'Rotate the signing secret',
         description:
-          'For 24 hours deliveries are signed with the previous one, too; a second rotation in that time ends the grace of the one before. The request body is ignored.',
+          'For 24 hours deliveries also carry a signature by the previous secret. A second rotation within that time ends this grace period. The request body is ignored.',
         tags: ['Webhooks'],
         responses: {
-          200: answer('The new secret, in full this once.', rotatedSecret, { secret: newSecret }),
+          200: answer('The new secret, shown in full only this once.', rotatedSecret, { secret: newSecret }),
           ...ORGANIZATION_ERRORS,
         },
       },

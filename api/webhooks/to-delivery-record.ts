@@ -1,7 +1,7 @@
 import type { DeliveryRow } from '../../db/webhooks/deliveries.ts';
 import { ServiceError } from '../../flow/errors.ts';
 
-/** A delivery as callers read it (spec: "Webhook delivery record"). */
+/** Makes the delivery record that callers read (spec: "Webhook delivery record"). */
 export function toDeliveryRecord(row: DeliveryRow) {
   return {
     id: row.id,
@@ -16,7 +16,7 @@ export function toDeliveryRecord(row: DeliveryRow) {
   };
 }
 
-/** The same for an unknown delivery, a foreign one and what is no id. */
+/** Answers the same for an unknown delivery, one of another organization and a malformed id. */
 export function deliveryNotFound(): ServiceError {
   return new ServiceError('NOT_FOUND', 'The organization has no such delivery.');
 }

@@ -1,14 +1,15 @@
-// Token buckets shared by all API processes: a minute's requests at most at once, refilled evenly.
+// Rate limits of API keys and organizations, by GCRA (the generic cell rate algorithm) in one row per limit, which all
+// API processes share: a minute's requests may come at once, and become available again evenly.
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../connect.ts';
 
 const MINUTE_US = 60_000_000;
 const SECOND_US = 1_000_000;
 
-/** `subject`: id of an API key or an organization. `perMinute`: requests, 0 for no limit. */
+/** A rate limit of `subject`, the id of an API key or organization, to `perMinute` requests; 0 is no limit. */
 export type Quota = { name: string; subject: string; perMinute: number };
 
-/** A quota after a request. `resetSeconds` until all of it is there again, `retrySeconds` until one request is. */
+/** A quota after a request: after `resetSeconds` all of it is available again, after `retrySeconds` one request. */
 export type QuotaState = {
   name: string;
   perMinute: number;
@@ -19,8 +20,8 @@ export type QuotaState = {
 };
 
 /**
- * Takes one request from each quota, in one statement, up to the first that has none left: that one is the last of the
- * answer, and neither it nor those after it are charged.
+ * Takes one request from each quota, in one statement. Stops at the first quota that is used up, which is the last in
+ * the answer: neither that quota nor those after it are charged.
  */
 export async function takeRequest(db: Db, quotas: Quota[]): Promise<QuotaState[]> {
   const limits = quotas
@@ -53,7 +54,7 @@ export async function takeRequest(db: Db, quotas: Quota[]): Promise<QuotaState[]
   });
 }
 
-/** Moves `full_at` one step ahead, unless that is further ahead than a whole minute's quota. */
+/** Moves `full_at`, GCRA's theoretical arrival time, one step ahead, unless it is then over a minute's quota ahead. */
 function take(subject: string, stepUs: number, quotaUs: number, after?: RawBuilder<unknown>) {
   const next = sql`greatest(r.full_at, now()) + ${stepUs} * interval '1 microsecond'`;
   const fits = sql`${next} <= now() + ${quotaUs} * interval '1 microsecond'`;

@@ -1,4 +1,4 @@
-// Keys of model providers that came with a request: never stored, held by the service's processes in memory alone.
+// Model keys that came with a request. They are never stored: the processes of the service hold them only in memory.
 import { EventEmitter, once } from 'node:events';
 import { sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
@@ -9,33 +9,33 @@ import { listen } from '../listen.ts';
 import type { ModelKeys } from './model-keys.ts';
 
 const CHANNEL = 'weir_request_keys';
-/** How often keys of runs that have ended are dropped; one held for less may be of a run that is about to be stored. */
+/** How often keys of runs that have ended are dropped. The run of a key held for less may be about to be stored. */
 const SWEEP_MS = 60_000;
-/** A process that holds a key answers in milliseconds, unless it is just opening its connection again. */
+/** A process that holds a key answers within milliseconds, unless it is reconnecting to the database. */
 const ASK_AGAIN_MS = 1_000;
 const ASKED_MAX = 10;
-/** Questions whose answers could not be heard, since the database was away, are asked again: up to a minute in all. */
+/** When the database is away, answers cannot be heard: then a question is asked again, for up to a minute in all. */
 const ROUNDS_MAX = 60;
 
-/** Of one question: a notice has at most 8,000 bytes. */
+/** The most runs of one question: a notice has at most 8,000 bytes. */
 const WANTED_MAX = 150;
 
-/** What processes tell each other: a key, or of which runs they want them. */
+/** A message between processes: a key, or the runs whose keys the sender wants. */
 type Notice = { executionId: string; provider: string; sealed: string } | { wanted: string[] };
 
 export type RequestKeys = {
-  /** Holds the keys while their run is under way, here and in every other process. */
+  /** Holds the keys, here and in every other process, while their run is under way. */
   hold(executionId: string, keys: ModelKeys): Promise<void>;
   /**
-   * The key, from whichever process has it. Throws MODEL_KEY_GONE when none answers within 10 s in which it could be
-   * heard, ConnectionFailed when none can be heard.
+   * Finds a key, in whichever process has it. Throws MODEL_KEY_GONE when none answers within 10 s in which answers
+   * could be heard, ConnectionFailed when answers cannot be heard.
    */
   find(executionId: string, provider: string, signal: AbortSignal): Promise<string>;
-  /** Hands what it holds to the processes that are left. */
+  /** Hands its keys to the other processes, and closes its connection. */
   close(): Promise<void>;
 };
 
-/** Opens one listening connection of its own. Keys pass through the database encrypted, as notices that no table has. */
+/** Opens a listening connection of its own. Keys pass through the database encrypted, as notices, never in a table. */
 export function createRequestKeys(
   db: Db,
   { databaseUrl, secretsKeys }: { databaseUrl: string; secretsKeys: Parameters<typeof createEncryption>[0] },
@@ -43,7 +43,7 @@ export function createRequestKeys(
   const encryption = createEncryption(secretsKeys);
   const held = new Map<string, { keys: ModelKeys; since: number }>();
   const arrivals = new EventEmitter<{ [owner: string]: [] }>().setMaxListeners(0);
-  const complain = (error: Error) => console.error('Keys of requests:', error.message);
+  const complain = (error: Error) => console.error('Model keys of requests:', error.message);
 
   function keep(executionId: string, keys: ModelKeys): void {
     held.set(executionId, { keys: { ...held.get(executionId)?.keys, ...keys }, since: Date.now() });
@@ -71,7 +71,7 @@ export function createRequestKeys(
     keep(executionId, { [provider]: encryption.decrypt(sealed, ownerOf(executionId, provider)) });
   }
 
-  /** Asks for the keys that came while this process did not listen: the processes that heard them may be killed. */
+  /** Asks for keys that came while this process did not listen: the processes that heard them may be killed later. */
   async function catchUp(): Promise<void> {
     const runs = await runsUnderWay().where('model_key_providers', 'is not', null).execute();
     const wanted = runs.map((run) => run.execution_id).filter((executionId) => !held.has(executionId));
@@ -120,7 +120,7 @@ export function createRequestKeys(
         await Promise.all([arrived, tell([{ wanted: [executionId] }])]);
         if (listener.hears()) asked++;
       }
-      throw new ConnectionFailed('lost', new Error('what other processes answer is not heard'));
+      throw new ConnectionFailed('lost', new Error('the answers of other processes cannot be heard'));
     },
     async close() {
       clearInterval(sweeping);
@@ -137,6 +137,6 @@ function ownerOf(executionId: string, provider: string): string {
 function gone(provider: string): ServiceError {
   return new ServiceError(
     'MODEL_KEY_GONE',
-    `The key for ${provider} that came with the request is gone: keys of requests are held in memory alone, and every process that held this one has ended. Send the request again.`,
+    `The key for ${provider} that came with the request is gone: such keys are held only in memory, and every process that held this one has ended. Send the request again.`,
   );
 }

@@ -8,8 +8,8 @@ const runsOf = (testRunId: string) => sql`(
 )`;
 
 /**
- * Marks a test run that has not ended, and the runs of its cases and judges: from here on nothing is charged for it, and
- * no further case is begun. Answers whether this call did it.
+ * Marks a test run that has not ended, and the runs of its cases and judges, as cancelled: from here on nothing is
+ * charged for them, and no further case begins. Answers whether this call did it.
  */
 export async function requestTestRunCancel(tx: Tx, testRunId: string): Promise<boolean> {
   const { numUpdatedRows } = await tx
@@ -20,14 +20,14 @@ export async function requestTestRunCancel(tx: Tx, testRunId: string): Promise<b
     .where('cancel_requested_at', 'is', null)
     .executeTakeFirst();
   if (numUpdatedRows === 0n) return false;
-  // Looked for only now: a case's run is accepted before the test run is marked, or not at all.
+  // The runs are looked for only now: the run of a case is accepted before the test run is marked, or not at all.
   await sql`update run set ${CANCELLATION} where execution_id in ${runsOf(testRunId)} and ${IS_OPEN}`.execute(
     tx,
   );
   return true;
 }
 
-/** Those runs of its cases and judges whose workflows are to be told of a cancellation. */
+/** Lists the runs of a test run's cases and judges that are under way, whose workflows are told of a cancellation. */
 export function listTestsUnderWay(db: Db, testRunId: string) {
   return db
     .selectFrom('run')

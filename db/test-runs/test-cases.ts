@@ -1,4 +1,4 @@
-// Test cases of a flow, one per name.
+// Test cases of flows; their names are unique in a flow.
 import { sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
 import { type Expectation, TEST_CASES_MAX, type TestInput } from '../../flow/test-case.ts';
@@ -7,8 +7,8 @@ import type { Db, Tx } from '../connect.ts';
 const COLUMNS = ['id', 'flow_id', 'name', 'input', 'expectation', 'created_at', 'updated_at'] as const;
 
 /**
- * Writes a case, in place of the flow's case of that name if there is one (then `created` is false). Throws CONFLICT when
- * the flow has as many cases as it may, which is exact since the caller has locked the flow.
+ * Creates a case, or replaces the flow's case of that name (then `created` is false). Throws CONFLICT when the flow has
+ * as many cases as it may have; the caller has locked the flow, which keeps the count exact.
  */
 export async function saveTestCase(
   tx: Tx,
@@ -24,7 +24,7 @@ export async function saveTestCase(
   if (others >= TEST_CASES_MAX)
     throw new ServiceError(
       'CONFLICT',
-      `A flow has at most ${TEST_CASES_MAX} test cases: delete one, or give this one the name of the case it replaces.`,
+      `A flow can have at most ${TEST_CASES_MAX} test cases: delete one, or give this one the name of the case it replaces.`,
     );
   return tx
     .insertInto('test_case')
@@ -45,7 +45,7 @@ export async function saveTestCase(
     .executeTakeFirstOrThrow();
 }
 
-/** In the order they were made. */
+/** Lists the cases of a flow, in the order they were created. */
 export function listTestCases(db: Db | Tx, flowId: string) {
   return db
     .selectFrom('test_case')
@@ -57,12 +57,12 @@ export function listTestCases(db: Db | Tx, flowId: string) {
 }
 export type TestCaseRow = Awaited<ReturnType<typeof listTestCases>>[number];
 
-/** Of any flow: the caller checks that it may be seen. */
+/** Finds a case of any flow: the caller checks whether it may be seen. */
 export function findTestCase(db: Db | Tx, id: string): Promise<TestCaseRow | undefined> {
   return db.selectFrom('test_case').select(COLUMNS).where('id', '=', id).executeTakeFirst();
 }
 
-/** What came of it when it was run stays. Answers whether there was one. */
+/** Deletes a case; the results of its runs stay. Answers whether there was one. */
 export async function deleteTestCase(tx: Tx, id: string): Promise<boolean> {
   const { numDeletedRows } = await tx.deleteFrom('test_case').where('id', '=', id).executeTakeFirst();
   return numDeletedRows > 0n;

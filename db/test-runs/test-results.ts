@@ -1,8 +1,10 @@
-// What came of the cases of test runs, as callers read it.
+// The results of test runs, as callers read them.
 import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
 
-/** The state of a test run, and its cases in the order they were run, with how their runs stand. Throws when unknown. */
+/**
+ * Lists the results of a test run in the order of its cases, with its status. Throws when there is no such test run.
+ */
 export async function listTestResults(db: Db, testRunId: string) {
   const { status } = await db
     .selectFrom('test_run')
@@ -44,7 +46,7 @@ export async function listTestResults(db: Db, testRunId: string) {
 }
 export type TestResultRow = Awaited<ReturnType<typeof listTestResults>>['rows'][number];
 
-/** The test run that an id is of; undefined when it is of none. */
+/** Finds a test run. */
 export function findTestRun(db: Db, testRunId: string) {
   return db
     .selectFrom('test_run')
@@ -53,7 +55,7 @@ export function findTestRun(db: Db, testRunId: string) {
     .executeTakeFirst();
 }
 
-/** The case whose run an executionId is of, also before that has begun; undefined when it is of none. */
+/** Finds the case whose run has this executionId, also before the run has begun. */
 export function findTestOfRun(db: Db, executionId: string) {
   return db
     .selectFrom('test_result')

@@ -1,4 +1,4 @@
-// Test runs: cases of a flow run together against one snapshot of its draft.
+// Test runs: in each, cases of a flow are run together against one snapshot of its draft.
 import { type NotNull, sql } from 'kysely';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
@@ -10,7 +10,7 @@ import { insertRuns, type NewRun } from '../runs/insert-runs.ts';
 import type { TestCaseRow } from './test-cases.ts';
 
 const TEST_RUN_CANCELLED = 'The test run was cancelled.';
-const NOTHING_CAME = 'It could not be run or judged, for a reason inside the service.';
+const NOTHING_CAME = 'The case could not be run or judged because of a failure inside the service.';
 
 export type NewTestRun = {
   id: string;
@@ -52,7 +52,7 @@ export function insertTestRun(
   });
 }
 
-/** A case of a test run, and the flow it is of. */
+/** Gets a case of a test run, with its flow. */
 export function getTest(db: Db, executionId: string) {
   return db
     .selectFrom('test_result')
@@ -74,13 +74,13 @@ export function getTest(db: Db, executionId: string) {
 }
 type Test = Awaited<ReturnType<typeof getTest>>;
 
-/** Accepts the run of a case, once: the draft's snapshot with the case's input. Throws CANCELLED. */
+/** Accepts the run of a case, once: of the draft's snapshot, with the case's input. Throws CANCELLED. */
 export async function acceptTest(db: Db, executionId: string): Promise<void> {
   const test = await getTest(db, executionId);
   await acceptRun(db, test, toNewRun(test, executionId));
 }
 
-/** A cancellation of the test run comes before the run, which is refused then, or finds it. */
+/** Accepts a run of a test run. A cancellation comes before it, which refuses the run, or later, and finds the run. */
 async function acceptRun(db: Db, { testRunId }: Test, run: NewRun): Promise<void> {
   await db.transaction().execute(async (tx) => {
     await insertRuns(tx, [run]);
@@ -94,7 +94,7 @@ async function acceptRun(db: Db, { testRunId }: Test, run: NewRun): Promise<void
   });
 }
 
-/** Accepts a run of the flow `judge` on a case that was run, once; answers its executionId. Throws CANCELLED. */
+/** Accepts a run of the flow `judge`, once, on a case that was run; answers the run's executionId. Throws CANCELLED. */
 export async function acceptJudge(
   db: Db,
   executionId: string,
@@ -128,7 +128,7 @@ function toNewRun(
   };
 }
 
-/** Records what came of a case, once. */
+/** Records the verdict on a case, once. */
 export async function recordVerdict(db: Db, executionId: string, { status, why }: Verdict): Promise<void> {
   await db
     .updateTable('test_result')
@@ -138,7 +138,7 @@ export async function recordVerdict(db: Db, executionId: string, { status, why }
     .execute();
 }
 
-/** Records the end of a test run, as cancelled where that was asked for; a case that nothing came of is an error. */
+/** Records the end of a test run: as cancelled where that was requested. A case without a verdict becomes an error. */
 export function finishTestRun(db: Db, testRunId: string): Promise<void> {
   return db.transaction().execute(async (tx) => {
     const ended = await tx
@@ -161,7 +161,7 @@ export function finishTestRun(db: Db, testRunId: string): Promise<void> {
   });
 }
 
-/** A test run with what starting its workflow needs. */
+/** Gets a test run with the data that starts its workflow. */
 export async function getTestRunStart(db: Db, testRunId: string) {
   const run = await db
     .selectFrom('test_run')

@@ -2,9 +2,9 @@ import { type RawBuilder, sql } from 'kysely';
 import { OPEN_STATUSES } from '../../flow/delivery.ts';
 import type { Db, Tx } from '../connect.ts';
 
-const DELETED = 'Its project or organization was deleted before it was delivered.';
+const DELETED = 'The project or organization was deleted before the delivery was made.';
 
-/** Ends open deliveries, those that `which` (of a query over `webhook_delivery`) holds for; answers how many. */
+/** Ends the open deliveries that meet `which`, a condition of a query over `webhook_delivery`; answers how many. */
 export async function cancelDeliveries(db: Db | Tx, which: RawBuilder<unknown>): Promise<number> {
   const { numUpdatedRows } = await db
     .updateTable('webhook_delivery')

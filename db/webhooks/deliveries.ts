@@ -1,4 +1,4 @@
-// Deliveries as their organization reads them (spec: "Webhook delivery record").
+// Deliveries and attempts, as an organization reads them (spec: "Webhook delivery record").
 import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
 
@@ -17,10 +17,10 @@ const COLUMNS = [
   'created_at',
 ] as const;
 
-/** A moment of `created_at`, in whole milliseconds, and a place among the deliveries of that moment. */
+/** A place in the list of deliveries: a `created_at` in whole milliseconds, and a place among those of the same. */
 export type DeliveryPlace = { createdAt: Date; seq: number };
 
-/** The organization's deliveries before a place, newest first. */
+/** Lists the organization's deliveries before a place, newest first. */
 export function listDeliveries(
   db: Db,
   {
@@ -43,7 +43,7 @@ export function listDeliveries(
 }
 export type DeliveryRow = Awaited<ReturnType<typeof listDeliveries>>[number];
 
-/** Only within the organization: a foreign id is not found. */
+/** Finds a delivery of the organization. */
 export function findDelivery(db: Db, organizationId: string, id: string): Promise<DeliveryRow | undefined> {
   return db
     .selectFrom('webhook_delivery')
@@ -53,7 +53,7 @@ export function findDelivery(db: Db, organizationId: string, id: string): Promis
     .executeTakeFirst();
 }
 
-/** Every attempt of a delivery, in the order they were made. */
+/** Lists the attempts of a delivery, in the order they were made. */
 export function listAttempts(db: Db, deliveryId: string) {
   return db
     .selectFrom('webhook_attempt')

@@ -1,15 +1,15 @@
-// What an attempt reads and writes (spec: "Webhook delivery status"). Each write is one statement.
+// The reads and writes of an attempt (spec: "Webhook delivery status"). Each write is one statement.
 import { sql } from 'kysely';
 import { type DeliveryCall, type DeliveryStatus, OPEN_STATUSES } from '../../flow/delivery.ts';
 import type { Db } from '../connect.ts';
 
-/** Longer than an attempt takes. */
+/** Longer than any attempt takes. */
 const ATTEMPT_SECONDS = 120;
 
-/** Attempt `attempt` of a round of a delivery. */
+/** Names an attempt of a round of a delivery. */
 export type AttemptKey = { deliveryId: string; round: number; attempt: number };
 
-/** A delivery with the run that it reports, undefined when there is none with that id. */
+/** Finds a delivery with the run that it reports. */
 export function findDeliveryToAttempt(db: Db, deliveryId: string) {
   return db
     .selectFrom('webhook_delivery')
@@ -33,7 +33,7 @@ export function findDeliveryToAttempt(db: Db, deliveryId: string) {
 }
 export type DeliveryToAttempt = NonNullable<Awaited<ReturnType<typeof findDeliveryToAttempt>>>;
 
-/** Marks the delivery as in flight with its `body`; false when this round of it is over. May be repeated. */
+/** Marks the delivery as in flight and stores its `body`; answers false when the round is over. May be repeated. */
 export async function beginAttempt(db: Db, key: AttemptKey, body: string): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .with('begun', (cte) =>
@@ -66,7 +66,7 @@ export async function beginAttempt(db: Db, key: AttemptKey, body: string): Promi
   return (numInsertedOrUpdatedRows ?? 0n) > 0n;
 }
 
-/** How an attempt ended; `retryInMs` on failed_retry. */
+/** The end of an attempt; `retryInMs` counts for `failed_retry`. */
 export type AttemptEnd = {
   status: Exclude<DeliveryStatus, 'pending' | 'in_flight'>;
   durationMs: number;
@@ -76,7 +76,7 @@ export type AttemptEnd = {
   retryInMs: number;
 };
 
-/** Records the end of an attempt, and moves its delivery on unless that was sent anew meanwhile. May be repeated. */
+/** Records the end of an attempt, and of its delivery unless that was sent again meanwhile. May be repeated. */
 export async function endAttempt(db: Db, key: AttemptKey, end: AttemptEnd): Promise<void> {
   const next =
     end.status === 'failed_retry' ? sql<Date>`now() + ${end.retryInMs} * interval '1 millisecond'` : null;
@@ -109,7 +109,9 @@ export async function endAttempt(db: Db, key: AttemptKey, end: AttemptEnd): Prom
     .execute();
 }
 
-/** Ends a round whose workflow ended without recording it; a delivery that has ended, or was sent anew, stays as it is. */
+/**
+ * Ends a round whose workflow ended without recording it. A delivery that has ended or was sent again stays as it is.
+ */
 export async function abandonDelivery(
   db: Db,
   { deliveryId, round }: Pick<DeliveryCall, 'deliveryId' | 'round'>,
@@ -124,7 +126,7 @@ export async function abandonDelivery(
     .execute();
 }
 
-/** An attempt whose worker was lost has failed; its workflow tries again. */
+/** Records that the worker of an attempt was lost: the attempt has failed, and its workflow tries again. */
 export async function recordCutAttempt(db: Db, key: AttemptKey): Promise<void> {
   await db
     .updateTable('webhook_delivery')

@@ -1,4 +1,4 @@
-// Deliveries and the workflows that carry them out: each open one has one, or the reconciler sees to it.
+// Open deliveries. A workflow carries out each of them; the reconciler starts one where it is missing.
 import { sql } from 'kysely';
 import type { DeliveryCall, DeliveryStatus } from '../../flow/delivery.ts';
 import { OPEN_STATUSES } from '../../flow/delivery.ts';
@@ -22,7 +22,7 @@ type CallRow = {
   attempt: number;
 };
 
-/** What the delivery's workflow is started with. */
+/** Makes the input of a delivery's workflow. */
 export function toDeliveryCall(row: CallRow): DeliveryCall {
   return {
     deliveryId: row.id,
@@ -34,7 +34,7 @@ export function toDeliveryCall(row: CallRow): DeliveryCall {
   };
 }
 
-/** The delivery of a run's end, unless its caller did not ask for that event or it has ended. */
+/** Finds the open delivery that reports the end of a run; there is none when its caller did not ask for that event. */
 export async function findRunDelivery(db: Db, executionId: string): Promise<DeliveryCall | undefined> {
   const row = await db
     .selectFrom('webhook_delivery')
@@ -45,7 +45,7 @@ export async function findRunDelivery(db: Db, executionId: string): Promise<Deli
   return row && toDeliveryCall(row);
 }
 
-/** Adds a delivery that is no run's; answers whether it was not there yet. */
+/** Adds the delivery of a test event; answers false when it was there already. */
 export async function insertTestDelivery(
   db: Db | Tx,
   delivery: { id: string; organizationId: string; event: DeliveryCall['event']; url: string; body: string },
@@ -64,14 +64,17 @@ export async function insertTestDelivery(
   return numInsertedOrUpdatedRows === 1n;
 }
 
-const ANEW = {
+/** Begins a new round of a delivery. */
+const NEW_ROUND = {
   status: 'pending',
   attempt: 0,
   next_attempt_at: null,
   round: sql<number>`round + 1`,
 } as const;
 
-/** Begins a new round of a delivery, whatever became of the one before; undefined when the organization has none such. */
+/**
+ * Begins a new round of a delivery, whatever its status; answers undefined when the organization has no such delivery.
+ */
 export async function redeliver(
   db: Db | Tx,
   organizationId: string,
@@ -79,7 +82,7 @@ export async function redeliver(
 ): Promise<DeliveryCall | undefined> {
   const row = await db
     .updateTable('webhook_delivery')
-    .set({ ...ANEW, check_at: sql`now() + interval '30 seconds'` })
+    .set({ ...NEW_ROUND, check_at: sql`now() + interval '30 seconds'` })
     .where('organization_id', '=', organizationId)
     .where('id', '=', deliveryId)
     .returning(CALL_COLUMNS)
@@ -87,14 +90,14 @@ export async function redeliver(
   return row && toDeliveryCall(row);
 }
 
-/** Begins a new round of up to `limit` deliveries; answers them, the oldest first. */
+/** Begins a new round of up to `limit` deliveries, and answers them, the oldest first. */
 export async function redeliverMany(
   db: Db | Tx,
   filter: { organizationId: string; since: Date; until: Date; statuses: DeliveryStatus[]; limit: number },
 ): Promise<DeliveryCall[]> {
   const rows = await db
     .updateTable('webhook_delivery')
-    .set({ ...ANEW, check_at: sql`now() + interval '30 seconds'` })
+    .set({ ...NEW_ROUND, check_at: sql`now() + interval '30 seconds'` })
     .where('id', 'in', (eb) =>
       eb
         .selectFrom('webhook_delivery')
@@ -117,8 +120,8 @@ export async function redeliverMany(
 }
 
 /**
- * Takes up to `limit` deliveries that should have got on by now; `turn` says how each stands at its destination.
- * Processes that call this at once take different ones.
+ * Claims up to `limit` deliveries that should have made progress by now; `turn` says whether each has its turn at its
+ * destination. Processes that call this at the same time claim different deliveries.
  */
 export function claimStalledDeliveries(
   db: Db,

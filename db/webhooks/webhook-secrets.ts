@@ -7,10 +7,10 @@ import { type Author, recordChange } from '../tenants/audit-entries.ts';
 
 export const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
-/** How long deliveries carry the signature of the secret before, too. */
+/** For how long deliveries also carry a signature by the previous secret. */
 export const GRACE_HOURS = 24;
 
-/** Plaintexts with what callers may know of them; `previous` and `graceUntil` only while the grace lasts. */
+/** A signing secret in plaintext; `previous` and `graceUntil` are null when no grace period runs. */
 export type SigningSecret = {
   version: number;
   current: string;
@@ -24,7 +24,7 @@ export function mintSigningSecret(): string {
   return SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 }
 
-/** The organization's secret; undefined when it has none yet. */
+/** Finds the organization's secret. */
 export async function findSigningSecret(
   db: Db | Tx,
   encryption: Encryption,
@@ -59,7 +59,7 @@ export async function ensureSigningSecret(
 
 /**
  * Makes `secret` the current one and the current one the previous; repeated with the same secret it changes nothing.
- * The first secret of an organization has no previous one, and so no grace.
+ * The first secret of an organization has no previous one, and so no grace period.
  */
 export function rotateSigningSecret(
   db: Db | Tx,
@@ -90,7 +90,9 @@ export function rotateSigningSecret(
   });
 }
 
-/** Encrypts every organization's secret under the newest key; answers how many. A previous one whose grace is over goes. */
+/**
+ * Encrypts every organization's secret under the newest key, and answers how many. Drops previous ones out of grace.
+ */
 export async function reencryptSigningSecrets(tx: Tx, encryption: Encryption): Promise<number> {
   const ids = await tx.selectFrom('webhook_secret').select('organization_id').forUpdate().execute();
   for (const { organization_id } of ids) {

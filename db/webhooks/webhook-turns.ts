@@ -1,28 +1,28 @@
-// Turns at the destinations of webhooks: how many attempts are under way at a host and for an organization, over all
-// workers, and who is next. What waits for its turn is a row here, and nothing else.
+// Turns at the destinations of webhooks. They bound how many attempts are under way at a host and for an organization,
+// over all workers, and say whose attempt is next. A delivery that waits for its turn is a row here, and nothing else.
 import { sql } from 'kysely';
 import { type DeliveryCall, OPEN_STATUSES } from '../../flow/delivery.ts';
 import type { Db, Tx } from '../connect.ts';
 import { toDeliveryCall } from './open-deliveries.ts';
 
-/** Attempts of one organization at one host. */
+/** The most attempts of one organization at one host. */
 export const PAIR_MAX = 10;
-/** Attempts of all organizations at one host. */
+/** The most attempts of all organizations at one host. */
 export const HOST_MAX = 50;
-/** Attempts of one organization, whatever its hosts. */
+/** The most attempts of one organization at all hosts. */
 export const ORGANIZATION_MAX = 40;
 
-/** Longer than an attempt takes; a turn whose holder died is free again by then. */
+/** Longer than any attempt takes: then the turn of a holder that died is free again. */
 const HOLD = sql`interval '2 minutes'`;
 const BOUNDS = sql`${sql.lit(PAIR_MAX)}, ${sql.lit(HOST_MAX)}, ${sql.lit(ORGANIZATION_MAX)}`;
-/** When the reconciler looks at a delivery that waits, should its turn never come. */
+/** When the reconciler looks at a waiting delivery, in case its turn never comes. */
 const WAITING_CHECK = sql<Date>`now() + interval '1 hour'`;
-/** The same of one that was given its turn, should nobody have been told. */
+/** When the reconciler looks at a delivery that was given its turn, in case nobody was told. */
 const GIVEN_CHECK = sql<Date>`now() + interval '30 seconds'`;
 
 /**
- * Takes the turn of a delivery at its destination, or joins those who wait for theirs; answers whether it was taken.
- * `isWorkflow`: its workflow asks, and is to be told.
+ * Takes the turn of a delivery at its destination, or queues it; answers whether the turn was taken. `isWorkflow` says
+ * that the delivery's workflow asks, and is to be told when its turn comes.
  */
 export async function takeTurn(db: Db, call: DeliveryCall, isWorkflow: boolean): Promise<boolean> {
   const { deliveryId, round, organizationId, host } = call;
@@ -40,7 +40,7 @@ export async function takeTurn(db: Db, call: DeliveryCall, isWorkflow: boolean):
   return false;
 }
 
-/** Has many deliveries wait for their turns, in this order. */
+/** Queues deliveries for their turns, in this order. */
 export async function awaitTurns(db: Tx, calls: DeliveryCall[]): Promise<void> {
   const ids = calls.map((call) => call.deliveryId);
   await sql`
@@ -56,7 +56,7 @@ export async function awaitTurns(db: Tx, calls: DeliveryCall[]): Promise<void> {
     .execute();
 }
 
-/** Ends the turn of a delivery; answers the hosts at which that may have left one to somebody who waits. */
+/** Ends the turn of a delivery; answers the hosts at which a waiting delivery may take its turn now. */
 export async function endTurn(
   db: Db,
   { deliveryId, round, organizationId, host }: DeliveryCall,
@@ -69,10 +69,10 @@ export async function endTurn(
   ]);
 }
 
-/** A turn that was given. Not `isOpen`: the delivery has ended or was sent anew, and needs none. */
+/** A turn that was given. `isOpen` is false when the delivery has ended or was sent again, and needs no turn. */
 export type GivenTurn = { call: DeliveryCall; hasWorkflow: boolean; isOpen: boolean };
 
-/** Gives turns at `host` that are free, at most `atMost`: to each organization in its turn, the next after `after` first. */
+/** Gives up to `atMost` free turns at `host`, to the organizations in order, beginning with the next after `after`. */
 export async function giveTurns(
   db: Db,
   { host, after, atMost }: { host: string; after: string; atMost: number },
@@ -95,7 +95,7 @@ export async function giveTurns(
 }
 type Given = { waits_in_workflow: boolean; is_open: boolean };
 
-/** Up to `limit` hosts at which deliveries wait, any of them. */
+/** Lists up to `limit` hosts at which deliveries wait, chosen at random. */
 export async function listWaitingHosts(db: Db, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom((from) =>
@@ -108,7 +108,7 @@ export async function listWaitingHosts(db: Db, limit: number): Promise<string[]>
   return rows.map((row) => row.host);
 }
 
-/** Drops turns whose holders died. */
+/** Deletes turns whose holders died. */
 export async function dropLapsedTurns(db: Db): Promise<void> {
   await db.deleteFrom('webhook_turn').where('held_until', '<', sql<Date>`now()`).execute();
 }

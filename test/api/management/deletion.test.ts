@@ -111,7 +111,7 @@ describe('DELETE', () => {
           {
             execution_id: body.executionId,
             status: 'failed_permanent',
-            error_message: 'Its project or organization was deleted before it was delivered.',
+            error_message: 'The project or organization was deleted before the delivery was made.',
           },
         ]);
       });

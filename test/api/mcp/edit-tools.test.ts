@@ -44,7 +44,7 @@ describe('MCP tools', () => {
     const prompt = '{{ message }} {{parameters.to}} {{language}} {{previous_output}} {{language}} {"a": {}}';
     const added = await ask('add_block', { flow_id, name: 'Ask', processor_type: 'llm', prompt });
     assert.equal(added.notes.length, 1);
-    assert.match(added.notes[0], /prompt of ask sends \{\{language\}\} as it stands: .*parameters\.<key>/);
+    assert.match(added.notes[0], /prompt of ask sends \{\{language\}\} literally: .*parameters\.<key>/);
     const content = prompt.replaceAll('{{language}}', '{{parameters.language}}');
     const mended = await ask('update_block_draft', { flow_id, step_id: 'ask', content });
     assert.deepEqual(mended.notes, []);

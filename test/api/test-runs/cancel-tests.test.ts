@@ -78,7 +78,10 @@ describe('POST /test-runs/{test_run_id}/cancel', () => {
     const entries = await listAuditEntries(tests.weir.db, tests.tenant.organizationId, { limit: 50 });
     assert.deepEqual(
       entries.filter(({ resource_id }) => resource_id === id).map(({ action, actor }) => [action, actor]),
-      [['test_run.cancel', 'ada']],
+      [
+        ['test_run.cancel', 'ada'],
+        ['test_run.start', 'ada'],
+      ],
     );
   });
 

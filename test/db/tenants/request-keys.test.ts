@@ -156,7 +156,7 @@ describe('keys of requests', () => {
     const run = randomUUID();
     const complaint = new Promise<string>((resolve) => {
       mock.method(console, 'error', (...words: unknown[]) => {
-        if (words[0] === 'Keys of requests:') resolve(words.join(' '));
+        if (words[0] === 'Model keys of requests:') resolve(words.join(' '));
       });
     });
     await start().hold(run, { demo: SECRET });

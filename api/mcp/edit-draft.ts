@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { updateDraft } from '../../db/flows/flows.ts';
+import { recordChange } from '../../db/tenants/audit-entries.ts';
+import type { FlowDefinition } from '../../flow/definition.ts';
+import { listBlocks } from '../../flow/plan.ts';
+import { findUnknownVariables } from '../../flow/template.ts';
+import { findDraftProblems, requireSound } from './find-draft-problems.ts';
+import { withLockedFlow } from './require-flow-design.ts';
+import { outlineOf, problems, stepOutline } from './shapes.ts';
+import type { ToolCall } from './tool.ts';
+
+/** The most unknown variables of one prompt that a note names. */
+const UNKNOWN_SHOWN = 5;
+
+/** The answer of the tools that edit a draft. */
+export const editedDraft = z.strictObject({
+  flow_id: z.string(),
+  step_id: z.string().meta({ description: 'The step that was edited.' }),
+  steps: z.array(stepOutline).meta({ description: 'The steps of the draft after the edit.' }),
+  problems,
+  notes: z
+    .array(z.string())
+    .meta({ description: 'Possible mistakes; the draft can be published with them.' }),
+});
+
+/**
+ * Replaces a draft by the result of `edit`, which also names the step that was edited. A draft may be incomplete, but
+ * not wrong: throws INVALID_TREE when no further edit could complete it.
+ */
+export async function editDraft(
+  call: ToolCall,
+  flowId: string,
+  tool: string,
+  edit: (draft: FlowDefinition) => { definition: FlowDefinition; stepId: string },
+): Promise<z.infer<typeof editedDraft>> {
+  const { definition, stepId } = await withLockedFlow(call, flowId, async (tx, { draft, organizationId }) => {
+    const edited = edit(draft);
+    requireSound(edited.definition);
+    await updateDraft(tx, flowId, edited.definition);
+    const details = { tool, step_id: edited.stepId };
+    await recordChange(tx, call.author, { organizationId, action: 'flow.edit', resourceId: flowId, details });
+    return edited;
+  });
+  return {
+    flow_id: flowId,
+    step_id: stepId,
+    steps: outlineOf(definition),
+    problems: findDraftProblems(definition),
+    notes: notesOf(definition),
+  };
+}
+
+/** Finds possible mistakes in prompts. */
+function notesOf(definition: FlowDefinition): string[] {
+  return listBlocks(definition).flatMap(({ step_id, processor_type, prompt }) => {
+    const unknown = processor_type === 'llm' ? findUnknownVariables(prompt ?? '') : [];
+    if (unknown.length === 0) return [];
+    const shown = unknown.slice(0, UNKNOWN_SHOWN).join(', ');
+    return `The prompt of ${step_id} sends ${shown} literally: the variables are {{message}}, {{previous_output}} and {{parameters.<key>}}.`;
+  });
+}

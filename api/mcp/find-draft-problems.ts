@@ -1,0 +1,52 @@
+import type { z } from 'zod';
+import type { FlowDefinition } from '../../flow/definition.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { findTreeProblems } from '../../flow/find-tree-problems.ts';
+import { listBlocks } from '../../flow/plan.ts';
+import { formatPath } from '../../flow/step-path.ts';
+import { requireUsableSchema } from '../../json-schema/require-usable-schema.ts';
+import { FLOW_FILE_MAX_BYTES } from '../flows/flow-file.ts';
+import type { problems } from './shapes.ts';
+
+/** Lists the problems to solve before a draft can run, with paths for people. */
+export function findDraftProblems(definition: FlowDefinition): z.infer<typeof problems> {
+  return findTreeProblems(definition).map(({ path, message }) => ({ path: formatPath(path), message }));
+}
+
+/** Lists the JSON Schemas that are refused today; a draft may be older than the check. */
+function findSchemasRefusedNow(definition: FlowDefinition): z.infer<typeof problems> {
+  return listBlocks(definition).flatMap((block) =>
+    (['inputSchema', 'outputSchema'] as const).flatMap((field) => {
+      try {
+        if (block[field] !== undefined) requireUsableSchema(block[field]);
+        return [];
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error;
+        return [{ path: `${block.step_id}.${field}`, message: error.message }];
+      }
+    }),
+  );
+}
+
+/** Throws INVALID_TREE with every problem. The JSON Schemas of a draft were compiled when they were written into it. */
+export function requireComplete(draft: FlowDefinition): void {
+  const problems = [...findDraftProblems(draft), ...findSchemasRefusedNow(draft)];
+  const lines = problems.map(({ path, message }) => `${path}: ${message}`);
+  if (lines.length > 0)
+    throw new ServiceError('INVALID_TREE', `The draft is not complete.\n${lines.join('\n')}`);
+}
+
+/** Throws INVALID_TREE when no further edit could complete the draft, VALIDATION_ERROR when it is too large. */
+export function requireSound(definition: FlowDefinition): void {
+  const wrong = findTreeProblems(definition).filter(({ incomplete }) => !incomplete);
+  if (wrong.length > 0)
+    throw new ServiceError(
+      'INVALID_TREE',
+      `The draft stays as it was: ${wrong.map(({ path, message }) => `${formatPath(path)}: ${message}`).join(' ')}`,
+    );
+  if (Buffer.byteLength(JSON.stringify(definition)) > FLOW_FILE_MAX_BYTES)
+    throw new ServiceError(
+      'VALIDATION_ERROR',
+      `The draft stays as it was: a flow can have at most ${FLOW_FILE_MAX_BYTES} bytes.`,
+    );
+}

@@ -1,0 +1,30 @@
+import { inTransaction, type Tx } from '../../db/connect.ts';
+import { type FlowDesign, findFlowDesign, lockFlowDesign } from '../../db/flows/flow-designs.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import type { ToolCall } from './tool.ts';
+
+/**
+ * Finds a flow that the caller may see. Throws the same NOT_FOUND for ids that do not exist and for those of others.
+ */
+export async function requireFlowDesign({ deps, user }: ToolCall, flowId: string): Promise<FlowDesign> {
+  return (await findFlowDesign(deps.db, user.userId, flowId)) ?? unknownFlow(flowId);
+}
+
+/** Does `work` in one transaction that locks the flow. `work` records its changes itself. */
+export function withLockedFlow<T>(
+  { deps, user }: ToolCall,
+  flowId: string,
+  work: (tx: Tx, flow: FlowDesign & { organizationId: string }) => Promise<T>,
+): Promise<T> {
+  return inTransaction(deps.db, async (tx) => {
+    const flow = (await lockFlowDesign(tx, user.userId, flowId)) ?? unknownFlow(flowId);
+    return work(tx, { ...flow, organizationId: flow.organization_id });
+  });
+}
+
+function unknownFlow(flowId: string): never {
+  throw new ServiceError(
+    'NOT_FOUND',
+    `You cannot see a flow with the id ${flowId}: hydrate_project lists the flows of a project.`,
+  );
+}
