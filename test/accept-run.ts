@@ -1,6 +1,6 @@
 // A run as an API process leaves it that dies before it starts the workflow.
 import { randomUUID } from 'node:crypto';
-import { insertRuns, type NewRun } from '../db/runs/insert-runs.ts';
+import { insertCalls, type NewCall } from '../db/runs/insert-calls.ts';
 import type { FlowDefinition } from '../flow/definition.ts';
 import type { Tenant, Weir } from './harness.ts';
 
@@ -9,7 +9,7 @@ export async function acceptRun(
   weir: Weir,
   tenant: Tenant,
   flow: string,
-  more: Partial<Pick<NewRun, 'mode' | 'callback'>> = {},
+  more: Partial<Pick<NewCall, 'mode' | 'callback'>> = {},
 ): Promise<{ executionId: string; definition: FlowDefinition }> {
   const version = await weir.db
     .selectFrom('flow_version')
@@ -18,7 +18,7 @@ export async function acceptRun(
     .where('flow.slug', '=', flow.split('/')[2] as string)
     .executeTakeFirstOrThrow();
   const executionId = randomUUID();
-  await insertRuns(weir.db, [
+  await insertCalls(weir.db, [
     {
       callId: executionId,
       organizationId: tenant.organizationId,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { repeatLostWrite } from '../../db/connection/repeat-lost-write.ts';
-import { insertKeyedRuns } from '../../db/runs/idempotency-keys.ts';
-import { insertRuns, type NewRun } from '../../db/runs/insert-runs.ts';
+import { insertKeyedCalls } from '../../db/runs/idempotency-keys.ts';
+import { insertCalls, type NewCall } from '../../db/runs/insert-calls.ts';
 import type { RunMode, StoredRunInput } from '../../db/schema.ts';
 import type { RunStart } from '../../engine/start-run.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
@@ -59,7 +59,7 @@ export async function acceptRun(
 }
 
 /** A call to store. Its version may differ from the one the request asks for: a resumed run keeps its version. */
-export type RunToStore = Pick<NewRun, 'callId' | 'mode' | 'input' | 'callback' | 'continues'> & {
+export type RunToStore = Pick<NewCall, 'callId' | 'mode' | 'input' | 'callback' | 'continues'> & {
   flowVersionId: string;
   version: number;
   definition: FlowDefinition;
@@ -73,7 +73,7 @@ export async function storeRun(
   deps: ApiDeps,
   ctx: ApiContext,
   run: RunToStore,
-  session?: Pick<NewRun, 'callId' | 'input'>,
+  session?: Pick<NewCall, 'callId' | 'input'>,
 ): Promise<AcceptedRun | undefined> {
   const { flow, principal, idempotencyKey, modelKeys } = ctx.state;
   const { environment } = principal;
@@ -84,15 +84,15 @@ export async function storeRun(
   const { flowVersionId, version, definition } = run;
   const row = { organizationId, projectId, flowId, flowVersionId, mode, environment };
   const modelKeyProviders = modelKeys && Object.keys(modelKeys);
-  const rows: NewRun[] = [{ ...row, callId, input, callback, continues, modelKeyProviders }];
+  const rows: NewCall[] = [{ ...row, callId, input, callback, continues, modelKeyProviders }];
   if (session) rows.unshift({ ...row, ...session, status: 'in_progress' });
   await holdModelKeys(deps, ctx, callId);
   // When this is repeated after a lost answer, a run with a key finds the key taken and a resume finds itself stored.
   const accepted = await repeatLostWrite(() => {
-    if (idempotencyKey) return insertKeyedRuns(deps.db, rows, idempotencyKey);
-    if (!continues || session) return insertRuns(deps.db, rows).then(() => true);
+    if (idempotencyKey) return insertKeyedCalls(deps.db, rows, idempotencyKey);
+    if (!continues || session) return insertCalls(deps.db, rows).then(() => true);
     // A call of a session has an id of its own: the one that is stored already is this one.
-    const stored = deps.db.transaction().execute((tx) => insertRuns(tx, rows));
+    const stored = deps.db.transaction().execute((tx) => insertCalls(tx, rows));
     return stored.then((isNew) => isNew || mode === 'step');
   }).catch((error: unknown) => {
     // A call that was refused is not stored.

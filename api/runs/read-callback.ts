@@ -1,4 +1,4 @@
-import type { NewRun } from '../../db/runs/insert-runs.ts';
+import type { NewCall } from '../../db/runs/insert-calls.ts';
 import { WEBHOOK_EVENTS } from '../../flow/delivery.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { JobRequest } from './requests.ts';
@@ -8,7 +8,7 @@ import { requireWebhookUrl } from './require-webhook-url.ts';
 export async function readCallback(
   deps: ApiDeps,
   { callbackUrl, callbackEvents }: Pick<JobRequest, 'callbackUrl' | 'callbackEvents'>,
-): Promise<NewRun['callback']> {
+): Promise<NewCall['callback']> {
   if (callbackUrl === undefined) return undefined;
   const url = await requireWebhookUrl(deps, 'callbackUrl', callbackUrl);
   return { url, events: [...new Set(callbackEvents ?? WEBHOOK_EVENTS)] };

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
 import type { Db } from '../connect.ts';
 import type { IdempotencyKeyTable } from '../schema.ts';
-import { insertRuns, type NewRun } from './insert-runs.ts';
+import { insertCalls, type NewCall } from './insert-calls.ts';
 
 /** How long a key stands for its run; used later, it starts a new one. */
 export const IDEMPOTENCY_KEY_HOURS = 24;
@@ -49,7 +49,7 @@ export function keyReused(): ServiceError {
  * Accepts runs under a key that stands for the last of them, all or nothing; false when it stands for another run by
  * now. Waits for a request that is taking the same key. Opens a transaction of its own.
  */
-export function insertKeyedRuns(db: Db, runs: NewRun[], key: IdempotencyKey): Promise<boolean> {
+export function insertKeyedCalls(db: Db, runs: NewCall[], key: IdempotencyKey): Promise<boolean> {
   const values = { execution_id: runs.at(-1)?.callId as string, digest: key.digest };
   return db.transaction().execute(async (tx) => {
     const taken = await tx
@@ -63,7 +63,7 @@ export function insertKeyedRuns(db: Db, runs: NewRun[], key: IdempotencyKey): Pr
       )
       .returning('execution_id')
       .executeTakeFirst();
-    if (taken) await insertRuns(tx, runs);
+    if (taken) await insertCalls(tx, runs);
     return taken !== undefined;
   });
 }

@@ -6,7 +6,7 @@ import { CANCELLED } from '../../flow/run.ts';
 import type { TestInput, Verdict } from '../../flow/test-case.ts';
 import { type Db, inTransaction, type Tx } from '../connect.ts';
 import { snapshotDraft } from '../flows/draft-snapshots.ts';
-import { insertRuns, type NewRun } from '../runs/insert-runs.ts';
+import { insertCalls, type NewCall } from '../runs/insert-calls.ts';
 import type { TestCaseRow } from './test-cases.ts';
 
 const TEST_RUN_CANCELLED = 'The test run was cancelled.';
@@ -77,13 +77,13 @@ type Test = Awaited<ReturnType<typeof getTest>>;
 /** Accepts the run of a case, once: of the draft's snapshot, with the case's input. Throws CANCELLED. */
 export async function acceptTest(db: Db, executionId: string): Promise<void> {
   const test = await getTest(db, executionId);
-  await acceptRun(db, test, toNewRun(test, executionId));
+  await acceptRun(db, test, toNewCall(test, executionId));
 }
 
 /** Accepts a run of a test run. A cancellation comes before it, which refuses the run, or later, and finds the run. */
-async function acceptRun(db: Db, { testRunId }: Test, run: NewRun): Promise<void> {
+async function acceptRun(db: Db, { testRunId }: Test, run: NewCall): Promise<void> {
   await db.transaction().execute(async (tx) => {
-    await insertRuns(tx, [run]);
+    await insertCalls(tx, [run]);
     const { cancel_requested_at } = await tx
       .selectFrom('test_run')
       .select('cancel_requested_at')
@@ -110,14 +110,14 @@ export async function acceptJudge(
     .returning('judge_execution_id as judgeId')
     .$narrowType<{ judgeId: NotNull }>()
     .executeTakeFirstOrThrow();
-  await acceptRun(db, test, toNewRun({ ...test, flowVersionId, input }, judgeId));
+  await acceptRun(db, test, toNewCall({ ...test, flowVersionId, input }, judgeId));
   return judgeId;
 }
 
-function toNewRun(
+function toNewCall(
   { organizationId, projectId, flowId, flowVersionId, input }: Test,
   executionId: string,
-): NewRun {
+): NewCall {
   const of = { organizationId, projectId, flowId, flowVersionId };
   return {
     ...of,

@@ -5,7 +5,7 @@ import type { Db, Tx } from '../../../db/connect.ts';
 import { grantCredits } from '../../../db/credits/ledger.ts';
 import { getVersion, insertFlow, publishVersion } from '../../../db/flows/flows.ts';
 import { type BlockRun, type Payer, recordBlockRun } from '../../../db/runs/block-runs.ts';
-import { insertRuns } from '../../../db/runs/insert-runs.ts';
+import { insertCalls } from '../../../db/runs/insert-calls.ts';
 import { insertOrganization } from '../../../db/tenants/organizations.ts';
 import { insertProject } from '../../../db/tenants/projects.ts';
 import type { Step } from '../../../flow/definition.ts';
@@ -27,7 +27,7 @@ export async function openAccount(
   const { id: flowVersionId } = await getVersion(db, flow.id, await publishVersion(db, flow.id, 'test'));
   const ids = Array.from({ length: runs }, () => randomUUID());
   for (const executionId of ids)
-    await insertRuns(db, [
+    await insertCalls(db, [
       {
         callId: executionId,
         organizationId,

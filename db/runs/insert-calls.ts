@@ -7,7 +7,7 @@ import type { Db, Tx } from '../connect.ts';
 import { runNotFound } from '../run-not-found.ts';
 import type { Environment, RunMode, StoredRunInput } from '../schema.ts';
 
-export type NewRun = {
+export type NewCall = {
   /** Of the call that the row is; of the run, where it begins one. */
   callId: string;
   organizationId: string;
@@ -45,7 +45,7 @@ export type NewRun = {
  * session, need a transaction: throws EXECUTION_ID_INVALID or CONFLICT when its pause is over, or the session cancelled,
  * EXECUTION_ID_INVALID or RUN_NOT_FOUND when it was deleted meanwhile, and FLOW_NOT_FOUND when its project was.
  */
-export async function insertRuns(db: Db | Tx, runs: NewRun[]): Promise<boolean> {
+export async function insertCalls(db: Db | Tx, runs: NewCall[]): Promise<boolean> {
   const rows = runs.map((run) => ({
     execution_id: run.callId,
     organization_id: run.organizationId,
@@ -83,7 +83,7 @@ export async function insertRuns(db: Db | Tx, runs: NewRun[]): Promise<boolean> 
 async function goOn(
   db: Db | Tx,
   call: string,
-  { executionId, after, anew }: NonNullable<NewRun['continues']>,
+  { executionId, after, anew }: NonNullable<NewCall['continues']>,
 ): Promise<void> {
   const { numUpdatedRows } = await db
     .updateTable('run')
@@ -100,7 +100,7 @@ async function goOn(
 }
 
 /** For the error of storing calls: says that their project, or the run they go on with, is gone where it means that. */
-function refuseDeleted(calls: NewRun[]) {
+function refuseDeleted(calls: NewCall[]) {
   return (error: unknown): never => {
     const constraint = error instanceof pg.DatabaseError ? error.constraint : undefined;
     if (constraint === 'run_project_not_deleted')
