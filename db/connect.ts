@@ -1,3 +1,6 @@
+// db/ is the only way to PostgreSQL: in go ids and values, out come rows; rules that only the database can check throw
+// ServiceError. Each room holds the queries of one subject; connection/ waits out short outages. Start with this file, then
+// schema.ts.
 import { Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg from 'pg';
 import { isTransactionConflict } from './connection/is-transaction-conflict.ts';
@@ -5,37 +8,37 @@ import { createResilientPool } from './connection/resilient-pool.ts';
 import { createSilenceDetector } from './connection/silence-detector.ts';
 import type { Schema } from './schema.ts';
 
-/** What query functions take: the pool or one transaction. */
+/** The database. Query functions take it, or one of its transactions, first. */
 export type Db = Kysely<Schema>;
 export type Tx = Transaction<Schema>;
 
-/** Whole transactions are repeated at most this often. */
-const CONFLICTS_MAX = 3;
+/** A whole transaction is repeated at most this often. */
+const REPEATS_MAX = 3;
 
 /**
- * For what is done in one transaction: that of the caller, or one of its own, which is done again when PostgreSQL undid
- * it because of a deadlock.
+ * Does `work` in the caller's transaction, or in one of its own, which is repeated when PostgreSQL rolled it back because of a
+ * deadlock.
  */
 export async function inTransaction<T>(db: Db | Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
   if (db.isTransaction) return work(db as Tx);
-  for (let conflicts = 0; ; conflicts += 1) {
+  for (let repeats = 0; ; repeats += 1) {
     try {
       return await db.transaction().execute(work);
     } catch (error) {
-      if (!isTransactionConflict(error) || conflicts === CONFLICTS_MAX) throw error;
+      if (!isTransactionConflict(error) || repeats === REPEATS_MAX) throw error;
     }
   }
 }
 
 const BIGINT_OID = 20;
 
-/** No query of the service takes that long unless something hangs: its caller is told instead of waiting with it. */
+/** A query takes this long only when something hangs; it fails then, so that its caller does not hang too. */
 export const QUERY_TIMEOUT_MS = 20_000;
 
 /**
- * A pool on `url`. The caller ends it with `destroy()`. `maxConnections` bounds it; a query that has no answer after
- * `queryTimeoutMs` fails, and may still be carried out. When the database is away, everything rejects with
- * ConnectionFailed: a connection that cannot be had, and plain reads outside transactions, after a wait of seconds.
+ * Opens a pool of up to `maxConnections` on `url`, which the caller closes with `destroy()`. A query without an answer after
+ * `queryTimeoutMs` fails, and may still be carried out. While the database is away, everything rejects with ConnectionFailed;
+ * connecting and plain reads outside transactions do so after a wait of seconds.
  */
 export function connect(url: string, maxConnections = 20, queryTimeoutMs?: number): Db {
   const pool = new pg.Pool({

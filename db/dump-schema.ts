@@ -1,4 +1,4 @@
-// main of `npm run schema-dump`: schema.sql is what the migrations make of an empty database, as its catalog tells it.
+// main of `npm run schema-dump`: writes schema.sql, the schema that the migrations make of an empty database.
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -12,7 +12,7 @@ const HEADER = `-- Written by \`npm run schema-dump\` from the database that the
 
 type Table = { name: string; kind: string; columns: string[]; constraints: string[] };
 
-/** The schema `public` of a migrated database as SQL text, sorted, without Kysely's own tables. */
+/** Describes the schema `public` of a migrated database as sorted SQL text, without Kysely's own tables. */
 export async function dumpSchema(db: Db): Promise<string> {
   const functions = await definitions(
     db,
@@ -30,7 +30,7 @@ export async function dumpSchema(db: Db): Promise<string> {
         from pg_attribute a left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
         where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped order by a.attnum
       ) as columns,
-      -- PostgreSQL 18 also lists what "not null" says already.
+      -- PostgreSQL 18 also lists the not-null constraints, which the columns show already.
       array(
         select 'constraint ' || quote_ident(conname) || ' ' || pg_get_constraintdef(oid)
         from pg_constraint where conrelid = c.oid and contype not in ('n', 't', 'f') order by conname
@@ -69,7 +69,7 @@ function tableDefinition(table: Table): string {
   return `CREATE ${table.kind} ${table.name} (\n  ${[...table.columns, ...table.constraints].join(',\n  ')}\n)`;
 }
 
-/** Where two texts part, as `-` (stored) and `+` (current) lines; undefined when they are equal. */
+/** Finds the first difference of two texts, as `-` (stored) and `+` (current) lines; undefined when they are equal. */
 export function firstDifference(stored: string, current: string): string | undefined {
   if (stored === current) return undefined;
   const old = stored.split('\n');
@@ -114,6 +114,6 @@ async function writeOrCheck(current: string, readOnly: boolean): Promise<string 
   const difference = firstDifference(await readFile(SCHEMA_FILE, 'utf8'), current);
   return (
     difference &&
-    `db/schema.sql is not what the migrations make, from ${difference}\nWrite it anew: npm run schema-dump`
+    `db/schema.sql differs from what the migrations make, from ${difference}\nWrite it again: npm run schema-dump`
   );
 }

@@ -1,20 +1,19 @@
-// A connection of its own that hears what the database announces.
 import pg from 'pg';
 
 const RECONNECT_MS = 1_000;
-/** A connection can die in silence: one that answers nothing is replaced within 6 s. */
-const ASK_MS = 2_000;
-const ANSWER_MS = 3_000;
+/** A connection can die silently: one that does not answer is replaced within 6 s. */
+const PING_MS = 2_000;
+const PING_TIMEOUT_MS = 3_000;
 
 export type Listener = {
-  /** Whether what is announced now is heard. */
+  /** Whether the connection is listening now. */
   hears(): boolean;
   close(): Promise<void>;
 };
 
 /**
- * Tells `hear` each payload announced on `channel`. A lost connection is opened again; what was announced meanwhile is
- * not heard, and `opened` is told each time that hearing begins.
+ * Calls `hear` with each payload announced on `channel`, over a connection of its own. A lost connection is opened again.
+ * Payloads announced meanwhile are lost; `opened` is called each time that listening begins.
  */
 export function listen(
   databaseUrl: string,
@@ -30,12 +29,12 @@ export function listen(
     if (closed) return;
     const opening = new pg.Client({
       connectionString: databaseUrl,
-      connectionTimeoutMillis: ANSWER_MS,
-      query_timeout: ANSWER_MS,
+      connectionTimeoutMillis: PING_TIMEOUT_MS,
+      query_timeout: PING_TIMEOUT_MS,
     });
     client = opening;
-    const ask = () =>
-      void setTimeout(() => opening.query('select 1').then(ask, () => opening.end()), ASK_MS).unref();
+    const ping = () =>
+      void setTimeout(() => opening.query('select 1').then(ping, () => opening.end()), PING_MS).unref();
     opening.on('notification', ({ payload }) => hear(payload ?? ''));
     opening.on('end', () => {
       hearing = false;
@@ -49,7 +48,7 @@ export function listen(
         hearing = true;
         opened();
       })
-      .then(ask)
+      .then(ping)
       .catch(() => opening.end());
   }
   open();
@@ -58,7 +57,7 @@ export function listen(
     hears: () => hearing,
     async close() {
       closed = true;
-      // Of a connection that is silent, an end would wait for ever; with a question unanswered, it is cut.
+      // end() would wait for ever on a silent connection; a query without an answer cuts it.
       await client?.query('select 1').catch(() => undefined);
       await client?.end();
     },

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { FileMigrationProvider, Migrator } from 'kysely/migration';
 import type { Db } from './connect.ts';
 
-/** Brings the database to the newest schema. Safe to run from several processes at once. */
+/** Migrates the database to the newest schema; returns the migrations it applied. Several processes may do so at once. */
 export async function migrate(db: Db): Promise<string[]> {
   const migrator = new Migrator({
     db,

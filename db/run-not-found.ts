@@ -1,12 +1,12 @@
 import pg from 'pg';
 import { ServiceError } from '../flow/errors.ts';
 
-/** There never was such a run, or it was deleted for its age, perhaps a moment ago. */
+/** The error for a run that never existed, or was deleted for its age, perhaps a moment ago. */
 export function runNotFound(executionId: string): ServiceError {
   return new ServiceError('RUN_NOT_FOUND', `There is no run ${executionId}.`);
 }
 
-/** The same of one of its outputs. */
+/** The error for an output of such a run. */
 export function outputNotFound(executionId: string, blockKey: string): ServiceError {
   return new ServiceError(
     'RUN_NOT_FOUND',
@@ -14,10 +14,10 @@ export function outputNotFound(executionId: string, blockKey: string): ServiceEr
   );
 }
 
-/** NO_DATA_FOUND, of a function that locks the run's row first. */
+/** The SQLSTATE of database functions that lock the run's row first and do not find it. */
 const NO_DATA_FOUND = 'P0002';
 
-/** For the error of writing about a run: throws RUN_NOT_FOUND where the run is gone, which repeating does not bring back. */
+/** Makes the handler for errors of writes about a run: throws RUN_NOT_FOUND when the run is gone, else the error itself. */
 export function rethrowAsRunNotFound(executionId: string) {
   return (error: unknown): never => {
     const { code, constraint } = error instanceof pg.DatabaseError ? error : {};

@@ -1,28 +1,28 @@
-// Bytes of large values that a process has in hand at a time, taken in turns between organizations.
+// Bounds the bytes of large values that a process holds at a time; organizations take turns at them.
 import { setImmediate } from 'node:timers';
 
-/** Values below this are not counted: thousands of them fit, and they are held for milliseconds. */
+/** Smaller values are not counted: thousands of them fit, and they are held for milliseconds. */
 export const SMALL_BYTES = 64 * 1024;
 
 export type ByteBudget = {
   /**
-   * Waits in turn until `owner` may hold so many bytes; answers the function that gives them back, which may be called
-   * again. Rejects with the signal's reason when that aborts first.
+   * Waits until it is the turn of `owner` to hold so many bytes; returns the function that gives them back, which may be
+   * called twice. Rejects with the signal's reason when that aborts first.
    */
   take(owner: string, bytes: number, signal?: AbortSignal): Promise<() => void>;
-  /** The same where it may at once, else undefined: for callers who hold something up while they wait. */
+  /** Takes the bytes if that is possible at once, else returns undefined: for callers who would hold others up. */
   takeNow(owner: string, bytes: number): (() => void) | undefined;
 };
 
 type Waiter = { bytes: number; isGranted: boolean; grant(): void };
 
 /**
- * A budget of `total` bytes, of which one owner holds at most `share`, so that others find room; a value larger than that
- * counts as that much. How many may wait is for the callers to bound.
+ * Creates a budget of `total` bytes, of which one owner holds at most `share`, so that others find room; a larger value counts
+ * as `share`. Callers bound how many may wait.
  */
 export function createByteBudget(total: number, share: number): ByteBudget {
   const held = new Map<string, number>();
-  /** Who waits, by owner, in the order in which the owners have their turns. */
+  /** Waiting values by owner, in the order of the owners' turns. */
   const waiting = new Map<string, Waiter[]>();
   let used = 0;
 
@@ -32,7 +32,7 @@ export function createByteBudget(total: number, share: number): ByteBudget {
       for (const [owner, queue] of [...waiting]) {
         const [next] = queue;
         if (!next || (held.get(owner) ?? 0) + next.bytes > share) continue;
-        // What does not fit yet is not overtaken by smaller ones without end.
+        // A value that does not fit yet is not overtaken by smaller ones for ever.
         if (used + next.bytes > total) return;
         leave(owner, next);
         // The owner's next turn comes after the others'.
@@ -48,7 +48,7 @@ export function createByteBudget(total: number, share: number): ByteBudget {
     }
   }
 
-  /** Queues up, and serves whoever can be served. */
+  /** Adds a value to its owner's queue and serves all that can be served. */
   function queueUp(owner: string, asked: number, grant: () => void = () => undefined): Waiter {
     const waiter = { bytes: Math.min(asked, share), isGranted: false, grant };
     const queue = waiting.get(owner);
@@ -72,14 +72,14 @@ export function createByteBudget(total: number, share: number): ByteBudget {
     else held.delete(owner);
   }
 
-  /** The function that gives so many bytes back, once. */
+  /** Makes the function that gives so many bytes back, once. */
   function createReturn(owner: string, bytes: number): () => void {
     let returned = false;
     return () => {
       if (returned) return;
       returned = true;
       add(owner, -bytes);
-      // Who is next does large work: what is ready meanwhile comes first.
+      // The next one does large work: events that are ready come first.
       setImmediate(serve);
     };
   }

@@ -11,16 +11,16 @@ const WAITING_BRIEFLY_MAX = 8;
 type Waiter = { resolve(end: EndTurn): void; reject(error: unknown): void };
 
 export type Turns = {
-  /** Waits until it is the organization's turn; rejects with the signal's reason, or that of `close`. */
+  /** Waits for the organization's turn; rejects with the reason of the signal or of `close`. */
   wait(organization: string, signal?: AbortSignal): Promise<EndTurn>;
   /**
-   * The same within BRIEFLY_MS, else undefined; at once where many of the organization's wait already. For callers who
-   * hold something up while they wait.
+   * Waits for the organization's turn for BRIEFLY_MS at most, or not at all when many of its turns wait already; undefined
+   * when it does not come. For callers who hold others up while they wait.
    */
   waitBriefly(organization: string, signal?: AbortSignal): Promise<EndTurn | undefined>;
-  /** Whether a turn of the organization would have to wait. */
+  /** Whether the organization's next turn would have to wait. */
   isBusy(organization: string): boolean;
-  /** Rejects who waits, and who would have to from now on. Turns under way go on. */
+  /** Rejects all turns that wait, and those that would have to from now on. Turns under way go on. */
   close(reason: Error): void;
 };
 

@@ -1,8 +1,8 @@
 import pg from 'pg';
 
 /**
- * Whether the database takes writes: not while it is a standby, or set read-only. Throws when it does not answer within
- * `timeoutMs`. Asks on a connection of its own: that all others are in use does not mean that it is away.
+ * Whether the database accepts writes, which a standby or read-only database does not. Throws when it does not answer within
+ * `timeoutMs`. Uses a connection of its own: a pool that is in use does not mean that the database is away.
  */
 export async function acceptsWrites(connectionString: string, timeoutMs: number): Promise<boolean> {
   const client = new pg.Client({

@@ -1,26 +1,28 @@
 import pg from 'pg';
 
 /**
- * How the database is away: no connection could be had and nothing was sent (`unreachable`); a connection was lost under
- * a statement, which may have been carried out (`lost`); no answer came in time, to a statement that may yet be carried
- * out (`silent`); the database answered that it cannot serve at the moment, and did nothing (`refused`).
+ * How the database is away:
+ * `unreachable`: no connection could be opened, and nothing was sent;
+ * `lost`: the connection was lost during a statement, which may have been carried out;
+ * `silent`: no answer came in time, and the statement may still be carried out;
+ * `refused`: the database answered that it cannot serve at the moment, and did nothing.
  */
 export type ConnectionFailure = 'unreachable' | 'lost' | 'silent' | 'refused';
 
-/** The database is away. Its `cause` is what the driver said. Every other error of a query is a fault, never an outage. */
+/** The database is away; `cause` is the driver's error. Every other error of a query is a fault, not an outage. */
 export class ConnectionFailed extends Error {
   override readonly name = 'ConnectionFailed';
   readonly failure: ConnectionFailure;
 
   constructor(failure: ConnectionFailure, cause: unknown) {
-    super(`The database is ${failure === 'refused' ? 'refusing its service' : failure}: ${describe(cause)}`, {
+    super(`The database is ${failure === 'refused' ? 'refusing service' : failure}: ${describe(cause)}`, {
       cause,
     });
     this.failure = failure;
   }
 }
 
-/** What `pg` says of a statement, or of a connection to be had, that took too long. */
+/** The messages of `pg` for a statement or a connection that took too long. */
 const TIMED_OUT = [
   'Query read timeout',
   'timeout exceeded when trying to connect',
@@ -28,12 +30,12 @@ const TIMED_OUT = [
   'Connection terminated due to connection timeout',
 ];
 
-/** Connection exceptions and the operator's interventions: the connection is gone. */
+/** Connection exceptions and operator interventions: the connection is gone. */
 const LOST = /^(08|57P0[1-5])/;
-/** Insufficient resources (too many connections, a full disk), a statement cut short, a database that takes no writes. */
+/** Insufficient resources (too many connections, a full disk), a cancelled statement, a read-only database. */
 const REFUSED = /^(53|57014|25006)/;
 
-/** The error of a statement, as ConnectionFailed when the database is away; `lost`: its connection is gone. */
+/** Turns a statement's error into ConnectionFailed when the database is away. `lost`: the connection is gone. */
 export function toQueryFailure(error: unknown, lost: boolean): unknown {
   if (error instanceof pg.DatabaseError) {
     const { code = '' } = error;
@@ -44,7 +46,7 @@ export function toQueryFailure(error: unknown, lost: boolean): unknown {
   return lost ? new ConnectionFailed('lost', error) : error;
 }
 
-/** The error of a connection that could not be had. A wrong password does not come right by waiting. */
+/** Turns the error of a connection that could not be opened into ConnectionFailed. Waiting does not mend a wrong password. */
 export function toConnectFailure(error: unknown): ConnectionFailed {
   if (hasTimedOut(error)) return new ConnectionFailed('silent', error);
   const refused = error instanceof pg.DatabaseError && /^(28|3D)/.test(error.code ?? '');
@@ -55,7 +57,7 @@ function hasTimedOut(error: unknown): boolean {
   return error instanceof Error && TIMED_OUT.includes(error.message);
 }
 
-/** An AggregateError, of a host with several addresses, has no message of its own. */
+/** The AggregateError of a host with several addresses has no message of its own. */
 function describe(cause: unknown): string {
   if (cause instanceof AggregateError) return cause.errors.map(describe).join('; ');
   return cause instanceof Error ? cause.message : String(cause);

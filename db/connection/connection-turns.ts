@@ -1,22 +1,22 @@
-// Connections of a pool, which those whom statements are made for take in turn.
+// Organizations, and users who act for none, take turns at the connections of a pool.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createTurns, type EndTurn } from '../../fairness/turns.ts';
 
-/** As long as the pool itself lets one wait for a connection. */
+/** As long as the pool itself waits for a connection. */
 const WAIT_MAX_MS = 10_000;
-/** The share of a pool that is kept for those who hold no connection of it. */
+/** The share of a pool that is kept for those who hold none of its connections. */
 const RESERVED = 1 / 4;
 
 const owners = new AsyncLocalStorage<string>();
 
-/** Does `work`, whose statements take turns at connections as `owner`'s: an organization's, or a user's. */
+/** Does `work`, whose statements take turns at connections for `owner`: an organization or a user. */
 export function onBehalfOf<T>(owner: string, work: () => T): T {
   return owners.run(owner, work);
 }
 
 /**
- * Waits until whoever it works for may have one of `connections`; what is done for nobody in particular does not wait.
- * However many statements one has waiting, another's first is next.
+ * Creates the function that waits until the current owner may take one of `connections`. Work without an owner does not wait.
+ * However many statements one owner has waiting, another owner's first one is next.
  */
 export function createConnectionTurns(connections: number): () => Promise<EndTurn> {
   const reserve = Math.floor(connections * RESERVED);

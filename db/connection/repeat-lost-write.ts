@@ -5,9 +5,8 @@ import { isTransactionConflict } from './is-transaction-conflict.ts';
 const DELAYS_MS = [50, 200, 500];
 
 /**
- * Does an idempotent write again when its connection was lost under it: it may have been carried out, and must come to
- * the same when it is repeated. It does not wait for a database that is away: that was done for the connection already.
- * Only for what nothing else repeats.
+ * Repeats an idempotent write whose connection was lost: it may have been carried out, and repeating it must change nothing.
+ * It does not wait for a database that is away; the pool has done that. Only for writes that nothing else repeats.
  */
 export async function repeatLostWrite<T>(write: () => Promise<T>): Promise<T> {
   for (const delay of DELAYS_MS) {

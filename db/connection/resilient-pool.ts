@@ -1,4 +1,4 @@
-// The one place where a short outage of the database is waited out: a connection that cannot be had, and plain reads.
+// The only place that waits out a short outage of the database: for a connection, and for plain reads.
 import { setTimeout } from 'node:timers/promises';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import type pg from 'pg';
@@ -7,25 +7,25 @@ import { createConnectionTurns } from './connection-turns.ts';
 import { isTransactionConflict } from './is-transaction-conflict.ts';
 import type { SilenceDetector } from './silence-detector.ts';
 
-/** Longer than a restart of PostgreSQL takes; with what a request spends beside it, its caller is answered within 5 s. */
+/** Longer than PostgreSQL takes to restart, and short enough to answer a request within 5 s. */
 const PATIENCE_MS = 3_500;
 const DELAY_MIN_MS = 50;
 const DELAY_MAX_MS = 500;
-/** How often a statement of its own is repeated that PostgreSQL has undone for the sake of another. */
+/** How often a statement outside a transaction is repeated that PostgreSQL rolled back in favour of another. */
 const CONFLICTS_MAX = 3;
 
-/** A connection, and the turn it was taken in. */
+/** A connection with the turn it was taken in. */
 type Taken = { client: pg.PoolClient; release(broken?: boolean): void };
 
 /**
- * `pool`, as Kysely takes it. What it rejects with is ConnectionFailed when the database is away. It waits up to 3.5 s
- * for a connection, and repeats on another one a plain read, or the begin of a transaction, under which one was lost.
- * Whatever else had begun is never repeated.
+ * Wraps `pool` for Kysely. While the database is away it rejects with ConnectionFailed. It waits up to 3.5 s for a connection.
+ * When a connection is lost during a plain read or the begin of a transaction, it repeats that on another connection; nothing
+ * else that has begun is ever repeated.
  */
 export function createResilientPool(pool: pg.Pool, silence: SilenceDetector): PostgresPool {
   const lost = new WeakSet<pg.ClientBase>();
   const takeTurn = createConnectionTurns(pool.options.max);
-  // An idle connection that the server closed is replaced at the next query; without listeners it ends the process.
+  // Without this listener an idle connection that the server closes would end the process; the next query replaces it.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => {
     client.on('error', () => lost.add(client));
@@ -60,7 +60,7 @@ export function createResilientPool(pool: pg.Pool, silence: SilenceDetector): Po
     } catch (error) {
       throw error instanceof ConnectionFailed ? error : toConnectFailure(error);
     } finally {
-      // One that comes after its caller has given up goes back.
+      // A connection that comes after its caller has given up goes back.
       if (!given) taking.then((taken) => taken.release()).catch(() => undefined);
     }
   }
@@ -70,8 +70,8 @@ export function createResilientPool(pool: pg.Pool, silence: SilenceDetector): Po
       try {
         return await take();
       } catch (error) {
-        const passing = error instanceof ConnectionFailed && error.failure === 'unreachable';
-        if (!passing || performance.now() + delay > until) throw error;
+        const mayPass = error instanceof ConnectionFailed && error.failure === 'unreachable';
+        if (!mayPass || performance.now() + delay > until) throw error;
         await setTimeout(delay);
       }
     }
@@ -88,7 +88,7 @@ export function createResilientPool(pool: pg.Pool, silence: SilenceDetector): Po
         return await silence.watch(client.query(sql, [...parameters]));
       } catch (error) {
         const failed = error instanceof ConnectionFailed ? error : toQueryFailure(error, lost.has(client));
-        // Not used again either when it is silent, or its server takes no writes: after a failover there is another.
+        // Not used again, also when it is silent or its server is read-only: after a failover there is another server.
         if (failed instanceof ConnectionFailed) broken = failed;
         throw failed;
       }
@@ -122,7 +122,7 @@ export function createResilientPool(pool: pg.Pool, silence: SilenceDetector): Po
   return { options: pool.options, connect: borrow, end: () => pool.end() };
 }
 
-/** SELECTs but for those of PostgreSQL's own functions, such as pg_notify; a WITH may write. */
+/** Whether repeating a statement changes nothing: SELECTs without functions that write, such as pg_notify; WITH may write. */
 function isRepeatable(sql: string): boolean {
   return sql === 'begin' || (/^\s*select\b/i.test(sql) && !/\b(pg_\w+|nextval|setval)\s*\(/i.test(sql));
 }

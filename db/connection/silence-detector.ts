@@ -1,23 +1,23 @@
-// Tells a database that is silent (frozen, or cut off without a word) from one that is slow.
+// Tells a silent database (frozen, or cut off without an error) from a slow one.
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { ConnectionFailed } from './connection-failed.ts';
 
-/** What takes longer makes one ask whether the database is there at all. */
+/** When a statement takes longer, the detector asks whether the database is there at all. */
 const SLOW_MS = 1_000;
-/** It is silent when a new connection takes longer. */
+/** The database is silent when a new connection takes longer. */
 const SILENT_MS = 1_500;
-/** Counted in this many parts, each of which an event loop that was held up counts once. */
+/** Times are counted in this many parts, so that a blocked event loop, which adds one part at most, is not taken for silence. */
 const PARTS = 3;
 
 export type SilenceDetector = {
   /** Settles as `work` does; rejects with ConnectionFailed within 2.5 s when the database is silent. */
   watch<T>(work: Promise<T>): Promise<T>;
-  /** Whether the database answers a new connection, by anything: at once, or false after 1.5 s. */
+  /** Whether the database answers a new connection, with success or an error: at once, or false after 1.5 s. */
   answers(): Promise<boolean>;
 };
 
-/** Asks by connections of its own, one at a time, and only when something takes long. */
+/** Creates a detector that asks with connections of its own, one at a time, and only when something takes long. */
 export function createSilenceDetector(url: string): SilenceDetector {
   let asking: Promise<boolean> | undefined;
   let silent = false;
@@ -32,7 +32,7 @@ export function createSilenceDetector(url: string): SilenceDetector {
 
   return {
     answers,
-    // Around every query: plain timers, which cost a tenth of promises of them.
+    // This surrounds every query: plain timers cost a tenth of promised ones.
     watch: (work) =>
       new Promise((resolve, reject) => {
         let timer: NodeJS.Timeout | undefined;
@@ -51,7 +51,7 @@ export function createSilenceDetector(url: string): SilenceDetector {
           clearTimeout(timer);
         };
         work.then(resolve, reject).finally(settle);
-        // Nobody waits once more for what has just been found silent.
+        // A database that was silent a moment ago is asked at once.
         if (silent) doubt();
         else look(PARTS);
       }),
@@ -59,13 +59,13 @@ export function createSilenceDetector(url: string): SilenceDetector {
 }
 
 async function ask(url: string): Promise<boolean> {
-  // Its own timeout only clears away what has been given up.
+  // The connection's own timeout only cleans up after the detector has given up.
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2 * SILENT_MS });
   client.on('error', () => undefined);
   const over = new AbortController();
   const answered = client.connect().then(
     () => client.end().catch(() => undefined),
-    // A refusal is an answer: whoever asked will be told it too.
+    // A refusal is an answer too; the statement itself will get it.
     () => undefined,
   );
   try {

@@ -32,7 +32,7 @@ describe('a fault of the service', () => {
     });
     const logged = log.mock.calls.map(({ arguments: words }) => words.map(String).join(' '));
     assert.equal(logged.length, 1);
-    assert.match(logged[0] ?? '', new RegExp(`${id}.*dropped, which WEIR_SECRETS_KEYS lacks`));
+    assert.match(logged[0] ?? '', new RegExp(`${id}.*dropped, which is not in WEIR_SECRETS_KEYS`));
   });
 
   it('in the store is not told: no text of PostgreSQL, and one line in the log', async () => {
