@@ -156,7 +156,10 @@ describe('weir', () => {
         await rotateSigningSecret(db, createEncryption([old]), organizationId, secret);
       const reencrypt = (...known: EncryptionKey[]) =>
         weirIn({ ...cli.env, WEIR_SECRETS_KEYS: known.map(text).join(',') }, ['secrets', 'reencrypt']);
-      assert.match(await fail(1, reencrypt(fresh)), /encrypted under the key old, which is not in WEIR_SECRETS_KEYS/);
+      assert.match(
+        await fail(1, reencrypt(fresh)),
+        /encrypted under the key old, which is not in WEIR_SECRETS_KEYS/,
+      );
       assert.equal(
         (await findSigningSecret(db, createEncryption([old]), organizationId))?.current,
         'whsec_two',
