@@ -1,10 +1,10 @@
-// A run as an API process leaves it that dies before it starts the workflow.
+// A run in the state that an API process leaves when it dies before it starts the workflow.
 import { randomUUID } from 'node:crypto';
 import { insertCalls, type NewCall } from '../db/runs/insert-calls.ts';
 import type { FlowDefinition } from '../flow/definition.ts';
 import type { Tenant, Weir } from './harness.ts';
 
-/** Accepts a run, a job unless `more` says otherwise, of a flow of `Weir.createFlow`, and starts nothing. */
+/** Accepts a run of a flow from `Weir.createFlow` (a job unless `more` says otherwise) and starts no workflow. */
 export async function acceptRun(
   weir: Weir,
   tenant: Tenant,

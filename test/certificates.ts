@@ -1,4 +1,4 @@
-// A certificate authority and server certificates for tests, made by openssl.
+// Makes a certificate authority and server certificates for tests, with openssl.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import path from 'node:path';
 export type Certificate = { cert: string; key: string };
 export type Authority = { pem: string; issue(hosts: string[]): Certificate };
 
-/** An authority of its own; what it issues is valid for a day, for `hosts` (names, or `IP:…`). */
+/** Creates an authority; its certificates are valid for a day, for `hosts` (names, or `IP:…`). */
 export function createAuthority(): Authority {
   const ca = openssl(({ file, run }) => {
     run('req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1',
@@ -29,7 +29,7 @@ export function createAuthority(): Authority {
 
 type Work = (tools: { file(name: string): string; run(...args: string[]): void }) => void;
 
-/** What `work` made with openssl in a folder of its own: the files `cert` and `key`. */
+/** Runs `work` in a temporary folder and returns the files `cert` and `key` that it made there. */
 function openssl(work: Work): Certificate {
   const folder = mkdtempSync(path.join(tmpdir(), 'weir-certificates-'));
   const file = (name: string) => path.join(folder, name);

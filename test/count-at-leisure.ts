@@ -1,10 +1,10 @@
-// Rate limits let a request pass that the database is slow to count: not while a test looks at what is counted.
+// While the database is slow to count requests, rate limits let them pass; a test of what is counted must wait instead.
 import { mock } from 'node:test';
 import { COUNT_TIMEOUT_MS } from '../api/auth/limit-rate.ts';
 
 const AT_LEISURE_MS = 2 ** 31 - 1;
 
-/** From now on, until `restore()`, every API of this process waits for its database to count. */
+/** Makes every API in this process wait until its database has counted, until `restore()`. */
 export function countAtLeisure(): { restore(): void } {
   const { setTimeout } = globalThis;
   const patient = (callback: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) =>

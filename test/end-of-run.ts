@@ -1,4 +1,4 @@
-// Loaded by mocha. A set-up that failed may leave servers open, which would keep the process, and CI, waiting for ever.
+// Loaded by mocha. Ends a process in which a failed set-up left servers open: CI would wait for it for ever.
 const GRACE_MS = 20_000;
 
 export function mochaGlobalTeardown(): void {

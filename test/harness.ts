@@ -1,4 +1,5 @@
-// A Weir of a test file's own: database, task queue, API and worker in this process; engine and PostgreSQL are real.
+// Starts a Weir for one test file: API and worker in this process, with a database and a task queue of their own on a
+// real PostgreSQL and a real Temporal.
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import type { WorkflowBundleOption } from '@temporalio/worker';
@@ -38,9 +39,9 @@ export type Weir = {
   client: Client;
   config: Config;
   createTenant(options?: { credits?: number }): Promise<Tenant>;
-  /** Publishes a flow as production; answers its path below /api/v1/seq. */
+  /** Publishes a flow as production; returns its path below /api/v1/seq. */
   createFlow(tenant: Tenant, steps: Step[]): Promise<string>;
-  /** Sends JSON (or `raw`) to a path below /api/v1/seq, or /api/v1 where it begins with a slash; `url`: of another API. */
+  /** Sends JSON (or `raw`) to a path below /api/v1/seq, or below /api/v1 if it begins with a slash; `url`: another API. */
   call(
     method: string,
     path: string,
@@ -52,7 +53,7 @@ export type Weir = {
       url?: string;
     },
   ): Promise<Answer>;
-  /** Polls a job until it has ended. */
+  /** Polls a job until it has ended; returns the last answer. */
   finish(path: string, executionId: string, key: string): Promise<Answer>;
   startWorker(): Promise<void>;
   stopWorker(): Promise<void>;
@@ -60,7 +61,7 @@ export type Weir = {
 };
 
 const PEPPER = 'a pepper of at least thirty-two characters';
-/** Of every Weir of the tests, processes included. */
+/** Shared by every Weir of the tests, programs in their own processes included. */
 export const SECRETS_KEYS = `test:${Buffer.alloc(32, 'k').toString('base64')}`;
 let bundle: Promise<WorkflowBundleOption> | undefined;
 
@@ -82,7 +83,7 @@ export async function startWeir(
     ...options.env,
   });
   const { config, client } = dependencies;
-  // The engine of all tests is slow at times and never away: its callers' deadlines are for one of a test's own.
+  // The shared engine may be slow but is never away: only a test that brings its own engine meets deadlines.
   if (!options.env?.TEMPORAL_ADDRESS) client.withDeadline = (_deadline, work) => work();
   if (options.requestKeys) {
     await dependencies.requestKeys.close();

@@ -1,4 +1,4 @@
-// An organization with an owner, an admin, a member and a key of its own for `openai/…`, for tests of who may do what.
+// An organization with an owner, an admin, a member and its own key for `openai/…`, for tests of who may do what.
 import { createEncryption } from '../db/encrypt.ts';
 import type { Role } from '../db/schema.ts';
 import { insertMember } from '../db/tenants/memberships.ts';
@@ -6,7 +6,7 @@ import { setModelKey } from '../db/tenants/model-keys.ts';
 import type { IdentityProvider } from './fakes/identity-provider.ts';
 import type { Tenant, Weir } from './harness.ts';
 
-/** `user_id`s; `token` of each. */
+/** Each user's `user_id` and `token`. */
 export type Organization = Tenant & { users: { [role in Role]: string }; token: { [role in Role]: string } };
 
 export async function createOrganization(weir: Weir, provider: IdentityProvider): Promise<Organization> {

@@ -1,4 +1,4 @@
-// A worker of a Weir's runs whose model calls are parked as often as a test wants, then answer their input.
+// A worker whose model calls are parked as often as a test wants, and then return their input.
 
 import { ApplicationFailure } from '@temporalio/common';
 import { Worker } from '@temporalio/worker';
@@ -12,12 +12,12 @@ import { workflowBundle } from '../worker/bundle.ts';
 import { registerSearchAttributes } from '../worker/register-search-attributes.ts';
 import type { Weir } from './harness.ts';
 
-/** Runs until it is stopped; `parks`: how often each block is parked. */
+/** Starts the worker, which parks each block `parks` times. The caller stops it. */
 export async function startParkingWorker(
   { config, db }: Pick<Weir, 'config' | 'db'>,
   parks: number,
 ): Promise<{ stop(): Promise<void> }> {
-  // Blocks without schemas need no more.
+  // Blocks without schemas need no other dependencies.
   const activities = createActivities({
     db,
     definitions: createFlowDefinitions(db),

@@ -1,11 +1,11 @@
-// A reader of Server-Sent Events, for tests.
+// Reads Server-Sent Events.
 import assert from 'node:assert/strict';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into data of every shape, and assert what they find
 export type SseMessage = { id: string; event: string; data: any };
 export type SseEvent = Omit<SseMessage, 'id'> & { id: number };
 
-/** The events of an open stream, one at a time; ends with the stream. */
+/** Yields the events of an open stream one at a time, until the stream ends. */
 export async function* readMessages(response: Response): AsyncGenerator<SseMessage> {
   assert.equal(response.status, 200);
   assert(response.body);
@@ -27,7 +27,7 @@ export async function* readMessages(response: Response): AsyncGenerator<SseMessa
   assert.equal(text, '', 'the stream ended within an event');
 }
 
-/** The same, where ids are numbers. */
+/** Yields the same for streams whose ids are numbers. */
 export async function* readEvents(response: Response): AsyncGenerator<SseEvent> {
   for await (const { id, ...message } of readMessages(response)) yield { ...message, id: Number(id) };
 }

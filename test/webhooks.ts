@@ -1,4 +1,4 @@
-// A Weir whose deliveries reach receivers of the test.
+// Starts a Weir whose deliveries reach receivers of the test.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -6,26 +6,26 @@ import { startWebhookReceiver, testAuthority, type WebhookReceiver } from './fak
 import { type Answer, startWeir, type Tenant, type Weir } from './harness.ts';
 import { waitUntil } from './wait-until.ts';
 
-/** A delivery's activity as the engine has it between two attempts; `gapMs` is NaN after one whose worker was lost. */
+/** A delivery's activity as the engine has it between two attempts; `gapMs` is NaN after a worker was lost. */
 export type PendingAttempt = { attempt: number; gapMs: number; lastFailure: string };
 
 export type WebhookWeir = Weir & {
-  /** What processes of the same Weir need. */
+  /** The environment for other processes of the same Weir. */
   env: NodeJS.ProcessEnv;
   hooks: WebhookReceiver[];
   /** Sends to a path below the tenant's webhooks. */
   webhooks(tenant: Tenant, method: string, path: string, body?: unknown): Promise<Answer>;
-  /** The tenant's signing secret, freshly rotated, in full. */
+  /** Rotates the tenant's signing secret; returns the new one in full. */
   rotate(tenant: Tenant): Promise<string>;
-  /** Starts a job that calls back to a receiver; answers its executionId. */
+  /** Starts a job that calls back to a receiver; returns its executionId. */
   startJob(tenant: Tenant, flow: string, hook: WebhookReceiver, more?: object): Promise<string>;
-  /** Sends a made-up event; answers the delivery. */
+  /** Sends a test event; returns the delivery. */
   sendTest(tenant: Tenant, hook: WebhookReceiver): Promise<Answer['body']>;
   /** Waits until the engine has scheduled attempt `attempt` of the workflow for later. */
   pendingAttempt(workflowId: string, attempt: number): Promise<PendingAttempt>;
-  /** Lets the engine make the pending attempt now, as an operator would who unpauses it. */
+  /** Makes the engine start the pending attempt now, like an operator who unpauses it. */
   attemptNow(workflowId: string): Promise<void>;
-  /** Polls a delivery until `holds`; the last one of the tenant when no id is given. */
+  /** Polls a delivery (without `id`: the tenant's latest one) until `holds` is true of it; returns it. */
   deliveryWhen(
     tenant: Tenant,
     holds: (delivery: Answer['body']) => boolean,
@@ -33,7 +33,7 @@ export type WebhookWeir = Weir & {
   ): Promise<Answer['body']>;
 };
 
-/** Starts `receivers` receivers and a Weir that reaches them, and nothing else on this machine. */
+/** Starts `receivers` receivers, and a Weir that reaches them and nothing else on this machine. */
 export async function startWebhookWeir(
   options: { receivers?: number; worker?: boolean; env?: NodeJS.ProcessEnv } = {},
 ): Promise<WebhookWeir> {
@@ -122,7 +122,7 @@ export async function startWebhookWeir(
 
 type Timestamp = { seconds?: unknown; nanos?: number | null };
 
-/** Whole milliseconds: the engine itself adds some microseconds. */
+/** Converts to whole milliseconds: the engine adds some microseconds. */
 function toMs({ seconds, nanos }: Timestamp): number {
   return Number(seconds) * 1_000 + Math.floor((nanos ?? 0) / 1_000_000);
 }

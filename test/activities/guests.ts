@@ -1,9 +1,9 @@
-// Processes that run users' code, seen from outside.
+// Finds the processes that run users' code.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import type { CodeCall } from '../../activities/sandbox/sandbox.ts';
 
-/** A call of this code, with all the time there is. */
+/** Makes a call of this code, with the longest timeout unless another is given. */
 export const call = (source: string, timeoutMs = 120_000): CodeCall => ({
   source,
   input: 1,
@@ -12,7 +12,7 @@ export const call = (source: string, timeoutMs = 120_000): CodeCall => ({
   timeoutMs,
 });
 
-/** Guest processes among the children of `parent`; Linux only. */
+/** Finds the guest processes among the children of `parent`; Linux only. */
 export function guestsOf(parent: number): number[] {
   const children = readdirSync(`/proc/${parent}/task`).flatMap((task) =>
     read(`/proc/${parent}/task/${task}/children`).trim().split(' '),
@@ -22,11 +22,11 @@ export function guestsOf(parent: number): number[] {
 
 const guestLine = (pid: string): boolean => read(`/proc/${pid}/cmdline`).includes('sandbox/guest.ts');
 
-/** Whether a process, or a thread, is there and no zombie; Linux only. */
+/** Answers whether a process or thread exists and is not a zombie; Linux only. */
 export const isAlive = (pid: number | string): boolean =>
   /^State:\s+[^ZX]/m.test(read(`/proc/${pid}/status`));
 
-/** Nothing when the process or thread has ended. */
+/** Reads a file below /proc; returns '' when the process or thread has ended. */
 export function read(file: string): string {
   try {
     return readFileSync(file, 'utf8');

@@ -1,4 +1,4 @@
-// The `weir` command as a process, on a database of its own.
+// Runs the `weir` command as a process, on a database of its own.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -24,7 +24,7 @@ export async function weirIn(env: Environment, args: string[], stdin = ''): Prom
   return { code: await code, stdout, stderr };
 }
 
-/** For the length of a describe block: a database with the project acme/main, and an empty state folder. */
+/** Gives the enclosing `describe` a database with the project acme/main, and an empty state folder. */
 export function useCli() {
   const cli = {} as { database: TestDatabase; folder: string; env: Environment };
   before(async () => {
@@ -41,7 +41,7 @@ export function useCli() {
 
   const weir = (...args: string[]) => weirIn(cli.env, args);
 
-  /** stdout of a command that must succeed. */
+  /** Runs a command that must succeed; returns its stdout. */
   async function succeed(...args: string[]): Promise<string> {
     const { code, stdout, stderr } = await weir(...args);
     assert.equal(code, 0, stderr);
@@ -53,7 +53,7 @@ export function useCli() {
   return { cli, weir, succeed, succeedJson };
 }
 
-/** stderr of a command that must fail with `code`, as sentences and without a stack trace. */
+/** Asserts that a command fails with `code` and prints no stack trace; returns its stderr. */
 export async function fail(code: number, outcome: Promise<Outcome>): Promise<string> {
   const { code: actual, stdout, stderr } = await outcome;
   assert.equal(actual, code, stderr);

@@ -1,9 +1,9 @@
-// Races made certain: a request meets a change that is not committed yet.
+// Makes races certain: a request meets a change that is not committed yet.
 import type { Db, Tx } from '../../db/connect.ts';
 import { waitUntil } from '../wait-until.ts';
 import { countLockWaiters } from './lock-waiters.ts';
 
-/** Sends `request` after `change`, which is committed when the request waits for it, or has ended without. */
+/** Sends `request` after `change`, and commits once the request waits for the change or has ended without waiting. */
 export async function duringTransaction<T>(
   db: Db,
   change: (tx: Tx) => Promise<unknown>,

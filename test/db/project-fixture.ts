@@ -1,15 +1,15 @@
-// Organizations with one project, and flows in them.
+// Makes organizations with one project, and flows in it.
 import type { Db } from '../../db/connect.ts';
 import { insertFlow } from '../../db/flows/flows.ts';
 import { insertOrganization } from '../../db/tenants/organizations.ts';
 import { insertProject } from '../../db/tenants/projects.ts';
 
-/** An id that nothing has. */
+/** A valid id that nothing has. */
 export const MISSING = '00000000-0000-4000-8000-000000000000';
 
 let count = 0;
 
-/** A new organization with the project `main`. */
+/** Creates an organization with the project `main`. */
 export async function createProject(db: Db) {
   count += 1;
   const organization = await insertOrganization(db, { slug: `org-${count}`, name: 'Org' });
@@ -17,7 +17,7 @@ export async function createProject(db: Db) {
   return { organization, project };
 }
 
-/** The flow `hello`, whose draft is empty, in a new project. */
+/** Creates the flow `hello`, with an empty draft, in a new project. */
 export async function createFlow(db: Db) {
   const { project } = await createProject(db);
   return insertFlow(db, { projectId: project.id, slug: 'hello', name: 'Hello' });

@@ -1,4 +1,4 @@
-// Makes a migrated database for one test file, on the cluster that TEST_DATABASE_URL administers or on one started here.
+// Makes a migrated database for one test file, on the cluster of TEST_DATABASE_URL or on one started here.
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { startPostgres } from '../../embedded/postgres/postgres.ts';
 
 export type TestDatabase = { db: Db; url: string; drop(): Promise<void> };
 
-/** Copies the database of TEST_DATABASE_TEMPLATE, a URL, where that is on the same cluster: faster than to migrate. */
+/** Copies the database that TEST_DATABASE_TEMPLATE names by its URL, if that is on the same cluster; else migrates. */
 export async function createTestDatabase(clusterUrl = process.env.TEST_DATABASE_URL): Promise<TestDatabase> {
   const cluster = clusterUrl ? { url: clusterUrl, stop: async () => undefined } : await startCluster();
   const admin = connect(cluster.url, 1);

@@ -1,6 +1,6 @@
-// As much of a browser as signing in takes: cookies, redirects up to a foreign address, and one form at a time.
+// The part of a browser that signing in needs: cookies, redirects within one origin, and one form at a time.
 
-/** Of a user at the embedded identity provider. */
+/** A user's credentials at the embedded identity provider. */
 export type Account = { email: string; password: string };
 export type Page = { url: string; status: number; text: string };
 
@@ -54,7 +54,7 @@ export function createBrowser(origin: string): Browser {
   };
 }
 
-/** Signs the user in, where asked to, and consents; answers the URL that the client is returned to with. */
+/** Signs the user in where asked to, and consents; returns the URL with which the browser goes back to the client. */
 export async function consent(browser: Browser, url: string, account: Account): Promise<string> {
   const page = await browser.open(url);
   if (page.text.includes('<h1>Sign in</h1>')) await browser.submit('/login', account);

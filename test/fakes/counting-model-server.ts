@@ -1,13 +1,13 @@
-// An OpenAI-compatible server that answers every prompt after a while and counts how often each was asked, and with what.
+// An OpenAI-compatible server that answers every prompt after a while, and counts how often it came and with which keys.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 
 export type Held = {
-  /** Resolves once so many prompts wait for their answers. */
+  /** Resolves once `count` prompts wait for their answers. */
   arrived(count: number): Promise<void>;
-  /** Answers them, and those that come. */
+  /** Answers the prompts that wait, and all later ones. */
   release(): void;
 };
 
@@ -15,14 +15,14 @@ export type CountingModelServer = {
   url: string;
   asked: Map<string, number>;
   keys: Map<string, Set<string>>;
-  /** From now on, prompts that begin so get no answer. */
+  /** Holds back the answers to prompts that begin like this, from now on. */
   hold(beginning: string): Held;
   close(): Promise<void>;
 };
 
 /**
- * `url` is the base URL for an OpenAI client; `asked` maps a prompt to the number of requests that carried it, `keys` to
- * the keys they came with.
+ * Starts the server. `url` is the base URL for an OpenAI client; `asked` maps a prompt to the number of requests that
+ * carried it, `keys` to the keys that came with them.
  */
 export async function startCountingModelServer(delayMs: number): Promise<CountingModelServer> {
   const asked = new Map<string, number>();

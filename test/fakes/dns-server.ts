@@ -12,7 +12,7 @@ const QUESTION_AT = 12;
 export type DnsAnswer = number[][] | number | 'silence';
 export type DnsTable = { [name: string]: { a: DnsAnswer; aaaa: DnsAnswer } };
 
-/** A name that is not in the table does not exist. `address` is what `setServers` of a resolver takes. */
+/** Starts the server; other names do not exist. `address` has the form that a resolver's `setServers` takes. */
 export async function startFakeDnsServer(table: DnsTable) {
   const socket = createSocket('udp4', (query, { port }) => {
     const { name, type, end } = readQuestion(query);

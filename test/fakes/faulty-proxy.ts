@@ -1,13 +1,13 @@
-// A proxy between a client and a real API, which shows the client each fault once that it must get over.
+// A proxy between a client and a real API that makes each fault happen once which a client must get over.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
 export type FaultyProxy = {
   url: string;
-  /** Of every POST in turn. */
+  /** The key of every POST, in order. */
   idempotencyKeys: string[];
-  /** Of every request for a stream that had one. */
+  /** The Last-Event-ID of every request that had one. */
   lastEventIds: string[];
   close(): Promise<void>;
 };

@@ -1,4 +1,4 @@
-// An OpenID Connect provider that is not the embedded one: other keys, other algorithm, other paths.
+// An OpenID Connect provider unlike the embedded one: other keys, another algorithm, other paths.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,21 +12,21 @@ const CLIENT_SECRET = 'a secret of a script';
 
 export type IdentityProvider = {
   issuer: string;
-  /** What a Weir that trusts it is configured with. */
+  /** The environment of a Weir that trusts this provider. */
   env: NodeJS.ProcessEnv;
   privateKey: CryptoKey;
   publicKey: CryptoKey;
-  /** A token as the provider would issue it; `claims` and `header` replace what it would say. */
+  /** Makes a token as the provider would issue it, except for `claims` and `header`. */
   token(
     userId: string,
     claims?: Record<string, unknown>,
     header?: Partial<JWTHeaderParameters>,
   ): Promise<string>;
-  /** A token that the provider issues itself, to a script that signs in with client credentials. */
+  /** Gets a token from the provider itself, like a script that signs in with client credentials. */
   issue(clientId: string, resource: string): Promise<string>;
-  /** From now on `token` signs with another key, the only one that its JWKS has; `fields` spoil that. */
+  /** Replaces the signing key, which is the only one in the JWKS; `fields` spoil its entry there. */
   rotateKey(fields?: object): Promise<void>;
-  /** Requests to its JWKS so far. */
+  /** The number of requests for the JWKS so far. */
   jwksRequests(): number;
   close(): Promise<void>;
 };

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import type { Provider } from '../../config.ts';
 
-/** What the server does with one call. */
+/** Handles one call. */
 export type Behaviour = (response: ServerResponse) => void;
 
 export type ModelCall = { headers: IncomingHttpHeaders; body: Record<string, unknown> };
@@ -14,16 +14,16 @@ export type FakeModelServer = {
   provider: Provider;
   /** Every call so far. */
   calls: ModelCall[];
-  /** Appends what the next calls get; a call without a behaviour gets status 418. */
+  /** Appends behaviours for the next calls; a call without a behaviour gets status 418. */
   will(...behaviours: Behaviour[]): void;
-  /** Leaves out what no call got. */
+  /** Drops the behaviours that no call has got. */
   forget(): void;
   /** Resolves with the response of the next call, when its behaviour has been played. */
   nextCall(): Promise<ServerResponse>;
   close(): Promise<void>;
 };
 
-/** A normal completion: 10 prompt and 5 completion tokens, unless `usage` says otherwise. */
+/** Answers with a normal completion: 10 prompt and 5 completion tokens, unless `usage` says otherwise. */
 export function answer(
   content: string | null,
   { refusal = null as string | null, finish_reason = 'stop', usage = {} as unknown } = {},
@@ -36,7 +36,7 @@ export function answer(
   });
 }
 
-/** A completion that asks for tools; `calls` as a provider writes them, `arguments` as JSON text. */
+/** Answers with a completion that asks for tools; `calls` are as a provider writes them, `arguments` is JSON text. */
 export function callTools(calls: unknown[], content: string | null = null): Behaviour {
   return respond(200, {
     id: 'chatcmpl-fake',

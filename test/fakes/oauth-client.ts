@@ -1,4 +1,4 @@
-// What an assistant keeps to sign its user in by OAuth; the user's browser is a fake.
+// Signs a user in by OAuth, like an assistant; the user's browser is a fake.
 import type { OAuthClientProvider } from '@modelcontextprotocol/client';
 import { type Account, consent, createBrowser } from './browser.ts';
 
@@ -6,13 +6,13 @@ const CALLBACK = 'http://127.0.0.1:1/callback';
 
 export type OAuthClient = {
   provider: OAuthClientProvider;
-  /** Where the user was last sent to. */
+  /** The URL that the user was last sent to. */
   sentTo(): URL;
-  /** Signs the user in, where asked to, and consents; answers what the browser returns to the client with. */
+  /** Signs the user in where asked to, and consents; returns the parameters with which the browser comes back. */
   consent(account: Account): Promise<URLSearchParams>;
 };
 
-/** A client that registers itself; the user allows it `scope` alone, whatever it asks for at first. */
+/** Makes a client that registers itself; the user grants it `scope` alone, whatever it asks for at first. */
 export function createOAuthClient(issuer: string, scope?: string): OAuthClient {
   const kept: { [name: string]: unknown } = {};
   const browser = createBrowser(issuer);

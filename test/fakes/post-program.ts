@@ -1,9 +1,9 @@
-// main of a process that POSTs through net/guarded-post.ts, for tests that give it a network of its own: where to comes
-// as JSON in the first argument, how each ended goes out as JSON lines.
+// main of a process that POSTs through net/guarded-post.ts, for tests that give it a network of its own. The first
+// argument is JSON with the targets; the outcome of each is printed as a line of JSON.
 import { createGuardedPost } from '../../net/guarded-post.ts';
 import { createResolvePublic } from '../../net/resolve-public.ts';
 
-/** `proxy`: the egress proxy's URL. */
+/** `proxy` is the egress proxy's URL. */
 export type PostOrder = { host: string; addresses: string[]; proxy?: string };
 
 const orders = JSON.parse(process.argv[2] ?? '[]') as PostOrder[];

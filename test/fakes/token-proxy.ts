@@ -5,12 +5,12 @@ import type { AddressInfo } from 'node:net';
 
 export type TokenProxy = {
   origin: string;
-  /** From now on, requests go to `origin` with this token. */
+  /** Sends requests to `origin` with this token from now on. */
   forward(origin: string, token: string): void;
   close(): Promise<void>;
 };
 
-/** Listens on loopback. */
+/** Starts the proxy on loopback. */
 export async function startTokenProxy(): Promise<TokenProxy> {
   let target: { origin: string; token: string } | undefined;
   const server = createServer((incoming, response) => {

@@ -1,4 +1,4 @@
-// A webhook receiver over real TLS on loopback, which does what the test says and keeps what it got.
+// A webhook receiver over real TLS on loopback that does what the test says, and keeps the requests it got.
 import { once } from 'node:events';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
@@ -7,19 +7,19 @@ import { buffer } from 'node:stream/consumers';
 import { type Authority, createAuthority } from '../certificates.ts';
 
 export type Received = { path: string; headers: IncomingHttpHeaders; body: Buffer };
-/** What the receiver does with a request. */
+/** Handles one request. */
 export type Reaction = (response: ServerResponse, request: Received) => void;
 
 export type WebhookReceiver = {
-  /** What it is known as: every certificate is for `*.hooks.test`. */
+  /** The name it is known by: every certificate is for `*.hooks.test`. */
   host: string;
   port: number;
   received: Received[];
-  /** Reactions to come, in turn; after them it answers 204. */
+  /** The reactions to the next requests; later ones get 204. */
   will(...reactions: Reaction[]): void;
   /** Resolves once `count` requests have arrived since the start. */
   arrived(count: number): Promise<void>;
-  /** Resolves once `count` requests have arrived of a delivery, or of a run, with this id; answers them. */
+  /** Resolves with the requests of the delivery or run with this id, once there are `count`. */
   arrivalsOf(id: string, count?: number): Promise<Received[]>;
   close(): Promise<void>;
 };
@@ -38,7 +38,7 @@ export const sendForever: Reaction = (response) => {
   response.on('drain', send);
   send();
 };
-/** The status and one byte, then nothing. */
+/** Sends the status and one byte, then nothing. */
 export const dripBody: Reaction = (response) => void response.writeHead(200).write('x');
 export const resetMidBody: Reaction = (response) => {
   response.writeHead(200).write('x', () => response.socket?.destroy());
@@ -46,7 +46,7 @@ export const resetMidBody: Reaction = (response) => {
 export const sendHugeHeaders = answerWith(200, '', { 'x-huge': 'x'.repeat(100_000) });
 
 let shared: Authority | undefined;
-/** The authority of every receiver in this process. */
+/** The certificate authority of every receiver in this process. */
 export function testAuthority(): Authority {
   shared ??= createAuthority();
   return shared;

@@ -1,7 +1,7 @@
 import type { Weir } from '../harness.ts';
 import { type Program, startProgram } from './processes.ts';
 
-/** A second API, as a process of its own, beside the one of `weir`; `url` is where it listens. */
+/** Starts a second API of `weir` in its own process; `url` is where it listens. */
 export async function startApiProcess(
   weir: Weir,
   env: NodeJS.ProcessEnv = {},

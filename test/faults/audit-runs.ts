@@ -1,8 +1,8 @@
-// What holds after every fault: nothing is lost, nothing is doubled, nothing has failed, and the ledger is exact.
+// Checks what must hold after every fault: nothing is lost, doubled or failed, and the ledger is exact.
 import assert from 'node:assert/strict';
 import type { Tenant, Weir } from '../harness.ts';
 
-/** Waits for runs of a flow of so many blocks, `charged` of which are model calls, then asserts that all is as without the fault. */
+/** Waits for runs of `blocks` blocks, `charged` of them model calls, and asserts that they ended as without the fault. */
 export async function auditRuns(
   weir: Weir,
   tenant: Tenant,

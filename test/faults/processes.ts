@@ -1,4 +1,4 @@
-// Weir's own programs as real processes, to be killed.
+// Runs Weir's own programs as real processes, to be killed.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
@@ -7,26 +7,26 @@ import { SECRETS_KEYS, type Weir } from '../harness.ts';
 const ROOT = path.join(import.meta.dirname, '..', '..');
 
 export type Program = {
-  /** What it printed when it was ready. */
+  /** The line it printed when it was ready. */
   ready: string;
-  /** kill -9, and waits until it is gone. */
+  /** Sends SIGKILL, and waits until it is gone. */
   kill(): Promise<void>;
-  /** SIGTERM, and waits until it has ended by itself; answers its exit code. */
+  /** Sends SIGTERM, and waits until it has ended by itself; returns its exit code. */
   stop(): Promise<number | null>;
-  /** Where `env` has CRASHING: throws an error that nothing catches, and waits likewise. */
+  /** Makes a program that was started with CRASHING throw an error that nothing catches; waits like `stop`. */
   crash(): Promise<number | null>;
-  /** What it has written to stderr. */
+  /** Returns what it has written to stderr so far. */
   errors(): string;
 };
 
-/** Makes a program throw when it is told to. */
+/** The environment of a program that can be told to throw. */
 export const CRASHING = {
   NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent("process.on('SIGUSR2', () => { throw new Error('a bug') })")}`,
 };
 
 /**
- * Runs a program of this checkout, of the same Weir as `weir`: its database, task queue and, unless `env` says otherwise,
- * engine. Answers when it prints its first line, which is when it is ready.
+ * Starts a program of this checkout with the database and task queue of `weir` and, unless `env` says otherwise, its
+ * engine. Resolves when the program prints its first line, which is when it is ready.
  */
 export async function startProgram(
   { config }: Pick<Weir, 'config'>,

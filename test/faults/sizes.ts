@@ -1,7 +1,7 @@
-// How long and how often the fault tests break things: what CI has time for or, with `npm run faults`, all of it.
+// How long and how often the fault tests break things: as CI has time for, or in full with `npm run faults`.
 const full = process.env.WEIR_FAULTS === 'full';
 
-/** The size for CI, or the full one. */
+/** Returns the size for CI, or the full one with `npm run faults`. */
 export function faultSize(ci: number, whole: number): number {
   return full ? whole : ci;
 }

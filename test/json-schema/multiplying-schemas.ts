@@ -1,7 +1,7 @@
-// Small schemas that ask for a great deal of work.
+// Small schemas that take a great deal of work to evaluate.
 import type { Json, JsonSchema } from '../../flow/definition.ts';
 
-/** Each definition refers to the next one twice: 2^n steps. */
+/** Makes a schema whose definitions each refer to the next one twice: 2^n steps. */
 export function fanOut(levels: number): JsonSchema {
   const $defs: { [key: string]: Json } = { [`d${levels}`]: { type: 'object' } };
   for (let level = 0; level < levels; level++) {
@@ -11,7 +11,7 @@ export function fanOut(levels: number): JsonSchema {
   return { $ref: '#/$defs/d0', $defs };
 }
 
-/** The same, one level of the value deeper each time. */
+/** Makes the same, one level of the value deeper each time. */
 export function fanIn(levels: number): JsonSchema {
   const $defs: { [key: string]: Json } = { [`d${levels}`]: { type: 'object' } };
   for (let level = 0; level < levels; level++) {

@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** The next commit of this process is made, and its answer is lost. */
+/** Lets the next commit of this process happen, and loses its answer. */
 export function loseNextCommit(): void {
   const { query } = pg.Client.prototype;
   pg.Client.prototype.query = async function (this: pg.Client, ...args: unknown[]) {

@@ -1,4 +1,4 @@
-// Organizations with credits and runs, and what the ledger says of them.
+// Makes organizations with credits and runs, and reads their ledger.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Db, Tx } from '../../../db/connect.ts';
@@ -12,7 +12,7 @@ import type { Step } from '../../../flow/definition.ts';
 
 export type Account = { organizationId: string; runs: string[] };
 
-/** An organization with a balance of `microcredits` and `runs` accepted runs of a flow of `steps`. */
+/** Creates an organization with a balance of `microcredits` and `runs` accepted runs of a flow of `steps`. */
 export async function openAccount(
   db: Db,
   microcredits: number,
@@ -42,7 +42,7 @@ export async function openAccount(
   return { organizationId, runs: ids };
 }
 
-/** Records an llm block that has ended; answers whether this call did it. */
+/** Records that an llm block has ended; returns whether this call recorded it. */
 export function settle(
   db: Db,
   payer: Payer,
@@ -60,7 +60,7 @@ export function settle(
   });
 }
 
-/** Holds up whatever changes or reserves of an organization's balance, until the end of `tx`. */
+/** Holds up whoever changes or reserves an organization's balance, until the end of `tx`. */
 export async function lockBalance(
   tx: Tx,
   { organizationId }: Pick<Account, 'organizationId'>,
@@ -73,7 +73,7 @@ export async function lockBalance(
     .executeTakeFirstOrThrow();
 }
 
-/** What an organization has, in microcredits. Asserts that its ledger says the same and that nothing is below zero. */
+/** Reads an organization's balance in microcredits. Asserts that its ledger agrees and that nothing is below zero. */
 export async function audit(db: Db, { organizationId }: Pick<Account, 'organizationId'>) {
   const { balance_microcredits: balance } = await db
     .selectFrom('organization')
