@@ -3,7 +3,7 @@ import type { Db } from '../db/connect.ts';
 import type { Encryption } from '../db/encrypt.ts';
 import type { FlowDefinitions } from '../db/flows/flow-definitions.ts';
 import type { InProcessRuns } from '../db/runs/in-process-runs.ts';
-import type { RequestKeys } from '../db/tenants/request-keys.ts';
+import type { RequestModelKeys } from '../db/tenants/request-model-keys.ts';
 import type { OrganizationLimit } from '../fairness/organization-limit.ts';
 import type { Validator } from '../json-schema/validator.ts';
 import type { Registry } from '../models/registry.ts';
@@ -24,6 +24,6 @@ export type ActivityDeps = {
   /** The base URL to which a caller's own key may be sent, by provider prefix. */
   providerUrls: Record<string, string>;
   encryption: Encryption;
-  requestKeys: RequestKeys;
+  requestModelKeys: RequestModelKeys;
   inProcessRuns: InProcessRuns;
 };

@@ -18,7 +18,7 @@ export async function findModelAccess(
   const baseUrl = Object.hasOwn(deps.providerUrls, prefix) ? deps.providerUrls[prefix] : undefined;
   if (!baseUrl) return { providers, registry, own: false };
   const { sent, key } = await findModelKey(deps.db, deps.encryption, executionId, prefix);
-  const apiKey = sent ? await deps.requestKeys.find(executionId, prefix, signal) : key;
+  const apiKey = sent ? await deps.requestModelKeys.find(executionId, prefix, signal) : key;
   if (!apiKey) return { providers, registry, own: false };
   return {
     providers: { [prefix]: { baseUrl, apiKey, own: true } },

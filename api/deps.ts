@@ -1,5 +1,5 @@
 import type { FlowDefinitions } from '../db/flows/flow-definitions.ts';
-import type { RequestKeys } from '../db/tenants/request-keys.ts';
+import type { RequestModelKeys } from '../db/tenants/request-model-keys.ts';
 import type { EngineDeps } from '../engine/deps.ts';
 import type { Validator } from '../json-schema/validator.ts';
 import type { LiveRegistry } from '../models/live-registry.ts';
@@ -10,7 +10,7 @@ import type { AuthDeps } from './auth/deps.ts';
 export type ApiDeps = AuthDeps &
   EngineDeps & {
     definitions: FlowDefinitions;
-    requestKeys: RequestKeys;
+    requestModelKeys: RequestModelKeys;
     validator: Validator;
     registry: LiveRegistry;
     resolvePublic: ResolvePublic;

@@ -140,7 +140,7 @@ export interface RunTable {
   /** Since when it waits for an operator, and since when it is to go on. */
   parked_at: Date | null;
   resume_requested_at: Date | null;
-  /** For which its request brought a key; the keys themselves are never stored (db/tenants/request-keys.ts). */
+  /** For which its request brought a key; the keys themselves are never stored (db/tenants/request-model-keys.ts). */
   model_key_providers: string[] | null;
   /** Both or neither. */
   callback_url: string | null;

@@ -5,7 +5,7 @@ import type { NativeConnection } from '@temporalio/worker';
 import { type Config, readConfig } from '../config.ts';
 import { connect, type Db, QUERY_TIMEOUT_MS } from '../db/connect.ts';
 import { createFlowDefinitions, type FlowDefinitions } from '../db/flows/flow-definitions.ts';
-import { createRequestKeys, type RequestKeys } from '../db/tenants/request-keys.ts';
+import { createRequestModelKeys, type RequestModelKeys } from '../db/tenants/request-model-keys.ts';
 import { connectToTemporal, createClient } from '../engine/connect.ts';
 import { type LiveRegistry, openRegistry } from '../models/live-registry.ts';
 
@@ -17,7 +17,7 @@ export type Dependencies = {
   db: Db;
   definitions: FlowDefinitions;
   registry: LiveRegistry;
-  requestKeys: RequestKeys;
+  requestModelKeys: RequestModelKeys;
   /** Closes everything above. The API must have drained and the worker must have ended by then. */
   close(): Promise<void>;
 };
@@ -28,7 +28,7 @@ export async function openDependencies(env: NodeJS.ProcessEnv = process.env): Pr
   const connection = await connectToTemporal(config);
   const db = connect(config.databaseUrl, config.databaseConnections, QUERY_TIMEOUT_MS);
   const registry = await openRegistry(config);
-  const requestKeys = createRequestKeys(db, config);
+  const requestModelKeys = createRequestModelKeys(db, config);
   return {
     config,
     connection,
@@ -36,11 +36,11 @@ export async function openDependencies(env: NodeJS.ProcessEnv = process.env): Pr
     db,
     definitions: createFlowDefinitions(db),
     registry,
-    requestKeys,
+    requestModelKeys,
     async close() {
       registry.close();
       // Hands over the keys it holds, for which it needs the database.
-      await requestKeys.close();
+      await requestModelKeys.close();
       await db.destroy();
       await connection.close();
     },

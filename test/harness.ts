@@ -13,7 +13,7 @@ import { createInProcessRuns } from '../db/runs/in-process-runs.ts';
 import { insertApiKey } from '../db/tenants/api-keys.ts';
 import { insertOrganization } from '../db/tenants/organizations.ts';
 import { insertProject } from '../db/tenants/projects.ts';
-import type { RequestKeys } from '../db/tenants/request-keys.ts';
+import type { RequestModelKeys } from '../db/tenants/request-model-keys.ts';
 import type { Step } from '../flow/definition.ts';
 import { openDependencies } from '../process/open-dependencies.ts';
 import { workflowBundle } from '../worker/bundle.ts';
@@ -67,7 +67,12 @@ let bundle: Promise<WorkflowBundleOption> | undefined;
 
 /** Starts API and worker (unless `worker` is false). The caller stops it. */
 export async function startWeir(
-  options: { env?: NodeJS.ProcessEnv; worker?: boolean; requestKeys?: RequestKeys; drainMs?: number } = {},
+  options: {
+    env?: NodeJS.ProcessEnv;
+    worker?: boolean;
+    requestModelKeys?: RequestModelKeys;
+    drainMs?: number;
+  } = {},
 ): Promise<Weir> {
   installRuntime();
   const database = await createTestDatabase();
@@ -85,9 +90,9 @@ export async function startWeir(
   const { config, client } = dependencies;
   // The shared engine may be slow but is never away: only a test that brings its own engine meets deadlines.
   if (!options.env?.TEMPORAL_ADDRESS) client.withDeadline = (_deadline, work) => work();
-  if (options.requestKeys) {
-    await dependencies.requestKeys.close();
-    dependencies.requestKeys = options.requestKeys;
+  if (options.requestModelKeys) {
+    await dependencies.requestModelKeys.close();
+    dependencies.requestModelKeys = options.requestModelKeys;
   }
   const inProcessRuns = createInProcessRuns();
   const api = await serveApi({ ...dependencies, inProcessRuns }, options.drainMs);

@@ -45,7 +45,7 @@ export async function createFlowWorker(deps: WorkerDeps): Promise<FlowWorker> {
       providers: config.providers,
       providerUrls: config.providerUrls,
       encryption: createEncryption(config.secretsKeys),
-      requestKeys: deps.requestKeys,
+      requestModelKeys: deps.requestModelKeys,
       inProcessRuns: deps.inProcessRuns ?? createInProcessRuns(),
     }),
     // Longer than a model usually takes: a deploy does not pay for the same answer twice.

@@ -128,7 +128,7 @@ export async function storeRun(
 /** Holds the model keys of the request. Called before the call is stored, so that the worker finds them. */
 export async function holdModelKeys(deps: ApiDeps, ctx: ApiContext, callId: string): Promise<void> {
   const { modelKeys } = ctx.state;
-  if (modelKeys) await repeatLostWrite(() => deps.requestKeys.hold(callId, modelKeys));
+  if (modelKeys) await repeatLostWrite(() => deps.requestModelKeys.hold(callId, modelKeys));
 }
 
 /** Returns the attachments as they are stored; {} when there are none. Throws the codes of attachments. */

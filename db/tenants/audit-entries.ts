@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Json } from '../../flow/definition.ts';
 import type { Db, Tx } from '../connect.ts';
 
-/** Who makes a change, and in which request. */
+/** The author of a change, and the request in which it is made. */
 export type Author = {
   /** A user id, `api_key/{key_id}`, `operator`, or `service` for what the service does by itself. */
   actor: string;
@@ -15,7 +15,7 @@ export type Change = {
   /** `resource.verb`, such as `api_key.revoke`. */
   action: string;
   resourceId: string;
-  /** What was set; never a secret. */
+  /** The values that were set; never a secret. */
   details?: { [field: string]: Json };
 };
 

@@ -1,4 +1,4 @@
-// Keys of model providers that organizations store. Keys that come with a request are in request-keys.ts.
+// Keys of model providers that organizations store. Keys that come with a request are in request-model-keys.ts.
 import { sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
 import { CANCELLED } from '../../flow/run.ts';

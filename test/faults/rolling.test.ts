@@ -25,12 +25,12 @@ describe('a service of several processes, each of which is replaced under load',
     models = await startCountingModelServer(200);
     env = { DEMO_BASE_URL: models.url, DEMO_API_KEY: SERVICE_KEY };
     // Keys are held by the processes alone that are replaced, not by this one.
-    const requestKeys = {
+    const requestModelKeys = {
       hold: () => assert.fail('no request comes here'),
       find: () => assert.fail('no worker runs here'),
       close: async () => undefined,
     };
-    weir = await startWeir({ env, worker: false, requestKeys });
+    weir = await startWeir({ env, worker: false, requestModelKeys });
     tenant = await weir.createTenant({ credits: 100_000 });
     flow = await weir.createFlow(tenant, [
       code('tag', 'return message;'),

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { connect } from '../../../db/connect.ts';
 import type { EncryptionKey } from '../../../db/encrypt.ts';
 import { finishRun } from '../../../db/runs/runs.ts';
-import { createRequestKeys, type RequestKeys } from '../../../db/tenants/request-keys.ts';
+import { createRequestModelKeys, type RequestModelKeys } from '../../../db/tenants/request-model-keys.ts';
 import { CANCELLED } from '../../../flow/run.ts';
 import { startTcpProxy } from '../../fakes/tcp-proxy.ts';
 import { openAccount } from '../credits/ledger-fixture.ts';
@@ -32,10 +32,10 @@ describe('keys of requests', () => {
   function start(
     key = 'k',
     databaseUrl = database.url,
-  ): RequestKeys & { end(): Promise<void>; kill(): Promise<void> } {
+  ): RequestModelKeys & { end(): Promise<void>; kill(): Promise<void> } {
     const db = connect(database.url, 1);
     const secretsKeys: [EncryptionKey] = [{ id: 'one', key: Buffer.alloc(32, key) }];
-    const keys = createRequestKeys(db, { databaseUrl, secretsKeys });
+    const keys = createRequestModelKeys(db, { databaseUrl, secretsKeys });
     const end = async () => {
       open.delete(end);
       await keys.close();

@@ -23,7 +23,7 @@ const WANTED_MAX = 150;
 /** A message between processes: a key, or the runs whose keys the sender wants. */
 type Notice = { executionId: string; provider: string; sealed: string } | { wanted: string[] };
 
-export type RequestKeys = {
+export type RequestModelKeys = {
   /** Holds the keys, here and in every other process, while their run is under way. */
   hold(executionId: string, keys: ModelKeys): Promise<void>;
   /**
@@ -36,10 +36,10 @@ export type RequestKeys = {
 };
 
 /** Opens a listening connection of its own. Keys pass through the database encrypted, as notices, never in a table. */
-export function createRequestKeys(
+export function createRequestModelKeys(
   db: Db,
   { databaseUrl, secretsKeys }: { databaseUrl: string; secretsKeys: Parameters<typeof createEncryption>[0] },
-): RequestKeys {
+): RequestModelKeys {
   const encryption = createEncryption(secretsKeys);
   const held = new Map<string, { keys: ModelKeys; since: number }>();
   const arrivals = new EventEmitter<{ [owner: string]: [] }>().setMaxListeners(0);
