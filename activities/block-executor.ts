@@ -74,6 +74,8 @@ export function createBlockExecutor(
   const resolve = createValueResolver(db, async (executionId) => (await loadContext(executionId)).input);
 
   async function run(call: BlockCall, attempt: Attempt, process: Processor): Promise<Value | Pause | Busy> {
+    // From here on the run waits, for a model or for its turn: the API may start another.
+    if (!attempt.isLocal) inProcessRuns.freePlace(call.executionId);
     // A repeated attempt may follow a lost answer, so it does not trust the cached list of completed blocks.
     if (attempt.begun > 1) contexts.delete(call.executionId);
     const context = await loadContext(call.executionId);

@@ -5,6 +5,7 @@ import type { Validator } from '../json-schema/validator.ts';
 import type { LiveRegistry } from '../models/live-registry.ts';
 import type { ResolvePublic } from '../net/resolve-public.ts';
 import type { AuthDeps } from './auth/deps.ts';
+import type { Admission } from './runs/admission.ts';
 
 /** The dependencies of the endpoints; `createApp` takes them once. While `stopping`, streams that can be resumed end. */
 export type ApiDeps = AuthDeps &
@@ -14,6 +15,7 @@ export type ApiDeps = AuthDeps &
     validator: Validator;
     registry: LiveRegistry;
     resolvePublic: ResolvePublic;
+    admission: Admission;
     /** Aborted shortly before connections are closed by force: every open answer ends with a last message. */
     cutOff?: AbortSignal;
   };

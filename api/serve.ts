@@ -11,6 +11,7 @@ import { createSignInLimiter } from './auth/sign-in-limiter.ts';
 import { createTokenVerifier } from './auth/verify-token.ts';
 import type { ApiDeps } from './deps.ts';
 import { createHttpServer } from './http/http-server.ts';
+import { createAdmission } from './runs/admission.ts';
 
 /** How long a stop waits for requests that are being answered. */
 const DRAIN_MS = 30_000;
@@ -42,6 +43,7 @@ export async function serveApi(
     tokens: createTokenVerifier(config),
     signInLimiter: createSignInLimiter({ perMinute: config.failedSignInsPerMinute, proxies: config.proxies }),
     resolvePublic: createResolvePublic(config),
+    admission: createAdmission({ hasWorker: given.inProcessRuns !== undefined }),
     stopping: stopping.signal,
     cutOff: cutOff.signal,
   };

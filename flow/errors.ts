@@ -49,6 +49,7 @@ export const ERROR_CODES = [
   'INTERNAL_ERROR',
   'ENGINE_UNAVAILABLE',
   'SERVICE_STOPPING',
+  'SERVICE_BUSY',
   'DATABASE_UNAVAILABLE',
   'IDENTITY_PROVIDER_UNAVAILABLE',
   // why a block, and with it the run, failed

@@ -2,7 +2,7 @@
 import { onBehalfOf } from '../../db/connection/connection-turns.ts';
 import { takeRequest } from '../../db/tenants/rate-limits.ts';
 import type { ApiMiddleware } from '../http/context.ts';
-import { rateLimitSubject } from '../http/principal.ts';
+import { ownerOf, rateLimitSubject } from '../http/principal.ts';
 import { RetryLater } from '../http/retry-later.ts';
 import type { AuthDeps } from './deps.ts';
 
@@ -43,7 +43,7 @@ export function limitRate({ config, db }: AuthDeps): ApiMiddleware {
         'RateLimit-Reset': String(shown.resetSeconds),
       });
     if (exceeded) throw overLimit(exceeded);
-    await onBehalfOf(principal.kind === 'user' ? principal.userId : principal.organizationId, next);
+    await onBehalfOf(ownerOf(principal), next);
   };
 }
 

@@ -7,6 +7,7 @@ import type { Role } from '../../db/schema.ts';
 import type { FoundApiKey } from '../../db/tenants/api-keys.ts';
 import type { ModelKeys } from '../../db/tenants/model-keys.ts';
 import type { UserProject } from '../../db/tenants/user-projects.ts';
+import type { EndTurn } from '../../fairness/turns.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import type { Principal, UserPrincipal } from './principal.ts';
 
@@ -25,6 +26,9 @@ export type LoadedFlow = {
   blockCount: number;
 };
 
+/** A body as it was sent, and the function that gives its bytes back to the budget. */
+export type ReceivedBody = { bytes: Buffer; giveBack: () => void };
+
 /** The state of one request: each field is set by the middleware named after it. */
 export type ApiState = {
   requestId: string;
@@ -40,6 +44,10 @@ export type ApiState = {
   flow: LoadedFlow;
   run: RunRow;
   body: unknown;
+  /** Ends the request's turn at beginning a run (`admit`). */
+  endTurn?: EndTurn | undefined;
+  /** The body, for `readBody`; rejects with what is wrong with it. */
+  received?: Promise<ReceivedBody>;
   /** Frees the body and its bytes; called before long work that needs neither. */
   dropBody: () => void;
   query: unknown;

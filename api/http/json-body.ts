@@ -1,5 +1,5 @@
 // Request bodies: only JSON, bounded, without unknown fields (spec: 422 request validation error).
-import type { Middleware } from 'koa';
+import type { Context, Middleware } from 'koa';
 import getRawBody from 'raw-body';
 import { z } from 'zod';
 import { createByteBudget } from '../../fairness/byte-budget.ts';
@@ -7,6 +7,7 @@ import { ServiceError } from '../../flow/errors.ts';
 import { findJsonExcess } from '../../flow/find-json-excess.ts';
 import { STEPS_MAX } from '../../flow/limits.ts';
 import { REFUSED_KEYS } from '../../flow/refused-keys.ts';
+import type { ReceivedBody } from './context.ts';
 import { IN_HAND_BYTES, SHARE_BYTES, takeBytes } from './take-bytes.ts';
 
 export const BODY_MAX_BYTES = 10 * 1024 * 1024;
@@ -39,11 +40,9 @@ export function readBody(
   { excess, before = [], describe = validationError }: BodyRules = {},
 ): Middleware {
   return async function readBody(ctx, next) {
-    requireJson(ctx.get('content-type'), ctx.get('content-encoding').toLowerCase());
-    const length = ctx.get('content-length');
-    const giveBack = await takeBytes(bodies, ctx, announcedBytes(length));
+    const { bytes, giveBack } = await (ctx.state.received ?? receive(ctx));
     try {
-      const json = parseJson(await readBytes(ctx.req, length), excess);
+      const json = parseJson(bytes, excess);
       checkStructure(json, describe);
       for (const check of before) check(json);
       const parsed = schema.safeParse(json, PARSE_OPTIONS);
@@ -58,6 +57,33 @@ export function readBody(
       giveBack();
     }
   };
+}
+
+/**
+ * Waits until the body has arrived, or is refused, which `readBody` then tells: a caller that sends slowly holds no turn
+ * meanwhile.
+ */
+export const receiveBody: Middleware = async (ctx, next) => {
+  const received = receive(ctx);
+  ctx.state.received = received;
+  const body = await received.catch(() => undefined);
+  try {
+    await next();
+  } finally {
+    body?.giveBack();
+  }
+};
+
+async function receive(ctx: Context): Promise<ReceivedBody> {
+  requireJson(ctx.get('content-type'), ctx.get('content-encoding').toLowerCase());
+  const length = ctx.get('content-length');
+  const giveBack = await takeBytes(bodies, ctx, announcedBytes(length));
+  try {
+    return { bytes: await readBytes(ctx.req, length), giveBack };
+  } catch (error) {
+    giveBack();
+    throw error;
+  }
 }
 
 /** The announced length of the body; the most it may have when it announces none. */

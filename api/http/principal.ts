@@ -27,6 +27,11 @@ export type UserPrincipal = {
 
 export type Principal = KeyPrincipal | UserPrincipal;
 
+/** Names whom turns are counted for: the organization of a key, or a user. */
+export function ownerOf(principal: Principal): string {
+  return principal.kind === 'key' ? principal.organizationId : principal.userId;
+}
+
 /** Names a caller in the audit log. */
 export function authorOf(principal: Principal, requestId: string): Author {
   const actor = principal.kind === 'user' ? principal.userId : `api_key/${principal.key.key_id}`;

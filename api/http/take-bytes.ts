@@ -1,6 +1,8 @@
 import { type ByteBudget, SMALL_BYTES } from '../../fairness/byte-budget.ts';
-import { ServiceError } from '../../flow/errors.ts';
 import type { ApiState } from './context.ts';
+import { RETRY_AFTER_SECONDS } from './errors.ts';
+import { ownerOf } from './principal.ts';
+import { RetryLater } from './retry-later.ts';
 
 /** Bodies that one process has in hand, and the same again for answers: as JSON; parsed, they take several times as much. */
 export const IN_HAND_BYTES = 128 * 1024 * 1024;
@@ -8,7 +10,6 @@ export const IN_HAND_BYTES = 128 * 1024 * 1024;
 export const SHARE_BYTES = IN_HAND_BYTES / 4;
 /** Shorter than a request may take to arrive. */
 const WAIT_MAX_MS = 15_000;
-const RETRY_AFTER = '5';
 
 /**
  * Waits until the organization of a request (where it names none, its user) may have so many bytes in hand; answers the
@@ -21,16 +22,16 @@ export async function takeBytes(
 ): Promise<() => void> {
   if (bytes < SMALL_BYTES) return () => undefined;
   const { flow, principal } = ctx.state;
-  const caller = principal?.kind === 'key' ? principal.organizationId : principal?.userId;
+  const caller = principal && ownerOf(principal);
   const late = AbortSignal.timeout(WAIT_MAX_MS);
   try {
     return await budget.take(flow?.organizationId ?? caller ?? '', bytes, late);
   } catch (error) {
     if (!late.aborted) throw error;
-    ctx.set('Retry-After', RETRY_AFTER);
-    throw new ServiceError(
+    throw new RetryLater(
       'RATE_LIMITED',
-      `Too many large requests and answers are under way: try again in ${RETRY_AFTER} s.`,
+      `Too many large requests and answers are under way: try again in ${RETRY_AFTER_SECONDS} s.`,
+      RETRY_AFTER_SECONDS,
     );
   }
 }

@@ -1,15 +1,14 @@
 // POST …/execute (spec: Endpoints)
 import { describeEngineError } from '../../engine/describe-engine-error.ts';
-import { startRun } from '../../engine/start-run.ts';
 import { waitForRun } from '../../engine/wait-for-run.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { RunOutcome } from '../../flow/run.ts';
 import { authenticate } from '../auth/authenticate.ts';
 import { limitRate } from '../auth/limit-rate.ts';
 import type { ApiDeps } from '../deps.ts';
-import type { ApiMiddleware, Route } from '../http/context.ts';
+import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import { holdAnswer } from '../http/hold-answer-bytes.ts';
-import { readBody } from '../http/json-body.ts';
+import { readBody, receiveBody } from '../http/json-body.ts';
 import { body, flowPaths, runAnswer } from '../reference/operations.ts';
 import {
   completed,
@@ -24,6 +23,7 @@ import {
 import { acceptIdempotently } from './accept-idempotently.ts';
 import { acceptResume, isResume } from './accept-resume.ts';
 import { type AcceptedRun, acceptRun } from './accept-run.ts';
+import { admit, startInPlace } from './admit.ts';
 import { executeResponse } from './answers.ts';
 import { describeOutcome } from './describe-outcome.ts';
 import { readerSignal } from './event-stream.ts';
@@ -79,6 +79,8 @@ export function executeRoutes(deps: ApiDeps): Route[] {
     },
     handlers: [
       authenticate(deps),
+      receiveBody,
+      admit(deps),
       limitRate(deps),
       loadFlow(deps),
       readBody(executeRequest, {
@@ -98,7 +100,7 @@ function execute(deps: ApiDeps): ApiMiddleware {
     const accept = isResume(ctx.state.body as ExecuteRequest) ? acceptResume : acceptRun;
     const run = await acceptIdempotently(deps, ctx, () => accept(deps, ctx, 'execute'));
     ctx.state.dropBody();
-    const outcome = run.outcome ?? (await runToEnd(deps, run, readerSignal(ctx, deps.cutOff)));
+    const outcome = run.outcome ?? (await runToEnd(deps, ctx, run, readerSignal(ctx, deps.cutOff)));
     const { executionId } = run;
     if (!outcome) throw new ServiceError('SERVICE_STOPPING', SERVICE_STOPPING, { executionId });
     const pauses = outcome.status === 'tool_calls_required';
@@ -115,9 +117,14 @@ function execute(deps: ApiDeps): ApiMiddleware {
 }
 
 /** Starts the call and waits for its end. Returns undefined when `signal` aborts first. */
-function runToEnd(deps: ApiDeps, run: AcceptedRun, signal: AbortSignal): Promise<RunOutcome | undefined> {
+function runToEnd(
+  deps: ApiDeps,
+  ctx: ApiContext,
+  run: AcceptedRun,
+  signal: AbortSignal,
+): Promise<RunOutcome | undefined> {
   const { executionId } = run;
-  const started = startRun(deps, run).catch((error: unknown) => {
+  const started = startInPlace(deps, ctx, run).catch((error: unknown) => {
     console.error(`Run ${executionId} could not be started yet: ${describeEngineError(error)}`);
     throw new ServiceError('ENGINE_UNAVAILABLE', ENGINE_UNAVAILABLE, { executionId });
   });

@@ -2,7 +2,6 @@
 
 import { readResult } from '../../db/runs/read-result.ts';
 import { describeEngineError } from '../../engine/describe-engine-error.ts';
-import { startRun } from '../../engine/start-run.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { PausePoint } from '../../flow/tool-calls.ts';
 import { authenticate } from '../auth/authenticate.ts';
@@ -10,7 +9,7 @@ import { limitRate } from '../auth/limit-rate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { holdAnswer } from '../http/hold-answer-bytes.ts';
-import { readBody } from '../http/json-body.ts';
+import { readBody, receiveBody } from '../http/json-body.ts';
 import { answer, body, flowPaths, refusal, runAnswer } from '../reference/operations.ts';
 import {
   accepted,
@@ -23,6 +22,7 @@ import {
 } from '../reference/run-examples.ts';
 import { acceptIdempotently, findAcceptedCall } from './accept-idempotently.ts';
 import { acceptRun } from './accept-run.ts';
+import { admit, startInPlace } from './admit.ts';
 import { jobAccepted, jobState } from './answers.ts';
 import { describePause } from './describe-outcome.ts';
 import { describeRun } from './describe-run.ts';
@@ -69,6 +69,8 @@ export function jobRoutes(deps: ApiDeps): Route[] {
     },
     handlers: [
       authenticate(deps),
+      receiveBody,
+      admit(deps),
       limitRate(deps),
       loadFlow(deps),
       readBody(jobRequest, { before: [refuseTools, requireFewOverrides], describe: describeProblems }),
@@ -110,7 +112,7 @@ function startJob(deps: ApiDeps): ApiMiddleware {
     // The run is stored: if its workflow cannot start now, the reconciler starts it.
     const { executionId, flowId, blockCount } = run;
     if (!run.outcome)
-      await startRun(deps, run).catch((error: unknown) =>
+      await startInPlace(deps, ctx, run).catch((error: unknown) =>
         console.error(`Run ${executionId} could not be started yet: ${describeEngineError(error)}`),
       );
     ctx.status = 202;

@@ -17,6 +17,7 @@ import {
   thrownBy,
 } from '../reference/operations.ts';
 import { requireCredits, requireParameterNames } from './accept-run.ts';
+import { serviceBusy } from './admission.ts';
 import { ATTACHMENT_REFUSALS, REGISTRY_UNAVAILABLE } from './attachment-refusals.ts';
 import { flowNotFound, parseVersion } from './load-flow.ts';
 import { noSuchRun } from './load-run.ts';
@@ -82,6 +83,7 @@ export function runErrors(more: { [status: number]: ErrorExamples } = {}): ZodOp
       'Try again later. If `detail.executionId` is there, the run is or may be accepted: ask for it before you send the request again.',
       {
         ...more[503],
+        ...examplesOf(serviceBusy()),
         DATABASE_UNAVAILABLE: CHANGES_UNKNOWN,
         ...REGISTRY_UNAVAILABLE,
         IDENTITY_PROVIDER_UNAVAILABLE,

@@ -1,7 +1,6 @@
 // POST …/step: one step of a flow per call, as Server-Sent Events (spec: Endpoints, Step-through stream events).
 import { z } from 'zod';
 import { describeEngineError } from '../../engine/describe-engine-error.ts';
-import { startRun } from '../../engine/start-run.ts';
 import { waitForRun } from '../../engine/wait-for-run.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { authenticate } from '../auth/authenticate.ts';
@@ -10,12 +9,13 @@ import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import { idempotentReplayed, rateLimitHeaders } from '../http/headers.ts';
 import { takeForEvent } from '../http/hold-answer-bytes.ts';
-import { readBody, validationError } from '../http/json-body.ts';
+import { readBody, receiveBody, validationError } from '../http/json-body.ts';
 import { body, flowPaths } from '../reference/operations.ts';
 import { firstStepRequest, nextStepRequest } from '../reference/run-examples.ts';
 import { acceptIdempotently, findAcceptedCall } from './accept-idempotently.ts';
 import type { AcceptedRun } from './accept-run.ts';
 import { acceptStep } from './accept-step.ts';
+import { admit, startInPlace } from './admit.ts';
 import { answerEvents, formatEvent, HEARTBEAT, mayRead, RETRY, readerSignal } from './event-stream.ts';
 import { loadFlow } from './load-flow.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
@@ -71,6 +71,8 @@ export function stepRoutes(deps: ApiDeps): Route[] {
     },
     handlers: [
       authenticate(deps),
+      receiveBody,
+      admit(deps),
       limitRate(deps),
       loadFlow(deps),
       readBody(stepRequest, {
@@ -93,7 +95,9 @@ function step(deps: ApiDeps): ApiMiddleware {
       : await acceptIdempotently(deps, ctx, () => acceptStep(deps, ctx));
     ctx.state.dropBody();
     const signal = readerSignal(ctx, deps.cutOff);
-    const { ended } = run.outcome ? { ended: Promise.resolve(run.outcome) } : await start(deps, run, signal);
+    const { ended } = run.outcome
+      ? { ended: Promise.resolve(run.outcome) }
+      : await start(deps, ctx, run, signal);
     const events = stepEvents(deps, run, ended, {
       mayRead: () => mayRead(deps, ctx),
       take: (bytes) => takeForEvent(ctx, bytes, signal),
@@ -104,8 +108,8 @@ function step(deps: ApiDeps): ApiMiddleware {
 }
 
 /** Starts the workflow of a call. Resolves once it has one, which is before the answer begins; `ended` is its end. */
-async function start(deps: ApiDeps, run: AcceptedRun, signal: AbortSignal) {
-  const started = startRun(deps, run);
+async function start(deps: ApiDeps, ctx: ApiContext, run: AcceptedRun, signal: AbortSignal) {
+  const started = startInPlace(deps, ctx, run);
   const ended = waitForRun(deps, run, started, signal);
   ended.catch(() => undefined);
   await started.catch((error: unknown) => {

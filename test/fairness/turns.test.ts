@@ -41,6 +41,18 @@ describe('turns', () => {
     assert.deepEqual(order, ['b', 'a', 'c', 'b']);
   });
 
+  it('gives an organization all places while it is alone, and its share while others are present', async () => {
+    let now = 0;
+    const turns = createTurns({ places: 3, reserve: 1, share: 1, now: () => now });
+    const ends = [await turns.wait('a'), await turns.wait('a'), await turns.wait('a')];
+    (await turns.wait('b'))();
+    for (const end of ends) end();
+    await turns.wait('a');
+    assert.equal(turns.isBusy('a'), true);
+    now = 10_000;
+    assert.equal(turns.isBusy('a'), false);
+  });
+
   it('counts the end of a turn once', async () => {
     const turns = createTurns({ places: 1, reserve: 0 });
     const end = await turns.wait('a');

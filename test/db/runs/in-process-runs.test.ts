@@ -19,4 +19,17 @@ describe('the end of a run', () => {
     process.off('warning', note);
     assert.deepEqual(warnings, []);
   });
+
+  it('free the place of a run that ends or waits, once, and give back that of a repeated request alone', () => {
+    const freed: string[] = [];
+    const { holdPlace, freePlace, end } = createInProcessRuns();
+    holdPlace('ends', () => freed.push('ends'));
+    holdPlace('waits', () => freed.push('waits'));
+    holdPlace('waits', () => freed.push('repeated'))();
+    assert.deepEqual(freed, ['repeated']);
+    freePlace('waits');
+    end('ends', { status: 'completed', result: { ref: 'a', bytes: 1 } });
+    end('waits', { status: 'completed', result: { ref: 'a', bytes: 1 } });
+    assert.deepEqual(freed, ['repeated', 'waits', 'ends']);
+  });
 });

@@ -1,0 +1,63 @@
+// Admission of requests that begin a run: in turns between organizations, and refused before anything is stored.
+import { availableParallelism } from 'node:os';
+import { createTurns, type EndTurn } from '../../fairness/turns.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { RETRY_AFTER_SECONDS } from '../http/errors.ts';
+import { RetryLater } from '../http/retry-later.ts';
+
+/** Places of a process whose own worker carries the runs out: as many as keep the processors busy. */
+const WITH_WORKER = { places: 4 * availableParallelism(), share: availableParallelism() };
+/** Places of a process whose runs are carried out elsewhere. */
+const WITHOUT_WORKER = { places: 32, share: 8 };
+/** Requests that may wait, of one organization and of all. */
+const WAITING_MAX = 1_000;
+const WAITING_IN_ALL_MAX = 4_000;
+/** Shorter than clients wait for an answer. */
+const WAIT_MAX_MS = 15_000;
+
+export type Admission = {
+  /**
+   * Waits for a place for `owner`, an organization or a user. Throws RATE_LIMITED when too many of the owner's requests
+   * wait or this one has waited too long, SERVICE_BUSY when too many wait in all, and SERVICE_STOPPING when the signal
+   * that `createSignal` makes aborts first.
+   */
+  enter(owner: string, createSignal: () => AbortSignal): Promise<EndTurn>;
+};
+
+/**
+ * Creates the admission of one API process. One owner has all places, or its share of them while others are present;
+ * an owner's first place is beside these.
+ */
+export function createAdmission({ hasWorker }: { hasWorker: boolean }): Admission {
+  const { places, share } = hasWorker ? WITH_WORKER : WITHOUT_WORKER;
+  const turns = createTurns({ places, reserve: places, share });
+  return {
+    async enter(owner, createSignal) {
+      if (!turns.isBusy(owner)) return turns.wait(owner);
+      if (turns.countWaiting(owner) >= WAITING_MAX) throw overShare();
+      if (turns.countWaiting() >= WAITING_IN_ALL_MAX) throw serviceBusy();
+      const late = AbortSignal.timeout(WAIT_MAX_MS);
+      try {
+        return await turns.wait(owner, AbortSignal.any([createSignal(), late]));
+      } catch {
+        throw late.aborted ? overShare() : new ServiceError('SERVICE_STOPPING', STOPPING);
+      }
+    },
+  };
+}
+
+export const SERVICE_BUSY = 'Too many runs wait to be started. Nothing was started: send the request again.';
+const STOPPING = 'This process is stopping. Nothing was started: send the request again.';
+
+export function serviceBusy(): ServiceError {
+  const message = 'Too many runs wait to be started. Nothing was started: send the request again.';
+  return new ServiceError('SERVICE_BUSY', message);
+}
+
+function overShare(): RetryLater {
+  return new RetryLater(
+    'RATE_LIMITED',
+    `Too many runs of this organization wait to be started: try again in ${RETRY_AFTER_SECONDS} s.`,
+    RETRY_AFTER_SECONDS,
+  );
+}

@@ -1,0 +1,55 @@
+import { startRun } from '../../engine/start-run.ts';
+import type { EndTurn } from '../../fairness/turns.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ApiContext, ApiMiddleware } from '../http/context.ts';
+import { ownerOf } from '../http/principal.ts';
+import type { AcceptedRun } from './accept-run.ts';
+import { readerSignal } from './event-stream.ts';
+
+/** A run that takes longer does not keep others of its organization from being started. */
+const HELD_MAX_MS = 1_000;
+
+/**
+ * Waits for a place for the caller's organization (or the user). The request holds it until it is answered, or starts its
+ * run: then the run holds it.
+ */
+export function admit({ admission, cutOff }: ApiDeps): ApiMiddleware {
+  return async function admit(ctx, next) {
+    const owner = ownerOf(ctx.state.principal);
+    ctx.state.endTurn = await admission.enter(owner, () => readerSignal(ctx, cutOff));
+    try {
+      await next();
+    } finally {
+      ctx.state.endTurn?.();
+    }
+  };
+}
+
+/**
+ * Starts the workflow of an accepted run, as `startRun` does. When this process's worker has the run, the run holds the
+ * request's place until it ends or waits: no more runs are started than the worker carries out at once.
+ */
+export async function startInPlace(
+  deps: ApiDeps,
+  ctx: ApiContext,
+  run: AcceptedRun,
+): Promise<{ here: boolean }> {
+  const leave = passPlaceOn();
+  try {
+    const started = await startRun(deps, run);
+    if (!started.here) leave();
+    return started;
+  } catch (error) {
+    leave();
+    throw error;
+  }
+
+  function passPlaceOn(): EndTurn {
+    const { endTurn = () => undefined } = ctx.state;
+    ctx.state.endTurn = undefined;
+    if (!deps.inProcessRuns) return endTurn;
+    const leave = deps.inProcessRuns.holdPlace(run.callId, endTurn);
+    setTimeout(leave, HELD_MAX_MS).unref();
+    return leave;
+  }
+}
