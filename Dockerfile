@@ -21,4 +21,4 @@ COPY --from=bundle /app/dist dist
 # The code belongs to root: the service reads it and cannot change it.
 USER node
 EXPOSE 8787
-CMD ["node", "--import", "./worker/lean-threads.ts", "worker/serve.ts"]
+CMD ["node", "--import", "./worker/disable-workflow-watchdog.ts", "worker/serve.ts"]

@@ -17,7 +17,7 @@ export async function startService({ stateFolder, env, baseUrl }: ServiceOptions
     name: 'service',
     order: 1,
     command: process.execPath,
-    args: ['--import', path.join(WORKER, 'lean-threads.ts'), path.join(WORKER, 'serve.ts')],
+    args: ['--import', path.join(WORKER, 'disable-workflow-watchdog.ts'), path.join(WORKER, 'serve.ts')],
     env,
     stopSignal: 'SIGTERM',
     stopTimeoutMs: DRAIN_MS,

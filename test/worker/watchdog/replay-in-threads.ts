@@ -1,0 +1,12 @@
+// Replays a history (argument 2) with a workflow bundle (argument 1) in workflow threads, as a worker runs workflows.
+import { readFileSync } from 'node:fs';
+import { type ReplayWorkerOptions, Worker } from '@temporalio/worker';
+import { DATA_CONVERTER } from '../../../engine/connect.ts';
+import { installRuntime } from '../../../worker/install-runtime.ts';
+
+const [, , codePath = '', history = ''] = process.argv;
+installRuntime();
+// A replay runs workflows on the main thread unless it is told not to; the option's type does not say so.
+const options = { workflowBundle: { codePath }, dataConverter: DATA_CONVERTER, debugMode: false };
+await Worker.runReplayHistory(options as ReplayWorkerOptions, JSON.parse(readFileSync(history, 'utf8')));
+process.exit();
