@@ -1,4 +1,5 @@
-// The whole HTTP surface: middleware order and the route table.
+// The HTTP interface: the order of middleware and the whole route table. The rooms beside it hold one kind of request each
+// (runs/, management/, webhooks/, test-runs/, mcp/), over auth/, flows/ and http/; reference/ makes the API document.
 import { randomUUID } from 'node:crypto';
 import Router from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
@@ -30,10 +31,10 @@ import { webhookDeliveryRoutes } from './webhooks/deliveries.ts';
 import { webhookResendRoutes } from './webhooks/resends.ts';
 import { webhookSecretRoutes } from './webhooks/secrets.ts';
 
-/** A year; what else is on the domain is not ours to say. */
+/** One year, for this host alone: other hosts of the domain may not speak https. */
 const HSTS = 'max-age=31536000';
 
-/** Every endpoint of the interface. */
+/** Lists every endpoint of the interface. */
 export function apiRoutes(deps: ApiDeps): Route[] {
   return [
     ...executeRoutes(deps),
@@ -57,7 +58,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
   ];
 }
 
-/** The application over its dependencies. `isReady` turns false when the process is about to stop. */
+/** Creates the application. `isReady` turns false when the process is about to stop. */
 export function createApp(deps: ApiDeps, isReady: () => boolean): Koa {
   const routes = apiRoutes(deps);
   const document = openApiDocument(routes, deps.config.publicUrl ?? '/');
@@ -87,10 +88,10 @@ export function createApp(deps: ApiDeps, isReady: () => boolean): Koa {
   return app;
 }
 
-/** What `handleErrors` can't see: an answer that was cut off. That a reader has gone is no error of ours. */
+/** Logs an answer that was cut off, which `handleErrors` cannot see, unless its reader has gone. */
 function logUnanswered(error: NodeJS.ErrnoException): void {
   const gone = ['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE'].includes(error.code ?? '');
-  if (!gone) console.error('An answer failed on its way:', error);
+  if (!gone) console.error('An answer was cut off:', error);
 }
 
 const identifyRequest: Middleware = async (ctx, next) => {
@@ -99,7 +100,7 @@ const identifyRequest: Middleware = async (ctx, next) => {
   await next();
 };
 
-/** For browsers, and caches on the way: what the API answers is its caller's alone, and over https it stays there. */
+/** Tells browsers and caches that an answer is for its caller alone, and that a service on https stays on https. */
 function secureAnswer({ publicUrl }: ApiDeps['config']): Middleware {
   return async function secureAnswer(ctx, next) {
     ctx.set('X-Content-Type-Options', 'nosniff');
@@ -109,21 +110,21 @@ function secureAnswer({ publicUrl }: ApiDeps['config']): Middleware {
   };
 }
 
-/** Of which a request has one at most: two could mean two things to two readers. */
+/** Headers that a request may have once. Two of them could mean two things to two readers. */
 const SINGLE_HEADERS = ['host', 'authorization', 'content-type'];
 
-/** Refuses what is valid HTTP on its surface and still cannot be understood in one way. */
+/** Refuses a request that is valid HTTP but can be understood in more than one way. */
 const requireSoundRequest: Middleware = async (ctx, next) => {
   const { headersDistinct, httpVersion } = ctx.req;
   const twice = SINGLE_HEADERS.find((name) => (headersDistinct[name]?.length ?? 0) > 1);
-  if (twice !== undefined) throw new ServiceError('BAD_REQUEST', `The header ${twice} is given twice.`);
+  if (twice !== undefined) throw new ServiceError('BAD_REQUEST', `The header ${twice} is there twice.`);
   if (httpVersion === '1.1' && headersDistinct.host === undefined)
     throw new ServiceError('BAD_REQUEST', 'The header host is missing.');
   if (!hasPath(ctx)) throw new ServiceError('BAD_REQUEST', 'The request target is not a valid URL.');
   await next();
 };
 
-/** Koa reads the URL when asked for its path, and throws at one in absolute form that is no URL. */
+/** Tells whether the request target can be parsed: Koa throws for one in absolute form that is not a URL. */
 function hasPath(ctx: Context): boolean {
   try {
     return typeof ctx.path === 'string';
@@ -132,15 +133,15 @@ function hasPath(ctx: Context): boolean {
   }
 }
 
-/** Gives a body to what the router leaves without: an unknown path, or a known one with another method (and `Allow`). */
+/** Answers what the router leaves without a body: an unknown path, or a known path with another method (and `Allow`). */
 const answerUnrouted: Middleware = async (ctx, next) => {
   await next();
   if (ctx.body !== undefined && ctx.body !== null) return;
   const refused = ctx.status === 405 || ctx.status === 501;
-  // Where nothing is, the router says of a method it does not know that none is allowed.
+  // For an unknown method the router answers that no method is allowed, even where there is no path.
   if (ctx.status === 404 || (refused && ctx.response.get('Allow') === '')) {
     ctx.remove('Allow');
     throw new ServiceError('NOT_FOUND', 'There is nothing at this path: see /reference.');
   }
-  if (refused) throw new ServiceError('METHOD_NOT_ALLOWED', `This path does not take ${ctx.method}.`);
+  if (refused) throw new ServiceError('METHOD_NOT_ALLOWED', `This path does not accept ${ctx.method}.`);
 };

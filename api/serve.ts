@@ -1,3 +1,4 @@
+// Listens for HTTP requests and hands them to the application; stops without cutting answers off.
 import { once } from 'node:events';
 import type { Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,14 +14,14 @@ import type { ApiDeps } from './deps.ts';
 import { createHttpServer } from './http/http-server.ts';
 import { createAdmission } from './runs/admission.ts';
 
-/** How long a stop waits for requests that are being answered. */
+/** How long a stop waits for the requests under way. */
 const DRAIN_MS = 30_000;
-/** What of it is left to say that an answer is cut off. */
+/** How long before the end of that time the answers still open are told to end. */
 const CUT_OFF_MS = 2_000;
 
 export type RunningApi = {
   port: number;
-  /** Turns readiness off, takes no new connection, waits up to 30 s for the requests under way. */
+  /** Turns readiness off, accepts no new connections, and waits up to 30 s for the requests under way. */
   close(): Promise<void>;
 };
 
@@ -49,7 +50,7 @@ export async function serveApi(
   };
   const app = createApp(deps, () => ready).callback();
   const { server, open } = createHttpServer((request, response) => {
-    // A stream that began before the stop keeps its connection.
+    // A stream that began before the stop keeps its connection until it ends.
     response.once('close', () => {
       if (!ready) setImmediate(() => server.closeIdleConnections());
     });
@@ -73,7 +74,7 @@ export async function serveApi(
   };
 }
 
-/** Sends the caller's next request elsewhere: on a connection that stays open, one follows the other for ever. */
+/** Has the connection closed after this answer, so that the caller's next request goes to another process. */
 function closeAfter(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('Connection', 'close');
 }

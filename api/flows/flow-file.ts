@@ -1,4 +1,4 @@
-// Flow files: a flow as YAML or JSON, as `weir flow import` and `export` have it (docs/flow-file.md).
+// Flow files: reads and writes a flow as YAML or JSON, for `weir flow import` and `export` (docs/flow-file.md).
 import { type Document, isMap, isScalar, isSeq, LineCounter, parseDocument, stringify, visit } from 'yaml';
 import type { z } from 'zod';
 import type { FlowDefinition, JsonSchema, Step } from '../../flow/definition.ts';
@@ -13,14 +13,14 @@ const PROBLEMS_MAX = 20;
 
 export type FlowFileFormat = 'yaml' | 'json';
 export type FlowFile = { name: string; slug: string; description?: string; steps: Step[] };
-/** `path` as people read it, `steps[2].branches.summary[0].prompt`; `line` of the file, from 1. */
+/** `path` is written for people: `steps[2].branches.summary[0].prompt`. `line` counts from 1. */
 export type FileProblem = { path: string; message: string; line?: number };
 type Problem = { path: PathSegment[]; message: string };
 type Parsed = { value: unknown; lineOf(path: PathSegment[]): number };
 
 /**
- * Reads a flow file. Throws VALIDATION_ERROR for what is not a flow file and INVALID_TREE for a flow that can't run,
- * both with `extra.problems: FileProblem[]`. JSON Schemas inside are checked by `findSchemaProblems`.
+ * Parses a flow file. Throws VALIDATION_ERROR for a text that is not a flow file and INVALID_TREE for a flow that cannot
+ * run, both with `extra.problems: FileProblem[]`. Does not check the JSON Schemas inside: see `findSchemaProblems`.
  */
 export function parseFlowFile(text: string, format: FlowFileFormat): FlowFile {
   if (Buffer.byteLength(text) > FLOW_FILE_MAX_BYTES)
@@ -46,7 +46,7 @@ export function parseFlowFile(text: string, format: FlowFileFormat): FlowFile {
   return { name, slug, ...(description !== undefined && { description }), ...definition };
 }
 
-/** What is wrong with the JSON Schemas of a flow's blocks; `check` throws SCHEMA_INVALID (json-schema/validator.ts). */
+/** Finds what is wrong with the JSON Schemas of a flow's blocks. `check` throws SCHEMA_INVALID (json-schema/validator.ts). */
 export async function findSchemaProblems(
   definition: FlowDefinition,
   check: (schema: JsonSchema) => Promise<void>,
@@ -66,7 +66,7 @@ export async function findSchemaProblems(
   return problems;
 }
 
-/** The file that `parseFlowFile` reads as the same flow. */
+/** Writes a flow as a file that `parseFlowFile` reads as the same flow. */
 export function formatFlowFile(file: FlowFile, format: FlowFileFormat): string {
   if (format === 'json') return `${JSON.stringify(file, null, 2)}\n`;
   return stringify(file, { lineWidth: 0, aliasDuplicateObjects: false });
@@ -80,7 +80,7 @@ function parseJson(text: string): Parsed {
     throw refusal('VALIDATION_ERROR', [{ path: '', message: `Not valid JSON: ${(error as Error).message}` }]);
   }
   if (findNonJson(value).length > 0) return { value, lineOf: () => 1 };
-  // JSON is YAML, whose parser knows lines and sees what JSON.parse passes over: keys written twice.
+  // JSON is YAML too. The YAML parser knows lines, and finds what JSON.parse ignores: keys written twice.
   const { document, lineOf } = readDocument(text);
   const twice = findForbidden(document, lineOf);
   if (twice.length > 0) throw refusal('VALIDATION_ERROR', twice);
@@ -111,7 +111,7 @@ function readDocument(text: string): { document: Document; lineOf(offset: number
   return { document, lineOf: (offset) => counter.linePos(offset).line };
 }
 
-/** Aliases, and keys that a map has twice: the parser's own check takes quadratic time. */
+/** Finds aliases, and keys that a map has twice (the parser's own check of these takes quadratic time). */
 function findForbidden(document: Document, lineOf: (offset: number) => number): FileProblem[] {
   const problems: FileProblem[] = [];
   const report = (node: { range?: [number, number, number] | null }, message: string) =>
@@ -132,7 +132,7 @@ function findForbidden(document: Document, lineOf: (offset: number) => number): 
   return problems;
 }
 
-/** Where the deepest part of a path that the file has begins: its key, in a map. */
+/** Returns the offset of the deepest part of a path that is in the file; in a map, of its key. */
 function offsetOf(document: Document, path: PathSegment[]): number {
   let node: unknown = document.contents;
   let offset = 0;
@@ -150,7 +150,7 @@ function offsetOf(document: Document, path: PathSegment[]): number {
   return offset;
 }
 
-/** YAML holds more than JSON does; depth is bounded and `__proto__` is no one's key. */
+/** Finds values that JSON cannot hold, nesting that is too deep, and `__proto__` keys. */
 function findNonJson(value: unknown, path: PathSegment[] = []): Problem[] {
   if (path.length > DEPTH_MAX) return [{ path: path.slice(0, 3), message: 'Nested too deeply.' }];
   if (Array.isArray(value)) return value.flatMap((item, index) => findNonJson(item, [...path, index]));

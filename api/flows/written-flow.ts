@@ -1,4 +1,4 @@
-// The shape of flows as people write them; what a tree must hold beyond its shape is in flow/find-tree-problems.ts.
+// The shape of flows as people write them. The rules of a tree beyond its shape are in flow/find-tree-problems.ts.
 import { z } from 'zod';
 import {
   type FlowDefinition,
@@ -28,27 +28,27 @@ import {
 const LOOP_ITERATIONS_DEFAULT = 100;
 const BRANCH_NAME_MAX_LENGTH = 64;
 
-/** Any JSON value, under one name in the documents made from these schemas. */
+/** Any JSON value. It has one name in all documents made from these schemas. */
 export const jsonValue = z
   .json()
   .register(z.globalRegistry, { id: 'Json', description: 'Any JSON value.' }) as z.ZodType<Json>;
 
-/** A value inside what has been parsed as JSON: not walked again, which takes long and much stack for large ones. */
+/** A value that is part of parsed JSON. It is not walked again, which would take much time and stack for a large one. */
 export const parsedJson = z.unknown().meta({ description: 'Any JSON value.' }) as z.ZodType<Json>;
 
-/** Whether what has been parsed as JSON is an object. */
+/** Tells whether a value that was parsed as JSON is an object. */
 export function isObject(json: unknown): json is { [key: string]: Json } {
   return typeof json === 'object' && json !== null && !Array.isArray(json);
 }
 
-/** An object inside what has been parsed as JSON, left as it is for the same reason. */
+/** An object that is part of parsed JSON; its content is not walked again for the same reason. */
 export const parsedObject = z
   .unknown()
   .refine(isObject, 'must be an object')
   .meta({ type: 'object', additionalProperties: {} }) as z.ZodType<{ [key: string]: Json }>;
 
 type Unnamed<S> = Omit<S, 'step_id' | 'name' | 'branches' | 'body'> & { step_id?: string; name?: string };
-/** A step as written: what may be left out is filled in by `completeSteps`. */
+/** A step as written. `completeSteps` fills in what was left out. */
 export type WrittenStep =
   | Unnamed<SequentialStep>
   | (Unnamed<ParallelStep> & { branches: { [branch: string]: WrittenStep[] } })
@@ -57,8 +57,8 @@ export type WrittenStep =
 export const slugSchema = z
   .string()
   .max(SLUG_MAX_LENGTH)
-  .regex(SLUG_PATTERN, 'A slug is made of lower-case letters, digits and single hyphens between them.');
-/** PostgreSQL keeps any text but this. */
+  .regex(SLUG_PATTERN, 'A slug consists of lower-case letters and digits, with single hyphens between them.');
+/** Text that PostgreSQL can store: anything without U+0000. */
 export const textSchema = z
   .string()
   .refine((text) => !text.includes('\0'), { error: 'The character U+0000 is not accepted.' });
@@ -71,7 +71,7 @@ const jsonSchema: z.ZodType<JsonSchema> = z
   .meta({ id: 'JsonSchema', description: 'A JSON Schema (2020-12).' });
 
 export const processorConfig = z.strictObject({
-  tools_enabled: z.boolean().optional().meta({ description: 'llm: the block may call tools.' }),
+  tools_enabled: z.boolean().optional().meta({ description: 'llm: whether the block may call tools.' }),
   max_tool_iterations: z.int().min(1).max(MAX_TOOL_ITERATIONS_MAX).optional(),
   temperature: z.number().min(0).max(2).optional().meta({ description: 'llm' }),
   max_tokens: z
@@ -83,7 +83,7 @@ export const processorConfig = z.strictObject({
   timeout_ms: z.int().min(1).max(CODE_TIMEOUT_MAX_MS).optional().meta({ description: 'code' }),
 });
 
-/** The fields of a block that a run may override, beside processor_config. */
+/** The fields of a block that a run may override, in addition to processor_config. */
 export const blockFields = {
   model: textSchema.min(1).max(200).optional().meta({ description: 'llm: provider/model.' }),
   prompt: z
@@ -103,9 +103,9 @@ export const blockFields = {
 const naming = {
   step_id: z
     .string()
-    .regex(STEP_ID_PATTERN, 'A step_id is 1 to 64 letters, digits, hyphens and underscores.')
+    .regex(STEP_ID_PATTERN, 'A step_id consists of 1 to 64 letters, digits, hyphens and underscores.')
     .optional()
-    .meta({ description: 'Unique in the flow; made from the name when absent.' }),
+    .meta({ description: 'Unique in the flow; derived from the name when absent.' }),
   name: nameSchema.optional().meta({ description: 'The step_id when absent.' }),
 };
 
@@ -119,7 +119,7 @@ const sequential = z
   })
   .meta({ id: 'SequentialStep', description: 'One block; its output is the next step’s input.' });
 
-/** What a loop has beside its body; `json`: the shape of any JSON value. */
+/** The fields of a loop other than its body. `json` is the shape of any JSON value. */
 export const loopFields = (json: z.ZodType<Json>) => ({
   max_iterations: z.int().min(1).max(LOOP_ITERATIONS_MAX).default(LOOP_ITERATIONS_DEFAULT),
   until: z
@@ -128,7 +128,7 @@ export const loopFields = (json: z.ZodType<Json>) => ({
       equals: json,
     })
     .optional()
-    .meta({ description: 'With it, the body runs on its own output until the value is equal.' }),
+    .meta({ description: 'When present, the body runs again on its own output until this value is equal.' }),
 });
 
 const steps: z.ZodType<WrittenStep[]> = z.array(z.lazy(() => step));
@@ -141,7 +141,7 @@ const parallel = z
   })
   .meta({
     id: 'ParallelStep',
-    description: 'Branches that run at the same time; the output is keyed by branch.',
+    description: 'Runs branches at the same time; the output is keyed by branch.',
   });
 
 const loop = z
@@ -153,17 +153,18 @@ const loop = z
   })
   .meta({
     id: 'LoopStep',
-    description: 'Runs its body for each item of its input, or `until`; the output is the array of outputs.',
+    description:
+      'Runs its body for each item of its input, or `until` a condition holds; the output is the array of outputs.',
   });
 
 const step: z.ZodType<WrittenStep> = z
   .discriminatedUnion('type', [sequential, parallel, loop], {
     error: (issue) =>
-      issue.code === 'invalid_union' ? 'A type is sequential, parallel or loop.' : undefined,
+      issue.code === 'invalid_union' ? 'The type must be sequential, parallel or loop.' : undefined,
   })
   .meta({ id: 'Step' });
 
-/** A flow as a file: `docs/flow-file.md`. */
+/** The shape of a flow file: see docs/flow-file.md. */
 export const flowFileSchema = z
   .strictObject({
     $schema: z.string().optional().meta({ description: 'For editors; ignored.' }),
@@ -175,8 +176,8 @@ export const flowFileSchema = z
   .meta({ title: 'Weir flow file' });
 
 /**
- * Steps with what was left out: a step_id from the name (from the type without one), unique in the flow and the same
- * each time the same steps are given; a name from the step_id.
+ * Fills in what was left out: a step_id from the name (or the type, without a name), unique in the flow and the same each
+ * time for the same steps; a name from the step_id.
  */
 export function completeSteps(written: WrittenStep[]): FlowDefinition {
   const taken = new Set<string>(RESERVED_NAMES);

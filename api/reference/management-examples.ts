@@ -1,4 +1,4 @@
-// What the API reference shows of the management API.
+// Example requests and answers of the management API in the API reference.
 const times = { createdAt: '2026-01-31T12:00:00.000Z', updatedAt: '2026-01-31T12:00:00.000Z' };
 const organizationId = '7d0b4c36-9d0f-4c3e-8a1e-2f8c1c3f7a10';
 const user = 'auth0|5f7c8ec7c33c6c004bbafe82';

@@ -1,4 +1,5 @@
-// The OpenAPI 3.1 document, made from the route table and the schemas that validate.
+// Makes the OpenAPI 3.1 document from the route table and the schemas that validate requests. This room has what exists
+// only for that document, and the page that shows it.
 import { createDocument, type ZodOpenApiPathsObject } from 'zod-openapi';
 import type { Route } from '../http/context.ts';
 
@@ -7,26 +8,26 @@ const PARAMETERS: { [name: string]: { description: string; example?: string | nu
   project: { description: 'Project slug.', example: 'demo' },
   flow: { description: 'Flow slug.', example: 'hello' },
   version: { description: 'Number of a published version.', example: 1 },
-  executionId: { description: 'As answered when the run was started.' },
+  executionId: { description: 'The id that was answered when the run was started.' },
   slug: { description: 'Slug.', example: 'acme' },
-  project_id: { description: 'Id of the project.' },
-  member_user_id: { description: 'user_id of the member.' },
-  provider: { description: 'Prefix of its models.', example: 'openai' },
+  project_id: { description: 'The id of the project.' },
+  member_user_id: { description: 'The user_id of the member.' },
+  provider: { description: 'The prefix of its models.', example: 'openai' },
   key_id: { description: 'The 8 characters after weir_live_ or weir_test_.' },
-  org_id: { description: 'Id of the organization.' },
-  test_run_id: { description: 'As run_all_tests or run_test_case of MCP answered it.' },
-  deliveryId: { description: 'X-Weir-Delivery of the webhook.' },
+  org_id: { description: 'The id of the organization.' },
+  test_run_id: { description: 'The id that run_all_tests or run_test_case of MCP answered.' },
+  deliveryId: { description: 'The X-Weir-Delivery header of the webhook.' },
 };
 
-const DESCRIPTION = `Runs published flows. \`execute\` waits for the result of a run; \`jobs\` starts one and answers at
-once, to be asked for by its \`executionId\`. Send an API key of the flow’s project as \`Authorization: Bearer weir_…\`:
-\`npm start\` prints one, \`npx weir key create\` makes more. Or send a JWT of a user: the management of organizations and
-projects takes nothing else.
+const DESCRIPTION = `Weir runs published flows. \`execute\` waits for the result of a run. \`jobs\` starts a run and answers at once;
+you then ask for the run by its \`executionId\`. Send an API key of the flow’s project as \`Authorization: Bearer weir_…\`:
+\`npm start\` prints one, and \`npx weir key create\` makes more. Or send the JWT of a user; the management of organizations
+and projects accepts only a JWT.
 
 Bodies are JSON in UTF-8. Unknown request fields are refused with 422. Every error has the shape
-\`{detail: {code, message, …}}\`, and every answer to a request that could be read an \`X-Request-Id\`.`;
+\`{detail: {code, message, …}}\`, and every answer to a request that could be read has an \`X-Request-Id\`.`;
 
-/** Describes every route of the table. `serverUrl` is where callers reach the API. */
+/** Describes every route of the table. `serverUrl` is the address where callers reach the API. */
 export function openApiDocument(routes: Route[], serverUrl: string) {
   const paths: ZodOpenApiPathsObject = {};
   for (const { method, path, operation } of routes) {
@@ -60,13 +61,14 @@ export function openApiDocument(routes: Route[], serverUrl: string) {
         apiKey: {
           type: 'http',
           scheme: 'bearer',
-          description: '`weir_live_…` or `weir_test_…`, of the flow’s project.',
+          description: 'An API key of the flow’s project: `weir_live_…` or `weir_test_…`.',
         },
         jwt: {
           type: 'http',
           scheme: 'bearer',
           bearerFormat: 'JWT',
-          description: 'Of the identity provider, for a user: `npx weir token` prints one of a local start.',
+          description:
+            'A token that the identity provider issued to a user. After `npm start`, `npx weir token` prints one.',
         },
       },
     },
@@ -74,7 +76,7 @@ export function openApiDocument(routes: Route[], serverUrl: string) {
   });
 }
 
-/** `/:org/v:version` → `/{org}/v{version}` */
+/** Turns `/:org/v:version` into `/{org}/v{version}`. */
 export function openApiPath(path: string): string {
   return path.replaceAll(/:(\w+)/g, '{$1}');
 }

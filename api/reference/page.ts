@@ -36,7 +36,7 @@ const START = `SwaggerUIBundle({
 });
 `;
 
-/** Serves the page and its own files; nothing is loaded from elsewhere. */
+/** Serves the page and its own files. The page loads nothing from elsewhere. */
 export const serveReference: Middleware = async (ctx) => {
   const name: string = ctx.params.file ?? '';
   ctx.set('Cache-Control', 'no-cache');
@@ -52,7 +52,7 @@ export const serveReference: Middleware = async (ctx) => {
     ctx.body = START;
   } else {
     const type = Object.hasOwn(FILES, name) ? FILES[name] : undefined;
-    if (!type) throw new ServiceError('NOT_FOUND', 'There is nothing here.');
+    if (!type) throw new ServiceError('NOT_FOUND', 'The API reference has no such file.');
     ctx.type = type;
     ctx.body = await readFile(path.join(ASSETS, name));
   }

@@ -1,4 +1,4 @@
-// What the API reference shows as requests and answers: the demo flow of a local start.
+// Example requests and answers of runs in the API reference: they are about the demo flow of a local start.
 const executionId = '6a1f0c52-3f0e-4b8e-9d57-0c6c8f1e2a34';
 const flow = { flowId: '0e9a4a0e-5a5b-4c39-8a44-8d5f6d1f7b21', blockCount: 5 };
 const result = {

@@ -1,4 +1,4 @@
-// What the API reference shows of test runs.
+// Example answers about test runs in the API reference.
 const result = {
   test_case_id: '9a4c1a52-6f5f-4b3f-8f0e-3a8b8a3f7f21',
   name: 'answers in French',

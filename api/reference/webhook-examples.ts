@@ -1,4 +1,4 @@
-// What the API reference shows of webhook administration.
+// Example requests and answers of webhook administration in the API reference.
 const organizationId = 'b1f2a9c4-51c0-4b1a-9f6e-6a2f3f0e9d11';
 
 export const maskedSecret = {

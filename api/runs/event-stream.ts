@@ -1,4 +1,4 @@
-// Server-Sent Events: what the streams of runs and of /step have in common.
+// Server-Sent Events: the parts that the streams of runs and of /step share.
 import { Readable } from 'node:stream';
 import { findRole } from '../../db/tenants/memberships.ts';
 import { isUsable } from '../auth/authenticate.ts';
@@ -8,25 +8,25 @@ import { StreamInterruption } from '../http/stream-interruption.ts';
 
 export const HEARTBEAT_MS = 15_000;
 export const HEARTBEAT = ':\n\n';
-/** After how long a reader that lost the stream asks again. */
+/** Tells readers to reconnect one second after they lost the stream. */
 export const RETRY = 'retry: 1000\n\n';
 
 const PIECE_CHARS = 64 * 1024;
 const HIGH_SURROGATE = /^[\uD800-\uDBFF]$/;
 
-/** One event; `data` is sent as JSON. */
+/** Formats one event; `data` is sent as JSON. */
 export function formatEvent(id: string, name: string, data: object): string {
   return `id: ${id}\nevent: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-/** Aborted when the reader is gone, or `ending` is. */
+/** Returns a signal that aborts when the reader has gone or `ending` aborts. */
 export function readerSignal(ctx: ApiContext, ending: AbortSignal | undefined): AbortSignal {
   const gone = new AbortController();
   ctx.res.once('close', () => gone.abort());
   return ending ? AbortSignal.any([gone.signal, ending]) : gone.signal;
 }
 
-/** Whether the caller may still read what it asked for. */
+/** Tells whether the caller may still read what they asked for. */
 export async function mayRead({ db, apiKeys }: ApiDeps, ctx: ApiContext): Promise<boolean> {
   const { principal, flow } = ctx.state;
   if (principal.kind === 'key') return isUsable(await apiKeys.find(principal.key.key_id));
@@ -35,8 +35,8 @@ export async function mayRead({ db, apiKeys }: ApiDeps, ctx: ApiContext): Promis
 }
 
 /**
- * Answers with a stream that no proxy holds back; nothing is made for a reader who does not take what there is. A
- * stream whose `events` throw, StreamInterruption or anything else, says so in its last event.
+ * Answers with a stream that proxies do not buffer. The next event is made only when the reader has taken the last one.
+ * When `events` throws, the last event of the stream says why.
  */
 export function answerEvents(ctx: ApiContext, executionId: string, events: AsyncGenerator<string>): void {
   ctx.set({
@@ -49,17 +49,17 @@ export function answerEvents(ctx: ApiContext, executionId: string, events: Async
   ctx.body = stream;
 }
 
-/** In pieces, so that what its reader takes can be told, and no more than a piece waits for them outside this process. */
+/** Cuts a text into pieces: no more than one piece waits for the reader outside this process. */
 export function* cut(text: string): Generator<string> {
   for (let start = 0, end = 0; start < text.length; start = end) {
     end = start + PIECE_CHARS;
-    // The two halves of a character are written together.
+    // Keeps the two halves of a surrogate pair together.
     if (HIGH_SURROGATE.test(text.charAt(end - 1))) end += 1;
     yield text.slice(start, end);
   }
 }
 
-/** A stream that ends is asked for again, and goes on where it was. */
+/** Yields the events; when they end with an error, tells the reader why, so that they can go on with another request. */
 async function* endInWords(
   events: AsyncGenerator<string>,
   executionId: string,

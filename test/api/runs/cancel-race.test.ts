@@ -1,7 +1,6 @@
 // A cancellation that meets the start of its run, an engine that is away, or a charge.
 import assert from 'node:assert/strict';
 import { WorkflowNotFoundError } from '@temporalio/client';
-import proto from '@temporalio/proto';
 import { recordBlockRun } from '../../../db/runs/block-runs.ts';
 import { requestCancel } from '../../../db/runs/cancel-run.ts';
 import { finishRun } from '../../../db/runs/runs.ts';
@@ -13,9 +12,8 @@ import { code, llm, passthrough } from '../../blocks.ts';
 import { lockBalance } from '../../db/credits/ledger-fixture.ts';
 import { lockWaiters } from '../../db/lock-waiters.ts';
 import { answer } from '../../fakes/model-server.ts';
+import { firstTaskStarted } from './first-task-started.ts';
 import { assertCancelled, type JobsWeir, startJobsWeir } from './jobs-harness.ts';
-
-const STARTED = proto.temporal.api.enums.v1.PendingWorkflowTaskState.PENDING_WORKFLOW_TASK_STATE_STARTED;
 
 describe('POST …/jobs/{executionId}/cancel', () => {
   let weir: JobsWeir;
@@ -182,8 +180,7 @@ describe('POST …/jobs/{executionId}/cancel', () => {
         code('short', 'for (const end = Date.now() + 700; Date.now() < end;); return 1;'),
       ]);
       const executionId = await weir.start(flow);
-      const workflow = weir.client.workflow.getHandle(executionId);
-      while ((await workflow.describe()).raw.pendingWorkflowTask?.state !== STARTED);
+      await firstTaskStarted(weir, executionId);
       const { status } = await weir.cancel(flow, executionId);
       const { body } = await weir.finish(flow, executionId, weir.tenant.key);
       // 200: it had ended before.

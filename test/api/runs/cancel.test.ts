@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import proto from '@temporalio/proto';
 import { acceptRun } from '../../accept-run.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
 import { hang } from '../../fakes/model-server.ts';
+import { firstTaskStarted } from './first-task-started.ts';
 import { assertCancelled, type JobsWeir, startJobsWeir } from './jobs-harness.ts';
-
-const STARTED = proto.temporal.api.enums.v1.PendingWorkflowTaskState.PENDING_WORKFLOW_TASK_STATE_STARTED;
 
 describe('POST …/jobs/{executionId}/cancel', () => {
   let weir: JobsWeir;
@@ -56,9 +54,7 @@ describe('POST …/jobs/{executionId}/cancel', () => {
       code('spin', 'for (;;);', { processor_config: { timeout_ms: 30_000 } }),
     ]);
     const executionId = await weir.start(flow);
-    const workflow = weir.client.workflow.getHandle(executionId);
-    // The code runs within the first task that a worker takes.
-    while ((await workflow.describe()).raw.pendingWorkflowTask?.state !== STARTED);
+    await firstTaskStarted(weir, executionId);
     assert.equal((await weir.cancel(flow, executionId)).status, 202);
     const { body } = await weir.finish(flow, executionId, weir.tenant.key);
     assertCancelled(body);

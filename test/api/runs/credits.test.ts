@@ -36,28 +36,20 @@ describe('credits', () => {
     it('let 20 runs at once make the calls they cover and no more', async () => {
       await harness.pay(5);
       const flow = await harness.weir.createFlow(harness.tenant, [ask('ask')]);
-      const held: ServerResponse[] = [];
-      harness.models.will(
-        ...Array.from({ length: 5 }, () => (response: ServerResponse) => void held.push(response)),
-      );
+      const asked = Array.from({ length: 5 }, () => Promise.withResolvers<ServerResponse>());
+      harness.models.will(...asked.map(({ resolve }) => resolve));
       const jobs = await Promise.all(
         Array.from({ length: 20 }, () =>
           harness.weir.call('POST', `${flow}/jobs`, { key: harness.tenant.key, body: { message: '' } }),
         ),
       );
-      const state = async ({ body }: (typeof jobs)[number]) =>
-        (await harness.weir.call('GET', `${flow}/jobs/${body.executionId}`, { key: harness.tenant.key }))
-          .body;
-      let states = await Promise.all(jobs.map(state));
-      while (states.filter(({ status }) => status === 'failed').length < 15 || held.length < 5)
-        states = await Promise.all(jobs.map(state));
-      for (const { status, failureReason } of states)
-        if (status === 'failed') assert.equal(failureReason, 'credits_exhausted');
+      const ends = jobs.map(({ body }) => harness.weir.finish(flow, body.executionId, harness.tenant.key));
+      const held = await Promise.all(asked.map(({ promise }) => promise));
+      for (const { body } of await firstOf(15, ends))
+        assert.deepEqual([body.status, body.failureReason], ['failed', 'credits_exhausted']);
       assert.equal((await harness.account()).reserved, 5 * CALL);
       for (const response of held) spend(response);
-      const ended = await Promise.all(
-        jobs.map(({ body }) => harness.weir.finish(flow, body.executionId, harness.tenant.key)),
-      );
+      const ended = await Promise.all(ends);
       assert.equal(ended.filter(({ body }) => body.status === 'completed').length, 5);
       assert.equal(harness.models.calls.length, 5);
       const { balance, reserved, charges } = await harness.account();
@@ -224,3 +216,15 @@ describe('credits', () => {
     });
   });
 });
+
+/** Resolves to the first `count` values, when so many promises are fulfilled. */
+function firstOf<T>(count: number, promises: Promise<T>[]): Promise<T[]> {
+  return new Promise((resolve, reject) => {
+    const values: T[] = [];
+    for (const promise of promises)
+      promise.then((value) => {
+        values.push(value);
+        if (values.length === count) resolve(values);
+      }, reject);
+  });
+}

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { publishVersion, setProductionVersion, updateDraft } from '../../../db/flows/flows.ts';
 import { code, passthrough } from '../../blocks.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
 
@@ -88,8 +89,22 @@ describe('POST …/execute', () => {
 
     it('runs the version named in the path, and production without one', async () => {
       const flow = await weir.createFlow(tenant, [code('v', 'return 1;')]);
-      assert.equal((await execute(`${flow}/v1`, { message: '' })).body.result, 1);
-      assert.equal((await execute(flow, { message: '' })).body.result, 1);
+      const { id } = await weir.db
+        .selectFrom('flow')
+        .select('id')
+        .where('slug', '=', flow.split('/')[2] as string)
+        .executeTakeFirstOrThrow();
+      await updateDraft(weir.db, id, { steps: [code('v', 'return 2;')] });
+      await publishVersion(weir.db, id, 'second');
+      const results = async () =>
+        Promise.all(
+          [flow, `${flow}/v1`, `${flow}/v2`].map(
+            async (path) => (await execute(path, { message: '' })).body.result,
+          ),
+        );
+      assert.deepEqual(await results(), [1, 1, 2]);
+      await setProductionVersion(weir.db, id, 2);
+      assert.deepEqual(await results(), [2, 1, 2]);
     });
 
     it('ignores callbackUrl', async () => {
