@@ -150,6 +150,8 @@ async function findCall(deps: ApiDeps, ctx: ApiContext, callId: string): Promise
   if (
     run?.mode !== 'step' ||
     run.flowId !== ctx.state.flow.flowId ||
+    // The session itself is not one of its calls.
+    run.callId === run.executionId ||
     (executionId ?? run.executionId) !== run.executionId
   )
     throw new ServiceError('RUN_NOT_FOUND', 'Last-Event-ID does not belong to a call of this session.');
