@@ -1,11 +1,11 @@
-// Calls of the service's own HTTP API, with errors as sentences.
+// Requests to the HTTP API of the service, with errors as sentences.
 import { ERROR_CODES, ServiceError } from '../flow/errors.ts';
 import type { BlockState } from './block-table.ts';
 import { apiAccess } from './environment.ts';
 
 const TIMEOUT_MS = 30_000;
 
-/** What GET …/jobs/{executionId} answers, as far as it is used here. */
+/** The fields of GET …/jobs/{executionId} that are used here. */
 export type JobState = {
   status: 'started' | 'completed' | 'failed';
   result?: unknown;
@@ -15,10 +15,10 @@ export type JobState = {
   blocks: BlockState[];
 };
 
-/** The service did not answer, or said that it can't just now. */
+/** The service did not answer, or cannot at the moment. */
 export class Unreachable extends Error {}
 
-/** Throws Unreachable, or a ServiceError with the code and message that the API answered with. */
+/** Sends a request. Throws Unreachable, or a ServiceError with the code and message of the API's answer. */
 export async function callApi<T>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<T> {
   const { url, key } = apiAccess();
   const { status, text } = await exchange(url + path, {
@@ -38,7 +38,7 @@ export async function callApi<T>(method: 'GET' | 'POST', path: string, body?: un
   const { detail } = (answer ?? {}) as { detail?: { code: string; message: string } };
   if (status >= 500 || status === 429 || !detail)
     throw new Unreachable(
-      `${url} answered ${status}${detail ? `: ${detail.message}` : ', not as Weir does.'}`,
+      `${url} answered ${status}${detail ? `: ${detail.message}` : '. Is WEIR_URL the address of a Weir service?'}`,
     );
   const code = ERROR_CODES.find((known) => known === detail.code) ?? 'INTERNAL_ERROR';
   throw new ServiceError(code, `${detail.message} (${detail.code})`);
@@ -49,7 +49,7 @@ async function exchange(url: string, request: RequestInit): Promise<{ status: nu
   return { status: response.status, text: await response.text() };
 }
 
-/** The JSON object of a body; undefined for anything else. */
+/** Parses the JSON object of a body; undefined for anything else. */
 function parse(text: string): object | undefined {
   try {
     const value: unknown = JSON.parse(text);

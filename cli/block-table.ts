@@ -1,6 +1,6 @@
 import { formatTable, oneLine } from './format-table.ts';
 
-/** A block of a run as GET …/jobs/{executionId} has it. */
+/** A block of a run, as GET …/jobs/{executionId} answers it. */
 export type BlockState = {
   key: string;
   name: string;
@@ -11,7 +11,7 @@ export type BlockState = {
   usage: { promptTokens: number; completionTokens: number; cost: number; ms: number };
 };
 
-/** One row per block, its error in place of its model. */
+/** Formats one row per block, with its error in place of its model. */
 export function blockTable(blocks: BlockState[], empty: string): string {
   return formatTable(
     ['block', 'name', 'status', 'ms', 'tokens', 'credits', 'attempts', 'model or error'],
@@ -29,7 +29,7 @@ export function blockTable(blocks: BlockState[], empty: string): string {
   );
 }
 
-/** One block on a line of its own. */
+/** Formats one block as a line. */
 export function blockLine(block: BlockState): string {
   const tokens = block.usage.promptTokens + block.usage.completionTokens;
   const spent = tokens > 0 ? `, ${tokens} tokens, ${block.usage.cost} credits` : '';

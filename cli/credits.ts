@@ -14,12 +14,12 @@ const GRANT_MAX_CREDITS = 1_000_000_000;
 export function addCreditCommands(program: Command): void {
   program
     .command('credits')
-    .description('what organizations may spend')
+    .description('grant credits to organizations')
     .command('grant')
-    .description('add credits to a balance')
-    .argument('<org>')
-    .argument('<credits>', 'to six decimal places', credits)
-    .option('--key <key>', 'a repeated grant with the same key changes nothing', parseName)
+    .description('add credits to the balance of an organization')
+    .argument('<org>', 'slug of the organization')
+    .argument('<credits>', 'how many credits, with at most six decimal places', parseCredits)
+    .option('--key <key>', 'idempotency key: a second grant with the same key changes nothing', parseName)
     .action(onDatabase(grant));
 }
 
@@ -41,14 +41,14 @@ async function grant(
   const balance = result.balanceMicrocredits / MICROCREDITS_PER_CREDIT;
   const what = result.granted
     ? `Granted ${details.credits} credits to ${slug}`
-    : `A grant with this key was made before: nothing changed for ${slug}`;
+    : `A grant with this key was made before, so nothing changed for ${slug}`;
   return {
     json: { organization: slug, granted: result.granted, balance },
     text: `${what}; its balance is ${balance}.`,
   };
 }
 
-function credits(text: string): number {
+function parseCredits(text: string): number {
   const amount = Math.round(Number(text) * MICROCREDITS_PER_CREDIT);
   if (
     !/^\d+(?:\.\d{1,6})?$/.test(text) ||
@@ -56,7 +56,7 @@ function credits(text: string): number {
     amount > GRANT_MAX_CREDITS * MICROCREDITS_PER_CREDIT
   )
     throw new InvalidArgumentError(
-      `It is a number over 0, at most ${GRANT_MAX_CREDITS}, to six decimal places.`,
+      `Give a number above 0 and up to ${GRANT_MAX_CREDITS}, with at most six decimal places.`,
     );
   return amount;
 }

@@ -1,4 +1,4 @@
-// Where the command finds its service: the service's own variables, else the state of a local `npm start`.
+// How the command finds its service: by the service's own variables, else by the state of a local `npm start`.
 import path from 'node:path';
 import { encryptionKeys } from '../config/values.ts';
 import type { Config } from '../config.ts';
@@ -12,19 +12,19 @@ export function databaseUrl(): string {
   return read('DATABASE_URL') ?? missing('DATABASE_URL');
 }
 
-/** From where DATABASE_URL is from: a key made under another pepper would never work. */
+/** Reads the pepper from the same source as DATABASE_URL: a key made with another pepper would never work. */
 export function apiKeyPepper(): string {
   const pepper = process.env.DATABASE_URL ? process.env.WEIR_API_KEY_PEPPER : local()?.WEIR_API_KEY_PEPPER;
   if (!pepper) return missing('WEIR_API_KEY_PEPPER');
   if (pepper.length < PEPPER_MIN_LENGTH)
     throw new ServiceError(
       'VALIDATION_ERROR',
-      `WEIR_API_KEY_PEPPER has at least ${PEPPER_MIN_LENGTH} characters.`,
+      `WEIR_API_KEY_PEPPER must have at least ${PEPPER_MIN_LENGTH} characters.`,
     );
   return pepper;
 }
 
-/** From where DATABASE_URL is from, too. */
+/** Reads the keys from the same source as DATABASE_URL. */
 export function secretsKeys(): Config['secretsKeys'] {
   const text = process.env.DATABASE_URL ? process.env.WEIR_SECRETS_KEYS : local()?.WEIR_SECRETS_KEYS;
   const parsed = encryptionKeys.safeParse(text || missing('WEIR_SECRETS_KEYS'));
@@ -33,7 +33,7 @@ export function secretsKeys(): Config['secretsKeys'] {
   return parsed.data;
 }
 
-/** Base URL of the API, without a trailing slash, and the key to call it with. The local key goes to the local service only. */
+/** Returns the API's base URL, without a trailing slash, and a key for it. Sends the local key to no other service. */
 export function apiAccess(): { url: string; key: string } {
   const url = (read('WEIR_URL') ?? DEFAULT_URL).replace(/\/+$/, '');
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
@@ -42,18 +42,18 @@ export function apiAccess(): { url: string; key: string } {
   if (!key && process.env.WEIR_URL)
     throw new ServiceError(
       'VALIDATION_ERROR',
-      `WEIR_API_KEY is not set: WEIR_URL (${url}) needs a key of its own.`,
+      `WEIR_API_KEY is not set. Set it to a key of the service at WEIR_URL (${url}).`,
     );
   return { url, key: key ?? missing('WEIR_API_KEY') };
 }
 
-/** Where the local `npm start` lets users sign in. */
+/** Returns where and how users sign in to the local `npm start`. */
 export function localIdentity(): NonNullable<LocalEnvironment['identity']> {
   const identity = local()?.identity;
   if (identity) return identity;
   throw new ServiceError(
     'VALIDATION_ERROR',
-    'No npm start with an identity provider of its own ran here. With WEIR_OIDC_ISSUER, that provider issues tokens.',
+    'Run npm start first: weir token works with its identity provider. With WEIR_OIDC_ISSUER set, get tokens from that provider.',
   );
 }
 
@@ -69,6 +69,6 @@ function local(): LocalEnvironment | undefined {
 function missing(name: string): never {
   throw new ServiceError(
     'VALIDATION_ERROR',
-    `${name} is not set and no local service was started here: set ${name}, or run npm start first.`,
+    `${name} is not set, and npm start has not run here. Set ${name}, or run npm start first.`,
   );
 }

@@ -1,19 +1,19 @@
-// Operators name things as the API's URLs do: `org/project/flow`.
+// Finds organizations, projects and flows by the path that they have in the API's URLs: `org/project/flow`.
 import type { Db } from '../db/connect.ts';
 import { type FlowRow, findFlowBySlug } from '../db/flows/flows.ts';
 import { findOrganizationBySlug, type OrganizationRow } from '../db/tenants/organizations.ts';
 import { findProjectBySlug, type ProjectRow } from '../db/tenants/projects.ts';
 import { ServiceError } from '../flow/errors.ts';
 
-/** The slugs of a path with exactly the parts of `form`, such as `org/project`. Throws VALIDATION_ERROR. */
+/** Splits a path into its slugs; `form` is the required form, such as `org/project`. Throws VALIDATION_ERROR. */
 export function splitPath(text: string, form: string): string[] {
   const parts = text.split('/');
   if (parts.length !== form.split('/').length || parts.includes(''))
-    throw new ServiceError('VALIDATION_ERROR', `${JSON.stringify(text)} is not of the form ${form}.`);
+    throw new ServiceError('VALIDATION_ERROR', `Write it as ${form}, not ${JSON.stringify(text)}.`);
   return parts;
 }
 
-/** Throws NOT_FOUND, as do the others here. */
+/** Finds an organization. Throws NOT_FOUND, as the other functions here do. */
 export async function getOrganization(db: Db, slug: string): Promise<OrganizationRow> {
   return (await findOrganizationBySlug(db, slug)) ?? unknown('organization', slug);
 }

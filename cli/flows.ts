@@ -14,45 +14,50 @@ import type { CommandResult } from './print-result.ts';
 import { withValidator } from './with-validator.ts';
 
 export function addFlowCommands(program: Command): void {
-  const flow = program.command('flow').description('flows, their drafts and versions');
-  const flowArgument = '<org/project/flow>';
+  const flow = program.command('flow').description('import, export and publish flows');
+  const flowArgument = ['<org/project/flow>', 'path of the flow'] as const;
   flow
     .command('import')
-    .description('make the file the draft of its flow, a new one when the slug is new')
-    .argument('<file>', 'YAML, or JSON when its name ends so; - is standard input (docs/flow-file.md)')
-    .requiredOption('--project <org/project>')
+    .description('import a file as the draft of its flow; creates the flow if its slug is new')
+    .argument(
+      '<file>',
+      'flow file (docs/flow-file.md): YAML, or JSON if the name ends in .json; - reads standard input',
+    )
+    .requiredOption('--project <org/project>', 'project of the flow')
     .option('--publish', 'publish the draft as a version')
-    .option('--note <text>', 'of the version', '')
-    .option('--production', 'publish it and make it the production version')
+    .option('--note <text>', 'what changed in the version')
+    .option('--production', 'publish the draft and make it the production version')
     .action(onDatabase(importFlow));
   flow
     .command('export')
-    .description('print the flow as a file')
-    .argument(flowArgument)
-    .option('--version <number>', 'a published version; the draft when absent', parseVersionNumber)
-    .addOption(new Option('--format <format>').choices(['yaml', 'json']).default('yaml'))
+    .description('print a flow as a file')
+    .argument(...flowArgument)
+    .option('--version <number>', 'published version to export (default: the draft)', parseVersionNumber)
+    .addOption(
+      new Option('--format <format>', 'format of the file').choices(['yaml', 'json']).default('yaml'),
+    )
     .action(onDatabase(exportFlow));
   flow
     .command('list')
-    .description('the flows of a project')
-    .argument('<org/project>')
+    .description('list the flows of a project')
+    .argument('<org/project>', 'path of the project')
     .action(onDatabase(list));
   flow
     .command('versions')
-    .description('what is published, newest first')
-    .argument(flowArgument)
+    .description('list the published versions of a flow, newest first')
+    .argument(...flowArgument)
     .action(onDatabase(versions));
   flow
     .command('publish')
-    .description('make the draft an immutable version')
-    .argument(flowArgument)
-    .requiredOption('--note <text>', 'what changed')
+    .description('publish the draft as a version, which never changes')
+    .argument(...flowArgument)
+    .requiredOption('--note <text>', 'what changed in the version')
     .action(onDatabase(publish));
   flow
     .command('set-production')
-    .description('make a published version the one that unversioned calls run')
-    .argument(flowArgument)
-    .argument('<version>', '', parseVersionNumber)
+    .description('choose the published version that requests without a version run')
+    .argument(...flowArgument)
+    .argument('<version>', 'number of the version', parseVersionNumber)
     .action(onDatabase(setProduction));
 }
 
@@ -90,7 +95,7 @@ async function list(db: Db, path: string): Promise<CommandResult> {
         flow.productionVersion,
         formatTime(flow.updatedAt),
       ]),
-      'The project has no flows: weir flow import <file> --project <org/project>.',
+      'The project has no flows. Import one with: weir flow import <file> --project <org/project>',
     ),
   };
 }
@@ -108,7 +113,7 @@ async function versions(db: Db, path: string): Promise<CommandResult> {
     text: formatTable(
       ['version', 'published', 'production', 'note'],
       rows.map((row) => [row.version, formatTime(row.createdAt), row.production ? 'yes' : '', row.note]),
-      'Nothing is published: weir flow publish <org/project/flow> --note <text>.',
+      'No version is published. Publish one with: weir flow publish <org/project/flow> --note <text>',
     ),
   };
 }
@@ -125,6 +130,6 @@ async function setProduction(db: Db, path: string, version: number): Promise<Com
   await inTransaction(db, (tx) => promoteFlow(tx, operator(), flow, version));
   return {
     json: { flow: path, productionVersion: version },
-    text: `Calls of ${path} run version ${version} now.`,
+    text: `Version ${version} of ${path} is now in production.`,
   };
 }

@@ -12,9 +12,9 @@ import { operator } from './operator.ts';
 import type { CommandResult } from './print-result.ts';
 import { withValidator } from './with-validator.ts';
 
-export type ImportOptions = { project: string; publish?: boolean; note: string; production?: boolean };
+export type ImportOptions = { project: string; publish?: boolean; note?: string; production?: boolean };
 
-/** All of it is done, or nothing. */
+/** Imports a flow file as a draft and, where asked, publishes and promotes it: all of it in one transaction. */
 export async function importFlow(db: Db, source: string, options: ImportOptions): Promise<CommandResult> {
   const { id: projectId, organization_id: organizationId } = await getProject(db, options.project);
   const { slug, name, description = '', steps } = await readFlow(source);
@@ -34,13 +34,13 @@ export async function importFlow(db: Db, source: string, options: ImportOptions)
     });
     const flow = { id, organizationId };
     const publish = options.publish || options.production;
-    const version = publish ? await publishFlow(tx, author, flow, options.note) : null;
+    const version = publish ? await publishFlow(tx, author, flow, options.note ?? '') : null;
     if (version !== null && options.production) await promoteFlow(tx, author, flow, version);
     return { created: !existing, version };
   });
   const done = [created ? `Created flow ${path}` : `Replaced the draft of ${path}`];
   if (version !== null) done.push(`published it as version ${version}`);
-  if (options.production) done.push('made that the production version');
+  if (options.production) done.push('made that version the production version');
   return {
     json: { flow: path, created, version, production: options.production === true },
     text: `${done.join(', ')}.`,
@@ -71,7 +71,11 @@ async function readSource(source: string): Promise<string> {
 
 function unreadable(source: string) {
   return (error: NodeJS.ErrnoException): never => {
-    const why = { ENOENT: 'there is no such file', EISDIR: 'it is a folder', EACCES: 'it may not be read' };
+    const why = {
+      ENOENT: 'the file does not exist',
+      EISDIR: 'it is a folder',
+      EACCES: 'you may not read it',
+    };
     const reason = why[error.code as keyof typeof why] ?? error.message;
     throw new ServiceError('VALIDATION_ERROR', `${source} cannot be imported: ${reason}.`);
   };

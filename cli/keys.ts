@@ -13,25 +13,33 @@ import { parseName } from './parse-argument.ts';
 import type { CommandResult } from './print-result.ts';
 
 export function addKeyCommands(program: Command): void {
-  const key = program.command('key').description('API keys of a project');
+  const key = program.command('key').description('create, list and revoke API keys');
   key
     .command('create')
-    .description('make a key and print it, this once')
-    .argument('<org/project>')
-    .requiredOption('--name <name>', 'what it is for', parseName)
-    .addOption(new Option('--environment <environment>').choices(['live', 'test']).default('live'))
-    .option('--expires <date>', 'ISO 8601, e.g. 2030-01-31 or 2030-01-31T12:00:00Z', futureDate)
+    .description('create an API key and print it; it cannot be shown again')
+    .argument('<org/project>', 'project that the key gives access to')
+    .requiredOption('--name <name>', 'what the key is for', parseName)
+    .addOption(
+      new Option('--environment <environment>', 'environment of the runs that use the key')
+        .choices(['live', 'test'])
+        .default('live'),
+    )
+    .option(
+      '--expires <date>',
+      'when the key expires, e.g. 2030-01-31 or 2030-01-31T12:00:00Z (default: never)',
+      parseFutureDate,
+    )
     .action(onDatabase(create));
   key
     .command('list')
-    .description('the keys of a project, without their secrets')
-    .argument('<org/project>')
+    .description('list the keys of a project, without their secrets')
+    .argument('<org/project>', 'project of the keys')
     .action(onDatabase(list));
   key
     .command('revoke')
-    .description('make a key stop working')
-    .argument('<org/project>')
-    .argument('<keyId>', 'the 8 characters after weir_live_ or weir_test_')
+    .description('revoke a key: it stops working within 10 seconds')
+    .argument('<org/project>', 'project of the key')
+    .argument('<keyId>', 'the 8 characters of the key after weir_live_ or weir_test_')
     .action(onDatabase(revoke));
 }
 
@@ -50,7 +58,7 @@ async function create(
   );
   return {
     json: { ...toJson(row), key: minted.plaintext },
-    text: `${minted.plaintext}\nThis is the only time the key is shown.`,
+    text: `${minted.plaintext}\nKeep the key now: it cannot be shown again.`,
   };
 }
 
@@ -67,7 +75,7 @@ async function list(db: Db, path: string): Promise<CommandResult> {
         formatTime(row.created_at),
         formatTime(row.expires_at),
       ]),
-      'The project has no API keys: weir key create <org/project> --name <name>.',
+      'The project has no API keys. Create one with: weir key create <org/project> --name <name>',
     ),
   };
 }
@@ -96,10 +104,10 @@ function stateOf(row: ApiKeyRow): 'revoked' | 'expired' | 'active' {
   return row.expires_at && row.expires_at <= new Date() ? 'expired' : 'active';
 }
 
-function futureDate(text: string): Date {
+function parseFutureDate(text: string): Date {
   const date = new Date(text);
   if (!/^\d{4}-\d\d-\d\d(?:T|$)/.test(text) || Number.isNaN(date.getTime()))
-    throw new InvalidArgumentError('It is an ISO 8601 date.');
-  if (date <= new Date()) throw new InvalidArgumentError('It is in the past.');
+    throw new InvalidArgumentError('Give an ISO 8601 date, e.g. 2030-01-31.');
+  if (date <= new Date()) throw new InvalidArgumentError('The date is in the past.');
   return date;
 }

@@ -5,10 +5,10 @@ import { promisify } from 'node:util';
 import { openStateFolder } from '../embedded/state-folder.ts';
 import { ServiceError } from '../flow/errors.ts';
 
-/** The host that the certificate is for; no resolver knows it. */
+/** The host of the certificate; it does not exist in DNS. */
 export const LISTEN_HOST = 'listen.weir.test';
 
-/** A certificate that vouches for itself, made by openssl once and kept in the state folder; `file` holds it as PEM. */
+/** Reads the self-signed certificate in the state folder, or lets openssl create it; `file` is its PEM file. */
 export async function listenCertificate(): Promise<{ cert: string; key: string; file: string }> {
   const folder = path.join(openStateFolder(), 'listen');
   const [file, keyFile] = [path.join(folder, 'cert.pem'), path.join(folder, 'key.pem')];
@@ -21,7 +21,7 @@ export async function listenCertificate(): Promise<{ cert: string; key: string; 
     ]).catch((error: Error) => {
       throw new ServiceError(
         'INTERNAL_ERROR',
-        `openssl could not make a certificate; use --http (${error.message}).`,
+        `openssl could not create a certificate: ${error.message}. Install OpenSSL 3, or use --http.`,
       );
     });
     renameSync(`${file}.new`, file);

@@ -1,4 +1,4 @@
-// `weir listen`: receives webhooks on this machine, verifies and prints them.
+// `weir listen`: receives webhooks on this machine, verifies their signatures and prints them.
 import { once } from 'node:events';
 import {
   createServer as createHttpServer,
@@ -28,18 +28,16 @@ const PORT_DEFAULT = 9443;
 export function addListenCommand(program: Command): void {
   program
     .command('listen')
-    .description('receive webhooks on this machine, verify and print them')
-    .argument('[org]', 'whose signing secret to verify with; needs the database')
-    .addOption(
-      new Option('--secret <secret>', 'the signing secret, instead of <org>').env('WEIR_WEBHOOK_SECRET'),
-    )
-    .option('--port <number>', 'where to listen on 127.0.0.1', parseWholeNumber(0, 65_535), PORT_DEFAULT)
-    .option('--http', 'without TLS: behind a tunnel that has a certificate')
+    .description('receive webhooks on this machine, verify their signatures and print them')
+    .argument('[org]', 'organization whose signing secret is used (read from the database)')
+    .addOption(new Option('--secret <secret>', 'signing secret to use instead').env('WEIR_WEBHOOK_SECRET'))
+    .option('--port <number>', 'port on 127.0.0.1; 0 for any', parseWholeNumber(0, 65_535), PORT_DEFAULT)
+    .option('--http', 'listen without TLS, behind a tunnel that has a certificate')
     .action(listen);
 }
 
 type ListenOptions = { secret?: string; port: number; http?: boolean; json?: boolean };
-/** The secret as it is when a delivery arrives: a rotation is followed. */
+/** Reads the secret anew for each delivery, so that a rotation takes effect. */
 type ReadSecret = () => Promise<string>;
 
 async function listen(org: string | undefined, options: ListenOptions): Promise<void> {
@@ -53,26 +51,23 @@ async function listen(org: string | undefined, options: ListenOptions): Promise<
   server.on('error', (error) => console.error(`A connection could not be accepted: ${error.message}`));
   const { port } = server.address() as AddressInfo;
   const say = options.json ? console.error : console.log;
-  say(`Listening on ${certificate ? 'https' : 'http'}://127.0.0.1:${port}; Ctrl-C ends it.`);
+  say(`Listening on ${certificate ? 'https' : 'http'}://127.0.0.1:${port}; Ctrl-C stops it.`);
   if (certificate)
-    say(`A service on this machine delivers to it with callbackUrl https://${LISTEN_HOST}/ when it is started as
+    say(`A service on this machine delivers here, with callbackUrl https://${LISTEN_HOST}/, if you start it like this:
   WEIR_TEST_DIAL_MAP='{"${LISTEN_HOST}":"127.0.0.1:${port}"}' WEIR_WEBHOOK_CA_FILE=${certificate.file} npm start`);
 }
 
 async function secretSource(org: string | undefined, secret: string | undefined): Promise<ReadSecret> {
   if (secret !== undefined) return async () => secret;
   if (org === undefined)
-    throw new ServiceError(
-      'VALIDATION_ERROR',
-      'Name the organization, or give --secret (or WEIR_WEBHOOK_SECRET).',
-    );
+    throw new ServiceError('VALIDATION_ERROR', 'Give an organization, --secret or WEIR_WEBHOOK_SECRET.');
   const db = connect(databaseUrl(), 1);
   const encryption = createEncryption(secretsKeys());
   const { id: organizationId } = await getOrganization(db, org);
   return async () => (await ensureSigningSecret(db, encryption, organizationId, operator())).current;
 }
 
-/** 204 for what is from Weir, 401 for all else. */
+/** Answers 204 to what is from Weir, 401 to anything else. */
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
@@ -100,7 +95,7 @@ function header(request: IncomingMessage, name: string): string {
   return request.headersDistinct[name]?.[0] ?? '';
 }
 
-/** JSON indented, in which control characters are escaped; anything else on one line. */
+/** Indents JSON, in which control characters are escaped, and puts any other text on one line. */
 function show(text: string): string {
   const json = parse(text);
   return json === undefined ? oneLine(text) : JSON.stringify(json, null, 2);

@@ -14,15 +14,23 @@ import type { CommandResult } from './print-result.ts';
 const LISTED_MAX = 1_000;
 
 export function addMemberCommands(program: Command): void {
-  const member = program.command('member').description('users who belong to an organization');
+  const member = program.command('member').description('add and list the members of an organization');
   member
     .command('add')
-    .description('let a user in; the first owner of an organization that an operator created')
-    .argument('<org>')
-    .argument('<userId>', 'the `sub` of their tokens')
-    .addOption(new Option('--role <role>').choices(['owner', 'admin', 'member']).default('member'))
+    .description('add a user to an organization, for example as its first owner')
+    .argument('<org>', 'slug of the organization')
+    .argument('<userId>', 'id of the user: the `sub` of the tokens that the identity provider issues')
+    .addOption(
+      new Option('--role <role>', 'role of the user in the organization')
+        .choices(['owner', 'admin', 'member'])
+        .default('member'),
+    )
     .action(onDatabase(add));
-  member.command('list').description('members by user id').argument('<org>').action(onDatabase(list));
+  member
+    .command('list')
+    .description('list the members of an organization')
+    .argument('<org>', 'slug of the organization')
+    .action(onDatabase(list));
 }
 
 async function add(db: Db, slug: string, userId: string, { role }: { role: Role }): Promise<CommandResult> {
@@ -41,7 +49,7 @@ async function list(db: Db, slug: string): Promise<CommandResult> {
     text: formatTable(
       ['user', 'role', 'since'],
       members.map(({ userId, role, createdAt }) => [userId, role, formatTime(createdAt)]),
-      'The organization has no members: weir member add <org> <userId>.',
+      'The organization has no members. Add one with: weir member add <org> <userId>',
     ),
   };
 }

@@ -10,15 +10,15 @@ import { parseName, parseSlug } from './parse-argument.ts';
 import type { CommandResult } from './print-result.ts';
 
 export function addOrganizationCommands(program: Command): void {
-  const org = program.command('org').description('organizations');
+  const org = program.command('org').description('create and list organizations');
   org
     .command('create')
-    .description('an organization without credits')
-    .argument('<slug>', 'of its URLs', parseSlug)
-    .option('--name <name>', 'the slug when absent', parseName)
-    .option('--description <text>')
+    .description('create an organization, without credits')
+    .argument('<slug>', 'its name in URLs', parseSlug)
+    .option('--name <name>', 'display name (default: the slug)', parseName)
+    .option('--description <text>', 'what the organization is for')
     .action(onDatabase(create));
-  org.command('list').description('every organization and its credits').action(onDatabase(list));
+  org.command('list').description('list all organizations and their credits').action(onDatabase(list));
 }
 
 async function create(
@@ -38,7 +38,7 @@ async function list(db: Db): Promise<CommandResult> {
     text: formatTable(
       ['slug', 'name', 'credits'],
       organizations.map(({ slug, name, credits }) => [slug, name, credits]),
-      'There are no organizations: weir org create <slug>.',
+      'There are no organizations. Create one with: weir org create <slug>',
     ),
   };
 }

@@ -11,18 +11,18 @@ import { parseName, parseSlug } from './parse-argument.ts';
 import type { CommandResult } from './print-result.ts';
 
 export function addProjectCommands(program: Command): void {
-  const project = program.command('project').description('projects of an organization');
+  const project = program.command('project').description('create and list projects');
   project
     .command('create')
-    .description('a project of an organization that is there')
-    .argument('<org/project>', '', newProjectPath)
-    .option('--name <name>', 'the slug when absent', parseName)
-    .option('--description <text>')
+    .description('create a project in an existing organization')
+    .argument('<org/project>', 'slug of the organization, and one for the new project', parseProjectPath)
+    .option('--name <name>', 'display name (default: the slug)', parseName)
+    .option('--description <text>', 'what the project is for')
     .action(onDatabase(create));
   project
     .command('list')
-    .description('projects by organization')
-    .argument('[org]', 'every organization when absent')
+    .description('list projects by organization')
+    .argument('[org]', 'list only the projects of this organization')
     .action(onDatabase(list));
 }
 
@@ -49,15 +49,15 @@ async function list(db: Db, slug: string | undefined): Promise<CommandResult> {
     text: formatTable(
       ['project', 'name'],
       projects.map((project) => [`${project.organization}/${project.slug}`, project.name]),
-      'There are no projects: weir project create <org/project>.',
+      'There are no projects. Create one with: weir project create <org/project>',
     ),
   };
 }
 
-function newProjectPath(text: string): ProjectPath {
+function parseProjectPath(text: string): ProjectPath {
   const [organization = '', slug = '', ...rest] = text.split('/');
-  if (organization === '' || rest.length > 0)
-    throw new InvalidArgumentError('It is of the form org/project.');
+  if (organization === '' || slug === '' || rest.length > 0)
+    throw new InvalidArgumentError('Write it as org/project.');
   return { organization, slug: parseSlug(slug) };
 }
 

@@ -9,18 +9,22 @@ import { parseVersionNumber } from './parse-argument.ts';
 import { printResult } from './print-result.ts';
 
 const POLL_MS = 300;
-/** A run outlives restarts of the service, and following it does too, this long. */
+/** A run outlives restarts of the service: --follow tries to reach the service again for this long. */
 const RECONNECT_MS = 60_000;
 
 export function addRunCommand(program: Command): void {
   program
     .command('run')
-    .description('start a run over the API (WEIR_URL, WEIR_API_KEY)')
-    .argument('<org/project/flow>')
-    .requiredOption('--message <text>', 'the primary input')
-    .option('--parameters <json>', 'a JSON object', parseParameters)
-    .option('--version <number>', 'a published version; production when absent', parseVersionNumber)
-    .option('--follow', 'print each block as it ends, then the result; exit code 1 when the run fails')
+    .description('start a run over the API and, with --follow, wait for its result')
+    .argument('<org/project/flow>', 'path of the flow')
+    .requiredOption('--message <text>', 'message of the run, its primary input')
+    .option('--parameters <json>', 'parameters of the run, as a JSON object', parseParameters)
+    .option(
+      '--version <number>',
+      'published version to run (default: the production version)',
+      parseVersionNumber,
+    )
+    .option('--follow', 'print each block as it ends, then the result; exit with 1 if the run fails')
     .action(run);
 }
 
@@ -80,5 +84,5 @@ function parseParameters(text: string): { [key: string]: unknown } {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
-  throw new InvalidArgumentError('It is a JSON object, e.g. \'{"language":"fr"}\'.');
+  throw new InvalidArgumentError('Give a JSON object, e.g. \'{"language":"fr"}\'.');
 }

@@ -23,31 +23,39 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const LIST_MAX = 1000;
 
 export function addRunsCommands(program: Command): void {
-  const runs = program.command('runs').description('what ran and what runs');
+  const runs = program.command('runs').description('list, show, cancel and resume runs');
   runs
     .command('list')
-    .description('newest first')
-    .argument('[path]', 'org, org/project or org/project/flow; every run when absent')
-    .addOption(new Option('--status <status>').choices(RUN_STATUSES))
-    .option('--parked', 'only those that wait for an operator: their worker was lost again and again')
-    .option('--limit <number>', `at most ${LIST_MAX}`, parseWholeNumber(1, LIST_MAX), 20)
+    .description('list runs, newest first')
+    .argument('[path]', 'list only the runs of org, org/project or org/project/flow')
+    .addOption(new Option('--status <status>', 'list only runs with this status').choices(RUN_STATUSES))
+    .option(
+      '--parked',
+      'list only parked runs: their workers were lost repeatedly, and they wait for weir runs resume',
+    )
+    .option(
+      '--limit <number>',
+      `how many runs to list, at most ${LIST_MAX}`,
+      parseWholeNumber(1, LIST_MAX),
+      20,
+    )
     .action(onDatabase(list));
   runs
     .command('show')
-    .description('one run with its blocks')
-    .argument('<executionId>')
-    .option('--full', 'with the input and output of each block')
+    .description('show a run and its blocks')
+    .argument('<executionId>', 'id of the run')
+    .option('--full', 'include the input and output of each block')
     .action(onDatabase(show));
   runs
     .command('cancel')
-    .description('stop a run; any worker carries it out within a minute')
-    .argument('<executionId>')
+    .description('cancel a run; a worker does so within a minute')
+    .argument('<executionId>', 'id of the run')
     .action(onDatabase(cancel));
   runs
     .command('resume')
-    .description('have a parked run go on, or all of them; any worker carries it out within a minute')
-    .argument('[executionId]')
-    .option('--all', 'every run that is parked')
+    .description('resume one parked run or all of them; a worker does so within a minute')
+    .argument('[executionId]', 'id of the run')
+    .option('--all', 'resume all parked runs')
     .action(onDatabase(resume));
 }
 
@@ -60,9 +68,12 @@ async function list(
 ): Promise<CommandResult> {
   const [organization, project, flow, ...rest] = path?.split('/') ?? [];
   if (rest.length > 0)
-    throw new ServiceError('VALIDATION_ERROR', `${path} is not of the form org/project/flow.`);
+    throw new ServiceError(
+      'VALIDATION_ERROR',
+      `Write the path as org, org/project or org/project/flow, not ${path}.`,
+    );
   const runs = (await listRuns(db, { organization, project, flow, ...options })).map(toJson);
-  // An empty list must not hide a misspelt path.
+  // An empty list must not hide a misspelled path.
   if (runs.length === 0 && path !== undefined) await requirePath(db, path);
   return {
     json: runs,
@@ -78,7 +89,7 @@ async function list(
         run.durationMs,
         run.cost,
       ]),
-      'There are no such runs.',
+      'No runs were found.',
     ),
   };
 }
@@ -90,7 +101,7 @@ async function requirePath(db: Db, path: string): Promise<void> {
 
 async function show(db: Db, executionId: string, options: { full?: boolean }) {
   const row = UUID.test(executionId) ? await findListedRun(db, executionId) : undefined;
-  if (!row) throw new ServiceError('RUN_NOT_FOUND', `There is no run ${executionId}.`);
+  if (!row) throw new ServiceError('RUN_NOT_FOUND', `Run ${executionId} does not exist.`);
   const run = toJson(row);
   const values = options.full ? await readValues(db, executionId) : new Map<string, BlockValues>();
   const blocks = (await listBlockRuns(db, executionId)).map((block) => ({
@@ -106,7 +117,7 @@ async function show(db: Db, executionId: string, options: { full?: boolean }) {
         `${run.durationMs === null ? '' : `, ${run.durationMs} ms`}, ${run.cost} credits`,
       ...(run.errorMessage === undefined ? [] : [`Error: ${oneLine(run.errorMessage)}`]),
       '',
-      blockTable(blocks, 'No block has finished.'),
+      blockTable(blocks, 'No block has finished yet.'),
       ...(options.full ? ['', `Message: ${JSON.stringify(row.input.message)}`] : []),
       ...[...values].flatMap(([key, { input, output }]) => [
         '',
@@ -124,7 +135,8 @@ async function cancel(db: Db, executionId: string): Promise<CommandResult> {
   const { json, text } = await show(db, executionId, {});
   return {
     json,
-    text: json.status === 'started' ? `It is asked to stop, and ends within a minute.\n\n${text}` : text,
+    text:
+      json.status === 'started' ? `The run was asked to stop and will end within a minute.\n\n${text}` : text,
   };
 }
 
@@ -134,15 +146,15 @@ async function resume(
   options: { all?: boolean },
 ): Promise<CommandResult> {
   if ((executionId === undefined) !== (options.all === true))
-    throw new ServiceError('VALIDATION_ERROR', 'Name one executionId, or --all.');
+    throw new ServiceError('VALIDATION_ERROR', 'Give one executionId, or --all.');
   if (executionId === undefined) {
     const resumed = await requestResume(db, 'all');
-    return { json: { resumed }, text: `Parked runs that go on: ${resumed}` };
+    return { json: { resumed }, text: `Resumed ${resumed} parked runs; they continue within a minute.` };
   }
   const { json, text } = await show(db, executionId, {});
   if ((await requestResume(db, executionId)) === 0)
     throw new ServiceError('CONFLICT', `Run ${executionId} is not parked.`);
-  return { json, text: `It goes on within a minute.\n\n${text}` };
+  return { json, text: `The run continues within a minute.\n\n${text}` };
 }
 
 type BlockValues = { input: Json; output: Json };

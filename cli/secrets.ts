@@ -10,9 +10,11 @@ import type { CommandResult } from './print-result.ts';
 export function addSecretsCommands(program: Command): void {
   program
     .command('secrets')
-    .description('what is stored encrypted under WEIR_SECRETS_KEYS')
+    .description('manage the secrets that are stored encrypted')
     .command('reencrypt')
-    .description('encrypt all of it under the first key, after which the others are not needed')
+    .description(
+      'encrypt all secrets under the first key of WEIR_SECRETS_KEYS; the other keys can then be removed',
+    )
     .action(onDatabase(reencrypt));
 }
 
@@ -26,6 +28,6 @@ async function reencrypt(db: Db): Promise<CommandResult> {
   }));
   return {
     json: done,
-    text: `Under ${done.key} now: ${done.signingSecrets} signing secrets, ${done.modelKeys} model keys.`,
+    text: `Encrypted under ${done.key}: ${done.signingSecrets} signing secrets, ${done.modelKeys} model keys.`,
   };
 }

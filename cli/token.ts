@@ -1,4 +1,4 @@
-// `weir token`: a JWT for scripts and for trying things out, from the identity provider of the local start.
+// `weir token`: gets a JWT for scripts and experiments from the identity provider of a local start.
 import type { Command } from 'commander';
 import { MANAGEMENT_SCOPE, MCP_SCOPES } from '../api/auth/scopes.ts';
 import { SCRIPT_CLIENT_ID } from '../embedded/identity/configuration.ts';
@@ -16,11 +16,11 @@ type Token = { access_token: string; expires_in: number };
 export function addTokenCommand(program: Command): void {
   program
     .command('token')
-    .description('print a JWT for the management API, of a user of the local npm start')
-    .option('--mcp', 'for the MCP endpoint instead, with every scope')
+    .description('print an access token (JWT) for the management API of a local npm start')
+    .option('--mcp', 'make it a token for the MCP endpoint, with every scope')
     .option(
       '--sign-in',
-      'as the user who signs in in a browser, rather than as weir-script, an owner of demo',
+      'sign in as a user in a browser, instead of as weir-script, an owner of the organization demo',
     )
     .action(async (options: Options, command: Command) => printResult(await getToken(options), command));
 }
@@ -31,7 +31,7 @@ async function getToken({ mcp, signIn }: Options): Promise<CommandResult> {
     ? { resource: identity.mcpAudience, scope: MCP_SCOPES.join(' ') }
     : { resource: identity.audience, scope: MANAGEMENT_SCOPE };
   const token = signIn
-    ? await signInElsewhere(identity, wanted)
+    ? await signInWithBrowser(identity, wanted)
     : await ask<Token>(identity, '/token', { grant_type: 'client_credentials', ...wanted });
   return {
     json: { token: token.access_token, expiresInSeconds: token.expires_in },
@@ -41,10 +41,10 @@ async function getToken({ mcp, signIn }: Options): Promise<CommandResult> {
 
 type DeviceCode = { device_code: string; verification_uri_complete: string; interval?: number };
 
-/** The device flow: says where to sign in, and waits until that is done. */
-async function signInElsewhere(identity: Identity, wanted: Record<string, string>): Promise<Token> {
+/** Runs the device flow: prints where to sign in, and waits for it. */
+async function signInWithBrowser(identity: Identity, wanted: Record<string, string>): Promise<Token> {
   const device = await ask<DeviceCode>(identity, '/device/auth', wanted);
-  console.error(`Open ${device.verification_uri_complete} in a browser and sign in; waiting.`);
+  console.error(`Open ${device.verification_uri_complete} in a browser and sign in. Waiting …`);
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve, (device.interval ?? 5) * 1000));
     const code = { grant_type: DEVICE_CODE, device_code: device.device_code };
@@ -53,7 +53,7 @@ async function signInElsewhere(identity: Identity, wanted: Record<string, string
   }
 }
 
-/** Undefined when the provider answers the error `pending`. */
+/** Sends a form to the provider; returns undefined when it answers the error `pending`. */
 async function ask<T>(
   { issuer, scriptSecret }: Identity,
   path: string,
@@ -68,7 +68,7 @@ async function ask<T>(
   }).catch((error: Error) => {
     throw new ServiceError(
       'IDENTITY_PROVIDER_UNAVAILABLE',
-      `The identity provider cannot be reached at ${issuer}: is npm start running? (${error.message})`,
+      `The identity provider cannot be reached at ${issuer} (${error.message}). Run npm start first.`,
     );
   });
   const answer = (await response.json().catch(() => ({}))) as T & {

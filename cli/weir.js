@@ -14,7 +14,7 @@ if (Number(process.versions.node.split('.')[0]) >= 24) {
   if (node) run(node);
   else {
     console.error(
-      `Weir needs Node 24 or newer; this is ${process.version}. Run npm ci in the checkout, which brings one.`,
+      `Weir needs Node 24 or newer; this is ${process.version}. Run npm ci in the checkout: it installs one.`,
     );
     process.exitCode = 1;
   }
@@ -35,7 +35,7 @@ function findNode() {
 
 function run(node) {
   const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: 'inherit' });
-  // A terminal sends Ctrl-C to both; the child decides how to end, and this process ends with it.
+  // A terminal sends Ctrl-C to both processes. The child decides how to end, and this process ends with it.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => child.kill('SIGTERM'));
   child.on('exit', (code, signal) => {

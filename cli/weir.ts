@@ -1,4 +1,5 @@
-// The operator's `weir` command: every command with its options. What each does is in the file it comes from.
+// The operator's `weir` command. Each command is in the file it is imported from: arguments and the database (or, for
+// `weir run`, the API) go in, a table or JSON comes out.
 import { Command, CommanderError } from 'commander';
 import { addCreditCommands } from './credits.ts';
 import { describeError } from './describe-error.ts';
@@ -16,7 +17,10 @@ import { addTokenCommand } from './token.ts';
 const USAGE_ERROR = 2;
 
 const program = new Command('weir').description(
-  'Manages a Weir service. Reads DATABASE_URL and WEIR_API_KEY_PEPPER, or the state of a local npm start.',
+  'Manages a Weir service.\n\n' +
+    'Commands work on the database at DATABASE_URL; key create also needs WEIR_API_KEY_PEPPER, and secrets and ' +
+    'listen need WEIR_SECRETS_KEYS. weir run calls the API at WEIR_URL with WEIR_API_KEY. In a checkout where npm ' +
+    'start has run, nothing has to be set.',
 );
 addOrganizationCommands(program);
 addMemberCommands(program);
@@ -29,9 +33,9 @@ addCreditCommands(program);
 addListenCommand(program);
 addSecretsCommands(program);
 addTokenCommand(program);
-completeLeaves(program);
+completeCommands(program);
 
-// `weir runs list | head` closes the pipe early.
+// A pipe such as `weir runs list | head` closes stdout early.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit();
@@ -39,7 +43,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 try {
   await program.parseAsync();
 } catch (error) {
-  // Commander has printed what is wrong, or the help that was asked for.
+  // Commander has printed the error, or the help.
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : USAGE_ERROR;
   else {
     console.error(describeError(error));
@@ -47,8 +51,9 @@ try {
   }
 }
 
-function completeLeaves(command: Command): void {
-  command.exitOverride();
-  for (const child of command.commands) completeLeaves(child);
+/** Gives every command its exit handling, and those that do something their `--json`. */
+function completeCommands(command: Command): void {
+  command.exitOverride().showHelpAfterError('Add --help to see how the command is used.');
+  for (const child of command.commands) completeCommands(child);
   if (command.commands.length === 0) command.option('--json', 'print JSON for scripts');
 }

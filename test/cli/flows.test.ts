@@ -9,7 +9,7 @@ describe('weir', () => {
   describe('flow', () => {
     const example = path.join(ROOT, 'examples/parallel.yaml');
 
-    it('imports, publishes, sets production and exports what imports as the same flow', async () => {
+    it('imports, publishes, sets production, and exports a file that imports as the same flow', async () => {
       const args = ['flow', 'import', example, '--project', 'acme/main'];
       const first = await succeedJson(...args, '--note', 'first', '--production');
       assert.deepEqual(first, { flow: 'acme/main/parallel', created: true, version: 1, production: true });
@@ -44,7 +44,7 @@ describe('weir', () => {
       assert.match(await succeed('flow', 'list', 'acme/main'), /parallel +Article review +2 +2 /);
     });
 
-    it('names what is wrong in a file by line and path, and changes nothing', async () => {
+    it('names the problems of a file by line and path, and changes nothing', async () => {
       const wrong = 'name: W\nslug: wrong\nsteps:\n  - promt: x\n    processor_type: llm\n';
       const import_ = ['flow', 'import', '-', '--project', 'acme/main', '--publish'];
       const shape = await fail(1, weirIn(cli.env, import_, wrong));
@@ -56,11 +56,11 @@ describe('weir', () => {
       assert.match(await fail(1, weir('flow', 'export', 'acme/main/wrong')), /no flow acme\/main\/wrong/);
       assert.match(
         await fail(1, weir('flow', 'import', 'nowhere.yaml', '--project', 'acme/main')),
-        /nowhere\.yaml cannot be imported: there is no such file/,
+        /nowhere\.yaml cannot be imported: the file does not exist/,
       );
     });
 
-    it('does not set an unknown version as production, nor publish a draft that cannot run', async () => {
+    it('refuses an unknown version for production, and a draft that cannot run', async () => {
       assert.match(await fail(1, weir('flow', 'set-production', 'acme/main/parallel', '9')), /version 9/);
       await cli.database.db
         .updateTable('flow')

@@ -60,7 +60,7 @@ describeWith(['openssl'], 'weir listen', () => {
   }
   const nextLine = async () => JSON.parse((await lines.next()).value);
 
-  it('receives, verifies and prints a delivery, with the secret as it is by then', async () => {
+  it('receives, verifies and prints a delivery, with the current secret', async () => {
     const deliver = async () => {
       const flow = await weir.createFlow(tenant, []);
       await weir.startJob(tenant, flow, { host: 'listen.weir.test' } as never);
@@ -74,7 +74,7 @@ describeWith(['openssl'], 'weir listen', () => {
     }
   });
 
-  it('answers 401 to what is not signed, and says so', async () => {
+  it('answers 401 to an unsigned request, and says so', async () => {
     const ca = readFileSync(path.join(folder, 'listen', 'cert.pem'));
     const options = { host: '127.0.0.1', port, ca, servername: 'listen.weir.test', method: 'POST' };
     const sent = request(options).end('{"forged":true}');

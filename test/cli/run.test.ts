@@ -79,14 +79,14 @@ describe('weir', () => {
       assert.equal(requests[3]?.url, '/api/v1/seq/o/p/f/v3/jobs/id');
     });
 
-    it('ends with 1 when the run fails, and prints nothing but its state as JSON', async () => {
+    it('exits with 1 when the run fails, and prints only its state as JSON', async () => {
       answers = [start, { status: 200, body: { ...state, status: 'failed', errorMessage: 'broken' } }];
       const { code, stdout } = await weir('run', 'o/p/f', '--message', 'hi', '--follow', '--json');
       assert.equal(code, 1);
       assert.equal(JSON.parse(stdout).errorMessage, 'broken');
     });
 
-    it('says what the API refused', async () => {
+    it('prints why the API refused', async () => {
       answers = [
         { status: 404, body: { detail: { code: 'FLOW_NOT_FOUND', message: 'There is no such flow.' } } },
       ];

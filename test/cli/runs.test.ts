@@ -78,7 +78,7 @@ describe('weir', () => {
       assert.match(await fail(1, weir('runs', 'list', 'acme/mian')), /no project acme\/mian/);
     });
 
-    it('asks for the cancellation of a run that has not ended', async () => {
+    it('requests the cancellation of a run that has not ended', async () => {
       const asked = async () =>
         (
           await cli.database.db
@@ -92,13 +92,13 @@ describe('weir', () => {
       assert.equal((await succeedJson('runs', 'cancel', executionId)).status, 'completed');
       assert.equal(await asked(), null);
       await setStatus('started');
-      assert.match(await succeed('runs', 'cancel', executionId), /^It is asked to stop/);
+      assert.match(await succeed('runs', 'cancel', executionId), /^The run was asked to stop/);
       assert.notEqual(await asked(), null);
       await setStatus('completed');
       await fail(1, weir('runs', 'cancel', randomUUID()));
     });
 
-    it('lists parked runs, and has one or all of them go on', async () => {
+    it('lists parked runs, and resumes one or all of them', async () => {
       const { db } = cli.database;
       const set = (changes: { status?: 'started' | 'completed'; parked_at?: Date | null }) =>
         db.updateTable('run').set(changes).where('execution_id', '=', executionId).execute();
@@ -113,8 +113,8 @@ describe('weir', () => {
       };
       assert.deepEqual(await succeedJson('runs', 'list', '--parked'), []);
       assert.match(await fail(1, weir('runs', 'resume', executionId)), /is not parked/);
-      assert.match(await fail(1, weir('runs', 'resume', randomUUID())), /There is no run/);
-      assert.match(await fail(1, weir('runs', 'resume')), /one executionId, or --all/);
+      assert.match(await fail(1, weir('runs', 'resume', randomUUID())), /Run .* does not exist/);
+      assert.match(await fail(1, weir('runs', 'resume')), /Give one executionId, or --all/);
 
       await set({ status: 'started' });
       await parkRun(db, executionId);
@@ -122,7 +122,7 @@ describe('weir', () => {
         await succeed('runs', 'list', '--parked'),
         new RegExp(`${executionId} .* started \\(parked\\)`),
       );
-      assert.match(await succeed('runs', 'resume', executionId), /^It goes on within a minute/);
+      assert.match(await succeed('runs', 'resume', executionId), /^The run continues within a minute/);
       assert(await asked());
       assert.deepEqual(await succeedJson('runs', 'resume', '--all'), { resumed: 0 });
       await parkRun(db, executionId);
@@ -131,7 +131,7 @@ describe('weir', () => {
       await set({ status: 'completed' });
     });
 
-    it('shows a run with its blocks, and with --full what went in and came out', async () => {
+    it('shows a run with its blocks, and with --full their inputs and outputs', async () => {
       const shown = await succeed('runs', 'show', executionId);
       assert.match(shown, /^total +Block .* +completed +7 +42 +0\.0015 +2$/m);
       assert.match(shown, /^Result: \{"from":"total"\}$/m);
@@ -144,8 +144,8 @@ describe('weir', () => {
           [{ from: 'parse' }, { from: 'total' }],
         ],
       );
-      assert.match(await fail(1, weir('runs', 'show', randomUUID())), /There is no run/);
-      assert.match(await fail(1, weir('runs', 'show', 'x')), /There is no run x/);
+      assert.match(await fail(1, weir('runs', 'show', randomUUID())), /Run .* does not exist/);
+      assert.match(await fail(1, weir('runs', 'show', 'x')), /Run x does not exist/);
     });
   });
 });

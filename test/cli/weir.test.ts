@@ -19,7 +19,7 @@ describe('weir', () => {
       assert.deepEqual([project.organization, project.slug, project.name], ['acme', 'main', 'main']);
     });
 
-    it('refuse a taken slug with a sentence and a wrong one as a usage error', async () => {
+    it('refuse a taken slug with a sentence, and an invalid one as a usage error', async () => {
       assert.match(
         await fail(1, weir('org', 'create', 'acme')),
         /There is already an organization with the slug acme/,
@@ -55,7 +55,7 @@ describe('weir', () => {
       assert.match(await fail(1, weir('key', 'revoke', 'acme/main', 'nothere1')), /no API key nothere1/);
     });
 
-    it('refuses an expiry that is past', async () => {
+    it('refuses an expiry in the past', async () => {
       const args = ['key', 'create', 'acme/main', '--name', 'x', '--expires', '2020-01-01'];
       assert.match(await fail(2, weir(...args)), /in the past/);
     });
@@ -72,7 +72,7 @@ describe('weir', () => {
   });
 
   describe('the audit log', () => {
-    it('has one entry for each write, by the operator, and none for what was refused or changed nothing', async () => {
+    it('has one entry by the operator for each write, and none for a refused one or one that changed nothing', async () => {
       const example = path.join(ROOT, 'examples/parallel.yaml');
       const { id } = await succeedJson('org', 'create', 'audited');
       await succeed('project', 'create', 'audited/main');
@@ -125,14 +125,14 @@ describe('weir', () => {
       const without = await fail(1, weirIn(bare, ['org', 'list']));
       assert.match(
         without,
-        /^DATABASE_URL is not set and no local service was started here.*npm start first\.\n$/,
+        /^DATABASE_URL is not set, and npm start has not run here\..*npm start first\.\n$/,
       );
       await writeFile(path.join(local, 'env.json'), JSON.stringify({ DATABASE_URL: cli.database.url }));
       const { stdout } = await weirIn(bare, ['org', 'list', '--json']);
       assert.equal(JSON.parse(stdout)[0].slug, 'acme');
     });
 
-    it('that leads nowhere is said in a sentence', async () => {
+    it('that leads nowhere is reported in a sentence', async () => {
       const nowhere = { ...cli.env, DATABASE_URL: 'postgres://127.0.0.1:9/x' };
       assert.match(await fail(1, weirIn(nowhere, ['org', 'list'])), /^The database cannot be reached/);
     });
@@ -146,7 +146,7 @@ describe('weir', () => {
     const [old, fresh] = keys;
     const text = ({ id, key }: EncryptionKey) => `${id}:${key.toString('base64')}`;
 
-    it('are encrypted under the first key, all or none, after which the others are not needed', async () => {
+    it('are all encrypted under the first key or none are, and the other keys are then unnecessary', async () => {
       const { db } = cli.database;
       const { id: organizationId } = await succeedJson('org', 'create', 'sealed');
       const provider = 'openai';
@@ -165,7 +165,7 @@ describe('weir', () => {
         'whsec_two',
       );
       const { stdout } = await reencrypt(fresh, old);
-      assert.equal(stdout, 'Under fresh now: 1 signing secrets, 1 model keys.\n');
+      assert.equal(stdout, 'Encrypted under fresh: 1 signing secrets, 1 model keys.\n');
       const now = await findSigningSecret(db, createEncryption([fresh]), organizationId);
       assert.deepEqual([now?.current, now?.previous], ['whsec_two', 'whsec_one']);
       const { secret } = await db.selectFrom('model_key').select('secret').executeTakeFirstOrThrow();
