@@ -165,14 +165,14 @@ function resolve(db: Db, executionId: string, value: Value): Promise<Json> {
 
 /** By block key; of a block that went on after a pause, what it did last. */
 async function readValues(db: Db, executionId: string): Promise<Map<string, BlockValues>> {
-  const parts = await listCalls(db, executionId);
+  const calls = await listCalls(db, executionId);
   const rows = await db
     .selectFrom('block_run')
     .select(['execution_id', 'block_key', 'input', 'output'])
     .where(
       'execution_id',
       'in',
-      parts.map((part) => part.executionId),
+      calls.map((call) => call.callId),
     )
     .orderBy('started_at')
     .orderBy('block_key')

@@ -87,16 +87,16 @@ export interface FlowTable {
 export interface FlowVersionTable {
   id: Generated<string>;
   flow_id: string;
-  /** null: a draft as it was tested, once per content; it is no version. */
+  /** null: the snapshot of a draft that was tested, once per content, and not a version. */
   version: number | null;
   note: string;
   definition: JSONColumnType<FlowDefinition>;
   created_at: Now;
-  /** Of a draft: SHA-256 of its definition. */
+  /** SHA-256 of the definition, for snapshots of drafts. */
   digest: ColumnType<Buffer | null, Buffer | undefined, never>;
 }
 
-/** What a run was asked to do, as stored in `run.input`. */
+/** The request for a run, as stored in `run.input`. */
 export type StoredRunInput = {
   message: string;
   parameters: { [key: string]: Json };
@@ -109,13 +109,13 @@ export type StoredRunInput = {
   continuation?: Continuation | undefined;
 };
 
-/** What a caller carried from one call of a run to the next. */
+/** The values that a caller carried from one call of a run to the next. */
 export type Continuation = {
-  /** What the first step gets, unless it is the message. */
+  /** The input of the first step, unless that is the message. */
   input?: Json | undefined;
-  /** Outputs of the steps before. */
+  /** The outputs of the steps before. */
   outputs: { [stepId: string]: Json };
-  /** The paused step goes on with this conversation. */
+  /** The conversation with which the paused step goes on. */
   resume?: { step_id: string; iterations: number; messages: ToolCallMessage[] } | undefined;
 };
 
@@ -137,24 +137,24 @@ export interface RunTable {
   started_at: Now;
   finished_at: Date | null;
   cancel_requested_at: Date | null;
-  /** Since when it waits for an operator, and since when it is to go on. */
+  /** Since when the run has been waiting for an operator, and since when it is to go on. */
   parked_at: Date | null;
   resume_requested_at: Date | null;
   /** For which its request brought a key; the keys themselves are never stored (db/tenants/request-model-keys.ts). */
   model_key_providers: string[] | null;
-  /** Both or neither. */
+  /** Set together with `callback_events`, or not at all. */
   callback_url: string | null;
   callback_events: WebhookEvent[] | null;
-  /** The run whose executionId callers know: this row is one call that goes on with it. */
+  /** The run that this call goes on with, whose executionId callers know; null for the first call. */
   continues: string | null;
-  /** Of a continuation: the steps it runs, from this index of the plan up to the next, exclusive. */
+  /** The steps that such a call runs: from the plan's index `step_from` up to `step_to`, exclusive. */
   step_from: number | null;
   step_to: number | null;
-  /** Whether its end is the end of the run it continues. */
+  /** Whether the end of this call is the end of the run. */
   concludes: Default<boolean>;
-  /** The continuation that ended last, or that resumed last; `result` refers to its blocks. */
+  /** The call that ended last, or resumed last; `result` refers to its blocks. */
   concluded_by: string | null;
-  /** Where this call paused. */
+  /** The place where this call paused. */
   pause: ColumnType<PausePoint | null, string | null, string | null>;
 }
 
@@ -164,7 +164,7 @@ export interface BlockRunTable {
   step_id: string;
   name: string;
   processor_type: ProcessorType;
-  /** `paused`: its model asked for tools; the output is the conversation up to there. */
+  /** `paused`: the model asked for tools, and the output is the conversation up to there. */
   status: 'completed' | 'failed' | 'paused';
   /** A Value (flow/value.ts) over the run's message and the outputs of its other blocks. */
   input: ColumnType<Value, string, string>;
@@ -178,16 +178,16 @@ export interface BlockRunTable {
   attempts: number;
   started_at: Date;
   finished_at: Date;
-  /** Id of the transaction that recorded it (xid8): the order of a run's events. */
+  /** The id (xid8) of the transaction that recorded the block: the order of a run's events. */
   recorded: Generated<string>;
 }
 
-/** A token bucket of requests, kept as the moment it is full again. */
+/** A token bucket of requests, stored as the time at which it is full again (GCRA). */
 export interface RateLimitTable {
-  /** Id of an API key or of an organization. */
+  /** The id of an API key or an organization, or the hash of a userId. */
   subject: string;
   full_at: Date;
-  /** Whether the request that wrote the row had a token left to take. */
+  /** Whether there was a token left for the request that wrote the row. */
   allowed: boolean;
 }
 
@@ -195,7 +195,7 @@ export interface IdempotencyKeyTable {
   project_id: string;
   endpoint: Exclude<RunMode, 'test'>;
   key: string;
-  /** SHA-256 of the request the key was first used with. */
+  /** SHA-256 of the request that used the key first. */
   digest: Buffer;
   execution_id: string;
   created_at: Now;
@@ -211,7 +211,7 @@ export interface ModelKeyTable {
   updated_at: Now;
 }
 
-/** Who changed what: one row per management write, in its transaction. */
+/** A record of who changed what: one row per management write, in its transaction. */
 export interface AuditEntryTable {
   id: Generated<number>;
   organization_id: string;
@@ -239,7 +239,7 @@ export interface Schema extends WebhookTables {
   ledger_entry: LedgerEntryTable;
   reservation: ReservationTable;
   rate_limit: RateLimitTable;
-  /** What the workers do now and then, one of them at a time, and when it is next to be done. */
+  /** Recurring work that one worker at a time does, and when it is due next. */
   duty: { name: string; due_at: Date };
   idempotency_key: IdempotencyKeyTable;
   test_case: TestCaseTable;

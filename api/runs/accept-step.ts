@@ -108,7 +108,7 @@ export async function acceptStep(deps: ApiDeps, ctx: ApiContext): Promise<Accept
   return storeRun(deps, ctx, {
     ...run,
     callId: randomUUID(),
-    continues: stepIndex === 0 ? { ...continues, anew: input } : continues,
+    continues: stepIndex === 0 ? { ...continues, sessionInput: input } : continues,
     input: { ...input, continuation },
   });
 }

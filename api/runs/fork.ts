@@ -81,10 +81,10 @@ function forkJob({ db, definitions }: ApiDeps): ApiMiddleware {
     const { step } = ctx.state.query as z.infer<typeof forkQuery>;
     const plan = toPlan((await definitions.get(run.flow_version_id)).steps);
     if (step >= plan.length) throw outOfRange(plan.length);
-    const parts = await listCalls(db, run.execution_id);
-    const ids = parts.map(({ executionId }) => executionId);
+    const calls = await listCalls(db, run.execution_id);
+    const ids = calls.map(({ callId }) => callId);
     await holdBytes(ctx, Math.min(await measureOutputs(db, ids), BODY_MAX_BYTES));
-    const accumulatedOutputs = await collectOutputs(db, parts, plan.slice(0, step));
+    const accumulatedOutputs = await collectOutputs(db, calls, plan.slice(0, step));
     const input = await getRunInput(db, run.execution_id);
     const { message, parameters, block_overrides, attachments, tools, tool_choice: toolChoice } = input;
     ctx.body = {
@@ -105,20 +105,20 @@ function forkJob({ db, definitions }: ApiDeps): ApiMiddleware {
 /** Collects the latest output of each step from the calls of a run. A caller may have sent other outputs with a call. */
 async function collectOutputs(
   db: Db,
-  parts: Awaited<ReturnType<typeof listCalls>>,
+  calls: Awaited<ReturnType<typeof listCalls>>,
   steps: PlannedStep[],
 ): Promise<{ [stepId: string]: Json }> {
   const outputs: { [stepId: string]: Json } = {};
   let missing: ComposedOutputs['missing'];
   const findAbsent = () => steps.find(({ step_id }) => !Object.hasOwn(outputs, step_id));
-  for (const part of parts) {
+  for (const call of calls) {
     if (!findAbsent()) break;
-    const { from, to } = part;
-    const { continuation } = await getRunInput(db, part.executionId);
+    const { from, to } = call;
+    const { continuation } = await getRunInput(db, call.callId);
     const composed = await composeOutputs(
       steps.slice(from, to),
-      new Set(part.completed),
-      boundedLoad(db, part.executionId),
+      new Set(call.completed),
+      boundedLoad(db, call.callId),
       { ref: from > 0 ? INPUT_REF : MESSAGE_REF },
     );
     const known = { ...continuation?.outputs, ...composed.outputs };

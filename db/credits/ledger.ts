@@ -7,9 +7,9 @@ export const MICROCREDITS_PER_CREDIT = 1_000_000;
 export type Grant = { granted: boolean; balanceMicrocredits: number };
 
 /**
- * Adds `microcredits` (a positive integer) to an organization's balance, once per `entryKey`: a repeated grant is
- * answered with `granted: false` and the balance as it is. Throws NOT_FOUND, and
- * VALIDATION_ERROR for an amount that is not a positive integer or would make the balance inexact.
+ * Adds `microcredits` (a positive integer) to an organization's balance, once per `entryKey`: a repeated grant answers
+ * `granted: false` and the current balance. Throws NOT_FOUND, and VALIDATION_ERROR for an amount that is not a positive
+ * integer or would make the balance inexact.
  */
 export function grantCredits(
   db: Db | Tx,

@@ -1,4 +1,4 @@
-// What model calls under way may cost is set aside first: calls made at once never spend the same credits.
+// Sets aside what model calls may cost before they are made, so that parallel calls never spend the same credits.
 import { sql } from 'kysely';
 import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
 import { CANCELLED } from '../../flow/run.ts';
@@ -6,33 +6,33 @@ import type { Db } from '../connect.ts';
 import { runNotFound } from '../run-not-found.ts';
 import { MICROCREDITS_PER_CREDIT } from './ledger.ts';
 
-/** One request of a model call takes at most two minutes: an older reservation belongs to none. */
+/** A request to a model takes two minutes at most: an older reservation belongs to none. */
 const RESERVATION_MAX_MINUTES = 10;
 
 export type BlockId = { executionId: string; blockKey: string };
 
 export type Reservation = BlockId & {
   organizationId: string;
-  /** What the block's model calls have cost so far and the next one may cost at most. */
+  /** The cost of the block's model calls so far, with the most that the next one may cost. */
   microcredits: number;
-  /** What the whole run may cost at most. */
+  /** The most that the whole run may cost. */
   maxMicrocredits?: number | undefined;
 };
 
 type Answer = {
   refusal: 'missing' | 'cancelled' | 'ended' | 'failed' | 'maximum' | 'balance' | null;
-  /** The recorded error of a block that has failed and was charged. */
+  /** The recorded error of a block that failed and was charged. */
   failure: { code: ErrorCode; message: string } | null;
-  /** By the whole run so far, and for its other blocks. */
+  /** Spent by the whole run so far, and reserved for its other blocks. */
   spent: number;
   reserved: number;
   available: number;
 };
 
 /**
- * Reserves credits for one block execution, in place of what it had reserved before. Throws INSUFFICIENT_CREDITS,
- * MAX_CREDITS_REACHED, CANCELLED for a run that is to spend no more, RUN_NOT_FOUND, and the error of a block that has
- * failed and was charged for it: asking its model again would spend more.
+ * Reserves credits for one block execution, in place of its earlier reservation. Throws INSUFFICIENT_CREDITS,
+ * MAX_CREDITS_REACHED, CANCELLED for a run that may spend no more, RUN_NOT_FOUND, and the recorded error of a block that
+ * failed and was charged: asking its model again would spend more.
  */
 export async function reserveCredits(db: Db, wanted: Reservation): Promise<void> {
   const { executionId, blockKey, organizationId, microcredits, maxMicrocredits: maximum } = wanted;
@@ -63,7 +63,7 @@ export async function reserveCredits(db: Db, wanted: Reservation): Promise<void>
   }
 }
 
-/** Model calls of this block execution that are not made, or have been charged, reserve nothing. */
+/** Releases the reservation of a block execution, whose model calls are not made or have been charged. */
 export async function releaseReservation(db: Db, { executionId, blockKey }: BlockId): Promise<void> {
   await db
     .deleteFrom('reservation')
@@ -72,7 +72,7 @@ export async function releaseReservation(db: Db, { executionId, blockKey }: Bloc
     .execute();
 }
 
-/** Releases what workers that were killed have left: reservations of runs that have ended, and outdated ones. */
+/** Releases reservations that killed workers left behind: those of runs that have ended, and outdated ones. */
 export async function releaseLeftReservations(db: Db): Promise<void> {
   await db
     .deleteFrom('reservation')

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import type { Db } from '../connect.ts';
 
-/** Keeps a draft as it is, for test runs to refer to; the same content once. Answers its flow_version_id. */
+/** Stores a draft as it is, once per content, for test runs to refer to. Returns its flow_version_id. */
 export async function snapshotDraft(db: Db, flowId: string, draft: FlowDefinition): Promise<string> {
   const definition = JSON.stringify(draft);
   const digest = createHash('sha256').update(definition).digest();

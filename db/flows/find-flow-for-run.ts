@@ -3,7 +3,7 @@ import type { Db } from '../connect.ts';
 import { hasProjectAccess, type ProjectAccess } from '../tenants/project-access.ts';
 
 export type FlowQuery = {
-  /** Slugs. */
+  /** The slugs of organization, project and flow. */
   organization: string;
   project: string;
   flow: string;
@@ -11,7 +11,7 @@ export type FlowQuery = {
   version: number | 'production';
 };
 
-/** The published version of a flow that a caller may run; undefined when there is none within its reach. */
+/** Finds the published version of a flow that a caller may run; undefined when the caller can access none. */
 export function findFlowForRun(db: Db, query: FlowQuery) {
   return db
     .selectFrom('flow')

@@ -25,7 +25,7 @@ export function findVisibleFlow(db: Db, flowId: string, access: ProjectAccess) {
   return visibleFlows(db, flowId, access).executeTakeFirst();
 }
 
-/** The same; nobody deletes or changes the flow before the transaction ends. */
+/** Finds a flow in the same way, and locks it: nobody deletes or changes it before the transaction ends. */
 export function lockVisibleFlow(
   tx: Tx,
   flowId: string,

@@ -1,8 +1,8 @@
-// Flows with their drafts, as the members of their organization see and edit them.
+// Flows with their drafts, as members of the organization see and edit them.
 import { sql } from 'kysely';
 import type { Db, Tx } from '../connect.ts';
 
-/** `draft_is_latest`: the draft is what the latest version holds. */
+/** Selects the flows that a user may see. `draft_is_latest`: the draft equals the latest version. */
 function designsOf(db: Db | Tx, userId: string) {
   return db
     .selectFrom('flow')
@@ -48,12 +48,12 @@ function designsOf(db: Db | Tx, userId: string) {
 }
 export type FlowDesign = NonNullable<Awaited<ReturnType<typeof findFlowDesign>>>;
 
-/** Undefined when there is no such flow, and when the user cannot see it. */
+/** Finds a flow; undefined when there is none or the user cannot see it. */
 export function findFlowDesign(db: Db | Tx, userId: string, flowId: string) {
   return designsOf(db, userId).where('flow.id', '=', flowId).executeTakeFirst();
 }
 
-/** The same; nobody else changes the flow, nor the user's membership, before the transaction ends. */
+/** Finds a flow and locks it with the user's membership: nobody else changes either before the transaction ends. */
 export function lockFlowDesign(tx: Tx, userId: string, flowId: string): Promise<FlowDesign | undefined> {
   return designsOf(tx, userId)
     .where('flow.id', '=', flowId)
@@ -62,7 +62,7 @@ export function lockFlowDesign(tx: Tx, userId: string, flowId: string): Promise<
     .executeTakeFirst();
 }
 
-/** Flows of a project, by slug, after the slug `after`. */
+/** Lists the flows of a project by slug, from the one after the slug `after`. */
 export function listFlowDesigns(
   db: Db,
   userId: string,

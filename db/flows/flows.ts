@@ -26,7 +26,7 @@ type NewFlow = {
   definition?: FlowDefinition;
 };
 
-/** Throws NOT_FOUND for an unknown project, CONFLICT when the slug is taken. */
+/** Inserts a flow. Throws NOT_FOUND for an unknown project, and CONFLICT when the slug is taken. */
 export function insertFlow(db: Db | Tx, flow: NewFlow) {
   return inTransaction(db, (tx) => insertInto(tx, flow));
 }
@@ -48,7 +48,7 @@ async function insertInto(tx: Tx, flow: NewFlow) {
     )
     .returning(COLUMNS)
     .executeTakeFirst();
-  if (!row) throw new ServiceError('CONFLICT', `The project has a flow with the slug ${flow.slug} already.`);
+  if (!row) throw new ServiceError('CONFLICT', `The project already has a flow with the slug ${flow.slug}.`);
   return row;
 }
 
@@ -62,7 +62,7 @@ export function findFlowBySlug(db: Db | Tx, projectId: string, slug: string): Pr
     .executeTakeFirst();
 }
 
-/** The project's flows, by slug, without their drafts; `latest_version` is null before the first publish. */
+/** Lists a project's flows by slug, without their drafts. `latest_version` is null before the first publish. */
 export function listFlows(db: Db | Tx, projectId: string) {
   return db
     .selectFrom('flow')
@@ -80,7 +80,7 @@ export function listFlows(db: Db | Tx, projectId: string) {
     .execute();
 }
 
-/** Replaces the draft and, when given, the flow's name and description. What runs is not affected. Throws NOT_FOUND. */
+/** Replaces the draft and, when given, the flow's name and description. Runs are not affected. Throws NOT_FOUND. */
 export async function updateDraft(
   db: Db | Tx,
   flowId: string,
@@ -96,10 +96,10 @@ export async function updateDraft(
   if (result.numUpdatedRows === 0n) throw unknownFlow();
 }
 
-/** Makes the draft, as it is, the next version and answers its number. Throws NOT_FOUND. */
+/** Publishes the draft as the next version and returns its number. Throws NOT_FOUND. */
 export function publishVersion(db: Db | Tx, flowId: string, note: string): Promise<number> {
   return inTransaction(db, async (tx) => {
-    // The row's lock gives concurrent publishers consecutive numbers.
+    // Locked, so that concurrent publishers get consecutive numbers.
     const flow = await tx
       .selectFrom('flow')
       .select('id')
@@ -131,7 +131,7 @@ export function publishVersion(db: Db | Tx, flowId: string, note: string): Promi
   });
 }
 
-/** Makes a published version the one that unversioned calls run. Throws NOT_FOUND. */
+/** Makes a published version the production version, which unversioned calls run. Throws NOT_FOUND. */
 export async function setProductionVersion(db: Db | Tx, flowId: string, version: number): Promise<void> {
   const result = await db
     .updateTable('flow')
@@ -151,7 +151,7 @@ export async function setProductionVersion(db: Db | Tx, flowId: string, version:
   if (result.numUpdatedRows === 0n) throw unknownVersion(version);
 }
 
-/** The published versions of a flow, newest first, without their definitions. */
+/** Lists the published versions of a flow, newest first, without their definitions. */
 export function listVersions(db: Db | Tx, flowId: string) {
   return db
     .selectFrom('flow_version')
@@ -163,7 +163,7 @@ export function listVersions(db: Db | Tx, flowId: string) {
     .execute();
 }
 
-/** A published version; throws NOT_FOUND. */
+/** Gets a published version. Throws NOT_FOUND. */
 export async function getVersion(db: Db | Tx, flowId: string, version: number) {
   const row = await db
     .selectFrom('flow_version')
@@ -176,7 +176,7 @@ export async function getVersion(db: Db | Tx, flowId: string, version: number) {
   return row;
 }
 
-/** A published version by its id, with its definition; undefined when the flow has none with it. */
+/** Finds a published version of a flow by its id, with its definition. */
 export function findVersionById(db: Db | Tx, flowId: string, versionId: string) {
   return db
     .selectFrom('flow_version')

@@ -7,7 +7,7 @@ import type { Db } from '../connect.ts';
 import { outputNotFound, rethrowAsRunNotFound } from '../run-not-found.ts';
 import { isCallOf } from './run-columns.ts';
 
-/** The trace of one block execution. `output` and `error` exclude each other; costs are in microcredits. */
+/** The trace of one block execution, with either an `output` or an `error`. Costs are in microcredits. */
 export type BlockRun = {
   executionId: string;
   blockKey: string;
@@ -15,7 +15,7 @@ export type BlockRun = {
   name: string;
   processorType: ProcessorType;
   input: Value;
-  /** Serialized JSON; `paused`: it is the conversation up to where the model asked for tools. */
+  /** Serialized JSON; when `paused`, the conversation up to where the model asked for tools. */
   output?: string;
   paused?: boolean;
   error?: { code: string; message: string };
@@ -27,16 +27,17 @@ export type BlockRun = {
   startedAt: Date;
 };
 
-/** Who pays for a block execution: its organization, as much as the run may still cost. */
+/** The organization that pays for a block execution, and the most that the run may cost. */
 export type Payer = { organizationId: string; maxMicrocredits?: number | undefined };
 
 /**
- * Records a block execution, charges for it and releases what was reserved for it, once: one that is recorded as
- * completed, or as failed and charged, stays as it is. With a `result` it also records that the run has completed with
- * it, unless its cancellation was asked for: throws CANCELLED then. Answers whether this call did it. What is charged, and
- * recorded as its cost, is at most what was reserved for it, and takes neither the balance below zero nor the run over its
- * maximum. Model calls and what has a cost are not recorded once the run has ended, nor charged once its cancellation was
- * asked for: a completed one throws CANCELLED too. Throws RUN_NOT_FOUND for a run that was deleted.
+ * Records a block execution, charges for it and releases its reservation, once: a block that is recorded as completed, or as
+ * failed and charged, stays as it is. Returns whether this call recorded it. With a `result` it also records that the run has
+ * completed with that, or throws CANCELLED when the run was asked to cancel.
+ *
+ * The charge, which is recorded as the cost, is at most the reservation; it takes neither the balance below zero nor the run
+ * over its maximum. Blocks that ask models or have a cost are not recorded once the run has ended, and not charged once it was
+ * asked to cancel: a completed one throws CANCELLED then. Throws RUN_NOT_FOUND when the run was deleted.
  */
 export async function recordBlockRun(db: Db, payer: Payer, run: BlockRun, result?: Value): Promise<boolean> {
   const { organizationId, maxMicrocredits } = payer;
@@ -80,7 +81,7 @@ export function isCharged(run: Pick<BlockRun, 'processorType' | 'costMicrocredit
   return run.processorType === 'llm' || (run.costMicrocredits ?? 0) > 0;
 }
 
-/** The recorded output of a block that completed, or its conversation where it paused; `bytes` as JSON. */
+/** Loads the recorded output of a completed block, or the conversation of a paused one; `bytes` as JSON. */
 export async function loadBlockOutput(
   db: Db,
   executionId: string,
@@ -99,7 +100,7 @@ export async function loadBlockOutput(
   return { output, bytes, paused: status === 'paused', finishedAt };
 }
 
-/** What callers and operators read of a block execution. */
+/** The columns of a block execution that callers and operators read. */
 export const BLOCK_RUN_COLUMNS = [
   'block_run.block_key',
   'block_run.step_id',
@@ -116,8 +117,8 @@ export const BLOCK_RUN_COLUMNS = [
 ] as const;
 
 /**
- * The blocks of a run and its continuations in the order they started, without inputs and outputs; up to what the call
- * `until` ran, where given.
+ * Lists the block executions of all calls of a run in the order they started, without inputs and outputs; given `until`, up to
+ * those of that call.
  */
 export function listBlockRuns(db: Db, executionId: string, until?: string) {
   const blocks = db

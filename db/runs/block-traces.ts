@@ -1,10 +1,9 @@
-// What each block of a run got and answered.
 import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
 import { BLOCK_RUN_COLUMNS } from './block-runs.ts';
 import { isCallOf } from './run-columns.ts';
 
-/** The block executions of a run and its continuations, of these steps when given, in the order they started. */
+/** Lists the block executions of all calls of a run, of these steps when given, in the order they started. */
 export function listBlockTraces(db: Db, executionId: string, stepIds?: string[]) {
   return db
     .selectFrom('block_run')
@@ -19,7 +18,7 @@ export function listBlockTraces(db: Db, executionId: string, stepIds?: string[])
 }
 export type BlockTraceRow = Awaited<ReturnType<typeof listBlockTraces>>[number];
 
-/** The input of a block execution, and the beginning of its output's JSON with how long that is (0: there is none). */
+/** Loads the input of a block execution, and the first `maxChars` of its output's JSON with its length (0: no output). */
 export function loadBlockValues(
   db: Db,
   { execution_id, block_key }: Pick<BlockTraceRow, 'execution_id' | 'block_key'>,

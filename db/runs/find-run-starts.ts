@@ -1,9 +1,8 @@
-// What the workflow of an accepted run is started from.
 import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
 import { CALL_IDS, versionOfRun } from './run-columns.ts';
 
-/** How these runs stand, with what starting their workflow needs. */
+/** Finds calls by their ids, with their state and all that their workflows are started from. */
 export async function findRunStarts(db: Db, callIds: string[]) {
   if (callIds.length === 0) return [];
   return db

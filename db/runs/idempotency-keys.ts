@@ -1,16 +1,16 @@
-// Which run a caller's Idempotency-Key stands for. A key is taken in the transaction that accepts its run.
+// Idempotency keys of callers. A key is stored in the transaction that accepts its run.
 import { sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
 import type { Db } from '../connect.ts';
 import type { IdempotencyKeyTable } from '../schema.ts';
 import { insertCalls, type NewCall } from './insert-calls.ts';
 
-/** How long a key stands for its run; used later, it starts a new one. */
+/** How long a key stands for its run; after that it starts a new one. */
 export const IDEMPOTENCY_KEY_HOURS = 24;
 
 const EXPIRED = sql<boolean>`idempotency_key.created_at <= now() - ${sql.lit(IDEMPOTENCY_KEY_HOURS)} * interval '1 hour'`;
 
-/** `digest`: SHA-256 of all that makes two requests the same. */
+/** `digest`: SHA-256 of everything that makes two requests the same. */
 export type IdempotencyKey = {
   projectId: string;
   endpoint: IdempotencyKeyTable['endpoint'];
@@ -19,8 +19,8 @@ export type IdempotencyKey = {
 };
 
 /**
- * The executionId of the run that was accepted under the key; undefined when there is none, or it has expired. Throws
- * IDEMPOTENCY_KEY_REUSED when that was another request.
+ * Finds the id of the call that was accepted under the key; undefined when there is none or the key has expired. Throws
+ * IDEMPOTENCY_KEY_REUSED when the key was used with another request.
  */
 export async function findKeyedRun(
   db: Db,
@@ -46,11 +46,11 @@ export function keyReused(): ServiceError {
 }
 
 /**
- * Accepts runs under a key that stands for the last of them, all or nothing; false when it stands for another run by
- * now. Waits for a request that is taking the same key. Opens a transaction of its own.
+ * Inserts calls under a key that stands for the last of them, all or none, in a transaction of its own. Waits for a request
+ * that is using the same key; false when the key stands for another run by then.
  */
-export function insertKeyedCalls(db: Db, runs: NewCall[], key: IdempotencyKey): Promise<boolean> {
-  const values = { execution_id: runs.at(-1)?.callId as string, digest: key.digest };
+export function insertKeyedCalls(db: Db, calls: NewCall[], key: IdempotencyKey): Promise<boolean> {
+  const values = { execution_id: calls.at(-1)?.callId as string, digest: key.digest };
   return db.transaction().execute(async (tx) => {
     const taken = await tx
       .insertInto('idempotency_key')
@@ -63,12 +63,12 @@ export function insertKeyedCalls(db: Db, runs: NewCall[], key: IdempotencyKey): 
       )
       .returning('execution_id')
       .executeTakeFirst();
-    if (taken) await insertCalls(tx, runs);
+    if (taken) await insertCalls(tx, calls);
     return taken !== undefined;
   });
 }
 
-/** Deletes up to `limit` expired keys, the oldest first; answers how many. Several processes share the work. */
+/** Deletes up to `limit` expired keys, the oldest first; returns how many. Several processes may share the work. */
 export async function deleteExpiredKeys(db: Db, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from idempotency_key where ctid = any (array(

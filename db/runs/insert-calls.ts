@@ -1,4 +1,3 @@
-// Accepting runs, and calls that carry one on.
 import pg from 'pg';
 import type { WebhookEvent } from '../../flow/delivery.ts';
 import { ServiceError } from '../../flow/errors.ts';
@@ -7,8 +6,9 @@ import type { Db, Tx } from '../connect.ts';
 import { runNotFound } from '../run-not-found.ts';
 import type { Environment, RunMode, StoredRunInput } from '../schema.ts';
 
+/** A row of `run` to insert: a call that begins or goes on with a run, or a step-through session. */
 export type NewCall = {
-  /** Of the call that the row is; of the run, where it begins one. */
+  /** The call's own id; the run's executionId where the call begins it. */
   callId: string;
   organizationId: string;
   projectId: string;
@@ -17,15 +17,15 @@ export type NewCall = {
   mode: RunMode;
   environment: Environment;
   input: StoredRunInput;
-  /** Those for which the request brought a key. */
+  /** The providers for which the request brought a key. */
   modelKeyProviders?: string[] | undefined;
   callback?: { url: string; events: WebhookEvent[] } | undefined;
-  /** `in_progress`: a step-through session, which is itself never carried out. */
+  /** `in_progress`: a step-through session, which only its calls carry out. */
   status?: 'started' | 'in_progress';
   /**
-   * The run that this one goes on with, and the steps it runs, `from` up to `to` (exclusive) of the plan; `concludes`:
-   * whether its end is that run's end. `after`, of a resume: the continuation whose pause it ends, null for the run's own.
-   * `anew`: what later calls of a step-through session go by from here on.
+   * The run that this call goes on with, and the steps it runs, `from` up to `to` (exclusive) of the plan. `concludes`: whether
+   * the end of the call is the end of the run. `after`, for a resume: the call whose pause it ends, null for the first one.
+   * `sessionInput`: the input of a step-through session from here on.
    */
   continues?:
     | {
@@ -34,61 +34,61 @@ export type NewCall = {
         to: number;
         concludes: boolean;
         after?: string | null;
-        anew?: StoredRunInput;
+        sessionInput?: StoredRunInput;
       }
     | undefined;
 };
 
 /**
- * Accepts runs, together and once: from here on each is finished by its workflow, or started anew by the reconciler.
- * A continuation comes after what it continues. Answers whether they were not there yet. A resume, and a later call of a
- * session, need a transaction: throws EXECUTION_ID_INVALID or CONFLICT when its pause is over, or the session cancelled,
- * EXECUTION_ID_INVALID or RUN_NOT_FOUND when it was deleted meanwhile, and FLOW_NOT_FOUND when its project was.
+ * Inserts calls, all or none and once. From here on each is accepted: its workflow finishes it, or the reconciler starts that
+ * again. A session comes before its first call. Returns whether the calls are new. A resume and a later call of a session need
+ * a transaction: throws EXECUTION_ID_INVALID or CONFLICT when the pause is over or the session was cancelled,
+ * EXECUTION_ID_INVALID or RUN_NOT_FOUND when the run was deleted meanwhile, and FLOW_NOT_FOUND when the project was.
  */
-export async function insertCalls(db: Db | Tx, runs: NewCall[]): Promise<boolean> {
-  const rows = runs.map((run) => ({
-    execution_id: run.callId,
-    organization_id: run.organizationId,
-    project_id: run.projectId,
-    flow_id: run.flowId,
-    flow_version_id: run.flowVersionId,
-    mode: run.mode,
-    environment: run.environment,
-    status: run.status ?? ('started' as const),
-    input: JSON.stringify(run.input),
-    continues: run.continues?.executionId ?? null,
-    step_from: run.continues?.from ?? null,
-    step_to: run.continues?.to ?? null,
-    concludes: run.continues?.concludes ?? true,
-    model_key_providers: run.modelKeyProviders ?? null,
-    callback_url: run.callback?.url ?? null,
-    callback_events: run.callback?.events ?? null,
+export async function insertCalls(db: Db | Tx, calls: NewCall[]): Promise<boolean> {
+  const rows = calls.map((call) => ({
+    execution_id: call.callId,
+    organization_id: call.organizationId,
+    project_id: call.projectId,
+    flow_id: call.flowId,
+    flow_version_id: call.flowVersionId,
+    mode: call.mode,
+    environment: call.environment,
+    status: call.status ?? ('started' as const),
+    input: JSON.stringify(call.input),
+    continues: call.continues?.executionId ?? null,
+    step_from: call.continues?.from ?? null,
+    step_to: call.continues?.to ?? null,
+    concludes: call.continues?.concludes ?? true,
+    model_key_providers: call.modelKeyProviders ?? null,
+    callback_url: call.callback?.url ?? null,
+    callback_events: call.callback?.events ?? null,
   }));
   const { numInsertedOrUpdatedRows = 0n } = await db
     .insertInto('run')
     .values(rows)
     .onConflict((conflict) => conflict.column('execution_id').doNothing())
     .executeTakeFirst()
-    .catch(refuseDeleted(runs));
+    .catch(refuseDeleted(calls));
   if (numInsertedOrUpdatedRows === 0n) return false;
-  // The first call comes with its session.
-  for (const { callId, mode, continues } of runs)
-    if (mode === 'step' && continues && runs.length === 1) await goOn(db, callId, continues);
+  // The first call of a session comes with the session's own row.
+  for (const { callId, mode, continues } of calls)
+    if (mode === 'step' && continues && calls.length === 1) await continueSession(db, callId, continues);
     else if (continues?.after !== undefined)
-      await takePause(db, callId, continues.executionId, continues.after);
+      await claimPause(db, callId, continues.executionId, continues.after);
   return true;
 }
 
-/** A session, also one that had ended, goes on with a call; not with two resumes of one pause. */
-async function goOn(
+/** Lets a session, also one that had ended, go on with a call. Of two resumes of one pause, only the first may. */
+async function continueSession(
   db: Db | Tx,
   call: string,
-  { executionId, after, anew }: NonNullable<NewCall['continues']>,
+  { executionId, after, sessionInput }: NonNullable<NewCall['continues']>,
 ): Promise<void> {
   const { numUpdatedRows } = await db
     .updateTable('run')
     .set({ status: 'in_progress', finished_at: null, error: null, result: null, concluded_by: call })
-    .$if(anew !== undefined, (query) => query.set({ input: JSON.stringify(anew) }))
+    .$if(sessionInput !== undefined, (query) => query.set({ input: JSON.stringify(sessionInput) }))
     .where('execution_id', '=', executionId)
     .where('cancel_requested_at', 'is', null)
     .$if(after !== undefined, (query) =>
@@ -96,10 +96,13 @@ async function goOn(
     )
     .executeTakeFirst();
   if (numUpdatedRows === 0n)
-    throw new ServiceError('CONFLICT', 'The session was cancelled, or another call has gone on with it.');
+    throw new ServiceError(
+      'CONFLICT',
+      'The session was cancelled, or another call has continued it meanwhile.',
+    );
 }
 
-/** For the error of storing calls: says that their project, or the run they go on with, is gone where it means that. */
+/** Makes the handler for errors of inserting calls: says when the project, or the run they go on with, was deleted. */
 function refuseDeleted(calls: NewCall[]) {
   return (error: unknown): never => {
     const constraint = error instanceof pg.DatabaseError ? error.constraint : undefined;
@@ -111,8 +114,8 @@ function refuseDeleted(calls: NewCall[]) {
   };
 }
 
-/** Of several resumes of one pause, the first gets it. */
-async function takePause(db: Db | Tx, resumedBy: string, executionId: string, after: string | null) {
+/** Claims the pause of a run for a resume: of several, the first one gets it. */
+async function claimPause(db: Db | Tx, resumedBy: string, executionId: string, after: string | null) {
   const { numUpdatedRows } = await db
     .updateTable('run')
     .set({ concluded_by: resumedBy })

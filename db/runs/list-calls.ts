@@ -1,9 +1,11 @@
-// The calls that a run was carried out in: the first, and those that went on after a pause or with the next step.
 import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
 import { isCallOf } from './run-columns.ts';
 
-/** Each with the steps it ran, `from` up to `to` (exclusive), and the keys of its completed blocks; the last one first. */
+/**
+ * Lists the calls of a run, the last one first, each with the steps it ran, `from` up to `to` (exclusive), and the keys of its
+ * completed blocks.
+ */
 export async function listCalls(db: Db, executionId: string) {
   const rows = await db
     .selectFrom('run')
@@ -21,10 +23,10 @@ export async function listCalls(db: Db, executionId: string) {
     .execute();
   return (
     rows
-      // A step-through session runs nothing itself.
+      // The row of a step-through session is not a call.
       .filter((row) => row.mode !== 'step' || row.continues !== null)
       .map((row) => ({
-        executionId: row.execution_id,
+        callId: row.execution_id,
         from: row.step_from ?? 0,
         to: row.step_to ?? undefined,
         completed: row.completed ?? [],

@@ -1,16 +1,15 @@
-// What happened in a run since its caller last looked.
 import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
 import { runNotFound } from '../run-not-found.ts';
 import { BLOCK_RUN_COLUMNS } from './block-runs.ts';
 import { statusOfRun } from './run-columns.ts';
 
-/** A row with a smaller id than one that is visible may still be on its way into the database, for this long. */
+/** For this long, a row with a smaller id than a visible one may still be on its way into the database. */
 const UNSETTLED_SECONDS = 5;
 
 /**
- * The status of a run, and its block executions recorded after the one whose `recorded` is `after`, in that order.
- * Throws RUN_NOT_FOUND.
+ * Lists the block executions of a run that were recorded after the one whose `recorded` is `after`, in that order, with the
+ * status of the run. Throws RUN_NOT_FOUND.
  */
 export async function listRecordedBlocks(db: Db, executionId: string, after: bigint) {
   const rows = await db
@@ -19,12 +18,12 @@ export async function listRecordedBlocks(db: Db, executionId: string, after: big
       join
         .on('block_run.execution_id', 'in', (query) =>
           query
-            .selectFrom('run as part')
-            .select('part.execution_id')
-            .where((part) =>
-              part.or([
-                part('part.execution_id', '=', executionId),
-                part('part.continues', '=', executionId),
+            .selectFrom('run as call')
+            .select('call.execution_id')
+            .where((call) =>
+              call.or([
+                call('call.execution_id', '=', executionId),
+                call('call.continues', '=', executionId),
               ]),
             ),
         )

@@ -1,17 +1,17 @@
-// Lists of runs: of every organization for an operator, of one flow for its callers.
+// Lists runs: of every organization for operators, and of one flow for its callers.
 import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
 import type { Environment, RunMode, RunStatus } from '../schema.ts';
 import { costOfRun, isParked, statusOfRun, versionOfRun } from './run-columns.ts';
 
-/** Each that is absent matches every one; organization, project and flow are slugs. */
+/** Absent fields match every run; organization, project and flow are slugs. */
 export type RunFilter = {
   flowId?: string | undefined;
   organization?: string | undefined;
   project?: string | undefined;
   flow?: string | undefined;
   status?: RunStatus | undefined;
-  /** Only those that wait for an operator. */
+  /** true: only runs that wait for an operator. */
   parked?: boolean | undefined;
   mode?: RunMode | undefined;
   environment?: Environment | undefined;
@@ -25,7 +25,7 @@ export type RunFilter = {
   limit: number;
 };
 
-/** Newest first, continuations as part of what they continue, with the cost of their blocks in microcredits. */
+/** Lists runs, newest first, each with all its calls and the cost of their blocks in microcredits. */
 export function listRuns(db: Db, filter: RunFilter) {
   const {
     flowId,
@@ -59,7 +59,7 @@ export function listRuns(db: Db, filter: RunFilter) {
       .$if(version !== undefined, (query) => query.where('flow_version.version', '=', version as number))
       .$if(since !== undefined, (query) => query.where('run.started_at', '>=', since as Date))
       .$if(until !== undefined, (query) => query.where('run.started_at', '<', until as Date))
-      // In the database, because its times are finer than a Date.
+      // Compared in the database, whose times are finer than a Date.
       .$if(after !== undefined, (query) =>
         query.where(
           sql<boolean>`(run.started_at, run.execution_id) <
@@ -74,7 +74,7 @@ export function listRuns(db: Db, filter: RunFilter) {
 }
 export type ListedRun = Awaited<ReturnType<typeof listRuns>>[number];
 
-/** One run with its input and result. */
+/** Finds one run with its input and result. */
 export function findListedRun(db: Db, executionId: string) {
   return selectRuns(db)
     .select(['run.input', 'run.result', 'run.concluded_by'])

@@ -1,28 +1,28 @@
-// Runs under which workers were lost again and again: each waits until an operator has it go on.
+// Parked runs: those that lost their workers again and again wait until an operator resumes them.
 import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
 import { CALL_IDS, isCallOf } from './run-columns.ts';
 
-/** Marks a run that waits for an operator. May be repeated. */
-export async function parkRun(db: Db, executionId: string): Promise<void> {
+/** Marks a call of a run as parked. May be repeated. */
+export async function parkRun(db: Db, callId: string): Promise<void> {
   await db
     .updateTable('run')
     .set({ parked_at: sql`coalesce(parked_at, now())` })
-    .where('execution_id', '=', executionId)
+    .where('execution_id', '=', callId)
     .where('status', '=', 'started')
     .execute();
 }
 
-/** Marks a run that goes on. May be repeated. */
-export async function unparkRun(db: Db, executionId: string): Promise<void> {
+/** Marks a call of a run as no longer parked. May be repeated. */
+export async function unparkRun(db: Db, callId: string): Promise<void> {
   await db
     .updateTable('run')
     .set({ parked_at: null, resume_requested_at: null })
-    .where('execution_id', '=', executionId)
+    .where('execution_id', '=', callId)
     .execute();
 }
 
-/** Asks for a parked run to go on, or for all of them; answers how many there are. Workers carry it out. */
+/** Requests that a parked run, or all of them, go on; returns how many calls that are. Workers carry it out. */
 export async function requestResume(db: Db, executionId: string | 'all'): Promise<number> {
   const { numUpdatedRows } = await db
     .updateTable('run')
@@ -34,7 +34,7 @@ export async function requestResume(db: Db, executionId: string | 'all'): Promis
   return Number(numUpdatedRows);
 }
 
-/** Parked runs that are to go on. */
+/** Lists calls of parked runs that are to go on. */
 export function listResumed(db: Db, limit: number) {
   return db
     .selectFrom('run')

@@ -6,21 +6,21 @@ import type { RunTable, StoredRunInput } from '../schema.ts';
 import { costOfRun, pauseOfRun, statusOfRun, versionOfRun } from './run-columns.ts';
 
 /**
- * Records how a run ended or where it paused, and with a continuation how the run stands that it continues; one whose
- * cancellation was asked for ends with that. Answers what it recorded; undefined when the run had ended already.
+ * Records how a call ended or where it paused, and with it the state of its run. A call that was asked to cancel ends as
+ * cancelled. Returns the recorded outcome; undefined when the call had ended already.
  */
 export async function finishRun(
   db: Db | Tx,
-  executionId: string,
+  callId: string,
   outcome: RunOutcome,
 ): Promise<RunOutcome | undefined> {
-  if (await recordOutcome(db, executionId, outcome)) return outcome;
+  if (await recordOutcome(db, callId, outcome)) return outcome;
   const cancelled: RunOutcome = { status: 'failed', error: CANCELLED };
-  if (outcome.status === 'failed' || !(await recordOutcome(db, executionId, cancelled))) return undefined;
+  if (outcome.status === 'failed' || !(await recordOutcome(db, callId, cancelled))) return undefined;
   return cancelled;
 }
 
-async function recordOutcome(db: Db | Tx, executionId: string, outcome: RunOutcome): Promise<boolean> {
+async function recordOutcome(db: Db | Tx, callId: string, outcome: RunOutcome): Promise<boolean> {
   const { status } = outcome;
   const ending = {
     status,
@@ -37,7 +37,7 @@ async function recordOutcome(db: Db | Tx, executionId: string, outcome: RunOutco
       query
         .updateTable('run')
         .set({ ...ending, pause })
-        .where('execution_id', '=', executionId)
+        .where('execution_id', '=', callId)
         .where('status', '=', 'started')
         .$if(status !== 'failed', (run) => run.where('cancel_requested_at', 'is', null))
         .returning(['execution_id', 'continues', 'concludes', 'mode']),
@@ -63,7 +63,7 @@ async function recordOutcome(db: Db | Tx, executionId: string, outcome: RunOutco
   return ended !== undefined;
 }
 
-/** What activities need of a run, and which of its blocks are done or paused. `cancelled`: its cancellation was asked for. */
+/** A call as activities need it. `completed`: its completed or paused blocks; `cancelled`: it was asked to cancel. */
 export type RunContext = {
   organizationId: string;
   flowVersionId: string;
@@ -72,8 +72,8 @@ export type RunContext = {
   cancelled: boolean;
 };
 
-/** Throws RUN_NOT_FOUND. */
-export async function getRunContext(db: Db, executionId: string): Promise<RunContext> {
+/** Gets the context of a call. Throws RUN_NOT_FOUND. */
+export async function getRunContext(db: Db, callId: string): Promise<RunContext> {
   const row = await db
     .selectFrom('run')
     .select(['organization_id', 'flow_version_id', 'input', 'cancel_requested_at'])
@@ -81,13 +81,13 @@ export async function getRunContext(db: Db, executionId: string): Promise<RunCon
       eb
         .selectFrom('block_run')
         .select(sql<string[] | null>`array_agg(block_key)`.as('keys'))
-        .where('execution_id', '=', executionId)
+        .where('execution_id', '=', callId)
         .where('status', 'in', ['completed', 'paused'])
         .as('completed'),
     )
-    .where('execution_id', '=', executionId)
+    .where('execution_id', '=', callId)
     .executeTakeFirst();
-  if (!row) throw runNotFound(executionId);
+  if (!row) throw runNotFound(callId);
   return {
     organizationId: row.organization_id,
     flowVersionId: row.flow_version_id,
@@ -97,24 +97,24 @@ export async function getRunContext(db: Db, executionId: string): Promise<RunCon
   };
 }
 
-/** What a run was asked to do; undefined when there is no such run. */
-export async function findRunInput(db: Db, executionId: string): Promise<StoredRunInput | undefined> {
+/** Finds the stored request of a call. */
+export async function findRunInput(db: Db, callId: string): Promise<StoredRunInput | undefined> {
   const row = await db
     .selectFrom('run')
     .select('input')
-    .where('execution_id', '=', executionId)
+    .where('execution_id', '=', callId)
     .executeTakeFirst();
   return row?.input;
 }
 
-/** The same; throws RUN_NOT_FOUND. */
-export async function getRunInput(db: Db, executionId: string): Promise<StoredRunInput> {
-  const input = await findRunInput(db, executionId);
-  if (!input) throw runNotFound(executionId);
+/** Gets the stored request of a call. Throws RUN_NOT_FOUND. */
+export async function getRunInput(db: Db, callId: string): Promise<StoredRunInput> {
+  const input = await findRunInput(db, callId);
+  if (!input) throw runNotFound(callId);
   return input;
 }
 
-/** A run as callers know it, with the number of its version and its cost so far. Within the flow: a foreign id is not found. */
+/** Finds a run of the flow as its caller knows it, with the number of its version and its cost so far. */
 export function findRun(db: Db, flowId: string, executionId: string) {
   return db
     .selectFrom('run')
@@ -140,7 +140,7 @@ export function findRun(db: Db, flowId: string, executionId: string) {
 }
 export type RunRow = NonNullable<Awaited<ReturnType<typeof findRun>>>;
 
-/** The flow that a run is of; undefined when there is no such run. The caller checks that the flow may be seen. */
+/** Finds the flow of a run. Whether the user may see the flow is for the caller of this function to check. */
 export async function findFlowOfRun(db: Db, executionId: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('run')
@@ -151,19 +151,19 @@ export async function findFlowOfRun(db: Db, executionId: string): Promise<string
   return row?.flow_id;
 }
 
-/** How a run, or a continuation of one, ended or paused; undefined while it is under way. */
-export async function findOutcome(db: Db, executionId: string): Promise<RunOutcome | undefined> {
+/** Finds how a call ended or paused; undefined while it is under way. */
+export async function findOutcome(db: Db, callId: string): Promise<RunOutcome | undefined> {
   const row = await db
     .selectFrom('run')
     .select(['status', 'result', 'error', 'pause', 'concluded_by'])
-    .where('execution_id', '=', executionId)
+    .where('execution_id', '=', callId)
     .executeTakeFirst();
   return row && toOutcome(row);
 }
 
 /**
- * How the call ended that a row stands for; undefined while it is under way. That of a resumed run is its first pause:
- * what the row tells beyond it happened in its continuations.
+ * Reads the outcome of a call from its row; undefined while it is under way. The first call of a resumed run ended with its
+ * pause: the rest of its row describes the run's later calls.
  */
 export function toOutcome(
   row: Pick<Selectable<RunTable>, 'status' | 'result' | 'error' | 'pause' | 'concluded_by'>,

@@ -6,7 +6,7 @@ type Now = ColumnType<Date, Date | undefined, Date>;
 export interface LedgerEntryTable {
   id: Generated<number>;
   organization_id: string;
-  /** `grant/{uuid}` or `charge/{executionId}/{blockKey}`: a repeated activity finds its own entry. */
+  /** `grant/{uuid}` or `charge/{callId}/{blockKey}`: a repeated activity finds its own entry. */
   entry_key: string;
   kind: 'grant' | 'charge';
   /** Positive for a grant, negative for a charge. */
@@ -15,7 +15,7 @@ export interface LedgerEntryTable {
   created_at: Now;
 }
 
-/** Credits set aside for a block execution whose model is asked. */
+/** Credits that are set aside for a block execution while its model is asked. */
 export interface ReservationTable {
   execution_id: string;
   block_key: string;

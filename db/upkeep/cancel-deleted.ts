@@ -1,4 +1,4 @@
-// Work of deleted projects is cancelled: runs, test runs and deliveries under way, runs that wait for their caller.
+// Cancels the work of deleted projects: runs, test runs and deliveries under way, and runs that wait for their caller.
 import { type RawBuilder, sql } from 'kysely';
 import type { Db, Tx } from '../connect.ts';
 import { CANCELLATION, IS_OPEN, requestCancel } from '../runs/cancel-run.ts';
@@ -6,18 +6,18 @@ import { CALL_IDS } from '../runs/run-columns.ts';
 import { cancelDeliveries } from '../webhooks/cancel-deliveries.ts';
 
 const LEFT_MAX = 100;
-/** Runs marked by one statement: a second's work. */
+/** Runs that one statement marks: a second's work. */
 const MARKED_MAX = 5_000;
 
-/** How much was under way. A run counts once, however many calls it was carried out in; one of a test case does not. */
+/** How much was under way. A run counts once, however many calls it had; a run of a test case does not count. */
 export type Cancelled = { runs: number; testRuns: number; deliveries: number };
 
 const COUNTS = sql<boolean>`continues is null and mode <> 'test'`;
 
 /**
- * Cancels what is under way in projects that `tx` has deleted; `all`: they were all of the organization's, which goes
- * with its test deliveries. What is over some thousands of runs, or is being charged at the moment, is counted and
- * left to `cancelLeft`: others wait for the organization, which `tx` holds.
+ * Cancels what is under way in projects that `tx` has deleted. `all`: these were all projects of the organization, whose test
+ * deliveries are cancelled too. Runs beyond some thousands, and those that are being charged at the moment, are counted and
+ * left to `cancelLeft`, since others wait for the organization's row, which `tx` has locked.
  */
 export async function cancelOfDeleted(
   tx: Tx,
@@ -41,7 +41,7 @@ export async function cancelOfDeleted(
   return { runs, testRuns: Number(testRuns), deliveries };
 }
 
-/** Marks runs that nobody holds: `all` of them, of which `runs` count. */
+/** Marks runs that nobody has locked: `all` of them, of which `runs` count. */
 async function markSome(db: Db | Tx, which: RawBuilder<boolean>): Promise<{ all: number; runs: number }> {
   const { rows } = await sql<{ all: number; runs: number }>`
     with free as (
@@ -56,8 +56,8 @@ async function markSome(db: Db | Tx, which: RawBuilder<boolean>): Promise<{ all:
 }
 
 /**
- * Marks the runs of deleted projects that `cancelOfDeleted` has met while they were charged, and what such a run added
- * when it ended; of all that were deleted within a day, unless `projectIds` says of which.
+ * Marks the runs of deleted projects that `cancelOfDeleted` left, and cancels the deliveries that such runs added when they
+ * ended: in the projects `projectIds`, or in all that were deleted within a day.
  */
 export async function cancelLeft(
   db: Db,
@@ -85,7 +85,7 @@ export async function cancelLeft(
   );
 }
 
-/** What workflows the engine is still to be told of in deleted projects: up to `limit` of runs, and of test runs. */
+/** Lists what deleted projects have in the engine that is still to be cancelled: up to `limit` calls, and test runs. */
 export async function listCancelled(db: Db, projectIds: string[], limit: number) {
   const runs = await db
     .selectFrom('run')

@@ -1,4 +1,4 @@
-// Retention: what ended long ago, and all that is kept of it, except what was paid and who changed what.
+// Retention: deletes what ended long ago with all its data, except the ledger and the audit log.
 import { sql } from 'kysely';
 import { OPEN_STATUSES } from '../../flow/delivery.ts';
 import type { Db } from '../connect.ts';
@@ -6,9 +6,9 @@ import type { Db } from '../connect.ts';
 const OPEN = sql`any(${sql.val([...OPEN_STATUSES])}::text[])`;
 
 /**
- * Deletes up to `limit` runs, test runs and test deliveries each that nothing has happened to for `days`: with their
- * traces, continuations and deliveries. What is under way, or still being delivered, stays. Several processes share the
- * work. Answers how many of each.
+ * Deletes up to `limit` each of runs, test runs and test deliveries to which nothing has happened for `days`, with their calls,
+ * traces and deliveries. Work under way, and runs that are still being reported by webhook, stay. Several processes may share
+ * the work. Returns how many of each were deleted.
  */
 export async function deleteOld(
   db: Db,
@@ -16,7 +16,7 @@ export async function deleteOld(
   limit: number,
 ): Promise<{ runs: number; testRuns: number; deliveries: number }> {
   const cutoff = sql`now() - ${days} * interval '1 day'`;
-  /** A run's rows are locked before this is asked for the last time: what has come to it meanwhile counts. */
+  /** Checked a last time after the run's rows are locked, so that whatever came to the run meanwhile counts. */
   const isOver = sql<boolean>`run.status <> 'started' and coalesce(run.finished_at, run.started_at) < ${cutoff}
     and not exists (
       select from run as call where call.continues = run.execution_id

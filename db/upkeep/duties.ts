@@ -1,8 +1,8 @@
-// Which process does what is to be done now and then: one at a time, so that ten workers do not ask ten times.
+// Duties: recurring work that one process at a time does, so that ten workers do not ask ten times.
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../connect.ts';
 
-/** Takes a duty that is due for the next `seconds`; false when it is not due, or another process has it. */
+/** Takes a due duty for the next `seconds`; false when it is not due or another process has it. */
 export async function takeDuty(db: Db, name: string, seconds: number): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('duty')
@@ -17,7 +17,7 @@ export async function takeDuty(db: Db, name: string, seconds: number): Promise<b
   return (numInsertedOrUpdatedRows ?? 0n) > 0n;
 }
 
-/** Says when a duty that this process has is due again: in so many seconds. */
+/** Makes a duty that this process has taken due again in `seconds`. */
 export async function deferDuty(db: Db, name: string, seconds: number): Promise<void> {
   await db
     .updateTable('duty')

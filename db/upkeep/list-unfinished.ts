@@ -1,8 +1,7 @@
-// What the reconcilers walk over: rows that have not ended.
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../connect.ts';
 
-/** `startedAt`, as exact as PostgreSQL keeps it, and `id` say where a walk goes on. */
+/** A row that has not ended. `startedAt`, as exact as PostgreSQL stores it, and `id` say where the next page begins. */
 export type Unfinished = { id: string; continues: string | null; cancelled: boolean; startedAt: string };
 
 const COLUMNS = {
@@ -14,7 +13,7 @@ const IDS: { [table in keyof typeof COLUMNS]: RawBuilder<unknown> } = {
   test_run: sql`id`,
 };
 
-/** Up to `limit` rows that are `started` and older than `quietSeconds`, the oldest first, beginning after `after`. */
+/** Lists up to `limit` rows that are `started` and older than `quietSeconds`, the oldest first, from the one after `after`. */
 export async function listUnfinished(
   db: Db,
   table: keyof typeof COLUMNS,
