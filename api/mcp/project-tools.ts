@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { listFlowDesigns } from '../../db/flows/flow-designs.ts';
 import { listUserProjects } from '../../db/tenants/user-projects.ts';
+import { toPage } from '../http/page.ts';
 import { flowDesign, shortenSteps, steps, toFlowDesign } from './flow-design.ts';
 import { requireProject } from './require-project.ts';
 import { after, projectId } from './shapes.ts';
@@ -40,8 +41,7 @@ const listProjects = defineTool({
   }),
   async run({ deps, user }, { after }) {
     const rows = await listUserProjects(deps.db, user.userId, { after, limit: PROJECTS_MAX + 1 });
-    const page = rows.slice(0, PROJECTS_MAX);
-    const last = page.at(-1);
+    const { page, end } = toPage(rows, PROJECTS_MAX, (row) => `${row.organization_slug}/${row.slug}`);
     return {
       projects: page.map((row) => ({
         project_id: row.id,
@@ -52,7 +52,7 @@ const listProjects = defineTool({
         organization_slug: row.organization_slug,
         role: row.role,
       })),
-      next: rows.length > page.length && last ? `${last.organization_slug}/${last.slug}` : null,
+      next: end.nextCursor,
     };
   },
 });
@@ -90,7 +90,7 @@ const hydrateProject = defineTool({
     const { db, config } = call.deps;
     const project = await requireProject(call, project_id);
     const rows = await listFlowDesigns(db, call.user.userId, project.id, { after, limit: FLOWS_MAX + 1 });
-    const page = rows.slice(0, FLOWS_MAX);
+    const { page, end } = toPage(rows, FLOWS_MAX, ({ slug }) => slug);
     let size = 0;
     return {
       project_id: project.id,
@@ -103,7 +103,7 @@ const hydrateProject = defineTool({
         size += JSON.stringify(steps).length;
         return { ...toFlowDesign(flow, config.mcp.url), steps: size > STEPS_MAX ? null : steps };
       }),
-      next: rows.length > page.length ? (page.at(-1)?.slug ?? null) : null,
+      next: end.nextCursor,
     };
   },
 });

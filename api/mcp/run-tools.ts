@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { listRuns } from '../../db/runs/list-runs.ts';
 import { findRun } from '../../db/runs/runs.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { toPage } from '../http/page.ts';
 import { runList, runState } from '../runs/answers.ts';
 import { describeRun } from '../runs/describe-run.ts';
 import { cancelRunOrTestRun } from '../test-runs/cancel-run-or-test-run.ts';
@@ -33,13 +34,8 @@ const listRunsTool = defineTool({
     if (cursor !== undefined && !(await findRun(db, flow.id, cursor)))
       throw new ServiceError('VALIDATION_ERROR', 'cursor: is not a nextCursor of this flow’s runs');
     const runs = await listRuns(db, { flowId: flow.id, status, after: cursor, limit: limit + 1 });
-    const page = runs.slice(0, limit);
-    const hasMore = runs.length > limit;
-    return {
-      runs: await Promise.all(page.map((run) => describeRun(call.deps, run))),
-      hasMore,
-      nextCursor: hasMore ? (page.at(-1)?.execution_id ?? null) : null,
-    };
+    const { page, end } = toPage(runs, limit, (run) => run.execution_id);
+    return { runs: await Promise.all(page.map((run) => describeRun(call.deps, run))), ...end };
   },
 });
 

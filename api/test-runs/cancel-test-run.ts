@@ -1,6 +1,6 @@
 import { recordChange } from '../../db/tenants/audit-entries.ts';
-import { listTestsUnderWay, requestTestRunCancel } from '../../db/test-runs/cancel-test-run.ts';
 import { findTestRun } from '../../db/test-runs/test-results.ts';
+import { listTestCaseRunsUnderWay, requestTestRunCancel } from '../../db/test-runs/test-run-cancellation.ts';
 import { cancelRunWorkflow, cancelTestRunWorkflow } from '../../engine/cancel-workflow.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { Caller } from './caller.ts';
@@ -39,6 +39,6 @@ export async function cancelTestRun(
 /** Tells the test run first, so that it begins no further case, then the runs of its cases. */
 async function tellEngine(deps: ApiDeps, testRunId: string): Promise<void> {
   if (!(await cancelTestRunWorkflow(deps, testRunId))) return;
-  for (const run of await listTestsUnderWay(deps.db, testRunId))
+  for (const run of await listTestCaseRunsUnderWay(deps.db, testRunId))
     if (!(await cancelRunWorkflow(deps, run))) return;
 }

@@ -1,9 +1,11 @@
-// Creates, replaces, lists and deletes the test cases of a flow.
+// Test cases of flows, test runs, and traces of runs: the functions behind the MCP tools of the same names and the
+// endpoint that cancels a test run. They take the caller (caller.ts) and the tool's input, and answer the tool's
+// output. This file creates, replaces, lists and deletes test cases.
 import { z } from 'zod';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
 import {
-  deleteTestCase as deleteRow,
+  deleteTestCaseRow,
   findTestCase,
   listTestCases,
   saveTestCase,
@@ -99,7 +101,7 @@ export async function deleteTestCase(
   if (!testCase) throw notVisible('test case');
   await inTransaction(deps.db, async (tx) => {
     const { organizationId, flowId } = await requireLockedFlow(tx, testCase.flow_id, access, 'test case');
-    if (!(await deleteRow(tx, testCaseId))) throw notVisible('test case');
+    if (!(await deleteTestCaseRow(tx, testCaseId))) throw notVisible('test case');
     const details = { flow_id: flowId };
     await recordChange(tx, author, {
       organizationId,

@@ -1,7 +1,10 @@
-// GET …/webhooks/deliveries and …/webhooks/deliveries/{deliveryId} show deliveries (spec: Webhook administration).
+// Webhook administration (spec: Webhook administration). The files of this folder are the endpoints with which the
+// members of an organization look at deliveries, send them again, and rotate the signing secret; the worker makes the
+// attempts. GET …/webhooks/deliveries and …/webhooks/deliveries/{deliveryId} show deliveries.
 import { z } from 'zod';
 import {
   type DeliveryPlace,
+  type DeliveryRow,
   findDelivery,
   listAttempts,
   listDeliveries,
@@ -12,6 +15,7 @@ import { authorizeOrganization } from '../auth/authorize-organization.ts';
 import { limitRate } from '../auth/limit-rate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
+import { toPage } from '../http/page.ts';
 import { pageSize, readQuery } from '../http/query.ts';
 import {
   answer,
@@ -87,14 +91,8 @@ function listPage({ db }: ApiDeps): ApiMiddleware {
     const { limit, before } = ctx.state.query as z.infer<typeof deliveriesQuery>;
     const organizationId = ctx.state.membership.organizationId;
     const rows = await listDeliveries(db, { organizationId, before, limit: limit + 1 });
-    const page = rows.slice(0, limit);
-    const last = page.at(-1);
-    const hasMore = rows.length > limit;
-    ctx.body = {
-      deliveries: page.map(toDeliveryRecord),
-      hasMore,
-      nextCursor: hasMore && last ? toCursor(last.created_at, last.seq) : null,
-    };
+    const { page, end } = toPage(rows, limit, toCursor);
+    ctx.body = { deliveries: page.map(toDeliveryRecord), ...end };
   };
 }
 
@@ -124,8 +122,8 @@ function getOne({ db }: ApiDeps): ApiMiddleware {
 }
 
 /** Makes a cursor: a time whose digits after the milliseconds tell deliveries of the same millisecond apart. */
-function toCursor(createdAt: Date, seq: number): string {
-  return createdAt.toISOString().replace('Z', `${String(seq).padStart(SEQ_DIGITS, '0')}Z`);
+function toCursor({ created_at, seq }: DeliveryRow): string {
+  return created_at.toISOString().replace('Z', `${String(seq).padStart(SEQ_DIGITS, '0')}Z`);
 }
 
 /** Reads a cursor, or any other time: that one comes before every delivery of its millisecond. */

@@ -1,4 +1,6 @@
-// Organizations.
+// Tenants: the tables of organizations, members, projects, API keys, model keys, rate limits and the audit log.
+// Functions take the database or a transaction and answer rows; they throw ServiceError for what only the database can
+// check. This file has the organizations.
 import { sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
 import type { Db, Tx } from '../connect.ts';

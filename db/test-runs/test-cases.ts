@@ -63,7 +63,7 @@ export function findTestCase(db: Db | Tx, id: string): Promise<TestCaseRow | und
 }
 
 /** Deletes a case; the results of its runs stay. Answers whether there was one. */
-export async function deleteTestCase(tx: Tx, id: string): Promise<boolean> {
+export async function deleteTestCaseRow(tx: Tx, id: string): Promise<boolean> {
   const { numDeletedRows } = await tx.deleteFrom('test_case').where('id', '=', id).executeTakeFirst();
   return numDeletedRows > 0n;
 }

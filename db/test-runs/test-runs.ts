@@ -1,4 +1,5 @@
-// Test runs: in each, cases of a flow are run together against one snapshot of its draft.
+// The tables of test cases, test runs and results. The API creates cases and accepts test runs; activities/ records
+// verdicts. This file has the test runs: in each, cases of a flow are run together against one snapshot of its draft.
 import { type NotNull, sql } from 'kysely';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';

@@ -1,4 +1,6 @@
-// Open deliveries. A workflow carries out each of them; the reconciler starts one where it is missing.
+// The tables of webhooks: deliveries, their attempts, their turns at destinations, and signing secrets. The row of a
+// delivery is added by a trigger when a run ends; API, engine/ and activities/ read and move it on. This file has the
+// open deliveries. A workflow carries out each; the reconciler starts one where it is missing.
 import { sql } from 'kysely';
 import type { DeliveryCall, DeliveryStatus } from '../../flow/delivery.ts';
 import { OPEN_STATUSES } from '../../flow/delivery.ts';

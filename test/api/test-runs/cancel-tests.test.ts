@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { runAllTests } from '../../../api/test-runs/run-tests.ts';
 import { traceRun } from '../../../api/test-runs/trace-run.ts';
 import { listAuditEntries } from '../../../db/tenants/audit-entries.ts';
-import { requestTestRunCancel } from '../../../db/test-runs/cancel-test-run.ts';
+import { requestTestRunCancel } from '../../../db/test-runs/test-run-cancellation.ts';
 import { acceptJudge, acceptTest } from '../../../db/test-runs/test-runs.ts';
 import { judgeFlow } from '../../../flow/test-case.ts';
 import { reconcileRuns } from '../../../worker/reconcile-runs.ts';

@@ -28,7 +28,7 @@ export async function requestTestRunCancel(tx: Tx, testRunId: string): Promise<b
 }
 
 /** Lists the runs of a test run's cases and judges that are under way, whose workflows are told of a cancellation. */
-export function listTestsUnderWay(db: Db, testRunId: string) {
+export function listTestCaseRunsUnderWay(db: Db, testRunId: string) {
   return db
     .selectFrom('run')
     .select(CALL_IDS)
