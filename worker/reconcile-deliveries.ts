@@ -46,7 +46,7 @@ async function reconcileDelivery(
   if (state === 'missing') {
     // Nothing is known of attempts that the engine has forgotten but what their rows say.
     if (call.made < ATTEMPTS_MAX) await startDeliveryWorkflow({ db, client, taskQueue }, call);
-    else await abandonDelivery(db, call, 'How the last attempt ended is not known.');
+    else await abandonDelivery(db, call, 'The outcome of the last attempt is not known.');
   } else if (state !== 'open') {
     const reason = `The delivery's workflow ended as ${state} before its end was recorded.`;
     await abandonDelivery(db, call, reason);

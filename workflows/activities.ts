@@ -1,4 +1,4 @@
-// Every timeout and retry policy of a run, on one screen.
+// Every timeout and retry policy of a run, on one screen. This is the one file of workflows/ that knows activities/, as types.
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import type { WebhookActivities } from '../activities/webhook-activities.ts';
@@ -8,13 +8,13 @@ import { type BlockCall, blockTaskQueue } from '../flow/run.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 
-/** With a minute between two attempts, about a day: what fails for reasons of the service's own is repeated for that long. */
+/** About a day with a minute between attempts: a failure for the service's own reasons is retried for that long. */
 const ATTEMPTS_OF_A_DAY = 1_500;
 
 /**
- * Model calls: regular activities, so that a slow or failing one is visible and outlives its worker. One attempt makes
- * at most two requests of 120 s; its answer stays with it until it is recorded. What a provider refuses is counted by the
- * activity, which says then when the next attempt is due, or that there is none.
+ * Model calls. They are regular activities, so that a slow or failing call is visible and outlives its worker. One attempt
+ * makes at most two requests of 120 s and keeps its answer until that is recorded. The activity itself counts refusals by the
+ * provider, and its failure says when the next attempt is due, or that there is none.
  */
 export const modelActivities = proxyActivities<{ callModel(call: BlockCall): Promise<Value | Pause> }>({
   startToCloseTimeout: '1 day',
@@ -28,10 +28,10 @@ export const modelActivities = proxyActivities<{ callModel(call: BlockCall): Pro
   },
 });
 
-/** A local activity that waits longer for its next attempt does so without its workflow task. */
+/** A local activity with a longer delay before its next attempt gives up its workflow task for that time. */
 const LOCAL_WAIT_MAX = '5 seconds';
 
-/** Blocks that finish in milliseconds, and what a loop asks of large values: run inside the workflow task. */
+/** Blocks that finish in milliseconds, and questions of loops about large values: they run inside the workflow task. */
 export const blockActivities = proxyLocalActivities<
   Pick<Activities, 'runCode' | 'passThrough' | 'inspectValue' | 'checkCondition'>
 >({
@@ -46,8 +46,8 @@ export const blockActivities = proxyLocalActivities<
 });
 
 /**
- * The same where something else of the organization has to end first: no regular activity is ever BUSY. Waiting counts as well, so there is no time to keep
- * but that of a day; a lost worker is found out by its heartbeats.
+ * The same activities when they have to wait for the organization's turn, as regular ones, which never return BUSY. The wait
+ * counts towards the timeout, hence a day; a lost worker is noticed by its missing heartbeats.
  */
 export function waitingBlockActivities(taskQueue: string) {
   return proxyActivities<{
@@ -70,8 +70,8 @@ export function waitingBlockActivities(taskQueue: string) {
 }
 
 /**
- * What happens around the runs of test cases. Regular activities, for several are under way at a time: in which order
- * local ones were resolved is not always told by a history.
+ * Steps around the runs of test cases. They are regular activities because several are under way at a time, and a history
+ * does not always tell in which order local activities were resolved.
  */
 export const { acceptTest, evaluateTest, readJudgement } = proxyActivities<
   Pick<Activities, 'acceptTest' | 'evaluateTest' | 'readJudgement'>
@@ -85,7 +85,7 @@ export const { acceptTest, evaluateTest, readJudgement } = proxyActivities<
   },
 });
 
-/** The end of a run, or of a test run, is recorded however long the database is away; so is that a run is parked. */
+/** Records of the end of a run or test run, and of parking: repeated however long the database is away. */
 export const { recordRun, findRunDelivery, finishTestRun, parkRun, unparkRun } = proxyLocalActivities<
   Pick<Activities, 'recordRun' | 'findRunDelivery' | 'finishTestRun' | 'parkRun' | 'unparkRun'>
 >({
@@ -100,12 +100,12 @@ export const { recordRun, findRunDelivery, finishTestRun, parkRun, unparkRun } =
 });
 
 /**
- * The attempts of a delivery, after `made` earlier ones. A failed one says itself when the next is due; the intervals
- * here, about the same, are for one whose worker was lost.
+ * Proxies the attempts of a delivery after `made` earlier ones. A failed attempt says itself when the next one is due; the
+ * intervals here are about the same and serve an attempt whose worker was lost.
  */
 export function deliveryActivities(made: number) {
   return proxyActivities<Pick<WebhookActivities, 'attemptDelivery'>>({
-    // How the receiver answered stays with the attempt until it is recorded.
+    // The attempt keeps the receiver's answer until it is recorded.
     startToCloseTimeout: '1 day',
     heartbeatTimeout: '15 seconds',
     retry: {
@@ -117,7 +117,7 @@ export function deliveryActivities(made: number) {
   });
 }
 
-/** What became of a delivery is recorded however long the database is away. */
+/** The end of a delivery is recorded however long the database is away. */
 export const { abandonDelivery } = proxyActivities<Pick<WebhookActivities, 'abandonDelivery'>>({
   startToCloseTimeout: '1 minute',
   retry: {

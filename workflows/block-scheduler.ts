@@ -6,12 +6,12 @@ import { compact, type Value } from '../flow/value.ts';
 import { blockActivities, modelActivities, waitingBlockActivities } from './activities.ts';
 import { isParked, type Parking } from './parking.ts';
 
-/** Executions shown among the workflow's current details; older ones are in the history. */
+/** Block executions shown in the workflow's current details; older ones are in the history. */
 const SHOWN_MAX = 50;
-/** An input longer than this, serialized, is read by a model call itself: one workflow task may schedule hundreds. */
+/** A longer input, serialized, is loaded by the model call itself, since one workflow task may schedule hundreds. */
 const MODEL_INPUT_MAX_CHARS = 8_192;
 
-/** A block that failed for good; `cause` is the failure its activity ended with. */
+/** A block that failed for good; `cause` is the failure of its activity. */
 export class BlockFailure extends Error {
   readonly block: PlannedBlock;
   constructor(block: PlannedBlock, error: unknown) {
@@ -22,8 +22,8 @@ export class BlockFailure extends Error {
 }
 
 /**
- * Runs blocks of one run as activities, under their names, and keeps the current details of the workflow (the Web UI
- * does not show a local activity's summary). Rejects with BlockFailure.
+ * Creates the function that schedules the blocks of one run as activities, under their names, and shows their states in the
+ * workflow's current details (the Web UI does not show a local activity's summary). It rejects with BlockFailure.
  */
 export function createBlockScheduler(
   executionId: string,
@@ -38,7 +38,7 @@ export function createBlockScheduler(
     setCurrentDetails([...lines.values()].map((line) => `- ${line}`).join('\n'));
   }
 
-  /** One that is parked runs again whenever an operator has its run go on. */
+  /** Runs a block, again after each time it was parked and resumed. */
   async function runResumed(block: PlannedBlock, call: BlockCall, shown: Shown): Promise<Value | Pause> {
     for (;;)
       try {
@@ -92,8 +92,8 @@ function runActivity(
 }
 
 /**
- * At once, inside the workflow task, where there is room for the organization now; else on a task queue of its own,
- * where it waits for its turn and holds nothing up. Histories from before this hold no BUSY, and replay.
+ * Runs a block inside the workflow task when there is room for the organization now, else on a task queue of its own, where
+ * it waits for its turn and holds nothing up. Histories recorded before this contain no BUSY, and replay.
  */
 async function runInTurn(
   activity: 'runCode' | 'passThrough',

@@ -5,15 +5,15 @@ import { blockActivities, waitingBlockActivities } from './activities.ts';
 import type { Parking } from './parking.ts';
 
 /**
- * Answers what loops ask of large values: at once, inside the workflow task, where they may be in hand now; else on the
- * task queue of blocks that wait for their turn.
+ * Creates the functions with which loops inspect large values: inside the workflow task when there is memory for the value
+ * now, else on the task queue of blocks that wait for their turn.
  */
 export function createInspector(
   executionId: string,
   { whenFree }: Parking,
 ): Pick<Surroundings, 'inspect' | 'holds'> {
   const waiting = () => waitingBlockActivities(workflowInfo().taskQueue);
-  // An id of the engine's own might be that of a block.
+  // An id chosen by the engine might equal a block's.
   const options = () => ({ activityId: uuid4() });
   return {
     async inspect(value) {

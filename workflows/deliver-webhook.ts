@@ -15,33 +15,33 @@ const POSTPONED_MIN_MS = 1_000;
 const POSTPONED_MAX_MS = 60_000;
 
 /**
- * Delivers one webhook: attempts of one activity, on the fixed schedule, until one succeeds or the last has failed, with
- * which the workflow then fails. While it is not its turn at the destination, it waits to be told; while the database is
- * away, it asks again. Neither is an attempt.
+ * Delivers one webhook: attempts one activity on the fixed schedule until it succeeds or the last attempt fails, and the
+ * workflow with it. While it waits for its turn at the destination, it waits for a signal; while the database is away, it
+ * asks again. Neither counts as an attempt.
  */
 export async function deliverWebhook(call: DeliveryCall): Promise<void> {
-  let isTold = false;
+  let hasTurn = false;
   setHandler(defineSignal(TURN_GIVEN), () => {
-    isTold = true;
+    hasTurn = true;
   });
   let { made } = call;
   try {
     for (let waits = 0; ; waits += 1) {
       const { attemptDelivery } = deliveryActivities(made);
       const options = { summary: describeDelivery(call) };
-      isTold = false;
+      hasTurn = false;
       const result = await attemptDelivery.executeWithOptions(options, [{ ...call, made }]);
       if (result === 'over') return;
       made = result.made;
-      if (result.waits) await condition(() => isTold);
+      if (result.waits) await condition(() => hasTurn);
       else await sleep(Math.min(POSTPONED_MIN_MS * 2 ** waits, POSTPONED_MAX_MS));
       if (workflowInfo().continueAsNewSuggested) break;
     }
   } catch (error) {
     const reason = isCancellation(error)
       ? 'The delivery was cancelled by an operator.'
-      : 'How the last attempt ended is not known: its worker was lost.';
-    // Changes nothing where the last attempt recorded its end.
+      : 'The outcome of the last attempt is not known: its worker was lost.';
+    // Changes nothing when the last attempt recorded its end.
     await CancellationScope.nonCancellable(() => abandonDelivery(call, reason));
     throw error;
   }

@@ -10,8 +10,8 @@ const REASONS: { [code: string]: FailureReason } = {
 };
 
 /**
- * Why the run `executionId` failed, in words made for its caller. What was not made for callers stays in the log and in
- * the history; they are told the executionId, by which it is found there.
+ * Describes to its caller why the run `executionId` failed. An error that was not made for callers stays in the log and in
+ * the history; the caller gets the executionId, by which it can be found there.
  */
 export function describeFailure(
   error: unknown,
@@ -41,7 +41,7 @@ function describeCause(
   if (cause instanceof TimeoutFailure)
     return {
       code: 'INTERNAL_ERROR',
-      message: `${subject} took too long, or its worker was lost, at every attempt.`,
+      message: `${subject} took too long, or its worker was lost, in every attempt.`,
     };
   if (isCancellation(cause)) return CANCELLED;
   return { code: 'INTERNAL_ERROR', message: `${subject} ${internalFailureText(executionId)}` };

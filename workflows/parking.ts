@@ -11,23 +11,23 @@ import { parkRun, unparkRun } from './activities.ts';
 
 const RESUME_SIGNAL = defineSignal(RESUME);
 const HOLD_SIGNAL = defineSignal(HOLD);
-/** What operators read of a block that waits for them. */
-const PARKED_STATE = 'parked, since its worker was lost again and again';
+/** The state that operators read on a parked block. */
+const PARKED_STATE = 'parked, because its worker was lost again and again';
 
 export type Parking = {
-  /** Waits until an operator has the run go on, which is one signal for all its blocks. `say` tells how the block stands. */
+  /** Waits until an operator resumes the run: one signal for all its blocks. `say` shows the block's state. */
   park(say: (state: string) => void): Promise<void>;
-  /** Does what runs inside the workflow task: at once, unless the run is held; then it is parked first. */
+  /** Does work that runs inside the workflow task; if the run is held, parks it first. */
   whenFree<T>(work: () => Promise<T>, say?: (state: string) => void): Promise<T>;
 };
 
-/** Whether a block waits for an operator: workers were lost under it again and again. */
+/** Whether a block has to wait for an operator because its workers were lost again and again. */
 export function isParked(error: unknown): boolean {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   return cause instanceof ApplicationFailure && cause.type === PARKED;
 }
 
-/** How what one run does waits for an operator. */
+/** Creates the parking of one run: a place where its blocks wait for an operator. */
 export function createParking(executionId: string): Parking {
   let held = false;
   let resumed = 0;
@@ -57,7 +57,7 @@ export function createParking(executionId: string): Parking {
     await unparkRun(executionId);
   }
 
-  /** Without a promise of its own where nothing is held: histories tell in which order blocks go on. */
+  /** Adds no promise when the run is not held: recorded histories fix the order in which blocks continue. */
   function whenFree<T>(work: () => Promise<T>, say: (state: string) => void = () => undefined): Promise<T> {
     return held ? park(say).then(() => whenFree(work, say)) : work();
   }
@@ -65,7 +65,7 @@ export function createParking(executionId: string): Parking {
   return { park, whenFree };
 }
 
-/** For operators, in the Temporal Web UI: such a run has an outcome of its own, for now. */
+/** Shows operators in the Temporal Web UI that the run is parked, or no longer is. */
 function show(value: 'parked' | null): void {
   upsertSearchAttributes([{ key: { name: 'WeirOutcome', type: 'KEYWORD' }, value }]);
 }

@@ -11,8 +11,8 @@ import { createParking } from './parking.ts';
 import { startRunDelivery } from './start-run-delivery.ts';
 
 /**
- * One run of a flow: interprets its plan, one activity per block, and records the end. Answers the result as a Value, or
- * where the run waits for its caller's tools; a failed run ends as an ApplicationFailure whose type is the ErrorCode.
+ * Runs a flow: interprets its plan, one activity per block, and records the end. Returns the result as a Value, or the point
+ * at which the run waits for its caller's tools; a failed run ends as an ApplicationFailure whose type is the ErrorCode.
  */
 export async function runFlow({
   executionId,
@@ -37,7 +37,7 @@ export async function runFlow({
       ? { status: 'tool_calls_required', pause: reply.paused }
       : { status: 'completed', result: reply };
   } catch (error) {
-    // Branches of a parallel step that are still running stop spending.
+    // Cancel branches of a parallel step that are still running, so that they stop spending.
     blocks.cancel();
     outcome = { status: 'failed', error: describeFailure(error, executionId) };
   }

@@ -5,16 +5,16 @@ import type { RunTestsInput } from '../flow/test-case.ts';
 import { acceptTest, evaluateTest, finishTestRun, readJudgement } from './activities.ts';
 import type { runFlow } from './run-flow.ts';
 
-/** Cases of one test run that are under way at a time. */
+/** Test cases of one test run that are under way at a time. */
 const TESTS_AT_ONCE = 4;
 
-/** Runs test cases of a draft, each as a run of its own, and judges the answers. What came of each is in its row. */
+/** Runs the test cases of a draft, each as a run of its own, and judges the answers. Each verdict is in the case's row. */
 export async function runTests({ testRunId, steps, tests }: RunTestsInput): Promise<void> {
   const scope = CancellationScope.current();
   const waiting = tests.values();
   await Promise.all(
     Array.from({ length: TESTS_AT_ONCE }, async () => {
-      // A case that nothing comes of is recorded at the end, as an error.
+      // A case without a verdict is recorded as an error at the end.
       for (const test of waiting)
         if (!scope.consideredCancelled) await runTest(test, steps).catch(() => undefined);
     }),
@@ -34,7 +34,7 @@ async function runTest(
   await CancellationScope.nonCancellable(() => readJudgement(executionId));
 }
 
-/** How the run ended is in its row, where those who ask for it wait: the reconciler may have started it already. */
+/** Waits for the end of a run, which the reconciler may have started already; the outcome is in the run's row. */
 async function runToEnd(executionId: string, steps: PlannedStep[], name: string): Promise<void> {
   await executeChild<typeof runFlow>(RUN_FLOW, {
     workflowId: executionId,

@@ -10,8 +10,8 @@ import { findRunDelivery } from './activities.ts';
 import { deliverWebhook } from './deliver-webhook.ts';
 
 /**
- * Starts the delivery that was recorded with the end of a run, where there is one and its destination has room; it
- * outlives the run's workflow.
+ * Starts the delivery that was recorded with the end of a run, if there is one and its destination has room. It outlives the
+ * run's workflow.
  */
 export async function startRunDelivery(executionId: string): Promise<void> {
   const call = await findRunDelivery(executionId);
@@ -27,7 +27,7 @@ export async function startRunDelivery(executionId: string): Promise<void> {
       args: [call],
     });
   } catch (error) {
-    // The reconciler was faster.
+    // The reconciler started it first.
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }
 }

@@ -1,8 +1,8 @@
-// The command under which guest processes start: no network, no new privileges, bounded resources, empty environment.
+// The command that starts guest processes: no network, no new privileges, bounded resources, empty environment.
 import { execFile } from 'node:child_process';
 import { PROCESS_CPU_SECONDS, PROCESS_DATA_MAX_BYTES } from './limits.ts';
 
-/** The shell's `ulimit` is `prlimit` on every platform; a limit that the platform does not have is passed over. */
+/** `ulimit` works on every platform; a limit that the platform lacks is skipped. */
 const LIMITS = [
   'ulimit -c 0',
   'ulimit -f 0',
@@ -10,7 +10,7 @@ const LIMITS = [
   `ulimit -t ${PROCESS_CPU_SECONDS}`,
   `ulimit -d ${PROCESS_DATA_MAX_BYTES / 1024}`,
 ];
-/** Where memory runs short, Linux ends guests first. */
+/** When memory runs short, Linux kills guests first. */
 const FIRST_VICTIM = 'echo 1000 > /proc/self/oom_score_adj';
 const SCRIPT = `${[FIRST_VICTIM, ...LIMITS].map((limit) => `{ ${limit}; } 2>/dev/null`).join('; ')}; exec env -i "$@"`;
 
@@ -21,7 +21,7 @@ const NO_NEW_PRIVILEGES = ['setpriv', '--no-new-privs', '--inh-caps=-all'];
 /** A program and its arguments; the guest's own command follows them. */
 export type Confinement = { file: string; args: string[] };
 
-/** Finds by trial what this machine allows (containers and macOS lack some); never fails. */
+/** Finds out by trial which confinement this machine allows (containers and macOS lack some); never fails. */
 export async function findConfinement(): Promise<Confinement> {
   const args = ['-c', SCRIPT, 'sh'];
   for (const command of [NO_NETWORK, NO_NEW_PRIVILEGES]) {
@@ -32,7 +32,7 @@ export async function findConfinement(): Promise<Confinement> {
 
 function succeeds(args: string[]): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  // No timeout: on a machine that is slow for once, guests would run unconfined from then on.
+  // No timeout: one slow moment of the machine would leave guests unconfined from then on.
   execFile('/bin/sh', args, { cwd: '/', env: {} }, (error) => resolve(error === null));
   return promise;
 }

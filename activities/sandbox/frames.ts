@@ -1,11 +1,12 @@
 // Messages between the service and a guest process: two lengths (32 bits, big endian), a JSON header, a body of JSON text.
+// Unlike Node's IPC channel they have a size limit, and the service deserializes nothing but JSON (docs/internals.md).
 
 /** One message; `body` is JSON text that this layer does not parse. */
 export type Frame = { header: unknown; body: Buffer };
 
 const PREFIX_BYTES = 8;
 
-/** The bytes of one message. */
+/** Encodes one message. */
 export function encodeFrame(header: unknown, body: Buffer): Buffer {
   const head = Buffer.from(JSON.stringify(header));
   const prefix = Buffer.alloc(PREFIX_BYTES);
@@ -14,7 +15,7 @@ export function encodeFrame(header: unknown, body: Buffer): Buffer {
   return Buffer.concat([prefix, head, body]);
 }
 
-/** A function that takes chunks and returns the messages they complete; throws when one is over `maxBytes`. */
+/** Creates a function that takes chunks and returns the messages they complete; it throws on a message over `maxBytes`. */
 export function createFrameDecoder(maxBytes: number): (chunk: Buffer) => Frame[] {
   let chunks: Buffer[] = [];
   let received = 0;

@@ -1,4 +1,4 @@
-// One guest process seen from the service: start it, give it one call at a time, kill it when it does not answer.
+// The service's side of one guest process: starts it, gives it one call at a time, kills it when it does not answer.
 import { spawn } from 'node:child_process';
 import { constants, getPriority, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -17,11 +17,11 @@ import {
 } from './limits.ts';
 import { processorMs } from './processor-time.ts';
 
-/** A guest process ended by itself under a call, which may be tried again. `cause` may have its last words. */
+/** A guest process ended by itself during a call, which may be retried. `cause` may have the process's last output. */
 export class SandboxCrashed extends Error {
   override readonly name = 'SandboxCrashed';
 }
-/** No fault of the code's: no process can be started, one was killed (a machine is short of memory), or the service ends. */
+/** Not the code's fault: no process can be started, one was killed (memory is short), or the service is stopping. */
 export class SandboxUnavailable extends Error {
   override readonly name = 'SandboxUnavailable';
 }
@@ -50,7 +50,7 @@ const LOOK_AGAIN_MS = 100;
 /** JSON text of the console output is at most six times its length. */
 const FRAME_MAX_BYTES = VALUE_MAX_BYTES + 8 * LOGS_MAX_LENGTH;
 
-/** Starts a guest and waits until it is ready; rejects with SandboxUnavailable, or the signal's reason, and leaves none. */
+/** Starts a guest and waits until it is ready; on failure rejects with SandboxUnavailable or the signal's reason, and leaves no process. */
 export async function startGuest(confinement: Confinement, signal: AbortSignal): Promise<GuestProcess> {
   signal.throwIfAborted();
   const child = spawn(confinement.file, [...confinement.args, process.execPath, ...NODE_FLAGS, PROGRAM], {
@@ -60,7 +60,7 @@ export async function startGuest(confinement: Confinement, signal: AbortSignal):
   });
   const { promise: exited, resolve: resolveExited } = Promise.withResolvers<void>();
   let waiting: { resolve(frame: Frame): void; reject(error: unknown): void } | undefined;
-  /** Counts the calls; the number of a call is in its frame and in its answer's. 0: the guest says that it is ready. */
+  /** The current call's number, which its frame and the answer's frame carry. 0: the guest reports that it is ready. */
   let number = 0;
 
   function end(error: unknown): void {
@@ -69,7 +69,7 @@ export async function startGuest(confinement: Confinement, signal: AbortSignal):
     waiting = undefined;
   }
 
-  /** The answer to the current call; the process is killed and `late` thrown once `isLate`, first asked after `afterMs`. */
+  /** Waits for the answer to the current call. From `afterMs` on, kills the process and throws `late()` once `isLate()`. */
   async function nextFrame(
     afterMs: number,
     isLate: () => boolean,
@@ -78,7 +78,7 @@ export async function startGuest(confinement: Confinement, signal: AbortSignal):
   ): Promise<Frame> {
     const answer = Promise.withResolvers<Frame>();
     waiting = answer;
-    // After a blocked event loop the answer may lie unread in the pipe: one more turn reads it.
+    // If the event loop was blocked, the answer may be unread in the pipe: one more turn of the loop reads it.
     const stop = () => setImmediate(() => waiting === answer && end(late()));
     const look = () => {
       if (isLate()) stop();
@@ -113,16 +113,16 @@ export async function startGuest(confinement: Confinement, signal: AbortSignal):
       end(new SandboxCrashed(`The sandbox process broke its protocol: ${error}`));
     }
   });
-  // A pipe to or from a process that is gone; its exit is reported below.
+  // A pipe fails when the process is gone; the 'close' event below reports that.
   for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.on('error', () => child.kill('SIGKILL'));
   child.on('error', (error) => {
     end(new SandboxUnavailable(`The sandbox process could not start: ${error.message}`));
     if (child.pid === undefined) resolveExited();
   });
-  // 'close', not 'exit': by then what it said has been read.
+  // 'close' rather than 'exit', since by then all output has been read.
   child.on('close', (code, signal) => {
     const how = signal ?? `exit code ${code}`;
-    // The kernel kills so when memory is short, and operators do; code that crashes its process ends otherwise.
+    // SIGKILL comes from the kernel when memory is short, or from an operator; code that crashes its process ends otherwise.
     const Ended = number === 0 || signal === 'SIGKILL' ? SandboxUnavailable : SandboxCrashed;
     end(new Ended(`The sandbox process ended (${how}) before it answered`, { cause: said }));
     resolveExited();
@@ -163,11 +163,11 @@ export async function startGuest(confinement: Confinement, signal: AbortSignal):
   };
 }
 
-/** Sets what a process, which may have ended, is to get of the processors. Only a privileged service can give it more again. */
+/** Sets the priority of a process, which may have ended. Only a privileged service can raise it again. */
 function prioritize(pid: number | undefined, niceness: number): void {
   try {
     if (pid !== undefined) setPriority(pid, Math.min(niceness, constants.priority.PRIORITY_LOW));
   } catch {
-    // It stays as it is until it is replaced.
+    // The process keeps its low priority until it is replaced.
   }
 }

@@ -6,10 +6,10 @@
 // - `await` and promises work. There is nothing else to wait for: no timers, network, files, modules or imports.
 // - The output must be JSON: a function, symbol, BigInt, NaN, infinity, cycle, key `__proto__` or more than 64 levels
 //   of nesting fails the block; `toJSON` is called, undefined properties are left out, as JSON.stringify does.
-// - `console.log` and its kind are kept with the call (64 KB).
-// - An error fails the block with its own message and the line of the source; it is not retried.
-// - Limits: source 256 KB, input and output 16 MiB each as JSON, 256 MiB of memory, the block's time limit, which is processor time
-//   (by the clock, up to a minute more on a busy machine).
+// - The output of `console.log` and similar functions is kept with the call (64 KB).
+// - An error fails the block with the error's message and the line in the source; it is not retried.
+// - Limits: source 256 KB, input and output 16 MiB each as JSON, 256 MiB of memory, and the block's time limit, which is
+//   processor time (on a busy machine up to a minute more by the clock).
 // - Each call starts afresh: nothing is kept from one call to the next.
 
 import { createFrameDecoder, encodeFrame } from './frames.ts';
@@ -20,14 +20,14 @@ import { type Failure, prepareMachine, usedMs } from './machine.ts';
 const NOBODY = 65_534;
 const NOTHING = Buffer.alloc(0);
 
-/** Header of the parent's frame; its body is the JSON text of `{ input, message, parameters }`. */
+/** Header of a frame to the guest; the body is the JSON text of `{ input, message, parameters }`. */
 export type CallHeader = { call: number; source: string; timeoutMs: number };
-/** Header of the guest's frame, with the number of the call it answers; its body is the output. Call 0: it is ready. */
+/** Header of a frame from the guest, with the number of the call it answers; the body is the output. Call 0: ready. */
 export type GuestHeader = { call: number; logs: string; processorMs: number; failure?: Failure };
 
 /**
- * Started as root, goes on as nobody. Done here, not before the start, since nobody may be unable to read this
- * program: by now all of it is loaded. Where the platform forbids the change the process goes on as it is.
+ * Becomes the user `nobody` when started as root. This happens here rather than before the start because `nobody` may be
+ * unable to read this program, which is loaded by now. Where the platform forbids the change, the user stays.
  */
 function dropPrivileges(): string {
   if (process.getuid?.() !== 0) return 'not root';

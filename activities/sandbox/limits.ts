@@ -1,12 +1,12 @@
-// Bounds of user code (security: "User code"); the guest enforces them, the parent does not rely on it.
+// Limits of user code (security: "User code"). The guest enforces them; the service does not rely on that.
 
 export const SOURCE_MAX_BYTES = 256 * 1024;
 /**
- * Input (with message and parameters) and result, each as JSON. Blocks pass values of several megabytes to each
- * other, so the frame is far larger than a model's answer would need; memory stays bounded by MEMORY_MAX_BYTES.
+ * Limit of the input (with message and parameters) and of the result, each as JSON. Blocks pass values of several megabytes
+ * to each other; memory stays bounded by MEMORY_MAX_BYTES.
  */
 export const VALUE_MAX_BYTES = 16 * 1024 * 1024;
-/** Console output kept per call, in UTF-16 units. */
+/** Console output kept for each call, in UTF-16 units. */
 export const LOGS_MAX_LENGTH = 64 * 1024;
 /** The last part of the console output that an error carries, in UTF-16 units. */
 export const ERROR_LOGS_MAX_LENGTH = 4 * 1024;
@@ -16,9 +16,9 @@ export const JSON_DEPTH_MAX = 64;
 export const MEMORY_MAX_BYTES = 256 * 1024 * 1024;
 /** QuickJS stack; the WebAssembly stack is larger, so that the guest gets an error instead of a fault. */
 export const STACK_MAX_BYTES = 256 * 1024;
-/** After the deadline the guest has this long to answer before its process is killed. */
+/** A guest has this long after the deadline to answer before its process is killed. */
 export const KILL_GRACE_MS = 1_000;
-/** A block's time limit is processor time, since others share the machine: by the clock it may take this much longer. */
+/** A block's time limit is processor time, since the machine is shared: by the clock it may take this much longer. */
 export const STARVED_MAX_MS = 60_000;
 /** A call that takes longer than this yields the processors to the service and to shorter calls. */
 export const SHORT_CALL_MS = 50;
@@ -26,13 +26,13 @@ export const NICENESS = 10;
 export const START_TIMEOUT_MS = 15_000;
 /**
  * A process that has run this often, or was busy this long, is replaced. Every call starts from the same memory, so
- * this only bounds what the process itself might accumulate; a start costs some 200 ms of processor time.
+ * this only bounds what the process itself might accumulate; a start costs some 100 ms of processor time.
  */
 export const RUNS_MAX = 1_000;
 export const BUSY_MAX_MS = 60_000;
-/** A process over the number that is kept ends after this long without a call. */
+/** A process beyond the number that is kept ends after this long without a call. */
 export const IDLE_MAX_MS = 60_000;
-/** Processor time of one process; ends one whose parent is gone while it runs native code without end. */
+/** Processor time of one process: ends a process whose parent is gone while it runs native code endlessly. */
 export const PROCESS_CPU_SECONDS = 120;
 /** Writable private memory of one process: Node itself takes some 600 MiB of address space, WebAssembly the rest. */
 export const PROCESS_DATA_MAX_BYTES = 1536 * 1024 * 1024;

@@ -1,4 +1,5 @@
-// Warm guest processes: handed out one call at a time, grown on demand to a bound, replaced in the background.
+// A pool of warm guest processes: each takes one call at a time; the pool grows on demand up to a bound and replaces processes
+// in the background.
 import { findConfinement } from './confinement.ts';
 import { type GuestProcess, SandboxUnavailable, startGuest } from './guest-process.ts';
 import { BUSY_MAX_MS, IDLE_MAX_MS, RUNS_MAX } from './limits.ts';
@@ -8,10 +9,10 @@ type Member = {
   idle: boolean;
   runs: number;
   busyMs: number;
-  /** Has run enough; serves until its successor is ready, then `leaving`. */
+  /** Has run enough: serves until its successor is ready, then is `leaving`. */
   worn: boolean;
   leaving: boolean;
-  /** Ends a surplus one that stays idle. */
+  /** Ends a surplus process that stays idle. */
   retirement: NodeJS.Timeout | undefined;
 };
 type Waiter = { resolve(member: Member): void; reject(error: unknown): void };
@@ -19,18 +20,18 @@ type Waiter = { resolve(member: Member): void; reject(error: unknown): void };
 /** A bounded set of guest processes. */
 export type Pool = {
   /**
-   * Runs `task` with a guest that nobody else uses; where all are in use it waits for one. When the task throws, or
-   * resolves to `reusable: false`, the guest is replaced. Rejects with SandboxUnavailable when no guest can be started.
+   * Runs `task` with a guest of its own, after waiting for one where all are in use. When the task throws, or resolves to
+   * `reusable: false`, the guest is replaced. Rejects with SandboxUnavailable when no guest can be started.
    */
   use<Result extends { reusable: boolean }>(
     task: (guest: GuestProcess) => Promise<Result>,
     signal?: AbortSignal,
   ): Promise<Result>;
-  /** Ends every process and rejects who waits. */
+  /** Ends every process and rejects those who wait. */
   close(): Promise<void>;
 };
 
-/** A pool of at most `size` processes; the first starts at once, in the background. More than `kept` end when idle. */
+/** Creates a pool of at most `size` processes; the first starts in the background now. Those beyond `kept` end when idle. */
 export function createPool({ size, kept }: { size: number; kept: number }): Pool {
   const confinement = findConfinement();
   const members = new Set<Member>();
@@ -65,7 +66,7 @@ export function createPool({ size, kept }: { size: number; kept: number }): Pool
       }
       serve(member);
     } catch (error) {
-      // Without any process nobody would answer those who wait; the next call tries again.
+      // Without any process nobody would serve those who wait; the next call starts one again.
       if (members.size === 0 && starts.size === 1)
         for (const waiter of waiters.splice(0)) waiter.reject(error);
     }
@@ -88,7 +89,7 @@ export function createPool({ size, kept }: { size: number; kept: number }): Pool
   function remove(member: Member): void {
     members.delete(member);
     clearTimeout(member.retirement);
-    // One that never ran is not replaced unless somebody waits: it may be a machine that kills them all.
+    // A process that never ran is replaced only if somebody waits: this machine may kill them all.
     const wanted = waiters.length > 0 || (member.runs > 0 && !member.leaving && members.size < kept);
     if (wanted && members.size + starts.size < size) grow();
   }
@@ -119,7 +120,7 @@ export function createPool({ size, kept }: { size: number; kept: number }): Pool
     }
   }
 
-  /** One is kept warm for who comes next, as long as there is room. */
+  /** Keeps one process warm for whoever comes next, as long as there is room. */
   function keepSpare(): void {
     const spare = starts.size > 0 || [...members].some(({ idle, leaving }) => idle && !leaving);
     if (!spare && members.size < size) grow();

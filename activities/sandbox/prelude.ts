@@ -1,13 +1,13 @@
-// Runs inside QuickJS, before the user's code and out of its reach: console, input, result and error texts.
+// Runs inside QuickJS before the user's code and out of its reach: provides console, input, result and error texts.
 
-/** What the host calls. Every text is a JSON string, so that NUL and lone surrogates reach the host. */
+/** The functions that the host calls. Every text is a JSON string, so that NUL and lone surrogates reach the host. */
 export type Prelude = {
   setInput(json: string): void;
   /** Calls the user's function. */
   run(main: (input: unknown, message: unknown, parameters: unknown) => unknown): unknown;
-  /** UTF-16 units of a function's own source. */
+  /** Returns the length of a function's source in UTF-16 units. */
   sourceLength(main: unknown): number;
-  /** The value as JSON text, or undefined when it is not JSON: then `problem` says why. */
+  /** Returns the value as JSON text, or undefined when it is not JSON: then `problem` says why. */
   serialize(value: unknown): string | undefined;
   problem(): string;
   title(thrown: unknown): string;
@@ -16,8 +16,9 @@ export type Prelude = {
 };
 
 /**
- * Evaluated in QuickJS as its own source text, so it uses nothing from this file. It takes what it needs from the
- * intrinsics at once and makes objects only by literals: nothing the user's code changes later is looked up again.
+ * Sets up the guest. QuickJS evaluates the source text of this function, so it uses nothing else from this file. It copies
+ * the intrinsics that it needs first and makes objects only from literals, so that nothing which the user's code changes
+ * later is looked up again.
  */
 export function prelude(depthMax: number, logsMax: number): Prelude {
   type Level = { holder: unknown; key: string; up: Level | undefined };
@@ -45,7 +46,7 @@ export function prelude(depthMax: number, logsMax: number): Prelude {
     throw undefined;
   }
 
-  /** JSON.stringify alone would drop functions, turn NaN into null and keep `__proto__`. Megabytes pass through `check`. */
+  /** Serializes strictly: JSON.stringify alone would drop functions, turn NaN into null and keep `__proto__`. */
   function serialize(value: unknown): string | undefined {
     let level: Level | undefined;
     let depth = 0;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 /** The unit of /proc/<pid>/stat on every Linux that Node runs on: 100 ticks a second. */
 const TICK_MS = 10;
 
-/** Processor time that a process has used so far, in milliseconds; 0 where that cannot be read (other systems than Linux). */
+/** Returns the processor time that a process has used so far, in milliseconds; 0 where it cannot be read (not on Linux). */
 export function processorMs(pid: number | undefined): number {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');

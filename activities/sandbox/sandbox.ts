@@ -1,4 +1,5 @@
-// User code (spec: processor type `code`): QuickJS in WebAssembly, in processes of its own; `guest.ts` has the contract.
+// activities/sandbox/ runs user code (spec: processor type `code`) in QuickJS, compiled to WebAssembly, in confined processes.
+// A source and its values go in as JSON; the output and the console's text come out. `guest.ts` has the contract with authors.
 import { ApplicationFailure } from '@temporalio/common';
 import { createTurns, type EndTurn } from '../../fairness/turns.ts';
 import type { Json } from '../../flow/definition.ts';
@@ -29,31 +30,31 @@ export type CodeResult = { output: Json; logs: string };
 /** An organization's turn at a process, to be ended once. */
 export type CodeTurn = {
   /**
-   * Rejects with ServiceError CODE_ERROR, CODE_TIMEOUT or CODE_LIMIT_EXCEEDED (the code's fault; `extra` has `line`
-   * and the last `logs` where there are any), SandboxCrashed or SandboxUnavailable (may be tried again), or the signal's
-   * reason. `onUsed` is told of the processor time that the code took, however it ended.
+   * Runs the code. Rejects with ServiceError CODE_ERROR, CODE_TIMEOUT or CODE_LIMIT_EXCEEDED (the code's fault; `extra` has
+   * `line` and the last `logs` where there are any), SandboxCrashed or SandboxUnavailable (may be retried), or the signal's
+   * reason. `onUsed` receives the processor time that the code took, however it ended.
    */
   run(call: CodeCall, signal?: AbortSignal, onUsed?: (milliseconds: number) => void): Promise<CodeResult>;
   end: EndTurn;
 };
 
 export type Sandbox = {
-  /** Waits until it is the organization's turn. */
+  /** Waits for the organization's turn. */
   wait(organization: string, signal?: AbortSignal): Promise<CodeTurn>;
-  /** The same within an instant, else undefined. */
+  /** Waits an instant at most; undefined when the turn has not come by then. */
   waitBriefly(organization: string, signal?: AbortSignal): Promise<CodeTurn | undefined>;
-  /** Gives back who waits for a turn, for another worker; turns under way go on. */
+  /** Rejects those who wait for a turn, so that another worker can take them; turns under way continue. */
   drain(): void;
   /** Ends every process; calls still running reject with SandboxUnavailable. */
   close(): Promise<void>;
 };
 
 /**
- * A sandbox in which one organization has at most `processes` processes, beside `reserve` for organizations that have
- * none. One process starts in the background now, the others when they are needed.
+ * Creates a sandbox in which one organization has at most `processes` processes; `reserve` more are for organizations that
+ * have none. One process starts in the background now, the others when they are needed.
  */
 export function createSandbox({ processes, reserve }: { processes: number; reserve: number }): Sandbox {
-  // One more than all of the largest organization's stays warm, for who comes next.
+  // One more than an organization can use stays warm, for whoever comes next.
   const pool = createPool({ size: processes + reserve, kept: processes + Math.min(reserve, 1) });
   const turns = createTurns({ places: processes, reserve });
   const toTurn = (end: EndTurn): CodeTurn => ({ end, run: (...args) => runCode(pool, ...args) });
@@ -67,7 +68,7 @@ export function createSandbox({ processes, reserve }: { processes: number; reser
       turns.close(
         ApplicationFailure.create({
           type: 'WORKER_SHUTDOWN',
-          message: 'The worker ended before it was the turn of this.',
+          message: 'The worker stopped before the turn of this block came.',
           nextRetryDelay: DRAINED_DELAY_MS,
         }),
       ),
@@ -90,7 +91,7 @@ async function runCode(
     return { answer, reusable: isReusable(answer) };
   }, signal);
   const { answer } = await answering.catch((error: unknown) => {
-    // Its process had to be killed.
+    // The process had to be killed, so it could not report its time.
     if (error instanceof ServiceError && error.code === 'CODE_TIMEOUT') onUsed?.(call.timeoutMs);
     throw error;
   });
@@ -121,7 +122,7 @@ function encodeJson(value: Json): Buffer {
   }
 }
 
-/** A timeout or a memory fault may have left the process in any state. */
+/** Whether the process can run another call: after a timeout or a memory fault it may be in any state. */
 function isReusable(answer: Frame): boolean {
   const { failure } = answer.header as GuestHeader;
   return failure === undefined || failure.code === 'CODE_ERROR';
