@@ -1,21 +1,21 @@
-/** Longer than the drain of `npm run serve`, API then worker, takes. */
+/** Longer than `npm run serve` takes to drain the API and then the worker. */
 const END_MAX_MS = 70_000;
 
 /**
- * Sees to it that an error which nothing caught ends the process properly: it is logged, `stop` lets what is under way
- * finish, for at most 70 s, and the exit code is 1, at which a supervisor starts the process again.
+ * Ends the process in order after an uncaught error: logs it and calls `stop`, which may take up to 70 s to let running
+ * work finish. The exit code is 1, so that a supervisor restarts the process.
  */
 export function endOnFatal(stop: () => Promise<unknown>): void {
   let ending = false;
-  // Rejections that nothing handles come here too.
+  // Node also reports unhandled rejections here.
   process.on('uncaughtException', (error) => {
-    console.error('An error that nothing caught ends this process:', error);
+    console.error('An uncaught error ends this process:', error);
     process.exitCode = 1;
     if (ending) return;
     ending = true;
     setTimeout(() => process.exit(1), END_MAX_MS).unref();
     stop().catch((stopError: unknown) => {
-      console.error('It could not be ended properly:', stopError);
+      console.error('The process could not be ended in order:', stopError);
       process.exit(1);
     });
   });

@@ -1,10 +1,10 @@
-/** npm passes on the Ctrl-C that the terminal has sent to everyone already: the second within this time is the first. */
+/** One Ctrl-C arrives twice, from the terminal and from npm: a second signal within this time is the same one. */
 const SAME_SIGNAL_MS = 1_000;
 
 /**
- * Sees to it that SIGTERM and SIGINT end the process: `stop` lets what is under way finish, for at most `seconds`. A
- * second SIGTERM changes nothing, since what repeats it is a program; a second Ctrl-C, a person's, ends the process at
- * once.
+ * Ends the process on SIGTERM and SIGINT: calls `stop`, which may take up to `seconds` to let running work finish. A
+ * second SIGTERM changes nothing, because programs repeat it; a second Ctrl-C comes from a person and ends the process
+ * at once.
  */
 export function endOnSignal(stop: () => Promise<unknown>, seconds: number): void {
   let began: number | undefined;
@@ -14,13 +14,15 @@ export function endOnSignal(stop: () => Promise<unknown>, seconds: number): void
       if (began === undefined) {
         began = now;
         setTimeout(endAnyway, seconds * 1_000).unref();
-        // A rejection ends the process as every error does that nothing catches.
+        // A rejection ends the process, like every uncaught error.
         void stop();
       } else if (signal === 'SIGINT' && now - began > SAME_SIGNAL_MS) process.exit(130);
     });
 }
 
 function endAnyway(): void {
-  console.error('Not everything has ended in time. What was accepted is kept, and goes on elsewhere.');
+  console.error(
+    'Not everything has ended in time. Accepted runs are kept, and another process continues them.',
+  );
   process.exit(1);
 }

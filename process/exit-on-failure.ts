@@ -1,4 +1,4 @@
-/** What `start` answers. What keeps it from starting is told to the person at the terminal, without a stack, and ends the process. */
+/** Returns the result of `start`. When it fails, prints the message without a stack and exits with 1. */
 export async function exitOnFailure<T>(start: () => T | Promise<T>): Promise<T> {
   try {
     return await start();

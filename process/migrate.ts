@@ -6,9 +6,7 @@ import { exitOnFailure } from './exit-on-failure.ts';
 const applied = await exitOnFailure(async () => {
   const url = process.env.DATABASE_URL ?? '';
   if (!/^postgres(ql)?:/.test(url))
-    throw new Error(
-      'DATABASE_URL is not set to a postgres:// address: migrate needs the database to update.',
-    );
+    throw new Error('DATABASE_URL must be the postgres:// address of the database to update.');
   const db = connect(url);
   return migrate(db).finally(() => db.destroy());
 });

@@ -1,5 +1,6 @@
-// What every process of the service needs, whether it runs the API, the worker or both: configuration in, open
-// connections out. The other files here say how a process ends: on a signal, after a fatal error, on a failed start.
+// Opens what every process of the service needs, whether it runs the API, the worker or both: environment variables go
+// in, configuration and open connections come out. The other files here end a process: on a signal, after an uncaught
+// error, or when it cannot start.
 import type { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
 import { type Config, readConfig } from '../config.ts';
@@ -39,7 +40,7 @@ export async function openDependencies(env: NodeJS.ProcessEnv = process.env): Pr
     requestModelKeys,
     async close() {
       registry.close();
-      // Hands over the keys it holds, for which it needs the database.
+      // Needs the database to hand its keys to other processes.
       await requestModelKeys.close();
       await db.destroy();
       await connection.close();

@@ -19,18 +19,18 @@ describe('configuration of MCP', () => {
     [{ WEIR_MCP_AUDIENCE: AUDIENCE, WEIR_PUBLIC_URL: 'https://h.test' }, 'https://h.test/api/v1/mcp/'],
   ];
   for (const [env, url] of reached)
-    it(`says that it is reached at ${url} with ${JSON.stringify(env)}`, () => {
+    it(`has the URL ${url} with ${JSON.stringify(env)}`, () => {
       assert.equal(read(env).mcp.url, url);
     });
 
-  it('allows pages of its own origin, and of those listed', () => {
+  it('allows pages of its own origin and of the listed ones', () => {
     const { allowedOrigins } = read({ WEIR_MCP_ALLOWED_ORIGINS: 'https://a.test, http://b.test:1' }).mcp;
     assert.deepEqual(allowedOrigins, ['http://127.0.0.1:8787', 'https://a.test', 'http://b.test:1']);
     assert.equal(read({ WEIR_MCP_ALLOWED_ORIGINS: '' }).mcp.allowedOrigins.length, 1);
     assert.throws(() => read({ WEIR_MCP_ALLOWED_ORIGINS: 'a.test' }), /WEIR_MCP_ALLOWED_ORIGINS/);
   });
 
-  it('keeps its audience apart from that of management, whatever the slash at the end', () => {
+  it('requires an audience other than that of management, regardless of a trailing slash', () => {
     const env = { WEIR_OIDC_ISSUER: 'https://id.test', WEIR_MCP_AUDIENCE: AUDIENCE };
     assert.throws(() => read({ ...env, WEIR_OIDC_AUDIENCE: `${AUDIENCE}/` }), /must differ/);
   });

@@ -12,7 +12,7 @@ describe('readConfig', () => {
   };
   const WEIR_TEST_DIAL_MAP = JSON.stringify({ 'hooks.example': '127.0.0.1:9001' });
 
-  it('has no dial map unless one is set', () => {
+  it('has no dial map by default', () => {
     assert.equal(readConfig(env).dialMap, undefined);
     assert.deepEqual(readConfig({ ...env, WEIR_TEST_DIAL_MAP }).dialMap, {
       'hooks.example': '127.0.0.1:9001',
@@ -32,10 +32,10 @@ describe('readConfig', () => {
     it(`refuses ${JSON.stringify(value)} as a dial map`, () =>
       assert.throws(() => readConfig({ ...env, WEIR_TEST_DIAL_MAP: value }), /WEIR_TEST_DIAL_MAP/));
 
-  it('refuses a public URL that is none of the web', () =>
+  it('refuses a public URL that is not http or https', () =>
     assert.throws(() => readConfig({ ...env, WEIR_PUBLIC_URL: 'javascript:alert(1)' }), /WEIR_PUBLIC_URL/));
 
-  it('takes an HTTP proxy as the way out, and no other, without repeating its password', () => {
+  it('accepts only an HTTP proxy for webhooks, and never repeats its password', () => {
     const read = (WEIR_EGRESS_PROXY: string) => readConfig({ ...env, WEIR_EGRESS_PROXY }).egressProxy;
     assert.equal(read('http://me:secret@proxy:3128')?.host, 'proxy:3128');
     for (const wrong of ['', 'proxy:3128', 'https://me:secret@proxy', 'socks5://me:secret@proxy'])
@@ -57,7 +57,7 @@ describe('readConfig', () => {
   });
 
   for (const value of [undefined, '', KEY, '2026:', '2026:c2hvcnQ=', `${WEIR_SECRETS_KEYS},`, `a b:${KEY}`])
-    it(`refuses ${JSON.stringify(value)} as keys of secrets, and does not repeat it`, () =>
+    it(`refuses ${JSON.stringify(value)} as keys of secrets, without repeating it`, () =>
       assert.throws(
         () => readConfig({ ...env, WEIR_SECRETS_KEYS: value }),
         (error: Error) => /WEIR_SECRETS_KEYS/.test(error.message) && !error.message.includes(KEY),

@@ -6,9 +6,9 @@ import { waitUntil } from '../wait-until.ts';
 import { startApiProcess } from './api-process.ts';
 import { CRASHING, startProgram } from './processes.ts';
 
-const LOGGED = /^An error that nothing caught ends this process: Error: a bug$/m;
+const LOGGED = /^An uncaught error ends this process: Error: a bug$/m;
 
-describe('an error that nothing catches', () => {
+describe('an uncaught error', () => {
   const h = useToolCalls();
 
   it('is logged and ends an API process with 1, after it has answered what it has in hand', async () => {
