@@ -8,6 +8,7 @@ import { findJsonExcess } from '../../flow/find-json-excess.ts';
 import { STEPS_MAX } from '../../flow/limits.ts';
 import { REFUSED_KEYS } from '../../flow/refused-keys.ts';
 import type { ReceivedBody } from './context.ts';
+import { ownerOf } from './principal.ts';
 import { IN_HAND_BYTES, SHARE_BYTES, takeBytes } from './take-bytes.ts';
 
 export const BODY_MAX_BYTES = 10 * 1024 * 1024;
@@ -77,7 +78,9 @@ export const receiveBody: Middleware = async (ctx, next) => {
 async function receive(ctx: Context): Promise<ReceivedBody> {
   requireJson(ctx.get('content-type'), ctx.get('content-encoding').toLowerCase());
   const length = ctx.get('content-length');
-  const giveBack = await takeBytes(bodies, ctx, announcedBytes(length));
+  const { flow, principal } = ctx.state;
+  const owner = flow?.organizationId ?? (principal ? ownerOf(principal) : '');
+  const giveBack = await takeBytes(bodies, owner, announcedBytes(length));
   try {
     return { bytes: await readBytes(ctx.req, length), giveBack };
   } catch (error) {

@@ -7,7 +7,7 @@ import { authenticate } from '../auth/authenticate.ts';
 import { limitRate } from '../auth/limit-rate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
-import { holdAnswer } from '../http/hold-answer-bytes.ts';
+import { holdAnswerBytes, measureOutcome } from '../http/hold-answer-bytes.ts';
 import { readBody, receiveBody } from '../http/json-body.ts';
 import { body, flowPaths, runAnswer } from '../reference/operations.ts';
 import {
@@ -105,7 +105,8 @@ function execute(deps: ApiDeps): ApiMiddleware {
     if (!outcome) throw new ServiceError('SERVICE_STOPPING', SERVICE_STOPPING, { executionId });
     const pauses = outcome.status === 'tool_calls_required';
     const result = outcome.status === 'completed' ? outcome.result : null;
-    await holdAnswer(ctx, deps.db, run.callId, { result, pauses });
+    const bytes = await measureOutcome(deps.db, run.callId, { result, pauses });
+    await holdAnswerBytes(ctx.res, ctx.state.flow.organizationId, bytes);
     ctx.body = {
       executionId,
       ...(await describeOutcome(deps, run, outcome)),

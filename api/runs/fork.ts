@@ -13,7 +13,7 @@ import { authenticate } from '../auth/authenticate.ts';
 import { limitRate } from '../auth/limit-rate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
-import { holdBytes } from '../http/hold-answer-bytes.ts';
+import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
 import { BODY_MAX_BYTES } from '../http/json-body.ts';
 import { readQuery } from '../http/query.ts';
 import {
@@ -75,7 +75,7 @@ export function forkRoutes(deps: ApiDeps): Route[] {
 
 function forkJob({ db, definitions }: ApiDeps): ApiMiddleware {
   return async function forkJob(ctx) {
-    const { run } = ctx.state;
+    const { flow, run } = ctx.state;
     if (run.version === DRAFT_VERSION)
       throw new ServiceError('INVALID_VERSION', 'This is a run of a draft, which …/step does not run.');
     const { step } = ctx.state.query as z.infer<typeof forkQuery>;
@@ -83,7 +83,8 @@ function forkJob({ db, definitions }: ApiDeps): ApiMiddleware {
     if (step >= plan.length) throw outOfRange(plan.length);
     const calls = await listCalls(db, run.execution_id);
     const ids = calls.map(({ callId }) => callId);
-    await holdBytes(ctx, Math.min(await measureOutputs(db, ids), BODY_MAX_BYTES));
+    const bytes = Math.min(await measureOutputs(db, ids), BODY_MAX_BYTES);
+    await holdAnswerBytes(ctx.res, flow.organizationId, bytes);
     const accumulatedOutputs = await collectOutputs(db, calls, plan.slice(0, step));
     const input = await getRunInput(db, run.execution_id);
     const { message, parameters, block_overrides, attachments, tools, tool_choice: toolChoice } = input;

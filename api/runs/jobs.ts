@@ -8,7 +8,7 @@ import { authenticate } from '../auth/authenticate.ts';
 import { limitRate } from '../auth/limit-rate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
-import { holdAnswer } from '../http/hold-answer-bytes.ts';
+import { holdAnswerBytes, measureOutcome } from '../http/hold-answer-bytes.ts';
 import { readBody, receiveBody } from '../http/json-body.ts';
 import { answer, body, flowPaths, refusal, runAnswer } from '../reference/operations.ts';
 import {
@@ -122,9 +122,11 @@ function startJob(deps: ApiDeps): ApiMiddleware {
 
 function getJob(deps: ApiDeps): ApiMiddleware {
   return async function getJob(ctx) {
-    const { run } = ctx.state;
+    const { flow, run } = ctx.state;
     const ended = run.concluded_by ?? run.execution_id;
-    await holdAnswer(ctx, deps.db, ended, { result: run.result, pauses: run.pause !== null });
+    const pauses = run.pause !== null;
+    const bytes = await measureOutcome(deps.db, ended, { result: run.result, pauses });
+    await holdAnswerBytes(ctx.res, flow.organizationId, bytes);
     ctx.body = {
       ...(await describeRun(deps, run)),
       ...(run.result && { result: await readResult(deps.db, ended, run.result) }),

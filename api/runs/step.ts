@@ -8,7 +8,7 @@ import { limitRate } from '../auth/limit-rate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import { idempotentReplayed, rateLimitHeaders } from '../http/headers.ts';
-import { takeForEvent } from '../http/hold-answer-bytes.ts';
+import { takeEventBytes } from '../http/hold-answer-bytes.ts';
 import { readBody, receiveBody, validationError } from '../http/json-body.ts';
 import { body, flowPaths } from '../reference/operations.ts';
 import { firstStepRequest, nextStepRequest } from '../reference/run-examples.ts';
@@ -100,7 +100,7 @@ function step(deps: ApiDeps): ApiMiddleware {
       : await start(deps, ctx, run, signal);
     const events = stepEvents(deps, run, ended, {
       mayRead: () => mayRead(deps, ctx),
-      take: (bytes) => takeForEvent(ctx, bytes, signal),
+      take: (bytes) => takeEventBytes(ctx.state.flow.organizationId, bytes, signal),
       signal,
     });
     answerEvents(ctx, run.executionId, format(events, run.callId, last?.number ?? 0));

@@ -1,7 +1,7 @@
 // Large values are in hand in turns between organizations: what waits for them holds nothing else up.
 import assert from 'node:assert/strict';
 import { reserveInputMemory } from '../../../activities/reserve-memory.ts';
-import { takeForEvent } from '../../../api/http/hold-answer-bytes.ts';
+import { takeEventBytes } from '../../../api/http/hold-answer-bytes.ts';
 import { BODY_MAX_BYTES } from '../../../api/http/json-body.ts';
 import { SHARE_BYTES } from '../../../api/http/take-bytes.ts';
 import type { Step } from '../../../flow/definition.ts';
@@ -106,8 +106,7 @@ describe('large values of one organization', () => {
         return () => get(flow, tenant, `${executionId}${suffix}`);
       };
       const [read, readOther] = [await run(hostile), await run(innocent)];
-      const ctx = { state: { flow: { organizationId: hostile.organizationId } } };
-      const giveBack = await takeForEvent(ctx as Parameters<typeof takeForEvent>[0], SHARE_BYTES, signal);
+      const giveBack = await takeEventBytes(hostile.organizationId, SHARE_BYTES, signal);
       let answer: Answer | undefined;
       const reading = read().then((read) => {
         answer = read;
