@@ -50,7 +50,9 @@ const getFlowTool = defineTool({
   hints: { readOnlyHint: true },
   input: z.strictObject({
     flow_id: flowId,
-    version_id: versionId.optional().meta({ description: 'The version to read; the draft when absent.' }),
+    version_id: versionId
+      .optional()
+      .meta({ description: 'version_id of the version to read; the draft when absent.' }),
   }),
   output: flowDesign.extend({
     project_id: z.string(),

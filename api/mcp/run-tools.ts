@@ -48,7 +48,7 @@ const cancelRunTool = defineTool({
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   input: z.strictObject({
     flow_run_id: z.guid().meta({
-      description: 'The flow_run_id or executionId of a run, or a test_run_id for all its cases.',
+      description: 'flow_run_id or executionId of a run, or test_run_id for all its cases.',
     }),
   }),
   output: z.strictObject({ flow_run: runState.optional(), test_run: testRun.optional() }),

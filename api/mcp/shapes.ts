@@ -3,16 +3,16 @@ import { z } from 'zod';
 import type { FlowDefinition, Step } from '../../flow/definition.ts';
 
 const id = z.guid();
-export const projectId = id.meta({ description: 'A project_id from list_projects.' });
-export const flowId = id.meta({ description: 'A flow_id from hydrate_project or create_flow.' });
+export const projectId = id.meta({ description: 'project_id from list_projects.' });
+export const flowId = id.meta({ description: 'flow_id from hydrate_project or create_flow.' });
 export const versionId = id.meta({
-  description: 'A version_id from publish_version or get_flow; not the number of a version.',
+  description: 'version_id from publish_version or get_flow; not the number of a version.',
 });
 export const stepId = z
   .string()
   .min(1)
   .max(64)
-  .meta({ description: 'The step_id of a step of the draft, as listed in answers.' });
+  .meta({ description: 'step_id of a step of the draft, as listed in answers.' });
 
 /** A slug, or slugs joined by a slash. */
 export const after = z

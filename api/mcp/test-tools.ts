@@ -14,7 +14,7 @@ import {
 import { flowId } from './shapes.ts';
 import { defineTool } from './tool.ts';
 
-const testCaseId = z.guid().meta({ description: 'A test_case_id from create_test_case or get_flow.' });
+const testCaseId = z.guid().meta({ description: 'test_case_id from create_test_case or get_flow.' });
 const RUNS_DRAFT =
   'The draft must be complete; it runs as callers would run it, at its usual cost. Answers when all is done, or after 45 s with the results so far.';
 

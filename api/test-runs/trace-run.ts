@@ -57,13 +57,13 @@ const flowRun = z.strictObject({
 export const runTraceInput = z.strictObject({
   flow_run_id: z
     .guid()
-    .meta({ description: 'The flow_run_id or executionId of a run, or a test_run_id for all its cases.' }),
+    .meta({ description: 'flow_run_id or executionId of a run, or test_run_id for all its cases.' }),
 });
 export const runTrace = z.strictObject({ flow_run: flowRun.optional(), test_run: testRun.optional() });
 
 export const stepTraceInput = z.strictObject({
-  flow_run_id: z.guid().meta({ description: 'The flow_run_id or executionId of a run.' }),
-  step_id: z.string().meta({ description: 'A step_id from get_test_run_trace or get_flow.' }),
+  flow_run_id: z.guid().meta({ description: 'flow_run_id or executionId of a run.' }),
+  step_id: z.string().meta({ description: 'step_id from get_test_run_trace or get_flow.' }),
 });
 export const stepTrace = z.strictObject({
   flow_run_id: z.guid(),

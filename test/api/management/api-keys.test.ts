@@ -10,7 +10,7 @@ describe('API keys', () => {
   const path = () => `/projects/${management.acme.projectId}/api-keys`;
   const create = (more: object = {}) => call('POST', path(), { environment: 'live', name: 'k', ...more });
 
-  it('are shown in full once, work, say when they were used, and stop working when revoked', async () => {
+  it('are shown in full once, work until they are revoked, and show when they were last used', async () => {
     const flow = await management.weir.createFlow(management.acme, []);
     const { status, body } = await create();
     assert.equal(status, 201);
@@ -34,7 +34,7 @@ describe('API keys', () => {
     assert.deepEqual((await call('DELETE', `${path()}/${body.keyId}`)).body, revoked.body);
   });
 
-  it(`are ${ACTIVE_API_KEYS_MAX} active at most; expired and revoked ones do not count`, async () => {
+  it(`are ${ACTIVE_API_KEYS_MAX} active at most, without expired and revoked ones`, async () => {
     const made = await Promise.all(Array.from({ length: ACTIVE_API_KEYS_MAX + 3 }, () => create()));
     assert.equal(made.filter(({ status }) => status === 201).length, ACTIVE_API_KEYS_MAX - 1);
     assert.deepEqual(code(await create()), [409, 'CONFLICT']);

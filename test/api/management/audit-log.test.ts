@@ -6,7 +6,7 @@ describe('audit log', () => {
 
   const path = () => `/organizations/${management.acme.organizationId}/audit-log`;
 
-  it('has every write, newest first, with who did it in which request, page by page', async () => {
+  it('lists every write, newest first, with its author and request, page by page', async () => {
     const before = (await call('GET', path())).body.entries.length;
     const writes = [
       await call('PUT', `/organizations/${management.acme.organizationId}`, { name: 'Renamed' }),
@@ -42,7 +42,7 @@ describe('audit log', () => {
     assert.ok(!JSON.stringify(seen).includes(writes[2]?.body.key));
   });
 
-  it('has one entry of an organization that several delete at once, and 404 for all but one', async () => {
+  it('has one entry when several delete an organization at once, and all but one get 404', async () => {
     const answers = await Promise.all(
       Array.from({ length: 4 }, () => call('DELETE', `/organizations/${management.acme.organizationId}`)),
     );
@@ -55,7 +55,7 @@ describe('audit log', () => {
     assert.deepEqual(entries, [{ action: 'organization.delete' }]);
   });
 
-  it('has nothing of what was refused', async () => {
+  it('has no entry for a refused write', async () => {
     await call(
       'DELETE',
       `/organizations/${management.acme.organizationId}/members/${management.acme.users.owner}`,
@@ -68,7 +68,7 @@ describe('audit log', () => {
     assert.deepEqual((await call('GET', path())).body.entries, []);
   });
 
-  it('takes any time there is', async () => {
+  it('accepts any valid time', async () => {
     for (const before of [
       '0000-01-01T00:00:00Z',
       '9999-12-31T23:59:59.999999999Z',

@@ -22,7 +22,7 @@ describe('DELETE at the same moment', () => {
 
   for (const [what, path] of Object.entries(PATHS))
     describe(`of ${what}`, () => {
-      it('counts a run that is being charged at the moment, and charges it no further', async () => {
+      it('counts a run that is just being charged, and charges it no further', async () => {
         const flow = await scene.weir.createFlow(about, [passthrough('a')]);
         const { executionId } = await acceptRun(scene.weir, about, flow);
         let pending: Promise<Answer> | undefined;
@@ -40,7 +40,7 @@ describe('DELETE at the same moment', () => {
         assert.notEqual((await scene.rowOf(executionId)).cancel_requested_at, null);
       });
 
-      it('finds a run that is accepted at the very moment before it', async () => {
+      it('finds a run that is accepted just before it', async () => {
         const flow = await scene.weir.createFlow(about, [llm('a', 'x', 'demo/chat')]);
         const flowId = await scene.weir.db
           .selectFrom('flow_version')
@@ -72,7 +72,7 @@ describe('DELETE at the same moment', () => {
       });
 
       for (const headers of [{}, { 'idempotency-key': 'once' }] as Record<string, string>[])
-        it(`refuses a run that comes at the very moment after it${'idempotency-key' in headers ? ', also with an Idempotency-Key' : ''}`, async () => {
+        it(`refuses a run that comes just after it${'idempotency-key' in headers ? ', also with an Idempotency-Key' : ''}`, async () => {
           const flow = await scene.weir.createFlow(about, [passthrough('a')]);
           const { projectId } = about;
           const refused = await duringTransaction(
@@ -97,7 +97,7 @@ describe('DELETE at the same moment', () => {
           assert.deepEqual(left, []);
         });
 
-      it('is 404 when it is repeated, and to all but one of several at once', async () => {
+      it('answers 404 when repeated, and to all but one of several at once', async () => {
         const flow = await scene.weir.createFlow(about, [llm('a', 'x', 'demo/chat')]);
         await scene.startHeld(about, flow);
         const answers = await Promise.all([1, 2, 3].map(() => scene.remove(about, path(about))));

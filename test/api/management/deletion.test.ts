@@ -70,7 +70,7 @@ describe('DELETE', () => {
         assert.deepEqual(entry?.details.cancelled, cancelled);
       });
 
-      it('is accepted while the engine is away, which is told when it is back', async () => {
+      it('is accepted while the engine is away; the engine is told when it is back', async () => {
         const flow = await scene.weir.createFlow(about, [llm('a', 'x', 'demo/chat')]);
         const { executionId } = await scene.startHeld(about, flow);
         const { withDeadline } = scene.weir.client;
@@ -88,7 +88,7 @@ describe('DELETE', () => {
         assert.equal((await scene.whenEnded(executionId)).error?.code, 'CANCELLED');
       });
 
-      it('ends deliveries that are still to be made, and no run that ends after it adds one', async () => {
+      it('ends open deliveries; a run that ends later adds none', async () => {
         const flow = await scene.weir.createFlow(about, [passthrough('a')]);
         const callback = { callbackUrl: 'https://hook.test/' };
         const { body } = await scene.post(about, `${flow}/jobs`, { message: 'm', ...callback });
@@ -116,7 +116,7 @@ describe('DELETE', () => {
         ]);
       });
 
-      it('stops runs with keys of their own', async () => {
+      it('stops runs that brought their own model keys', async () => {
         const flow = await scene.weir.createFlow(about, [llm('a', 'x', MODEL), llm('b', 'x', MODEL)]);
         const { executionId, response } = await scene.startHeld(
           about,
@@ -132,7 +132,7 @@ describe('DELETE', () => {
       });
     });
 
-  it('of a project leaves what its organization has elsewhere', async () => {
+  it('of a project leaves the other projects of its organization alone', async () => {
     const path = `/organizations/${about.organizationId}`;
     const { body } = await scene.weir.call('POST', '/projects', {
       key: about.token.owner,

@@ -89,7 +89,7 @@ describe('a write of the management API', () => {
         });
     });
 
-  it('goes by what the caller is by then: an owner who becomes an admin removes no other owner', async () => {
+  it('goes by the caller’s role at that moment: an owner who has become an admin cannot remove an owner', async () => {
     const about = await createOrganization(weir, provider);
     const { organizationId, users } = about;
     await weir.db

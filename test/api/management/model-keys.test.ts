@@ -76,7 +76,7 @@ describe('own model keys', () => {
     assert.equal(lastKey(), 'Bearer key-of-the-service');
   });
 
-  it('of another organization are not', async () => {
+  it('of another organization are not used', async () => {
     await setKey();
     const other = await weir.createTenant();
     const theirs = await weir.createFlow(other, [llm('ask', 'Hello', 'demo/chat')]);
@@ -85,7 +85,7 @@ describe('own model keys', () => {
     assert.equal(lastKey(), 'Bearer key-of-the-service');
   });
 
-  it('of a request come before those of the organization, for that run alone', async () => {
+  it('of a request come before those of the organization, only for its run', async () => {
     await setKey();
     models.will(answer('sent'), answer('own'));
     assert.equal((await execute(`demo=${SENT}`)).body.result, 'sent');
@@ -113,7 +113,7 @@ describe('own model keys', () => {
     assert.equal(encryptedIn(during), encryptedIn(earlier));
   });
 
-  it('of a request that no process has any more end the run with error, and no other key is used', async () => {
+  it('of a request that no process holds any more end the run with an error; no other key is used', async () => {
     await setKey();
     await weir.stopWorker();
     const started = await weir.call('POST', `${flow}/jobs`, { key: acme.key, body: { message: '' } });
@@ -139,12 +139,12 @@ describe('own model keys', () => {
     assert.ok(!(await everything()).includes(SENT));
   });
 
-  it('of the service that the provider rejects end it with error', async () => {
+  it('of the service that the provider rejects end the run with an error', async () => {
     models.will(respond(401, { error: { message: 'Incorrect API key' } }));
     assert.equal((await execute()).body.failureReason, 'error');
   });
 
-  it('are masked wherever they are shown, and encrypted where they are kept', async () => {
+  it('are masked wherever they are shown, and stored encrypted', async () => {
     const set = await setKey();
     assert.deepEqual([set.body.provider, set.body.keyPreview], ['demo', '…acme']);
     const one = await weir.call('GET', path(), { key: acme.token.owner });
@@ -156,7 +156,7 @@ describe('own model keys', () => {
     assert.ok(!(await everything()).includes(OWN));
   });
 
-  it('are masked whole when they are so short that a part would tell much', async () => {
+  it('are masked entirely when they are short', async () => {
     const { body } = await setKey({ key: 'sk-short-q7' });
     assert.equal(body.keyPreview, '…');
     assert.ok(!(await everything()).includes('t-q7'));
@@ -199,7 +199,7 @@ describe('own model keys', () => {
     await assert.rejects(findModelKey(weir.db, encryption, started.body.executionId, 'demo'));
   });
 
-  it('are refused for providers this service does not know, and in forms that no key has', async () => {
+  it('are refused for unknown providers, and when malformed', async () => {
     assert.equal(
       (await weir.call('PUT', path('evil'), { key: acme.token.admin, body: { key: OWN } })).status,
       404,

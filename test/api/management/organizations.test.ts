@@ -77,7 +77,7 @@ describe('management', () => {
   describe('members', () => {
     const path = () => `/organizations/${management.acme.organizationId}/members`;
 
-    it('carry user_id and role, also of users who never signed in', async () => {
+    it('have a user_id and a role, also for users who never signed in', async () => {
       const added = await call('POST', path(), { user_id: 'auth0|x/y z', role: 'member' });
       assert.deepEqual([added.status, added.body.user_id, added.body.role], [201, 'auth0|x/y z', 'member']);
       const one = `${path()}/${encodeURIComponent('auth0|x/y z')}`;
@@ -102,7 +102,7 @@ describe('management', () => {
       );
     });
 
-    it('never lose their last owner, also when two leave at once', async () => {
+    it('always keep an owner, also when two owners leave at once', async () => {
       const mine = `${path()}/${management.acme.users.owner}`;
       assert.deepEqual(code(await call('DELETE', mine)), [409, 'CONFLICT']);
       assert.deepEqual(code(await call('PUT', mine, { role: 'member' })), [409, 'CONFLICT']);
@@ -121,7 +121,7 @@ describe('management', () => {
       assert.equal(answers.filter(({ status }) => status === 409).length, 1);
     });
 
-    it('have no user_id that no path can name, which nobody could remove', async () => {
+    it('cannot have a user_id that no URL path can name, since nobody could remove them', async () => {
       for (const user_id of ['.', '..'])
         assert.deepEqual(code(await call('POST', path(), { user_id, role: 'member' })), [
           422,
@@ -136,7 +136,7 @@ describe('management', () => {
       assert.equal((await call('PUT', mine, { role: 'member' }, management.acme.token.admin)).status, 403);
     });
 
-    it('can do nothing more the moment they are demoted or removed', async () => {
+    it('lose their rights the moment they are demoted or removed', async () => {
       await call('PUT', `${path()}/${management.acme.users.admin}`, { role: 'member' });
       assert.equal(
         (await call('POST', path(), { user_id: 'x', role: 'member' }, management.acme.token.admin)).status,

@@ -12,7 +12,7 @@ describe('projects', () => {
   const create = (slug: string, more: object = {}) =>
     call('POST', '/projects', { name: 'P', slug, organization_id: management.acme.organizationId, ...more });
 
-  it('have the fields of the interface', async () => {
+  it('have the fields of the specification', async () => {
     const { body } = await create('fields', { description: 'd' });
     assert.deepEqual(Object.keys(body).sort(), [
       ...['createdAt', 'description', 'id', 'name', 'organizationId', 'slug', 'updatedAt', 'userId'],
@@ -24,7 +24,7 @@ describe('projects', () => {
     assert.deepEqual((await call('GET', `/projects/${body.id}`)).body, body);
   });
 
-  it('change what is sent and nothing else; their slug, id and organization never', async () => {
+  it('change only the fields that are sent, and never slug, id or organization', async () => {
     const { body } = await create('changes', { description: 'stays' });
     const changed = await call('PUT', `/projects/${body.id}`, { name: 'New' });
     assert.deepEqual({ ...changed.body, updatedAt: body.updatedAt }, { ...body, name: 'New' });
@@ -67,7 +67,7 @@ describe('projects', () => {
     assert.equal(one.body.projects.length, 1);
   });
 
-  it('are deleted softly with their flows: keys are dead, slugs free, runs kept', async () => {
+  it('are deleted with their flows: keys stop working, slugs are free, runs stay', async () => {
     const flow = await management.weir.createFlow(management.acme, []);
     const started = await management.weir.call('POST', `${flow}/jobs`, {
       key: management.acme.key,

@@ -61,7 +61,7 @@ describe('roles', () => {
       });
 
       if (OF_CALLER.includes(route)) return;
-      it('answers 404 to the owner of another organization, byte for byte as for what nobody has', async () => {
+      it('answers the owner of another organization the same 404, byte for byte, as for an id that does not exist', async () => {
         const about = await createOrganization(weir, provider);
         const key = other.token.owner;
         const nowhere = { ...about, organizationId: randomUUID() };
@@ -80,7 +80,7 @@ describe('roles', () => {
       });
     });
 
-  it('answers 404 for a member, project or key of another organization under the own one', async () => {
+  it('answers 404 for a member, project or key of another organization under the path of one’s own', async () => {
     const own = await createOrganization(weir, provider);
     const about = await createOrganization(weir, provider);
     const key = own.token.owner;
@@ -92,7 +92,7 @@ describe('roles', () => {
       assert.equal((await send(route, mixed, key)).status, 404, route);
   });
 
-  it('answers 404, never 500, for what can be no id', async () => {
+  it('answers 404, never 500, for malformed ids', async () => {
     for (const bad of ['x', '%00', '..%2f..', 'a'.repeat(300), '%F0%9F%92%A9', "'--"]) {
       const values = {
         org_id: bad,
@@ -121,7 +121,7 @@ describe('roles', () => {
   });
 
   describe('of the execution API', () => {
-    it('let every member in, and nobody else, with the 404 of an unknown flow', async () => {
+    it('let every member in; all others get the 404 of an unknown flow', async () => {
       const about = await createOrganization(weir, provider);
       const [org = '', project = '', flow = ''] = (await weir.createFlow(about, [])).split('/');
       const started = await weir.call('POST', `${org}/${project}/${flow}/jobs`, {

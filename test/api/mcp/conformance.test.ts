@@ -47,7 +47,7 @@ describe('the conformance suite', () => {
     new Map([...report.matchAll(/^[✓✗] (\S+): (\d+) passed/gm)].map(([, name, n]) => [name, Number(n)]));
 
   for (const [revision, scenarios] of Object.entries(APPLICABLE))
-    it(`passes at revision ${revision}, but for what does not apply`, async () => {
+    it(`passes at revision ${revision}, except for what does not apply`, async () => {
       const { output } = start(
         ...['server', '--url', `${proxy.origin}/api/v1/mcp/`, '--suite', 'all', '--spec-version', revision],
         ...['--expected-failures', BASELINE],

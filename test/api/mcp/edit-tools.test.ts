@@ -39,7 +39,7 @@ describe('MCP tools', () => {
     assert.match(refused.text, /target_id/);
   });
 
-  it('say of a draft which variables of its prompts are none, and no more once they are right', async () => {
+  it('name unknown variables in the prompts of a draft, until they are corrected', async () => {
     const flow_id = await createFlow();
     const prompt = '{{ message }} {{parameters.to}} {{language}} {{previous_output}} {{language}} {"a": {}}';
     const added = await ask('add_block', { flow_id, name: 'Ask', processor_type: 'llm', prompt });
@@ -50,7 +50,7 @@ describe('MCP tools', () => {
     assert.deepEqual(mended.notes, []);
   });
 
-  it('publish no draft whose JSON Schemas ask for too many steps, however it came by them', async () => {
+  it('do not publish a draft whose JSON Schemas need too many steps, however they came into it', async () => {
     const flow_id = await createFlow();
     await add(flow_id, 'One');
     const twice = (name: string) => ({ allOf: [{ $ref: `#/$defs/${name}` }, { $ref: `#/$defs/${name}` }] });
@@ -69,7 +69,7 @@ describe('MCP tools', () => {
     assert.match(unpublished.text, /one\.inputSchema: .*more than 100000 steps/);
   });
 
-  it('take fields away that are null, and keep the others', async () => {
+  it('remove fields that are null, and keep the others', async () => {
     const flow_id = await createFlow();
     await add(flow_id, 'One', { prompt: 'kept' });
     await ask('update_block', { flow_id, step_id: 'one', model: 'demo/b', inputSchema: { type: 'string' } });
@@ -113,7 +113,7 @@ describe('MCP tools', () => {
       subscribe('http.server.request.start', started);
     });
 
-  it('finish an edit whose caller has gone', async () => {
+  it('finish an edit whose caller has disconnected', async () => {
     const flow_id = await createFlow();
     const { db } = tools.mcp.weir;
     const caller = new AbortController();

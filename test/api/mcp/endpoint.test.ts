@@ -93,7 +93,7 @@ describe('MCP endpoint', () => {
         assert.equal(body.detail.code, 'UNAUTHENTICATED');
       });
 
-    it('is not what a token gets whose audience lacks the slash', async () => {
+    it('is not answered to a token whose audience lacks the slash', async () => {
       assert.equal((await send(LIST, await as({ aud: mcp.mcpUrl.slice(0, -1) }))).status, 200);
     });
   });
@@ -124,7 +124,7 @@ describe('MCP endpoint', () => {
       assert.equal((await send(call('list_projects'), await as({ scope: '' }))).status, 403);
     });
 
-    it('keeps pages of foreign origins out, with a token or without, and lets allowed ones in', async () => {
+    it('refuses web pages of foreign origins, with a token or without, and lets allowed ones in', async () => {
       for (const origin of ['https://evil.test', 'null', `${mcp.weir.url}.evil.test`, `${ALLOWED}:444`, 'x'])
         for (const method of ['POST', 'OPTIONS']) {
           const answer = await send(LIST, { origin }, { method });
@@ -203,7 +203,7 @@ describe('MCP endpoint', () => {
         assert.equal((await send(LIST, more)).status, status);
       });
 
-    it('tells texts that PostgreSQL cannot keep as what is wrong with the call', async () => {
+    it('refuses texts that PostgreSQL cannot store, and says which', async () => {
       for (const args of [
         { project_id: mcp.tenant.projectId, name: 'a\0b', slug: 'x' },
         { project_id: mcp.tenant.projectId, name: 'a', slug: 'x\0' },

@@ -54,7 +54,7 @@ describe('the inspector’s command line', function () {
     await assert.rejects(start(elsewhere, '--stored-auth-only', ...LIST).output, /"auth_required"/);
   });
 
-  it('calls every tool there is, with the sign-in that it keeps', async () => {
+  it('calls every tool, with the sign-in that it keeps', async () => {
     await callEveryTool({
       listed: await list('modern'),
       projectId: app.tenant.projectId,
@@ -63,7 +63,7 @@ describe('the inspector’s command line', function () {
     });
   });
 
-  it('lists and calls by the protocol’s earlier revisions, too', async () => {
+  it('lists and calls tools in earlier revisions of the protocol, too', async () => {
     assert.deepEqual(await list('legacy'), await list('modern'));
     const { projects } = await call('legacy', 'list_projects', {});
     assert.deepEqual(

@@ -36,7 +36,7 @@ describe('sign-in of an MCP client', () => {
       });
 
   for (const mode of ['legacy', 'auto'] as const)
-    it(`lets it call every tool there is (${mode} negotiation)`, async () => {
+    it(`lets it call every tool (${mode} negotiation)`, async () => {
       const { client } = await app.signIn(createOAuthClient(app.identity.issuer), { mode });
       await callEveryTool({
         listed: (await client.listTools()).tools.map(({ name }) => name),

@@ -23,7 +23,7 @@ describe('streams of the MCP endpoint', () => {
       assert.match(answered.get('allow') ?? '', /POST/);
     });
 
-  it('acknowledges a subscription to nothing, and ends it: nothing changes that could be told', async () => {
+  it('acknowledges a subscription and ends it, since no change is ever notified', async () => {
     const client = await mcp.connect(await mcp.token('ada'));
     const subscription = await client.listen({ toolsListChanged: true, resourceSubscriptions: ['test://x'] });
     assert.deepEqual(subscription.honoredFilter, {});

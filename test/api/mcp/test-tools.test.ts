@@ -31,7 +31,7 @@ describe('MCP test tools', () => {
     return flow_id as string;
   };
 
-  it('find a fault of the draft, trace it, and find it mended, before anything is published', async () => {
+  it('find a fault in the draft, trace it, and find it corrected, before anything is published', async () => {
     const flow_id = await createFlow('return { text: message };');
     const expectation = { type: 'equals', value: { text: 'WEIR' } };
     const { test_case_id, created } = await ask('create_test_case', {
@@ -116,7 +116,7 @@ describe('MCP test tools', () => {
     }
   });
 
-  it('say how to mend a call', async () => {
+  it('say how to correct a call', async () => {
     const flow_id = await createFlow('return 1;');
     const testCase = { flow_id, name: 'n', message: '' };
     const table: [string, Record<string, unknown>, RegExp][] = [
@@ -124,7 +124,7 @@ describe('MCP test tools', () => {
       [
         'create_test_case',
         { ...testCase, expectation: { type: 'other' } },
-        /expectation(\.type)?: has a type: equals, json_schema/,
+        /expectation(\.type)?: must have a type: equals, json_schema/,
       ],
       [
         'create_test_case',
@@ -152,7 +152,7 @@ describe('MCP test tools', () => {
     }
   });
 
-  it('answer alike to ids of others and ids of nothing', async () => {
+  it('answer the same to ids of others and ids that do not exist', async () => {
     const flow_id = await createFlow('return 1;');
     const expectation = { type: 'equals', value: 1 };
     const { test_case_id } = await ask('create_test_case', { flow_id, name: 'n', message: '', expectation });

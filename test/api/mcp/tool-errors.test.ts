@@ -1,4 +1,4 @@
-// What is wrong in a call of a tool is said so that it can be mended, and nothing is changed.
+// A wrong call of a tool gets an error that says how to correct it, and changes nothing.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { ToolAnswer } from './mcp-harness.ts';
@@ -27,11 +27,11 @@ describe('MCP tools', () => {
       { step_id: 'one', processor_config: { max_token: 5 } },
       /processor_config takes tools_enabled, .*max_tokens/,
     ],
-    ['update_block', { step_id: 'one', loop: true }, /loop: is an object: \{\}, or with max_iterations/],
+    ['update_block', { step_id: 'one', loop: true }, /loop: must be an object: \{\}, with max_iterations/],
     [
       'add_block',
       { flow_id: 7, name: 'X', processor_type: 'code' },
-      /flow_id: is not a valid id; send: flow_id of/,
+      /flow_id: is not a valid id; send: flow_id from/,
     ],
     [
       'add_block',
@@ -47,19 +47,19 @@ describe('MCP tools', () => {
     [
       'update_block_output_schema',
       { step_id: 'one', content: '{"type":"object"}' },
-      /content: is a JSON Schema as an object/,
+      /content: must be a JSON Schema as an object/,
     ],
     ['update_block_output_schema', { step_id: 'one', content: { $ref: 'https://x.test' } }, /content: /],
     ['move_block', { step_id: 'one', target_id: 'one' }, /next to or into itself/],
-    ['move_block', { step_id: 'one', direction: 'bottom' }, /needs the target_id/],
+    ['move_block', { step_id: 'one', direction: 'bottom' }, /needs target_id/],
     ['update_block', { step_id: 'one', loop: null }, /one is not a loop step/],
     ['update_block', { step_id: 'one', loop: { max_iterations: 0 } }, /loop.max_iterations: /],
-    ['set_production_version', { version_id: randomUUID() }, /get_flow lists them/],
+    ['set_production_version', { version_id: randomUUID() }, /get_flow lists its versions/],
     ['list_runs', { limit: 1_000 }, /limit: /],
     ['list_runs', { cursor: randomUUID() }, /cursor: /],
   ];
   for (const [tool, args, says] of wrong)
-    it(`answer ${tool} ${JSON.stringify(args).slice(0, 60)} with an error that says what to mend`, async () => {
+    it(`answer ${tool} ${JSON.stringify(args).slice(0, 60)} with an error that says what to correct`, async () => {
       const flow_id = await createFlow();
       await add(flow_id, 'One');
       const answer = await call(tool, { flow_id, ...args });
@@ -70,7 +70,7 @@ describe('MCP tools', () => {
       assert.equal(flow.steps[0].processor_type, 'passthrough');
     });
 
-  it('say of every id that is none where there is one', async () => {
+  it('say where to get an id, for every id that is malformed', async () => {
     const { tools: listed } = await tools.client.listTools();
     let ids = 0;
     for (const { name, inputSchema } of listed)
@@ -79,7 +79,7 @@ describe('MCP tools', () => {
         ids += 1;
         const { isError, text } = await call(name, { [field]: '1' });
         assert.ok(isError, name);
-        assert.match(text, new RegExp(`${field}: is not a valid id; send: .* of `), name);
+        assert.match(text, new RegExp(`${field}: is not a valid id; send: .* (of|from) `), name);
       }
     assert.ok(ids > listed.length);
   });

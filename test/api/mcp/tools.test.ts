@@ -101,7 +101,7 @@ describe('MCP tools', () => {
     assert.equal(rest.hasMore, false);
   });
 
-  it('tell all of a project in one answer, long texts cut', async () => {
+  it('answer all of a project at once, with long texts cut', async () => {
     const tenant = await tools.mcp.weir.createTenant();
     await tools.mcp.join('ada', 'member', tenant);
     const flow_id = await createFlow(tenant);
@@ -113,7 +113,7 @@ describe('MCP tools', () => {
     assert.equal((await ask('get_flow', { flow_id })).steps[0].prompt.length, 5_000);
   });
 
-  it('say what a draft still lacks, and refuse to publish it until that is there', async () => {
+  it('say what a draft lacks, and refuse to publish it until it is complete', async () => {
     const flow_id = await createFlow();
     const added = await add(flow_id, 'Ask', { processor_type: 'llm' });
     assert.deepEqual(

@@ -59,7 +59,7 @@ describe('POST /test-runs/{test_run_id}/cancel', () => {
       .where('flow_id', '=', flowId)
       .execute();
 
-  it('ends the runs of its cases, begins no other, charges nothing, and is in the audit log once', async () => {
+  it('ends the runs of its cases, begins no other, charges nothing, and is recorded once in the audit log', async () => {
     const { id, flowId, running, before } = await startHeld();
     const first = await cancel(id);
     assert.equal(first.status, 202, JSON.stringify(first.body));
@@ -85,7 +85,7 @@ describe('POST /test-runs/{test_run_id}/cancel', () => {
     );
   });
 
-  it('takes the API key of its project, and answers others as for what nobody has', async () => {
+  it('accepts the API key of its project, and answers others as if the test run did not exist', async () => {
     const { id, running } = await startHeld();
     const stranger = await tests.weir.createTenant();
     const path = (of: string) => `/test-runs/${of}/cancel`;
@@ -101,7 +101,7 @@ describe('POST /test-runs/{test_run_id}/cancel', () => {
     assert.equal((await running).status, 'cancelled');
   });
 
-  it('refuses the run of a case that comes at the very moment, and every judge', async () => {
+  it('refuses the run of a case that comes at that moment, and every judge', async () => {
     const { id, flowId, running } = await startHeld();
     const next = await tests.weir.db
       .selectFrom('test_result')
@@ -126,7 +126,7 @@ describe('POST /test-runs/{test_run_id}/cancel', () => {
     assert.equal((await runsOf(flowId)).length, BEGUN);
   });
 
-  it('is kept while the engine is away, and carried out when it is back', async () => {
+  it('is stored while the engine is away, and carried out when it is back', async () => {
     const { id, running } = await startHeld();
     const { db, client, config } = tests.weir;
     const { withDeadline } = client;
@@ -142,7 +142,7 @@ describe('POST /test-runs/{test_run_id}/cancel', () => {
     assert.equal((await running).status, 'cancelled');
   });
 
-  it('of one that has no workflow yet ends it, and none is started', async () => {
+  it('ends a test run that has no workflow yet, and none is started', async () => {
     const flowId = await tests.draft([llm('a', 'x', 'demo/chat')]);
     await tests.testCase(flowId, { type: 'contains', text: 'never' });
     const away = {
@@ -159,7 +159,7 @@ describe('POST /test-runs/{test_run_id}/cancel', () => {
     assert.deepEqual(await runsOf(flowId), []);
   });
 
-  it('comes with the deletion of the project, and its cases go no further', async () => {
+  it('comes with the deletion of the project; no further case begins', async () => {
     const { flowId, running } = await startHeld();
     const { projectId, organizationId } = tests.tenant;
     await tests.weir.db

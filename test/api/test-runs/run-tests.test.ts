@@ -18,7 +18,7 @@ describe('test runs', () => {
   });
   after(() => tests.stop());
 
-  it('run the draft as it is, which is no version, and is charged like others', async () => {
+  it('run the draft, which is not a version, and are charged like other runs', async () => {
     const { deps, ada, weir, models, tenant } = tests;
     const balance = async () =>
       (
@@ -60,7 +60,7 @@ describe('test runs', () => {
     assert.equal(rows[0]?.flow_version_id, rows[1]?.flow_version_id, 'the same content is kept once');
   });
 
-  it('are listed and read over HTTP as runs of version 0, which can not be forked', async () => {
+  it('are listed and read over HTTP as runs of version 0, which cannot be forked', async () => {
     const { weir, tenant } = tests;
     const flow = await weir.createFlow(tenant, [passthrough('a')]);
     const { id } = await weir.db
@@ -130,7 +130,7 @@ describe('test runs', () => {
   });
 
   describe('are refused', () => {
-    it('while the draft can not run, naming each problem', async () => {
+    it('while the draft cannot run, with each problem', async () => {
       const flowId = await tests.draft([llm('a', '', 'nothing'), code('b', '')]);
       const id = await tests.testCase(flowId, { type: 'equals', value: 1 });
       const expected = (error: { code: string; message: string }) =>
@@ -157,7 +157,7 @@ describe('test runs', () => {
     });
   });
 
-  it('of others are as unknown as those that never were', async () => {
+  it('of others answer as if they did not exist', async () => {
     const { deps } = tests;
     const flowId = await tests.draft([passthrough('a')]);
     const id = await tests.testCase(flowId, { type: 'equals', value: 'hello' });

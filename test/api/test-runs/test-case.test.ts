@@ -28,7 +28,7 @@ describe('test cases', () => {
       .orderBy('created_at')
       .execute();
 
-  it('are replaced by one of the same name, and audited in the same transaction', async () => {
+  it('are replaced by one of the same name, and recorded in the audit log in the same transaction', async () => {
     const first = await create();
     const second = await create({ message: 'other', parameters: { p: '\u0000' } });
     assert.deepEqual(second, { test_case_id: first.test_case_id, created: false });
@@ -47,7 +47,7 @@ describe('test cases', () => {
     ]);
   });
 
-  it('are deleted once, and audited once, by several at once', async () => {
+  it('are deleted once, and recorded once, when several delete them at once', async () => {
     const { test_case_id: id } = await create();
     const deletions = Array.from({ length: 4 }, () => deleteTestCase(tests.deps, tests.ada, id));
     const failed = (await Promise.allSettled(deletions)).filter((one) => one.status === 'rejected');

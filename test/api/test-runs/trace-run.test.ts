@@ -29,7 +29,7 @@ describe('traces', () => {
   const traceOf = async (flow_run_id: string, step_id: string) =>
     stepTrace.parse(await traceStep(tests.deps, tests.ada.access, { flow_run_id, step_id }));
 
-  it('tell what each block got, sent and answered, with tokens, cost, time and attempts', async () => {
+  it('show the input of each block, what it sent and its output, with tokens, cost, time and attempts', async () => {
     tests.models.will(respond(503, {}, { 'retry-after': '0' }), answer('{"n":2}'));
     const outputSchema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
     const id = await execute(
@@ -112,7 +112,7 @@ describe('traces', () => {
     assert.match(String(step.executions[0]?.output), /\[cut: 20000 of 100002 characters\]$/);
   });
 
-  it('of a loop list each execution, of many the first and the last', async () => {
+  it('of a loop show each block execution, or of many the first and the last', async () => {
     const id = await execute([
       code('list', 'return Array.from({ length: 100 }, (_, i) => i);'),
       {

@@ -24,7 +24,7 @@ describe('test runs', () => {
   });
   after(() => tests.stop());
 
-  it('answer how they stand when the time is over, and go on', async () => {
+  it('answer how they stand when the time is up, and continue', async () => {
     const flowId = await tests.draft([llm('a', 'x', 'demo/chat')]);
     const id = await tests.testCase(flowId, { type: 'contains', text: 'late' });
     tests.models.will(hang);
@@ -81,7 +81,7 @@ describe('test runs', () => {
       assert.deepEqual([end?.passed, end?.results[0]?.flow_run_id], [1, executionId]);
     });
 
-    it('end when their workflow was terminated, with what is left as errors', async () => {
+    it('end when their workflow was terminated, with errors for the cases that are left', async () => {
       const flowId = await tests.draft([llm('a', 'x', 'demo/chat')]);
       const id = await tests.testCase(flowId, { type: 'contains', text: 'never' });
       const { weir } = tests;

@@ -16,7 +16,7 @@ describeWith(['openssl'], 'callbacks of jobs', () => {
 
   const hook = () => weir.hooks[0] as WebhookWeir['hooks'][number];
 
-  it('records a delivery for the events that were asked for alone', async () => {
+  it('records a delivery only for the events that were asked for', async () => {
     const other = await weir.createTenant();
     const good = await weir.createFlow(other, []);
     const bad = await weir.createFlow(other, [code('bad', 'throw new Error("no");')]);
@@ -50,7 +50,7 @@ describeWith(['openssl'], 'callbacks of jobs', () => {
     });
   });
 
-  it('makes one delivery of a run that is accepted twice under one Idempotency-Key', async () => {
+  it('makes one delivery for two requests with one Idempotency-Key', async () => {
     const other = await weir.createTenant();
     const flow = await weir.createFlow(other, []);
     const send = () =>

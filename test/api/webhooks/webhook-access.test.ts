@@ -30,7 +30,7 @@ describeWith(['openssl'], 'webhook administration', () => {
     ['POST', 'test'],
   ];
   for (const [method, path] of routes)
-    it(`${method} ${path.replace(id, '{id}')}: 401 without a key, the same 403 for a foreign and an unknown organization, 404 for no id`, async () => {
+    it(`${method} ${path.replace(id, '{id}')}: 401 without a key, the same 403 for a foreign and an unknown organization, 404 for a malformed id`, async () => {
       const [tenant, foreign] = [await weir.createTenant(), await weir.createTenant()];
       const send = (organizationId: string, key?: string) =>
         weir.call(method, `../organizations/${organizationId}/webhooks/${path}`, {
@@ -50,7 +50,7 @@ describeWith(['openssl'], 'webhook administration', () => {
       assert.notEqual((await send(tenant.organizationId.toUpperCase(), tenant.key)).status, 403);
     });
 
-  it('answers the same 404 for a foreign delivery, an unknown one and what is no id', async () => {
+  it('answers the same 404 for a foreign delivery, an unknown one and a malformed id', async () => {
     const [tenant, foreign] = [await weir.createTenant(), await weir.createTenant()];
     const [theirs = ''] = await recordDeliveries(weir, foreign, 1);
     for (const path of ['', '/redeliver']) {
@@ -66,7 +66,7 @@ describeWith(['openssl'], 'webhook administration', () => {
     assert.deepEqual([body.status, body.attempts], ['pending', []]);
   });
 
-  it('leave an entry in the audit log for each request to send anew or a test', async () => {
+  it('leave an entry in the audit log for each redelivery, recovery or test', async () => {
     const tenant = await weir.createTenant();
     const { id } = await weir.sendTest(tenant, weir.hooks[0] as WebhookWeir['hooks'][number]);
     const answers = [
@@ -112,7 +112,7 @@ describeWith(['openssl'], 'webhook administration', () => {
       assert.deepEqual(foreign.body, unknown.body);
     });
 
-    it('let a key rotate the secret as long as its maker is an admin or owner', async () => {
+    it('let a key rotate the secret as long as the user who made it is an admin or owner', async () => {
       const about = await createOrganization(weir, provider);
       const { body: made } = await weir.call('POST', `/projects/${about.projectId}/api-keys`, {
         key: about.token.admin,

@@ -59,7 +59,7 @@ describe('the audit log of webhooks', () => {
       assert.ok(round <= 2);
     });
 
-  it('has the first look at the signing secret, which makes it, once when many look', async () => {
+  it('has one entry for the creation of the signing secret, when many ask for it at once', async () => {
     await Promise.all(Array.from({ length: 10 }, () => call('GET', 'secret')));
     assert.deepEqual(await entries(), [
       { action: 'webhook_secret.create', actor: `api_key/${tenant.keyId}` },

@@ -30,7 +30,7 @@ describeWith(['openssl'], 'webhook deliveries', () => {
       assert.deepEqual(seen, [ids[0], ...ids.slice(1).reverse()]);
     });
 
-    it('takes before strictly, in any offset', async () => {
+    it('excludes the time before itself, in any offset', async () => {
       const tenant = await weir.createTenant();
       const ids = await recordDeliveries(weir, tenant, 2);
       await changeDeliveries(weir, ids.slice(0, 1), { created_at: '2026-01-31T12:00:00.000Z' });
@@ -49,7 +49,7 @@ describeWith(['openssl'], 'webhook deliveries', () => {
       assert.deepEqual(await list('2026-01-31T13:00:00.002+01:00'), [1, 0]);
     });
 
-    it('answers records of the interface', async () => {
+    it('answers the records of the specification', async () => {
       const tenant = await weir.createTenant();
       const [id] = await recordDeliveries(weir, tenant, 1);
       const { body } = await weir.webhooks(tenant, 'GET', 'deliveries');

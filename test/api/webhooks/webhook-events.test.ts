@@ -31,7 +31,7 @@ describeWith(['openssl'], 'webhook events', () => {
     return { ...received, json: JSON.parse(received.body.toString()) };
   };
 
-  it('sends flow.completed with the result, and the fields and headers of the interface', async () => {
+  it('sends flow.completed with the result, and the fields and headers of the specification', async () => {
     const flow = await weir.createFlow(tenant, [passthrough('a'), code('b', 'return { said: message };')]);
     const { headers, json, path } = await receive(flow);
     const { body: job } = await weir.call('GET', `${flow}/jobs/${json.executionId}`, { key: tenant.key });
@@ -142,7 +142,7 @@ describeWith(['openssl'], 'webhook events', () => {
     assert.equal((await arrivalOf(executionId)).json.executionId, executionId);
   });
 
-  it('reports a run whose last step is a parallel one, and one without steps', async () => {
+  it('reports a run whose last step is parallel, and one without steps', async () => {
     const branches = { a: [passthrough('a')], b: [code('b', 'return 2;')] };
     const parallel = [{ type: 'parallel' as const, step_id: 'p', name: 'p', branches }];
     assert.deepEqual((await receive(await weir.createFlow(tenant, parallel))).json.result, { a: 'm', b: 2 });

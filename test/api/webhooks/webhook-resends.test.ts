@@ -16,7 +16,7 @@ describeWith(['openssl'], 'webhook deliveries sent by hand', () => {
   after(() => weir.stop());
 
   describe('POST …/deliveries/{id}/redeliver', () => {
-    it('sends the same id and body anew, freshly signed, also after success', async () => {
+    it('sends the same id and body again with a new signature, also after success', async () => {
       const tenant = await weir.createTenant();
       const { id } = await weir.sendTest(tenant, hook);
       await weir.deliveryWhen(tenant, statusIs('succeeded'), id);
@@ -40,7 +40,7 @@ describeWith(['openssl'], 'webhook deliveries sent by hand', () => {
       );
     });
 
-    it('takes the place of what was still to come of earlier attempts', async () => {
+    it('replaces the attempts still to come of the round before', async () => {
       const tenant = await weir.createTenant();
       hook.will(answerWith(503));
       const { id } = await weir.sendTest(tenant, hook);
@@ -54,7 +54,7 @@ describeWith(['openssl'], 'webhook deliveries sent by hand', () => {
   });
 
   describe('POST …/recover', () => {
-    it('sends the failed ones of a time anew, of one status or both', async () => {
+    it('sends the failed deliveries of a period again, of one status or both', async () => {
       const tenant = await weir.createTenant();
       const [early, dead, permanent, succeeded, late] = (await recordDeliveries(weir, tenant, 5)) as [
         string,
@@ -95,7 +95,7 @@ describeWith(['openssl'], 'webhook deliveries sent by hand', () => {
   });
 
   describe('POST …/test', () => {
-    it('delivers a made-up event that says so', async () => {
+    it('delivers a test event that says so', async () => {
       const tenant = await weir.createTenant();
       const { status, body } = await weir.webhooks(tenant, 'POST', 'test', {
         url: `https://${hook.host}/hook`,

@@ -14,7 +14,7 @@ describeWith(['openssl'], 'webhook secrets', () => {
   after(() => weir.stop());
 
   describe('GET …/secret', () => {
-    it('makes the secret at its first use and answers its record, masked', async () => {
+    it('creates the secret at its first use and answers its record, masked', async () => {
       const tenant = await weir.createTenant();
       const { status, body } = await weir.webhooks(tenant, 'GET', 'secret');
       assert.equal(status, 200);
@@ -30,7 +30,7 @@ describeWith(['openssl'], 'webhook secrets', () => {
       assert.deepEqual((await weir.webhooks(tenant, 'GET', 'secret')).body, body);
     });
 
-    it('makes one secret when many ask at once', async () => {
+    it('creates one secret when many ask at once', async () => {
       const tenant = await weir.createTenant();
       const answers = await Promise.all(
         Array.from({ length: 10 }, () => weir.webhooks(tenant, 'GET', 'secret')),
@@ -40,7 +40,7 @@ describeWith(['openssl'], 'webhook secrets', () => {
   });
 
   describe('POST …/secret/rotate', () => {
-    it('answers the new secret in full, and the grace of the one before', async () => {
+    it('answers the new secret in full, and the grace period of the previous one', async () => {
       const tenant = await weir.createTenant();
       const { body: before } = await weir.webhooks(tenant, 'GET', 'secret');
       const { status, body, headers } = await weir.webhooks(tenant, 'POST', 'secret/rotate');
@@ -62,7 +62,7 @@ describeWith(['openssl'], 'webhook secrets', () => {
       });
     });
 
-    it('makes the first secret of an organization that has none, with no grace', async () => {
+    it('creates the first secret of an organization, with no grace period', async () => {
       const { body } = await weir.webhooks(await weir.createTenant(), 'POST', 'secret/rotate');
       assert.deepEqual([body.version, body.previousSecretPreview, body.graceUntil], [1, null, null]);
     });
@@ -79,7 +79,7 @@ describeWith(['openssl'], 'webhook secrets', () => {
       assert.equal(body.secretPreview.slice(0, 10), last?.body.newSecret.slice(0, 10));
     });
 
-    it('ends the grace after 24 hours', async () => {
+    it('ends the grace period after 24 hours', async () => {
       const tenant = await weir.createTenant();
       await weir.rotate(tenant);
       await weir.rotate(tenant);

@@ -21,7 +21,7 @@ const INSERTS: { [what: string]: (db: Db, ids: Ids) => Promise<unknown> } = {
     insertApiKey(db, { projectId, keyId, environment: 'live', name: 'k', secretHmac }),
 };
 
-describe('what comes into an organization at the moment of its deletion', () => {
+describe('a write into an organization that is being deleted', () => {
   let database: TestDatabase;
   before(async () => {
     database = await createTestDatabase();
@@ -29,7 +29,7 @@ describe('what comes into an organization at the moment of its deletion', () => 
   after(() => database.drop());
 
   for (const [what, insert] of Object.entries(INSERTS))
-    it(`is refused as by one that is gone: ${what}`, async () => {
+    it(`is refused as for one that is deleted: ${what}`, async () => {
       const { db } = database;
       const { id: organizationId } = await insertOrganization(db, { slug: randomUUID(), name: 'Org' });
       const { id: projectId } = await insertProject(db, { organizationId, slug: 'main', name: 'Main' });

@@ -14,7 +14,7 @@ import { createTestDatabase, type TestDatabase } from '../test-database.ts';
 const SECRET = 'sk-of-a-request';
 const SIGNAL = new AbortController().signal;
 
-describe('keys of requests', () => {
+describe('model keys of requests', () => {
   let database: TestDatabase;
   const open = new Set<() => Promise<void>>();
   before(async () => {
@@ -45,7 +45,7 @@ describe('keys of requests', () => {
     return { ...keys, end, kill: () => db.destroy() };
   }
 
-  it('are found by a process that was there when they came, and by one that started later', async () => {
+  it('are found by a process that ran when they came, and by one that started later', async () => {
     const run = randomUUID();
     const [api, worker] = [start(), start()];
     const asked = worker.find(run, 'demo', SIGNAL);
@@ -54,7 +54,7 @@ describe('keys of requests', () => {
     assert.equal(await start().find(run, 'openai', SIGNAL), 'sk-other');
   });
 
-  it('outlive the process that took them, which hands over what it holds when it ends', async () => {
+  it('outlive the process that accepted them, which hands its keys over when it ends', async () => {
     const run = randomUUID();
     const [api, worker] = [start(), start()];
     await api.hold(run, { demo: SECRET });
@@ -68,7 +68,7 @@ describe('keys of requests', () => {
     assert.equal(await later.find(handedOver, 'demo', SIGNAL), 'sk-handed-over');
   });
 
-  it('are asked for until they can be heard: an outage is no reason for MODEL_KEY_GONE', async () => {
+  it('are asked for until answers can be heard: an outage is not a reason for MODEL_KEY_GONE', async () => {
     const run = randomUUID();
     await start().hold(run, { demo: SECRET });
     const proxy = await startTcpProxy(database.url);

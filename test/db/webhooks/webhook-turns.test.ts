@@ -71,7 +71,7 @@ describe('turns of webhook deliveries', () => {
     assert.equal((await take([await record(other, freshHost())])).length, 1);
   });
 
-  it('are kept by who asks again, and waited for once', async () => {
+  it('stay with whoever asks again, and are queued for once', async () => {
     const host = freshHost();
     const [owner = ''] = await organizations(1);
     const calls = await recordMany(PAIR_MAX + 1, owner, host);
@@ -98,7 +98,7 @@ describe('turns of webhook deliveries', () => {
     );
   });
 
-  it('that one organization leaves go to what waits elsewhere because of it, too', async () => {
+  it('that one organization leaves also go to what waits at other hosts because of it', async () => {
     const [owner = ''] = await organizations(1);
     const hosts = Array.from({ length: ORGANIZATION_MAX + 1 }, freshHost).sort();
     const calls = await Promise.all(hosts.map((host) => record(owner, host)));
@@ -108,7 +108,7 @@ describe('turns of webhook deliveries', () => {
     assert.deepEqual(await give(waiting?.host ?? '', owner, 1), [waiting]);
   });
 
-  it('are not given to deliveries that have ended or were sent anew; who waits for them is told', async () => {
+  it('are not given to deliveries that have ended or were sent again; their workflows are told', async () => {
     const host = freshHost();
     const [owner = ''] = await organizations(1);
     const [ended, anew, open] = (await recordMany(3, owner, host)) as [
