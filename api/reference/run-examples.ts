@@ -1,4 +1,6 @@
 // Example requests and answers of runs in the API reference: they are about the demo flow of a local start.
+import { balanceTooLow } from '../../db/credits/reservations.ts';
+
 const executionId = '6a1f0c52-3f0e-4b8e-9d57-0c6c8f1e2a34';
 const flow = { flowId: '0e9a4a0e-5a5b-4c39-8a44-8d5f6d1f7b21', blockCount: 5 };
 const result = {
@@ -63,8 +65,7 @@ export const callbackRequest = {
 
 export const completed = { executionId, status: 'completed', result, ...flow, cost, blocks };
 
-const NO_CREDITS =
-  'The organization has 0.2 credits that are not reserved for other calls, and this one may cost 0.8208: an operator can grant more.';
+const NO_CREDITS = balanceTooLow(200_000, 820_800).message;
 
 export const failed = {
   executionId,

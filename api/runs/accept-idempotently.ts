@@ -4,7 +4,7 @@ import { toOutcome } from '../../db/runs/runs.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext } from '../http/context.ts';
-import { type AcceptedRun, holdModelKeys } from './accept-run.ts';
+import { type AcceptedCall, holdModelKeys } from './store-call.ts';
 
 /**
  * Accepts a call with `accept`. When the request's Idempotency-Key stands for a call already, returns that one as it is
@@ -13,15 +13,15 @@ import { type AcceptedRun, holdModelKeys } from './accept-run.ts';
 export async function acceptIdempotently(
   deps: ApiDeps,
   ctx: ApiContext,
-  accept: () => Promise<AcceptedRun | undefined>,
-): Promise<AcceptedRun> {
+  accept: () => Promise<AcceptedCall | undefined>,
+): Promise<AcceptedCall> {
   for (;;) {
     const run = (await findEarlierCall(deps, ctx)) ?? (await accept());
     if (run) return run;
   }
 }
 
-async function findEarlierCall(deps: ApiDeps, ctx: ApiContext): Promise<AcceptedRun | undefined> {
+async function findEarlierCall(deps: ApiDeps, ctx: ApiContext): Promise<AcceptedCall | undefined> {
   const key = ctx.state.idempotencyKey;
   const callId = key && (await findKeyedRun(deps.db, key));
   return callId ? replay(deps, ctx, callId) : undefined;
@@ -35,7 +35,7 @@ export async function replay(
   deps: ApiDeps,
   ctx: ApiContext,
   callId: string,
-): Promise<AcceptedRun | undefined> {
+): Promise<AcceptedCall | undefined> {
   const run = await findAcceptedCall(deps, callId);
   if (!run) return undefined;
   ctx.set('Idempotent-Replayed', 'true');
@@ -44,7 +44,7 @@ export async function replay(
 }
 
 /** Finds a call that was accepted before, as it is now. */
-export async function findAcceptedCall({ db }: ApiDeps, callId: string): Promise<AcceptedRun | undefined> {
+export async function findAcceptedCall({ db }: ApiDeps, callId: string): Promise<AcceptedCall | undefined> {
   const [run] = await findRunStarts(db, [callId]);
   return run && { ...run, blockCount: listBlocks(run.definition).length, outcome: toOutcome(run) };
 }

@@ -17,13 +17,14 @@ import {
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext } from '../http/context.ts';
 import { replay } from './accept-idempotently.ts';
-import { type AcceptedRun, requireCredits, storeRun } from './accept-run.ts';
+import { requireCredits } from './accept-run.ts';
 import { deriveCallId } from './derive-call-id.ts';
 import type { ExecuteRequest } from './requests.ts';
 import { requireImageSupport } from './require-image-support.ts';
 import { requireTools } from './require-tools.ts';
 import { requireValidOverrides } from './require-valid-overrides.ts';
 import { digestOf, requireState } from './resume-state.ts';
+import { type AcceptedCall, storeCall } from './store-call.ts';
 import { requireChoice } from './tool-requests.ts';
 
 const RESUME_FIELDS = ['executionId', 'pausedAtStep', 'toolCallMessages'] as const;
@@ -44,7 +45,7 @@ export function isResume(body: ExecuteRequest): boolean {
  * Stores the call that resumes a paused run. A resume that is sent again returns the call that was accepted before.
  * Returns undefined when another request has stored it, or taken its Idempotency-Key, in the meantime.
  */
-export async function acceptResume(deps: ApiDeps, ctx: ApiContext): Promise<AcceptedRun | undefined> {
+export async function acceptResume(deps: ApiDeps, ctx: ApiContext): Promise<AcceptedCall | undefined> {
   const { flow } = ctx.state;
   const body = ctx.state.body as ExecuteRequest;
   const { executionId = '', pausedAtStep = '', accumulatedOutputs = {} } = body;
@@ -108,7 +109,7 @@ export async function acceptResume(deps: ApiDeps, ctx: ApiContext): Promise<Acce
   const to = definition.steps.length;
   const continues = { executionId, from, to, concludes: true, after: run.concluded_by };
   const stored = { callId, mode: run.mode, input, continues, flowVersionId, version, definition };
-  return storeRun(deps, ctx, stored);
+  return storeCall(deps, ctx, stored);
 }
 
 /** Throws PAUSED_STEP_INVALID unless the step is a block that can pause for tools. */

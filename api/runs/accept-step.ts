@@ -10,15 +10,7 @@ import type { ApiDeps } from '../deps.ts';
 import type { ApiContext } from '../http/context.ts';
 import { findAcceptedCall, replay } from './accept-idempotently.ts';
 import { requireIterations, withoutResults } from './accept-resume.ts';
-import {
-  type AcceptedRun,
-  acceptAttachments,
-  missing,
-  type RunToStore,
-  requireCredits,
-  requireParameterNames,
-  storeRun,
-} from './accept-run.ts';
+import { acceptAttachments, missing, requireCredits, requireParameterNames } from './accept-run.ts';
 import { deriveCallId } from './derive-call-id.ts';
 import { describePause } from './describe-outcome.ts';
 import { findSession } from './find-session.ts';
@@ -29,6 +21,7 @@ import { requireTools } from './require-tools.ts';
 import { requireValidOverrides } from './require-valid-overrides.ts';
 import { digestOf, requireState } from './resume-state.ts';
 import type { StepRequest } from './step-requests.ts';
+import { type AcceptedCall, type CallToStore, storeCall } from './store-call.ts';
 
 type Outputs = { [stepId: string]: Json };
 
@@ -41,7 +34,7 @@ export function firstCallOf(executionId: string): string {
  * Stores one call of a session, and on the first call the session too. A tool resume that is sent again returns the call
  * that was accepted before. Returns undefined when another request has taken its Idempotency-Key in the meantime.
  */
-export async function acceptStep(deps: ApiDeps, ctx: ApiContext): Promise<AcceptedRun | undefined> {
+export async function acceptStep(deps: ApiDeps, ctx: ApiContext): Promise<AcceptedCall | undefined> {
   const { flow } = ctx.state;
   const { definition } = flow;
   const body = ctx.state.body as StepRequest;
@@ -87,7 +80,7 @@ export async function acceptStep(deps: ApiDeps, ctx: ApiContext): Promise<Accept
     const executionId = randomUUID();
     const continues = { executionId, from: stepIndex, to, concludes };
     const first = { ...run, callId: firstCallOf(executionId), continues };
-    return storeRun(
+    return storeCall(
       deps,
       ctx,
       { ...first, input: { ...input, continuation } },
@@ -105,7 +98,7 @@ export async function acceptStep(deps: ApiDeps, ctx: ApiContext): Promise<Accept
       input: { ...input, continuation },
     });
   requireCredits(flow);
-  return storeRun(deps, ctx, {
+  return storeCall(deps, ctx, {
     ...run,
     callId: randomUUID(),
     continues: stepIndex === 0 ? { ...continues, sessionInput: input } : continues,
@@ -118,8 +111,8 @@ async function resume(
   deps: ApiDeps,
   ctx: ApiContext,
   session: RunRow,
-  run: RunToStore & { continues: NonNullable<RunToStore['continues']> },
-): Promise<AcceptedRun | undefined> {
+  run: CallToStore & { continues: NonNullable<CallToStore['continues']> },
+): Promise<AcceptedCall | undefined> {
   const body = ctx.state.body as StepRequest;
   const messages = body.toolCallMessages as ToolCallMessage[];
   const { definition, input, continues } = run;
@@ -144,7 +137,7 @@ async function resume(
     ...(input.continuation as Continuation),
     resume: { step_id, iterations, messages },
   };
-  return storeRun(deps, ctx, { ...run, input: { ...input, continuation } });
+  return storeCall(deps, ctx, { ...run, input: { ...input, continuation } });
 }
 
 /** Derives the id of a resume from the fields that make two resumes the same. */

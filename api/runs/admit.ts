@@ -3,8 +3,8 @@ import type { EndTurn } from '../../fairness/turns.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware } from '../http/context.ts';
 import { ownerOf } from '../http/principal.ts';
-import type { AcceptedRun } from './accept-run.ts';
 import { readerSignal } from './event-stream.ts';
+import type { AcceptedCall } from './store-call.ts';
 
 /** A run that takes longer does not keep others of its organization from being started. */
 const HELD_MAX_MS = 1_000;
@@ -32,7 +32,7 @@ export function admit({ admission, cutOff }: ApiDeps): ApiMiddleware {
 export async function startInPlace(
   deps: ApiDeps,
   ctx: ApiContext,
-  run: AcceptedRun,
+  run: AcceptedCall,
 ): Promise<{ here: boolean }> {
   const leave = passPlaceOn();
   try {

@@ -1,4 +1,5 @@
-// POST …/execute (spec: Endpoints)
+// POST …/execute (spec: Endpoints). The room runs/ has the endpoints that start, resume, step, follow, cancel and fork runs.
+// Each checks a request (accept-*.ts), stores it as a call of a run, has the engine start it, and describes how it ended.
 import { describeEngineError } from '../../engine/describe-engine-error.ts';
 import { waitForRun } from '../../engine/wait-for-run.ts';
 import { ServiceError } from '../../flow/errors.ts';
@@ -22,7 +23,7 @@ import {
 } from '../reference/run-examples.ts';
 import { acceptIdempotently } from './accept-idempotently.ts';
 import { acceptResume, isResume } from './accept-resume.ts';
-import { type AcceptedRun, acceptRun } from './accept-run.ts';
+import { acceptRun } from './accept-run.ts';
 import { admit, startInPlace } from './admit.ts';
 import { executeResponse } from './answers.ts';
 import { describeOutcome } from './describe-outcome.ts';
@@ -34,6 +35,7 @@ import { readReceipt } from './receipt.ts';
 import { type ExecuteRequest, executeRequest, idempotencyHeaders } from './requests.ts';
 import { requireFewOverrides } from './require-valid-overrides.ts';
 import { OUTPUT_REFUSAL, runErrors } from './run-refusals.ts';
+import type { AcceptedCall } from './store-call.ts';
 import { RESUME_REFUSALS, TOOL_REFUSALS } from './tool-refusals.ts';
 import { describeProblems, refuseExcessMessages, requireMessagesFit } from './tool-requests.ts';
 
@@ -121,7 +123,7 @@ function execute(deps: ApiDeps): ApiMiddleware {
 function runToEnd(
   deps: ApiDeps,
   ctx: ApiContext,
-  run: AcceptedRun,
+  run: AcceptedCall,
   signal: AbortSignal,
 ): Promise<RunOutcome | undefined> {
   const { executionId } = run;

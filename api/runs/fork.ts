@@ -114,12 +114,12 @@ async function collectOutputs(
   const findAbsent = () => steps.find(({ step_id }) => !Object.hasOwn(outputs, step_id));
   for (const call of calls) {
     if (!findAbsent()) break;
-    const { from, to } = call;
-    const { continuation } = await getRunInput(db, call.callId);
+    const { callId, from, to } = call;
+    const { continuation } = await getRunInput(db, callId);
     const composed = await composeOutputs(
       steps.slice(from, to),
       new Set(call.completed),
-      boundedLoad(db, call.callId),
+      boundedLoad(db, callId),
       { ref: from > 0 ? INPUT_REF : MESSAGE_REF },
     );
     const known = { ...continuation?.outputs, ...composed.outputs };
@@ -140,12 +140,12 @@ async function collectOutputs(
 }
 
 /** Returns a loader that reads each output of a call once, and no more than a request of /step can carry. */
-function boundedLoad(db: Db, executionId: string): Load {
+function boundedLoad(db: Db, callId: string): Load {
   const loaded = new Map<string, Stored>();
   return async (refs) => {
     const absent = refs.filter((ref) => !loaded.has(ref));
     if (absent.length === 0) return loaded;
-    for (const [ref, stored] of await loadReferences(db, executionId, absent)) loaded.set(ref, stored);
+    for (const [ref, stored] of await loadReferences(db, callId, absent)) loaded.set(ref, stored);
     requireCarriable([...loaded.values()].reduce((sum, { bytes }) => sum + bytes, 0));
     return loaded;
   };

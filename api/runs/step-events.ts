@@ -9,12 +9,12 @@ import type { RunOutcome } from '../../flow/run.ts';
 import { bytesToLoad, INPUT_REF, MESSAGE_REF, resolveValue, type Value } from '../../flow/value.ts';
 import type { ApiDeps } from '../deps.ts';
 import { StreamInterruption } from '../http/stream-interruption.ts';
-import type { AcceptedRun } from './accept-run.ts';
 import { firstCallOf } from './accept-step.ts';
 import { describePause } from './describe-outcome.ts';
 import { HEARTBEAT, HEARTBEAT_MS } from './event-stream.ts';
 import { toReceipt } from './receipt.ts';
 import { describePlan } from './require-sound-tree.ts';
+import type { AcceptedCall } from './store-call.ts';
 
 const LOOK_MS = 250;
 
@@ -36,7 +36,7 @@ type BlockRuns = Awaited<ReturnType<typeof listBlockRuns>>;
  */
 export async function* stepEvents(
   deps: ApiDeps,
-  run: AcceptedRun,
+  run: AcceptedCall,
   ended: Promise<RunOutcome | undefined>,
   reader: Reader,
   heartbeatMs = HEARTBEAT_MS,

@@ -13,7 +13,6 @@ import { readBody, receiveBody, validationError } from '../http/json-body.ts';
 import { body, flowPaths } from '../reference/operations.ts';
 import { firstStepRequest, nextStepRequest } from '../reference/run-examples.ts';
 import { acceptIdempotently, findAcceptedCall } from './accept-idempotently.ts';
-import type { AcceptedRun } from './accept-run.ts';
 import { acceptStep } from './accept-step.ts';
 import { admit, startInPlace } from './admit.ts';
 import { answerEvents, formatEvent, HEARTBEAT, mayRead, RETRY, readerSignal } from './event-stream.ts';
@@ -25,6 +24,7 @@ import { requireFewOverrides } from './require-valid-overrides.ts';
 import { runErrors } from './run-refusals.ts';
 import { type StepEvent, stepEvents } from './step-events.ts';
 import { type StepRequest, stepEvents as stepEventSchema, stepRequest } from './step-requests.ts';
+import type { AcceptedCall } from './store-call.ts';
 import { STEP_REFUSALS, TOOL_REFUSALS } from './tool-refusals.ts';
 import { describeProblems, refuseExcessMessages, requireMessagesFit } from './tool-requests.ts';
 
@@ -108,7 +108,7 @@ function step(deps: ApiDeps): ApiMiddleware {
 }
 
 /** Starts the workflow of a call. Resolves once it has one, which is before the answer begins; `ended` is its end. */
-async function start(deps: ApiDeps, ctx: ApiContext, run: AcceptedRun, signal: AbortSignal) {
+async function start(deps: ApiDeps, ctx: ApiContext, run: AcceptedCall, signal: AbortSignal) {
   const started = startInPlace(deps, ctx, run);
   const ended = waitForRun(deps, run, started, signal);
   ended.catch(() => undefined);
@@ -144,7 +144,7 @@ function readLastEventId(ctx: ApiContext): { callId: string; number: number } | 
 }
 
 /** Finds the call whose events are asked for again. It must belong to this flow and to the session that the body names. */
-async function findCall(deps: ApiDeps, ctx: ApiContext, callId: string): Promise<AcceptedRun> {
+async function findCall(deps: ApiDeps, ctx: ApiContext, callId: string): Promise<AcceptedCall> {
   const run = await findAcceptedCall(deps, callId);
   const { executionId } = ctx.state.body as StepRequest;
   if (

@@ -56,11 +56,16 @@ export async function reserveCredits(db: Db, wanted: Reservation): Promise<void>
         `maxCredits of the run is ${credits(maximum as number)}: ${credits(spent)} are spent, ${credits(reserved)} reserved for other blocks, and this one may cost ${credits(microcredits)}.`,
       );
     case 'balance':
-      throw new ServiceError(
-        'INSUFFICIENT_CREDITS',
-        `The organization has ${credits(available)} credits that are not reserved for other calls, and this one may cost ${credits(microcredits)}: an operator can grant more.`,
-      );
+      throw balanceTooLow(available, microcredits);
   }
+}
+
+/** The error for a model call that may cost more than the organization has; amounts are in microcredits. */
+export function balanceTooLow(available: number, cost: number): ServiceError {
+  return new ServiceError(
+    'INSUFFICIENT_CREDITS',
+    `The organization has ${credits(available)} credits that are not reserved for other calls, and this one may cost ${credits(cost)}: an operator can grant more.`,
+  );
 }
 
 /** Releases the reservation of a block execution, whose model calls are not made or have been charged. */

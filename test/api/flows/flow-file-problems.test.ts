@@ -116,7 +116,7 @@ describe('parseFlowFile', () => {
     );
   });
 
-  it('refuses what is too large or too deep without running out of stack', () => {
+  it('refuses a file that is too large or too deep without running out of stack', () => {
     assert.equal(refusal(`# ${'x'.repeat(2 * 1024 * 1024)}`).code, 'VALIDATION_ERROR');
     assert.match(refusal('['.repeat(20_000)).problems[0]?.message ?? '', /deeply/);
     const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;

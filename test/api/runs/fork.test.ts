@@ -77,7 +77,7 @@ describe('GET …/jobs/{executionId}/fork', () => {
     assert.deepEqual((await fork(flow, executionId, '?step=1')).body.blockOverrides, block_overrides);
   });
 
-  it('names what is wrong with step in a 422', async () => {
+  it('names the wrong step in a 422', async () => {
     const flow = await weir.createFlow(tenant, [passthrough('a'), passthrough('b')]);
     const executionId = await execute(flow);
     for (const query of [

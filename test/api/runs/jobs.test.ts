@@ -72,7 +72,7 @@ describe('POST …/jobs and GET …/jobs/{executionId}', () => {
     assert.deepEqual([status, body.detail.code], [405, 'TOOLS_REQUIRE_SYNC_EXECUTE']);
   });
 
-  it('answers the same 404 RUN_NOT_FOUND for an unknown run, a foreign one and what is no id', async () => {
+  it('answers the same 404 RUN_NOT_FOUND for an unknown run, a foreign run and a malformed id', async () => {
     const flow = await weir.createFlow(tenant, []);
     const other = await weir.createFlow(tenant, []);
     const { executionId } = (await start(other, { message: '' })).body;

@@ -108,7 +108,7 @@ describe('GET …/runs', () => {
     assert.equal((await ids(flow, '?limit=200')).length, 200);
   });
 
-  it('names what is wrong with the query in a 422', async () => {
+  it('names the wrong parameter of the query in a 422', async () => {
     const flow = await weir.createFlow(tenant, []);
     const table: [string, string][] = [
       ['limit=0', 'limit'],

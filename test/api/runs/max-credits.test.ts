@@ -52,7 +52,7 @@ describe('maxCredits', () => {
     );
   });
 
-  it('counts branches together: one that is asking leaves the others what is left', async () => {
+  it('counts branches together: a branch that asks its model leaves the others only the rest', async () => {
     await harness.pay(100);
     harness.models.will(hang);
     const asked = harness.models.nextCall();

@@ -33,7 +33,7 @@ describe('resumeState', () => {
     assert.equal(body.result, 'end');
   });
 
-  it('is accepted from a caller that orders keys anew', async () => {
+  it('is accepted from a caller that sends keys in another order', async () => {
     const paused = await h.pauseWithTwo(flow);
     const turned = (json: Body): Body => {
       if (Array.isArray(json)) return json.map(turned);

@@ -195,7 +195,7 @@ describe('POST …/step with tools', () => {
     assert.match(message, /demo\/no-tools .* does not support tool calling/);
   });
 
-  it('starts a paused step anew when it is run again without results', async () => {
+  it('restarts a paused step when it is run again without results', async () => {
     const { flow, call, resume } = await pause({ flow: await createFlow() });
     models.will(answer('fresh'));
     assert.equal(only(await client.step(flow, call), 'block_completed').output, 'fresh');

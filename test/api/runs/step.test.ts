@@ -124,7 +124,7 @@ describe('POST …/step', () => {
   });
 
   describe('going back', () => {
-    it('begins anew at stepIndex 0, with another message for all that follows', async () => {
+    it('restarts at stepIndex 0, with another message for all later steps', async () => {
       const flow = await createFlow(echo('a'), echo('b'));
       const { executionId } = await begin(flow, { message: 'old', parameters: { kept: 1 } });
       await client.step(flow, { executionId, stepIndex: 1, accumulatedOutputs: { a: 1 } });

@@ -72,7 +72,7 @@ describe('TOOL_ITERATION_LIMIT', () => {
         await refuse(flow, evasion, limit);
     });
 
-    it('counts what a pause before took, when the caller starts the conversation anew', async () => {
+    it('counts the round-trips of an earlier pause when the caller restarts the conversation', async () => {
       const paused = await pauseTimes(flow, 2);
       const trimmed = { ...resumeOf(paused), toolCallMessages: resumeOf(paused).toolCallMessages.slice(-2) };
       h.models.will(callTools([toolCall('z')]));

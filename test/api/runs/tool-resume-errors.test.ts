@@ -112,7 +112,7 @@ describe('errors of a resume', () => {
       }
     });
 
-    it('answers 400 for a continuation by its own id', async () => {
+    it('answers 400 for the id of a call that is not the run', async () => {
       const paused = await h.pauseWithTwo(flow);
       h.models.will(callTools([toolCall('c1'), toolCall('c2')]));
       const { body } = await h.execute(flow, resumeOf(paused));

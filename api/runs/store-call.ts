@@ -1,0 +1,91 @@
+// Stores a call of a run: from here on it is carried out, whatever process fails.
+import { repeatLostWrite } from '../../db/connection/repeat-lost-write.ts';
+import { insertKeyedCalls } from '../../db/runs/idempotency-keys.ts';
+import { insertCalls, type NewCall } from '../../db/runs/insert-calls.ts';
+import type { RunStart } from '../../engine/start-run.ts';
+import type { FlowDefinition } from '../../flow/definition.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { listBlocks } from '../../flow/plan.ts';
+import type { RunOutcome } from '../../flow/run.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ApiContext } from '../http/context.ts';
+
+/** A stored call of a run. `outcome` says how it ended or paused, where a repeated request finds one that has. */
+export type AcceptedCall = RunStart & {
+  flowId: string;
+  blockCount: number;
+  outcome?: RunOutcome | undefined;
+};
+
+/** A call to store. Its version may differ from the one the request asks for: a resumed run keeps its version. */
+export type CallToStore = Pick<NewCall, 'callId' | 'mode' | 'input' | 'callback' | 'continues'> & {
+  flowVersionId: string;
+  version: number;
+  definition: FlowDefinition;
+};
+
+/**
+ * Stores a call, and on the first call of a session the `session` too. Returns undefined when
+ * another request has taken the Idempotency-Key, or stored the same resume, in the meantime.
+ */
+export async function storeCall(
+  deps: ApiDeps,
+  ctx: ApiContext,
+  call: CallToStore,
+  session?: Pick<NewCall, 'callId' | 'input'>,
+): Promise<AcceptedCall | undefined> {
+  const { flow, principal, idempotencyKey, modelKeys } = ctx.state;
+  const { environment } = principal;
+  const { callId, mode, input, callback, continues } = call;
+  const executionId = continues?.executionId ?? callId;
+  ctx.state.accepted = { executionId };
+  const { organizationId, projectId, flowId } = flow;
+  const { flowVersionId, version, definition } = call;
+  const row = { organizationId, projectId, flowId, flowVersionId, mode, environment };
+  const modelKeyProviders = modelKeys && Object.keys(modelKeys);
+  const rows: NewCall[] = [{ ...row, callId, input, callback, continues, modelKeyProviders }];
+  if (session) rows.unshift({ ...row, ...session, status: 'in_progress' });
+  await holdModelKeys(deps, ctx, callId);
+  // When this is repeated after a lost answer, a run with a key finds the key taken and a resume finds itself stored.
+  const accepted = await repeatLostWrite(() => {
+    if (idempotencyKey) return insertKeyedCalls(deps.db, rows, idempotencyKey);
+    if (!continues || session) return insertCalls(deps.db, rows).then(() => true);
+    // A call of a session has an id of its own: the one that is stored already is this one.
+    const stored = deps.db.transaction().execute((tx) => insertCalls(tx, rows));
+    return stored.then((isNew) => isNew || mode === 'step');
+  }).catch((error: unknown) => {
+    // A call that was refused is not stored.
+    if (error instanceof ServiceError) ctx.state.accepted = undefined;
+    throw error;
+  });
+  if (!accepted) {
+    ctx.state.accepted = undefined;
+    return undefined;
+  }
+  const context = { organizationId, flowVersionId, input, completed: new Set<string>(), cancelled: false };
+  deps.inProcessRuns?.contexts.set(callId, context);
+  const { org = '', project = '', flow: flowSlug = '' } = ctx.params;
+  return {
+    executionId,
+    callId,
+    from: continues?.from ?? null,
+    to: continues?.to ?? null,
+    organization: org,
+    project,
+    flow: flowSlug,
+    version,
+    mode,
+    environment,
+    flowVersionId,
+    definition,
+    flowId,
+    blockCount: listBlocks(definition).length,
+    callback: callback !== undefined,
+  };
+}
+
+/** Holds the model keys of the request. Called before the call is stored, so that the worker finds them. */
+export async function holdModelKeys(deps: ApiDeps, ctx: ApiContext, callId: string): Promise<void> {
+  const { modelKeys } = ctx.state;
+  if (modelKeys) await repeatLostWrite(() => deps.requestModelKeys.hold(callId, modelKeys));
+}
