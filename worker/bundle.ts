@@ -7,7 +7,7 @@ import { bundleWorkflowCode, type WorkflowBundleOption } from '@temporalio/worke
 const ROOT = path.dirname(import.meta.dirname);
 const BUILT = path.join(ROOT, 'dist', 'workflow-bundle.js');
 
-/** The workflow code for a worker: the built bundle in production when there is one, else a fresh one. */
+/** Returns the workflow code for a worker: in production the built bundle if there is one, else a fresh one. */
 export async function workflowBundle(production: boolean): Promise<WorkflowBundleOption> {
   if (production && existsSync(BUILT)) return { codePath: BUILT };
   const silent = () => undefined;

@@ -10,7 +10,7 @@ import { blockTaskQueue } from '../flow/run.ts';
 import { createValidator } from '../json-schema/validator.ts';
 import type { WorkerDeps } from './worker-deps.ts';
 
-/** Blocks that wait for their turn in one worker; beyond that they wait in Temporal, each organization's in turn too. */
+/** Blocks that may wait for their turn in one worker; the others wait in Temporal, where organizations take turns too. */
 const WAITING_BLOCKS_MAX = 500;
 /**
  * Statements on one organization's balance that wait for each other in the database: while the answer of one is on its way,
@@ -48,7 +48,7 @@ export async function createFlowWorker(deps: WorkerDeps): Promise<FlowWorker> {
       requestModelKeys: deps.requestModelKeys,
       inProcessRuns: deps.inProcessRuns ?? createInProcessRuns(),
     }),
-    // Longer than a model usually takes: a deploy does not pay for the same answer twice.
+    // Longer than a model usually takes, so that a deploy does not pay for the same answer twice.
     shutdownGraceTime: '30 seconds',
   } as const;
   const workers = [
@@ -57,25 +57,25 @@ export async function createFlowWorker(deps: WorkerDeps): Promise<FlowWorker> {
       taskQueue: config.taskQueue,
       workflowBundle,
       maxConcurrentActivityTaskExecutions: config.modelConcurrency,
-      // A cancelled model call learns of it by its heartbeat.
+      // A model call learns from its heartbeat that it is cancelled.
       maxHeartbeatThrottleInterval: HEARTBEAT_INTERVAL_MS,
     }),
     await Worker.create({
       ...options,
       taskQueue: blockTaskQueue(config.taskQueue),
       maxConcurrentActivityTaskExecutions: WAITING_BLOCKS_MAX,
-      // Many may wait: what they say of themselves is to cost little.
+      // Many may wait, so their heartbeats should cost little.
       maxHeartbeatThrottleInterval: '10 seconds',
     }),
   ];
   const shutdown = () => {
-    // Another worker takes what waits here.
+    // Another worker takes the blocks that wait here.
     sandbox.drain();
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
   };
   return {
     async run() {
-      // Neither goes on without the other.
+      // When one of the workers ends, the other does too.
       const ends = await Promise.allSettled(workers.map((worker) => worker.run().finally(shutdown)));
       await Promise.all([sandbox.close(), validator.close()]);
       for (const end of ends) if (end.status === 'rejected') throw end.reason;

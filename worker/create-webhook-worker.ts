@@ -9,7 +9,7 @@ import { createGuardedPost } from '../net/guarded-post.ts';
 import { createResolvePublic } from '../net/resolve-public.ts';
 import type { WorkerDeps } from './worker-deps.ts';
 
-/** Deliveries wait for hours: few are worth keeping in memory. */
+/** Deliveries wait for hours, so few are worth keeping in memory. */
 const CACHED_WORKFLOWS_MAX = 200;
 
 /** Creates a worker for webhook deliveries on `connection`, beside that for runs: neither takes the other's room. */
@@ -40,7 +40,7 @@ export function createWebhookWorker({
     maxConcurrentActivityTaskExecutions: config.webhookConcurrency,
     workflowThreadPoolSize: 1,
     maxCachedWorkflows: CACHED_WORKFLOWS_MAX,
-    // Longer than an attempt takes.
+    // Longer than an attempt can take.
     shutdownGraceTime: '35 seconds',
   });
 }

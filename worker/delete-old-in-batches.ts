@@ -1,21 +1,21 @@
 import type { Db } from '../db/connect.ts';
 import { deleteOld } from '../db/upkeep/delete-old.ts';
 
-/** A transaction of about this length holds nobody up. */
+/** A transaction of about this length delays nobody noticeably. */
 const TARGET_MS = 300;
 const FIRST = 50;
 const MAX = 500;
 
 /**
- * Makes a function that deletes what is older than `days`, part by part, and answers whether more is left. A run may
- * hang together with one row or with thousands, so how much a part has follows from how long the last one took.
+ * Creates a function that deletes a batch of what is older than `days` and returns whether more is left. A run may have one
+ * row or thousands, so the size of a batch depends on how long the last one took.
  */
 export function deleteOldInBatches(db: Db, days: number): () => Promise<boolean> {
   let limit = FIRST;
   return async () => {
     const tried = limit;
     const began = performance.now();
-    // Until it is known to be done in time.
+    // In case this batch fails or takes too long.
     limit = Math.max(1, Math.floor(tried / 2));
     const deleted = await deleteOld(db, days, tried);
     const tookMs = performance.now() - began;

@@ -1,9 +1,9 @@
-/** So many times as long as a look took is the rest after it: however much there is to see, others have the time. */
+/** The rest after a look is this many times as long as the look, which leaves time for others. */
 const TIMES = 15;
-/** What is lost is found within about a minute. */
+/** Whatever was lost is found within about a minute. */
 const MAX_MS = 60_000;
 
-/** How long a duty rests after a look that took so long: while there is `more` to do as long, else at least `everyMs`. */
+/** Returns how long a duty rests after a look of `tookMs`: as long again if there is `more` to do, else at least `everyMs`. */
 export function dutyInterval(tookMs: number, more: boolean, everyMs: number): number {
   return more ? Math.min(tookMs, MAX_MS) : Math.max(everyMs, Math.min(tookMs * TIMES, MAX_MS));
 }

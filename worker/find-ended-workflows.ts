@@ -1,15 +1,15 @@
-// How the workflows of what should have ended stand, for the reconcilers.
+// Asks the engine which workflows have ended, for the reconcilers.
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { askEngine } from '../engine/ask-engine.ts';
 
-/** How many workflows the engine is asked about one by one at the same time. */
+/** Workflows that are described one by one at the same time. */
 const DESCRIBED_AT_ONCE = 8;
 const OPEN = ['RUNNING', 'PAUSED', 'CONTINUED_AS_NEW'];
 
 /**
- * Those of `workflowIds` whose workflow is not open: `missing`, or how it ended in small letters (`terminated`,
- * `timed_out`, …). The engine counts first; only where fewer are open than should be, it is asked which, and then about
- * each that is left, since its list lags behind.
+ * Finds those of `workflowIds` whose workflow is not open, with its state: `missing`, or its status in lower case
+ * (`terminated`, `timed_out`, …). The engine counts first. Only when fewer are open than expected is it asked which, and
+ * then about each of the others, since its list lags behind.
  */
 export async function findEndedWorkflows(
   client: Client,

@@ -1,4 +1,4 @@
-// Runs whose workers are lost again and again under what they run inside their workflow task, which goes with the worker.
+// Finds runs whose workers are lost again and again during blocks that run inside the workflow task, and has them parked.
 import type { Client } from '@temporalio/client';
 import { askEngine } from '../engine/ask-engine.ts';
 import { grpcCodeOf } from '../engine/grpc-code.ts';
@@ -6,7 +6,7 @@ import { HOLD, RUN_FLOW } from '../flow/run.ts';
 import { type Failures, repairEach, throwFailures } from './repair-each.ts';
 import { withOpenWorkflow } from './with-open-workflow.ts';
 
-/** With the engine's delays, some twenty minutes after the first. */
+/** With the engine's delays, reached some twenty minutes after the first loss. */
 const LOST_MAX = 12;
 const LOOKED_AT_MAX = 500;
 const INVALID_ARGUMENT = 3;
@@ -14,9 +14,9 @@ const INVALID_ARGUMENT = 3;
 type Lost = { workflowId: string; runId: string };
 
 /**
- * Has runs wait for an operator whose workflow task was lost with its worker `lostMax` times in a row: each parks before it
- * runs the next block. One whose workflow task *fails*, as after a deploy that does not fit its history, is left alone. An
- * engine that does not report such problems in its list is not asked further.
+ * Holds runs whose workflow task was lost with its worker `lostMax` times in a row: each parks before its next block and
+ * waits for an operator. A run whose workflow task *fails*, as after a deploy that does not fit its history, is left alone.
+ * Does nothing where the engine cannot list such problems.
  */
 export async function holdRunsLosingWorkers(
   { client, taskQueue }: { client: Client; taskQueue: string },
@@ -50,7 +50,7 @@ function holdOne(client: Client, run: Lost, lostMax: number): Promise<void> {
     if (attempt <= lostMax) return;
     await workflow.signal(HOLD);
     console.error(
-      `The run ${run.workflowId} is to be parked: its workflow task was lost with its worker at ${attempt - 1} attempts.`,
+      `The run ${run.workflowId} will be parked: its workflow task was lost with its worker in ${attempt - 1} attempts.`,
     );
   });
 }

@@ -3,8 +3,8 @@ import { DefaultLogger, Runtime } from '@temporalio/worker';
 let installed = false;
 
 /**
- * Sets the engine's side of this process up, once: signals are ours, and only its errors are logged: a failed block or
- * run is seen in the Temporal Web UI and in the run's row.
+ * Sets up the engine's SDK in this process, once. Signals are left to us, and only the SDK's errors are logged, since failed
+ * blocks and runs are visible in the Temporal Web UI and in the run's row.
  */
 export function installRuntime(): void {
   if (installed) return;

@@ -12,7 +12,7 @@ import { type Duty, repeatDuty } from './repeat-duty.ts';
 import { resumeParked } from './resume-parked.ts';
 import { startWaitingDeliveries } from './start-waiting-deliveries.ts';
 
-/** A run younger than this is left alone. */
+/** A younger run is left alone. */
 const QUIET_SECONDS = 30;
 const EXPIRED_KEYS_MAX = 2_000;
 const EVERY_MS = 15_000;
@@ -21,8 +21,8 @@ const EVERY_MINUTE_MS = 60_000;
 type Deps = { db: Db; client: Client; taskQueue: string; retentionDays: number | undefined };
 
 /**
- * Sees to what a request or a workflow that died has left, and deletes what is old, until `signal` aborts. Each duty goes
- * at its own pace: one that is long, or fails, holds up no other.
+ * Repairs what requests and workflows that died have left, and deletes what is old, until `signal` aborts. Each duty has its
+ * own pace: one that takes long, or fails, holds up no other.
  */
 export async function keepReconciling(deps: Deps, signal: AbortSignal): Promise<void> {
   await Promise.all(duties(deps).map((duty) => repeatDuty(deps.db, duty, signal)));
@@ -76,7 +76,7 @@ function duties(deps: Deps): Duty[] {
   ];
 }
 
-/** A look at everything leaves nothing to be done at once. */
+/** Wraps a look that does everything there is to do, so that nothing is left to be done at once. */
 function all(look: (signal: AbortSignal) => Promise<void>): Duty['look'] {
   return async (signal) => {
     await look(signal);

@@ -1,4 +1,4 @@
-// No delivery is ever lost: finds those that should have got on and whose workflow is missing, has ended or was cut off.
+// No delivery is ever lost: finds stalled deliveries whose workflow is missing, has ended or was cut off.
 import { abandonDelivery, recordCutAttempt } from '../db/webhooks/delivery-attempts.ts';
 import { claimStalledDeliveries, toDeliveryCall } from '../db/webhooks/open-deliveries.ts';
 import type { EngineDeps } from '../engine/deps.ts';
@@ -10,14 +10,14 @@ import { type Failures, repairEach, throwFailures } from './repair-each.ts';
 const AGAIN_SECONDS = 60;
 const CLAIMED_MAX = 500;
 
-/** Looks at up to 500 stalled deliveries; answers whether there are more. Several processes share the work. */
+/** Repairs up to 500 stalled deliveries and returns whether there may be more. Several processes share the work. */
 export async function reconcileDeliveries(deps: EngineDeps, signal?: AbortSignal): Promise<boolean> {
   const claimed = await claimStalledDeliveries(deps.db, {
     againInSeconds: AGAIN_SECONDS,
     limit: CLAIMED_MAX,
   });
   const deliveries = claimed
-    // Who leaves it the turn starts it.
+    // A delivery that waits for a turn is started by the one that leaves it.
     .filter(({ turn }) => turn !== 'awaited')
     .map((delivery) => {
       const call = toDeliveryCall(delivery);
@@ -44,14 +44,14 @@ async function reconcileDelivery(
   { call, state, status }: StalledDelivery,
 ): Promise<void> {
   if (state === 'missing') {
-    // Nothing is known of attempts that the engine has forgotten but what their rows say.
+    // Of attempts that the engine has forgotten, only their rows are left.
     if (call.made < ATTEMPTS_MAX) await startDeliveryWorkflow({ db, client, taskQueue }, call);
     else await abandonDelivery(db, call, 'The outcome of the last attempt is not known.');
   } else if (state !== 'open') {
     const reason = `The delivery's workflow ended as ${state} before its end was recorded.`;
     await abandonDelivery(db, call, reason);
   } else if (status !== 'in_flight') {
-    // It may wait for a turn that nobody knows of any more.
+    // The workflow may wait for a turn that nobody will announce any more.
     await signalDelivery(client, call);
   } else if (call.made < ATTEMPTS_MAX) await recordCutAttempt(db, { ...call, attempt: call.made });
 }

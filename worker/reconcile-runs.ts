@@ -1,4 +1,4 @@
-// Nothing accepted is ever lost: finds runs whose row says `started` and whose workflow is missing or has ended.
+// No accepted run is ever lost: finds runs whose row says `started` and whose workflow is missing or has ended.
 import { findRunStarts } from '../db/runs/find-run-starts.ts';
 import { finishRun } from '../db/runs/runs.ts';
 import type { EngineDeps } from '../engine/deps.ts';
@@ -8,9 +8,8 @@ import { type Reconciled, reconcileUnfinished } from './reconcile-unfinished.ts'
 import { cancelOpenWorkflow } from './with-open-workflow.ts';
 
 /**
- * One look at all unfinished runs that are older than `quietSeconds`: starts the workflow of one that has none, records
- * the end of one whose workflow was terminated or timed out, cancels what its caller asked to cancel while the engine
- * was away.
+ * Repairs all unfinished runs older than `quietSeconds`: starts a missing workflow, records the end of a run whose workflow
+ * was terminated or timed out, and cancels a run whose caller asked for it while the engine was away.
  */
 export function reconcileRuns(deps: EngineDeps, quietSeconds: number, signal?: AbortSignal): Promise<void> {
   return reconcileUnfinished(deps, 'run', quietSeconds, (run) => reconcileRun(deps, run), signal);
@@ -21,7 +20,7 @@ async function reconcileRun({ db, client, taskQueue }: EngineDeps, run: Reconcil
   if (state === 'open') return cancelOpenWorkflow(client, workflowId);
   if (state === 'missing' && !cancelled) {
     const [start] = await findRunStarts(db, [id]);
-    // Not eagerly: what waits for a worker already comes first.
+    // Not eagerly, so that runs which already wait for a worker come first.
     if (start?.status === 'started') await startRun({ client, taskQueue }, start, { eagerly: false });
     return;
   }

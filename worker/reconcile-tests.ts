@@ -1,11 +1,11 @@
-// Test runs too are never lost: finds those that have not ended and whose workflow is missing or has.
+// No test run is ever lost: finds unfinished test runs whose workflow is missing or has ended.
 import { finishTestRun } from '../db/test-runs/test-runs.ts';
 import type { EngineDeps } from '../engine/deps.ts';
 import { startTestRun } from '../engine/start-test-run.ts';
 import { type Reconciled, reconcileUnfinished } from './reconcile-unfinished.ts';
 import { cancelOpenWorkflow } from './with-open-workflow.ts';
 
-/** One look at all unfinished test runs that are older than `quietSeconds`; their flows' runs are `reconcileRuns`'s. */
+/** Repairs all unfinished test runs older than `quietSeconds`; the runs of their cases are left to `reconcileRuns`. */
 export function reconcileTests(deps: EngineDeps, quietSeconds: number, signal?: AbortSignal): Promise<void> {
   return reconcileUnfinished(deps, 'test_run', quietSeconds, (run) => reconcileTestRun(deps, run), signal);
 }

@@ -5,22 +5,22 @@ import { workflowIdOf } from '../flow/run.ts';
 import { findEndedWorkflows } from './find-ended-workflows.ts';
 import { type Failures, repairEach, throwFailures } from './repair-each.ts';
 
-/** How many rows the engine is asked about at once. */
+/** Rows that the engine is asked about at once. */
 const PAGE = 500;
 
-/** A row that has not ended, with its workflow's id and how that stands: `open`, `missing`, or as it ended. */
+/** An unfinished row with its workflow's id and state: `open`, `missing`, or the status with which the workflow ended. */
 export type Reconciled = Unfinished & { workflowId: string; state: string };
 
 /**
- * Walks over all rows that are unfinished and older than `quietSeconds`, until `signal` aborts, and has `mend` see to
- * those that have no open workflow, or are to be cancelled. What is as it should be costs one question for 500 rows and
- * writes nothing. Rejects at the end when some could not be mended.
+ * Walks over all unfinished rows older than `quietSeconds`, until `signal` aborts, and calls `repair` for those that have no
+ * open workflow or are to be cancelled. Rows in order cost one question for each 500 and no write. Rejects at the end when
+ * some rows could not be repaired.
  */
 export async function reconcileUnfinished(
   { db, client }: { db: Db; client: Client },
   table: Parameters<typeof listUnfinished>[1],
   quietSeconds: number,
-  mend: (row: Reconciled) => Promise<void>,
+  repair: (row: Reconciled) => Promise<void>,
   signal?: AbortSignal,
 ): Promise<void> {
   const failures: Failures = { count: 0 };
@@ -41,7 +41,7 @@ export async function reconcileUnfinished(
     const due = all
       .map((row) => ({ ...row, state: ended.get(row.workflowId) ?? 'open' }))
       .filter((row) => row.cancelled || row.state !== 'open');
-    await repairEach(due, mend, failures, signal);
+    await repairEach(due, repair, failures, signal);
   } while (rows.length === PAGE && !signal?.aborted);
   throwFailures(failures);
 }

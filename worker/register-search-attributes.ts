@@ -4,8 +4,8 @@ import type { NativeConnection } from '@temporalio/worker';
 import { SEARCH_ATTRIBUTES } from '../flow/run.ts';
 
 /**
- * Adds the custom search attributes that the namespace lacks. Temporal Cloud takes them only from its own tools: there
- * the error names what to add.
+ * Adds the custom search attributes that the namespace lacks. Temporal Cloud accepts them only from its own tools; there the
+ * error names the attributes to add.
  */
 export async function registerSearchAttributes(
   connection: Connection | NativeConnection,

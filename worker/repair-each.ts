@@ -1,19 +1,19 @@
 import { ConnectionFailed } from '../db/connection/connection-failed.ts';
 import { grpcCodeOf } from '../engine/grpc-code.ts';
 
-/** Few: what the workers run needs the engine and the database too. */
+/** Few, since running workflows need the engine and the database too. */
 const AT_ONCE = 4;
 
-/** How many could not be mended, and why the first of them. */
+/** The number of rows that could not be repaired, and the first error. */
 export type Failures = { count: number; first?: unknown };
 
 /**
- * Does `mend` for each row, a few at a time, until `signal` aborts. A row that fails is counted, and holds up no other;
- * rejects when the engine or the database is away, for then all would fail.
+ * Calls `repair` for each row, a few at a time, until `signal` aborts. A row that fails is counted and holds up no other.
+ * Rejects when the engine or the database is away, since then every row would fail.
  */
 export async function repairEach<Row>(
   rows: Row[],
-  mend: (row: Row) => Promise<void>,
+  repair: (row: Row) => Promise<void>,
   failures: Failures,
   signal: AbortSignal | undefined,
 ): Promise<void> {
@@ -21,7 +21,7 @@ export async function repairEach<Row>(
   while (left.length > 0 && !signal?.aborted)
     await Promise.all(
       left.splice(0, AT_ONCE).map((row) =>
-        mend(row).catch((error: unknown) => {
+        repair(row).catch((error: unknown) => {
           if (isAway(error)) throw error;
           failures.count += 1;
           failures.first ??= error;
@@ -30,10 +30,10 @@ export async function repairEach<Row>(
     );
 }
 
-/** Throws one error for all that could not be mended, if any. */
+/** Throws one error for all rows that could not be repaired, if any. */
 export function throwFailures({ count, first }: Failures): void {
   if (count > 0)
-    throw new Error(`${count} could not be mended, the first because: ${first}`, { cause: first });
+    throw new Error(`${count} could not be repaired, the first because: ${first}`, { cause: first });
 }
 
 const DEADLINE_EXCEEDED = 4;

@@ -6,19 +6,19 @@ import { deferDuty, takeDuty } from '../db/upkeep/duties.ts';
 import { describeEngineError } from '../engine/describe-engine-error.ts';
 import { dutyInterval } from './duty-interval.ts';
 
-/** Something that the service's workers do now and then, one of them at a time. */
+/** A duty: a recurring task of the service's workers, which one worker at a time does. */
 export type Duty = {
-  /** Unique; begins a line of the log. */
+  /** Unique; the start of a line in the log. */
   name: string;
   everyMs: number;
   /**
-   * Does some of it; answers whether more is to be done at once. Starts nothing more once `signal` has aborted, and ends
-   * within seconds.
+   * Does some of the work and returns whether there is more to do at once. Starts nothing more once `signal` has aborted,
+   * and ends within seconds.
    */
   look(signal: AbortSignal): Promise<boolean>;
 };
 
-/** A process that dies with a duty holds it no longer than this; while one lives, it goes on holding it. */
+/** A process that dies holds its duty no longer than this; a living process renews its hold. */
 const HELD_SECONDS = 30;
 const HOLD_AGAIN_MS = 10_000;
 
@@ -46,13 +46,13 @@ export async function repeatDuty(db: Db, duty: Duty, signal: AbortSignal): Promi
   }
 }
 
-/** Says in one line that a part is away, since many duties meet that at once; of anything else, all there is to know. */
+/** Describes an outage in one line, since many duties meet it at once, and any other error in full. */
 function inShort(error: unknown): unknown {
   if (error instanceof ConnectionFailed) return error.message;
   return error instanceof EngineError ? describeEngineError(error) : error;
 }
 
-/** Answers how long to rest. */
+/** Does the duty once and returns how long to rest. */
 async function lookOnce(db: Db, { name, everyMs, look }: Duty, signal: AbortSignal): Promise<number> {
   const holding = setInterval(
     () => void deferDuty(db, name, HELD_SECONDS).catch(() => undefined),

@@ -7,7 +7,7 @@ import { withOpenWorkflow } from './with-open-workflow.ts';
 
 const RESUMED_MAX = 500;
 
-/** Has parked runs go on that an operator asked for, up to 500. Each tells by its row that it does. */
+/** Resumes up to 500 parked runs for which an operator has asked; each records in its row that it continues. */
 export async function resumeParked(
   { db, client }: { db: Db; client: Client },
   signal?: AbortSignal,

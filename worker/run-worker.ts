@@ -8,9 +8,9 @@ import type { WorkerDeps } from './worker-deps.ts';
 export type RunningWorker = {
   /** Settles when the worker has ended; rejects when it failed. */
   ended: Promise<void>;
-  /** From here on it looks after nothing but what it runs: what died elsewhere is left to others. */
+  /** Stops repairing what died elsewhere; the worker continues what it runs. */
   stopReconciling(): void;
-  /** Asks it to end; what it runs may finish within its grace time. */
+  /** Asks the worker to end; what it runs may finish within the grace time. */
   shutdown(): void;
 };
 
@@ -36,7 +36,7 @@ export async function runWorker(deps: WorkerDeps): Promise<RunningWorker> {
     for (const worker of running) worker.shutdown();
     running.clear();
   };
-  // None goes on without the others.
+  // When one of the workers ends, the others do too.
   const ends = workers.map((worker) =>
     worker.run().finally(() => {
       running.delete(worker);

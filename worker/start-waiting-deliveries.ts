@@ -1,14 +1,14 @@
-// Makes good what was missed when a process died: turns that lapsed, and deliveries that nobody has told of theirs.
+// Makes up for processes that died: frees turns that lapsed, and starts deliveries whose turn nobody announced.
 import { randomUUID } from 'node:crypto';
 import { dropLapsedTurns, giveTurns, HOST_MAX, listWaitingHosts } from '../db/webhooks/webhook-turns.ts';
 import type { EngineDeps } from '../engine/deps.ts';
 import { beginTurn } from '../engine/start-delivery-workflow.ts';
 import { repairEach } from './repair-each.ts';
 
-/** Looked at in one go; which ones is left to chance. */
+/** Hosts looked at in one go, chosen at random. */
 const HOSTS_MAX = 500;
 
-/** Gives free turns to deliveries that wait for one. Several processes may do so at the same time. */
+/** Gives free turns to waiting deliveries and starts them. Several processes may do so at the same time. */
 export async function startWaitingDeliveries(deps: EngineDeps, signal?: AbortSignal): Promise<void> {
   await dropLapsedTurns(deps.db);
   for (const host of await listWaitingHosts(deps.db, HOSTS_MAX)) {

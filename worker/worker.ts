@@ -1,4 +1,5 @@
-// main of `npm run worker`
+// main of `npm run worker`. worker/ runs workflows and activities from Temporal's task queues, and the duties that repair
+// what died (keep-reconciling.ts). Configuration comes in; runs, deliveries and test runs are carried out.
 import { endOnFatal } from '../process/end-on-fatal.ts';
 import { endOnSignal } from '../process/end-on-signal.ts';
 import { exitOnFailure } from '../process/exit-on-failure.ts';

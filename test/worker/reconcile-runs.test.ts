@@ -89,7 +89,7 @@ describe('what workers look after', () => {
     const last = await accept();
     await assert.rejects(
       reconcileRuns(deps(), 0),
-      /^Error: 1 could not be mended, the first because: TypeError/,
+      /^Error: 1 could not be repaired, the first because: TypeError/,
     );
     assert.equal(await state(last), 'RUNNING');
   });
