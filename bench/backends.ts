@@ -6,7 +6,7 @@ import { startWatchdog } from '../embedded/processes/watchdog.ts';
 import type { Progress } from '../embedded/report.ts';
 import { startTemporal } from '../embedded/temporal/temporal.ts';
 
-/** What is measured runs on these; a pid is undefined when the server was there before. `onStop` runs last first. */
+/** The servers that the measurements run on; a pid is undefined when the server was not started here. `onStop` runs last first. */
 export type Backends = {
   stateFolder: string;
   databaseUrl: string;
@@ -14,7 +14,7 @@ export type Backends = {
   pids: { PostgreSQL: number | undefined; Temporal: number | undefined };
 };
 
-/** TEST_DATABASE_URL and TEST_TEMPORAL_ADDRESS where they are set, else servers of our own with fsync on. */
+/** Uses TEST_DATABASE_URL and TEST_TEMPORAL_ADDRESS where set, else starts our own servers with fsync on. */
 export async function startBackends(
   progress: Progress,
   onStop: (stop: () => Promise<void>) => void,

@@ -1,4 +1,5 @@
-// main of `npm run bench`: Weir beside a hand-written workflow, the engine's floor and no engine at all, in one run.
+// main of `npm run bench`: measures Weir, a hand-written workflow, an empty workflow and no engine in one go, and prints
+// a table. The candidates are in candidates/; --neighbours measures one organization beside hostile ones.
 import { writeFileSync } from 'node:fs';
 import os from 'node:os';
 import { parseArgs } from 'node:util';
@@ -49,7 +50,7 @@ try {
   process.exitCode = 1;
 }
 for (const stop of stops.reverse()) await stop();
-// What an interruption left half-way does not go on.
+// Ends the work that an interruption left unfinished.
 process.exit();
 
 async function compareCandidates() {
@@ -57,7 +58,7 @@ async function compareCandidates() {
   return { text: formatResults(results), results };
 }
 
-/** Beside each hostile load. */
+/** Measures an innocent organization beside each hostile load. */
 async function compareNeighbours() {
   const backends = await startBackends(progress, onStop);
   const task = progress.begin('Neighbours');

@@ -4,16 +4,16 @@ import path from 'node:path';
 
 const STOP_TIMEOUT_MS = 10_000;
 
-/** A process that ends when this one does. */
+/** A child process that ends with this one. */
 export type Fork = {
   pid: number;
   send(message: object): void;
-  /** The next message; rejects when the process ends instead. */
+  /** Returns the next message; rejects when the process ends instead. */
   receive(): Promise<unknown>;
   stop(): Promise<void>;
 };
 
-/** Starts a file of this folder in a process of its own. */
+/** Runs a file of this folder as a child process. */
 export function startFork(file: string, env: NodeJS.ProcessEnv = {}): Fork {
   const child = fork(path.join(import.meta.dirname, file), { env: { ...process.env, ...env } });
   const exited = once(child, 'exit');

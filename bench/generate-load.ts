@@ -1,4 +1,4 @@
-// main: the load generator, a process of its own; the same for everything that is measured
+// main: the load generator, the same for every candidate, in its own process
 import { Agent, type RequestOptions, request } from 'node:http';
 import type { LoadJob, LoadResult } from './load.ts';
 import { quantile } from './statistics.ts';
@@ -11,7 +11,7 @@ process.on('message', async (job: LoadJob) => {
 });
 process.once('disconnect', () => process.exit());
 
-/** Closed loop: each of `concurrency` callers sends its next request when it has the answer to the last one. */
+/** Generates a closed loop: each of `concurrency` callers sends its next request after the answer to the last one. */
 async function generate(job: LoadJob): Promise<LoadResult> {
   const agent = new Agent({ keepAlive: true, maxSockets: job.concurrency });
   const { hostname, port, pathname } = new URL(job.url);
@@ -38,7 +38,7 @@ async function generate(job: LoadJob): Promise<LoadResult> {
   }
   return {
     count: latencies.length,
-    // Up to the last answer: cut at the deadline, what is under way then would count against the slow.
+    // Measures up to the last answer: a cut at the deadline would count open requests against slow candidates.
     perSecond: (latencies.length * 1000) / (performance.now() - began),
     p50: quantile(latencies, 0.5),
     p95: quantile(latencies, 0.95),

@@ -1,4 +1,4 @@
-// What one organization does to take the service from all others, one load a row of the table.
+// The hostile loads by which one organization tries to take the service from all others; one per row of the table.
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json, JsonSchema, Step } from '../flow/definition.ts';
@@ -7,30 +7,30 @@ import type { BenchTenant } from './service.ts';
 
 export type Surroundings = BenchTenant & {
   apiUrl: string;
-  /** A receiver of webhooks that takes requests and never answers. */
+  /** A webhook receiver that accepts requests and never answers. */
   hangingHost: string;
-  /** The load goes on until it aborts. */
+  /** Ends the load when aborted. */
   signal: AbortSignal;
 };
 
-/** Settles when the load is there; what it keeps doing ends with the signal. */
+/** `begin` resolves when the load has begun; the load continues until the signal. */
 export type HostileLoad = { name: string; begin(surroundings: Surroundings): Promise<void> };
 
 const MB = 1_000_000;
 
 export const HOSTILE_LOADS: HostileLoad[] = [
-  { name: 'endless code of 5 s, 50 at a time', begin: (at) => keepRunning(at, 50, endlessCode(5_000)) },
-  { name: 'endless code of 30 s, 50 at a time', begin: (at) => keepRunning(at, 50, endlessCode(30_000)) },
-  { name: 'schemas of 2^59 steps, 50 at a time', begin: (at) => keepRunning(at, 50, [schemaBlock()]) },
-  { name: 'slow values for a schema, 20 at a time', begin: (at) => keepRunning(at, 20, [uniqueItems()]) },
+  { name: 'endless code of 5 s, 50 at a time', begin: (at) => keepExecuting(at, 50, endlessCode(5_000)) },
+  { name: 'endless code of 30 s, 50 at a time', begin: (at) => keepExecuting(at, 50, endlessCode(30_000)) },
+  { name: 'schemas of 2^59 steps, 50 at a time', begin: (at) => keepExecuting(at, 50, [schemaBlock()]) },
+  { name: 'slow values for a schema, 20 at a time', begin: (at) => keepExecuting(at, 20, [uniqueItems()]) },
   {
     name: 'prompts of 40 × 9 MB, 12 at a time',
     begin: (at) =>
-      keepRunning(at, 12, [llm('multiply', '{{message}}'.repeat(40), 'demo/chat')], 'm'.repeat(9 * MB)),
+      keepExecuting(at, 12, [llm('multiply', '{{message}}'.repeat(40), 'demo/chat')], 'm'.repeat(9 * MB)),
   },
   {
     name: 'model answers of 15 MB, 10 at a time',
-    begin: (at) => keepRunning(at, 10, [llm('large', 'Say much.', 'openrouter/large')]),
+    begin: (at) => keepExecuting(at, 10, [llm('large', 'Say much.', 'openrouter/large')]),
   },
   { name: 'results of 20 × 15 MB, eight pollers', begin: pollLargeResults },
   {
@@ -74,7 +74,7 @@ function uniqueItems(): Step {
   return code('many', source, { outputSchema: { type: 'array', uniqueItems: true } });
 }
 
-/** So many callers, each of which waits for the answer, whatever it is, before it calls again. */
+/** Starts `concurrency` callers, each of which calls again after any answer. */
 function keepCalling({ signal }: Surroundings, concurrency: number, call: () => Promise<unknown>): void {
   for (let caller = 0; caller < concurrency; caller += 1)
     void (async () => {
@@ -85,13 +85,13 @@ function keepCalling({ signal }: Surroundings, concurrency: number, call: () => 
     })();
 }
 
-async function keepRunning(at: Surroundings, concurrency: number, steps: Step[], message = 'm') {
+async function keepExecuting(at: Surroundings, concurrency: number, steps: Step[], message = 'm') {
   const url = `${await at.createFlow(steps)}/execute`;
   const body = JSON.stringify({ message });
   keepCalling(at, concurrency, () => post(at, url, body));
 }
 
-/** A flow whose loop answers 20 outputs of 15 MB: it runs once, then its result is asked for again and again. */
+/** Runs a flow whose loop returns 20 outputs of 15 MB once, then requests its result again and again. */
 async function pollLargeResults(at: Surroundings): Promise<void> {
   const url = await at.createFlow([
     code('count', 'return Array.from({ length: 20 }, (_, i) => i);'),
@@ -129,7 +129,7 @@ async function leaveStreamsUnread(at: Surroundings): Promise<void> {
     const socket = connect(Number(url.port), url.hostname);
     const closed = new Promise((resolve) => socket.on('error', resolve).on('close', resolve));
     at.signal.addEventListener('abort', () => socket.destroy(), { once: true });
-    // A socket whose data nobody asks for is not read.
+    // A paused socket does not read.
     socket.pause();
     socket.write(request);
     await closed;
@@ -147,7 +147,7 @@ function sendTest(at: Surroundings): Promise<Response> {
   return post(at, url, JSON.stringify({ url: `https://${at.hangingHost}/` }));
 }
 
-/** So many calls, 16 at a time; settles when all were answered. */
+/** Makes `count` calls, 16 at a time; resolves when all are answered. */
 async function callOften(at: Surroundings, count: number, call: (at: Surroundings) => Promise<Response>) {
   let made = 0;
   await Promise.all(

@@ -2,18 +2,18 @@ import { code, llm, passthrough } from '../test/blocks.ts';
 import { startFork } from './fork.ts';
 import type { BenchTenant } from './service.ts';
 
-/** A POST once a second; with `webhook` what counts is the arrival of the run's webhook. */
+/** A POST to make once a second; with `webhook`, the time until the run's webhook arrives is measured. */
 export type InnocentCall = { url: string; headers: Record<string, string>; body: string; webhook: boolean };
 export type InnocentJob = { calls: Record<string, InnocentCall>; seconds: number };
-/** Milliseconds of each call that was answered as it should be, and what was wrong with the others. */
+/** Milliseconds of each successful call, and the errors of the others. */
 export type InnocentResult = { latencies: number[]; failures: string[] };
 
-/** The process of an innocent organization; its receiver of webhooks is in it. */
+/** The process of an innocent organization, with its webhook receiver. */
 export type Innocent = {
   receiver: { host: string; address: string; ca: string };
   /** Publishes the organization's flows. */
   settle(tenant: BenchTenant): Promise<void>;
-  /** Calls for so many seconds; answers by kind of flow. */
+  /** Makes calls for so many seconds; returns the results by kind of flow. */
   call(seconds: number): Promise<Record<string, InnocentResult>>;
   stop(): Promise<void>;
 };

@@ -1,10 +1,10 @@
 import { startFork } from './fork.ts';
 
-/** A POST, and a text that its answer has to contain. */
+/** A POST request, and a text that its answer must contain. */
 export type LoadTarget = { url: string; headers?: Record<string, string>; body: string; expect: string };
-/** Ends with whichever of the two maxima comes first. */
+/** A load that ends with whichever of its two limits comes first. */
 export type LoadJob = LoadTarget & { concurrency: number; maxRequests: number; maxMs: number };
-/** Latencies in milliseconds, from sending a request to the end of its answer. */
+/** Latencies in milliseconds, from sending the request to the end of the answer. */
 export type LoadResult = { count: number; perSecond: number; p50: number; p95: number; p99: number };
 
 export type LoadGenerator = {
@@ -14,7 +14,7 @@ export type LoadGenerator = {
   stop(): Promise<void>;
 };
 
-/** The load generator's process; one job at a time. */
+/** Starts the load generator's process, which does one job at a time. */
 export function startLoadGenerator(): LoadGenerator {
   const { pid, send, receive, stop } = startFork('generate-load.ts');
   return {

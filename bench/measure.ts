@@ -8,9 +8,9 @@ const MODEL_TIME_MS = 900;
 const JOBS_TIMEOUT_MS = 5 * 60_000;
 const JOBS_POLL_MS = 100;
 
-/** By group of processes; null where it was not measured. */
+/** A figure for each group of processes; null where it was not measured. */
 export type Split = Record<string, number | null>;
-/** Latencies in milliseconds; processor time at 16 at once, memory after 64. */
+/** Latencies are in milliseconds; processor time is for 16 callers, memory after 64 callers. */
 export type Round = {
   p50: number;
   p95: number;
@@ -20,11 +20,11 @@ export type Round = {
   cpuMsPerRun: Split;
   residentMb: Split;
 };
-/** `addedP50` and `addedP95`: milliseconds beyond what the model takes. */
+/** `addedP50` and `addedP95` are milliseconds beyond the model's own time. */
 export type ModelRuns = { concurrency: number; addedP50: number; addedP95: number; cpuMsPerRun: Split };
 export type Jobs = { count: number; acceptedPerSecond: number; secondsToComplete: number };
 
-/** One round of one candidate: warm-up, then 1, 16 and 64 at once. */
+/** Measures one round of one candidate: warm-up, then 1, 16 and 64 callers. */
 export async function measureRound(
   load: LoadGenerator,
   target: LoadTarget,
@@ -44,7 +44,7 @@ export async function measureRound(
   };
 }
 
-/** What three model calls of 300 ms each take beyond 900 ms. */
+/** Measures how much longer than 900 ms three model calls of 300 ms each take. */
 export async function measureModels(
   load: LoadGenerator,
   target: LoadTarget,
@@ -63,7 +63,7 @@ export async function measureModels(
   return rows;
 }
 
-/** Accepts `count` runs, 16 requests at once, and waits until all are complete, as `countComplete` says. */
+/** Starts `count` runs, 16 requests at a time, and waits until `countComplete` says that all are complete. */
 export async function measureJobs(
   load: LoadGenerator,
   target: LoadTarget,
@@ -78,7 +78,7 @@ export async function measureJobs(
     if (complete === count)
       return { count, acceptedPerSecond: accepted.perSecond, secondsToComplete: elapsedMs / 1000 };
     if (elapsedMs > JOBS_TIMEOUT_MS)
-      throw new Error(`Only ${complete} of ${count} jobs were complete in 5 minutes.`);
+      throw new Error(`Only ${complete} of ${count} jobs completed within 5 minutes.`);
     await sleep(JOBS_POLL_MS);
   }
 }

@@ -1,4 +1,4 @@
-// An innocent organization beside a hostile one: what each load costs the innocent, in one run.
+// Measures in one go how much each hostile load slows down an innocent organization.
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,22 +10,22 @@ import { type BenchService, startBenchService } from './service.ts';
 import { median, quantile } from './statistics.ts';
 import { readUsage } from './usage.ts';
 
-/** Of each organization: nothing is refused for the lack of them. */
+/** Credits of each organization, enough that nothing is refused. */
 const CREDITS = 10_000;
-/** After a load has begun, and after it has ended. */
+/** The pause after a load has begun, and after it has ended. */
 const SETTLE_MS = 3_000;
-/** After a load, the innocent's calls are waited for until they are this near to quiet again. */
+/** The next load begins when the innocent's median is at most this many times the quiet one. */
 const QUIET_RATIO = 2;
 const QUIET_WAIT_MS = 90_000;
 const SERVICE = 'service';
 
-/** What the innocent met beside one load, by kind of flow. */
+/** The innocent's results beside one load, by kind of flow. */
 export type NeighbourRow = {
   load: string;
   kinds: Record<string, InnocentResult>;
-  /** The most memory the service's processes had, in megabytes. */
+  /** The peak memory of the service's processes, in megabytes. */
   peakMb: number;
-  /** How the service's process ended, where it did. */
+  /** How the service's process ended, if it did. */
   ended?: string;
 };
 
@@ -91,7 +91,7 @@ export async function measureNeighbours(
   }
 }
 
-/** The hostile organization's runs that are left are cancelled as their callers would, so that they end. */
+/** Cancels the hostile organization's remaining runs, as its callers could. */
 async function cancelRuns({ db }: BenchService, organizationId: string): Promise<void> {
   await db
     .updateTable('run')
@@ -131,7 +131,7 @@ const P95_RATIO_MAX = 3;
 const P95_ADDED_MAX_MS = 1_000;
 const MEMORY_MAX_MB = 2_048;
 
-/** Whether the innocent's p95 is at most 3 times its quiet one and at most 1 s more, nothing failed, memory bounded. */
+/** Tells whether p95 is at most 3 times the quiet one and at most 1 s longer, nothing failed and memory is bounded. */
 function isReached(row: NeighbourRow, quiet: NeighbourRow): boolean {
   const steady = Object.entries(row.kinds).every(([kind, { latencies, failures }]) => {
     const before = quantile(quiet.kinds[kind]?.latencies ?? [], 0.95);
@@ -156,7 +156,7 @@ function formatRow(row: NeighbourRow, quiet: NeighbourRow): string[] {
   ];
 }
 
-/** A Markdown table: p95 in milliseconds by kind of flow, and how many times the quiet one that is. */
+/** Formats a Markdown table: p95 in milliseconds by kind of flow, and its multiple of the quiet one. */
 export function formatNeighbours({ quiet, rows }: Neighbours): string {
   const kinds = Object.keys(quiet.kinds);
   const lines = [

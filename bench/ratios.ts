@@ -20,7 +20,7 @@ const AIMS: Aim[] = [
 
 export type Ratio = { name: string; aim: string; median: number; rounds: number[]; reached: boolean };
 
-/** Each ratio within its round, then their median; those of candidates that did not run are left out. */
+/** Computes each ratio within its round, then the median; leaves out candidates that did not run. */
 export function compareRounds(rounds: Record<string, Round[]>): Ratio[] {
   return AIMS.flatMap(({ name, of, to, value, atMost, atLeast }) => {
     const others = rounds[to];

@@ -1,4 +1,4 @@
-// The tables of a measurement.
+// Formats the tables of a measurement.
 import type { Jobs, ModelRuns, Round, Split } from './measure.ts';
 import type { Ratio } from './ratios.ts';
 import { median } from './statistics.ts';
@@ -13,7 +13,7 @@ export type Results = {
   ratios: Ratio[];
 };
 
-/** The whole report as text; figures are medians over the rounds. */
+/** Formats the whole report; figures are medians over the rounds. */
 export function formatResults({
   machine,
   names,
@@ -38,7 +38,7 @@ export function formatResults({
       [
         count === 1 ? 'One round.' : `Medians over ${count} rounds.`,
         table(
-          ['', 'p50 ms at 1', 'p95', 'p99', 'runs/s at 16', 'runs/s at 64'],
+          ['', 'p50 ms, 1 caller', 'p95', 'p99', 'runs/s, 16 callers', 'runs/s, 64 callers'],
           measured.map(([letter, all]) => [
             rowOf(letter),
             middle(all, (round) => round.p50),
@@ -48,19 +48,19 @@ export function formatResults({
             middle(all, (round) => round.perSecondAt64),
           ]),
         ),
-        splitTable('Processor ms per run at 16', (round) => round.cpuMsPerRun),
-        splitTable('Memory after 64 at once, MB', (round) => round.residentMb),
+        splitTable('Processor ms per run, 16 callers', (round) => round.cpuMsPerRun),
+        splitTable('Memory after 64 callers, MB', (round) => round.residentMb),
       ].join('\n\n'),
     models.length > 0 &&
       table(
         [
           `e  ${names.e}`,
-          'p50 ms over 900',
+          'p50 ms beyond 900',
           'p95',
           ...groupsOf(models.map((row) => row.cpuMsPerRun)).map((group) => `${group} ms/run`),
         ],
         models.map(({ concurrency, addedP50, addedP95, cpuMsPerRun }) => [
-          `${concurrency} at once`,
+          `${concurrency} callers`,
           ...[addedP50, addedP95, ...Object.values(cpuMsPerRun)].map(format),
         ]),
       ),

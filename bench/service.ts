@@ -17,23 +17,23 @@ import type { Backends } from './backends.ts';
 export type BenchTenant = {
   key: string;
   organizationId: string;
-  /** Publishes a flow; answers the URL that `/execute` and the others follow. */
+  /** Publishes a flow; returns the URL to which `/execute` and the other endpoints are appended. */
   createFlow(steps: Step[]): Promise<string>;
 };
 
-/** The service as `npm start` runs it, API and worker in one process, on a database of its own. */
+/** The service as `npm start` runs it: API and worker in one process, with its own database. */
 export type BenchService = {
   db: Db;
   /** `…/api/v1` */
   apiUrl: string;
-  /** The process that serves at the moment. */
+  /** Returns the current process of the service. */
   child(): Child;
-  /** Starts it again where it has ended. */
+  /** Starts the service again if it has ended. */
   revive(): Promise<void>;
   createTenant(slug: string, credits: number): Promise<BenchTenant>;
 };
 
-/** Starts it on `backends`, with `env` over the environment; `onStop` ends it. */
+/** Starts the service on `backends`; `env` overrides the environment. Registers its stop with `onStop`. */
 export async function startBenchService(
   backends: Backends,
   env: NodeJS.ProcessEnv,

@@ -1,18 +1,18 @@
-// How much is measured: all of it takes about seven minutes, --quick less than one.
+// How much is measured. Everything takes about seven minutes, --quick less than one.
 
 export type Sizes = {
-  /** Every candidate once per round, in turn: a drift of the machine hits all alike. */
+  /** Each round measures every candidate once, so that a drift of the machine affects all alike. */
   rounds: number;
   warmUpMs: number;
-  /** At each concurrency. */
+  /** Seconds at each concurrency. */
   measureMs: number;
   maxRequests: number;
   /** Runs of three model calls, times the concurrency. */
   modelRuns: number;
   jobs: number;
-  /** Jobs with a webhook. */
+  /** How many jobs with a webhook are run. */
   callbacks: number;
-  /** Of an innocent organization's calls beside each hostile load. */
+  /** Seconds for which an innocent organization calls beside each hostile load. */
   neighbourSeconds: number;
 };
 

@@ -1,17 +1,17 @@
-// What processes cost, from /proc; other systems than Linux are not measured.
+// Processor time and memory of processes, read from /proc; not measured on systems other than Linux.
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** The unit of /proc/<pid>/stat on every Linux that Node runs on: 100 ticks a second. */
 const TICK_MS = 10;
 
-/** The first process of each group by the group's name; undefined when it runs elsewhere. */
+/** The root process of each group, by name; undefined when it runs elsewhere. */
 export type Groups = Record<string, number | undefined>;
-/** `residentMb` counts pages that a group's processes share once. */
+/** `residentMb` counts pages that the processes of a group share only once. */
 export type Usage = { cpuMs: number; residentMb: number };
 
 type Process = { parent: number; cpuMs: number };
 
-/** What each group, a process with its descendants, has used so far; null where that cannot be read. */
+/** Reads what each group (a process and its descendants) has used so far; null where that cannot be read. */
 export function readUsage(groups: Groups): Record<string, Usage | null> {
   const processes = process.platform === 'linux' ? readProcesses() : new Map<number, Process>();
   return Object.fromEntries(
@@ -30,7 +30,7 @@ function readProcesses(): Map<number, Process> {
     const stat = readProc(pid, 'stat');
     // The second field is the name in parentheses and may hold spaces.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    // user and system time, its own and that of the children that have ended
+    // User and system time of the process and of its ended children.
     const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
     if (stat) processes.set(Number(pid), { parent: Number(fields[1]), cpuMs: ticks * TICK_MS });
   }
@@ -54,7 +54,7 @@ function readResidentMb(pids: number[]): number {
   return (ownKb + sharedKb) / 1024;
 }
 
-/** Empty when the process has ended meanwhile. */
+/** Returns an empty text when the process has ended in the meantime. */
 function readProc(pid: string, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'latin1');

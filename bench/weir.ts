@@ -8,7 +8,7 @@ import { startBenchService } from './service.ts';
 
 const CREDITS = 1_000_000;
 
-/** What the code block does is what the hand-written candidates do. */
+/** The code block does the same as the hand-written candidates. */
 const BLOCKS = [passthrough('forward'), code('shout', 'return input.toUpperCase();'), passthrough('pass-on')];
 /** The model answers after 300 ms. */
 const MODEL_CALLS = ['first', 'second', 'third'].map((stepId) =>
@@ -18,10 +18,10 @@ const MODEL_CALLS = ['first', 'second', 'third'].map((stepId) =>
 export type Weir = {
   pid: number;
   modelServerPid: number;
-  /** A three-block flow, and one of three model calls. */
+  /** A flow of three blocks, and a flow of three model calls. */
   execute: LoadTarget;
   executeModels: LoadTarget;
-  /** Runs of it that nobody waits for, and how many have completed. */
+  /** Runs of the first flow that nobody waits for, and how many have completed. */
   jobs: LoadTarget;
   countCompletedJobs(): Promise<number>;
   /** The same with a webhook, and how many of those have been delivered. */
@@ -29,7 +29,7 @@ export type Weir = {
   countDelivered(): Promise<number>;
 };
 
-/** The service as `npm start` runs it, with an API key, flows and a model server of its own. */
+/** Starts the service as `npm start` runs it, with an API key, flows and its own model server. */
 export async function startWeir(
   backends: Backends,
   message: string,
@@ -47,7 +47,7 @@ export async function startWeir(
     DEMO_BASE_URL: modelUrl,
     WEIR_TEST_DIAL_MAP: JSON.stringify({ [host]: address }),
     WEIR_WEBHOOK_CA_FILE: caFile,
-    // Counted, never refused.
+    // High limits: requests are counted and never refused.
     WEIR_RATE_LIMIT_PER_KEY: '1000000',
     WEIR_RATE_LIMIT_PER_ORGANIZATION: '1000000',
   };

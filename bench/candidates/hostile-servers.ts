@@ -1,4 +1,4 @@
-// main: a model that answers 15 MB, and a webhook receiver that never answers, in a process of their own
+// main: a model server that answers 15 MB, and a webhook receiver that never answers
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';

@@ -1,9 +1,9 @@
-// main: an innocent organization, which calls each of its flows once a second, whatever became of earlier calls
+// main: an innocent organization, which calls each of its flows once a second without waiting for earlier calls
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startWebhookReceiver, testAuthority } from '../../test/fakes/webhook-receiver.ts';
 import type { InnocentCall, InnocentJob, InnocentResult } from '../innocent.ts';
 
-/** A call without an answer by then has failed. */
+/** A call without an answer after this time has failed. */
 const ANSWER_TIMEOUT_MS = 60_000;
 
 const receiver = await startWebhookReceiver();
@@ -15,7 +15,7 @@ async function callAll({ calls, seconds }: InnocentJob): Promise<Record<string, 
   const kinds = Object.entries(calls);
   const results = await Promise.all(
     kinds.map(async ([kind, call], index) => {
-      // Not all at the same moment: they would wait for each other.
+      // Spread over the second: calls at the same moment would wait for each other.
       await sleep((index * 1_000) / kinds.length);
       return [kind, await callEachSecond(call, seconds)] as const;
     }),
@@ -40,7 +40,7 @@ async function callEachSecond(call: InnocentCall, seconds: number): Promise<Inno
   return result;
 }
 
-/** Resolves with the answer or, where a webhook is asked for, with its arrival. */
+/** Resolves when the answer, or the webhook that the call asks for, has arrived. */
 async function callOnce({ url, headers, body, webhook }: InnocentCall): Promise<void> {
   const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
   const response = await fetch(url, {

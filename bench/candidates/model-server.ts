@@ -1,4 +1,4 @@
-// main: the demo model server, in a process of its own
+// main: the demo model server
 import { startDemoModelServer } from '../../embedded/demo-model/server.ts';
 
 const server = await startDemoModelServer();

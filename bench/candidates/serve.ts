@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import Koa from 'koa';
 
-/** Answers `{result}` to `{message}` through Koa, tells the parent process the URL, and ends when that lets go. */
+/** Answers `{message}` with `{result}` through Koa, sends its URL to the parent process and ends with it. */
 export async function serve(
   run: (message: string) => Promise<string>,
   stop: () => Promise<void> = async () => undefined,

@@ -5,7 +5,7 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { installRuntime } from '../../worker/install-runtime.ts';
 import * as activities from './functions.ts';
 
-/** A worker as the SDK sets it up by default, on a task queue of its own, and a client on the same connection. */
+/** Starts a worker with the SDK's defaults on its own task queue, and a client on the same connection. */
 export async function startWorker() {
   installRuntime();
   const connection = await NativeConnection.connect({ address: process.env.TEMPORAL_ADDRESS });

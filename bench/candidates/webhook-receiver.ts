@@ -1,4 +1,4 @@
-// main: a webhook receiver that answers 204, in a process of its own
+// main: a webhook receiver that answers 204
 import { startWebhookReceiver, testAuthority } from '../../test/fakes/webhook-receiver.ts';
 
 const receiver = await startWebhookReceiver();

@@ -44,7 +44,7 @@ function refuse(status: number, message: string): Response {
   return Response.json({ error: { message } }, { status });
 }
 
-// `call` repeats what is worth it, under one Idempotency-Key; the client must not do so on top.
+// `call` repeats requests itself, with one Idempotency-Key; the client must not repeat them as well.
 const openai = new OpenAI({ apiKey: 'unused', maxRetries: 0, fetch: executeFlow('demo/demo/tools') });
 
 const city = { type: 'string', enum: ['Lagos', 'Lima', 'Oslo'] };

@@ -6,7 +6,7 @@ import re
 import time
 from typing import Optional
 
-# Older and newer signatures are refused: a recorded request cannot be sent again later.
+# Signatures further from now are refused, so that nobody can replay a recorded request later.
 TOLERANCE_SECONDS = 300
 
 

@@ -1,7 +1,7 @@
 // Verifies a webhook of Weir. Needs nothing but Node.js; copy it into your project.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Older and newer signatures are refused: a recorded request cannot be sent again later. */
+/** Signatures further from now are refused, so that nobody can replay a recorded request later. */
 const TOLERANCE_SECONDS = 300;
 
 /**

@@ -8,19 +8,19 @@ jobs=${WEIR_URL:-http://127.0.0.1:8787}/api/v1/seq/demo/demo/hello/jobs
 answer=$(mktemp)
 trap 'rm -f "$answer"' EXIT
 
-# call URL [OPTION…]: repeated on 429 (after Retry-After) and 5xx. What is refused is printed, and ends the script.
+# call URL [OPTION…]: repeated on 429 (after Retry-After) and 5xx. A refusal is printed and ends the script.
 call() {
   curl --silent --show-error --fail-with-body --retry 5 --retry-connrefused --output "$answer" \
     -H "Authorization: Bearer $WEIR_API_KEY" "$@" || { cat "$answer" >&2; exit 1; }
   cat "$answer"
 }
 
-# Under one Idempotency-Key, a request that is repeated starts one run.
+# With one Idempotency-Key, a repeated request starts only one run.
 job=$(jq -n --arg message "$message" '{$message}' | call "$jobs" \
   -H "Idempotency-Key: $(date +%s)-$$-$RANDOM" -H 'Content-Type: application/json' --data-binary @-)
 id=$(jq -r .executionId <<<"$job")
 
-# A stream that breaks off goes on after the last event that came.
+# After a break, the stream continues after the last event received.
 last=0 event=
 for wait in 1 2 4 8 16; do
   while read -r field value; do
@@ -35,7 +35,7 @@ for wait in 1 2 4 8 16; do
   sleep "$wait"
 done
 
-# Who does not want events just asks until the run has ended.
+# Without events: ask until the run has ended.
 job=$(call "$jobs/$id")
 while [ "$(jq -r .status <<<"$job")" = started ]; do
   sleep 1

@@ -5,13 +5,13 @@ set -euo pipefail
 message=${1:-rivers, dams}
 flow=${WEIR_URL:-http://127.0.0.1:8787}/api/v1/seq/demo/demo/hello
 
-# The service keeps no outputs between calls: the caller collects them, and sends them each time.
+# The service keeps no outputs between calls: the caller collects them and sends them with each call.
 session='{"executionId": null, "accumulatedOutputs": {}}'
 stream=$(mktemp)
 trap 'rm -f "$stream"' EXIT
 
-# step PATH JQ: sends the session with what JQ adds, and reads the events. curl repeats the request on 429 and 5xx;
-# under one Idempotency-Key that is one call of the session. What is refused is printed, and ends the script.
+# step PATH JQ: sends the session with the fields that JQ adds, and reads the events. curl repeats the request on 429
+# and 5xx; with one Idempotency-Key it remains one call. A refusal is printed and ends the script.
 step() {
   jq --arg message "$message" "$2" <<<"$session" |
     curl --silent --show-error --fail-with-body --retry 5 --retry-connrefused --output "$stream" "$flow/$1" \
@@ -37,6 +37,6 @@ step() {
 }
 
 step step '. + {stepIndex: 0, $message}'
-# With the version, the steps stay what they are when the flow is published again.
+# With the version in the path, the steps stay the same when the flow is published again.
 step "v$version/step" '. + {stepIndex: 1, inputOverrides: {topics: ["lakes"]}}'
 step "v$version/step" '. + {stepIndex: 2, runRemaining: true}'

@@ -11,7 +11,7 @@ tools=$(jq -n '
   | to_entries
   | map({type: "function", function: {name: .key, description: .value, $parameters}})')
 
-# run_tool NAME ARGUMENTS. What goes wrong is a result too: the model reads it.
+# run_tool NAME ARGUMENTS. An error is a result too: the model reads it.
 run_tool() {
   case $1 in
     get_weather) jq -c '{city, celsius: 29}' <<<"$2" ;;
@@ -23,8 +23,8 @@ run_tool() {
 answer=$(mktemp)
 trap 'rm -f "$answer"' EXIT
 
-# execute <REQUEST: curl repeats it on 429 (after Retry-After) and 5xx; under one Idempotency-Key it starts one run.
-# What is refused is printed, and ends the script.
+# execute <REQUEST: curl repeats it on 429 (after Retry-After) and 5xx; with one Idempotency-Key it starts one run.
+# A refusal is printed and ends the script.
 execute() {
   curl --silent --show-error --fail-with-body --retry 5 --retry-connrefused --output "$answer" \
     "${WEIR_URL:-http://127.0.0.1:8787}/api/v1/seq/demo/demo/tools/execute" \

@@ -11,7 +11,7 @@ from weir import call
 message = sys.argv[1] if len(sys.argv) > 1 else "rivers, dams"
 run = call("POST", "demo/demo/hello/execute", {"message": message})
 
-# A run that fails is an answer too: the request was right, a block was not.
+# A failed run is answered with 200 too: the request was valid, but a block failed.
 if run["status"] == "failed":
     sys.exit(run["errorMessage"])
 print(json.dumps(run["result"], indent=2))

@@ -16,7 +16,7 @@ path = f"demo/demo/hello/jobs/{job['executionId']}"
 for event, data in stream("GET", f"{path}/events"):
     print(event, f"{data['key']} ({data['usage']['ms']} ms)" if "key" in data else data["executionId"])
 
-# Who does not want events just asks until the run has ended.
+# Without events: ask until the run has ended.
 job = call("GET", path)
 while job["status"] == "started":
     time.sleep(1)

@@ -8,7 +8,7 @@ import sys
 
 from weir import stream
 
-# The service keeps no outputs between calls: the caller collects them, and sends them each time.
+# The service keeps no outputs between calls: the caller collects them and sends them with each call.
 session = {"executionId": None, "accumulatedOutputs": {}}
 path = "demo/demo/hello/step"
 

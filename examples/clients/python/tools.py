@@ -26,7 +26,7 @@ ECHOED = ["executionId", "pausedAtStep", "iterationsUsed", "accumulatedOutputs",
 
 
 def run_tool(tool_call):
-    """What goes wrong is a result too: the model reads it."""
+    """An error is a result too: the model reads it."""
     name, text = tool_call["function"]["name"], tool_call["function"]["arguments"]
     print(f"The model calls {name}({text}).")
     try:

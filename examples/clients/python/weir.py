@@ -1,4 +1,4 @@
-"""Calls of Weir as a good client makes them: safely repeated, streams taken up where they broke off, errors in words."""
+"""Calls Weir as a good client does: repeats requests safely, resumes streams after a break, explains errors."""
 
 import json
 import os
@@ -16,7 +16,7 @@ TIMEOUT_S = 300
 
 
 def call(method, path, body=None):
-    """Calls a path below /api/v1/seq. However often it has to be repeated, its Idempotency-Key lets it start one run."""
+    """Calls a path below /api/v1/seq. It may repeat the request: with one Idempotency-Key that starts only one run."""
     headers = {"Idempotency-Key": str(uuid.uuid4())}
     for attempt in range(1, TRIES + 1):
         try:
@@ -27,7 +27,7 @@ def call(method, path, body=None):
 
 
 def stream(method, path, body=None):
-    """The same for Server-Sent Events, as pairs (event, data); when they break off, asks for those after the last one."""
+    """The same for Server-Sent Events, as pairs (event, data). After a break, asks for those after the last one."""
     headers = {"Idempotency-Key": str(uuid.uuid4())}
     attempt = 1
     while True:
@@ -60,7 +60,7 @@ def _request(method, path, headers, body):
 
 
 def _wait_or_raise(error, attempt):
-    """Another try is worth it after 429, a 5xx, or no answer at all."""
+    """Waits for another try after 429, a 5xx or no answer; raises on anything else."""
     status = error.code if isinstance(error, urllib.error.HTTPError) else None
     if attempt >= TRIES or (status and status < 500 and status != 429):
         raise SystemExit(f"Weir answered {status}: {error.read().decode()}" if status else f"{WEIR_URL}: {error}")

@@ -5,6 +5,6 @@ import { call, type Execution } from './weir.ts';
 const message = process.argv[2] ?? 'rivers, dams';
 const run = await call<Execution>('POST', 'demo/demo/hello/execute', { message });
 
-// A run that fails is an answer too: the request was right, a block was not.
+// A failed run is answered with 200 too: the request was valid, but a block failed.
 if (run.status === 'completed') console.log(JSON.stringify(run.result, null, 2));
 else if (run.status === 'failed') throw new Error(run.errorMessage);

@@ -20,7 +20,7 @@ const path = `demo/demo/hello/jobs/${executionId}`;
 for await (const { event, data } of stream<RunEvent>('GET', `${path}/events`))
   console.log(event, 'key' in data ? `${data.key} (${data.usage.ms} ms)` : data.executionId);
 
-// Who does not want events just asks until the run has ended.
+// Without events: ask until the run has ended.
 let job = await call<Job>('GET', path);
 while (job.status === 'started') {
   await setTimeout(1000);

@@ -10,7 +10,7 @@ type StepEvent =
   | { event: 'run_completed'; data: { result: unknown } }
   | { event: 'run_failed'; data: { errorMessage: string } };
 
-// The service keeps no outputs between calls: the caller collects them, and sends them each time.
+// The service keeps no outputs between calls: the caller collects them and sends them with each call.
 const accumulatedOutputs: Record<string, unknown> = {};
 let executionId: string | null = null;
 let path = 'demo/demo/hello/step';
@@ -20,7 +20,7 @@ async function step(body: object): Promise<void> {
   for await (const { event, data } of stream<StepEvent>('POST', path, request)) {
     if (event === 'run_started') {
       executionId = data.executionId;
-      // So that the steps stay what they are when the flow is published again.
+      // With the version in the path, the steps stay the same when the flow is published again.
       path = `demo/demo/hello/v${data.version}/step`;
     } else if (event === 'block_completed') {
       accumulatedOutputs[data.stepId] = data.output;

@@ -16,7 +16,7 @@ const functions: Record<string, Tool | undefined> = {
   get_events: async ({ city }) => ({ city, events: ['Jazz in the park'] }),
 };
 
-/** What goes wrong is a result too: the model reads it. */
+/** Runs a function; an error is a result too, which the model reads. */
 async function runTool({ id, function: { name, arguments: text } }: ToolCall): Promise<ToolResult> {
   console.log(`The model calls ${name}(${text}).`);
   const content = await answer(name, text).catch((error: unknown) => ({ error: String(error) }));

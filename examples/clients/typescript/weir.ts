@@ -1,15 +1,15 @@
-// Calls of Weir as a good client makes them: safely repeated, streams taken up where they broke off, errors in words.
+// Calls Weir as a good client does: repeats requests safely, resumes streams after a break, explains errors.
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 
 const { WEIR_URL = 'http://127.0.0.1:8787', WEIR_API_KEY = '' } = process.env;
 const TRIES = 5;
 
-/** What the model asks for, and what answers it. `arguments` is JSON text. */
+/** A call that the model makes, and its result. `arguments` is JSON text. */
 export type ToolCall = { id: string; type: 'function'; function: { name: string; arguments: string } };
 export type ToolResult = { role: 'tool'; tool_call_id: string; content: string };
 
-/** What a paused run answers; all but `toolCalls` is sent back with the results. */
+/** The answer of a paused run; everything except `toolCalls` is sent back with the results. */
 export type Pause = {
   executionId: string;
   pausedAtStep: string;
@@ -20,7 +20,7 @@ export type Pause = {
   resumeState: string;
 };
 
-/** What /execute answers. */
+/** The answer of /execute. */
 export type Execution =
   | { status: 'completed'; executionId: string; result: unknown }
   | { status: 'failed'; executionId: string; errorMessage: string; failureReason: string }
@@ -38,7 +38,7 @@ export class WeirError extends Error {
   }
 }
 
-/** Calls a path below /api/v1/seq. However often it has to be repeated, its Idempotency-Key lets it start one run. */
+/** Calls a path below /api/v1/seq. It may repeat the request: with one Idempotency-Key that starts only one run. */
 export async function call<T>(method: 'GET' | 'POST', path: string, body?: object): Promise<T> {
   const headers = { 'Idempotency-Key': randomUUID() };
   for (let attempt = 1; ; attempt++) {
@@ -50,7 +50,7 @@ export async function call<T>(method: 'GET' | 'POST', path: string, body?: objec
   }
 }
 
-/** The same for an answer of Server-Sent Events; when they break off, asks for those after the last one it has. */
+/** The same for Server-Sent Events. After a break, asks for those after the last one. */
 export async function* stream<T extends { event: string }>(
   method: 'GET' | 'POST',
   path: string,
@@ -66,7 +66,7 @@ export async function* stream<T extends { event: string }>(
         yield event as unknown as T;
         if (/^(run_completed|run_failed|step_paused)/.test(event.event)) return;
       }
-      // It says so with stream_interrupted, which has no id, or is cut.
+      // The stream ended with stream_interrupted, which has no id, or was cut off.
       throw new Error('The stream of events broke off.');
     } catch (error) {
       await waitOrThrow(error, attempt);
@@ -91,7 +91,7 @@ async function request(
   throw new WeirError(response.status, `Weir answered ${response.status}: ${text}`, retryAfter);
 }
 
-/** Another try is worth it after 429, a 5xx, or no answer at all. */
+/** Waits for another try after 429, a 5xx or no answer; throws on anything else. */
 async function waitOrThrow(error: unknown, attempt: number): Promise<void> {
   const refused = error instanceof WeirError && error.status < 500 && error.status !== 429;
   if (refused || attempt >= TRIES) throw error;
