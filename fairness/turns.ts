@@ -1,4 +1,5 @@
-// Places that organizations take in turn: sandbox processes, validator threads, runs that begin.
+// fairness/ shares what a process has between organizations: places in turns (here), bytes, and limits for each. It uses nothing
+// of the project. Turns are taken at sandbox processes, validator threads, database connections and starting runs.
 
 /** Ends a turn; a second call changes nothing. */
 export type EndTurn = () => void;
@@ -7,7 +8,7 @@ export type EndTurn = () => void;
 const BRIEFLY_MS = 50;
 /** An organization that has had a turn within this time counts as present. */
 const PRESENT_MS = 10_000;
-/** Of one organization; others wait behind these as long as it takes. */
+/** Turns of one organization that may wait briefly; more are refused at once. */
 const WAITING_BRIEFLY_MAX = 8;
 
 type Waiter = { resolve(end: EndTurn): void; reject(error: unknown): void };
@@ -29,10 +30,10 @@ export type Turns = {
 };
 
 /**
- * One organization has at most `places` turns at a time. Beside these there are `reserve` places for organizations that
- * have none: nobody's first turn waits for another's long ones until that many organizations are busy. Of those who wait,
- * the organization with the fewest turns under way is next; of several, the one that has waited longest for a turn.
- * While others are present, having had a turn in the last 10 s, an organization begins no more than `share` at a time.
+ * Creates turns at `places`, of which one organization may have all while it is alone. `reserve` more places are for
+ * organizations that have none, so that their first turn does not wait for another's long ones until that many are busy. The
+ * waiting organization with the fewest turns under way is next; of equal ones, the one that has waited longest. While others
+ * are present (they have had a turn in the last 10 s), an organization has at most `share` turns at a time.
  */
 export function createTurns({
   places,
@@ -46,7 +47,7 @@ export function createTurns({
   now?: () => number;
 }): Turns {
   const underWay = new Map<string, number>();
-  /** In the order of their turns. */
+  /** Waiting turns by organization, in the order in which these are served. */
   const waiting = new Map<string, Waiter[]>();
   /** The last two organizations that began a turn, and when: enough to tell whether one has company. */
   let recent: { organization: string; at: number }[] = [];
@@ -87,7 +88,7 @@ export function createTurns({
     for (let next = nextOrganization(); next !== undefined; next = nextOrganization()) {
       const waiters = waiting.get(next) ?? [];
       const waiter = waiters.shift();
-      // At the end of the order, where more of it wait.
+      // An organization with more waiting turns goes to the end of the order.
       waiting.delete(next);
       if (waiters.length > 0) waiting.set(next, waiters);
       waiter?.resolve(begin(next));

@@ -8,7 +8,7 @@ import { parseApiKey, secretMatches } from './api-key.ts';
 import type { AuthDeps } from './deps.ts';
 
 const API_KEY_PREFIX = /^weir_/;
-/** What most endpoints take. */
+/** The credentials that most endpoints take. */
 export const KEY_OR_TOKEN = 'an API key (weir_live_…) or a JWT';
 
 /** Sets `ctx.state.principal`. Answers the same 401 whatever is wrong with the key or token. */

@@ -1,3 +1,4 @@
+// db/connection is between the driver and the queries: it tells outages from faults, and waits out short ones.
 import pg from 'pg';
 
 /**

@@ -1,3 +1,4 @@
+// db/credits holds the balances of organizations: the ledger of grants and charges, and reservations for calls under way.
 import { ServiceError } from '../../flow/errors.ts';
 import { type Db, inTransaction, type Tx } from '../connect.ts';
 import { organizationNotFound } from '../tenants/organizations.ts';

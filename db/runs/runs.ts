@@ -1,3 +1,5 @@
+// db/runs holds runs, their calls, block executions and Idempotency-Keys. Each row of the table `run` is a call; the run's id is
+// that of its first call, or of its session.
 import { type Selectable, sql } from 'kysely';
 import { CANCELLED, type RunOutcome } from '../../flow/run.ts';
 import type { Db, Tx } from '../connect.ts';

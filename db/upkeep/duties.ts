@@ -1,4 +1,5 @@
-// Duties: recurring work that one process at a time does, so that ten workers do not ask ten times.
+// db/upkeep holds what workers do now and then: finding unfinished rows, cancelling the work of deleted projects, retention.
+// This file: duties, so that one process at a time does each, and ten workers do not ask ten times.
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../connect.ts';
 

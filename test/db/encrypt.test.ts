@@ -7,19 +7,19 @@ describe('secrets at rest', () => {
   const fresh = { id: 'fresh', key: randomBytes(32) };
   const before = createEncryption([old]);
 
-  it('are read back for the row they were written for, and for no other', () => {
+  it('can be decrypted for the row they were encrypted for, and for no other', () => {
     const stored = before.encrypt('whsec_ä', 'table/1/column');
     assert.equal(before.decrypt(stored, 'table/1/column'), 'whsec_ä');
     assert.throws(() => before.decrypt(stored, 'table/2/column'));
   });
 
-  it('never look the same twice, nor like themselves', () => {
+  it('are encrypted differently each time, and do not show in the stored text', () => {
     const stored = [1, 2].map(() => before.encrypt('whsec_secret', 'row'));
     assert.notEqual(stored[0], stored[1]);
     assert(!stored.some((text) => Buffer.from(text.split(':')[1] ?? '', 'base64').includes('whsec_secret')));
   });
 
-  it('are not read when a bit has changed', () => {
+  it('cannot be decrypted when a bit has changed', () => {
     const [id, sealed = ''] = before.encrypt('whsec_secret', 'row').split(':');
     const bytes = Buffer.from(sealed, 'base64');
     for (let at = 0; at < bytes.length; at += 1) {
@@ -29,7 +29,7 @@ describe('secrets at rest', () => {
     }
   });
 
-  it('stay readable after a new key was put in front, which encrypts from then on', () => {
+  it('stay readable after a new key is put in front, under which later ones are encrypted', () => {
     const stored = before.encrypt('one', 'row');
     const after = createEncryption([fresh, old]);
     assert.equal(after.decrypt(stored, 'row'), 'one');

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { type Listener, listen } from '../../db/listen.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 
-describe('a listening connection that dies in silence', () => {
+describe('a listening connection that dies silently', () => {
   let database: TestDatabase;
   let proxy: Server;
   let url: string;
@@ -50,7 +50,7 @@ describe('a listening connection that dies in silence', () => {
     return { listener, heard, opened };
   }
 
-  it('is replaced by one that hears', async () => {
+  it('is replaced by one that listens', async () => {
     const { listener, heard, opened } = await start();
     const again = opened();
     silence();
@@ -64,7 +64,7 @@ describe('a listening connection that dies in silence', () => {
     await listener.close();
   });
 
-  it('does not hold up who closes it', async () => {
+  it('can be closed without waiting for it', async () => {
     const { listener } = await start();
     silence();
     await listener.close();

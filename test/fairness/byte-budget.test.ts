@@ -44,7 +44,7 @@ describe('a byte budget', () => {
     assert.deepEqual(order, ['b', 'c', 'b', 'c', 'b']);
   });
 
-  it('does not let small ones overtake a large one without end', async () => {
+  it('does not let small values overtake a large one for ever', async () => {
     const budget = createByteBudget(8 * MB, 4 * MB);
     const a = await budget.take('a', 4 * MB);
     const b = await budget.take('b', 3 * MB);
@@ -57,19 +57,19 @@ describe('a byte budget', () => {
     await small;
   });
 
-  it('counts what is larger than a share as one, so that it gets its turn', async () => {
+  it('counts a value larger than a share as one share, so that it gets its turn', async () => {
     const budget = createByteBudget(8 * MB, 4 * MB);
     const release = await budget.take('a', 100 * MB);
     assert.equal(await isGranted(budget.take('b', 4 * MB)), true);
     release();
   });
 
-  it('does not count what is small', async () => {
+  it('does not count small values', async () => {
     const budget = createByteBudget(2 * SMALL_BYTES, SMALL_BYTES);
     for (let index = 0; index < 10; index += 1) await budget.take('a', SMALL_BYTES - 1);
   });
 
-  it('tells at once who would have to wait, and keeps no place for them', async () => {
+  it('says at once that a value would have to wait, and keeps no place for it', async () => {
     const budget = createByteBudget(8 * MB, 4 * MB);
     const release = budget.takeNow('a', 4 * MB);
     assert(release);
@@ -83,7 +83,7 @@ describe('a byte budget', () => {
     assert.equal(budget.takeNow('c', MB), undefined);
   });
 
-  it('takes back once what is given back twice', async () => {
+  it('counts bytes that are given back twice once', async () => {
     const budget = createByteBudget(4 * MB, 2 * MB);
     const release = await budget.take('a', 2 * MB);
     release();
@@ -92,7 +92,7 @@ describe('a byte budget', () => {
     assert.equal(await isGranted(budget.take('a', 2 * MB)), false);
   });
 
-  it('forgets who gives up, and lets the next one in', async () => {
+  it('forgets a waiter that gives up, and lets the next one in', async () => {
     const budget = createByteBudget(4 * MB, 2 * MB);
     await budget.take('a', 2 * MB);
     const held = await budget.take('b', MB);

@@ -16,7 +16,7 @@ describe('an organization limit', () => {
     return { begun, finish, run };
   }
 
-  it('is for each organization alone, whose work is begun in the order it came', async () => {
+  it('holds for each organization alone, whose work begins in the order it came', async () => {
     const { begun, finish, run } = gated();
     const all = ['a1', 'a2', 'a3', 'a4'].map((name) => run('a', name));
     all.push(run('b', 'b1'));

@@ -22,7 +22,7 @@ describe('turns', () => {
     assert.equal(turns.isBusy('c'), true);
   });
 
-  it('takes who has the fewest turns first, and of these each in turn', async () => {
+  it('serves the organization with the fewest turns first, and equal ones in turn', async () => {
     const turns = createTurns({ places: 2, reserve: 0 });
     const first = [await turns.wait('a'), await turns.wait('a')];
     const order: string[] = [];
@@ -62,7 +62,7 @@ describe('turns', () => {
     assert.equal(turns.isBusy('a'), true);
   });
 
-  it('waits briefly: answers nothing where the turn does not come', async () => {
+  it('waits briefly, and returns nothing when the turn does not come', async () => {
     const turns = createTurns({ places: 1, reserve: 0 });
     const end = await turns.wait('a');
     assert.equal(await turns.waitBriefly('b'), undefined);
@@ -79,7 +79,7 @@ describe('turns', () => {
     assert(answered, 'it waited behind eight');
   });
 
-  it('forgets who no longer waits', async () => {
+  it('forgets waiters that give up', async () => {
     const turns = createTurns({ places: 1, reserve: 0 });
     const end = await turns.wait('a');
     const abort = new AbortController();
@@ -91,7 +91,7 @@ describe('turns', () => {
     await next;
   });
 
-  it('closed: gives back who waits and who would have to', async () => {
+  it('rejects all waiters, present and future, when they are closed', async () => {
     const turns = createTurns({ places: 1, reserve: 0 });
     const end = await turns.wait('a');
     const waiting = assert.rejects(turns.wait('b'), /ending/);

@@ -18,7 +18,7 @@ describe('the cache of API keys', () => {
   after(() => database.drop());
   afterEach(() => mock.restoreAll());
 
-  it('finds a revocation that was never announced after its 10 s', async () => {
+  it('notices a revocation that was never announced after 10 s', async () => {
     const { db } = database;
     const { id: organizationId } = await insertOrganization(db, { slug: 'acme', name: 'Acme' });
     const { id: projectId } = await insertProject(db, { organizationId, slug: 'p', name: 'P' });

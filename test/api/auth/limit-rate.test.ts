@@ -58,7 +58,7 @@ describe('rate limits', () => {
     }
   });
 
-  it('are told in RateLimit-Limit, -Remaining and -Reset of every answer, errors too', async () => {
+  it('are shown in RateLimit-Limit, -Remaining and -Reset of every answer, errors too', async () => {
     const answers = [
       await start(),
       await weir.call('POST', `${flow}/execute`, { key: tenant.key, raw: '{' }),
@@ -76,7 +76,7 @@ describe('rate limits', () => {
     }
   });
 
-  it('are not told to a caller without a valid key', async () => {
+  it('are not shown to a caller without a valid key', async () => {
     const answer = await weir.call('POST', `${flow}/jobs`, { body: {} });
     assert.deepEqual([answer.status, ...fields(answer)], [401, null, null, null]);
   });
@@ -99,7 +99,7 @@ describe('rate limits', () => {
     assert.deepEqual(statuses([await start(), await start()]), [202, 429]);
   });
 
-  it('add the keys of an organization up, and charge it nothing for requests its key has no right to', async () => {
+  it('add the keys of an organization up, and do not count requests that the key is not allowed to make', async () => {
     for (let sent = 0; sent < 2 * PER_KEY; sent++) await start();
     const second = await secondKey();
     assert.deepEqual(statuses([await start(second), await start(second)]), [202, 202]);
@@ -177,7 +177,7 @@ describe('rate limits', () => {
     }
   });
 
-  it('refuse to be configured with what is no whole number from 0 to 1,000,000', () => {
+  it('accept only whole numbers from 0 to 1,000,000 in the configuration', () => {
     const env = {
       DATABASE_URL: 'postgres://db/weir',
       WEIR_API_KEY_PEPPER: 'p'.repeat(32),

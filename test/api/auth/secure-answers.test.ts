@@ -6,7 +6,7 @@ import { findApiKey } from '../../../db/tenants/api-keys.ts';
 import { startTcpProxy } from '../../fakes/tcp-proxy.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
 
-describe('what protects callers', () => {
+describe('the protection of callers', () => {
   let weir: Weir;
   let tenant: Tenant;
   before(async () => {
@@ -31,7 +31,7 @@ describe('what protects callers', () => {
       );
     });
 
-  it('is that a known key id with a wrong secret is looked up as an unknown one is, also while it is kept', async () => {
+  it('includes that a known key id with a wrong secret is looked up like an unknown one, also while it is cached', async () => {
     const proxy = await startTcpProxy(weir.config.databaseUrl);
     const db = connect(proxy.url, 2);
     const keys = createApiKeyCache(db, weir.config.databaseUrl);

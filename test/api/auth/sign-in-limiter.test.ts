@@ -71,14 +71,14 @@ describe('failed authentication', () => {
     assert.equal(await attempt(signInLimiter, 'good', from('::ffff:192.0.2.8')), 'in');
   });
 
-  it('counts no failure that is not the credentials’', async () => {
+  it('does not count failures that the credentials did not cause', async () => {
     const signInLimiter = createSignInLimiter({ perMinute: PER_MINUTE, proxies: 0 });
     const away = new ServiceError('IDENTITY_PROVIDER_UNAVAILABLE', 'away');
     for (let index = 0; index < 10; index += 1)
       assert.equal(await attempt(signInLimiter, 'bad', undefined, away), 'IDENTITY_PROVIDER_UNAVAILABLE');
   });
 
-  it('takes the address from the proxies it is told of, and from none else', async () => {
+  it('takes the address from the configured proxies, and from nobody else', async () => {
     const behind = createSignInLimiter({ perMinute: PER_MINUTE, proxies: 1 });
     await exhaust(behind, from('10.0.0.1', '1.1.1.1, 198.51.100.1'));
     assert.equal(await attempt(behind, 'good', from('10.0.0.1', '2.2.2.2, 198.51.100.1')), 'RATE_LIMITED');

@@ -29,7 +29,7 @@ describe("JWTs and their provider's keys", () => {
 
   const start = (key: string) => weir.call('POST', `${flow}/jobs`, { key, body: { message: '' } });
 
-  it('cost no request to the provider each, whatever their kid', async () => {
+  it('do not each cost a request to the provider, whatever their kid', async () => {
     assert.equal((await start(await provider.token('member'))).status, 202);
     const before = provider.jwksRequests();
     // They all come within the time in which the provider is not asked again.
@@ -52,7 +52,7 @@ describe("JWTs and their provider's keys", () => {
     assert.equal((await start(before)).status, 401);
   });
 
-  it('are accepted again within seconds after the provider had served keys that nobody can use', async () => {
+  it('are accepted again within seconds after the provider served unusable keys', async () => {
     const mended = await startIdentityProvider();
     const verifier = createTokenVerifier({
       oidc: { issuer: mended.issuer, audience: AUDIENCE, mcpAudience: MCP_AUDIENCE },
@@ -102,7 +102,7 @@ describe("JWTs and their provider's keys", () => {
     }
   });
 
-  it('answer 503 with Retry-After while the provider is away, which API keys do not notice', async () => {
+  it('answer 503 with Retry-After while the provider is away, which does not affect API keys', async () => {
     const gone = await startIdentityProvider();
     const orphan = await startWeir({ env: gone.env, worker: false });
     try {

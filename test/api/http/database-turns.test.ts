@@ -15,7 +15,7 @@ describe('requests of one organization', () => {
   const deliveries = ({ organizationId, key }: Tenant) =>
     weir.call('GET', `../organizations/${organizationId}/webhooks/deliveries`, { key });
 
-  it('leave others connections of the database, however many wait for theirs', async () => {
+  it('leave database connections to others, however many of them wait', async () => {
     const [busy, other] = [await weir.createTenant(), await weir.createTenant()];
     const flow = await weir.createFlow(busy, []);
     const answers = await weir.db.transaction().execute(async (tx) => {

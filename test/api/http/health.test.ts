@@ -42,7 +42,7 @@ describe('/healthz and /readyz', () => {
     }
   });
 
-  it('name a database that takes no writes: /readyz is 503', async () => {
+  it('name a database that does not accept writes: /readyz is 503', async () => {
     const name = new URL(weir.config.databaseUrl).pathname.slice(1);
     await sql`alter database ${sql.id(name)} set default_transaction_read_only = on`.execute(weir.db);
     const away = { database: 'does not accept writes', workers: 'no worker asks for work' };
@@ -83,7 +83,7 @@ describe('/readyz, where the database is silent', () => {
     await database.drop();
   });
 
-  it('names it, and /healthz does', async () => {
+  it('names it, and so does /healthz', async () => {
     proxy.silence();
     for (const [path, status] of [
       ['/healthz', 200],

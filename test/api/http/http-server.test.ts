@@ -1,4 +1,4 @@
-// What one connection may hold, and for how long.
+// The limits of one connection.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -64,7 +64,7 @@ describe('the HTTP server', () => {
     assert.match(String((await once(slow, 'data'))[0]), /^HTTP\/1\.1 200 OK/);
   });
 
-  it('closes a connection with too many unanswered requests, and tells each that its reader has gone', async () => {
+  it('closes a connection with too many unanswered requests, and ends each of them', async () => {
     let begun = 0;
     let gone = 0;
     const { promise: allGone, resolve } = Promise.withResolvers<void>();
@@ -101,7 +101,7 @@ describe('the HTTP server', () => {
     await closed;
   });
 
-  it('keeps a stream that is read, and one that has nothing to say', async () => {
+  it('keeps a stream that is read, and one that is idle', async () => {
     let quiet: ServerResponse | undefined;
     await listen((request, response) => {
       if (request.url === '/quiet') {

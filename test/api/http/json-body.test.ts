@@ -120,7 +120,7 @@ describe('request bodies', () => {
     }
   });
 
-  it('refuses parameters and outputs that are no objects', async () => {
+  it('refuses parameters and outputs that are not objects', async () => {
     for (const wrong of [null, [], 'x', 7])
       for (const field of ['parameters', 'accumulatedOutputs']) {
         const answer = await send(JSON.stringify({ message: '', [field]: wrong }));
@@ -142,7 +142,7 @@ describe('request bodies', () => {
   for (const [rule, raw, headers] of accepted)
     it(`accepts ${rule}`, async () => assert.equal((await send(raw, headers)).status, 200));
 
-  it('answers 400 in the usual shape for what is not HTTP', async () => {
+  it('answers 400 in the usual shape for requests that are not HTTP', async () => {
     const socket = connect(Number(new URL(weir.url).port), '127.0.0.1');
     socket.end('GARBAGE\r\n\r\n');
     const answer = await text(socket);

@@ -15,7 +15,7 @@ describe('a fault of the service', () => {
   const getSecret = () =>
     weir.call('GET', `/organizations/${tenant.organizationId}/webhooks/secret`, { key: tenant.key });
 
-  it('such as a key of secrets that is missing is a 500 with a reference, beside which the log names the key', async () => {
+  it('such as a missing encryption key is a 500 with a reference, under which the log names the key', async () => {
     assert.equal((await getSecret()).status, 200);
     await sql`update webhook_secret set current_secret = regexp_replace(current_secret, '^[^:]+', 'dropped')`.execute(
       weir.db,
@@ -35,7 +35,7 @@ describe('a fault of the service', () => {
     assert.match(logged[0] ?? '', new RegExp(`${id}.*dropped, which is not in WEIR_SECRETS_KEYS`));
   });
 
-  it('in the store is not told: no text of PostgreSQL, and one line in the log', async () => {
+  it('in the database is not shown: no text of PostgreSQL, and one line in the log', async () => {
     const flow = await weir.createFlow(tenant, []);
     await sql`alter table run rename column mode to mode_`.execute(weir.db);
     const log = mock.method(console, 'error', () => undefined);

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { startWeir, type Weir } from '../../harness.ts';
 
-describe('requests that are not sound HTTP', () => {
+describe('malformed HTTP requests', () => {
   let weir: Weir;
   before(async () => {
     weir = await startWeir({ worker: false });
@@ -60,7 +60,7 @@ describe('requests that are not sound HTTP', () => {
       assert.equal((await fetch(`${weir.url}/healthz`)).status, 200);
     });
 
-  it('answers 404 NOT_FOUND for a method nobody takes where nothing is, 405 with Allow where something is', async () => {
+  it('answers 404 NOT_FOUND for an unknown path with an unknown method, 405 with Allow for a known path', async () => {
     const nowhere = await fetch(`${weir.url}/api/v1`, { method: 'PROPFIND' });
     assert.deepEqual([nowhere.status, nowhere.headers.get('allow')], [404, null]);
     const somewhere = await fetch(`${weir.url}/healthz`, { method: 'PROPFIND' });

@@ -32,7 +32,7 @@ describe('turns at connections', () => {
     return many.many;
   }
 
-  it('leave one organization no connection that another needs, and lose none', async () => {
+  it('keep connections for other organizations, and lose none', async () => {
     await besideMany(async () => {
       for (let time = 0; time < 5; time += 1)
         await onBehalfOf('b', () => db.transaction().execute((tx) => sql`select 1`.execute(tx)));
@@ -41,11 +41,11 @@ describe('turns at connections', () => {
     await onBehalfOf('a', () => Promise.all(Array.from({ length: 40 }, read)));
   });
 
-  it('are not waited for by what the service does for itself', async () => {
+  it('do not hold up the service’s own work', async () => {
     await besideMany(async () => void (await sql`select 1`.execute(db)));
   });
 
-  it('end with statements that fail, and with connections that are lost', async () => {
+  it('end when statements fail and when connections are lost', async () => {
     await onBehalfOf('a', async () => {
       for (let time = 0; time < 8; time += 1) await assert.rejects(sql`select 1 / 0`.execute(db));
       for (let time = 0; time < 8; time += 1)

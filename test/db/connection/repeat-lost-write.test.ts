@@ -13,7 +13,7 @@ describe('repeatLostWrite', () => {
   });
   after(() => database.drop());
 
-  it('does a write again when its connection was lost, also after the commit', async () => {
+  it('repeats a write when its connection was lost, also after the commit', async () => {
     const { db } = database;
     const slug = `o-${randomUUID().slice(0, 8)}`;
     let attempts = 0;
@@ -46,7 +46,7 @@ describe('repeatLostWrite', () => {
     assert.equal(await countAttempts(() => sql`select 1 / 0`.execute(database.db), /division by zero/), 1);
   });
 
-  it('does not wait once more for a database that was waited for', async () => {
+  it('does not wait for the database a second time', async () => {
     const away = connect('postgres://127.0.0.1:1/none');
     const failed = { name: 'ConnectionFailed', failure: 'unreachable' };
     assert.equal(await countAttempts(() => sql`select 1`.execute(away), failed), 1);

@@ -41,7 +41,7 @@ describe('an outage of the database', () => {
     return pending;
   }
 
-  it('is waited out by who needs a connection', async () => {
+  it('is waited out when a connection is needed', async () => {
     proxy.cut();
     const before = proxy.connections();
     const reading = read();
@@ -50,7 +50,7 @@ describe('an outage of the database', () => {
     assert.deepEqual(await reading, []);
   });
 
-  it('is ConnectionFailed when it lasts, for a query and for a transaction, with the cause', async () => {
+  it('ends in ConnectionFailed with the cause when it lasts, for a query and for a transaction', async () => {
     proxy.cut();
     const failed = { name: 'ConnectionFailed', failure: 'unreachable' };
     const outcomes = await Promise.allSettled([read(), inTransaction(db, (tx) => sql`select 1`.execute(tx))]);
@@ -62,7 +62,7 @@ describe('an outage of the database', () => {
     }
   });
 
-  it('is not waited out where the password is wrong', async () => {
+  it('is not waited out when the password is wrong', async () => {
     const url = Object.assign(new URL(proxy.url), { password: 'wrong' });
     const stranger = connect(url.href, 1);
     const before = proxy.connections();
@@ -71,11 +71,11 @@ describe('an outage of the database', () => {
     await stranger.destroy();
   });
 
-  it('in the middle of a plain read has it read again', async () => {
+  it('during a plain read makes the pool read again', async () => {
     assert.deepEqual(await cutUnder(read), []);
   });
 
-  it('before a transaction has begun has it begin on another connection', async () => {
+  it('before a transaction has begun makes it begin on another connection', async () => {
     await read();
     // This process has not heard yet that its connection is gone.
     await proxy.restore();
@@ -98,11 +98,11 @@ describe('an outage of the database', () => {
     pg_notify: () => sql`select pg_notify('weir_test', slug) from organization`.execute(db),
   };
   for (const [what, work] of Object.entries(once))
-    it(`in the middle of ${what} is told, and nothing is repeated`, async () => {
+    it(`in the middle of ${what} is reported, and nothing is repeated`, async () => {
       await assert.rejects(cutUnder(work), { name: 'ConnectionFailed', failure: 'lost' });
     });
 
-  it('is told within seconds when the database is silent, and to the next one too', async () => {
+  it('is reported within seconds when the database is silent, also to the next query', async () => {
     await read();
     proxy.silence();
     await assert.rejects(read(), { name: 'ConnectionFailed', failure: 'silent' });
@@ -114,11 +114,11 @@ describe('an outage of the database', () => {
     assert.deepEqual(await read(), []);
   });
 
-  it('is not what a slow query is taken for', async () => {
+  it('is not assumed when a query is slow', async () => {
     await sql`select pg_sleep(3)`.execute(db);
   });
 
-  it('is not what a fault is taken for: a wrong query, a wrong value, a bug', async () => {
+  it('is not assumed for a fault: a wrong query, a wrong value, a bug', async () => {
     const faults = [
       sql`select 1 / 0`.execute(db),
       sql`select ${'x'}::uuid`.execute(db),
@@ -138,7 +138,7 @@ describe('an outage of the database', () => {
     assert.deepEqual(await read(), []);
   });
 
-  it('includes a database that takes no writes; the connection is not used again', async () => {
+  it('includes a database that does not accept writes; the connection is not used again', async () => {
     const slug = randomUUID();
     const insert = () => db.insertInto('organization').values({ slug, name: slug }).execute();
     await sql`set default_transaction_read_only = on`.execute(db);
@@ -147,7 +147,7 @@ describe('an outage of the database', () => {
     await db.deleteFrom('organization').where('slug', '=', slug).execute();
   });
 
-  it('is not what a deadlock is: the transaction that lost it is done again', async () => {
+  it('is not assumed for a deadlock: the transaction that lost it is repeated', async () => {
     const ids: string[] = [];
     for (const slug of ['a', 'b']) {
       const { id } = await db

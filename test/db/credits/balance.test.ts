@@ -14,7 +14,7 @@ describe('a balance', () => {
   });
   after(() => database.drop());
 
-  it('is reserved of and charged in one statement each', async () => {
+  it('is reserved from and charged in one statement each', async () => {
     const { db } = database;
     const account = await openAccount(db, 100, 1);
     const id = block(account);

@@ -14,7 +14,7 @@ import { type Account, audit, openAccount, settle } from './ledger-fixture.ts';
 
 const REFUSED = { code: 'MODEL_REFUSED', message: 'no' };
 
-/** What one model call of a block does: its cost may be up to twice what it reserved. */
+/** One model call of a block, whose cost may be up to twice its reservation. */
 type Call = {
   run: number;
   block: number;
@@ -34,7 +34,7 @@ const call: fc.Arbitrary<Call> = fc.record({
   end: fc.constantFrom('completes', 'completes', 'fails', 'gives up', 'is killed'),
   repeats: fc.boolean(),
 });
-/** What happens at once: some grants, and calls of different blocks. */
+/** Events that happen at once: some grants, and calls of different blocks. */
 const round = fc.record({
   grants: fc.array(fc.record({ key: fc.nat(4), amount: fc.integer({ min: 1, max: 40 }) }), { maxLength: 2 }),
   calls: fc.uniqueArray(call, { selector: ({ run, block }) => `${run}/${block}`, maxLength: 6 }),
@@ -85,7 +85,7 @@ describe('the ledger', () => {
     if (made.repeats) await settle(db, payer, block);
   }
 
-  it('equals the balance change, charges each block once and what it says, and leaves nothing reserved', async () => {
+  it('equals the balance change, charges each block once for its recorded cost, and leaves nothing reserved', async () => {
     const { db } = database;
     await fc.assert(
       fc.asyncProperty(
@@ -126,7 +126,7 @@ describe('the ledger', () => {
     );
   });
 
-  it('charges a block once whose attempts overlap', async () => {
+  it('charges a block whose attempts overlap once', async () => {
     const { db } = database;
     const account = await openAccount(db, 1_000, 1);
     const id = { executionId: account.runs[0] as string, blockKey: 'ask' };
@@ -151,7 +151,7 @@ describe('the ledger', () => {
     assert.equal((await audit(db, account)).balance, 950);
   });
 
-  it('charges at most what was reserved, and the block says what was charged', async () => {
+  it('charges at most the reservation, and records the charge with the block', async () => {
     const { db } = database;
     const account = await openAccount(db, 1_000, 1);
     const id = { executionId: account.runs[0] as string, blockKey: 'ask' };
@@ -162,7 +162,7 @@ describe('the ledger', () => {
     assert.equal((await audit(db, account)).balance, 980);
   });
 
-  it('takes no run over its maximum, also when what was reserved has been released', async () => {
+  it('takes no run over its maximum, also after a reservation was released', async () => {
     const { db } = database;
     const account = await openAccount(db, 1_000, 1);
     const payer = { ...account, maxMicrocredits: 50 };
@@ -177,7 +177,7 @@ describe('the ledger', () => {
     assert.equal((await audit(db, account)).balance, 950);
   });
 
-  it('never goes below zero when calls cost more than there is, and each says what was taken', async () => {
+  it('never goes below zero when calls cost more than the balance, and records what each was charged', async () => {
     const { db } = database;
     const account = await openAccount(db, 100, 1);
     const [executionId = ''] = account.runs;

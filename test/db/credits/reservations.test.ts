@@ -32,7 +32,7 @@ describe('reserveCredits', () => {
     });
   const reserved = async () => (await audit(database.db, account)).reserved;
 
-  it('lets 20 calls at once have no more than the balance, over all runs', async () => {
+  it('lets 20 parallel calls reserve no more than the balance, over all runs', async () => {
     const calls = await Promise.allSettled(
       Array.from({ length: 20 }, (_, index) => reserve(`block-${index}`, 20, {}, index % 2)),
     );
@@ -50,7 +50,7 @@ describe('reserveCredits', () => {
     assert.equal(await reserved(), 60);
   });
 
-  it('says what is left and what was needed', async () => {
+  it('names the credits that are left and those that were needed', async () => {
     await reserve('a', 70);
     await assert.rejects(reserve('b', 40), {
       code: 'INSUFFICIENT_CREDITS',
@@ -76,7 +76,7 @@ describe('reserveCredits', () => {
     await reserve('c', 10, { maxMicrocredits });
   });
 
-  it('lets a free model be asked with an empty balance', async () => {
+  it('allows a free model with an empty balance', async () => {
     await reserve('all', 100);
     await reserve('free', 0);
   });
@@ -98,7 +98,7 @@ describe('reserveCredits', () => {
     assert.equal(await reserved(), 0);
   });
 
-  describe('what a worker leaves that was killed', () => {
+  describe('the reservation of a killed worker', () => {
     it('is released when its run has ended, and not before', async () => {
       await reserve('ask', 30);
       await reserve('ask', 20, {}, 1);
@@ -118,7 +118,7 @@ describe('reserveCredits', () => {
       assert.equal(await reserved(), 0);
     });
 
-    it('is not charged any more when the answer comes after the end', async () => {
+    it('is not charged when the answer comes after the end', async () => {
       await reserve('ask', 30);
       const [executionId = ''] = account.runs;
       await finishRun(database.db, executionId, { status: 'failed', error: CANCELLED });

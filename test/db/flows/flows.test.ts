@@ -24,7 +24,7 @@ describe('flows', () => {
   });
   after(() => database.drop());
 
-  it('have a draft that an edit replaces and a slug that is taken once', async () => {
+  it('have a draft that edits replace, and a slug of their own', async () => {
     const flow = await createFlow(database.db);
     assert.deepEqual(flow.draft, { steps: [] });
     await updateDraft(database.db, flow.id, flowNamed('\u0000 and \ud800'));

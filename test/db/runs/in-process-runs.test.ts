@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInProcessRuns } from '../../../db/runs/in-process-runs.ts';
 
 describe('the end of a run', () => {
-  it('is told to however many wait for it, without a warning of a leak', async () => {
+  it('is told to any number of callers, without a warning about a leak', async () => {
     const warnings: Error[] = [];
     const note = (warning: Error) => void warnings.push(warning);
     process.on('warning', note);

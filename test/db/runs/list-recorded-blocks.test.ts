@@ -6,14 +6,14 @@ import { listRecordedBlocks } from '../../../db/runs/list-recorded-blocks.ts';
 import { openAccount } from '../credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';
 
-describe('what happened in a run', () => {
+describe('the recorded blocks of a run', () => {
   let database: TestDatabase;
   before(async () => {
     database = await createTestDatabase();
   });
   after(() => database.drop());
 
-  it('withholds what was recorded after something that is not visible yet, so that no reader misses it', async () => {
+  it('are withheld while an earlier one is not visible yet, so that no reader misses it', async () => {
     const { db } = database;
     const { organizationId, runs } = await openAccount(db, 0, 1);
     const [executionId = ''] = runs;

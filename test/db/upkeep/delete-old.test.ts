@@ -62,7 +62,7 @@ describe('retention', () => {
   const deliveries = async () =>
     (await database.db.selectFrom('webhook_delivery').select('id').execute()).map(({ id }) => id);
 
-  it('deletes a run that ended before it, with its trace, and keeps younger ones and what was paid', async () => {
+  it('deletes runs that ended before the limit with their traces, and keeps younger ones and the ledger', async () => {
     const [old, young, younger] = account.runs as [string, string, string];
     await age(old, DAYS + 1);
     await age(young, DAYS - 1);
@@ -74,7 +74,7 @@ describe('retention', () => {
     assert.deepEqual(await ledger(), before);
   });
 
-  it('keeps what is under way however old it is: runs, calls that go on with them, deliveries', async () => {
+  it('keeps work under way however old it is: runs, their later calls, deliveries', async () => {
     const [resumed, delivering, started] = account.runs as [string, string, string];
     await goOnWith(resumed, 'started');
     await deliver(delivering, 'failed_retry', DAYS + 1);
@@ -125,7 +125,7 @@ describe('retention', () => {
     );
   });
 
-  it('keeps a delivery that is sent anew at that moment, and its run', async () => {
+  it('keeps a delivery that is sent again at that moment, and its run', async () => {
     const [old] = account.runs as [string];
     const { organizationId } = account;
     const ids = [await deliver(old, 'dead_letter', DAYS + 1), await deliver(null, 'succeeded', DAYS + 1)];
@@ -143,7 +143,7 @@ describe('retention', () => {
     assert.ok((await left('run')).includes(old));
   });
 
-  it('leaves RUN_NOT_FOUND to whoever was just reading the run', async () => {
+  it('answers RUN_NOT_FOUND to readers of a run that is deleted meanwhile', async () => {
     const { db } = database;
     const gone = randomUUID();
     for (const read of [
@@ -155,7 +155,7 @@ describe('retention', () => {
       await assert.rejects(read, { code: 'RUN_NOT_FOUND' });
   });
 
-  it('takes at most so many at once, each once when several processes look', async () => {
+  it('deletes a limited number at once, each once when several processes share the work', async () => {
     for (const executionId of account.runs) await age(executionId, DAYS + 1);
     const [one, other] = await Promise.all([
       deleteOld(database.db, DAYS, 2),
