@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Environment } from '../../db/schema.ts';
 import type { FoundApiKey } from '../../db/tenants/api-keys.ts';
 import type { Author } from '../../db/tenants/audit-entries.ts';
+import type { ProjectAccess } from '../../db/tenants/project-access.ts';
 
 /** `userId`: the user who made the key; null when an operator did. */
 export type KeyPrincipal = {
@@ -30,6 +31,11 @@ export type Principal = KeyPrincipal | UserPrincipal;
 /** Names whom turns are counted for: the organization of a key, or a user. */
 export function ownerOf(principal: Principal): string {
   return principal.kind === 'key' ? principal.organizationId : principal.userId;
+}
+
+/** Says which projects a caller may access. */
+export function accessOf(principal: Principal): ProjectAccess {
+  return principal.kind === 'key' ? { projectId: principal.projectId } : { userId: principal.userId };
 }
 
 /** Names a caller in the audit log. */

@@ -7,6 +7,7 @@ import { listBlocks } from '../../flow/plan.ts';
 import { formatPath } from '../../flow/step-path.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware } from '../http/context.ts';
+import { accessOf } from '../http/principal.ts';
 import { invalidTree } from './require-sound-tree.ts';
 
 /** The slugs in the path and the version number; without one, the production version is meant. */
@@ -26,8 +27,7 @@ export function loadFlow({ db, definitions }: ApiDeps): ApiMiddleware {
           organization: org,
           project,
           flow,
-          within:
-            principal.kind === 'key' ? { projectId: principal.projectId } : { userId: principal.userId },
+          within: accessOf(principal),
           version: asked,
         })
       : undefined;
