@@ -4,7 +4,7 @@ import { measureOutputs } from '../../db/runs/load-references.ts';
 import { createByteBudget } from '../../fairness/byte-budget.ts';
 import { bytesToLoad, type Value } from '../../flow/value.ts';
 import { StreamInterruption } from './stream-interruption.ts';
-import { IN_HAND_BYTES, SHARE_BYTES, takeBytes } from './take-bytes.ts';
+import { IN_HAND_BYTES, SHARE_BYTES, takeBytes, takeLargeWork } from './take-bytes.ts';
 
 /** The memory of one process for stored outputs, from when they are read until the answer with them is sent. */
 const answers = createByteBudget(IN_HAND_BYTES, SHARE_BYTES);
@@ -18,6 +18,10 @@ export async function holdAnswerBytes(
   const giveBack = await takeBytes(answers, organizationId, bytes);
   if (response.closed) giveBack();
   else response.once('close', giveBack);
+  const endTurn = await takeLargeWork(organizationId, bytes);
+  if (response.closed) endTurn();
+  // The answer is written by then, or will not be.
+  else response.once('prefinish', endTurn).once('close', endTurn);
 }
 
 /** Measures what is read to answer with a call's outcome: its result where it completed, all outputs where it `pauses`. */

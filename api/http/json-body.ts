@@ -2,14 +2,15 @@
 import type { Context, Middleware } from 'koa';
 import getRawBody from 'raw-body';
 import { z } from 'zod';
-import { createByteBudget } from '../../fairness/byte-budget.ts';
+import { createByteBudget, SMALL_BYTES } from '../../fairness/byte-budget.ts';
+import type { EndTurn } from '../../fairness/turns.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { findJsonExcess } from '../../flow/find-json-excess.ts';
 import { STEPS_MAX } from '../../flow/limits.ts';
 import { REFUSED_KEYS } from '../../flow/refused-keys.ts';
 import type { ReceivedBody } from './context.ts';
 import { ownerOf } from './principal.ts';
-import { IN_HAND_BYTES, SHARE_BYTES, takeBytes } from './take-bytes.ts';
+import { IN_HAND_BYTES, SHARE_BYTES, takeBytes, takeLargeWork } from './take-bytes.ts';
 
 export const BODY_MAX_BYTES = 10 * 1024 * 1024;
 export const BODY_MAX_DEPTH = 64;
@@ -42,7 +43,9 @@ export function readBody(
 ): Middleware {
   return async function readBody(ctx, next) {
     const { bytes, giveBack } = await (ctx.state.received ?? receive(ctx));
+    let endTurn: EndTurn | undefined;
     try {
+      endTurn = await takeLargeWork(ownerOf(ctx.state.principal), bytes.length);
       const json = parseJson(bytes, excess);
       checkStructure(json, describe);
       for (const check of before) check(json);
@@ -51,10 +54,12 @@ export function readBody(
       ctx.state.body = parsed.data;
       ctx.state.dropBody = () => {
         ctx.state.body = undefined;
+        endTurn?.();
         giveBack();
       };
       await next();
     } finally {
+      endTurn?.();
       giveBack();
     }
   };
@@ -114,6 +119,13 @@ export function bodyTooLarge(): ServiceError {
 }
 
 async function readBytes(request: NodeJS.ReadableStream, length: string): Promise<Buffer> {
+  let resuming: NodeJS.Immediate | undefined;
+  // Otherwise megabytes are read in one turn of the event loop, from each of many connections.
+  const pace = () => {
+    request.pause();
+    resuming = setImmediate(() => request.resume());
+  };
+  if (announcedBytes(length) >= SMALL_BYTES) request.on('data', pace);
   try {
     return await getRawBody(request, { limit: BODY_MAX_BYTES, length: length || null });
   } catch (error) {
@@ -122,6 +134,9 @@ async function readBytes(request: NodeJS.ReadableStream, length: string): Promis
     if (type === 'request.aborted' || type === 'request.size.invalid' || type === 'stream.not.readable')
       throw new ServiceError('MALFORMED_JSON', 'The body ended before its announced length.');
     throw error;
+  } finally {
+    request.off('data', pace);
+    clearImmediate(resuming);
   }
 }
 

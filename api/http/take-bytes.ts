@@ -1,4 +1,6 @@
 import { type ByteBudget, SMALL_BYTES } from '../../fairness/byte-budget.ts';
+import { createLargeWork, LARGE_BYTES } from '../../fairness/large-work.ts';
+import type { EndTurn } from '../../fairness/turns.ts';
 import { RETRY_AFTER_SECONDS } from './errors.ts';
 import { RetryLater } from './retry-later.ts';
 
@@ -15,9 +17,22 @@ const WAIT_MAX_MS = 15_000;
  */
 export async function takeBytes(budget: ByteBudget, owner: string, bytes: number): Promise<() => void> {
   if (bytes < SMALL_BYTES) return () => undefined;
+  return waitInTime((late) => budget.take(owner, bytes, late));
+}
+
+/** The bodies and answers of one process: parsing and writing a large one blocks it. */
+const largeWork = createLargeWork();
+
+/** Waits until `owner` may parse or write so many bytes, where that is large. Throws RATE_LIMITED too. */
+export async function takeLargeWork(owner: string, bytes: number): Promise<EndTurn> {
+  if (bytes < LARGE_BYTES) return () => undefined;
+  return waitInTime((late) => largeWork.take(owner, bytes, late));
+}
+
+async function waitInTime<T>(take: (late: AbortSignal) => Promise<T>): Promise<T> {
   const late = AbortSignal.timeout(WAIT_MAX_MS);
   try {
-    return await budget.take(owner, bytes, late);
+    return await take(late);
   } catch (error) {
     if (!late.aborted) throw error;
     throw new RetryLater(

@@ -109,6 +109,7 @@ function refuseTools(body: unknown): void {
 function startJob(deps: ApiDeps): ApiMiddleware {
   return async function startJob(ctx) {
     const run = await acceptIdempotently(deps, ctx, () => acceptRun(deps, ctx, 'jobs'));
+    ctx.state.dropBody();
     // The run is stored: if its workflow cannot start now, the reconciler starts it.
     const { executionId, flowId, blockCount } = run;
     if (!run.outcome)

@@ -26,7 +26,7 @@ export type InProcessRuns = {
 export function createInProcessRuns(): InProcessRuns {
   const contexts = new LRUCache<string, RunContext>({
     maxSize: CACHED_MAX_CHARS,
-    sizeCalculation: ({ input }) => JSON.stringify(input).length,
+    sizeCalculation: ({ input: { message, ...rest } }) => message.length + JSON.stringify(rest).length,
   });
   // Any number of callers may wait, also for the same call.
   const ends = new EventEmitter<{ [callId: string]: [RunOutcome] }>().setMaxListeners(0);

@@ -1,0 +1,36 @@
+// Turns at large work: parsing or writing a large value blocks the process while it lasts.
+import { createTurns, type EndTurn } from './turns.ts';
+
+/** Work on a smaller value is over before others notice. */
+export const LARGE_BYTES = 1024 * 1024;
+/** Work that waits for something, such as a database that hangs, keeps its turn no longer. */
+const HELD_MAX_MS = 1_000;
+
+export type LargeWork = {
+  /** Waits for a turn of `owner` at a value of so many bytes, where that is large. Rejects with the signal's reason. */
+  take(owner: string, bytes: number, signal?: AbortSignal): Promise<EndTurn>;
+};
+
+/**
+ * One piece of large work is done at a time, in turn between owners. After each, none begins for as long as it took:
+ * small work that is under way meets one piece at most.
+ */
+export function createLargeWork(): LargeWork {
+  const turns = createTurns({ places: 1, reserve: 0 });
+  return {
+    async take(owner, bytes, signal) {
+      if (bytes < LARGE_BYTES) return () => undefined;
+      const endTurn = await turns.wait(owner, signal);
+      const began = performance.now();
+      let ended = false;
+      const rest = () => {
+        if (ended) return;
+        ended = true;
+        clearTimeout(late);
+        setTimeout(endTurn, performance.now() - began).unref();
+      };
+      const late = setTimeout(rest, HELD_MAX_MS).unref();
+      return rest;
+    },
+  };
+}

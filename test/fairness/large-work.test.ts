@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createLargeWork, LARGE_BYTES } from '../../fairness/large-work.ts';
+
+describe('large work', () => {
+  it('is done one piece at a time, in turn between owners; small work does not wait', async () => {
+    const { take } = createLargeWork();
+    const order: string[] = [];
+    const piece = async (owner: string) => {
+      const end = await take(owner, LARGE_BYTES);
+      order.push(`${owner} begins`);
+      await sleep(1);
+      order.push(`${owner} ends`);
+      end();
+    };
+    const pieces = ['a', 'a', 'b'].map(piece);
+    await take('c', LARGE_BYTES - 1);
+    await Promise.all(pieces);
+    assert.deepEqual(order, ['a begins', 'a ends', 'a begins', 'a ends', 'b begins', 'b ends']);
+  });
+
+  it('rests after a piece for as long as that took', async () => {
+    const { take } = createLargeWork();
+    const end = await take('a', LARGE_BYTES);
+    const began = performance.now();
+    await sleep(30);
+    end();
+    const took = performance.now() - began;
+    const rested = performance.now();
+    await take('b', LARGE_BYTES);
+    // Timers count whole milliseconds.
+    assert.ok(performance.now() - rested >= Math.floor(took) - 1);
+  });
+
+  it('gives the turn to others when a piece waits for too long', async () => {
+    const { take } = createLargeWork();
+    await take('a', LARGE_BYTES);
+    await take('b', LARGE_BYTES);
+  });
+
+  it('forgets who no longer waits', async () => {
+    const { take } = createLargeWork();
+    const end = await take('a', LARGE_BYTES);
+    const gone = new AbortController();
+    const waiting = take('b', LARGE_BYTES, gone.signal);
+    gone.abort(new Error('gone'));
+    await assert.rejects(waiting, { message: 'gone' });
+    end();
+    await take('c', LARGE_BYTES);
+  });
+});
