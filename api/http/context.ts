@@ -26,8 +26,8 @@ export type LoadedFlow = {
   blockCount: number;
 };
 
-/** A body as it was sent, and the function that gives its bytes back to the budget. */
-export type ReceivedBody = { bytes: Buffer; giveBack: () => void };
+/** A body as it was sent, whose bytes it takes, and the function that gives its bytes back to the budget. */
+export type ReceivedBody = { owner: string; bytes: Buffer; giveBack: () => void };
 
 /** The state of one request: each field is set by the middleware named after it. */
 export type ApiState = {

@@ -42,10 +42,10 @@ export function readBody(
   { excess, before = [], describe = validationError }: BodyRules = {},
 ): Middleware {
   return async function readBody(ctx, next) {
-    const { bytes, giveBack } = await (ctx.state.received ?? receive(ctx));
+    const { owner, bytes, giveBack } = await (ctx.state.received ?? receive(ctx));
     let endTurn: EndTurn | undefined;
     try {
-      endTurn = await takeLargeWork(ownerOf(ctx.state.principal), bytes.length);
+      endTurn = await takeLargeWork(owner, bytes.length);
       const json = parseJson(bytes, excess);
       checkStructure(json, describe);
       for (const check of before) check(json);
@@ -84,10 +84,10 @@ async function receive(ctx: Context): Promise<ReceivedBody> {
   requireJson(ctx.get('content-type'), ctx.get('content-encoding').toLowerCase());
   const length = ctx.get('content-length');
   const { flow, principal } = ctx.state;
-  const owner = flow?.organizationId ?? (principal ? ownerOf(principal) : '');
+  const owner: string = flow?.organizationId ?? (principal ? ownerOf(principal) : '');
   const giveBack = await takeBytes(bodies, owner, announcedBytes(length));
   try {
-    return { bytes: await readBytes(ctx.req, length), giveBack };
+    return { owner, bytes: await readBytes(ctx.req, length), giveBack };
   } catch (error) {
     giveBack();
     throw error;
