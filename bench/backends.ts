@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startPostgres } from '../embedded/postgres/postgres.ts';
 import { startWatchdog } from '../embedded/processes/watchdog.ts';
-import type { Progress } from '../embedded/report.ts';
+import type { Progress } from '../embedded/progress.ts';
 import { startTemporal } from '../embedded/temporal/temporal.ts';
 
-/** The servers that the measurements run on; a pid is undefined when the server was not started here. `onStop` runs last first. */
+/** The servers that are measured; a pid is undefined when the server was not started here. `onStop` runs last first. */
 export type Backends = {
   stateFolder: string;
   databaseUrl: string;

@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import os from 'node:os';
 import { parseArgs } from 'node:util';
-import { createProgress } from '../embedded/report.ts';
+import { createProgress } from '../embedded/progress.ts';
 import { startBackends } from './backends.ts';
 import { startFork } from './fork.ts';
 import { type LoadTarget, startLoadGenerator } from './load.ts';

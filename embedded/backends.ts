@@ -4,7 +4,7 @@ import { loadClientConfigProfile, loadClientConnectConfig } from '@temporalio/en
 import { type Postgres, startPostgres } from './postgres/postgres.ts';
 import type { Child } from './processes/child.ts';
 import { reservePort } from './processes/ports.ts';
-import type { Progress } from './report.ts';
+import type { Progress } from './progress.ts';
 import { startTemporal } from './temporal/temporal.ts';
 
 const UI_PORT = 8233;

@@ -2,7 +2,7 @@
 import { connect } from '../db/connect.ts';
 import { migrate } from '../db/migrate.ts';
 import { type FirstMember, provideDemoData } from './demo-data.ts';
-import type { Progress } from './report.ts';
+import type { Progress } from './progress.ts';
 import { type LocalEnvironment, readState, writeState } from './state-folder.ts';
 
 const LOCAL_ENVIRONMENT = 'env.json';

@@ -13,7 +13,7 @@ import { restartOnExit } from './processes/restart-on-exit.ts';
 import { createShutdown, type Shutdown } from './processes/shutdown.ts';
 import { takeStartLock } from './processes/start-lock.ts';
 import { startWatchdog } from './processes/watchdog.ts';
-import { createProgress } from './report.ts';
+import { createProgress } from './progress.ts';
 import { startService } from './service.ts';
 import { openStateFolder, provideSecrets, readState, writeState } from './state-folder.ts';
 

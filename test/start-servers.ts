@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startPostgres } from '../embedded/postgres/postgres.ts';
 import { startWatchdog } from '../embedded/processes/watchdog.ts';
-import { createProgress, type Report } from '../embedded/report.ts';
+import { createProgress, type Report } from '../embedded/progress.ts';
 import { startTemporal } from '../embedded/temporal/temporal.ts';
 import { createTestDatabase } from './db/test-database.ts';
 

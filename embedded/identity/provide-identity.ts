@@ -1,6 +1,6 @@
 // The identity provider for a local start: the configured one, else our own.
 import type { FirstMember } from '../demo-data.ts';
-import type { Progress } from '../report.ts';
+import type { Progress } from '../progress.ts';
 import type { LocalEnvironment } from '../state-folder.ts';
 import { SCRIPT_CLIENT_ID } from './configuration.ts';
 import { type IdentityProvider, startIdentityProvider } from './identity-provider.ts';

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Report } from '../report.ts';
+import type { Report } from '../progress.ts';
 
 const SHARED_FOLDER = '/var/lib/weir';
 

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import type { Report } from '../report.ts';
+import type { Report } from '../progress.ts';
 import type { Account } from './account.ts';
 
 export type PostgresBinaries = { postgres: string; initdb: string };

@@ -7,7 +7,7 @@ import pg from 'pg';
 import { cacheFolder } from '../cache-folder.ts';
 import { type Child, startChild } from '../processes/child.ts';
 import { findFreePort } from '../processes/ports.ts';
-import { type Report, silent } from '../report.ts';
+import { type Report, silent } from '../progress.ts';
 import { type Account, findDataFolder, findPostgresAccount, provideSharedFolder } from './account.ts';
 import { findPostgresBinaries } from './binaries.ts';
 import { endStalePostmaster } from './leftovers.ts';

@@ -2,7 +2,7 @@
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Report } from '../report.ts';
+import type { Report } from '../progress.ts';
 import { takeProcessLock } from './process-lock.ts';
 
 const API_PORT = 8787;

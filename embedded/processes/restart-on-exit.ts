@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Report } from '../report.ts';
+import type { Report } from '../progress.ts';
 import type { Child } from './child.ts';
 
 const FIRST_DELAY_MS = 500;

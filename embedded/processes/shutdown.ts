@@ -1,5 +1,5 @@
 // The end of a local start: on a signal, or when a process it needs cannot be kept running.
-import type { Progress } from '../report.ts';
+import type { Progress } from '../progress.ts';
 import { endRecordedProcesses, killRecordedProcesses } from './end-process.ts';
 
 /** One Ctrl-C arrives twice, from the terminal and from npm: a second signal within this time is the same one. */

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 import { cacheFolder } from '../cache-folder.ts';
-import { type Report, silent } from '../report.ts';
+import { type Report, silent } from '../progress.ts';
 import { buildTemporal } from './build.ts';
 import { downloadTemporal } from './download.ts';
 

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { startChild } from '../processes/child.ts';
-import type { Report } from '../report.ts';
+import type { Report } from '../progress.ts';
 
 const MODULE_FOLDER = path.join(import.meta.dirname, 'server-module');
 const MAIN_PACKAGE = 'github.com/temporalio/cli/cmd/temporal';

@@ -4,7 +4,7 @@ import { createWriteStream, mkdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Report } from '../report.ts';
+import type { Report } from '../progress.ts';
 
 const DOWNLOAD_URL = 'https://temporal.download/cli';
 const CONNECT_TIMEOUT_MS = 5_000;

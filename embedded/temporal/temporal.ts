@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { type Child, startChild } from '../processes/child.ts';
 import { findFreePort } from '../processes/ports.ts';
-import type { Report } from '../report.ts';
+import type { Report } from '../progress.ts';
 import { findTemporalBinary } from './binary.ts';
 
 const NAMESPACE = 'default';

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { chooseApiPort, findFreePort, reservePort } from '../../../embedded/processes/ports.ts';
-import { silent } from '../../../embedded/report.ts';
+import { silent } from '../../../embedded/progress.ts';
 
 const PORTS = new URL('../../../embedded/processes/ports.ts', import.meta.url).href;
 

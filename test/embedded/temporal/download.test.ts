@@ -6,7 +6,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { silent } from '../../../embedded/report.ts';
+import { silent } from '../../../embedded/progress.ts';
 import { downloadTemporal } from '../../../embedded/temporal/download.ts';
 
 describe('the download of the Temporal binary', () => {
