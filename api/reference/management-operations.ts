@@ -58,12 +58,12 @@ const deletion = z
   })
   .meta({ id: 'Deletion' });
 
-/** The answer to a deletion that cancels what is under way. */
+/** Describes the answer to a deletion, which cancels all work under way. */
 export function deleted(example: object): ZodOpenApiResponseObject {
   return answer('It is deleted; `cancelled` says how much was under way.', deletion, { deleted: example });
 }
 
-/** 204. */
+/** Describes a 204. */
 export function done(description: string): ZodOpenApiResponseObject {
   return { description, headers: z.object(rateLimitHeaders) };
 }

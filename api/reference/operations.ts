@@ -21,7 +21,7 @@ import { DATABASE_UNAVAILABLE, INTERNAL_ERROR as INTERNAL_ERROR_MESSAGE } from '
 /** The path of a flow; the paths of its endpoints begin with it. */
 export const FLOW_PATH = '/api/v1/seq/:org/:project/:flow';
 
-/** The unversioned and the versioned path of an execution endpoint. */
+/** Returns the unversioned and the versioned path of an endpoint of flows. */
 export function flowPaths(suffix: string): { path: string; versioned: boolean }[] {
   return [
     { path: `${FLOW_PATH}${suffix}`, versioned: false },
@@ -35,14 +35,14 @@ export const WEBHOOKS_PATH = '/api/v1/organizations/:org_id/webhooks';
 /** Example values, by the name that the reference shows. */
 type Examples = { [name: string]: unknown };
 
-/** A JSON request body. */
+/** Describes a JSON request body. */
 export function body(schema: z.ZodType, examples: Examples): ZodOpenApiRequestBodyObject {
   return { required: true, content: jsonContent(schema, examples) };
 }
 
 type Headers = { [name: string]: z.ZodType };
 
-/** A JSON answer to a caller with a valid API key. */
+/** Describes a JSON answer to a caller who is known. */
 export function answer(
   description: string,
   schema: z.ZodType,
@@ -56,7 +56,7 @@ export function answer(
   };
 }
 
-/** The answer of an endpoint that starts a run. */
+/** Describes the answer of an endpoint that starts a run. */
 export function runAnswer(description: string, schema: z.ZodType, examples: Examples) {
   return answer(description, schema, examples, { 'Idempotent-Replayed': idempotentReplayed });
 }
@@ -105,7 +105,7 @@ export const INTERNAL_ERROR = {
   request_id: '1d9cbb4e-9d6c-4e3b-b1c8-5d3a4f2e7f10',
 };
 
-/** The 422 for a value that does not fit a schema. */
+/** Makes the 422 for a value that does not fit a schema. */
 function invalid(schema: z.ZodType, value: unknown): ServiceError {
   return validationError(schema.safeParse(value, PARSE_OPTIONS).error as z.ZodError);
 }

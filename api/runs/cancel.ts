@@ -14,7 +14,7 @@ import { loadFlow } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
 import { READ_ERRORS } from './run-refusals.ts';
 
-/** The endpoints that cancel runs. */
+/** Lists the endpoints that cancel runs. */
 export function cancelRoutes(deps: ApiDeps): Route[] {
   return flowPaths('/jobs/:executionId/cancel').map(({ path, versioned }) => ({
     method: 'post',

@@ -39,7 +39,7 @@ const lastEventId = z.strictObject({
     .meta({ description: 'The id of the last event you received. The stream goes on after it.' }),
 });
 
-/** The endpoints that stream runs. */
+/** Lists the endpoints that stream runs. */
 export function eventRoutes(deps: ApiDeps): Route[] {
   return flowPaths('/jobs/:executionId/events').map(({ path, versioned }) => ({
     method: 'get',

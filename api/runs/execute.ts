@@ -45,7 +45,7 @@ const ENGINE_UNAVAILABLE =
 const SERVICE_STOPPING =
   'This process is stopping, but the run goes on: poll …/jobs/{executionId}, or repeat the request with its Idempotency-Key.';
 
-/** The endpoints that run a flow and answer when it has ended. */
+/** Lists the endpoints that run a flow and answer when it has ended. */
 export function executeRoutes(deps: ApiDeps): Route[] {
   return flowPaths('/execute').map(({ path, versioned }) => ({
     method: 'post',

@@ -38,7 +38,7 @@ const forkQuery = z.strictObject({
     .meta({ description: 'The 0-based index in the step plan. A parallel or loop step counts as one.' }),
 });
 
-/** The endpoints that fork stored runs. */
+/** Lists the endpoints that fork stored runs. */
 export function forkRoutes(deps: ApiDeps): Route[] {
   return flowPaths('/jobs/:executionId/fork').map(({ path, versioned }) => ({
     method: 'get',

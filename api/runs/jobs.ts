@@ -39,7 +39,7 @@ import { describeProblems } from './tool-requests.ts';
 
 const TOOLS_REQUIRE_SYNC_EXECUTE = 'Tool calls need a caller that waits: use …/execute or …/step.';
 
-/** The endpoints that start asynchronous runs and report on runs. */
+/** Lists the endpoints that start asynchronous runs and report on runs. */
 export function jobRoutes(deps: ApiDeps): Route[] {
   const start: Route[] = flowPaths('/jobs').map(({ path, versioned }) => ({
     method: 'post',

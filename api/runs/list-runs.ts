@@ -34,7 +34,7 @@ const runQuery = z.strictObject({
     .meta({ description: 'The nextCursor of the previous page.' }),
 });
 
-/** The endpoint that lists runs. */
+/** Describes the endpoint that lists runs. */
 export function runRoutes(deps: ApiDeps): Route[] {
   return [
     {

@@ -20,7 +20,7 @@ export function requireFreshTree(definition: FlowDefinition, body: StepRequest):
     throw staleTree(definition, `The flow has no step ${JSON.stringify(stale.slice(0, 100))}`);
 }
 
-/** The 400 that shows the current plan. */
+/** Makes the 400 that shows the current plan. */
 export function staleTree(definition: FlowDefinition, difference: string): ServiceError {
   const message = `${difference}: it was published again. Start a new session with detail.steps.`;
   return new ServiceError('STALE_TREE', message, { steps: describePlan(definition) });
@@ -32,7 +32,7 @@ export function requireSoundTree(definition: FlowDefinition): void {
   if (problems.length > 0) throw invalidTree(problems);
 }
 
-/** The 400 that names every problem of a tree. */
+/** Makes the 400 that names every problem of a tree. */
 export function invalidTree(problems: { path: string; message: string }[]): ServiceError {
   const text = problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
   return new ServiceError('INVALID_TREE', `The published flow can't be run: ${text}`, { problems });

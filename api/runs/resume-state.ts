@@ -50,7 +50,7 @@ export async function requireState(pepper: string, token: string, state: PausedS
     );
 }
 
-/** The 400 for a token that this service did not sign. */
+/** Makes the 400 for a token that this service did not sign. */
 export function unknownState(): ServiceError {
   return new ServiceError('INVALID_RESUME', 'resumeState was not issued by this service.');
 }

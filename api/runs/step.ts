@@ -39,7 +39,7 @@ const stepHeaders = idempotencyHeaders.extend({
   }),
 });
 
-/** The endpoints that run flows step by step. */
+/** Lists the endpoints that run flows step by step. */
 export function stepRoutes(deps: ApiDeps): Route[] {
   return flowPaths('/step').map(({ path, versioned }) => ({
     method: 'post',

@@ -1,4 +1,4 @@
-// What tests of flow files are written with.
+// Helpers of the tests of flow files.
 import assert from 'node:assert/strict';
 import { type FileProblem, type FlowFileFormat, parseFlowFile } from '../../../api/flows/flow-file.ts';
 import { ServiceError } from '../../../flow/errors.ts';
@@ -8,7 +8,7 @@ export function yaml(steps: string): string {
   return `name: Flow\nslug: flow\nsteps:\n${steps}`;
 }
 
-/** What parsing refuses. */
+/** Returns the problems that parsing finds. */
 export function refusal(
   text: string,
   format: FlowFileFormat = 'yaml',

@@ -1,4 +1,4 @@
-// What is wrong in a flow file is said with its path and its line.
+// Each problem of a flow file is reported with its path and line.
 import assert from 'node:assert/strict';
 import { refusal, yaml } from './flow-file-fixture.ts';
 

@@ -5,7 +5,7 @@ import { startWeir, type Tenant, type Weir } from '../../harness.ts';
 
 const HOST = 'https://images.example';
 const png = { kind: 'url', url: `${HOST}/cat.png`, mime_type: 'image/png' };
-/** Of exactly so many characters. */
+/** Makes a URL of exactly so many characters. */
 const urlOf = (length: number) => `${HOST}/${'a'.repeat(length - HOST.length - 1)}`;
 
 describe('attachments that are refused', () => {

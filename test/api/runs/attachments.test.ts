@@ -14,7 +14,7 @@ const BLIND = 'openai/o3-mini';
 const GOOGLE = 'google/gemini-2.5-pro';
 const HOST = 'https://images.example';
 const png = { kind: 'url', url: `${HOST}/cat.png`, mime_type: 'image/png' };
-/** Of exactly so many characters. */
+/** Makes a URL of exactly so many characters. */
 const urlOf = (length: number) => `${HOST}/${'a'.repeat(length - HOST.length - 1)}`;
 
 describe('attachments', () => {

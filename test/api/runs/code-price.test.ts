@@ -1,4 +1,4 @@
-// What code blocks cost where processor time has a price (WEIR_CODE_PRICE).
+// The cost of code blocks when processor time has a price (WEIR_CODE_PRICE).
 import assert from 'node:assert/strict';
 import type { Step } from '../../../flow/definition.ts';
 import { code } from '../../blocks.ts';
@@ -22,7 +22,7 @@ describe('code blocks at a price', () => {
       .body;
   }
 
-  /** What the ledger says was charged, in credits; it agrees with the balance, and nothing stays reserved. */
+  /** Sums up the charges in the ledger, in credits; asserts that they agree with the balance and nothing is reserved. */
   async function charged(tenant: Tenant): Promise<number> {
     const entries = await weir.db
       .selectFrom('ledger_entry')

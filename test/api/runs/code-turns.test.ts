@@ -29,7 +29,7 @@ describe('code blocks of one organization, more than it has processes', () => {
     const path = await weir.createFlow(tenant, steps);
     return (await weir.call('POST', `${path}/execute`, { key: tenant.key, body: { message: 'm' } })).body;
   };
-  /** Until the run waits on the task queue of blocks; answers how operators see it there. */
+  /** Waits until the run waits on the task queue of blocks; returns how operators see it there. */
   async function waits(executionId: string) {
     for (;;) {
       const { raw } = await weir.client.workflow.getHandle(executionId).describe();

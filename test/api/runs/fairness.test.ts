@@ -40,7 +40,7 @@ describe('runs that wait for a worker', () => {
   const start = async (tenant: Tenant, flow: string): Promise<string> =>
     (await weir.call('POST', `${flow}/jobs`, { key: tenant.key, body: { message: 'm' } })).body.executionId;
 
-  /** Until the run's activity is in this state: of several, one is started and the others wait for it. */
+  /** Waits until the run's activity is in this state: of several activities, one is started and the others wait for it. */
   async function waitForWorker(executionId: string, state: 'STARTED' | 'SCHEDULED'): Promise<void> {
     for (;;) {
       const { raw } = await weir.client.workflow.getHandle(executionId).describe();

@@ -10,7 +10,7 @@ export type JobsWeir = Weir & {
   tenant: Tenant;
   /** Starts a job; answers its executionId. */
   start(flow: string): Promise<string>;
-  /** The same, once it has asked a model; `response` is what the model has not answered yet. */
+  /** Starts a run and resolves when it has asked a model; `response` is the model's answer, not sent yet. */
   startHeld(flow: string): Promise<{ executionId: string; response: ServerResponse }>;
   read(flow: string, executionId: string): Promise<Answer>;
   cancel(flow: string, executionId: string): Promise<Answer>;

@@ -1,4 +1,4 @@
-// What a few bytes of a flow or a request multiply fails where it is made, and is never built for whoever reads it.
+// A large value that a few bytes of a flow or request multiply into fails where it is made; it is never built for a reader.
 import assert from 'node:assert/strict';
 import type { Step } from '../../../flow/definition.ts';
 import { OUTPUT_MAX_BYTES } from '../../../flow/limits.ts';

@@ -25,7 +25,7 @@ export type StepClient = {
   read(response: Response): AsyncGenerator<SseMessage>;
   /** All events of one call. */
   step(path: string, body: object, options?: StepOptions): Promise<SseMessage[]>;
-  /** The same call by call until the run ends, as a client is meant to: outputs are merged, the index is advanced. */
+  /** Sends call after call until the run ends, as a client should: merges the outputs and advances the index. */
   walk(path: string, body: object): Promise<SseMessage[]>;
 };
 

@@ -51,7 +51,7 @@ function build(shapes: Shape[]): Step[] {
   return steps(shapes);
 }
 
-/** What decides a block's input: messages of every sort, the empty and the odd. */
+/** Messages of every sort, empty and odd ones too: they decide a block's input. */
 const messages = fc.oneof(fc.string({ maxLength: 20 }), fc.string({ unit: 'binary', maxLength: 8 }));
 const parameters = fc.dictionary(
   fc.stringMatching(/^[a-z]{1,5}$/),

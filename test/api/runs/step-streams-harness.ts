@@ -22,7 +22,7 @@ export type StepStreams = {
 
 type HeldStep = {
   flow: string;
-  /** Of the run, below /api/v1/seq. */
+  /** The path of the run, below /api/v1/seq. */
   path: string;
   executionId: string;
   /** The body of the call that is held. */

@@ -12,7 +12,7 @@ import { answer, callTools, type FakeModelServer, startFakeModelServer } from '.
 import { type Answer, startWeir, type Tenant, type Weir } from '../../harness.ts';
 
 export const MODEL = 'openai/gpt-4o-mini';
-/** Of one call: 10 prompt and 5 completion tokens. */
+/** The usage of one model call: 10 prompt and 5 completion tokens. */
 export const CALL_MICROCREDITS = 10 * 15 + 5 * 60;
 
 export const weather = {
@@ -49,7 +49,7 @@ export function resultsOf(paused: Body): Body[] {
   }));
 }
 
-/** What a caller sends to go on after a pause. */
+/** Makes the request that resumes a run after a pause. */
 export function resumeOf(paused: Body, results: Body[] = resultsOf(paused)): Body {
   const { executionId, pausedAtStep, iterationsUsed, accumulatedOutputs, toolCallMessages } = paused;
   return {
@@ -62,7 +62,7 @@ export function resumeOf(paused: Body, results: Body[] = resultsOf(paused)): Bod
   };
 }
 
-/** Of a refusal with this status and code. */
+/** Returns the detail of an error answer with this status and code. */
 export function detail({ status, body }: Answer, expected: number, code: string): Body {
   assert.deepEqual([status, body.detail?.code], [expected, code], JSON.stringify(body).slice(0, 2_000));
   return body.detail;
@@ -82,12 +82,12 @@ export type ToolCallsHarness = {
   pause(flow: string, body?: Body): Promise<Body>;
   /** A paused run with the calls c1 and c2. */
   pauseWithTwo(flow: string): Promise<Body>;
-  /** What was refused neither asked a model nor ended the pause of a run of TWO_ASKING. */
+  /** Asserts that a refused request asked no model and left a run of TWO_ASKING paused. */
   stillWaits(flow: string, paused: Body): Promise<void>;
   read(flow: string, executionId: string, suffix?: string): Promise<Answer>;
   /** Publishes the steps as the production version of a flow. */
   publish(flow: string, steps: Step[]): Promise<void>;
-  /** What was charged for a run and what continues it, in microcredits. */
+  /** Returns what was charged for all calls of a run, in microcredits. */
   charges(executionId: string): Promise<number[]>;
 };
 

@@ -34,7 +34,7 @@ describe('tools of a request', () => {
     assert.equal(h.models.calls.length, 0);
     return { message, fields: errors?.map(({ field }: Body) => field) };
   }
-  /** What reaches the model. */
+  /** Asserts that a request is accepted; returns the body that its model got. */
   async function accept(body: Body): Promise<Body> {
     h.models.will(answer('ok'));
     const { status, body: answered } = await h.execute(flow, body);
