@@ -163,7 +163,7 @@ export const paused = {
   toolCallMessages: conversation,
   toolCalls: [call],
   accumulatedOutputs: {},
-  resumeState: 'eyJleGVjdXRpb25JZCI6IjZhMWYwYzUyIn0.pO1…',
+  resumeState: 'eyJhbGciOiJIUzI1NiJ9.eyJleGVjdXRpb25JZCI6IjZhMWYwYzUyIn0.pO1…',
   ...flow,
   cost: 0.0034,
   blocks: [{ ...blocks[1], step_id: 'ask', key: 'ask', name: 'Ask', status: 'paused' }],

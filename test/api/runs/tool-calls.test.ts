@@ -39,7 +39,7 @@ describe('tool calls of /execute', () => {
       );
       assert.match(executionId, /^[0-9a-f-]{36}$/);
       assert.match(flowId, /^[0-9a-f-]{36}$/);
-      assert.match(resumeState, /^[\w-]+\.[\w-]+$/);
+      assert.match(resumeState, /^[\w-]+\.[\w-]+\.[\w-]+$/);
       const toolCalls = [toolCall('c1'), toolCall('c2', '{"city":"Rome"}')];
       assert.deepEqual(rest, {
         status: 'tool_calls_required',
