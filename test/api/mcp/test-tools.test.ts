@@ -129,7 +129,7 @@ describe('MCP test tools', () => {
       [
         'create_test_case',
         { ...testCase, expectation: 'x' },
-        /expectation: is an object with a type, such as/,
+        /expectation: must be an object with a type, such as/,
       ],
       ['create_test_case', { ...testCase, expectation: { type: 'equals' } }, /expectation\.value/],
       [
