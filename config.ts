@@ -85,11 +85,15 @@ const environment = z.object({
   WEIR_RETENTION_DAYS: count.max(RETENTION_MAX_DAYS).optional(),
   /** For tests: connects to other addresses for these hosts of callers' URLs, unchecked. Refused in production. */
   WEIR_TEST_DIAL_MAP: dialMap.optional(),
+  /** For tests: the path of a workflow bundle that workers load. Refused in production. */
+  WEIR_TEST_WORKFLOW_BUNDLE: z.string().optional(),
 });
-const checkedEnvironment = environment.refine(
-  ({ NODE_ENV, WEIR_TEST_DIAL_MAP }) => NODE_ENV !== 'production' || WEIR_TEST_DIAL_MAP === undefined,
-  { path: ['WEIR_TEST_DIAL_MAP'], message: 'must not be set in production: it is for tests' },
-);
+const checkedEnvironment = environment.superRefine((values, context) => {
+  if (values.NODE_ENV !== 'production') return;
+  const message = 'must not be set in production: it is for tests';
+  for (const name of ['WEIR_TEST_DIAL_MAP', 'WEIR_TEST_WORKFLOW_BUNDLE'] as const)
+    if (values[name] !== undefined) context.addIssue({ code: 'custom', path: [name], message });
+});
 
 export type Config = {
   production: boolean;
@@ -128,6 +132,7 @@ export type Config = {
   proxies: number;
   retentionDays: number | undefined;
   dialMap: DialMap | undefined;
+  testWorkflowBundle: string | undefined;
   providers: Record<string, Provider>;
   /** Base URLs of providers, configured or public, to which callers' own keys may be sent. */
   providerUrls: Record<string, string>;
@@ -175,6 +180,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     proxies: values.WEIR_PROXIES,
     retentionDays: values.WEIR_RETENTION_DAYS,
     dialMap: values.WEIR_TEST_DIAL_MAP,
+    testWorkflowBundle: values.WEIR_TEST_WORKFLOW_BUNDLE,
     providers: readProviders(env),
     providerUrls: readProviderUrls(env),
   };

@@ -2,7 +2,6 @@
 // real PostgreSQL and a real Temporal.
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
-import type { WorkflowBundleOption } from '@temporalio/worker';
 import { mintApiKey } from '../api/auth/api-key.ts';
 import { serveApi } from '../api/serve.ts';
 import type { Config } from '../config.ts';
@@ -16,11 +15,11 @@ import { insertProject } from '../db/tenants/projects.ts';
 import type { RequestModelKeys } from '../db/tenants/request-model-keys.ts';
 import type { Step } from '../flow/definition.ts';
 import { openDependencies } from '../process/open-dependencies.ts';
-import { workflowBundle } from '../worker/bundle.ts';
 import { installRuntime } from '../worker/install-runtime.ts';
 import { runWorker } from '../worker/run-worker.ts';
 import { createTestDatabase } from './db/test-database.ts';
 import { waitUntil } from './wait-until.ts';
+import { testWorkflowBundle } from './workflow-bundle.ts';
 
 /** An organization with one project, one key and credits. */
 export type Tenant = {
@@ -63,7 +62,6 @@ export type Weir = {
 const PEPPER = 'a pepper of at least thirty-two characters';
 /** Shared by every Weir of the tests, programs in their own processes included. */
 export const SECRETS_KEYS = `test:${Buffer.alloc(32, 'k').toString('base64')}`;
-let bundle: Promise<WorkflowBundleOption> | undefined;
 
 /** Starts API and worker (unless `worker` is false). The caller stops it. */
 export async function startWeir(
@@ -149,8 +147,11 @@ export async function startWeir(
       });
     },
     async startWorker() {
-      bundle ??= workflowBundle(false);
-      worker = await runWorker({ ...dependencies, workflowBundle: await bundle, inProcessRuns });
+      worker = await runWorker({
+        ...dependencies,
+        workflowBundle: await testWorkflowBundle(),
+        inProcessRuns,
+      });
     },
     async stopWorker() {
       worker?.shutdown();

@@ -8,9 +8,9 @@ import { createFlowDefinitions } from '../db/flows/flow-definitions.ts';
 import { createInProcessRuns } from '../db/runs/in-process-runs.ts';
 import { connectToTemporal, DATA_CONVERTER, DEFAULT_NAMESPACE } from '../engine/connect.ts';
 import { type BlockCall, PARKED } from '../flow/run.ts';
-import { workflowBundle } from '../worker/bundle.ts';
 import { registerSearchAttributes } from '../worker/register-search-attributes.ts';
 import type { Weir } from './harness.ts';
+import { testWorkflowBundle } from './workflow-bundle.ts';
 
 /** Starts the worker, which parks each block `parks` times. The caller stops it. */
 export async function startParkingWorker(
@@ -30,7 +30,7 @@ export async function startParkingWorker(
     connection,
     dataConverter: DATA_CONVERTER,
     taskQueue: config.taskQueue,
-    workflowBundle: await workflowBundle(false),
+    workflowBundle: await testWorkflowBundle(),
     activities: {
       ...activities,
       async callModel(call: BlockCall) {

@@ -16,7 +16,7 @@ installRuntime();
 const dependencies = await exitOnFailure(() => openDependencies());
 const { config } = dependencies;
 const inProcessRuns = createInProcessRuns();
-const bundle = await workflowBundle(config.production);
+const bundle = await workflowBundle(config);
 const worker = await exitOnFailure(() =>
   runWorker({ ...dependencies, workflowBundle: bundle, inProcessRuns }),
 );

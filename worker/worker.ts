@@ -14,7 +14,7 @@ const END_MAX_SECONDS = 45;
 installRuntime();
 const dependencies = await exitOnFailure(() => openDependencies());
 const { config } = dependencies;
-const bundle = await workflowBundle(config.production);
+const bundle = await workflowBundle(config);
 const worker = await exitOnFailure(() => runWorker({ ...dependencies, workflowBundle: bundle }));
 endOnSignal(async () => worker.shutdown(), END_MAX_SECONDS);
 endOnFatal(async () => worker.shutdown());

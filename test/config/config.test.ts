@@ -19,13 +19,11 @@ describe('readConfig', () => {
     });
   });
 
-  it('refuses a dial map in production', () => {
+  it('refuses in production what is for tests: a dial map, and a bundle of their own', () => {
     const production = { ...env, NODE_ENV: 'production' };
     assert.equal(readConfig(production).production, true);
-    assert.throws(
-      () => readConfig({ ...production, WEIR_TEST_DIAL_MAP }),
-      /WEIR_TEST_DIAL_MAP: .*production/,
-    );
+    for (const [name, value] of Object.entries({ WEIR_TEST_DIAL_MAP, WEIR_TEST_WORKFLOW_BUNDLE: 'b.js' }))
+      assert.throws(() => readConfig({ ...production, [name]: value }), RegExp(`${name}: .*production`));
   });
 
   for (const value of ['', '{', '[]', '{"hooks.example": 1}', '{"hooks.example": "127.0.0.1"}'])

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { SECRETS_KEYS, type Weir } from '../harness.ts';
+import { testWorkflowBundle } from '../workflow-bundle.ts';
 
 const ROOT = path.join(import.meta.dirname, '..', '..');
 
@@ -44,6 +45,9 @@ export async function startProgram(
       WEIR_SANDBOX_PROCESSES: '1',
       WEIR_PORT: '0',
       TEMPORAL_ADDRESS: process.env.TEST_TEMPORAL_ADDRESS,
+      WEIR_TEST_WORKFLOW_BUNDLE: file.startsWith('worker/')
+        ? (await testWorkflowBundle()).codePath
+        : undefined,
       ...env,
     },
   });

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { workflowBundle } from '../../worker/bundle.ts';
+import { testWorkflowBundle } from '../workflow-bundle.ts';
 
 const ROOT = path.join(import.meta.dirname, '..', '..');
 const COUNT = path.join(import.meta.dirname, 'watchdog', 'count-watchdogs.ts');
@@ -14,15 +12,10 @@ const HISTORY = path.join(ROOT, 'test', 'histories', 'loops.json');
 
 // Fails when an upgrade of the SDK guards its workflow threads in another way: then the preload does nothing.
 describe('the preload that disables the workflow watchdog', () => {
-  let folder: string;
   let bundle: string;
   before(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'weir-watchdog-'));
-    bundle = path.join(folder, 'workflow-bundle.js');
-    const built = await workflowBundle(false);
-    await writeFile(bundle, 'code' in built ? built.code : '');
+    ({ codePath: bundle } = await testWorkflowBundle());
   });
-  after(() => rm(folder, { recursive: true }));
 
   /** Replays a run in workflow threads and returns which guards the SDK armed for it. */
   async function guardsOfReplay(preloads: string[]): Promise<string[]> {

@@ -4,8 +4,8 @@ import path from 'node:path';
 import { Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { DATA_CONVERTER } from '../../engine/connect.ts';
-import { workflowBundle } from '../../worker/bundle.ts';
 import { installRuntime } from '../../worker/install-runtime.ts';
+import { testWorkflowBundle } from '../workflow-bundle.ts';
 
 const HISTORIES = path.join(import.meta.dirname, '..', 'histories');
 
@@ -21,7 +21,7 @@ describe('replay', () => {
       history: JSON.parse(readFileSync(path.join(HISTORIES, file), 'utf8')),
     }));
     const results = Worker.runReplayHistories(
-      { workflowBundle: await workflowBundle(false), dataConverter: DATA_CONVERTER },
+      { workflowBundle: await testWorkflowBundle(), dataConverter: DATA_CONVERTER },
       histories,
     );
     const replayed: string[] = [];
@@ -38,7 +38,7 @@ describe('replay', () => {
       .replaceAll('"runCode"', '"other"')
       .replaceAll('"callModel"', '"other"');
     await assert.rejects(
-      Worker.runReplayHistory({ workflowBundle: await workflowBundle(false) }, JSON.parse(text)),
+      Worker.runReplayHistory({ workflowBundle: await testWorkflowBundle() }, JSON.parse(text)),
       DeterminismViolationError,
     );
   });
