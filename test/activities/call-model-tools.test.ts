@@ -121,7 +121,11 @@ describe('callModel with tools', () => {
       ['have no function', [{}], /tool_calls\.0\.function/],
       ['have a name that is no text', [{ ...ok, function: { name: 1 } }], /tool_calls\.0\.function\.name/],
       ['are of another type', [{ ...ok, type: 'custom' }], /tool_calls\.0\.type/],
-      ['name a function that was not offered', [ok, { ...ok, function: { name: 'g' } }], /"g".* offered only f/],
+      [
+        'name a function that was not offered',
+        [ok, { ...ok, function: { name: 'g' } }],
+        /"g".* offered only f/,
+      ],
       ['have a list of arguments', [{ ...ok, function: { name: 'f', arguments: [1] } }], /arguments/],
       ['have a number for arguments', [{ ...ok, function: { name: 'f', arguments: 1 } }], /arguments/],
       ['are too many', Array(129).fill(ok), /129 functions at once; at most 128/],
