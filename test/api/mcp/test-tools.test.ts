@@ -135,7 +135,7 @@ describe('MCP test tools', () => {
       [
         'create_test_case',
         { ...testCase, expectation: { type: 'json_schema', schema: '{}' } },
-        /expectation\.schema: is a JSON Schema as an object/,
+        /expectation\.schema: must be a JSON Schema as an object/,
       ],
       [
         'create_test_case',
