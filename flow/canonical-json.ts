@@ -1,4 +1,4 @@
-/** JSON text with the keys of every object in one order, so that equal values have equal digests. */
+/** Serializes JSON with the keys of every object sorted, so that equal values have equal digests. */
 export function canonicalJson(json: unknown): string {
   return JSON.stringify(json, (_, value: unknown) =>
     value !== null && typeof value === 'object' && !Array.isArray(value)

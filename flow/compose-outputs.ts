@@ -1,4 +1,4 @@
-// What steps answered, put together again from the stored outputs of their blocks.
+// Composes the outputs of steps again from the stored outputs of their blocks.
 import type { Json } from './definition.ts';
 import { ServiceError } from './errors.ts';
 import { interpret, meets, type Surroundings } from './interpreter.ts';
@@ -12,14 +12,14 @@ export type ComposedOutputs = {
   missing?: { step_id: string; message: string };
 };
 
-/** What a loop has to know of a value: how many items it has, whether its condition holds. */
+/** A fact about a value that a loop needs: how many items it has, or whether the loop's condition holds. */
 type Fact = boolean | { items: number | undefined };
 export type Facts = Map<string, Fact>;
 
 /**
- * The outputs of the first steps of a plan, composed as the interpreter composed them, up to the first step that has not
- * completed. `completed` holds the keys of the blocks whose outputs are stored; `load` reads those and `input`, which the
- * first step got. `facts` keeps what was read of large values for the next time the same run is looked at.
+ * Composes the outputs of the first steps of a plan as the interpreter did, up to the first step that has not completed.
+ * `completed` holds the keys of the blocks whose outputs are stored; `load` reads those and `input`, the input of the first
+ * step. `facts` caches facts about large values for the next call with the same run.
  */
 export async function composeOutputs(
   steps: PlannedStep[],
@@ -49,7 +49,7 @@ export async function composeOutputs(
   let value = input;
   for (const step of steps) {
     try {
-      // Only a model pauses, and none is asked here.
+      // Only a model call can pause, and none is made here.
       value = (await interpret([step], value, surroundings)) as Value;
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;

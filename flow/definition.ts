@@ -1,4 +1,6 @@
-// The flow language: a tree of steps over blocks (spec: "Flow, block, version").
+// flow/ is the flow language, pure and without effects: definitions, plans, the interpreter, templates, tool calls, values,
+// errors. The API and the workflow sandbox both load it. Here: a flow is a tree of steps over blocks (spec: "Flow, block,
+// version").
 
 /** Any JSON value. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -66,8 +68,8 @@ export type LoopStep = {
 
 export type Step = SequentialStep | ParallelStep | LoopStep;
 
-/** What a version holds. A flow without steps passes its message through. */
+/** The content of a version. A flow without steps returns its message. */
 export type FlowDefinition = { steps: Step[] };
 
-/** Draft is version 0; a published version is an integer from 1 and never changes. */
+/** The draft is version 0; a published version is an integer from 1 and never changes. */
 export const DRAFT_VERSION = 0;

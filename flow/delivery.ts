@@ -5,7 +5,7 @@ import type { FailureReason } from './run.ts';
 /** Name of the workflow type; renaming it breaks every delivery under way. */
 export const DELIVER_WEBHOOK = 'deliverWebhook';
 
-/** Name of the signal that has a delivery look whether it is its turn now; renaming it leaves deliveries waiting. */
+/** Name of the signal that tells a delivery that its turn may have come; renaming it leaves deliveries waiting. */
 export const TURN_GIVEN = 'turnGiven';
 
 export const WEBHOOK_EVENTS = ['flow.completed', 'flow.failed'] as const;
@@ -26,19 +26,19 @@ export type DeliveryPayload = {
   | { errorMessage: string; failureReason: FailureReason }
 );
 
-/** A delivery in one of these goes on by itself. */
+/** A delivery with one of these statuses continues by itself. */
 export const OPEN_STATUSES = ['pending', 'in_flight', 'failed_retry'] as const;
 export const DELIVERY_STATUSES = [...OPEN_STATUSES, 'succeeded', 'failed_permanent', 'dead_letter'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 const MINUTE_MS = 60_000;
-/** From the end of an attempt that failed to the next one. */
+/** Delays from the end of a failed attempt to the start of the next one. */
 export const RETRY_DELAYS_MS = [1, 5, 30, 120, 720].map((minutes) => minutes * MINUTE_MS);
 export const ATTEMPTS_MAX = RETRY_DELAYS_MS.length + 1;
 
 /**
- * Argument of `deliverWebhook`. `round` counts how often the delivery was sent anew, from 1; `made` attempts of it were
- * made before this workflow; `host` is the destination's, with its port where it names one.
+ * Argument of `deliverWebhook`. `round` numbers the rounds of attempts, from 1 (a redelivery begins a new one); `made` is the
+ * number of attempts made in this round before this workflow; `host` is the destination's host, with its port if named.
  */
 export type DeliveryCall = {
   deliveryId: string;
@@ -49,7 +49,7 @@ export type DeliveryCall = {
   host: string;
 };
 
-/** The delivery's id, so that each round has one workflow, whoever starts it. */
+/** Returns the workflow id of a delivery's round: each round has one workflow, whoever starts it. */
 export function deliveryWorkflowId({
   deliveryId,
   round,
@@ -57,19 +57,19 @@ export function deliveryWorkflowId({
   return round === 1 ? deliveryId : `${deliveryId}-${round}`;
 }
 
-/** The task queue of deliveries beside that of runs: neither waits for the other. */
+/** Returns the task queue of deliveries, which is separate from that of runs so that neither waits for the other. */
 export function webhookTaskQueue(taskQueue: string): string {
   return `${taskQueue}-webhooks`;
 }
 
-/** Of what waits for workers each organization's is taken in turn, however much another has waiting. */
+/** Returns the priority with which organizations take turns at the workers, however much any of them has waiting. */
 export function fairShareOfDelivery({ organizationId }: Pick<DeliveryCall, 'organizationId'>): {
   fairnessKey: string;
 } {
   return { fairnessKey: organizationId };
 }
 
-/** What operators read beside a delivery in the Temporal Web UI; paths of URLs may hold secrets. */
+/** Returns the summary of a delivery in the Temporal Web UI. It omits the URL's path, which may contain secrets. */
 export function describeDelivery({ event, host }: Pick<DeliveryCall, 'event' | 'host'>): string {
   return `${event} to ${host}`;
 }

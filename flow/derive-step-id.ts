@@ -1,4 +1,4 @@
-/** An id that is not in `taken`, made from a step's name, or from `fallback` where that has no letters or digits. */
+/** Derives an id that is not in `taken` from a step's name, or from `fallback` if the name has no letters or digits. */
 export function deriveStepId(name: string, fallback: string, taken: ReadonlySet<string>): string {
   const words = name
     .toLowerCase()

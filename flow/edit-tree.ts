@@ -1,4 +1,4 @@
-// Edits of a draft's tree of steps. Each answers a new tree; NOT_FOUND names the steps that there are.
+// Edits of a draft's tree of steps. Each returns a new tree; a NOT_FOUND error lists the existing steps.
 
 import type { FlowDefinition, LoopStep, ParallelStep, SequentialStep, Step } from './definition.ts';
 import { deriveStepId } from './derive-step-id.ts';
@@ -6,7 +6,7 @@ import { ServiceError } from './errors.ts';
 import { RESERVED_NAMES } from './find-tree-problems.ts';
 import { eachStep } from './step-path.ts';
 
-/** `right`: after the target, in its sequence; `bottom`: parallel to it. Without a target: at the end of the flow. */
+/** `right`: after the target in its sequence; `bottom`: parallel to the target. Without a target: at the end of the flow. */
 export type Place = { target?: string | undefined; direction: 'right' | 'bottom' };
 
 /** A step in the list that holds it; `parent`: the parallel or loop step around that list. */
@@ -26,7 +26,7 @@ export function addBlock(
   return { definition: edited, stepId };
 }
 
-/** Replaces a step by what `change` makes of it. */
+/** Replaces a step by the result of `change`. */
 export function changeStep(
   definition: FlowDefinition,
   stepId: string,
@@ -38,7 +38,7 @@ export function changeStep(
   return edited;
 }
 
-/** Puts a step into a loop of its own; of one that is a loop, changes how it loops. */
+/** Puts a step into a loop of its own; if the step is a loop, changes how it loops. */
 export function setLoop(
   definition: FlowDefinition,
   stepId: string,
@@ -54,7 +54,7 @@ export function setLoop(
   });
 }
 
-/** Puts what is in a loop into its place. */
+/** Replaces a loop by its body. */
 export function removeLoop(definition: FlowDefinition, stepId: string): FlowDefinition {
   const edited = structuredClone(definition);
   const { steps, index } = locate(edited, stepId);
@@ -64,14 +64,14 @@ export function removeLoop(definition: FlowDefinition, stepId: string): FlowDefi
   return edited;
 }
 
-/** Takes a step out with all it contains, and the branches, parallel and loop steps that are empty then. */
+/** Removes a step with everything in it, and the branches, parallel and loop steps that this leaves empty. */
 export function removeStep(definition: FlowDefinition, stepId: string): FlowDefinition {
   const edited = structuredClone(definition);
   take(edited, stepId);
   return { ...edited, steps: withoutEmpty(edited.steps) };
 }
 
-/** Takes a step from where it is to another place; what is empty then is taken out. */
+/** Moves a step to another place and removes what this leaves empty. */
 export function moveStep(definition: FlowDefinition, stepId: string, place: Place): FlowDefinition {
   const edited = structuredClone(definition);
   const step = take(edited, stepId);
@@ -108,7 +108,7 @@ function insert(edited: FlowDefinition, step: Step, { target: targetId, directio
   }
 }
 
-/** The branch is named like the step, as far as that is free. */
+/** Adds a branch named like its step, with a number if that name is taken. */
 function addBranch(parallel: ParallelStep, step: Step): void {
   const taken = new Set(Object.keys(parallel.branches));
   let name = step.step_id;
@@ -151,7 +151,7 @@ function find(steps: Step[], stepId: string, parent: Spot['parent']): Spot | und
   return undefined;
 }
 
-/** With those that no step may have. */
+/** Lists the ids of a tree's steps and those that no step may have. */
 function idsOf(definition: FlowDefinition): Set<string> {
   return new Set([...RESERVED_NAMES, ...[...eachStep(definition)].map(({ step }) => step.step_id)]);
 }

@@ -80,7 +80,7 @@ export function isErrorCode(text: string | null | undefined): text is ErrorCode 
   return ERROR_CODES.some((code) => code === text);
 }
 
-/** What a caller is told of an error that was not made for callers; the log has it beside `reference`. */
+/** Returns what a caller is told of an internal error, which the log has beside `reference`. */
 export function internalFailureText(reference: string): string {
   return `failed for a reason inside the service (reference ${reference}).`;
 }
@@ -88,14 +88,14 @@ export function internalFailureText(reference: string): string {
 const MESSAGE_MAX_LENGTH = 4_000;
 
 /**
- * A message as every store and protocol takes it: bounded, and without halves of surrogate pairs, which user text may
- * hold and which make a protobuf message unreadable to the engine.
+ * Makes a message acceptable to every store and protocol: bounded, and without lone surrogates, which user text may contain
+ * and which make a protobuf message unreadable to the engine.
  */
 export function sanitizeMessage(text: string): string {
   return text.slice(0, MESSAGE_MAX_LENGTH).toWellFormed();
 }
 
-/** An error with a code, a sound message written for people, and further fields of the error body. */
+/** An error made for callers: a code, a message for people, and further fields of the error body. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ErrorCode;

@@ -1,9 +1,9 @@
 import type { Json } from './definition.ts';
 
-/** `path` is a JSON Pointer, '' for the whole value; a side that has nothing there is undefined. */
+/** `path` is a JSON Pointer, '' for the whole value; a side without a value there is undefined. */
 export type Difference = { path: string; expected: Json | undefined; actual: Json | undefined };
 
-/** The first place where two JSON values differ, the order of keys aside; undefined when they are equal. */
+/** Finds the first place where two JSON values differ, ignoring the order of keys; undefined when they are equal. */
 export function findDifference(
   expected: Json | undefined,
   actual: Json | undefined,

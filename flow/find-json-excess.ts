@@ -1,17 +1,18 @@
-// What JSON text costs to parse, told from its bytes: a short text may hold millions of values, and parsing stops everything.
+// Tells from the bytes of JSON text whether parsing it would take too long: a short text may hold millions of values, and
+// parsing blocks the process.
 import { BACKSLASH, BRACE, BRACKET, COLON, COMMA, QUOTE } from './json-bytes.ts';
 
-/** Values in one text: objects, arrays and what they hold. */
+/** The most values in one text: objects, arrays and their members. */
 export const JSON_VALUES_MAX = 500_000;
-/** Keys that differ; equal ones, as in the rows of a table, cost little. */
+/** The most different keys; equal keys, as in the rows of a table, cost little. */
 export const JSON_KEYS_MAX = 100_000;
 
-/** Bits of the table of keys seen: two keys with one hash count as one. */
+/** Bits of the table of seen keys; two keys with the same hash count as one. */
 const TABLE_BITS = 22;
 
 /**
- * What makes a text too much to parse, in words that follow its name; undefined when it may be parsed. The text need not
- * be JSON. Looks at each byte once, and at none after the limit.
+ * Returns why a text is too large to parse, in words that follow its name; undefined when it may be parsed. The text need
+ * not be valid JSON. Reads each byte once, and none beyond the limit.
  */
 export function findJsonExcess(bytes: Uint8Array): string | undefined {
   let seen: Uint8Array | undefined;

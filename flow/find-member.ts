@@ -2,7 +2,7 @@ import { BACKSLASH, BRACE, BRACE_END, BRACKET, BRACKET_END, COLON, COMMA, QUOTE 
 
 const SPACES = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
-/** The text of a member's value in the outermost object of a JSON text, unparsed; undefined when there is none. */
+/** Finds the unparsed text of a member's value in the outermost object of a JSON text; undefined when there is none. */
 export function findMember(json: Uint8Array, name: string): Uint8Array | undefined {
   const key = Buffer.from(JSON.stringify(name));
   let start: number | undefined;

@@ -1,4 +1,4 @@
-// What the shape of a flow alone can't say: the rules of a tree of steps (spec: INVALID_TREE).
+// The rules of a tree of steps that its shape alone cannot express (spec: INVALID_TREE).
 import type { FlowDefinition, LoopStep, ParallelStep, SequentialStep } from './definition.ts';
 import {
   BRANCHES_MAX,
@@ -9,22 +9,22 @@ import {
 } from './limits.ts';
 import { eachStep, formatPath, type PathSegment } from './step-path.ts';
 
-/** Not names of steps and branches: as keys of an object they mean something else. */
+/** Steps and branches cannot have these names, which mean something else as keys of an object. */
 export const RESERVED_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** `incomplete`: something is yet to be written, as in a draft under way; else what is there is wrong. */
+/** `incomplete`: something is still missing, as in an unfinished draft; otherwise something is wrong. */
 export type TreeProblem = { path: PathSegment[]; message: string; incomplete: boolean };
 
 const MODEL = /^[^/\s]+\/\S+$/;
 /** RFC 6901 */
 const JSON_POINTER = /^(?:\/(?:[^~/]|~[01])*)*$/;
 
-/** What is wrong with a tree of the right shape, with paths for people; [] when it can run. */
+/** Lists what is wrong with a tree of the right shape, with paths for people; [] when the flow can run. */
 export function describeTreeProblems(definition: FlowDefinition): { path: string; message: string }[] {
   return findTreeProblems(definition).map(({ path, message }) => ({ path: formatPath(path), message }));
 }
 
-/** The same, with paths for programs. */
+/** Finds what is wrong with a tree of the right shape, with paths for programs; [] when the flow can run. */
 export function findTreeProblems(definition: FlowDefinition): TreeProblem[] {
   const problems: TreeProblem[] = [];
   const placed = new Map<string, string>();
@@ -35,12 +35,12 @@ export function findTreeProblems(definition: FlowDefinition): TreeProblem[] {
     count += 1;
     const first = placed.get(step.step_id);
     if (first !== undefined)
-      report(['step_id'], `${JSON.stringify(step.step_id)} is the step_id of ${first} already.`);
+      report(['step_id'], `${JSON.stringify(step.step_id)} is already the step_id of ${first}.`);
     else placed.set(step.step_id, formatPath(path));
     if (RESERVED_NAMES.has(step.step_id)) report(['step_id'], `${step.step_id} can't be a step_id.`);
     if (step.type === 'sequential') checkBlock(step, depth, report);
     else if (depth >= STEP_DEPTH_MAX)
-      report([], `Parallel and loop steps can be nested ${STEP_DEPTH_MAX} deep, no deeper.`);
+      report([], `Parallel and loop steps can be nested at most ${STEP_DEPTH_MAX} deep.`);
     if (step.type === 'parallel') checkParallel(step, report);
     if (step.type === 'loop') checkLoop(step, report);
   }
@@ -90,7 +90,7 @@ function checkLoop(step: LoopStep, report: Report): void {
   if (step.body.length === 0) report(['body'], 'The body of a loop needs at least one step.');
   const { max_iterations: most } = step;
   if (!Number.isInteger(most) || most < 1 || most > LOOP_ITERATIONS_MAX)
-    report(['max_iterations'], `max_iterations is a whole number from 1 to ${LOOP_ITERATIONS_MAX}.`);
+    report(['max_iterations'], `max_iterations must be a whole number from 1 to ${LOOP_ITERATIONS_MAX}.`);
   if (step.until && !JSON_POINTER.test(step.until.pointer))
     report(['until', 'pointer'], 'A JSON Pointer is empty or starts with a slash, such as /done.');
   if (step.until && JSON.stringify(step.until).length > CONDITION_MAX_LENGTH)

@@ -1,4 +1,4 @@
-// Runs a plan. Deterministic: everything with an effect is injected, so that tests and the workflow run the same code.
+// Runs a plan, deterministically: everything with an effect is injected, so that tests and the workflow run the same code.
 import type { Json, LoopCondition } from './definition.ts';
 import { ServiceError } from './errors.ts';
 import { BLOCK_RUNS_MAX, OUTPUT_MAX_BYTES, PAUSE_OUTPUTS_MAX_BYTES } from './limits.ts';
@@ -6,18 +6,18 @@ import type { PlannedBlock, PlannedLoop, PlannedParallel, PlannedStep } from './
 import { isPause, type Pause } from './tool-calls.ts';
 import { compact, countItems, isLeaf, itemOf, sizeOf, type Value } from './value.ts';
 
-/** What the interpreter asks of its surroundings. */
+/** The effects that the interpreter needs from its surroundings. */
 export type Surroundings = {
   /** Runs one block on its input; `iterations` holds the index in each enclosing loop, outermost first. */
   runBlock(block: PlannedBlock, input: Value, iterations: number[]): Promise<Value | Pause>;
-  /** The JSON of a value that is not inline, reduced to what a loop needs to know of it. */
+  /** Counts the items of a value that is not inline; undefined when it is not an array. */
   inspect(value: Value): Promise<{ items: number | undefined }>;
   /** Whether the condition holds for a value that is not inline. */
   holds(condition: LoopCondition, value: Value): Promise<boolean>;
 };
 
 /**
- * Runs steps one after the other; answers the last one's output (the input itself when there are none), or the pause of
+ * Runs steps one after the other and returns the output of the last one (the input when there are no steps), or the pause of
  * the step that paused.
  */
 export async function interpret(
@@ -27,7 +27,7 @@ export async function interpret(
 ): Promise<Value | Pause> {
   let blockRuns = 0;
 
-  /** The steps inside another step: none of their blocks can pause. */
+  /** Runs the steps inside another step, none of whose blocks can pause. */
   async function runSteps(list: PlannedStep[], start: Value, iterations: number[]): Promise<Value> {
     let value = start;
     for (const step of list) value = requireOutput(step, await runStep(step, value, iterations));
@@ -121,12 +121,12 @@ export async function interpret(
   return value;
 }
 
-/** A composition is measured before it is built: its parts may be stored once and yet be too much for one process. */
+/** Measures a composition before it is built: each part may be small enough to store, and all together too large. */
 function requireComposable({ step_id }: PlannedStep, bytes: number): void {
   if (bytes > OUTPUT_MAX_BYTES)
     throw new ServiceError(
       'OUTPUT_TOO_LARGE',
-      `The outputs of ${step_id} together have more than ${OUTPUT_MAX_BYTES} bytes: let its blocks answer less.`,
+      `The outputs of ${step_id} together have more than ${OUTPUT_MAX_BYTES} bytes: let its blocks return less.`,
     );
 }
 
@@ -146,7 +146,7 @@ function requireOutput(step: PlannedStep, reply: Value | Pause): Value {
   );
 }
 
-/** Whether the value at the condition's pointer equals what the condition asks for. */
+/** Whether the value at the condition's pointer equals the condition's value. */
 export function meets(condition: LoopCondition, json: Json): boolean {
   let value: Json | undefined = json;
   for (const token of condition.pointer.split('/').slice(1)) {

@@ -1,4 +1,4 @@
-// Bytes that structure JSON text.
+// The bytes that structure JSON text.
 
 export const QUOTE = 0x22;
 export const COMMA = 0x2c;

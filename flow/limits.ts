@@ -1,4 +1,4 @@
-// Bounds of the flow language, enforced by `find-tree-problems.ts`, `api/flows/written-flow.ts` and, at run time, the interpreter.
+// Limits of the flow language, enforced by `find-tree-problems.ts`, `api/flows/written-flow.ts` and, at run time, the interpreter.
 
 export const STEP_ID_PATTERN = /^[A-Za-z0-9_-]{1,64}$/;
 /** The form of every id that the service makes. */
@@ -13,18 +13,18 @@ export const STEPS_MAX = 200;
 export const STEP_DEPTH_MAX = 8;
 export const BRANCHES_MAX = 32;
 export const LOOP_ITERATIONS_MAX = 1000;
-/** `until` of a loop as JSON: it is part of a workflow's input, and the engine refuses large ones. */
+/** A loop's `until` as JSON: it is part of a workflow's input, which the engine refuses when it is large. */
 export const CONDITION_MAX_LENGTH = 1_000;
-/** Blocks one run may execute, loops counted; keeps a history far under the engine's limit. */
+/** Block executions of one run, those in loops included; keeps a history far below the engine's limit. */
 export const BLOCK_RUNS_MAX = 2000;
-/** What a block answers, and what a loop, a parallel step or a run does, as JSON: a larger one fails where it is made. */
+/** The output of a block, loop, parallel step or run, as JSON: a larger one fails where it is made. */
 export const OUTPUT_MAX_BYTES = 16 * 1024 * 1024;
-/** What the steps before a pause answered, as JSON, together: a resume sends it back beside the conversation. */
+/** All outputs of the steps before a pause, as JSON: a resume sends them back beside the conversation. */
 export const PAUSE_OUTPUTS_MAX_BYTES = 8 * 1024 * 1024;
 export const PROMPT_MAX_BYTES = 256 * 1024;
-/** A prompt with its variables filled in, and all else that one model call sends beside it. */
+/** A prompt with its variables filled in, together with everything else that one model call sends. */
 export const RENDERED_PROMPT_MAX_CHARS = 4 * 1024 * 1024;
-/** Tokens of an answer that a block allows its model: where it sets no max_tokens, and at most. */
+/** Tokens that a model may answer with: the default for a block without max_tokens, and the maximum. */
 export const ANSWER_TOKENS_DEFAULT = 4_096;
 export const ANSWER_TOKENS_MAX = 10_000_000;
 export const SCHEMA_MAX_BYTES = 64 * 1024;

@@ -2,13 +2,13 @@
 import type { Block, FlowDefinition } from './definition.ts';
 import { listBlocks } from './plan.ts';
 
-/** What a caller may change of a block. Never the processor type, never code: see `findOverrideProblems`. */
+/** The fields of a block that a caller may override; never the processor type or code (see `findOverrideProblems`). */
 export type BlockOverride = Partial<
   Pick<Block, 'prompt' | 'model' | 'inputSchema' | 'outputSchema' | 'processor_config'>
 >;
 export type BlockOverrides = { [stepId: string]: BlockOverride };
 
-/** What is wrong with overrides of known shape: each unknown step, each field that its block's type does not let callers change. */
+/** Finds the problems of overrides of the right shape: unknown steps, and fields that the block's type does not allow. */
 export function findOverrideProblems(
   definition: FlowDefinition,
   overrides: BlockOverrides,
@@ -35,12 +35,12 @@ export function findOverrideProblems(
   });
 }
 
-/** What is overridden of one block. */
+/** Returns the override of one block. */
 export function overrideOf(overrides: BlockOverrides, stepId: string): BlockOverride | undefined {
   return Object.hasOwn(overrides, stepId) ? overrides[stepId] : undefined;
 }
 
-/** The block as this run sees it. */
+/** Returns the block as this run sees it. */
 export function applyOverride(block: Block, override: BlockOverride | undefined): Block {
   if (!override) return block;
   return {

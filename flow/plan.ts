@@ -1,4 +1,4 @@
-// The step plan: what the workflow carries of a flow, and what is counted and looked up in its tree.
+// The step plan: the part of a flow that the workflow carries.
 import type { Block, FlowDefinition, LoopStep, ProcessorType, Step } from './definition.ts';
 
 /** A step without its prompts and schemas: small enough for a workflow's input. Index = position in the plan. */
@@ -20,7 +20,7 @@ export type PlannedLoop = {
 } & Pick<LoopStep, 'max_iterations' | 'until'>;
 export type PlannedStep = PlannedBlock | PlannedParallel | PlannedLoop;
 
-/** The plan of a flow: its top-level steps in order; a parallel or loop step is one entry. */
+/** Makes the plan of a flow: its top-level steps in order; a parallel or loop step is one entry. */
 export function toPlan(steps: Step[]): PlannedStep[] {
   return steps.map((step) => {
     const { step_id } = step;
@@ -35,7 +35,7 @@ export function toPlan(steps: Step[]): PlannedStep[] {
   });
 }
 
-/** Every block of a flow, in tree order. */
+/** Lists every block of a flow in tree order. */
 export function listBlocks(definition: FlowDefinition): Block[] {
   const collect = (steps: Step[]): Block[] =>
     steps.flatMap((step) => {
@@ -45,7 +45,7 @@ export function listBlocks(definition: FlowDefinition): Block[] {
   return collect(definition.steps);
 }
 
-/** Names one execution of a block within a run: `stepId`, in loops with the iteration of each loop, `stepId#2.0`. */
+/** Names one block execution within a run: `stepId`, or in loops `stepId#2.0` with the iteration of each loop. */
 export function blockKey(stepId: string, iterations: number[]): string {
   return iterations.length > 0 ? `${stepId}#${iterations.join('.')}` : stepId;
 }

@@ -1,2 +1,2 @@
-/** Keys that reach for an object's prototype: no caller sends them, and nobody is handed what is to be sent back with them. */
+/** Keys that reach an object's prototype: refused from callers, and never given to callers in what they send back. */
 export const REFUSED_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor']);

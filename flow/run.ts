@@ -27,12 +27,12 @@ export function workflowIdOf({ executionId, callId }: CallIds): string {
   return callId === executionId ? executionId : `${executionId}/${callId}`;
 }
 
-/** The task queue, beside that of runs, of blocks that wait for their organization's turn at what blocks share. */
+/** Returns the task queue of blocks that wait for their organization's turn; it is separate from that of runs. */
 export function blockTaskQueue(taskQueue: string): string {
   return `${taskQueue}-blocks`;
 }
 
-/** What a block answers that was to run at once, and for which there is no room now. */
+/** The reply of a block that should run at once and for which there is no room now. */
 export const BUSY = { busy: true } as const;
 export type Busy = typeof BUSY;
 
@@ -40,13 +40,13 @@ export function isBusy(reply: object): reply is Busy {
   return 'busy' in reply;
 }
 
-/** What one block activity is asked to do. */
+/** Argument of a block activity. */
 export type BlockCall = {
   executionId: string;
   stepId: string;
   blockKey: string;
   input: Value;
-  /** Its output is the run's result: the end of the run is recorded with it, in one write. */
+  /** Whether the output is the run's result: then the end of the run is recorded with it in one write. */
   ends: boolean;
 };
 
@@ -62,18 +62,18 @@ export type RunOutcome =
       error: { code: string; message: string; reason: FailureReason; step_id?: string };
     };
 
-/** How a run ends that was stopped: by its caller, an operator, or with its project. */
+/** The end of a run that was stopped: by its caller, by an operator, or because its project was deleted. */
 export const CANCELLED = {
   code: 'CANCELLED',
   message: 'The run was cancelled.',
   reason: 'error',
 } as const;
 
-/** Type of the failure of a block that is not tried again until an operator asks for it. */
+/** Failure type of a block that is not retried until an operator asks for it. */
 export const PARKED = 'PARKED';
-/** Name of the signal that has it tried again. */
+/** Name of the signal that makes parked blocks run again. */
 export const RESUME = 'resume';
-/** Name of the signal that keeps a run from running blocks inside its workflow task until then. */
+/** Name of the signal that keeps a run from running blocks inside its workflow task until it is resumed. */
 export const HOLD = 'hold';
 
 /** Custom search attributes of a run in Temporal: name → type. */

@@ -1,11 +1,11 @@
-// Where things are in a tree of steps, in the words of a flow file: `steps[2].branches.summary[0].prompt`.
+// Paths into a tree of steps, as in a flow file: `steps[2].branches.summary[0].prompt`.
 import type { FlowDefinition, Step } from './definition.ts';
 
 export type PathSegment = string | number;
 
 const PLAIN_KEY = /^[\p{L}_$][\p{L}\p{N}_$-]*$/u;
 
-/** A path for people; the file itself is ''. */
+/** Formats a path for people; the file itself is ''. */
 export function formatPath(path: PathSegment[]): string {
   return path
     .map((segment, index) => {
@@ -19,7 +19,7 @@ export function formatPath(path: PathSegment[]): string {
 /** `depth` is the number of parallel and loop steps around the step. */
 export type PlacedStep = { step: Step; path: PathSegment[]; depth: number };
 
-/** Every step of a flow in tree order, containers before what they contain. */
+/** Yields every step of a flow in tree order, each before the steps inside it. */
 export function* eachStep(definition: FlowDefinition): Generator<PlacedStep> {
   yield* eachOf(definition.steps, ['steps'], 0);
 }

@@ -4,10 +4,10 @@ import type { Json } from './definition.ts';
 export type TemplateValues = { message: string; previousOutput: Json; parameters: { [key: string]: Json } };
 
 const VARIABLE = /\{\{\s*(message|previous_output|parameters\.([A-Za-z0-9_-]+))\s*\}\}/g;
-/** What looks like a variable; longer texts in braces are no names. */
+/** A text that looks like a variable; a longer text in braces is not a name. */
 const LOOKALIKE = /\{\{[^{}]{1,100}\}\}/g;
 
-/** A template with its variables filled in, before it is built: a short template may make a text of any length. */
+/** A template with its variables filled in, measured before it is built, since a short template may make a huge text. */
 export type Rendering = { length: number; build(): string };
 
 /**
@@ -41,7 +41,7 @@ function insertedValue(values: TemplateValues, variable: string, parameter: stri
   return Object.hasOwn(values.parameters, key) ? (values.parameters[key] as Json) : '';
 }
 
-/** What looks like a variable and is none, so that `renderTemplate` leaves it as it is; each once. */
+/** Finds, each once, the texts that look like variables and are not, which `renderTemplate` leaves as they are. */
 export function findUnknownVariables(template: string): string[] {
   return [...new Set(template.replace(VARIABLE, '}').match(LOOKALIKE))];
 }

@@ -1,24 +1,24 @@
-// Test cases of a flow: what its draft is given and what is expected of its answer.
+// Test cases of a flow: the input of its draft and what is expected of the answer.
 import type { FlowDefinition, Json, JsonSchema, SequentialStep } from './definition.ts';
 import type { PlannedStep } from './plan.ts';
 import type { RunInput } from './run.ts';
 
 export type TestInput = { message: string; parameters: { [key: string]: Json } };
 
-/** `contains`: in the answer's text, or in its JSON when it is no string. `judge`: by a model. */
+/** `contains`: in the answer's text, or in its JSON when it is not a string. `judge`: a model decides. */
 export type Expectation =
   | { type: 'equals'; value: Json }
   | { type: 'json_schema'; schema: JsonSchema }
   | { type: 'contains'; text: string }
   | { type: 'judge'; criteria: string; model: string };
 
-/** `failed`: the answer is not as expected. `error`: there is none, or it could not be judged. */
+/** `failed`: the answer is not as expected. `error`: there is no answer, or it could not be judged. */
 export type TestStatus = 'pending' | 'passed' | 'failed' | 'error';
 
-/** A case in the test run it is part of. */
+/** The verdict on a test case in one test run. */
 export type Verdict = { status: Exclude<TestStatus, 'pending'>; why: string | null };
 
-/** Cases of one flow. */
+/** The most test cases of one flow. */
 export const TEST_CASES_MAX = 200;
 
 /** Name of the workflow type; renaming it breaks every test run under way. */
@@ -31,12 +31,12 @@ export type RunTestsInput = {
   tests: { executionId: string; name: string }[];
 };
 
-/** The run of a judge, which has been accepted. */
+/** Input of a judge's run, which has been accepted. */
 export type JudgeRun = Omit<RunInput, 'continues'>;
 
 /**
- * The flow that judges answers: the answer is its message; `question` and `criteria` are parameters, and `mark`, which
- * the answer cannot know and so cannot end itself with.
+ * Returns the flow that judges answers. The answer is its message; its parameters are `question`, `criteria` and `mark`, an
+ * id that the answer cannot know, and so cannot use to close its own tag.
  */
 export function judgeFlow(model: string): FlowDefinition {
   const judge: SequentialStep = {
@@ -68,5 +68,5 @@ Does the answer meet all of the criteria? Give the reason in one or two sentence
   return { steps: [judge] };
 }
 
-/** What `judgeFlow` answers. */
+/** The output of `judgeFlow`. */
 export type Judgement = { reason: string; passed: boolean };

@@ -17,7 +17,7 @@ export type ToolDefinition = {
 
 export type ToolChoice = 'auto' | 'none' | 'required' | { type: 'function'; function: { name: string } };
 
-/** `arguments` is JSON text as the model wrote it. `extra_content` is what some providers want back, unread. */
+/** `arguments` is JSON text as the model wrote it. `extra_content` is a value that some providers want back unchanged. */
 export type ToolCall = {
   id: string;
   type: 'function';
@@ -36,18 +36,18 @@ export type ToolCallMessage =
   | AssistantMessage
   | { role: 'tool'; tool_call_id: string; content: string };
 
-/** Where a run waits for its caller's tools. `digest`: SHA-256 (hex) of the conversation it answered with. */
+/** The point at which a run waits for its caller's tools. `digest`: SHA-256 (hex) of the conversation that it returned. */
 export type PausePoint = {
   step_id: string;
-  /** Round-trips of this block so far, the one asked for included. */
+  /** Tool-call round-trips of this block so far, the requested one included. */
   iterations: number;
   tool_call_ids: string[];
   digest: string;
 };
 
 /**
- * What a block answers instead of an output when its model calls tools. `carriedBytes`: of the outputs that the run's
- * caller brought with this call of it, as JSON.
+ * The reply of a block whose model calls tools. `carriedBytes`: the size, as JSON, of the outputs that the run's caller sent
+ * with this call.
  */
 export type Pause = { paused: PausePoint; carriedBytes?: number };
 
@@ -55,7 +55,7 @@ export function isPause(reply: object): reply is Pause {
   return 'paused' in reply;
 }
 
-/** step_ids of the blocks that can pause: tools-enabled ones that are steps of their own. */
+/** Lists the step_ids of the blocks that can pause: tools-enabled blocks at the top level. */
 export function listToolSteps(definition: FlowDefinition): string[] {
   return definition.steps.filter(isToolStep).map((step) => step.step_id);
 }
@@ -82,12 +82,12 @@ export function requireToolSteps(definition: FlowDefinition): void {
     );
 }
 
-/** Tool-call round-trips the block may take. */
+/** Returns the most tool-call round-trips that the block may take. */
 export function iterationCap(block: Block): number {
   return block.processor_config?.max_tool_iterations ?? MAX_TOOL_ITERATIONS_DEFAULT;
 }
 
-/** How often the model asked for tools in a conversation. */
+/** Counts how often the model asked for tools in a conversation. */
 export function countRounds(messages: ToolCallMessage[]): number {
   return messages.filter(hasCalls).length;
 }
@@ -123,12 +123,12 @@ function sameIds(a: string[], b: string[]): boolean {
 function mismatch(expected: string[], received: string[]): ServiceError {
   return new ServiceError(
     'TOOL_RESULTS_MISMATCH',
-    'Directly after its tool_calls, every id needs exactly one message {role: tool, tool_call_id, content}, no other id has one, and the conversation ends with the results of the last ones.',
+    'Each id in tool_calls needs exactly one message {role: tool, tool_call_id, content} directly after them, no other id may have one, and the conversation must end with the results of the last tool_calls.',
     { expected, received },
   );
 }
 
-/** The error of a resume that finds no run waiting for it. */
+/** Makes the error of a resume for which no run is waiting. */
 export function notPaused(): ServiceError {
   return new ServiceError(
     'EXECUTION_ID_INVALID',

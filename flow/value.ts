@@ -1,21 +1,21 @@
-// How outputs travel through a workflow: small ones as they are, large ones by reference, so that no history grows.
+// Outputs as they travel through a workflow: small ones inline, large ones by reference, so that histories stay small.
 import type { Json } from './definition.ts';
 
-/** The reference of a run's message, beside those of block outputs (`blockKey`). */
+/** The reference of a run's message; block outputs have their `blockKey`. */
 export const MESSAGE_REF = '$message';
-/** The reference of the input that a continuation of a run starts with. */
+/** The reference of the input with which a later call of a run starts. */
 export const INPUT_REF = '$input';
 
 /**
- * One stored value: `ref` names the output it comes from, `at` the items picked from it in turn. `json` is a copy,
- * present while it is small. `bytes`: of the whole output as JSON; absent for a run's message or input, and in runs that
- * began before outputs were measured.
+ * One stored value: `ref` names the output it comes from, `at` the items picked from it in turn. `json` is an inline copy of
+ * a small value. `bytes` is the size of the whole output as JSON; absent for a run's message or input, and in runs that began
+ * before outputs were measured.
  */
 export type Leaf = { ref: string; at?: number[]; json?: Json; bytes?: number };
 
-/** What is stored under a reference; `bytes` as JSON. */
+/** A value stored under a reference; `bytes` is its size as JSON. */
 export type Stored = { json: Json; bytes: number };
-/** Reads what references stand for, all at once. */
+/** Reads the values of several references at once. */
 export type Load = (refs: string[]) => Promise<Map<string, { json: Json }>>;
 
 /** A stored value, or a composition of stored values: a loop's outputs, a parallel step's outputs by branch. */
@@ -26,7 +26,7 @@ export const INLINE_MAX_BYTES = 2_048;
 /** A composition longer than this, serialized, loses its inline copies. */
 export const COMPOSITION_MAX_CHARS = 32_768;
 
-/** A leaf for `json`, which has so many bytes serialized, with the inline copy when it is small. */
+/** Makes a leaf for `json`, which has `bytes` bytes serialized, with an inline copy when it is small. */
 export function toLeaf(ref: string, json: Json, bytes: number): Leaf {
   return bytes <= INLINE_MAX_BYTES ? { ref, json, bytes } : { ref, bytes };
 }
@@ -35,7 +35,7 @@ export function isLeaf(value: Value): value is Leaf {
   return 'ref' in value;
 }
 
-/** The number of items of an array value; undefined when it is no array, `unknown` when only the store can tell. */
+/** Counts the items of an array value; undefined when it is not an array, `unknown` when only the store can tell. */
 export function countItems(value: Value): number | undefined | 'unknown' {
   if ('items' in value) return value.items.length;
   if ('branches' in value) return undefined;
@@ -43,7 +43,7 @@ export function countItems(value: Value): number | undefined | 'unknown' {
   return Array.isArray(value.json) ? value.json.length : undefined;
 }
 
-/** Item `index` of a value known to be an array that long. */
+/** Returns item `index` of a value that is known to be an array of that length. */
 export function itemOf(value: Value, index: number): Value {
   if ('items' in value) return value.items[index] as Value;
   const leaf = value as Leaf;
@@ -52,7 +52,7 @@ export function itemOf(value: Value, index: number): Value {
   return { ...withoutCopy(leaf), at, ...(json !== undefined && { json }) };
 }
 
-/** Bytes of the JSON that a composition of outputs stands for, before anybody builds it; what is not measured counts 0. */
+/** Returns the size as JSON of a composition of outputs before it is built; parts that were not measured count 0. */
 export function sizeOf(value: Value): number {
   if ('items' in value) return value.items.reduce((sum, item) => sum + 1 + sizeOf(item), 1);
   if (!('branches' in value)) return value.at ? 0 : (value.bytes ?? 0);
@@ -60,7 +60,7 @@ export function sizeOf(value: Value): number {
   return branches.reduce((sum, [name, branch]) => sum + name.length + 4 + sizeOf(branch), 1);
 }
 
-/** Bytes of the stored outputs that are read to build a value. */
+/** Returns the bytes of the stored outputs that are read to build a value. */
 export function bytesToLoad(value: Value): number {
   if ('items' in value) return value.items.reduce((sum, item) => sum + bytesToLoad(item), 0);
   if ('branches' in value)
@@ -68,7 +68,7 @@ export function bytesToLoad(value: Value): number {
   return value.json === undefined ? (value.bytes ?? 0) : 0;
 }
 
-/** The same value, without inline copies when it has grown longer than `maxChars`. */
+/** Returns the same value, without inline copies if it is longer than `maxChars` serialized. */
 export function compact(value: Value, maxChars = COMPOSITION_MAX_CHARS): Value {
   return JSON.stringify(value).length <= maxChars ? value : dropCopies(value);
 }
@@ -83,7 +83,7 @@ function withoutCopy({ json: _, ...leaf }: Leaf): Leaf {
   return leaf;
 }
 
-/** The JSON a value stands for; `load` fetches the outputs that leaves without a copy refer to. */
+/** Resolves a value to its JSON; `load` reads the outputs of leaves without an inline copy. */
 export async function resolveValue(value: Value, load: Load): Promise<Json> {
   const refs = [...new Set(listRefs(value))];
   return build(value, refs.length > 0 ? await load(refs) : new Map());

@@ -39,7 +39,7 @@ describe('describeTreeProblems', () => {
       'step_ids are unique over the whole tree',
       [pass('a'), parallel('p', { x: [loop('l', [pass('a')])] })],
       'steps[1].branches.x[0].body[0].step_id',
-      /"a" is the step_id of steps\[0\] already/,
+      /"a" is already the step_id of steps\[0\]/,
     ],
     ['a step_id is no reserved name', [pass('__proto__')], 'steps[0].step_id', /__proto__/],
     ['an llm block needs a model', [pass('a', { ...llm, model: undefined })], 'steps[0].model', /provider/],
