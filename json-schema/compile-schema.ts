@@ -1,4 +1,4 @@
-// Ajv under our rules: RE2 for patterns, formats that cannot backtrack, nothing shared between two schemas.
+// Compiles schemas with Ajv under our rules: RE2 for patterns, formats that cannot backtrack, nothing shared between schemas.
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
@@ -6,7 +6,7 @@ import { RE2JS, RE2JSException } from 're2js';
 import type { Json, JsonSchema } from '../flow/definition.ts';
 import { PROBLEMS_MAX } from './limits.ts';
 
-/** Why a schema does not compile; `path` points into it, or `culprit` is the string in it that is wrong. */
+/** Why a schema does not compile; `path` points into the schema, or `culprit` is the wrong string in it. */
 export class CompilationError extends Error {
   readonly path: string | undefined;
   readonly culprit: string | undefined;
@@ -20,13 +20,13 @@ export class CompilationError extends Error {
 /** `path` is a JSON Pointer into the value, '' for the root. */
 export type SchemaProblem = { path: string; message: string };
 
-/** The problems of a value, at most 10. */
+/** Finds the problems of a value, at most 10. */
 export type CompiledSchema = (value: Json) => SchemaProblem[];
 
 const OPTIONS: Options = {
   strict: false,
   allErrors: true,
-  // A property inherited from Object.prototype is not one that the value has.
+  // Properties inherited from Object.prototype do not count.
   ownProperties: true,
   logger: false,
 };
@@ -46,7 +46,7 @@ const FAST_FORMATS = ['uri', 'email'] as const;
 
 const metaSchemas = { '2020-12': new Ajv2020(OPTIONS), 'draft-07': new Ajv(OPTIONS) };
 
-/** Compiles a schema that `requireUsableSchema` let through; throws CompilationError. */
+/** Compiles a schema that `requireUsableSchema` accepted; throws CompilationError. */
 export function compileSchema(schema: JsonSchema): CompiledSchema {
   const dialect = String(Object(schema).$schema).includes('draft-07') ? 'draft-07' : '2020-12';
   const meta = metaSchemas[dialect];
@@ -88,7 +88,7 @@ function compile(ajv: Ajv, schema: JsonSchema): ValidateFunction {
   }
 }
 
-/** Ajv takes `toString` as the identity of a pattern: without one, every pattern would be the first one compiled. */
+/** Compiles a pattern. Ajv uses `toString` as a pattern's identity, so each needs its own. */
 function compilePattern(pattern: string): { test(text: string): boolean; toString(): string } {
   try {
     const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern));

@@ -1,13 +1,13 @@
-// How much work a schema can ask for: references multiply, and a few KB can hold 2^59 steps.
+// Estimates how much work a schema can ask for: references multiply, and a few KB can mean 2^59 steps.
 import type { Json } from '../flow/definition.ts';
 
 type Node = { [keyword: string]: Json };
 
-/** Their schemas are applied to the same value, one after the other. */
+/** Keywords whose schemas are applied to the same value, one after the other. */
 const IN_PLACE = ['$ref', '$dynamicRef', '$recursiveRef', 'not', 'if', 'then', 'else'];
 const IN_PLACE_LISTS = ['allOf', 'anyOf', 'oneOf'];
 const IN_PLACE_MAPS = ['dependentSchemas', 'dependencies'];
-/** Their schemas are applied to what the value holds; of several, all may be to the same part of it. */
+/** Keywords whose schemas are applied to parts of the value; several may be applied to the same part. */
 const WITHIN = [
   'items',
   'contains',
@@ -17,12 +17,12 @@ const WITHIN = [
   'unevaluatedItems',
   'unevaluatedProperties',
 ];
-/** Of these each is applied to another part. */
+/** Keywords whose schemas are each applied to a different part. */
 const APART = ['properties', 'prefixItems', 'items'];
 
 /**
- * The most schemas that are applied along one path into a value, or `maximum` when there are more. What a schema that
- * contains itself adds depends on how deep the value is, and is not counted.
+ * Counts the most schemas that are applied along one path into a value, up to `maximum`. Recursion is not counted, since its
+ * cost depends on the depth of the value.
  */
 export function estimateSteps(schema: Json, maximum: number): number {
   const anchors = findAnchors(schema);
@@ -32,7 +32,7 @@ export function estimateSteps(schema: Json, maximum: number): number {
     if (!isNode(value)) return 0;
     const before = known.get(value);
     if (before !== undefined) return before;
-    // Until it is known: what leads back here is not followed.
+    // 0 until it is known, so that a reference back to here is not followed.
     known.set(value, 0);
     const inPlace = [
       ...IN_PLACE.map((keyword) => steps(follow(keyword, value[keyword]))),
@@ -63,12 +63,12 @@ function isNode(value: Json | undefined): value is Node {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What a list or a map holds. */
+/** Lists the members of a list or map. */
 function children(value: Json | undefined): Json[] {
   return typeof value === 'object' && value !== null ? Object.values(value) : [];
 }
 
-/** What a JSON Pointer leads to; undefined when nothing is there. */
+/** Finds the value at a JSON Pointer; undefined when there is none. */
 function at(schema: Json, pointer: string): Json | undefined {
   let place: Json | undefined = schema;
   for (const part of pointer.split('/').slice(1)) {

@@ -1,25 +1,25 @@
-// Bounds of users' JSON Schemas (security: "JSON Schema and regular expressions from users").
+// Limits of users' JSON Schemas (security: "JSON Schema and regular expressions from users").
 
 export const SCHEMA_DEPTH_MAX = 32;
-/** JSON values in a schema: objects, arrays and what they hold. */
+/** JSON values in a schema: objects, arrays and their members. */
 export const SCHEMA_NODES_MAX = 2_000;
-/** Processor time; waiting, for the processor too, and the thread's start do not count. */
+/** Processor time of one validation; waiting and the thread's start do not count. */
 export const VALIDATION_MAX_MS = 200;
-/** The same; compiling is done once per schema; the largest ordinary schema takes about 250 ms. */
+/** Processor time of compiling a schema, which is done once; the largest ordinary schema takes about 250 ms. */
 export const COMPILATION_MAX_MS = 1_000;
-/** Schemas applied along one path into a value: many times what ordinary ones ask for, and some milliseconds. */
+/** Schemas applied along one path into a value: many times what ordinary schemas need, and some milliseconds of work. */
 export const STEPS_MAX = 100_000;
-/** Threads one organization has at a time, and those beside them for organizations that have none. */
+/** Threads that one organization may have at a time, and further ones for organizations that have none. */
 export const THREADS = 2;
 export const RESERVED_THREADS = 2;
 /** Threads yield the processors to the rest of the service. */
 export const NICENESS = 5;
-/** How long, and for how many schemas, it is remembered that they were cut off. */
+/** For how long, and for how many schemas, a refusal is remembered. */
 export const REFUSED_MS = 5 * 60_000;
 export const REFUSALS_MAX = 1_000;
-/** As JSON. A schema that takes too long for a value this small takes too long for any. */
+/** Length as JSON. A schema that takes too long for a value this small takes too long for any value. */
 export const SMALL_VALUE_LENGTH = 1_000;
-/** What a thread says of itself while it validates. */
+/** The phase that a thread reports while it validates. */
 export const VALIDATING = 1n;
 /** Heap of one thread. */
 export const THREAD_HEAP_MAX_MB = 512;

@@ -1,17 +1,17 @@
-// What was cut off once would be again: it is refused for a while without being tried.
+// A check that was stopped once would be stopped again: it is refused for a while without being tried.
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Json } from '../flow/definition.ts';
 import { REFUSALS_MAX, REFUSED_MS, SMALL_VALUE_LENGTH } from './limits.ts';
 
 export type Refusals = {
-  /** Why a value is not checked against a schema (its text), or the schema not compiled; undefined when it is tried. */
+  /** Returns why a schema (its text), or a value with it, is refused without being tried; undefined when it may be tried. */
   find(organization: string, schema: string, value?: Json): string | undefined;
-  /** `value`: of whose size the schema took too long; without it, or with a small one, whatever the value. */
+  /** Remembers that a schema took too long: for values of about this size, or for any if `value` is absent or small. */
   remember(organization: string, schema: string, reason: string, value?: Json): void;
 };
 
-/** Remembers, by organization, the schemas that were cut off, and from which size of value on; a bounded number. */
+/** Creates a bounded memory of the schemas that were stopped, by organization, and from which size of value on. */
 export function createRefusals(): Refusals {
   const refused = new LRUCache<string, { reason: string; fromLength: number }>({
     max: REFUSALS_MAX,
@@ -28,7 +28,7 @@ export function createRefusals(): Refusals {
     },
     remember(organization, schema, reason, value) {
       const length = lengthOf(value);
-      // Half: somebody who sends a little less each time is stopped after a few times.
+      // Half, so that a caller who sends a little less each time is stopped after a few times.
       const fromLength = length <= SMALL_VALUE_LENGTH ? 0 : length / 2;
       refused.set(keyOf(organization, schema), { reason, fromLength });
     },

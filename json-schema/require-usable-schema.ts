@@ -1,4 +1,4 @@
-// What a schema must be before anything compiles it: small, local, of a known dialect.
+// Checks a schema before anything compiles it: it must be small, self-contained and of a known dialect.
 import type { Json, JsonSchema } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { SCHEMA_MAX_BYTES } from '../flow/limits.ts';
@@ -19,7 +19,7 @@ const MAP_KEYWORDS = new Set([
 ]);
 const REFERENCES = new Set(['$ref', '$dynamicRef', '$recursiveRef']);
 
-/** The texts of schemas that were let through; those of flows are the same objects at every run. */
+/** The texts of accepted schemas; those of flows are the same objects in every run. */
 const inspected = new WeakMap<object, string>();
 
 /**
@@ -51,13 +51,13 @@ export function requireUsableSchema(schema: JsonSchema): string {
   return text;
 }
 
-/** The error for a schema that cannot be used; `path` is a JSON Pointer into it. */
+/** Makes the error for a schema that cannot be used; `path` is a JSON Pointer into the schema. */
 export function invalidSchema(path: string, problem: string): ServiceError {
   const where = path === '' ? '' : ` at ${path}`;
   return new ServiceError('SCHEMA_INVALID', `The JSON Schema cannot be used${where}: ${problem}`, { path });
 }
 
-/** JSON Pointer to the first place where `culprit` stands as a key or a string, '' when it stands nowhere. */
+/** Finds the JSON Pointer to the first key or string that equals `culprit`; '' when there is none. */
 export function findInSchema(value: Json, culprit: string, path = ''): string {
   if (typeof value !== 'object' || value === null) return value === culprit ? path : '';
   for (const [key, child] of Object.entries(value)) {

@@ -12,8 +12,8 @@ import {
 import type { ThreadReply, ThreadRequest } from './thread.ts';
 
 /**
- * A thread was killed because too much was asked of it: by the schema itself, by it and the value together, or (the
- * machine did not give it the time) it is not known.
+ * A thread was killed because it needed too much: for the schema itself, for the schema and value together, or, when the
+ * machine did not give it the time, for an unknown reason.
  */
 export class ThreadStopped extends Error {
   readonly by: 'schema' | 'value' | undefined;
@@ -26,7 +26,7 @@ export class ThreadStopped extends Error {
 export type ThreadPool = {
   /** Waits for the organization's turn. Rejects with ThreadStopped when the thread had to be killed. */
   run(organization: string, request: ThreadRequest): Promise<ThreadReply>;
-  /** Whether it is the organization's turn, now or in an instant. */
+  /** Whether the organization has a turn now or within an instant. */
   hasRoom(organization: string): Promise<boolean>;
   close(): Promise<void>;
 };
@@ -35,11 +35,11 @@ type Job = { request: ThreadRequest; resolve(reply: ThreadReply): void; reject(e
 type Thread = { worker: Worker; limits: BigInt64Array; job: Job | undefined };
 
 const NOT_STARTED = 0n;
-/** How long a thread is waited for that the machine gives less than its time. */
+/** How long to wait for a thread that gets less than its share of the processor. */
 const STARVED_MAX_MS = 5_000;
 const LOOK_AGAIN_MS = 50;
 
-/** A pool of threads that organizations use in turn; idle threads do not keep the process alive. */
+/** Creates a pool of threads that organizations use in turn; idle threads do not keep the process alive. */
 export function createThreadPool(): ThreadPool {
   const threads = new Set<Thread>();
   const turns = createTurns({ places: THREADS, reserve: RESERVED_THREADS });
@@ -83,14 +83,14 @@ export function createThreadPool(): ThreadPool {
       thread.worker.postMessage(job.request);
       watch(thread, job, VALIDATION_MAX_MS);
     } catch (error) {
-      // The value cannot be copied: nested deeper than the stack takes.
+      // The value is nested too deeply to be copied.
       thread.job = undefined;
       thread.worker.unref();
       job.reject(new ThreadStopped(`the value cannot be passed on: ${error}`));
     }
   }
 
-  /** Looks again when the deadline that the thread has set for itself should have passed, and from then on. */
+  /** Checks the thread once the deadline that it set for itself should have passed, and from then on repeatedly. */
   function watch(thread: Thread, job: Job, afterMs: number): void {
     const timer = setTimeout(() => {
       if (thread.job !== job) return;
@@ -107,13 +107,13 @@ export function createThreadPool(): ThreadPool {
     timer.unref();
   }
 
-  /** On a busy machine time passes that the thread does not get: that is not the schema's doing. */
+  /** Stops a thread that has used up its processor time; on a busy machine time passes that is not the schema's fault. */
   async function stopIfUsedUp(thread: Thread, job: Job): Promise<void> {
     const used = await thread.worker.cpuUsage().catch(() => undefined);
     if (used && used.user + used.system >= Atomics.load(thread.limits, 1)) stop(thread, job, askedBy(thread));
   }
 
-  /** After a blocked event loop the answer may lie unread: one more turn reads it. */
+  /** Kills a thread after one more turn of the event loop, which may read an answer that was waiting. */
   function stop(thread: Thread, job: Job, by: 'schema' | 'value' | undefined): void {
     setImmediate(() => thread.job === job && drop(thread, new ThreadStopped(TOO_SLOW, by)));
   }

@@ -1,4 +1,4 @@
-// The program of a validator thread: compiles and validates where it can be stopped.
+// The program of a validator thread, which compiles and validates schemas and can be killed.
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
@@ -25,8 +25,8 @@ export type ThreadReply =
   | { invalid: { message: string; path?: string | undefined; culprit?: string | undefined } };
 
 /**
- * Shared with the pool: when, on the monotonic clock in nanoseconds, what runs now has to be done, and how much processor
- * time in microseconds this thread may have used by then; last, whether it is VALIDATING rather than compiling.
+ * Shared with the pool: the deadline of the current work on the monotonic clock in nanoseconds, the processor time in
+ * microseconds that this thread may have used by then, and whether it is VALIDATING rather than compiling.
  */
 const limits = new BigInt64Array(workerData as SharedArrayBuffer);
 /** On Linux this is the thread's alone; elsewhere it would be the whole service's. */

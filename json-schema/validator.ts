@@ -1,17 +1,18 @@
-// Users' JSON Schemas (2020-12, draft-07) enforced with Ajv in threads that can be stopped (security: "JSON Schema").
+// json-schema/ enforces users' JSON Schemas (2020-12, draft-07) with Ajv in threads that can be killed (security: "JSON
+// Schema"). A schema and a value go in, problems come out; organizations take turns at the threads.
 import type { Json, JsonSchema } from '../flow/definition.ts';
 import type { SchemaProblem } from './compile-schema.ts';
 import { createRefusals } from './refusals.ts';
 import { findInSchema, invalidSchema, requireUsableSchema } from './require-usable-schema.ts';
 import { createThreadPool, ThreadStopped } from './thread-pool.ts';
 
-/** What one organization has checked, when it is its turn. */
+/** The validator as one organization uses it, in turn with others. */
 export type OrganizationValidator = {
   /** Throws SCHEMA_INVALID with what is wrong and where (`extra.path`, a JSON Pointer into the schema). */
   requireValidSchema(schema: JsonSchema): Promise<void>;
   /** [] when the value is valid, else up to 10 problems. Throws SCHEMA_INVALID, also when it takes over 200 ms. */
   validate(schema: JsonSchema, value: Json): Promise<SchemaProblem[]>;
-  /** Whether it is the organization's turn, now or in an instant. */
+  /** Whether the organization has a turn now or within an instant. */
   hasRoom(): Promise<boolean>;
 };
 
@@ -20,7 +21,7 @@ export type Validator = {
   close(): Promise<void>;
 };
 
-/** A validator of at most 4 threads, started when first needed; one organization has at most 2. */
+/** Creates a validator of at most 4 threads, started when first needed; one organization has at most 2. */
 export function createValidator(): Validator {
   const pool = createThreadPool();
   const refusals = createRefusals();

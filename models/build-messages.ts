@@ -1,4 +1,4 @@
-// What an llm block puts to its model: the schema, the prompt with its images, the tool calls so far.
+// Builds the messages of a model call: the schema, the prompt with its images, the tool calls so far.
 import type { OpenAI } from 'openai';
 import type { Attachment } from '../flow/attachment.ts';
 import type { Block } from '../flow/definition.ts';
@@ -6,8 +6,8 @@ import type { ToolCallMessage } from '../flow/tool-calls.ts';
 import { schemaInstruction, schemaResponseFormat } from './schema-format.ts';
 
 /**
- * `hasFormat`: whether the model honours `response_format: json_schema`; else, and for a schema that providers refuse, the
- * schema goes into the instructions.
+ * Builds the messages and the response format. `hasFormat`: whether the model honours `response_format: json_schema`. If it
+ * does not, or providers refuse the schema, the schema goes into the instructions.
  */
 export function buildMessages(
   request: {
@@ -31,7 +31,7 @@ export function buildMessages(
   return { messages, format };
 }
 
-/** The images go with the prompt, which is the first message. */
+/** Adds the images to the prompt, which is the first message. */
 function userContent(text: string, attachments: Attachment[] = []) {
   if (attachments.length === 0) return text;
   const images = attachments.map(({ url }) => ({ type: 'image_url' as const, image_url: { url } }));

@@ -1,9 +1,9 @@
-// The model list of a running service: where a URL is configured, kept as current as that.
+// The model list of a running service, kept current from a URL where one is configured.
 import { createRegistry, type Registry } from './registry.ts';
 
-/** After a list could not be fetched, until it is tried again. */
+/** Delay after a list could not be fetched. */
 export const RETRY_SECONDS = 60;
-/** Its URL may hold a token, and stays out of the log. */
+/** The URL may contain a token and stays out of the log. */
 const LIST = 'The models list at WEIR_MODELS_URL';
 const FETCH_TIMEOUT_MS = 10_000;
 const LIST_MAX_BYTES = 8 * 1024 * 1024;
@@ -15,15 +15,15 @@ export type RegistryConfig = {
 };
 
 export type LiveRegistry = Registry & {
-  /** False as long as a list is configured by URL and none was fetched yet: what models take is not known. */
+  /** False while a list is configured by URL and none was fetched yet: the models' capabilities are not known. */
   isAvailable(): boolean;
-  /** Stops looking at the URL. */
+  /** Stops refreshing. */
   close(): void;
 };
 
 /**
  * Opens the model list; the URL is asked once before this resolves, and then every so many minutes. A list that cannot
- * be fetched or is not valid is logged, and changes nothing. Rejects when the file is wrong.
+ * be fetched or is not valid is logged and changes nothing. Rejects when the file is wrong.
  */
 export async function openRegistry(config: RegistryConfig): Promise<LiveRegistry> {
   const { modelsFile: file, modelsUrl: url, modelsRefreshMinutes } = config;

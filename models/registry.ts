@@ -1,4 +1,5 @@
-// What each model can do and what its tokens cost: models.json, overlaid by the operator's lists.
+// models/ knows what each model can do and what its tokens cost (models.json, overlaid by the operator's lists), and how a
+// prompt and a schema are put to a model.
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { ServiceError } from '../flow/errors.ts';
@@ -21,7 +22,7 @@ const modelList = z.record(z.string().regex(/^[a-z0-9]+\/\S+$/), capabilities.pa
     issue.code === 'invalid_key' ? 'The name must read provider/model or provider/*' : undefined,
 });
 
-/** What one model takes and costs; `price` is in USD per million tokens. */
+/** The capabilities and price of one model; `price` is in USD per million tokens. */
 export type ModelCapabilities = z.infer<typeof capabilities>;
 
 export type TokenUsage = { promptTokens: number; completionTokens: number };
@@ -29,11 +30,11 @@ export type TokenUsage = { promptTokens: number; completionTokens: number };
 export type Registry = {
   /** Throws MODEL_NOT_CONFIGURED when the list has neither the model nor its provider. */
   capabilities(model: string): ModelCapabilities;
-  /** Whole microcredits, rounded up; 1 credit is 0.01 USD. */
+  /** Computes the cost in whole microcredits, rounded up; 1 credit is 0.01 USD. */
   costMicrocredits(model: string, usage: TokenUsage): number;
 };
 
-/** A list that an operator supplies; `name` says in errors where it is from. */
+/** A list from an operator; `name` tells in errors where it comes from. */
 export type ModelList = { name: string; content: unknown };
 
 /**
@@ -66,7 +67,7 @@ export function createRegistry(
 
   function find(model: string): ModelCapabilities {
     const found = resolved.get(model) ?? resolved.get(providerEntry(model));
-    // No store, and no log, takes control characters as they are.
+    // Stores and logs cannot take control characters.
     if (found && !/\p{Cc}/u.test(model)) return found;
     const providers = [...resolved.keys()].filter((id) => id.endsWith('/*')).map((id) => id.slice(0, -1));
     throw new ServiceError(

@@ -2,15 +2,15 @@ import { ServiceError } from '../flow/errors.ts';
 import { RENDERED_PROMPT_MAX_CHARS, TOOL_MESSAGES_MAX_BYTES } from '../flow/limits.ts';
 import type { ModelCapabilities } from './registry.ts';
 
-/** Few texts have fewer tokens: what is over the context by this measure, a provider refuses; the rest it judges itself. */
+/** Few texts have more characters per token. A prompt over the context by this measure is refused here, others by the provider. */
 const CHARACTERS_PER_TOKEN_MAX = 8;
 
-/** Characters that one call of the model may send; never more than the service sends to any. */
+/** Returns the most characters that one call of the model may send. */
 export function promptMaxChars({ context_tokens }: Pick<ModelCapabilities, 'context_tokens'>): number {
   return Math.min(RENDERED_PROMPT_MAX_CHARS, context_tokens * CHARACTERS_PER_TOKEN_MAX);
 }
 
-/** Throws PROMPT_TOO_LARGE for a prompt of so many characters, which is not built yet; `tools`: the model may call some. */
+/** Throws PROMPT_TOO_LARGE when a prompt of `chars` characters would not fit; `tools`: the model may call tools. */
 export function requirePromptFits(
   model: string,
   capabilities: Pick<ModelCapabilities, 'context_tokens'>,

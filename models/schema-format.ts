@@ -1,9 +1,9 @@
-// Structured output: how a block's outputSchema is put to a model.
+// Structured output: puts a block's outputSchema to a model.
 import type { OpenAI } from 'openai';
 import type { JsonSchema } from '../flow/definition.ts';
 
 const STRICT_DEPTH_MAX = 10;
-/** Keywords that strict mode takes everywhere; others may be refused with status 400. */
+/** Keywords that every provider's strict mode accepts; others may be refused with status 400. */
 const STRICT_KEYWORDS = new Set(
   (
     '$schema $ref $defs definitions title description type properties required additionalProperties items anyOf ' +
@@ -11,18 +11,18 @@ const STRICT_KEYWORDS = new Set(
   ).split(' '),
 );
 
-/** The native response format; undefined when the root is not an object, which providers refuse. */
+/** Returns the native response format; undefined when the root is not an object, which providers refuse. */
 export function schemaResponseFormat(schema: JsonSchema): OpenAI.ResponseFormatJSONSchema | undefined {
   if (typeof schema === 'boolean' || schema.type !== 'object') return undefined;
   return { type: 'json_schema', json_schema: { name: 'output', schema, strict: fitsStrictMode(schema) } };
 }
 
-/** The instruction for models without a native format. */
+/** Returns the instruction for models without a native format. */
 export function schemaInstruction(schema: JsonSchema): string {
   return `Answer with one JSON value that matches the following JSON Schema, and nothing else: no explanation, no code fence.\n${JSON.stringify(schema)}`;
 }
 
-/** Strict mode wants every object closed and each of its properties required. */
+/** Whether a schema fits strict mode, which wants every object closed and each of its properties required. */
 function fitsStrictMode(schema: unknown, depth = 1): boolean {
   if (typeof schema !== 'object' || schema === null || depth > STRICT_DEPTH_MAX) return false;
   const {

@@ -1,4 +1,4 @@
-// Errors of Node and OpenSSL, in words for whoever owns the other side.
+// Describes errors of Node and OpenSSL to whoever owns the other side.
 
 const WORDS: { [code: string]: string } = {
   ECONNREFUSED: 'the connection was refused',
@@ -7,10 +7,10 @@ const WORDS: { [code: string]: string } = {
   UND_ERR_SOCKET: 'the connection was broken off',
   ETIMEDOUT: 'the connection took too long',
   UND_ERR_CONNECT_TIMEOUT: 'the connection took too long',
-  EHOSTUNREACH: 'there is no way to its address from here',
-  ENETUNREACH: 'there is no way to its address from here',
-  EADDRNOTAVAIL: 'there is no way to its address from here',
-  EACCES: 'there is no way to its address from here',
+  EHOSTUNREACH: 'its address cannot be reached from here',
+  ENETUNREACH: 'its address cannot be reached from here',
+  EADDRNOTAVAIL: 'its address cannot be reached from here',
+  EACCES: 'its address cannot be reached from here',
   ENOTFOUND: 'its host cannot be resolved',
   EAI_AGAIN: 'its host cannot be resolved',
   ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is not valid for this host',
@@ -18,10 +18,10 @@ const WORDS: { [code: string]: string } = {
   CERT_NOT_YET_VALID: 'the certificate is not valid yet',
   CERT_REVOKED: 'the certificate was revoked',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is self-signed',
-  SELF_SIGNED_CERT_IN_CHAIN: 'the certificate is of an authority that is not trusted',
-  UNABLE_TO_GET_ISSUER_CERT: 'the certificate is of an authority that is not trusted',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'the certificate is of an authority that is not trusted',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate comes without those between it and its authority',
+  SELF_SIGNED_CERT_IN_CHAIN: 'the certificate is from an authority that is not trusted',
+  UNABLE_TO_GET_ISSUER_CERT: 'the certificate is from an authority that is not trusted',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'the certificate is from an authority that is not trusted',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate is sent without its intermediate certificates',
   HPE_HEADER_OVERFLOW: 'the headers of the answer are too large',
 };
 
@@ -31,7 +31,7 @@ const FAMILIES: [RegExp, string][] = [
   [/^HPE_/, 'the answer is not valid HTTP'],
 ];
 
-/** Why a connection failed, as the end of a sentence; `otherwise` for what has no words of its own. */
+/** Describes why a connection failed, as the end of a sentence; `otherwise` is for errors that have no description. */
 export function describeNetworkError(error: unknown, otherwise = 'the connection failed'): string {
   if (error instanceof AggregateError)
     return [...new Set(error.errors.map((one) => describeNetworkError(one, otherwise)))].join(', ');

@@ -1,12 +1,12 @@
-// The way out through an HTTP proxy (RFC 9110, CONNECT), for machines that have no other.
+// Connects through an HTTP proxy (RFC 9110, CONNECT), for machines without another way out.
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import type { Socket } from 'node:net';
 import { type DialTarget, withoutBrackets } from './resolve-public.ts';
 
 /**
- * A connection to the first of the checked addresses that `proxy` (`http://[user:password@]host:port`) reaches. It is
- * asked for addresses, not names: another look-up could lead elsewhere. Errors do not tell where the proxy is.
+ * Connects to the first of the checked addresses that `proxy` (`http://[user:password@]host:port`) reaches. The proxy gets
+ * addresses rather than names, since another look-up could lead elsewhere. Errors do not say where the proxy is.
  */
 export async function connectThrough(
   proxy: URL,
@@ -43,7 +43,7 @@ function ask(proxy: URL, { address, family, port }: DialTarget, signal: AbortSig
       agent: false,
       signal,
     })
-      // With the answer the request's own listeners leave the socket.
+      // The request removes its own listeners from the socket when it is answered.
       .on('connect', (_answer, socket) => socket.on('error', () => undefined))
       .end()
   );

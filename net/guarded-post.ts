@@ -1,4 +1,5 @@
-// POST to a URL that a user chose (spec: Webhook events, "Response handling" and timeouts).
+// net/ is outgoing HTTP to destinations that users choose: a URL and a body go in, a status and the start of an answer come
+// out, and nothing that is not public is ever dialled (spec: Webhook events, "Response handling" and timeouts).
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { isIP, type TcpSocketConnectOpts } from 'node:net';
@@ -14,24 +15,24 @@ import { describeNetworkError } from './describe-network-error.ts';
 import { connectThrough } from './egress-proxy.ts';
 import { type DialTarget, type ResolvePublic, withoutBrackets } from './resolve-public.ts';
 
-/** Looking the host up, TCP and TLS together. */
+/** Time limit of the look-up, TCP and TLS together. */
 export const CONNECT_TIMEOUT_MS = 5_000;
-/** From the first look-up to the status line. */
+/** Time limit from the look-up to the status line. */
 export const TOTAL_TIMEOUT_MS = 20_000;
-/** The answer's body decides nothing: what has not come by then is not waited for. */
+/** Time limit of the answer's body, which decides nothing: the rest is not waited for. */
 const BODY_TIMEOUT_MS = 2_000;
 export const BODY_MAX_BYTES = 4_096;
 const HEADERS_MAX_BYTES = 16_384;
-/** For one address of several, before the next is tried: with Node's 250 ms a distant host has none that answers. */
+/** Time limit for one of several addresses; Node's default of 250 ms is too short for a distant host. */
 const ADDRESS_TIMEOUT_MS = 1_000;
 
 /** The status of the answer and the first bytes of its body, at most BODY_MAX_BYTES. */
 export type GuardedAnswer = { status: number; body: Buffer };
 
-/** Nothing was sent, because the destination is not a public one. */
+/** Nothing was sent because the destination is not public. */
 export class DestinationBlocked extends Error {}
 
-/** There is no answer; the message says why, in words for the owner of the destination. */
+/** There was no answer; the message tells the owner of the destination why. */
 export class NoAnswer extends Error {}
 
 export type GuardedPost = (
@@ -41,9 +42,9 @@ export type GuardedPost = (
 ) => Promise<GuardedAnswer>;
 
 /**
- * A function that sends one POST on a connection of its own, to an address that was checked just before. Redirects are
- * not followed, no proxy but `proxy` is used, certificates are always verified, against `ca` (PEM) too where given.
- * Throws DestinationBlocked or NoAnswer.
+ * Creates a function that sends one POST on its own connection, to an address checked just before. It follows no redirects,
+ * uses no proxy but `proxy`, and always verifies certificates, against `ca` (PEM) too if given. The function throws
+ * DestinationBlocked or NoAnswer.
  */
 export function createGuardedPost({
   resolvePublic,
@@ -58,7 +59,7 @@ export function createGuardedPost({
   connectTimeoutMs?: number;
   totalTimeoutMs?: number;
 }): GuardedPost {
-  // Made once: reading the authorities takes longer than all else that a connection does.
+  // Created once, since reading the authorities takes longer than the rest of a connection.
   const secureContext = createSecureContext(
     ca === undefined ? {} : { ca: [...getCACertificates('default'), ca] },
   );
@@ -84,7 +85,7 @@ export function createGuardedPost({
   };
 }
 
-/** Dials the checked addresses and no others; the host's name stays the one that the certificate is for. */
+/** Connects to one of the checked addresses only; the certificate is still verified for the host's name. */
 async function openSocket(
   url: URL,
   targets: [DialTarget, ...DialTarget[]],
@@ -96,8 +97,8 @@ async function openSocket(
   const options: ConnectionOptions & Pick<TcpSocketConnectOpts, 'autoSelectFamilyAttemptTimeout'> = {
     host: isName ? url.hostname : first.address,
     port: first.port,
-    // Asked for names only: a literal is dialled as it was checked. Answered later: where dialling fails at once, as
-    // without a route, the error would come before anybody listens for it.
+    // Called for names only. It answers on the next tick, so that an error of an immediate failure, as without a route, does
+    // not come before there is a listener.
     lookup: (_hostname, _options, callback) => {
       const addresses = targets.map(({ address, family }) => ({ address, family }));
       process.nextTick(callback, null, addresses);
@@ -110,7 +111,7 @@ async function openSocket(
   let socket: TLSSocket | undefined;
   try {
     socket = connect({ ...options, ...(proxy && { socket: await connectThrough(proxy, targets, signal) }) });
-    // Also between those who wait for something of it: an error that nobody listens for ends the process.
+    // An error without a listener would end the process.
     socket.on('error', () => undefined);
     await once(socket, 'secureConnect', { signal });
     return socket;
@@ -120,7 +121,7 @@ async function openSocket(
   }
 }
 
-/** Node's own client, because it skips a `100 Continue` that was not asked for, as HTTP wants and undici does not. */
+/** Sends the request with Node's own client because, unlike undici, it skips an unrequested `100 Continue`, as HTTP demands. */
 function send(
   socket: TLSSocket,
   { host, pathname, search }: URL,
@@ -139,13 +140,13 @@ function send(
     })
       .on('response', resolve)
       .on('error', reject)
-      // Without an error where the answer is that of another protocol.
+      // The only event when the other side speaks another protocol.
       .on('close', () => reject(new Error('the connection was closed')))
       .end(body);
   });
 }
 
-/** The status has decided: a body that stalls or breaks off is taken as far as it came. */
+/** Reads the start of a body. The status has decided, so a body that stalls or breaks off is taken as far as it came. */
 async function readStart(body: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -164,7 +165,7 @@ async function readStart(body: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks).subarray(0, BODY_MAX_BYTES);
 }
 
-/** Errors that were made here, and by the way out, have words and no code. */
+/** Describes an error; those made in net/ have a message and no code. */
 function describe(error: unknown): string {
   const isOurs = error instanceof Error && error.constructor === Error && !('code' in error);
   return describeNetworkError(error, isOurs ? error.message : undefined);

@@ -1,4 +1,4 @@
-// Which addresses a host named by a user may have: only those of the public internet.
+// Decides which addresses a host chosen by a user may have: only those of the public internet.
 import { BlockList, isIP } from 'node:net';
 
 const SPECIAL_IPV4 = [
@@ -20,10 +20,10 @@ const SPECIAL_IPV4 = [
   '203.0.113.0/24',
   '224.0.0.0/4',
   '240.0.0.0/4',
-  // Answers for the host of a virtual machine at one cloud provider.
+  // The host of a virtual machine at one cloud provider.
   '168.63.129.16/32',
 ];
-/** Everything else is special: loopback, mapped IPv4, NAT64, unique local, link-local, multicast. */
+/** All other IPv6 addresses are special: loopback, mapped IPv4, NAT64, unique local, link-local, multicast. */
 const PUBLIC_IPV6 = ['2000::/3'];
 const SPECIAL_IPV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20', '2620:4f:8000::/48'];
 
@@ -31,7 +31,7 @@ const specialIpv4 = listOf('ipv4', SPECIAL_IPV4);
 const publicIpv6 = listOf('ipv6', PUBLIC_IPV6);
 const specialIpv6 = listOf('ipv6', SPECIAL_IPV6);
 
-/** Whether `ip` is a public IPv4 or IPv6 address, in its usual spelling; false for all else, zone ids included. */
+/** Whether `ip` is a public IPv4 or IPv6 address in its usual spelling; false for anything else, zone ids included. */
 export function isPublicAddress(ip: string): boolean {
   if (isIP(ip) === 4) return !specialIpv4.check(ip, 'ipv4');
   if (isIP(ip) === 0 || ip.includes('%')) return false;

@@ -1,4 +1,4 @@
-// Where a host that a user chose may be dialled: every address it has must be public.
+// Resolves a host that a user chose; every address it has must be public.
 import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { isPublicAddress } from './public-address.ts';
@@ -10,7 +10,7 @@ const QUERY_TRIES = 2;
 /** A host and port as a `URL` has them: an IPv6 address in brackets, an empty port for 443. */
 export type Destination = { hostname: string; port: string };
 
-/** An address that was checked: it is to be dialled as it is, without another look-up. */
+/** A checked address, to be dialled as it is, without another look-up. */
 export type DialTarget = { address: string; family: 4 | 6; port: number };
 
 export type Resolution =
@@ -19,21 +19,21 @@ export type Resolution =
 
 export type ResolvePublic = (destination: Destination) => Promise<Resolution>;
 
-/** `host` or `host:port` → `address:port` that is dialled instead, unchecked. For tests only. */
+/** Maps `host` or `host:port` to the `address:port` that is dialled instead, unchecked. For tests only. */
 export type DialMap = { [host: string]: string };
 
 export type ResolverOptions = {
   dialMap?: DialMap | undefined;
-  /** Answers every A and AAAA record of a name; rejects when it cannot. */
+  /** Looks up every A and AAAA record of a name. */
   lookup?: (hostname: string) => Promise<string[]>;
 };
 
-/** Names that are never public, whatever a resolver says: without a dot, and of the local network. */
+/** Names that are never public, whatever a resolver says: those without a dot, and those of the local network. */
 const LOCAL_NAME = /^[^.]+\.?$|\.(?:localhost|local|internal)\.?$/i;
 
 /**
- * A function that answers the addresses to dial, or, within RESOLVE_TIMEOUT_MS of its look-up, why there are none:
- * `not_public` when any one address is not, `unresolved` when there is none or no answer.
+ * Creates a function that returns the addresses to dial or, after RESOLVE_TIMEOUT_MS at most, why there are none:
+ * `not_public` when any address is not public, `unresolved` when there is no address or no answer.
  */
 export function createResolvePublic({ dialMap = {}, lookup = lookUp }: ResolverOptions = {}): ResolvePublic {
   return async function resolvePublic({ hostname, port }) {
@@ -56,7 +56,7 @@ function notPublic(hostname: string): Resolution {
   return { problem: 'not_public', message: `${hostname} is not at a public address` };
 }
 
-/** By DNS alone: neither the hosts file nor the search domains of this machine count. */
+/** Looks up a name by DNS alone, without this machine's hosts file and search domains. */
 async function lookUp(hostname: string): Promise<string[]> {
   const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
   const timer = setTimeout(() => resolver.cancel(), RESOLVE_TIMEOUT_MS);
@@ -68,7 +68,7 @@ async function lookUp(hostname: string): Promise<string[]> {
   }
 }
 
-/** A name may well have addresses of one family only. */
+/** Returns [] for a missing record, since a name may have addresses of one family only. */
 function noneWhenMissing(error: NodeJS.ErrnoException): string[] {
   if (error.code === 'ENODATA' || error.code === 'ENOTFOUND') return [];
   throw error;
@@ -80,7 +80,7 @@ function parseTarget(text: string): DialTarget {
   return { address, family: familyOf(address), port: Number(text.slice(colon + 1)) };
 }
 
-/** A host as it is dialled: a URL has IPv6 addresses in brackets. */
+/** Returns a URL's host as it is dialled: without the brackets of an IPv6 address. */
 export function withoutBrackets(hostname: string): string {
   return hostname.replace(/^\[(.*)\]$/, '$1');
 }
