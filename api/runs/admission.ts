@@ -6,9 +6,14 @@ import { RETRY_AFTER_SECONDS } from '../http/errors.ts';
 import { RetryLater } from '../http/retry-later.ts';
 
 /** Places of a process whose own worker carries the runs out: as many as keep the processors busy. */
-const WITH_WORKER = { places: 4 * availableParallelism(), share: availableParallelism() };
+const WITH_WORKER = { places: 4 * availableParallelism(), share: Math.max(2, availableParallelism()) };
 /** Places of a process whose runs are carried out elsewhere. */
 const WITHOUT_WORKER = { places: 32, share: 8 };
+/**
+ * Far longer than a request and a short run take. What takes longer gives its place up, so that a slow database, engine or
+ * machine holds nobody's requests back: then an organization begins `share` runs in each such time.
+ */
+export const HELD_MAX_MS = 250;
 /** Requests that may wait, of one organization and of all. */
 const WAITING_MAX = 1_000;
 const WAITING_IN_ALL_MAX = 4_000;
@@ -26,19 +31,32 @@ export type Admission = {
 
 /**
  * Creates the admission of one API process. One owner has all places, or its share of them while others are present;
- * an owner's first place is beside these.
+ * an owner's first place is beside these. A place is held for `heldMaxMs` at most.
  */
-export function createAdmission({ hasWorker }: { hasWorker: boolean }): Admission {
+export function createAdmission({
+  hasWorker,
+  heldMaxMs = HELD_MAX_MS,
+}: {
+  hasWorker: boolean;
+  heldMaxMs?: number;
+}): Admission {
   const { places, share } = hasWorker ? WITH_WORKER : WITHOUT_WORKER;
   const turns = createTurns({ places, reserve: places, share });
+  const bounded = (end: EndTurn): EndTurn => {
+    const late = setTimeout(end, heldMaxMs).unref();
+    return () => {
+      clearTimeout(late);
+      end();
+    };
+  };
   return {
     async enter(owner, createSignal) {
-      if (!turns.isBusy(owner)) return turns.wait(owner);
+      if (!turns.isBusy(owner)) return bounded(await turns.wait(owner));
       if (turns.countWaiting(owner) >= WAITING_MAX) throw overShare();
       if (turns.countWaiting() >= WAITING_IN_ALL_MAX) throw serviceBusy();
       const late = AbortSignal.timeout(WAIT_MAX_MS);
       try {
-        return await turns.wait(owner, AbortSignal.any([createSignal(), late]));
+        return bounded(await turns.wait(owner, AbortSignal.any([createSignal(), late])));
       } catch {
         throw late.aborted ? overShare() : new ServiceError('SERVICE_STOPPING', STOPPING);
       }
@@ -46,7 +64,6 @@ export function createAdmission({ hasWorker }: { hasWorker: boolean }): Admissio
   };
 }
 
-export const SERVICE_BUSY = 'Too many runs wait to be started. Nothing was started: send the request again.';
 const STOPPING = 'This process is stopping. Nothing was started: send the request again.';
 
 export function serviceBusy(): ServiceError {

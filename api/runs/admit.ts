@@ -3,11 +3,9 @@ import type { EndTurn } from '../../fairness/turns.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware } from '../http/context.ts';
 import { ownerOf } from '../http/principal.ts';
+import { HELD_MAX_MS } from './admission.ts';
 import { readerSignal } from './event-stream.ts';
 import type { AcceptedCall } from './store-call.ts';
-
-/** A run that takes longer does not keep others of its organization from being started. */
-const HELD_MAX_MS = 1_000;
 
 /**
  * Waits for a place for the caller's organization (or the user). The request holds it until it is answered, or starts its

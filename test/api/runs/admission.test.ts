@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';
-import { sql } from 'kysely';
 import { createAdmission } from '../../../api/runs/admission.ts';
-import { countLockWaiters, lockWaiters } from '../../db/lock-waiters.ts';
-import { startWeir, type Tenant, type Weir } from '../../harness.ts';
 
 const never = () => new AbortController().signal;
+const HOUR_MS = 3_600_000;
 
 describe('the admission of runs', () => {
   it('refuses at once what is over the bound of one organization, and of all', async () => {
-    const admission = createAdmission({ hasWorker: false });
+    const admission = createAdmission({ hasWorker: false, heldMaxMs: HOUR_MS });
     const [gone, ofMany] = [new AbortController(), new AbortController()];
     const waiting: Promise<unknown>[] = [];
     const wait = (owner: string, { signal }: AbortController) =>
@@ -25,33 +23,19 @@ describe('the admission of runs', () => {
     assert.deepEqual(new Set(await Promise.all(waiting)), new Set(['SERVICE_STOPPING']));
   });
 
-  describe('at an API', () => {
+  it('gives one organization all places while it is alone, another its first beside them', async () => {
+    const admission = createAdmission({ hasWorker: true, heldMaxMs: HOUR_MS });
+    let begun = 0;
+    const begin = () => admission.enter('busy', never).then(() => (begun += 1));
     const places = 4 * availableParallelism();
-    let weir: Weir;
-    before(async () => {
-      weir = await startWeir({
-        env: { WEIR_DATABASE_CONNECTIONS: String(4 * places), WEIR_RATE_LIMIT_PER_KEY: '0' },
-      });
-      // What is accepted stays with the engine.
-      await weir.stopWorker();
-    });
-    after(() => weir.stop());
+    for (let request = 0; request < 2 * places; request += 1) void begin();
+    await admission.enter('other', never);
+    assert.equal(begun, places);
+  });
 
-    it('stores no more than the places of what one organization sends, beside the first of another', async () => {
-      const [busy, other] = [await weir.createTenant(), await weir.createTenant()];
-      const flows = [await weir.createFlow(busy, []), await weir.createFlow(other, [])] as const;
-      const send = (flow: string, { key }: Tenant) =>
-        weir.call('POST', `${flow}/jobs`, { key, body: { message: 'm' } });
-      const { answers } = await weir.db.transaction().execute(async (tx) => {
-        await sql`lock table run in access exclusive mode`.execute(tx);
-        const answers = Array.from({ length: 3 * places }, () => send(flows[0], busy));
-        await lockWaiters(weir.db, places);
-        answers.push(send(flows[1], other));
-        await lockWaiters(weir.db, places + 1);
-        assert.equal(await countLockWaiters(weir.db), places + 1);
-        return { answers };
-      });
-      for (const { status } of await Promise.all(answers)) assert.equal(status, 202);
-    });
+  it('takes the place of what holds it for long', async () => {
+    const admission = createAdmission({ hasWorker: true, heldMaxMs: 1 });
+    for (let request = 0; request < 9 * availableParallelism(); request += 1)
+      await admission.enter('slow', never);
   });
 });
