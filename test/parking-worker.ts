@@ -3,11 +3,14 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { Worker } from '@temporalio/worker';
 import type { ActivityDeps } from '../activities/activity-deps.ts';
+import type { createBlockExecutor } from '../activities/block-executor.ts';
 import { createActivities } from '../activities/index.ts';
 import { createFlowDefinitions } from '../db/flows/flow-definitions.ts';
 import { createInProcessRuns } from '../db/runs/in-process-runs.ts';
 import { connectToTemporal, DATA_CONVERTER, DEFAULT_NAMESPACE } from '../engine/connect.ts';
+import { createOrganizationLimit } from '../fairness/organization-limit.ts';
 import { type BlockCall, PARKED } from '../flow/run.ts';
+import { createValidator } from '../json-schema/validator.ts';
 import { registerSearchAttributes } from '../worker/register-search-attributes.ts';
 import type { Weir } from './harness.ts';
 import { testWorkflowBundle } from './workflow-bundle.ts';
@@ -17,12 +20,15 @@ export async function startParkingWorker(
   { config, db }: Pick<Weir, 'config' | 'db'>,
   parks: number,
 ): Promise<{ stop(): Promise<void> }> {
-  // Blocks without schemas need no other dependencies.
-  const activities = createActivities({
+  // Passthrough blocks need no other dependencies.
+  const deps: Parameters<typeof createBlockExecutor>[0] = {
     db,
+    validator: createValidator(),
     definitions: createFlowDefinitions(db),
+    balanceLimit: createOrganizationLimit(1),
     inProcessRuns: createInProcessRuns(),
-  } as ActivityDeps);
+  };
+  const activities = createActivities(deps as ActivityDeps);
   const parked = new Map<string, number>();
   const connection = await connectToTemporal(config);
   await registerSearchAttributes(connection, DEFAULT_NAMESPACE);
