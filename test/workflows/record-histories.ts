@@ -1,5 +1,5 @@
-// Records test/histories/*.json from real runs. Run by hand, with TEST_DATABASE_URL and TEST_TEMPORAL_ADDRESS set, to keep
-// a new kind of history; files that are there stay, for they are what older deployments left behind.
+// Records test/histories/*.json from real runs. Run it by hand, with TEST_DATABASE_URL and TEST_TEMPORAL_ADDRESS set, to add
+// a new kind of history. Existing files stay, since older deployments left such histories behind.
 import { randomUUID } from 'node:crypto';
 import { existsSync, realpathSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -16,7 +16,6 @@ import { insertTestRun } from '../../db/test-runs/test-runs.ts';
 import { PAIR_MAX } from '../../db/webhooks/webhook-turns.ts';
 import { startDemoModelServer } from '../../embedded/demo-model/server.ts';
 import { startTestRun } from '../../engine/start-test-run.ts';
-import type { Step } from '../../flow/definition.ts';
 import { workflowIdOf } from '../../flow/run.ts';
 import type { Expectation } from '../../flow/test-case.ts';
 import { resumeParked } from '../../worker/resume-parked.ts';
@@ -24,84 +23,7 @@ import { code, llm, passthrough } from '../blocks.ts';
 import { answerWith, type WebhookReceiver } from '../fakes/webhook-receiver.ts';
 import { startParkingWorker } from '../parking-worker.ts';
 import { startWebhookWeir } from '../webhooks.ts';
-
-const FLOWS: { [name: string]: Step[] } = {
-  empty: [],
-  sequential: [
-    code('a', 'return { text: message };'),
-    passthrough('b'),
-    llm('c', '{{previous_output}}', 'demo/chat'),
-  ],
-  parallel: [
-    {
-      type: 'parallel',
-      step_id: 'p',
-      name: 'p',
-      branches: { model: [llm('m', 'x', 'demo/chat')], code: [code('n', 'return 1;'), passthrough('o')] },
-    },
-  ],
-  loops: [
-    code('list', 'return [[1, 2], [3]];'),
-    {
-      type: 'loop',
-      step_id: 'outer',
-      name: 'outer',
-      max_iterations: 5,
-      body: [
-        {
-          type: 'loop',
-          step_id: 'inner',
-          name: 'inner',
-          max_iterations: 5,
-          body: [llm('item', '{{previous_output}}', 'demo/chat')],
-        },
-      ],
-    },
-  ],
-  'until-large': [
-    {
-      type: 'loop',
-      step_id: 'again',
-      name: 'again',
-      max_iterations: 3,
-      until: { pointer: '/n', equals: 2 },
-      body: [code('grow', 'return { n: (input.n ?? 0) + 1, text: "x".repeat(10_000) };')],
-    },
-  ],
-  // More than the sandbox has processes: some wait on the task queue of blocks.
-  'waited-code': [
-    {
-      type: 'parallel',
-      step_id: 'p',
-      name: 'p',
-      branches: Object.fromEntries(
-        Array.from({ length: 4 }, (_, n) => [
-          `b${n}`,
-          [code(`c${n}`, 'for (let i = 0; i < 1e7; i++); return 1;')],
-        ]),
-      ),
-    },
-  ],
-  'failed-code': [passthrough('a'), code('b', 'throw new Error("no");')],
-  'failed-branch': [
-    {
-      type: 'parallel',
-      step_id: 'p',
-      name: 'p',
-      branches: {
-        bad: [llm('wait', 'x', 'demo/slow-300'), code('bad', 'throw new Error("no");')],
-        slow: [llm('slow', 'x', 'demo/slow-60000')],
-      },
-    },
-  ],
-  'not-an-array': [{ type: 'loop', step_id: 'l', name: 'l', max_iterations: 5, body: [passthrough('x')] }],
-};
-
-/** Flows that wait, cancelled meanwhile. */
-const CANCELLED_FLOWS: { [name: string]: Step[] } = {
-  'cancelled-model': [code('a', 'return 1;'), llm('wait', 'x', 'demo/slow-60000'), passthrough('b')],
-  'cancelled-code': [code('spin', 'for (;;);', { processor_config: { timeout_ms: 30_000 } })],
-};
+import { CANCELLED_FLOWS, FLOWS } from './recorded-flows.ts';
 
 async function record(name: string, workflowId: string): Promise<void> {
   const file = path.join(import.meta.dirname, '..', 'histories', `${name}.json`);

@@ -1,0 +1,82 @@
+// The flows whose histories test/workflows/record-histories.ts records.
+import type { Step } from '../../flow/definition.ts';
+import { code, llm, passthrough } from '../blocks.ts';
+
+/** Flows that run to their end, by the name of the history. */
+export const FLOWS: { [name: string]: Step[] } = {
+  empty: [],
+  sequential: [
+    code('a', 'return { text: message };'),
+    passthrough('b'),
+    llm('c', '{{previous_output}}', 'demo/chat'),
+  ],
+  parallel: [
+    {
+      type: 'parallel',
+      step_id: 'p',
+      name: 'p',
+      branches: { model: [llm('m', 'x', 'demo/chat')], code: [code('n', 'return 1;'), passthrough('o')] },
+    },
+  ],
+  loops: [
+    code('list', 'return [[1, 2], [3]];'),
+    {
+      type: 'loop',
+      step_id: 'outer',
+      name: 'outer',
+      max_iterations: 5,
+      body: [
+        {
+          type: 'loop',
+          step_id: 'inner',
+          name: 'inner',
+          max_iterations: 5,
+          body: [llm('item', '{{previous_output}}', 'demo/chat')],
+        },
+      ],
+    },
+  ],
+  'until-large': [
+    {
+      type: 'loop',
+      step_id: 'again',
+      name: 'again',
+      max_iterations: 3,
+      until: { pointer: '/n', equals: 2 },
+      body: [code('grow', 'return { n: (input.n ?? 0) + 1, text: "x".repeat(10_000) };')],
+    },
+  ],
+  // More than the sandbox has processes: some wait on the task queue of blocks.
+  'waited-code': [
+    {
+      type: 'parallel',
+      step_id: 'p',
+      name: 'p',
+      branches: Object.fromEntries(
+        Array.from({ length: 4 }, (_, n) => [
+          `b${n}`,
+          [code(`c${n}`, 'for (let i = 0; i < 1e7; i++); return 1;')],
+        ]),
+      ),
+    },
+  ],
+  'failed-code': [passthrough('a'), code('b', 'throw new Error("no");')],
+  'failed-branch': [
+    {
+      type: 'parallel',
+      step_id: 'p',
+      name: 'p',
+      branches: {
+        bad: [llm('wait', 'x', 'demo/slow-300'), code('bad', 'throw new Error("no");')],
+        slow: [llm('slow', 'x', 'demo/slow-60000')],
+      },
+    },
+  ],
+  'not-an-array': [{ type: 'loop', step_id: 'l', name: 'l', max_iterations: 5, body: [passthrough('x')] }],
+};
+
+/** Flows that are cancelled while they wait. */
+export const CANCELLED_FLOWS: { [name: string]: Step[] } = {
+  'cancelled-model': [code('a', 'return 1;'), llm('wait', 'x', 'demo/slow-60000'), passthrough('b')],
+  'cancelled-code': [code('spin', 'for (;;);', { processor_config: { timeout_ms: 30_000 } })],
+};
