@@ -77,8 +77,10 @@ function planRuns(args: string[]): string[][] {
   const patterns = args.filter(isFile);
   const files = globSync(patterns.length > 0 ? patterns : ALL_TESTS, { cwd: ROOT });
   if (files.length === 0) return [[...options, ...patterns]];
-  const alone = files.filter((file) => ALONE.includes(file));
-  const others = files.filter((file) => !ALONE.includes(file)).sort();
+  // In full, the fault tests take all of the machine.
+  const isAlone = (file: string) => ALONE.includes(file) || process.env.WEIR_FAULTS === 'full';
+  const alone = files.filter(isAlone).sort();
+  const others = files.filter((file) => !isAlone(file)).sort();
   others.sort((a, b) => Number(LONGEST.includes(b)) - Number(LONGEST.includes(a)));
   const parallel = others.length > 1 ? ['--parallel', '--jobs', String(JOBS)] : [];
   return [
