@@ -45,7 +45,7 @@ export type BlockInput = {
   keepAnswer(text: string): boolean;
 };
 
-/** What an attempt keeps for the next: the end of the block, or an answer that needs a repair. */
+/** The result that an attempt keeps for the next: the end of the block, or an answer that needs a repair. */
 type Kept = { end?: BlockEnd; answer?: { text: string; usage: ModelUsage } };
 
 /** Does the work of one processor type; when `paused`, the output is a conversation that waits for tool results. */

@@ -70,7 +70,7 @@ function runMocha(env: NodeJS.ProcessEnv, options: string[]): Promise<Outcome> {
   });
 }
 
-/** What each mocha runs: the files side by side, then those that run alone. */
+/** The files of each mocha process: those that run side by side, then those that run alone. */
 function planRuns(args: string[]): string[][] {
   const isFile = (argument: string) => existsSync(argument) || argument.endsWith('.ts');
   const options = args.filter((argument) => !isFile(argument));

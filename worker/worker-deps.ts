@@ -2,7 +2,7 @@ import type { WorkflowBundleOption } from '@temporalio/worker';
 import type { InProcessRuns } from '../db/runs/in-process-runs.ts';
 import type { Dependencies } from '../process/open-dependencies.ts';
 
-/** What the worker of a process works with. Its opener closes it. */
+/** The dependencies of a process's worker. Whoever opens them closes them. */
 export type WorkerDeps = Omit<Dependencies, 'close'> & {
   workflowBundle: WorkflowBundleOption;
   /** Present where the API runs in this process too. */

@@ -1,6 +1,6 @@
 // The program of a guest process: reads calls from standard input, writes results to standard output.
 //
-// What a code block's author may rely on:
+// The author of a code block may rely on this:
 // - The source is the body of an async function with `input` (the block's input), `message` (the run's message) and
 //   `parameters` (the run's parameters) in scope. `return` gives the output; no return, or undefined, gives null.
 // - `await` and promises work. There is nothing else to wait for: no timers, network, files, modules or imports.

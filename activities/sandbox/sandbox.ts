@@ -24,7 +24,7 @@ export type CodeCall = {
   timeoutMs: number;
 };
 
-/** What the code returned, and its console output. */
+/** The returned value of the code, and its console output. */
 export type CodeResult = { output: Json; logs: string };
 
 /** An organization's turn at a process, to be ended once. */

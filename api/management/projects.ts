@@ -2,17 +2,11 @@
 import { z } from 'zod';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { organizationNotFound } from '../../db/tenants/organizations.ts';
-import {
-  type ProjectRow,
-  projectNotFound,
-  projectSlugTaken,
-  updateProject,
-} from '../../db/tenants/projects.ts';
+import { projectSlugTaken, updateProject } from '../../db/tenants/projects.ts';
 import { findUserOrganization } from '../../db/tenants/user-organizations.ts';
-import { listUserProjects, listUserProjectsBySlug } from '../../db/tenants/user-projects.ts';
+import { listUserProjects } from '../../db/tenants/user-projects.ts';
 import { cancelDeleted } from '../../engine/cancel-deleted.ts';
-import { ServiceError } from '../../flow/errors.ts';
-import { SLUG_PATTERN, UUID_PATTERN } from '../../flow/limits.ts';
+import { UUID_PATTERN } from '../../flow/limits.ts';
 import { authenticateUser } from '../auth/authenticate.ts';
 import { authorizeBy, requireRole } from '../auth/authorize-organization.ts';
 import { limitRate } from '../auth/limit-rate.ts';
@@ -34,6 +28,7 @@ import {
   USERS_ONLY,
 } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body, VALIDATION_ERRORS } from '../reference/operations.ts';
+import { ambiguousSlug, bySlugQuery, getProjectBySlug, ofOrganization } from './get-project-by-slug.ts';
 import { loadProject } from './load-project.ts';
 import { addProject, removeProject } from './recorded-writes.ts';
 import {
@@ -43,19 +38,13 @@ import {
   projectRecord,
   updateProjectRequest,
 } from './schemas.ts';
+import { toProject } from './to-project.ts';
 
 const PROJECT_PATH = `${PROJECTS_PATH}/:project_id`;
-/** The most organizations that the answer names when a slug is ambiguous. */
-const SAME_SLUG_MAX = 20;
-const organizationId = z
-  .uuid('must be the id of an organization')
-  .optional()
-  .meta({ description: 'Only the projects of this organization.' });
-const bySlugQuery = z.strictObject({ organization_id: organizationId });
 const listQuery = pageQuery(
   z.string().regex(/^[a-z0-9-]+\/[a-z0-9-]+$/, 'is not a nextCursor of this list'),
 ).extend({
-  organization_id: organizationId,
+  organization_id: ofOrganization,
 });
 const common = { tags: ['Projects'], security: USERS_ONLY };
 const one = answer('The project.', projectRecord, { project: example.project });
@@ -185,27 +174,6 @@ function listProjects({ db }: ApiDeps): ApiMiddleware {
   };
 }
 
-function getProjectBySlug({ db }: ApiDeps): ApiMiddleware {
-  return async function getProjectBySlug(ctx) {
-    const { slug = '' } = ctx.params;
-    const { organization_id } = ctx.state.query as z.infer<typeof bySlugQuery>;
-    const rows = SLUG_PATTERN.test(slug)
-      ? await listUserProjectsBySlug(db, ctx.state.user.userId, slug, organization_id, SAME_SLUG_MAX)
-      : [];
-    const [project, ...others] = rows;
-    if (!project) throw projectNotFound();
-    if (others.length > 0)
-      throw new ServiceError('CONFLICT', ambiguousSlug(slug), {
-        organization_ids: rows.map((row) => row.organization_id),
-      });
-    ctx.body = toProject(project);
-  };
-}
-
-function ambiguousSlug(slug: string): string {
-  return `Several of your organizations have a project with the slug ${slug}: send organization_id.`;
-}
-
 const getProject: ApiMiddleware = async (ctx) => {
   ctx.body = toProject(ctx.state.project);
 };
@@ -237,18 +205,5 @@ function deleteProject(deps: ApiDeps): ApiMiddleware {
     );
     await cancelDeleted(deps, projectIds);
     ctx.body = { id, cancelled };
-  };
-}
-
-function toProject(row: ProjectRow) {
-  return {
-    id: row.id,
-    name: row.name,
-    slug: row.slug,
-    description: row.description,
-    organizationId: row.organization_id,
-    userId: row.user_id,
-    createdAt: row.created_at.toISOString(),
-    updatedAt: row.updated_at.toISOString(),
   };
 }

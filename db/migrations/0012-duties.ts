@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 
-/** What workers do now and then: who does it, and what it looks at, without writing down what it has looked at. */
+/** Work that workers do now and then: who does it, and what it looks at, without writing down what it has looked at. */
 export async function up(db: Kysely<never>): Promise<void> {
   for (const statement of STATEMENTS) await sql.raw(statement).execute(db);
 }

@@ -41,7 +41,7 @@ const STATEMENTS = [
       return new;
     end $$`,
 
-  // What an earlier release left to go on; the reconciler tells the engine.
+  // Work that an earlier release let go on; the reconciler tells the engine.
   `update run set cancel_requested_at = now(),
       status = case when run.status = 'started' then 'started' else 'failed' end,
       error = case when run.status = 'started' then run.error else

@@ -39,7 +39,7 @@ const STATEMENTS = [
       );
     end $$`,
 
-  // What a crash of the database loses of it is found again by check_at, so nobody waits for the disk. It locks nothing
+  // check_at finds again the rows that a crash of the database loses, so nobody waits for the disk. It locks nothing
   // but the host, so that it waits for no other transaction.
   `create function take_webhook_turn(
     the_delivery uuid, the_round integer, the_organization uuid, the_host text, is_workflow boolean, hold interval,
@@ -67,7 +67,7 @@ const STATEMENTS = [
       return has_room;
     end $$`,
 
-  // What may have become free: the next host at which the organization waits, and whether anybody waits at this one.
+  // The places that may have become free: the next host at which the organization waits, and whether anybody waits at this one.
   `create function end_webhook_turn(
     the_delivery uuid, the_round integer, the_organization uuid, the_host text
   ) returns table (next_host text, waits_here boolean) language plpgsql as $$

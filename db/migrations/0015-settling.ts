@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely';
 
 /**
- * What moves an organization's credits, one statement each: its row is locked for as long as the database works on it,
- * and never while an answer is on its way. Each statement of such a function sees what was committed before it, so
- * what is summed up after the lock includes all that those who held it before have written. Each may be repeated when
+ * Two functions that move an organization's credits, one statement each: they lock its row for as long as the database
+ * works on it, and never while an answer is on its way. Each statement of such a function sees what was committed before
+ * it, so a sum taken after the lock includes everything that earlier holders of the lock wrote. Each may be repeated when
  * its answer was lost.
  */
 export async function up(db: Kysely<never>): Promise<void> {

@@ -52,7 +52,7 @@ interface WebhookAttemptTable {
   error_message: string | null;
 }
 
-/** Of a delivery that has its turn at its destination, or waits for it. */
+/** A delivery that has its turn at its destination, or waits for it. */
 interface WebhookTurnTable {
   delivery_id: string;
   round: number;

@@ -47,7 +47,7 @@ ${failed ? `<p role="alert">${escapeHtml(failed.problem)}</p>` : ''}
 <code>identity-accounts.json</code> in its state folder (<code>.weir</code>) and start again.</p>`;
 }
 
-/** What the consent form shows; `email` is that of the account that is signed in. */
+/** The contents of the consent form; `email` is that of the account that is signed in. */
 export type Consent = {
   client: string;
   email: string;

@@ -27,7 +27,7 @@ type Called = ModelUsage & ModelReply;
 /** `server` is a new one in each test, and the provider of openai, anthropic and google. */
 export type CallModelHarness = {
   server: FakeModelServer;
-  /** What the calls so far have used, and what each request was to be reserved. */
+  /** The usage of the calls so far, and the credits reserved for each request. */
   usage: ModelUsage;
   reserved: number[];
   call(block?: Partial<Block>, signal?: AbortSignal, more?: Partial<ModelRequest>): Promise<Called>;

@@ -6,7 +6,7 @@ const BYTES = Buffer.from(Array.from({ length: 3_000 }, (_, index) => (index * 7
 describe('estimateUsage', () => {
   const prompt = (content: unknown) => ({ messages: [{ role: 'user', content }] });
   const tokensOf = (asked: object) => estimateUsage(asked, 1).promptTokens;
-  /** Of the text alone. */
+  /** Tokens of the text alone. */
   const perCharacter = (text: string) => (tokensOf(prompt(text)) - tokensOf(prompt(''))) / text.length;
 
   it('counts all that is asked', () => {

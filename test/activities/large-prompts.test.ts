@@ -1,4 +1,4 @@
-// What a few bytes of a template can multiply is measured before it is built, reserved or sent.
+// A prompt that a few bytes of a template multiply is measured before it is built, reserved or sent.
 import assert from 'node:assert/strict';
 import { buildPrompt } from '../../activities/build-prompt.ts';
 import type { Block } from '../../flow/definition.ts';

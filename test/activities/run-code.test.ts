@@ -1,4 +1,4 @@
-// What fails under a code block, and whose fault it is (activities/run-code.ts).
+// Failures under a code block, and whose fault they are (activities/run-code.ts).
 import assert from 'node:assert/strict';
 import type { BlockExecutor } from '../../activities/block-executor.ts';
 import type { Attempt } from '../../activities/run-attempt.ts';

@@ -1,4 +1,4 @@
-// What a code block's author may rely on (activities/sandbox/guest.ts).
+// The author of a code block may rely on this (activities/sandbox/guest.ts).
 import assert from 'node:assert/strict';
 import { type CodeResult, createSandbox, type Sandbox } from '../../activities/sandbox/sandbox.ts';
 import type { Json } from '../../flow/definition.ts';

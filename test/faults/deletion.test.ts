@@ -120,7 +120,7 @@ describe('a deletion under load', () => {
       .where('project_id', '=', about.projectId)
       .where('status', '=', 'completed')
       .execute();
-    // What ended at that moment may be among both.
+    // A run that ended at that moment may be counted in both.
     assert.ok(runs + ended.length >= RUNS + DELIVERIES, `${runs} cancelled, ${ended.length} ended`);
     assert.equal(testRuns, 0);
     assert.ok(stopped >= DELIVERIES);

@@ -84,7 +84,7 @@ describeWith(['openssl'], 'a delivery is never lost', () => {
         .where('status', '<>', 'succeeded')
         .execute();
     const recorded = () => weir.db.selectFrom('webhook_delivery').select(['id', 'execution_id']).execute();
-    // What the killed worker had in hand is noticed by its missing heartbeat and due a minute later: that is not awaited.
+    // Temporal notices the killed worker's attempts by their missing heartbeats, a minute later: the test does not wait for that.
     let left = DELIVERIES;
     while (left > 0) {
       await new Promise((resolve) => setTimeout(resolve, 500));

@@ -1,4 +1,4 @@
-// What a run puts together is measured by the sizes of its stored outputs, before anybody builds it.
+// A result that a run composes is measured by the sizes of its stored outputs before it is built.
 import assert from 'node:assert/strict';
 import type { Step } from '../../flow/definition.ts';
 import { interpret } from '../../flow/interpreter.ts';

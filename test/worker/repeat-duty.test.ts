@@ -52,7 +52,7 @@ describe('what workers do now and then', () => {
     await repeatDuty(database.db, { name: 'long', everyMs: 60_000, look }, stopping.signal);
   });
 
-  /** What is logged while looks fail with `failures` in turn, until the duty works again. */
+  /** Answers the lines logged while looks fail with `failures` in turn, until the duty works again. */
   async function logOf(failures: Error[]): Promise<string[]> {
     const stopping = new AbortController();
     const lines: string[] = [];

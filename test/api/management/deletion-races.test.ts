@@ -1,4 +1,4 @@
-// What comes at the very moment at which a project or an organization is deleted.
+// Requests that arrive at the very moment at which a project or an organization is deleted.
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import { acceptRun } from '../../accept-run.ts';

@@ -1,4 +1,4 @@
-// What becomes of the work of a project or an organization that is deleted.
+// Deleting a project or an organization ends its work.
 import assert from 'node:assert/strict';
 import { reconcileRuns } from '../../../worker/reconcile-runs.ts';
 import { llm, passthrough } from '../../blocks.ts';

@@ -20,7 +20,7 @@ const WEBHOOKS: { [route: string]: unknown } = {
   [`post ${O}/:org_id/webhooks/recover`]: { since: '2026-01-31T12:00:00Z' },
   [`post ${O}/:org_id/webhooks/test`]: { url: `https://${HOST}/`, event: 'flow.completed' },
 };
-/** What writes under an organization. */
+/** The requests that write under an organization. */
 const MANAGED = Object.keys(MANAGEMENT).filter((route) => !/^get | \/api\/v1\/organizations$/.test(route));
 
 async function deleteAll(tx: Tx, { organizationId }: Organization): Promise<void> {

@@ -10,7 +10,7 @@ const admins = (status: number) => ({ member: 403, admin: status, owner: status 
 
 export const O = '/api/v1/organizations';
 export const P = '/api/v1/projects';
-/** What each role gets. */
+/** The status that each role gets. */
 export const MANAGEMENT: { [route: string]: Row } = {
   [`post ${O}`]: { ...all(201), body: () => ({ name: 'New', slug: `new-${randomUUID()}` }) },
   [`get ${O}`]: all(200),

@@ -95,7 +95,7 @@ describe('own model keys', () => {
   });
 
   it('of a request are never stored: not while the run lasts, not after, not by the engine', async () => {
-    // What the service encrypts begins with the name of its key.
+    // A ciphertext of the service begins with the name of its key.
     const encryptedIn = (stored: string) => stored.split('"test:').length;
     const earlier = await everything();
     models.will(hang);

@@ -42,7 +42,7 @@ describe('the conformance suite', () => {
 
   const start = (...args: string[]) =>
     startOfficial('@modelcontextprotocol/conformance', 'conformance', folder, args);
-  /** Of each scenario, how many checks passed, by the summary of a report. */
+  /** Counts the checks that passed in each scenario, by the summary of a report. */
   const passedIn = (report: string) =>
     new Map([...report.matchAll(/^[✓✗] (\S+): (\d+) passed/gm)].map(([, name, n]) => [name, Number(n)]));
 

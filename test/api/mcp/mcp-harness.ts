@@ -13,7 +13,7 @@ export type ToolAnswer = { isError: boolean; text: string; data: any };
 export type McpWeir = {
   weir: Weir;
   provider: IdentityProvider;
-  /** Of the endpoint, with its slash. */
+  /** The URL of the endpoint, with its slash. */
   mcpUrl: string;
   tenant: Tenant;
   /** A token for MCP, with every scope unless others are given. */

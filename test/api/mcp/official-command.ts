@@ -20,7 +20,7 @@ const ENV = {
 const AT_A_TERMINAL = ['--import', 'data:text/javascript,process.stdin.isTTY = true'];
 
 export type OfficialCommand = {
-  /** What it printed, once it has ended; rejects, with all it printed, when it fails. */
+  /** Resolves with the command's output once it has ended; rejects with all its output when it fails. */
   output: Promise<string>;
   /** Does what it asks for: opens the address that it prints, signs in there, consents, and returns to it. */
   signIn(issuer: string, account: Account): Promise<URL>;

@@ -20,7 +20,7 @@ export type SignInWeir = {
   weir: Weir;
   identity: IdentityProvider;
   tenant: Tenant;
-  /** Of the endpoint, with its slash. */
+  /** The URL of the endpoint, with its slash. */
   mcpUrl: string;
   account: Account;
   /** Connects the official client, signs in where that leads to, and connects again. */

@@ -102,7 +102,7 @@ describe('API reference', () => {
         assert.ok(values.length > 0, status);
         for (const value of values) {
           assert.ok(ajv.validate(`openapi${schema.$ref}`, value), ajv.errorsText());
-          // What is not sound HTTP is a BAD_REQUEST; its status says more.
+          // Unsound HTTP is a BAD_REQUEST; its status says more.
           const of = status === '431' ? '400' : status;
           if (value.detail) assert.equal(String(STATUS[value.detail.code]), of);
         }

@@ -1,4 +1,4 @@
-// What a job's `callbackUrl` and `callbackEvents` may be, and the deliveries that they make.
+// The forms of a job's `callbackUrl` and `callbackEvents`, and the deliveries that they make.
 import assert from 'node:assert/strict';
 import { code } from '../../blocks.ts';
 import type { Tenant } from '../../harness.ts';

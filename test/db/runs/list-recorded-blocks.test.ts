@@ -48,7 +48,7 @@ describe('the recorded blocks of a run', () => {
     await db.transaction().execute(async (tx) => {
       await sql`select pg_current_xact_id()`.execute(tx);
       await record(db, 'late');
-      // What ended long ago is never withheld; this has only just ended, however slow the machine is.
+      // A block that ended long ago is never withheld; this one has only just ended, however slow the machine is.
       await db
         .updateTable('block_run')
         .set({ finished_at: new Date(Date.now() + 3_600_000) })

@@ -86,7 +86,7 @@ export function useIdentityProvider() {
     const consent = await browser.submit('/login', { email, password: identity.passwords.get(email) ?? '' });
     return { browser, consent };
   };
-  /** What the code with which the browser `returned` is worth. */
+  /** Exchanges the code with which the browser `returned` for tokens. */
   const exchange = (clientId: string, returned: string) =>
     post('/token', {
       grant_type: 'authorization_code',

@@ -24,7 +24,7 @@ describe('the PostgreSQL of a local start', () => {
   };
 
   before(async () => {
-    // What a first start that was killed leaves: a cluster that was not finished.
+    // A first start that was killed leaves an unfinished cluster.
     const partial = path.join(stateFolder, 'postgres', 'data.new');
     mkdirSync(partial, { recursive: true });
     chmodSync(stateFolder, 0o700);
