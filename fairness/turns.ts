@@ -23,6 +23,8 @@ export type Turns = {
   waitBriefly(organization: string, signal?: AbortSignal): Promise<EndTurn | undefined>;
   /** Whether the organization's next turn would have to wait. */
   isBusy(organization: string): boolean;
+  /** How many turns of the organization are under way. */
+  countUnderWay(organization: string): number;
   /** How many turns wait, in all or of one organization. */
   countWaiting(organization?: string): number;
   /** Rejects all turns that wait, and those that would have to from now on. Turns under way go on. */
@@ -140,6 +142,7 @@ export function createTurns({
   return {
     wait,
     isBusy,
+    countUnderWay: turnsOf,
     countWaiting,
     async waitBriefly(organization, signal) {
       if (!isBusy(organization)) return wait(organization, signal);

@@ -20,12 +20,13 @@ type Waiter = { resolve(member: Member): void; reject(error: unknown): void };
 /** A bounded set of guest processes. */
 export type Pool = {
   /**
-   * Runs `task` with a guest of its own, after waiting for one where all are in use. When the task throws, or resolves to
+   * Runs `task` with a guest of its own, after waiting for one where all are in use. The last idle guest is the spare: without
+   * `takesSpare` it is left to others as long as another guest can be started. When the task throws, or resolves to
    * `reusable: false`, the guest is replaced. Rejects with SandboxUnavailable when no guest can be started.
    */
   use<Result extends { reusable: boolean }>(
     task: (guest: GuestProcess) => Promise<Result>,
-    signal?: AbortSignal,
+    asked: { signal?: AbortSignal | undefined; takesSpare: boolean },
   ): Promise<Result>;
   /** Ends every process and rejects those who wait. */
   close(): Promise<void>;
@@ -66,8 +67,11 @@ export function createPool({ size, kept }: { size: number; kept: number }): Pool
       }
       serve(member);
     } catch (error) {
+      const spare = findIdle()[0];
+      const waiter = spare && waiters.shift();
+      if (spare && waiter) waiter.resolve(take(spare));
       // Without any process nobody would serve those who wait; the next call starts one again.
-      if (members.size === 0 && starts.size === 1)
+      else if (members.size === 0 && starts.size === 1)
         for (const waiter of waiters.splice(0)) waiter.reject(error);
     }
   }
@@ -94,15 +98,19 @@ export function createPool({ size, kept }: { size: number; kept: number }): Pool
     if (wanted && members.size + starts.size < size) grow();
   }
 
-  async function acquire(signal?: AbortSignal): Promise<Member> {
+  const findIdle = (): Member[] => [...members].filter(({ idle, leaving }) => idle && !leaving);
+
+  function take(member: Member): Member {
+    member.idle = false;
+    clearTimeout(member.retirement);
+    return member;
+  }
+
+  async function acquire(signal: AbortSignal | undefined, takesSpare: boolean): Promise<Member> {
     signal?.throwIfAborted();
     if (closing.signal.aborted) throw closing.signal.reason;
-    const idle = [...members].find((member) => member.idle && !member.leaving);
-    if (idle) {
-      idle.idle = false;
-      clearTimeout(idle.retirement);
-      return idle;
-    }
+    const [idle, another] = findIdle();
+    if (idle && (takesSpare || another || members.size + starts.size >= size)) return take(idle);
     const waiter = Promise.withResolvers<Member>();
     waiters.push(waiter);
     if (members.size + starts.size < size) grow();
@@ -122,8 +130,7 @@ export function createPool({ size, kept }: { size: number; kept: number }): Pool
 
   /** Keeps one process warm for whoever comes next, as long as there is room. */
   function keepSpare(): void {
-    const spare = starts.size > 0 || [...members].some(({ idle, leaving }) => idle && !leaving);
-    if (!spare && members.size < size) grow();
+    if (starts.size === 0 && findIdle().length === 0 && members.size < size) grow();
   }
 
   function release(member: Member, reusable: boolean): void {
@@ -140,8 +147,8 @@ export function createPool({ size, kept }: { size: number; kept: number }): Pool
 
   grow();
   return {
-    async use(task, signal) {
-      const member = await acquire(signal);
+    async use(task, { signal, takesSpare }) {
+      const member = await acquire(signal, takesSpare);
       keepSpare();
       const started = performance.now();
       let reusable = false;

@@ -54,15 +54,22 @@ export type Sandbox = {
  * have none. One process starts in the background now, the others when they are needed.
  */
 export function createSandbox({ processes, reserve }: { processes: number; reserve: number }): Sandbox {
-  // One more than an organization can use stays warm, for whoever comes next.
+  // One more than an organization can use stays warm, for an organization that has none.
   const pool = createPool({ size: processes + reserve, kept: processes + Math.min(reserve, 1) });
   const turns = createTurns({ places: processes, reserve });
-  const toTurn = (end: EndTurn): CodeTurn => ({ end, run: (...args) => runCode(pool, ...args) });
+  const toTurn = (end: EndTurn, takesSpare: boolean): CodeTurn => ({
+    end,
+    run: (call, signal, onUsed) => runCode(pool, call, { signal, takesSpare }, onUsed),
+  });
   return {
-    wait: async (organization, signal) => toTurn(await turns.wait(organization, signal)),
+    async wait(organization, signal) {
+      const takesSpare = turns.countUnderWay(organization) === 0;
+      return toTurn(await turns.wait(organization, signal), takesSpare);
+    },
     async waitBriefly(organization, signal) {
+      const takesSpare = turns.countUnderWay(organization) === 0;
       const end = await turns.waitBriefly(organization, signal);
-      return end && toTurn(end);
+      return end && toTurn(end, takesSpare);
     },
     drain: () =>
       turns.close(
@@ -82,14 +89,14 @@ export function createSandbox({ processes, reserve }: { processes: number; reser
 async function runCode(
   pool: Pool,
   call: CodeCall,
-  signal?: AbortSignal,
+  asked: { signal: AbortSignal | undefined; takesSpare: boolean },
   onUsed?: (milliseconds: number) => void,
 ): Promise<CodeResult> {
   const encoded = encodeCall(call);
   const answering = pool.use(async (guest) => {
-    const answer = await guest.call(encoded, signal);
+    const answer = await guest.call(encoded, asked.signal);
     return { answer, reusable: isReusable(answer) };
-  }, signal);
+  }, asked);
   const { answer } = await answering.catch((error: unknown) => {
     // The process had to be killed, so it could not report its time.
     if (error instanceof ServiceError && error.code === 'CODE_TIMEOUT') onUsed?.(call.timeoutMs);

@@ -44,6 +44,8 @@ export type ApiState = {
   flow: LoadedFlow;
   run: RunRow;
   body: unknown;
+  /** Aborts when the reader of the answer has gone (`readerSignal`). */
+  readerGone?: AbortSignal;
   /** Ends the request's turn at beginning a run (`admit`). */
   endTurn?: EndTurn | undefined;
   /** The body, for `readBody`; rejects with what is wrong with it. */

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Db } from '../../db/connect.ts';
 import { measureOutputs } from '../../db/runs/load-references.ts';
-import { createByteBudget } from '../../fairness/byte-budget.ts';
+import { createByteBudget, SMALL_BYTES } from '../../fairness/byte-budget.ts';
 import { bytesToLoad, type Value } from '../../flow/value.ts';
 import { StreamInterruption } from './stream-interruption.ts';
 import { IN_HAND_BYTES, SHARE_BYTES, takeBytes, takeLargeWork } from './take-bytes.ts';
@@ -15,13 +15,19 @@ export async function holdAnswerBytes(
   organizationId: string,
   bytes: number,
 ): Promise<void> {
+  if (bytes < SMALL_BYTES) return;
   const giveBack = await takeBytes(answers, organizationId, bytes);
-  if (response.closed) giveBack();
-  else response.once('close', giveBack);
-  const endTurn = await takeLargeWork(organizationId, bytes);
-  if (response.closed) endTurn();
-  // The answer is written by then, or will not be.
-  else response.once('prefinish', endTurn).once('close', endTurn);
+  const endTurn = await takeLargeWork(organizationId, bytes).catch((error: unknown) => {
+    giveBack();
+    throw error;
+  });
+  const end = () => {
+    endTurn();
+    giveBack();
+  };
+  if (response.closed) end();
+  // The answer is written by `prefinish`, or will not be.
+  else response.once('prefinish', endTurn).once('close', end);
 }
 
 /** Measures what is read to answer with a call's outcome: its result where it completed, all outputs where it `pauses`. */

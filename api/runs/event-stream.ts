@@ -21,9 +21,14 @@ export function formatEvent(id: string, name: string, data: object): string {
 
 /** Returns a signal that aborts when the reader has gone or `ending` aborts. */
 export function readerSignal(ctx: ApiContext, ending: AbortSignal | undefined): AbortSignal {
+  ctx.state.readerGone ??= signalGone(ctx);
+  return ending ? AbortSignal.any([ctx.state.readerGone, ending]) : ctx.state.readerGone;
+}
+
+function signalGone(ctx: ApiContext): AbortSignal {
   const gone = new AbortController();
   ctx.res.once('close', () => gone.abort());
-  return ending ? AbortSignal.any([gone.signal, ending]) : gone.signal;
+  return gone.signal;
 }
 
 /** Tells whether the caller may still read what they asked for. */

@@ -81,9 +81,9 @@ export function executeRoutes(deps: ApiDeps): Route[] {
     },
     handlers: [
       authenticate(deps),
+      limitRate(deps),
       receiveBody,
       admit(deps),
-      limitRate(deps),
       loadFlow(deps),
       readBody(executeRequest, {
         excess: refuseExcessMessages,

@@ -69,9 +69,9 @@ export function jobRoutes(deps: ApiDeps): Route[] {
     },
     handlers: [
       authenticate(deps),
+      limitRate(deps),
       receiveBody,
       admit(deps),
-      limitRate(deps),
       loadFlow(deps),
       readBody(jobRequest, { before: [refuseTools, requireFewOverrides], describe: describeProblems }),
       readIdempotencyKey('jobs'),

@@ -71,9 +71,9 @@ export function stepRoutes(deps: ApiDeps): Route[] {
     },
     handlers: [
       authenticate(deps),
+      limitRate(deps),
       receiveBody,
       admit(deps),
-      limitRate(deps),
       loadFlow(deps),
       readBody(stepRequest, {
         excess: refuseExcessMessages,

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import type { GuestProcess } from '../../activities/sandbox/guest-process.ts';
+import { createPool, type Pool } from '../../activities/sandbox/pool.ts';
+
+type Held = { guest: GuestProcess; release(reusable: boolean): Promise<unknown> };
+
+/** Takes a guest out of the pool; resolves when it has one. */
+async function hold(pool: Pool, takesSpare: boolean): Promise<Held> {
+  const taken = Promise.withResolvers<GuestProcess>();
+  const over = Promise.withResolvers<{ reusable: boolean }>();
+  const use = pool.use(
+    (guest) => {
+      taken.resolve(guest);
+      return over.promise;
+    },
+    { takesSpare },
+  );
+  return {
+    guest: await taken.promise,
+    release(reusable) {
+      over.resolve({ reusable });
+      return use;
+    },
+  };
+}
+
+describe('the pool of guest processes', () => {
+  it('leaves the last idle one to callers without any, and starts another for the rest', async () => {
+    const pool = createPool({ size: 3, kept: 1 });
+    try {
+      await hold(pool, true);
+      const second = await hold(pool, true);
+      const third = await hold(pool, true);
+      await second.release(false);
+      await second.guest.exited;
+      await third.release(true);
+      const further = await hold(pool, false);
+      assert.notEqual(further.guest, third.guest);
+      const first = await hold(pool, true);
+      assert.equal(first.guest, third.guest);
+    } finally {
+      await pool.close();
+    }
+  });
+});
