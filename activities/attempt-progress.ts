@@ -2,14 +2,14 @@
 // the attempt was lost with its worker.
 
 /** An answer of up to this many bytes, serialized, survives the loss of the worker that received it. */
-export const KEPT_MAX_BYTES = 256 * 1024;
+export const KEPT_RESULT_MAX_BYTES = 256 * 1024;
 
 export type Progress = {
   /** The number of attempts that a provider refused. */
   refusals: number;
   /** The number of attempts that ended by themselves: refused, failed or drained, rather than lost. */
   ended: number;
-  /** The number of lost attempts after which the activity was last delayed. */
+  /** The number of lost attempts after which the activity was last delayed. Recorded heartbeats have this name. */
   heldAfter: number;
   /** A result that has been paid for and is not recorded yet. */
   kept?: unknown;

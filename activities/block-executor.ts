@@ -13,9 +13,10 @@ import { type BlockCall, type Busy, CANCELLED } from '../flow/run.ts';
 import type { Pause, ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
 import { bytesToLoad, toLeaf, type Value } from '../flow/value.ts';
 import type { ActivityDeps } from './activity-deps.ts';
-import { KEPT_MAX_BYTES } from './attempt-progress.ts';
-import { ModelUnavailable, type ModelUsage } from './call-model.ts';
+import { KEPT_RESULT_MAX_BYTES } from './attempt-progress.ts';
+import type { ModelUsage } from './call-model.ts';
 import { enforceSchema } from './enforce-schema.ts';
+import { ModelUnavailable } from './model-unavailable.ts';
 import { type BlockEnd, recordBlockEnd, toError, UNUSED } from './record-block-end.ts';
 import { reserveInputMemory } from './reserve-memory.ts';
 import type { Attempt } from './run-attempt.ts';
@@ -26,7 +27,7 @@ import { createValueResolver } from './value-resolver.ts';
 const UNREADABLE_MAX = 3;
 
 /** A block with this run's overrides, and everything it may read. */
-export type BlockInput = {
+type BlockInput = {
   block: Block;
   input: Json;
   message: string;
@@ -107,7 +108,7 @@ export function createBlockExecutor(
     };
     const kept = attempt.kept as Kept | undefined;
     const end = kept?.end ?? (await carryOut(call, context, block, attempt, process));
-    if ((end.output?.length ?? 0) <= KEPT_MAX_BYTES) attempt.keep({ end } satisfies Kept);
+    if ((end.output?.length ?? 0) <= KEPT_RESULT_MAX_BYTES) attempt.keep({ end } satisfies Kept);
     const { value } = end;
     const result = call.ends ? value : undefined;
     const recorded = await recordBlockEnd(deps, attempt, payerOf(context), trace, end, result);
@@ -146,7 +147,7 @@ export function createBlockExecutor(
         usage,
         answered: answer?.text,
         keepAnswer: (text) =>
-          text.length <= KEPT_MAX_BYTES &&
+          text.length <= KEPT_RESULT_MAX_BYTES &&
           attempt.keep({ answer: { text, usage: { ...usage } } } satisfies Kept),
       });
       // The processor has already validated, and maybe repaired, a model's answer.

@@ -14,8 +14,6 @@ import { type ChatAnswer, completeChat } from './complete-chat.ts';
 import { estimateUsage } from './estimate-usage.ts';
 import { readModelJson } from './read-model-json.ts';
 
-export { ModelUnavailable } from './model-unavailable.ts';
-
 /** A path consists of the model's own keys, which may be long. */
 const PATH_MAX_LENGTH = 300;
 
@@ -64,7 +62,7 @@ export async function callModel(
   const { usage, tools = [] } = request;
   usage.model = model;
   const capabilities = deps.registry.capabilities(model);
-  const provider = findProvider(deps.providers, model);
+  const provider = getProvider(deps.providers, model);
   const answerTokens = Math.min(config.max_tokens ?? ANSWER_TOKENS_DEFAULT, ANSWER_TOKENS_MAX);
   const { messages, format } = buildMessages(request, capabilities.json_schema);
 
@@ -121,7 +119,7 @@ export async function callModel(
   return { output };
 }
 
-function findProvider(providers: Record<string, Provider>, model: string): Provider {
+function getProvider(providers: Record<string, Provider>, model: string): Provider {
   const prefix = model.slice(0, model.indexOf('/'));
   const provider = Object.hasOwn(providers, prefix) ? providers[prefix] : undefined;
   if (provider) return provider;

@@ -9,7 +9,8 @@ const LOST_WITHOUT_DELAY_MAX = 5;
 /** With the delays here, reached more than an hour after the first loss. */
 const LOST_MAX = 12;
 const DELAY_MIN_MS = 60_000;
-const HELD_BACK = 'HELD_BACK';
+/** The failure type of a delayed attempt, as operators read it in the Temporal Web UI. */
+const DELAYED = 'HELD_BACK';
 
 /** Delays an attempt, longer each time, or parks its run, when too many earlier attempts were lost with their workers. */
 export function delayAfterLostWorkers(progress: Progress, attempt: number): void {
@@ -22,7 +23,7 @@ export function delayAfterLostWorkers(progress: Progress, attempt: number): void
   if (lost <= LOST_WITHOUT_DELAY_MAX || lost === progress.heldAfter) return;
   progress.heldAfter = lost;
   throw ApplicationFailure.create({
-    type: HELD_BACK,
+    type: DELAYED,
     message: `The worker was lost during ${lost} attempts: the next one is delayed.`,
     nextRetryDelay: DELAY_MIN_MS * 2 ** (lost - LOST_WITHOUT_DELAY_MAX - 1),
   });
@@ -30,5 +31,5 @@ export function delayAfterLostWorkers(progress: Progress, attempt: number): void
 
 /** Whether an error was thrown by `delayAfterLostWorkers`: not a fault, but something an operator has to know. */
 export function isDelayedAfterLostWorkers(error: unknown): error is ApplicationFailure {
-  return error instanceof ApplicationFailure && (error.type === HELD_BACK || error.type === PARKED);
+  return error instanceof ApplicationFailure && (error.type === DELAYED || error.type === PARKED);
 }

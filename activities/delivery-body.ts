@@ -5,7 +5,7 @@ import type { DeliveryToAttempt } from '../db/webhooks/delivery-attempts.ts';
 import type { DeliveryPayload } from '../flow/delivery.ts';
 import { resolveValue, sizeOf } from '../flow/value.ts';
 
-export const DELIVERY_BODY_MAX_BYTES = 256 * 1024;
+const DELIVERY_BODY_MAX_BYTES = 256 * 1024;
 
 /** Builds the body of a run's delivery, at most DELIVERY_BODY_MAX_BYTES long: a result that would not fit is left out. */
 export async function buildDeliveryBody(db: Db, delivery: DeliveryToAttempt): Promise<string> {

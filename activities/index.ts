@@ -20,7 +20,7 @@ import { createBlockExecutor } from './block-executor.ts';
 import { buildPrompt } from './build-prompt.ts';
 import { callModel } from './call-model.ts';
 import { evaluateTest, readJudgement } from './evaluate-test.ts';
-import { findModelAccess } from './find-model-access.ts';
+import { getModelAccess } from './get-model-access.ts';
 import { retryWrite } from './retry-write.ts';
 import { runAttempt } from './run-attempt.ts';
 import { runCode } from './run-code.ts';
@@ -38,7 +38,7 @@ export function createActivities(deps: ActivityDeps) {
           blocks
             .run(call, attempt, async ({ block, input, message, parameters, payer, ...asked }) => {
               const { signal } = attempt;
-              const { own, ...access } = await findModelAccess(
+              const { own, ...access } = await getModelAccess(
                 deps,
                 call.executionId,
                 block.model ?? '',
@@ -115,7 +115,10 @@ export function createActivities(deps: ActivityDeps) {
     /** Records the end of a test run, once. */
     finishTestRun: (testRunId: string): Promise<void> => runAttempt(() => finishTestRun(deps.db, testRunId)),
 
-    /** Finds the webhook delivery of an ended run, if there is one and its turn has come. */
+    /**
+     * Finds the webhook delivery of an ended run and takes its turn; undefined when there is none, or its turn has not come.
+     * It has this name in recorded histories.
+     */
     findRunDelivery: (executionId: string): Promise<DeliveryCall | undefined> =>
       runAttempt(async () => {
         const call = await findRunDelivery(deps.db, executionId);

@@ -7,7 +7,7 @@ import type { ToolCall, ToolDefinition } from '../flow/tool-calls.ts';
 import { isDeeper } from './read-model-json.ts';
 
 /** The most tool calls in one answer; each needs a result. */
-export const TOOL_CALLS_MAX = 128;
+const ANSWER_TOOL_CALLS_MAX = 128;
 const EXTRA_DEPTH_MAX = 16;
 const ARGUMENTS_DEPTH_MAX = 64;
 const QUOTED_MAX_LENGTH = 100;
@@ -47,8 +47,10 @@ const toolCalls = z.array(
 export function readToolCalls(model: string, calls: unknown, offered: ToolDefinition[]): ToolCall[] {
   const invalid = (what: string) =>
     new ServiceError('MODEL_OUTPUT_INVALID', `The tool calls of ${model} can't be used: ${what}.`, { model });
-  if (Array.isArray(calls) && calls.length > TOOL_CALLS_MAX)
-    throw invalid(`it asks for ${calls.length} functions at once; at most ${TOOL_CALLS_MAX} are passed on`);
+  if (Array.isArray(calls) && calls.length > ANSWER_TOOL_CALLS_MAX)
+    throw invalid(
+      `it asks for ${calls.length} functions at once; at most ${ANSWER_TOOL_CALLS_MAX} are passed on`,
+    );
   const parsed = toolCalls.safeParse(calls ?? []);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;

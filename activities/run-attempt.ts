@@ -3,7 +3,7 @@ import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activ
 import { TemporalFailure } from '@temporalio/common';
 import { isUnstorableValue } from '../db/connection/is-unstorable-value.ts';
 import { ServiceError, sanitizeMessage } from '../flow/errors.ts';
-import { KEPT_MAX_BYTES, type Progress, readProgress } from './attempt-progress.ts';
+import { KEPT_RESULT_MAX_BYTES, type Progress, readProgress } from './attempt-progress.ts';
 import { delayAfterLostWorkers } from './delay-after-lost-workers.ts';
 import { logFault } from './log-fault.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
@@ -54,7 +54,7 @@ export async function runAttempt<T>(
     signal,
     kept: progress.kept,
     keep(value) {
-      if (info.isLocal || Buffer.byteLength(JSON.stringify(value)) > KEPT_MAX_BYTES) return false;
+      if (info.isLocal || Buffer.byteLength(JSON.stringify(value)) > KEPT_RESULT_MAX_BYTES) return false;
       progress.kept = value;
       attempt.kept = value;
       return true;

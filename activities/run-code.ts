@@ -8,7 +8,8 @@ import type { Value } from '../flow/value.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import type { BlockExecutor } from './block-executor.ts';
 import type { Attempt } from './run-attempt.ts';
-import { type CodeCall, type CodeResult, type CodeTurn, SandboxCrashed } from './sandbox/sandbox.ts';
+import { SandboxCrashed } from './sandbox/guest-process.ts';
+import type { CodeCall, CodeResult, CodeTurn } from './sandbox/sandbox.ts';
 
 /** When the same code crashes this many sandboxes in a row, the code is at fault. */
 const CRASHES_MAX = 3;

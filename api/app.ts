@@ -1,4 +1,4 @@
-// The HTTP interface: the order of middleware and the whole route table. The rooms beside it hold one kind of request each
+// The HTTP interface: the order of middleware and the whole route table. The folders beside it hold one kind of request each
 // (runs/, management/, webhooks/, test-runs/, mcp/), over auth/, flows/ and http/; reference/ makes the API document.
 import { randomUUID } from 'node:crypto';
 import Router from '@koa/router';

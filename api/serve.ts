@@ -19,7 +19,7 @@ const DRAIN_MS = 30_000;
 /** How long before the end of that time the answers still open are told to end. */
 const CUT_OFF_MS = 2_000;
 
-export type RunningApi = {
+type RunningApi = {
   port: number;
   /** Turns readiness off, accepts no new connections, and waits up to 30 s for the requests under way. */
   close(): Promise<void>;

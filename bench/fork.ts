@@ -5,7 +5,7 @@ import path from 'node:path';
 const STOP_TIMEOUT_MS = 10_000;
 
 /** A child process that ends with this one. */
-export type Fork = {
+type Fork = {
   pid: number;
   send(message: object): void;
   /** Returns the next message; rejects when the process ends instead. */

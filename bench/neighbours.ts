@@ -20,7 +20,7 @@ const QUIET_WAIT_MS = 90_000;
 const SERVICE = 'service';
 
 /** The innocent's results beside one load, by kind of flow. */
-export type NeighbourRow = {
+type NeighbourRow = {
   load: string;
   kinds: Record<string, InnocentResult>;
   /** The peak memory of the service's processes, in megabytes. */

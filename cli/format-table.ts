@@ -1,6 +1,6 @@
 // Text for people: tables, times, and names made safe for a terminal.
 
-export type Cell = string | number | null | undefined;
+type Cell = string | number | null | undefined;
 
 /** Formats rows as columns, numbers to the right; returns `empty` when there are no rows. */
 export function formatTable(header: string[], rows: Cell[][], empty: string): string {

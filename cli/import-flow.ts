@@ -12,7 +12,7 @@ import { operator } from './operator.ts';
 import type { CommandResult } from './print-result.ts';
 import { withValidator } from './with-validator.ts';
 
-export type ImportOptions = { project: string; publish?: boolean; note?: string; production?: boolean };
+type ImportOptions = { project: string; publish?: boolean; note?: string; production?: boolean };
 
 /** Imports a flow file as a draft and, where asked, publishes and promotes it: all of it in one transaction. */
 export async function importFlow(db: Db, source: string, options: ImportOptions): Promise<CommandResult> {

@@ -7,7 +7,7 @@ import { requestCancel } from '../db/runs/cancel-run.ts';
 import { listCalls } from '../db/runs/list-calls.ts';
 import { findListedRun, type ListedRun, listRuns } from '../db/runs/list-runs.ts';
 import { loadReferences } from '../db/runs/load-references.ts';
-import { requestResume } from '../db/runs/parked-runs.ts';
+import { requestUnpark } from '../db/runs/parked-runs.ts';
 import { RUN_STATUSES, type RunStatus } from '../db/schema.ts';
 import type { Json } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
@@ -148,11 +148,11 @@ async function resume(
   if ((executionId === undefined) !== (options.all === true))
     throw new ServiceError('VALIDATION_ERROR', 'Give one executionId, or --all.');
   if (executionId === undefined) {
-    const resumed = await requestResume(db, 'all');
+    const resumed = await requestUnpark(db, 'all');
     return { json: { resumed }, text: `Resumed ${resumed} parked runs; they continue within a minute.` };
   }
   const { json, text } = await show(db, executionId, {});
-  if ((await requestResume(db, executionId)) === 0)
+  if ((await requestUnpark(db, executionId)) === 0)
     throw new ServiceError('CONFLICT', `Run ${executionId} is not parked.`);
   return { json, text: `The run continues within a minute.\n\n${text}` };
 }

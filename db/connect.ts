@@ -1,5 +1,5 @@
 // db/ is the only way to PostgreSQL: in go ids and values, out come rows; rules that only the database can check throw
-// ServiceError. Each room holds the queries of one subject; connection/ waits out short outages. Start with this file, then
+// ServiceError. Each folder holds the queries of one subject; connection/ waits out short outages. Start with this file, then
 // schema.ts.
 import { Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg from 'pg';

@@ -1,6 +1,6 @@
 // The demo request, which a start both sends and prints as a `curl` line.
 
-export type DemoRequest = { url: string; headers: Record<string, string>; body: string };
+type DemoRequest = { url: string; headers: Record<string, string>; body: string };
 
 const TIMEOUT_MS = 60_000;
 

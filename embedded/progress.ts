@@ -7,7 +7,7 @@ export type Report = (line: string) => void;
 export const silent: Report = () => undefined;
 
 /** One task: `say` replaces its current state, `note` prints a line that stays, `done` ends it with how long it took. */
-export type Task = { say: Report; note: Report; done(detail?: string): void; drop(): void };
+type Task = { say: Report; note: Report; done(detail?: string): void; drop(): void };
 
 export type Progress = { begin(name: string): Task; line(text?: string): void };
 

@@ -8,7 +8,7 @@ const READY_TIMEOUT_MS = 120_000;
 /** How long runs in progress may take to finish when the service is asked to end. */
 const DRAIN_MS = 65_000;
 
-export type ServiceOptions = { stateFolder: string; env: NodeJS.ProcessEnv; baseUrl: string };
+type ServiceOptions = { stateFolder: string; env: NodeJS.ProcessEnv; baseUrl: string };
 
 /** Starts the service and waits until it reports that it is ready. Throws an Error with the end of its log. */
 export async function startService({ stateFolder, env, baseUrl }: ServiceOptions): Promise<Child> {

@@ -12,7 +12,7 @@ export const PROCESSOR_TYPES = ['llm', 'passthrough', 'code'] as const;
 export type ProcessorType = (typeof PROCESSOR_TYPES)[number];
 
 /** Limits and switches of one block; every field is optional. */
-export type ProcessorConfig = {
+type ProcessorConfig = {
   /** The block takes part in tool calls. */
   tools_enabled?: boolean;
   /** Tool-call round-trips allowed for this block; 25 when absent. */

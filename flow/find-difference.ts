@@ -1,7 +1,7 @@
 import type { Json } from './definition.ts';
 
 /** `path` is a JSON Pointer, '' for the whole value; a side without a value there is undefined. */
-export type Difference = { path: string; expected: Json | undefined; actual: Json | undefined };
+type Difference = { path: string; expected: Json | undefined; actual: Json | undefined };
 
 /** Finds the first place where two JSON values differ, ignoring the order of keys; undefined when they are equal. */
 export function findDifference(

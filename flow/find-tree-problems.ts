@@ -3,9 +3,9 @@ import type { FlowDefinition, LoopStep, ParallelStep, SequentialStep } from './d
 import {
   BRANCHES_MAX,
   CONDITION_MAX_LENGTH,
+  FLOW_STEPS_MAX,
   LOOP_ITERATIONS_MAX,
   STEP_DEPTH_MAX,
-  STEPS_MAX,
 } from './limits.ts';
 import { eachStep, formatPath, type PathSegment } from './step-path.ts';
 
@@ -44,10 +44,10 @@ export function findTreeProblems(definition: FlowDefinition): TreeProblem[] {
     if (step.type === 'parallel') checkParallel(step, report);
     if (step.type === 'loop') checkLoop(step, report);
   }
-  if (count > STEPS_MAX)
+  if (count > FLOW_STEPS_MAX)
     problems.push({
       path: ['steps'],
-      message: `A flow has at most ${STEPS_MAX} steps, nested ones included; this one has ${count}.`,
+      message: `A flow has at most ${FLOW_STEPS_MAX} steps, nested ones included; this one has ${count}.`,
       incomplete: false,
     });
   return problems;

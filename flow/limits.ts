@@ -8,7 +8,7 @@ export const SLUG_PATTERN = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 export const SLUG_MAX_LENGTH = 64;
 export const NAME_MAX_LENGTH = 200;
 /** Blocks, parallel and loop steps of one flow together. */
-export const STEPS_MAX = 200;
+export const FLOW_STEPS_MAX = 200;
 /** Nesting of parallel and loop steps. */
 export const STEP_DEPTH_MAX = 8;
 export const BRANCHES_MAX = 32;

@@ -27,7 +27,10 @@ export function findOverrideProblems(
     if (override.prompt !== undefined && block.processor_type !== 'llm')
       problems.push({
         field: `${stepId}.prompt`,
-        message: 'Only the prompt of an llm block can be overridden.',
+        message:
+          block.processor_type === 'code'
+            ? 'A code block’s code cannot be overridden.'
+            : 'A passthrough block has no prompt.',
       });
     if (override.model !== undefined && block.processor_type !== 'llm')
       problems.push({ field: `${stepId}.model`, message: 'Only an llm block has a model.' });

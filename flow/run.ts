@@ -71,10 +71,10 @@ export const CANCELLED = {
 
 /** Failure type of a block that is not retried until an operator asks for it. */
 export const PARKED = 'PARKED';
-/** Name of the signal that makes parked blocks run again. */
-export const RESUME = 'resume';
-/** Name of the signal that keeps a run from running blocks inside its workflow task until it is resumed. */
-export const HOLD = 'hold';
+/** Name of the signal that unparks a run: its parked blocks run again. */
+export const UNPARK_SIGNAL = 'resume';
+/** Name of the signal that parks a run before its next block that would run inside its workflow task. */
+export const PARK_SIGNAL = 'hold';
 
 /** Custom search attributes of a run in Temporal: name → type. */
 export const SEARCH_ATTRIBUTES = {

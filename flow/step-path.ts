@@ -17,7 +17,7 @@ export function formatPath(path: PathSegment[]): string {
 }
 
 /** `depth` is the number of parallel and loop steps around the step. */
-export type PlacedStep = { step: Step; path: PathSegment[]; depth: number };
+type PlacedStep = { step: Step; path: PathSegment[]; depth: number };
 
 /** Yields every step of a flow in tree order, each before the steps inside it. */
 export function* eachStep(definition: FlowDefinition): Generator<PlacedStep> {

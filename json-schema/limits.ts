@@ -8,7 +8,7 @@ export const VALIDATION_MAX_MS = 200;
 /** Processor time of compiling a schema, which is done once; the largest ordinary schema takes about 250 ms. */
 export const COMPILATION_MAX_MS = 1_000;
 /** Schemas applied along one path into a value: many times what ordinary schemas need, and some milliseconds of work. */
-export const STEPS_MAX = 100_000;
+export const SCHEMA_CHECK_STEPS_MAX = 100_000;
 /** Threads that one organization may have at a time, and further ones for organizations that have none. */
 export const THREADS = 2;
 export const RESERVED_THREADS = 2;

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { Json } from '../flow/definition.ts';
 import { REFUSALS_MAX, REFUSED_MS, SMALL_VALUE_LENGTH } from './limits.ts';
 
-export type Refusals = {
+type Refusals = {
   /** Returns why a schema (its text), or a value with it, is refused without being tried; undefined when it may be tried. */
   find(organization: string, schema: string, value?: Json): string | undefined;
   /** Remembers that a schema took too long: for values of about this size, or for any if `value` is absent or small. */

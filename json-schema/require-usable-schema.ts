@@ -3,7 +3,7 @@ import type { Json, JsonSchema } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { SCHEMA_MAX_BYTES } from '../flow/limits.ts';
 import { estimateSteps } from './estimate-steps.ts';
-import { SCHEMA_DEPTH_MAX, SCHEMA_NODES_MAX, STEPS_MAX } from './limits.ts';
+import { SCHEMA_CHECK_STEPS_MAX, SCHEMA_DEPTH_MAX, SCHEMA_NODES_MAX } from './limits.ts';
 
 const DIALECT = /^https?:\/\/json-schema\.org\/(?:draft\/2020-12|draft-07)\/schema#?$/;
 /** Keywords that hold a value, a map of schemas, or a map of schemas and lists; the others hold schemas or lists of them. */
@@ -41,10 +41,10 @@ export function requireUsableSchema(schema: JsonSchema): string {
   if (Buffer.byteLength(text) > SCHEMA_MAX_BYTES)
     throw invalidSchema('', `it is over ${SCHEMA_MAX_BYTES} bytes`);
   inspect(schema, '');
-  if (estimateSteps(schema, STEPS_MAX) >= STEPS_MAX) {
+  if (estimateSteps(schema, SCHEMA_CHECK_STEPS_MAX) >= SCHEMA_CHECK_STEPS_MAX) {
     throw invalidSchema(
       '',
-      `checking one value against it takes more than ${STEPS_MAX} steps, since its references multiply: refer to each part fewer times`,
+      `checking one value against it takes more than ${SCHEMA_CHECK_STEPS_MAX} steps, since its references multiply: refer to each part fewer times`,
     );
   }
   if (typeof schema === 'object') inspected.set(schema, text);

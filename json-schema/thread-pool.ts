@@ -23,7 +23,7 @@ export class ThreadStopped extends Error {
   }
 }
 
-export type ThreadPool = {
+type ThreadPool = {
   /** Waits for the organization's turn. Rejects with ThreadStopped when the thread had to be killed. */
   run(organization: string, request: ThreadRequest): Promise<ThreadReply>;
   /** Whether the organization has a turn now or within an instant. */

@@ -8,7 +8,7 @@ const LIST = 'The models list at WEIR_MODELS_URL';
 const FETCH_TIMEOUT_MS = 10_000;
 const LIST_MAX_BYTES = 8 * 1024 * 1024;
 
-export type RegistryConfig = {
+type RegistryConfig = {
   modelsFile: string | undefined;
   modelsUrl: string | undefined;
   modelsRefreshMinutes: number;

@@ -35,7 +35,7 @@ export type Registry = {
 };
 
 /** A list from an operator; `name` tells in errors where it comes from. */
-export type ModelList = { name: string; content: unknown };
+type ModelList = { name: string; content: unknown };
 
 /**
  * Reads the model list once. An entry takes what it leaves out from its provider's `*` entry, which also stands

@@ -4,10 +4,10 @@
 export const URL_MAX_LENGTH = 2_048;
 
 /** Why a URL is refused: not https, too long, or malformed or ambiguous. */
-export type UrlProblem = 'scheme' | 'too_long' | 'malformed';
+type UrlProblem = 'scheme' | 'too_long' | 'malformed';
 
 /** The parsed URL, to be used instead of the text; or what is wrong with it, in words that follow its name. */
-export type CheckedUrl =
+type CheckedUrl =
   | { url: URL; problem?: never; message?: never }
   | { url?: never; problem: UrlProblem; message: string };
 

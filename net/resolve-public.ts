@@ -3,17 +3,17 @@ import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { isPublicAddress } from './public-address.ts';
 
-export const RESOLVE_TIMEOUT_MS = 4_000;
+const RESOLVE_TIMEOUT_MS = 4_000;
 const QUERY_TIMEOUT_MS = 1_500;
 const QUERY_TRIES = 2;
 
 /** A host and port as a `URL` has them: an IPv6 address in brackets, an empty port for 443. */
-export type Destination = { hostname: string; port: string };
+type Destination = { hostname: string; port: string };
 
 /** A checked address, to be dialled as it is, without another look-up. */
 export type DialTarget = { address: string; family: 4 | 6; port: number };
 
-export type Resolution =
+type Resolution =
   | { targets: [DialTarget, ...DialTarget[]]; problem?: never }
   | { targets?: never; problem: 'not_public' | 'unresolved'; message: string };
 

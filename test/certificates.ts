@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-export type Certificate = { cert: string; key: string };
+type Certificate = { cert: string; key: string };
 export type Authority = { pem: string; issue(hosts: string[]): Certificate };
 
 /** Creates an authority; its certificates are valid for a day, for `hosts` (names, or `IP:…`). */

@@ -8,7 +8,7 @@ import { createProgress, type Report } from '../embedded/progress.ts';
 import { startTemporal } from '../embedded/temporal/temporal.ts';
 import { createTestDatabase } from './db/test-database.ts';
 
-export type Servers = {
+type Servers = {
   /** Tells the tests where the servers are. */
   env: NodeJS.ProcessEnv;
   stop(): Promise<void>;

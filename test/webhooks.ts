@@ -7,7 +7,7 @@ import { type Answer, startWeir, type Tenant, type Weir } from './harness.ts';
 import { waitUntil } from './wait-until.ts';
 
 /** A delivery's activity as the engine has it between two attempts; `gapMs` is NaN after a worker was lost. */
-export type PendingAttempt = { attempt: number; gapMs: number; lastFailure: string };
+type PendingAttempt = { attempt: number; gapMs: number; lastFailure: string };
 
 export type WebhookWeir = Weir & {
   /** The environment for other processes of the same Weir. */

@@ -18,7 +18,7 @@ const WAITING_BLOCKS_MAX = 500;
  */
 export const BALANCE_STATEMENTS_MAX = 4;
 
-export type FlowWorker = {
+type FlowWorker = {
   /** Resolves when the worker has shut down; rejects when it failed. */
   run(): Promise<void>;
   /** Stops taking work, lets what runs finish within the grace time, then ends the sandbox processes. */

@@ -4,13 +4,13 @@ import { releaseLeftReservations } from '../db/credits/reservations.ts';
 import { deleteExpiredKeys } from '../db/runs/idempotency-keys.ts';
 import { cancelLeft } from '../db/upkeep/cancel-deleted.ts';
 import { deleteOldInBatches } from './delete-old-in-batches.ts';
-import { holdRunsLosingWorkers } from './hold-runs-losing-workers.ts';
+import { parkRunsLosingWorkers } from './park-runs-losing-workers.ts';
 import { reconcileDeliveries } from './reconcile-deliveries.ts';
 import { reconcileRuns } from './reconcile-runs.ts';
 import { reconcileTests } from './reconcile-tests.ts';
 import { type Duty, repeatDuty } from './repeat-duty.ts';
-import { resumeParked } from './resume-parked.ts';
 import { startWaitingDeliveries } from './start-waiting-deliveries.ts';
+import { unparkRequestedRuns } from './unpark-requested-runs.ts';
 
 /** A younger run is left alone. */
 const QUIET_SECONDS = 30;
@@ -34,52 +34,56 @@ function duties(deps: Deps): Duty[] {
     {
       name: 'Reconciling runs',
       everyMs: EVERY_MS,
-      look: all((signal) => reconcileRuns(deps, QUIET_SECONDS, signal)),
+      perform: all((signal) => reconcileRuns(deps, QUIET_SECONDS, signal)),
     },
     {
-      name: 'Holding runs that lose their workers',
+      name: 'Parking runs that lose their workers',
       everyMs: EVERY_MINUTE_MS,
-      look: all((signal) => holdRunsLosingWorkers(deps, signal)),
+      perform: all((signal) => parkRunsLosingWorkers(deps, signal)),
     },
-    { name: 'Resuming parked runs', everyMs: EVERY_MS, look: all((signal) => resumeParked(deps, signal)) },
+    {
+      name: 'Resuming parked runs',
+      everyMs: EVERY_MS,
+      perform: all((signal) => unparkRequestedRuns(deps, signal)),
+    },
     {
       name: 'Cancelling what deleted projects left',
       everyMs: EVERY_MS,
-      look: all((signal) => cancelLeft(db, { signal })),
+      perform: all((signal) => cancelLeft(db, { signal })),
     },
     {
       name: 'Reconciling test runs',
       everyMs: EVERY_MS,
-      look: all((signal) => reconcileTests(deps, QUIET_SECONDS, signal)),
+      perform: all((signal) => reconcileTests(deps, QUIET_SECONDS, signal)),
     },
     {
       name: 'Reconciling deliveries',
       everyMs: EVERY_MS,
-      look: (signal) => reconcileDeliveries(deps, signal),
+      perform: (signal) => reconcileDeliveries(deps, signal),
     },
     {
       name: 'Giving turns to deliveries',
       everyMs: EVERY_MS,
-      look: all((signal) => startWaitingDeliveries(deps, signal)),
+      perform: all((signal) => startWaitingDeliveries(deps, signal)),
     },
-    { name: 'Releasing reservations', everyMs: EVERY_MS, look: all(() => releaseLeftReservations(db)) },
+    { name: 'Releasing reservations', everyMs: EVERY_MS, perform: all(() => releaseLeftReservations(db)) },
     {
       name: 'Deleting expired idempotency keys',
       everyMs: EVERY_MS,
-      look: async () => (await deleteExpiredKeys(db, EXPIRED_KEYS_MAX)) === EXPIRED_KEYS_MAX,
+      perform: async () => (await deleteExpiredKeys(db, EXPIRED_KEYS_MAX)) === EXPIRED_KEYS_MAX,
     },
   ];
   if (retentionDays === undefined) return always;
   return [
     ...always,
-    { name: 'Deleting what is old', everyMs: EVERY_MS, look: deleteOldInBatches(db, retentionDays) },
+    { name: 'Deleting what is old', everyMs: EVERY_MS, perform: deleteOldInBatches(db, retentionDays) },
   ];
 }
 
-/** Wraps a look that does everything there is to do, so that nothing is left to be done at once. */
-function all(look: (signal: AbortSignal) => Promise<void>): Duty['look'] {
+/** Wraps work that does everything there is to do, so that nothing is left to be done at once. */
+function all(work: (signal: AbortSignal) => Promise<void>): Duty['perform'] {
   return async (signal) => {
-    await look(signal);
+    await work(signal);
     return false;
   };
 }

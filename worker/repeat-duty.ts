@@ -15,7 +15,7 @@ export type Duty = {
    * Does some of the work and returns whether there is more to do at once. Starts nothing more once `signal` has aborted,
    * and ends within seconds.
    */
-  look(signal: AbortSignal): Promise<boolean>;
+  perform(signal: AbortSignal): Promise<boolean>;
 };
 
 /** A process that dies holds its duty no longer than this; a living process renews its hold. */
@@ -23,7 +23,7 @@ const HELD_SECONDS = 30;
 const HOLD_AGAIN_MS = 10_000;
 
 /**
- * Does a duty until `signal` aborts: every `everyMs`, less often when a look takes long, more often while there is more
+ * Does a duty until `signal` aborts: every `everyMs`, less often when it takes long, more often while there is more
  * to do. What keeps it from being done is logged once, and its end.
  */
 export async function repeatDuty(db: Db, duty: Duty, signal: AbortSignal): Promise<void> {
@@ -32,7 +32,7 @@ export async function repeatDuty(db: Db, duty: Duty, signal: AbortSignal): Promi
     let restMs = duty.everyMs;
     try {
       if (await takeDuty(db, duty.name, HELD_SECONDS)) {
-        restMs = await lookOnce(db, duty, signal);
+        restMs = await performOnce(db, duty, signal);
         if (failing !== undefined) console.error(`${duty.name} works again.`);
         failing = undefined;
       }
@@ -53,7 +53,7 @@ function inShort(error: unknown): unknown {
 }
 
 /** Does the duty once and returns how long to rest. */
-async function lookOnce(db: Db, { name, everyMs, look }: Duty, signal: AbortSignal): Promise<number> {
+async function performOnce(db: Db, { name, everyMs, perform }: Duty, signal: AbortSignal): Promise<number> {
   const holding = setInterval(
     () => void deferDuty(db, name, HELD_SECONDS).catch(() => undefined),
     HOLD_AGAIN_MS,
@@ -61,7 +61,7 @@ async function lookOnce(db: Db, { name, everyMs, look }: Duty, signal: AbortSign
   const began = performance.now();
   let restMs = everyMs;
   try {
-    const more = await look(signal);
+    const more = await perform(signal);
     restMs = dutyInterval(performance.now() - began, more, everyMs);
     return restMs;
   } finally {

@@ -5,7 +5,7 @@ import { keepReconciling } from './keep-reconciling.ts';
 import { registerSearchAttributes } from './register-search-attributes.ts';
 import type { WorkerDeps } from './worker-deps.ts';
 
-export type RunningWorker = {
+type RunningWorker = {
   /** Settles when the worker has ended; rejects when it failed. */
   ended: Promise<void>;
   /** Stops repairing what died elsewhere; the worker continues what it runs. */

@@ -6,18 +6,18 @@ import {
   setHandler,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
-import { HOLD, PARKED, RESUME } from '../flow/run.ts';
+import { PARK_SIGNAL, PARKED, UNPARK_SIGNAL } from '../flow/run.ts';
 import { parkRun, unparkRun } from './activities.ts';
 
-const RESUME_SIGNAL = defineSignal(RESUME);
-const HOLD_SIGNAL = defineSignal(HOLD);
+const UNPARK = defineSignal(UNPARK_SIGNAL);
+const PARK = defineSignal(PARK_SIGNAL);
 /** The state that operators read on a parked block. */
 const PARKED_STATE = 'parked, because its worker was lost again and again';
 
 export type Parking = {
   /** Waits until an operator resumes the run: one signal for all its blocks. `say` shows the block's state. */
   park(say: (state: string) => void): Promise<void>;
-  /** Does work that runs inside the workflow task; if the run is held, parks it first. */
+  /** Does work that runs inside the workflow task; if the run is to be parked, parks it first. */
   whenFree<T>(work: () => Promise<T>, say?: (state: string) => void): Promise<T>;
 };
 
@@ -29,25 +29,25 @@ export function isParked(error: unknown): boolean {
 
 /** Creates the parking of one run: a place where its blocks wait for an operator. */
 export function createParking(executionId: string): Parking {
-  let held = false;
-  let resumed = 0;
+  let mustPark = false;
+  let unparked = 0;
   let waiting = 0;
-  setHandler(HOLD_SIGNAL, () => {
-    held = true;
+  setHandler(PARK, () => {
+    mustPark = true;
   });
-  setHandler(RESUME_SIGNAL, () => {
-    held = false;
-    resumed += 1;
+  setHandler(UNPARK, () => {
+    mustPark = false;
+    unparked += 1;
   });
 
   async function park(say: (state: string) => void): Promise<void> {
-    const before = resumed;
+    const before = unparked;
     waiting += 1;
     say(PARKED_STATE);
     show('parked');
     try {
       await parkRun(executionId);
-      await condition(() => resumed > before);
+      await condition(() => unparked > before);
     } finally {
       waiting -= 1;
     }
@@ -57,9 +57,9 @@ export function createParking(executionId: string): Parking {
     await unparkRun(executionId);
   }
 
-  /** Adds no promise when the run is not held: recorded histories fix the order in which blocks continue. */
+  /** Adds no promise unless the run is to be parked: recorded histories fix the order in which blocks continue. */
   function whenFree<T>(work: () => Promise<T>, say: (state: string) => void = () => undefined): Promise<T> {
-    return held ? park(say).then(() => whenFree(work, say)) : work();
+    return mustPark ? park(say).then(() => whenFree(work, say)) : work();
   }
 
   return { park, whenFree };

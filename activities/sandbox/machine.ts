@@ -21,15 +21,15 @@ import { type Prelude, prelude } from './prelude.ts';
 import { takeSnapshot } from './snapshot.ts';
 
 /** The user's code and its arguments; `values` is the JSON text of `{ input, message, parameters }`. */
-export type MachineCall = { source: string; values: string; timeoutMs: number };
+type MachineCall = { source: string; values: string; timeoutMs: number };
 export type Failure = {
   code: 'CODE_ERROR' | 'CODE_TIMEOUT' | 'CODE_LIMIT_EXCEEDED';
   message: string;
   /** 1-based line of the user's source. */
   line?: number;
 };
-export type MachineResult = { output: Buffer; logs: string } | { failure: Failure; logs: string };
-export type Machine = {
+type MachineResult = { output: Buffer; logs: string } | { failure: Failure; logs: string };
+type Machine = {
   /** Runs one call; never throws. */
   run(call: MachineCall): MachineResult;
   /** Restores the memory as it was before the call; returns false when it cannot, and the machine is used up. */

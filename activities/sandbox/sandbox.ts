@@ -11,8 +11,6 @@ import { type GuestCall, SandboxUnavailable } from './guest-process.ts';
 import { ERROR_LOGS_MAX_LENGTH, SOURCE_MAX_BYTES, VALUE_MAX_BYTES } from './limits.ts';
 import { createPool, type Pool } from './pool.ts';
 
-export { SandboxCrashed } from './guest-process.ts';
-
 const DRAINED_DELAY_MS = 100;
 
 /** One run of a block's source; `timeoutMs` is processor time. */

@@ -9,8 +9,8 @@ const SECRET_LENGTH = 32;
 const PATTERN = /^weir_(live|test)_([A-Za-z0-9]{8})_([A-Za-z0-9]{32})$/;
 const NO_HMAC = Buffer.alloc(32);
 
-export type MintedApiKey = { plaintext: string; keyId: string; secretHmac: Buffer };
-export type ApiKeyParts = { environment: Environment; keyId: string; secret: string };
+type MintedApiKey = { plaintext: string; keyId: string; secretHmac: Buffer };
+type ApiKeyParts = { environment: Environment; keyId: string; secret: string };
 
 /** Makes a new key. `plaintext` is shown once to its owner; only `keyId` and `secretHmac` are stored. */
 export function mintApiKey(environment: Environment, pepper: string): MintedApiKey {

@@ -9,7 +9,7 @@ import type { AuthDeps } from './deps.ts';
 
 const API_KEY_PREFIX = /^weir_/;
 /** The credentials that most endpoints take. */
-export const KEY_OR_TOKEN = 'an API key (weir_live_…) or a JWT';
+export const KEY_OR_TOKEN = 'an API key (weir_…) or a JWT';
 
 /** Sets `ctx.state.principal`. Answers the same 401 whatever is wrong with the key or token. */
 export function authenticate(deps: AuthDeps): ApiMiddleware {

@@ -55,11 +55,7 @@ export async function authorizeBy<T extends CallerMembership>(
  * Finds a caller's role in an organization; undefined for strangers. An API key has the role of the user who made it, and is
  * a member when that user no longer is one. A key that an operator made is an admin.
  */
-export async function roleOf(
-  db: Db,
-  principal: Principal,
-  organizationId: string,
-): Promise<Role | undefined> {
+async function roleOf(db: Db, principal: Principal, organizationId: string): Promise<Role | undefined> {
   if (principal.kind === 'user') return findRole(db, organizationId, principal.userId);
   if (principal.organizationId !== organizationId) return undefined;
   if (principal.userId === null) return 'admin';

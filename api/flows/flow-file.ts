@@ -167,14 +167,16 @@ function findNonJson(value: unknown, path: PathSegment[] = []): Problem[] {
 function toProblems(issue: z.core.$ZodIssue): Problem[] {
   const path = issue.path as PathSegment[];
   if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => ({ path: [...path, key], message: unknownField(key) }));
+    return issue.keys.map((key) => ({ path: [...path, key], message: unknownField(path, key) }));
   if (issue.code === 'invalid_key') return [{ path, message: issue.issues[0]?.message ?? issue.message }];
   return [{ path, message: issue.message }];
 }
 
-function unknownField(key: string): string {
+function unknownField(path: PathSegment[], key: string): string {
   if (key === 'branches') return 'Only a step with type: parallel has branches.';
   if (key === 'body') return 'Only a step with type: loop has a body.';
+  if (key === 'code' && path.at(-1) === 'processor_config')
+    return 'The code of a code block is its prompt: write it there.';
   return 'There is no such field here.';
 }
 

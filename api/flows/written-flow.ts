@@ -49,7 +49,7 @@ export const parsedObject = z
 
 type Unnamed<S> = Omit<S, 'step_id' | 'name' | 'branches' | 'body'> & { step_id?: string; name?: string };
 /** A step as written. `completeSteps` fills in what was left out. */
-export type WrittenStep =
+type WrittenStep =
   | Unnamed<SequentialStep>
   | (Unnamed<ParallelStep> & { branches: { [branch: string]: WrittenStep[] } })
   | (Unnamed<LoopStep> & { body: WrittenStep[] });

@@ -1,4 +1,4 @@
-// http/ is the ground all endpoints stand on: in come HTTP requests, bodies and queries; out go checked values for the
+// http/ is what all endpoints share: in come HTTP requests, bodies and queries; out go checked values for the
 // handlers, and answers. This file is the only place that turns an error into a status and {detail: {code, message, …}}.
 import type { Middleware } from 'koa';
 import type { ErrorCode } from '../../flow/errors.ts';

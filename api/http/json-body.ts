@@ -6,7 +6,7 @@ import { createByteBudget, SMALL_BYTES } from '../../fairness/byte-budget.ts';
 import type { EndTurn } from '../../fairness/turns.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { findJsonExcess } from '../../flow/find-json-excess.ts';
-import { STEPS_MAX } from '../../flow/limits.ts';
+import { FLOW_STEPS_MAX } from '../../flow/limits.ts';
 import { REFUSED_KEYS } from '../../flow/refused-keys.ts';
 import type { ReceivedBody } from './context.ts';
 import { ownerOf } from './principal.ts';
@@ -19,7 +19,7 @@ const bodies = createByteBudget(IN_HAND_BYTES, SHARE_BYTES);
 /** The field in which callers send back earlier outputs: whatever a block may answer is accepted there. */
 const ECHOED_FIELD = 'accumulatedOutputs';
 /** A block's output may be as deep as a body, and every step around or after it may add a level. */
-const ECHOED_MAX_DEPTH = BODY_MAX_DEPTH + STEPS_MAX + 2;
+const ECHOED_MAX_DEPTH = BODY_MAX_DEPTH + FLOW_STEPS_MAX + 2;
 
 /** Words problems in what callers send. */
 export const PARSE_OPTIONS: z.core.ParseContext<z.core.$ZodIssue> = {
@@ -27,7 +27,7 @@ export const PARSE_OPTIONS: z.core.ParseContext<z.core.$ZodIssue> = {
   error: (issue) => (issue.input === undefined ? 'is required' : undefined),
 };
 
-export type BodyRules = {
+type BodyRules = {
   excess?: (bytes: Uint8Array) => void;
   before?: ((json: unknown) => void)[];
   describe?: (error: z.ZodError) => ServiceError;

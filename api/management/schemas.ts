@@ -103,7 +103,7 @@ export const apiKeyList = z.object({ apiKeys: z.array(apiKeyRecord) }).meta({
   description: 'Keys that are not revoked come first, then the newest; at most 200.',
 });
 
-export const auditEntry = z
+const auditEntry = z
   .object({
     at: time,
     actor: z.string().meta({ description: 'A user id, `api_key/` and a key id, `operator`, or `service`.' }),
@@ -133,7 +133,7 @@ export const memberList = page('MemberList', 'members', memberRecord);
 export const projectList = page('ProjectList', 'projects', projectRecord);
 export const auditList = page('AuditLog', 'entries', auditEntry);
 
-export const pageLimit = pageSize(PAGE_MAX, PAGE_MAX);
+const pageLimit = pageSize(PAGE_MAX, PAGE_MAX);
 /** Makes the query of a list, whose cursor has the schema `cursor`. */
 export function pageQuery(cursor: z.ZodType<string>) {
   return z.strictObject({

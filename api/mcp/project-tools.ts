@@ -13,7 +13,7 @@ const FLOWS_MAX = 25;
 /** The most characters of one text, such as a prompt, code, or a description in a schema. */
 const TEXT_MAX = 1_000;
 /** The most characters of the steps of all flows together, as JSON: an assistant's context is small. */
-const STEPS_MAX = 200_000;
+const ALL_STEPS_MAX_CHARACTERS = 200_000;
 
 const listProjects = defineTool({
   name: 'list_projects',
@@ -101,7 +101,10 @@ const hydrateProject = defineTool({
       flows: page.map((flow) => {
         const steps = shortenSteps(flow.draft, TEXT_MAX);
         size += JSON.stringify(steps).length;
-        return { ...toFlowDesign(flow, config.mcp.url), steps: size > STEPS_MAX ? null : steps };
+        return {
+          ...toFlowDesign(flow, config.mcp.url),
+          steps: size > ALL_STEPS_MAX_CHARACTERS ? null : steps,
+        };
       }),
       next: end.nextCursor,
     };

@@ -1,4 +1,4 @@
-// Makes the OpenAPI 3.1 document from the route table and the schemas that validate requests. This room has what exists
+// Makes the OpenAPI 3.1 document from the route table and the schemas that validate requests. This folder has what exists
 // only for that document, and the page that shows it.
 import { createDocument, type ZodOpenApiPathsObject } from 'zod-openapi';
 import type { Route } from '../http/context.ts';

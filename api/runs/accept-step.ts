@@ -13,7 +13,7 @@ import { requireIterations, withoutResults } from './accept-resume.ts';
 import { acceptAttachments, missing, requireCredits, requireParameterNames } from './accept-run.ts';
 import { deriveCallId } from './derive-call-id.ts';
 import { describePause } from './describe-outcome.ts';
-import { findSession } from './find-session.ts';
+import { getSession } from './get-session.ts';
 import { requireImageSupport } from './require-image-support.ts';
 import { requireSoundTree, staleTree } from './require-sound-tree.ts';
 import { requireStepIndex } from './require-step-index.ts';
@@ -50,7 +50,7 @@ export async function acceptStep(deps: ApiDeps, ctx: ApiContext): Promise<Accept
   await requireValidOverrides(validator, definition, 'blockOverrides', overrides);
   requireParameterNames(body.parameters ?? {});
   const session =
-    body.executionId == null ? undefined : await findSession(deps, flow.flowId, body.executionId);
+    body.executionId == null ? undefined : await getSession(deps, flow.flowId, body.executionId);
 
   const resumeId = session && messages && idOfResume(ctx, session, body);
   const accepted = resumeId && (await replay(deps, ctx, resumeId));

@@ -13,7 +13,7 @@ import type { ApiDeps } from '../deps.ts';
 import { digestOf, signState } from './resume-state.ts';
 
 /** The call that ended or paused a run: all that describing it needs. */
-export type EndedCall = CallIds & {
+type EndedCall = CallIds & {
   from: number | null;
   flowVersionId: string;
   definition: FlowDefinition;

@@ -1,7 +1,7 @@
 // Checks the block overrides of a request: every unknown step and field is named (spec: block_overrides, blockOverrides).
 import type { FlowDefinition, JsonSchema } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { STEPS_MAX } from '../../flow/limits.ts';
+import { FLOW_STEPS_MAX } from '../../flow/limits.ts';
 import { type BlockOverrides, findOverrideProblems } from '../../flow/overrides.ts';
 import type { OrganizationValidator } from '../../json-schema/validator.ts';
 import { isObject } from '../flows/written-flow.ts';
@@ -12,8 +12,8 @@ export function requireFewOverrides(body: unknown): void {
   if (!isObject(body)) return;
   for (const field of ['block_overrides', 'blockOverrides']) {
     const overrides = body[field];
-    if (!isObject(overrides) || Object.keys(overrides).length <= STEPS_MAX) continue;
-    const message = `has more than ${STEPS_MAX} entries`;
+    if (!isObject(overrides) || Object.keys(overrides).length <= FLOW_STEPS_MAX) continue;
+    const message = `has more than ${FLOW_STEPS_MAX} entries`;
     throw new ServiceError('VALIDATION_ERROR', `${field}: ${message}`, { errors: [{ field, message }] });
   }
 }

@@ -5,12 +5,12 @@ import { canonicalJson } from '../../flow/canonical-json.ts';
 import { ServiceError } from '../../flow/errors.ts';
 
 /** How long a resume may bring the token of its pause. */
-export const RESUME_STATE_DAYS = 7;
+const RESUME_STATE_DAYS = 7;
 
 const ALGORITHM = 'HS256';
 
 /** A pause. `messages` and `outputs` are the digests of the conversation and of the outputs that the caller was given. */
-export type PausedState = {
+type PausedState = {
   executionId: string;
   flowVersionId: string;
   step_id: string;

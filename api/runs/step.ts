@@ -91,7 +91,7 @@ function step(deps: ApiDeps): ApiMiddleware {
   return async function step(ctx) {
     const last = readLastEventId(ctx);
     const run = last
-      ? await findCall(deps, ctx, last.callId)
+      ? await getCall(deps, ctx, last.callId)
       : await acceptIdempotently(deps, ctx, () => acceptStep(deps, ctx));
     ctx.state.dropBody();
     const signal = readerSignal(ctx, deps.cutOff);
@@ -143,8 +143,8 @@ function readLastEventId(ctx: ApiContext): { callId: string; number: number } | 
   throw validationError(parsed.error as z.ZodError);
 }
 
-/** Finds the call whose events are asked for again. It must belong to this flow and to the session that the body names. */
-async function findCall(deps: ApiDeps, ctx: ApiContext, callId: string): Promise<AcceptedCall> {
+/** Gets the call whose events are asked for again. It must belong to this flow and to the session that the body names. */
+async function getCall(deps: ApiDeps, ctx: ApiContext, callId: string): Promise<AcceptedCall> {
   const run = await findAcceptedCall(deps, callId);
   const { executionId } = ctx.state.body as StepRequest;
   if (

@@ -12,7 +12,7 @@ import { PARSE_OPTIONS } from '../http/json-body.ts';
 import { examplesOf, thrownBy } from '../reference/operations.ts';
 import { conversation, firstStepRequest, toolsRequest } from '../reference/run-examples.ts';
 import { requireIterations, requireToolStep } from './accept-resume.ts';
-import { sessionCancelled, sessionNotFound } from './find-session.ts';
+import { sessionCancelled, sessionNotFound } from './get-session.ts';
 import { requireStepIndex } from './require-step-index.ts';
 import { toolsUnsupported } from './require-tools.ts';
 import { unknownState } from './resume-state.ts';

@@ -51,7 +51,7 @@ const toolCall = z
   .meta({ id: 'ToolCall' });
 
 /** As many calls as a conversation has room for: listing the mistakes of more would take long. */
-const TOOL_CALLS_MAX = Math.floor(
+const CONVERSATION_TOOL_CALLS_MAX = Math.floor(
   TOOL_MESSAGES_MAX_BYTES / '{"id":"1","type":"function","function":{"name":"","arguments":""}},'.length,
 );
 
@@ -61,7 +61,7 @@ const message = z
     z.object({
       role: z.literal('assistant'),
       content: z.string().nullish(),
-      tool_calls: z.array(toolCall).max(TOOL_CALLS_MAX).optional(),
+      tool_calls: z.array(toolCall).max(CONVERSATION_TOOL_CALLS_MAX).optional(),
     }),
     z.object({
       role: z.literal('tool'),

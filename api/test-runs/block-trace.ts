@@ -23,8 +23,8 @@ const EXECUTIONS_MAX = 60;
 /** The values of one block execution: input, sent, output. */
 const VALUES_EACH = 3;
 /** While an answer is made, so many inputs of calls and bytes of outputs are cached. */
-const KEPT_MAX = 4;
-const KEPT_MAX_BYTES = 2 * OUTPUT_MAX_BYTES;
+const CACHED_INPUTS_MAX = 4;
+const CACHED_OUTPUTS_MAX_BYTES = 2 * OUTPUT_MAX_BYTES;
 
 const count = z.int().min(0);
 export const blockTrace = z.strictObject({
@@ -42,7 +42,7 @@ export const blockTrace = z.strictObject({
   ms: count.meta({ description: 'The duration of the last attempt, in milliseconds.' }),
   started_at: z.iso.datetime(),
 });
-export type BlockTrace = z.input<typeof blockTrace>;
+type BlockTrace = z.input<typeof blockTrace>;
 
 /** Describes block executions, with each value cut to `maxChars`, or to less where there are many. */
 export async function traceBlocks(
@@ -70,9 +70,9 @@ type Store = {
 };
 
 function createStore(db: Db): Store {
-  const inputs = new LRUCache<string, StoredRunInput>({ max: KEPT_MAX });
+  const inputs = new LRUCache<string, StoredRunInput>({ max: CACHED_INPUTS_MAX });
   const kept = new LRUCache<string, Stored>({
-    maxSize: KEPT_MAX_BYTES,
+    maxSize: CACHED_OUTPUTS_MAX_BYTES,
     sizeCalculation: ({ bytes }) => bytes,
   });
   return {

@@ -8,7 +8,7 @@ import pg from 'pg';
  * `silent`: no answer came in time, and the statement may still be carried out;
  * `refused`: the database answered that it cannot serve at the moment, and did nothing.
  */
-export type ConnectionFailure = 'unreachable' | 'lost' | 'silent' | 'refused';
+type ConnectionFailure = 'unreachable' | 'lost' | 'silent' | 'refused';
 
 /** The database is away; `cause` is the driver's error. Every other error of a query is a fault, not an outage. */
 export class ConnectionFailed extends Error {

@@ -9,7 +9,7 @@ import { MICROCREDITS_PER_CREDIT } from './ledger.ts';
 /** A request to a model takes two minutes at most: an older reservation belongs to none. */
 const RESERVATION_MAX_MINUTES = 10;
 
-export type BlockId = { executionId: string; blockKey: string };
+type BlockId = { executionId: string; blockKey: string };
 
 export type Reservation = BlockId & {
   organizationId: string;

@@ -2,7 +2,7 @@ import type { NotNull } from 'kysely';
 import type { Db } from '../connect.ts';
 import { hasProjectAccess, type ProjectAccess } from '../tenants/project-access.ts';
 
-export type FlowQuery = {
+type FlowQuery = {
   /** The slugs of organization, project and flow. */
   organization: string;
   project: string;

@@ -5,7 +5,7 @@ import type { Environment, RunMode, RunStatus } from '../schema.ts';
 import { costOfRun, isParked, statusOfRun, versionOfRun } from './run-columns.ts';
 
 /** Absent fields match every run; organization, project and flow are slugs. */
-export type RunFilter = {
+type RunFilter = {
   flowId?: string | undefined;
   organization?: string | undefined;
   project?: string | undefined;

@@ -22,8 +22,8 @@ export async function unparkRun(db: Db, callId: string): Promise<void> {
     .execute();
 }
 
-/** Requests that a parked run, or all of them, go on; returns how many calls that are. Workers carry it out. */
-export async function requestResume(db: Db, executionId: string | 'all'): Promise<number> {
+/** Requests that a parked run, or all of them, be unparked; returns how many calls that are. Workers carry it out. */
+export async function requestUnpark(db: Db, executionId: string | 'all'): Promise<number> {
   const { numUpdatedRows } = await db
     .updateTable('run')
     .set({ resume_requested_at: sql`now()` })
@@ -34,8 +34,8 @@ export async function requestResume(db: Db, executionId: string | 'all'): Promis
   return Number(numUpdatedRows);
 }
 
-/** Lists calls of parked runs that are to go on. */
-export function listResumed(db: Db, limit: number) {
+/** Lists calls of parked runs whose unparking was requested. */
+export function listUnparkRequested(db: Db, limit: number) {
   return db
     .selectFrom('run')
     .select(CALL_IDS)

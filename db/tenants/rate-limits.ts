@@ -7,10 +7,10 @@ const MINUTE_US = 60_000_000;
 const SECOND_US = 1_000_000;
 
 /** A rate limit of `subject`, the id of an API key or organization, to `perMinute` requests; 0 is no limit. */
-export type Quota = { name: string; subject: string; perMinute: number };
+type Quota = { name: string; subject: string; perMinute: number };
 
 /** A quota after a request: after `resetSeconds` all of it is available again, after `retrySeconds` one request. */
-export type QuotaState = {
+type QuotaState = {
   name: string;
   perMinute: number;
   allowed: boolean;

@@ -13,7 +13,7 @@ import type { TestCaseRow } from './test-cases.ts';
 const TEST_RUN_CANCELLED = 'The test run was cancelled.';
 const NOTHING_CAME = 'The case could not be run or judged because of a failure inside the service.';
 
-export type NewTestRun = {
+type NewTestRun = {
   id: string;
   flowId: string;
   flowVersionId: string;
@@ -187,4 +187,3 @@ export async function getTestRunStart(db: Db, testRunId: string) {
     .execute();
   return { ...run, tests };
 }
-export type TestRunStart = Awaited<ReturnType<typeof getTestRunStart>>;

@@ -7,7 +7,7 @@ import type { Db } from '../connect.ts';
 const ATTEMPT_SECONDS = 120;
 
 /** Names an attempt of a round of a delivery. */
-export type AttemptKey = { deliveryId: string; round: number; attempt: number };
+type AttemptKey = { deliveryId: string; round: number; attempt: number };
 
 /** Finds a delivery with the run that it reports. */
 export function findDeliveryToAttempt(db: Db, deliveryId: string) {

@@ -8,10 +8,10 @@ import { type Author, recordChange } from '../tenants/audit-entries.ts';
 export const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
 /** For how long deliveries also carry a signature by the previous secret. */
-export const GRACE_HOURS = 24;
+const GRACE_HOURS = 24;
 
 /** A signing secret in plaintext; `previous` and `graceUntil` are null when no grace period runs. */
-export type SigningSecret = {
+type SigningSecret = {
   version: number;
   current: string;
   previous: string | null;

@@ -13,7 +13,7 @@ export const HOST_MAX = 50;
 export const ORGANIZATION_MAX = 40;
 
 /** Longer than any attempt takes: then the turn of a holder that died is free again. */
-const HOLD = sql`interval '2 minutes'`;
+const TURN_LENGTH = sql`interval '2 minutes'`;
 const BOUNDS = sql`${sql.lit(PAIR_MAX)}, ${sql.lit(HOST_MAX)}, ${sql.lit(ORGANIZATION_MAX)}`;
 /** When the reconciler looks at a waiting delivery, in case its turn never comes. */
 const WAITING_CHECK = sql<Date>`now() + interval '1 hour'`;
@@ -27,7 +27,7 @@ const GIVEN_CHECK = sql<Date>`now() + interval '30 seconds'`;
 export async function takeTurn(db: Db, call: DeliveryCall, isWorkflow: boolean): Promise<boolean> {
   const { deliveryId, round, organizationId, host } = call;
   const { rows } = await sql<{ taken: boolean }>`
-    select take_webhook_turn(${deliveryId}, ${round}, ${organizationId}, ${host}, ${isWorkflow}, ${HOLD}, ${BOUNDS})
+    select take_webhook_turn(${deliveryId}, ${round}, ${organizationId}, ${host}, ${isWorkflow}, ${TURN_LENGTH}, ${BOUNDS})
       as taken`.execute(db);
   if (rows[0]?.taken) return true;
   await db
@@ -79,7 +79,7 @@ export async function giveTurns(
 ): Promise<GivenTurn[]> {
   const { rows } = await sql<Parameters<typeof toDeliveryCall>[0] & Given>`
     with given as materialized (
-      select * from give_webhook_turns(${host}, ${after}, ${atMost}, ${HOLD}, ${BOUNDS})
+      select * from give_webhook_turns(${host}, ${after}, ${atMost}, ${TURN_LENGTH}, ${BOUNDS})
     )
     select d.id, d.organization_id, d.event_type, d.target_url, d.attempt, given_round as round,
       waits_in_workflow, is_open

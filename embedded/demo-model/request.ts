@@ -36,7 +36,7 @@ const chatRequest = z.looseObject({
 });
 
 export type ChatRequest = z.infer<typeof chatRequest>;
-export type ChatMessage = ChatRequest['messages'][number];
+type ChatMessage = ChatRequest['messages'][number];
 
 /** An error that is answered as `{error: {message, type, param, code}}`. */
 export class DemoModelError extends Error {
@@ -53,7 +53,7 @@ export class DemoModelError extends Error {
 }
 
 /** A delay or failure that the model's name asks for: `slow-<ms>`, `error-<status>`. */
-export type Directive = { delayMs: number; status: number | undefined };
+type Directive = { delayMs: number; status: number | undefined };
 
 /** Parses a request. Throws DemoModelError 400, or 404 for an unknown model. */
 export function parseChatRequest(body: unknown): { request: ChatRequest; directive: Directive } {

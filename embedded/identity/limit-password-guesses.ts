@@ -7,7 +7,7 @@ const WINDOW_MS = 5 * 60_000;
 /** Emails share counters by 16 bits of their hash. Each value has one, so a counter is never evicted for another. */
 const COUNTERS = 0x10000;
 
-export type PasswordGuessLimit = {
+type PasswordGuessLimit = {
   /** Counts a guess and returns false when it is one too many. */
   allow(email: string): boolean;
   /** Resets the count after the right password. */

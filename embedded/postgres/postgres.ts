@@ -17,7 +17,7 @@ const START_TIMEOUT_MS = 60_000;
 /** After a crash, shared memory stays in use until the last orphaned backend ends. */
 const START_ATTEMPTS = 10;
 
-export type PostgresOptions = {
+type PostgresOptions = {
   /** An existing folder for data, log and process record. */
   stateFolder: string;
   password: string;

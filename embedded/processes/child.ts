@@ -17,7 +17,7 @@ import { processStartTime } from './process-identity.ts';
 const LOG_MAX_BYTES = 10 * 1024 * 1024;
 const LOG_TAIL_LINES = 15;
 
-export type ChildSpec = Pick<ProcessRecord, 'name' | 'order' | 'stopSignal' | 'stopTimeoutMs'> & {
+type ChildSpec = Pick<ProcessRecord, 'name' | 'order' | 'stopSignal' | 'stopTimeoutMs'> & {
   stateFolder: string;
   command: string;
   args: string[];

@@ -6,7 +6,7 @@ const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 5_000;
 const WINDOW_MS = 10 * 60_000;
 
-export type RestartOptions = {
+type RestartOptions = {
   name: string;
   child: Child;
   /** Starts the process again, at the same address. */

@@ -10,7 +10,7 @@ import { downloadTemporal } from './download.ts';
 /** The release that is downloaded or built; `embedded/temporal/server-module/go.mod` pins the same one. */
 export const TEMPORAL_CLI_VERSION = '1.8.2';
 
-export type TemporalBinaryOptions = {
+type TemporalBinaryOptions = {
   /** The folder for the log and the record of a build. */
   stateFolder: string;
   report?: Report | undefined;

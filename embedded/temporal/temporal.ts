@@ -30,7 +30,7 @@ const DYNAMIC_CONFIG = {
   'history.rps': 20_000,
 };
 
-export type TemporalOptions = {
+type TemporalOptions = {
   /** An existing folder for the SQLite file, log and process record. */
   stateFolder: string;
   /** Used when free; otherwise another one. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { mock } from 'node:test';
-import { ModelUnavailable } from '../../activities/call-model.ts';
 import { MODEL_CALL_TIMEOUT_MS } from '../../activities/model-client.ts';
+import { ModelUnavailable } from '../../activities/model-unavailable.ts';
 import {
   type Behaviour,
   hang,

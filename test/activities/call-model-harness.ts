@@ -25,7 +25,7 @@ const validator: ModelDeps['validator'] = {
 type Called = ModelUsage & ModelReply;
 
 /** `server` is a new one in each test, and the provider of openai, anthropic and google. */
-export type CallModelHarness = {
+type CallModelHarness = {
   server: FakeModelServer;
   /** The usage of the calls so far, and the credits reserved for each request. */
   usage: ModelUsage;

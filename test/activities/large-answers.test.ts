@@ -1,8 +1,8 @@
 // Answers of models over 1 MiB are read when their organization's turn has come (activities/model-client.ts).
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { ModelUnavailable } from '../../activities/call-model.ts';
 import { MODEL_ANSWER_MAX_BYTES, MODEL_CALL_TIMEOUT_MS } from '../../activities/model-client.ts';
+import { ModelUnavailable } from '../../activities/model-unavailable.ts';
 import { reserveAnswerMemory, reserveInputMemory } from '../../activities/reserve-memory.ts';
 import { answer, type Behaviour } from '../fakes/model-server.ts';
 import { fails, useCallModel } from './call-model-harness.ts';

@@ -175,7 +175,7 @@ describe('an attempt of an activity', () => {
       ]);
     });
 
-    it('is not held back for what failed otherwise', async () => {
+    it('is not delayed for what failed otherwise', async () => {
       for (let failed = 0; failed < 50; failed += 1)
         assert.equal((await activity.attempt(breakDown, HOLDS_BACK)).type, 'Error');
       activity.lose();

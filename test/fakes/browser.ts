@@ -4,7 +4,7 @@
 export type Account = { email: string; password: string };
 export type Page = { url: string; status: number; text: string };
 
-export type Browser = {
+type Browser = {
   open(url: string): Promise<Page>;
   /** Sends the form of the last page whose action ends with `action`. */
   submit(action: string, fields?: Record<string, string>): Promise<Page>;

@@ -9,8 +9,8 @@ const TYPE_A = 1;
 const QUESTION_AT = 12;
 
 /** The addresses of a name (four or sixteen bytes each), a response code instead, or no answer at all. */
-export type DnsAnswer = number[][] | number | 'silence';
-export type DnsTable = { [name: string]: { a: DnsAnswer; aaaa: DnsAnswer } };
+type DnsAnswer = number[][] | number | 'silence';
+type DnsTable = { [name: string]: { a: DnsAnswer; aaaa: DnsAnswer } };
 
 /** Starts the server; other names do not exist. `address` has the form that a resolver's `setServers` takes. */
 export async function startFakeDnsServer(table: DnsTable) {

@@ -8,7 +8,7 @@ import type { Provider } from '../../config.ts';
 /** Handles one call. */
 export type Behaviour = (response: ServerResponse) => void;
 
-export type ModelCall = { headers: IncomingHttpHeaders; body: Record<string, unknown> };
+type ModelCall = { headers: IncomingHttpHeaders; body: Record<string, unknown> };
 
 export type FakeModelServer = {
   provider: Provider;

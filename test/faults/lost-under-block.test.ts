@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { requestResume } from '../../db/runs/parked-runs.ts';
+import { requestUnpark } from '../../db/runs/parked-runs.ts';
 import { toPlan } from '../../flow/plan.ts';
-import { HOLD, RUN_FLOW } from '../../flow/run.ts';
-import { holdRunsLosingWorkers } from '../../worker/hold-runs-losing-workers.ts';
-import { resumeParked } from '../../worker/resume-parked.ts';
+import { PARK_SIGNAL, RUN_FLOW } from '../../flow/run.ts';
+import { parkRunsLosingWorkers } from '../../worker/park-runs-losing-workers.ts';
+import { unparkRequestedRuns } from '../../worker/unpark-requested-runs.ts';
 import type { runFlow } from '../../workflows/run-flow.ts';
 import { acceptRun } from '../accept-run.ts';
 import { code, passthrough } from '../blocks.ts';
@@ -63,12 +63,14 @@ describe('a run whose workers are lost under a block in its workflow task', () =
     const { status } = (await weir.finish(flow, body.executionId, tenant.key)).body;
     assert.equal(status, 'completed');
   }
-  async function isHeld(executionId: string): Promise<boolean> {
+  async function isToPark(executionId: string): Promise<boolean> {
     const { events } = await weir.client.workflow.getHandle(executionId).fetchHistory();
-    return !!events?.some((event) => event.workflowExecutionSignaledEventAttributes?.signalName === HOLD);
+    return !!events?.some(
+      (event) => event.workflowExecutionSignaledEventAttributes?.signalName === PARK_SIGNAL,
+    );
   }
   const look = () =>
-    holdRunsLosingWorkers({ client: weir.client, taskQueue: weir.config.taskQueue }, undefined, LOSSES);
+    parkRunsLosingWorkers({ client: weir.client, taskQueue: weir.config.taskQueue }, undefined, LOSSES);
   const row = (executionId: string) =>
     weir.db
       .selectFrom('run')
@@ -94,18 +96,18 @@ describe('a run whose workers are lost under a block in its workflow task', () =
         await worker.kill();
         await sql`select pg_terminate_backend(${pid})`.execute(weir.db);
         await look();
-        assert(!(await isHeld(executionId)), 'too early');
+        assert(!(await isToPark(executionId)), 'too early');
         let task = await taskOf(executionId);
         for (; task.begun; task = await taskOf(executionId)) await setTimeout(100);
         attempt = task.attempt;
       }
     });
-    while (!(await isHeld(executionId))) await look();
+    while (!(await isToPark(executionId))) await look();
     await weir.startWorker();
     await waitUntil(async () => (await row(executionId)).parked_at);
     assert.equal((await row(executionId)).status, 'started');
-    assert.equal(await requestResume(weir.db, executionId), 1);
-    await resumeParked(weir);
+    assert.equal(await requestUnpark(weir.db, executionId), 1);
+    await unparkRequestedRuns(weir);
     assert.equal((await weir.finish(flow, executionId, tenant.key)).body.status, 'completed');
   }).timeout(TIMEOUT_MS);
 });

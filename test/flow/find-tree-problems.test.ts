@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { LoopStep, ParallelStep, SequentialStep, Step } from '../../flow/definition.ts';
 import { describeTreeProblems } from '../../flow/find-tree-problems.ts';
-import { STEP_DEPTH_MAX, STEPS_MAX } from '../../flow/limits.ts';
+import { FLOW_STEPS_MAX, STEP_DEPTH_MAX } from '../../flow/limits.ts';
 import { formatPath } from '../../flow/step-path.ts';
 
 function pass(step_id: string, fields: Partial<SequentialStep> = {}): SequentialStep {
@@ -107,7 +107,12 @@ describe('describeTreeProblems', () => {
       'steps[0].until.pointer',
       /JSON Pointer/,
     ],
-    ['steps are counted', Array.from({ length: STEPS_MAX + 1 }, (_, i) => pass(`s${i}`)), 'steps', /has 201/],
+    [
+      'steps are counted',
+      Array.from({ length: FLOW_STEPS_MAX + 1 }, (_, i) => pass(`s${i}`)),
+      'steps',
+      /has 201/,
+    ],
   ];
   for (const [rule, steps, path, message] of cases)
     it(`says where it is broken that ${rule}`, () => {

@@ -32,24 +32,24 @@ describe('what workers do now and then', () => {
   it('goes on at once while there is more to do, and is left to others when it stops', async () => {
     const stopping = new AbortController();
     let looks = 0;
-    const look: Duty['look'] = async () => {
+    const perform: Duty['perform'] = async () => {
       looks += 1;
       if (looks === 3) stopping.abort();
       return true;
     };
-    await repeatDuty(database.db, { name: 'more', everyMs: 60_000, look }, stopping.signal);
+    await repeatDuty(database.db, { name: 'more', everyMs: 60_000, perform }, stopping.signal);
     assert.equal(looks, 3);
     assert.equal(await takeDuty(database.db, 'more', 30), true);
   });
 
-  it('tells the look that is under way to stop', async () => {
+  it('tells the work that is under way to stop', async () => {
     const stopping = new AbortController();
-    const look: Duty['look'] = async (signal) => {
+    const perform: Duty['perform'] = async (signal) => {
       setImmediate(() => stopping.abort());
       await once(signal, 'abort');
       return true;
     };
-    await repeatDuty(database.db, { name: 'long', everyMs: 60_000, look }, stopping.signal);
+    await repeatDuty(database.db, { name: 'long', everyMs: 60_000, perform }, stopping.signal);
   });
 
   /** Answers the lines logged while looks fail with `failures` in turn, until the duty works again. */
@@ -61,13 +61,13 @@ describe('what workers do now and then', () => {
       lines.push(words.map((word) => (typeof word === 'string' ? word : inspect(word))).join(' '));
       if (String(words[0]).endsWith('works again.')) stopping.abort();
     };
-    const look: Duty['look'] = async () => {
+    const perform: Duty['perform'] = async () => {
       const failure = failures.shift();
       if (failure) throw failure;
       return false;
     };
     try {
-      await repeatDuty(database.db, { name: 'Failing', everyMs: 1, look }, stopping.signal);
+      await repeatDuty(database.db, { name: 'Failing', everyMs: 1, perform }, stopping.signal);
     } finally {
       console.error = log;
     }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
-import { requestResume } from '../../db/runs/parked-runs.ts';
+import { requestUnpark } from '../../db/runs/parked-runs.ts';
 import { toPlan } from '../../flow/plan.ts';
-import { HOLD, RUN_FLOW } from '../../flow/run.ts';
-import { resumeParked } from '../../worker/resume-parked.ts';
+import { PARK_SIGNAL, RUN_FLOW } from '../../flow/run.ts';
+import { unparkRequestedRuns } from '../../worker/unpark-requested-runs.ts';
 import type { runFlow } from '../../workflows/run-flow.ts';
 import { acceptRun } from '../accept-run.ts';
 import { assertCancelled } from '../api/runs/jobs-harness.ts';
@@ -61,12 +61,12 @@ describe('a run under which workers are lost again and again', () => {
     const executionId = await start();
     await parked(executionId);
     await waitUntil(async () => (await outcome(executionId)) === 'parked');
-    await resumeParked(weir);
+    await unparkRequestedRuns(weir);
     assert.equal((await read(executionId)).status, 'started', 'nobody has asked yet');
     let asked = 0;
     for (let run = await row(executionId); run.status === 'started'; run = await row(executionId)) {
-      if (run.parked_at && !run.resume_requested_at) asked += await requestResume(weir.db, executionId);
-      await resumeParked(weir);
+      if (run.parked_at && !run.resume_requested_at) asked += await requestUnpark(weir.db, executionId);
+      await unparkRequestedRuns(weir);
       await setTimeout(50);
     }
     assert(asked >= PARKS, `${asked}`);
@@ -74,7 +74,7 @@ describe('a run under which workers are lost again and again', () => {
     assert.deepEqual([body.status, body.result], ['completed', { a: 'm', b: 'm' }]);
     await weir.client.workflow.getHandle(executionId).result();
     assert.equal(await outcome(executionId), 'completed');
-    assert.equal(await requestResume(weir.db, 'all'), 0);
+    assert.equal(await requestUnpark(weir.db, 'all'), 0);
   });
 
   it('can be cancelled while it is parked', async () => {
@@ -82,23 +82,23 @@ describe('a run under which workers are lost again and again', () => {
     await parked(executionId);
     await weir.call('POST', `${flow}/jobs/${executionId}/cancel`, { key: tenant.key });
     assertCancelled((await weir.finish(flow, executionId, tenant.key)).body);
-    assert.equal(await requestResume(weir.db, executionId), 0);
+    assert.equal(await requestUnpark(weir.db, executionId), 0);
   });
 
-  describe('in its workflow task, when it is held', () => {
+  describe('in its workflow task, when it is told to park', () => {
     let local: string;
     before(async () => {
       local = await weir.createFlow(tenant, [passthrough('a'), passthrough('b')]);
     });
 
-    /** Held before its workflow begins. */
-    async function startHeld(): Promise<string> {
+    /** Told to park before its workflow begins. */
+    async function startToPark(): Promise<string> {
       const { executionId, definition } = await acceptRun(weir, tenant, local);
       await weir.client.workflow.signalWithStart<typeof runFlow>(RUN_FLOW, {
         workflowId: executionId,
         taskQueue: weir.config.taskQueue,
         args: [{ executionId, steps: toPlan(definition.steps) }],
-        signal: HOLD,
+        signal: PARK_SIGNAL,
       });
       await parked(executionId);
       const blocks = await weir.db
@@ -111,17 +111,17 @@ describe('a run under which workers are lost again and again', () => {
     }
 
     it('is parked before the next block, and goes on when an operator asks', async () => {
-      const executionId = await startHeld();
+      const executionId = await startToPark();
       await waitUntil(async () => (await outcome(executionId)) === 'parked');
-      assert.equal(await requestResume(weir.db, executionId), 1);
-      await resumeParked(weir);
+      assert.equal(await requestUnpark(weir.db, executionId), 1);
+      await unparkRequestedRuns(weir);
       assert.equal((await weir.finish(local, executionId, tenant.key)).body.status, 'completed');
       await weir.client.workflow.getHandle(executionId).result();
       assert.equal(await outcome(executionId), 'completed');
     });
 
     it('can be cancelled', async () => {
-      const executionId = await startHeld();
+      const executionId = await startToPark();
       await weir.call('POST', `${local}/jobs/${executionId}/cancel`, { key: tenant.key });
       assertCancelled((await weir.finish(local, executionId, tenant.key)).body);
     });

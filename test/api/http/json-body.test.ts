@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { BODY_MAX_BYTES, BODY_MAX_DEPTH } from '../../../api/http/json-body.ts';
-import { STEPS_MAX } from '../../../flow/limits.ts';
+import { FLOW_STEPS_MAX } from '../../../flow/limits.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
 
 describe('request bodies', () => {
@@ -101,7 +101,7 @@ describe('request bodies', () => {
   });
 
   it('does not look into lists that are too long: overrides, events, tools', async () => {
-    const overrides = Object.fromEntries(Array.from({ length: STEPS_MAX + 1 }, (_, i) => [`k${i}`, 1]));
+    const overrides = Object.fromEntries(Array.from({ length: FLOW_STEPS_MAX + 1 }, (_, i) => [`k${i}`, 1]));
     const many = Array(100).fill(1);
     const long: [string, object, string][] = [
       ['execute', { message: '', block_overrides: overrides }, 'block_overrides'],

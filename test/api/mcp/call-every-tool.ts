@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { TestRun } from '../../../api/test-runs/describe-test-run.ts';
 
 /** Calls a tool; answers the structured content. Fails when the answer is an error. */
-export type CallTool = (name: string, args: Record<string, unknown>) => Promise<unknown>;
+type CallTool = (name: string, args: Record<string, unknown>) => Promise<unknown>;
 
 /** Fails when one of the tools listed, by their names, is not called. */
 export async function callEveryTool(options: {

@@ -19,7 +19,7 @@ const ENV = {
 /** Whoever has no terminal is not asked to sign in. */
 const AT_A_TERMINAL = ['--import', 'data:text/javascript,process.stdin.isTTY = true'];
 
-export type OfficialCommand = {
+type OfficialCommand = {
   /** Resolves with the command's output once it has ended; rejects with all its output when it fails. */
   output: Promise<string>;
   /** Does what it asks for: opens the address that it prints, signs in there, consents, and returns to it. */

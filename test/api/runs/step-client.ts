@@ -17,7 +17,7 @@ const SCHEMAS: { [event: string]: string } = {
   stream_interrupted: 'StreamInterrupted',
 };
 
-export type StepOptions = { headers?: Record<string, string>; signal?: AbortSignal; url?: string };
+type StepOptions = { headers?: Record<string, string>; signal?: AbortSignal; url?: string };
 export type StepClient = {
   /** The answer to one call, unread. */
   open(path: string, body: object, options?: StepOptions): Promise<Response>;

@@ -68,7 +68,7 @@ export function detail({ status, body }: Answer, expected: number, code: string)
   return body.detail;
 }
 
-export type ToolCallsHarness = {
+type ToolCallsHarness = {
   weir: Weir;
   tenant: Tenant;
   models: FakeModelServer;

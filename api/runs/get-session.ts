@@ -3,8 +3,8 @@ import { ServiceError } from '../../flow/errors.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
 import type { ApiDeps } from '../deps.ts';
 
-/** Finds a session of a flow. Throws RUN_NOT_FOUND, or CONFLICT when the session was cancelled. */
-export async function findSession({ db }: ApiDeps, flowId: string, executionId: string): Promise<RunRow> {
+/** Gets a session of a flow. Throws RUN_NOT_FOUND, or CONFLICT when the session was cancelled. */
+export async function getSession({ db }: ApiDeps, flowId: string, executionId: string): Promise<RunRow> {
   const run = UUID_PATTERN.test(executionId) ? await findRun(db, flowId, executionId) : undefined;
   if (run?.mode !== 'step') throw sessionNotFound();
   if (run.cancel_requested_at) throw sessionCancelled();

@@ -2,7 +2,7 @@
 import type { Client } from '@temporalio/client';
 import { askEngine } from '../engine/ask-engine.ts';
 import { grpcCodeOf } from '../engine/grpc-code.ts';
-import { HOLD, RUN_FLOW } from '../flow/run.ts';
+import { PARK_SIGNAL, RUN_FLOW } from '../flow/run.ts';
 import { type Failures, repairEach, throwFailures } from './repair-each.ts';
 import { withOpenWorkflow } from './with-open-workflow.ts';
 
@@ -14,18 +14,18 @@ const INVALID_ARGUMENT = 3;
 type Lost = { workflowId: string; runId: string };
 
 /**
- * Holds runs whose workflow task was lost with its worker `lostMax` times in a row: each parks before its next block and
+ * Signals runs whose workflow task was lost with its worker `lostMax` times in a row: each parks before its next block and
  * waits for an operator. A run whose workflow task *fails*, as after a deploy that does not fit its history, is left alone.
  * Does nothing where the engine cannot list such problems.
  */
-export async function holdRunsLosingWorkers(
+export async function parkRunsLosingWorkers(
   { client, taskQueue }: { client: Client; taskQueue: string },
   signal?: AbortSignal,
   lostMax = LOST_MAX,
 ): Promise<void> {
   const failures: Failures = { count: 0 };
   const lost = await askEngine(client, () => listLost(client, taskQueue));
-  await repairEach(lost, (run) => holdOne(client, run, lostMax), failures, signal);
+  await repairEach(lost, (run) => signalPark(client, run, lostMax), failures, signal);
   throwFailures(failures);
 }
 
@@ -43,12 +43,12 @@ async function listLost(client: Client, taskQueue: string): Promise<Lost[]> {
   return lost;
 }
 
-function holdOne(client: Client, run: Lost, lostMax: number): Promise<void> {
+function signalPark(client: Client, run: Lost, lostMax: number): Promise<void> {
   return withOpenWorkflow(client, run, async (workflow) => {
     const { raw } = await workflow.describe();
     const attempt = raw.pendingWorkflowTask?.attempt ?? 0;
     if (attempt <= lostMax) return;
-    await workflow.signal(HOLD);
+    await workflow.signal(PARK_SIGNAL);
     console.error(
       `The run ${run.workflowId} will be parked: its workflow task was lost with its worker in ${attempt - 1} attempts.`,
     );

@@ -3,11 +3,11 @@ import { findModelKey } from '../db/tenants/model-keys.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 
 /**
- * Finds the provider and registry for a run's calls of `model`. With an own key (`own`), that key replaces the service's
+ * Gets the provider and registry for a run's calls of `model`. With an own key (`own`), that key replaces the service's
  * and is sent only to the provider's configured address, and the calls cost nothing, since the provider bills the caller.
  * Throws CANCELLED, RUN_NOT_FOUND and MODEL_KEY_GONE.
  */
-export async function findModelAccess(
+export async function getModelAccess(
   deps: ActivityDeps,
   executionId: string,
   model: string,
