@@ -18,20 +18,19 @@ export const HELD_MAX_MS = 250;
 const WAITING_MAX = 1_000;
 const WAITING_IN_ALL_MAX = 4_000;
 /** Shorter than clients wait for an answer. */
-const WAIT_MAX_MS = 15_000;
+const WAIT_MAX_MS = 30_000;
 
 export type Admission = {
   /**
-   * Waits for a place for `owner`, an organization or a user. Throws RATE_LIMITED when too many of the owner's requests
-   * wait or this one has waited too long, SERVICE_BUSY when too many wait in all, and SERVICE_STOPPING when the signal
-   * that `createSignal` makes aborts first.
+   * Waits for a place for an organization. Throws RATE_LIMITED when too many of its requests wait or this one has waited too
+   * long, SERVICE_BUSY when too many wait in all, and SERVICE_STOPPING when the signal that `createSignal` makes aborts first.
    */
-  enter(owner: string, createSignal: () => AbortSignal): Promise<EndTurn>;
+  enter(organization: string, createSignal: () => AbortSignal): Promise<EndTurn>;
 };
 
 /**
- * Creates the admission of one API process. One owner has all places, or its share of them while others are present;
- * an owner's first place is beside these. A place is held for `heldMaxMs` at most.
+ * Creates the admission of one API process. One organization has all places, or its share of them while others are
+ * present; an organization's first place is beside these. A place is held for `heldMaxMs` at most.
  */
 export function createAdmission({
   hasWorker,
@@ -50,13 +49,13 @@ export function createAdmission({
     };
   };
   return {
-    async enter(owner, createSignal) {
-      if (!turns.isBusy(owner)) return bounded(await turns.wait(owner));
-      if (turns.countWaiting(owner) >= WAITING_MAX) throw overShare();
+    async enter(organization, createSignal) {
+      if (!turns.isBusy(organization)) return bounded(await turns.wait(organization));
+      if (turns.countWaiting(organization) >= WAITING_MAX) throw overShare();
       if (turns.countWaiting() >= WAITING_IN_ALL_MAX) throw serviceBusy();
       const late = AbortSignal.timeout(WAIT_MAX_MS);
       try {
-        return bounded(await turns.wait(owner, AbortSignal.any([createSignal(), late])));
+        return bounded(await turns.wait(organization, AbortSignal.any([createSignal(), late])));
       } catch {
         throw late.aborted ? overShare() : new ServiceError('SERVICE_STOPPING', STOPPING);
       }

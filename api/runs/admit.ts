@@ -2,19 +2,15 @@ import { startRun } from '../../engine/start-run.ts';
 import type { EndTurn } from '../../fairness/turns.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware } from '../http/context.ts';
-import { ownerOf } from '../http/principal.ts';
 import { HELD_MAX_MS } from './admission.ts';
 import { readerSignal } from './event-stream.ts';
 import type { AcceptedCall } from './store-call.ts';
 
-/**
- * Waits for a place for the caller's organization (or the user). The request holds it until it is answered, or starts its
- * run: then the run holds it.
- */
+/** Waits for a place for the flow's organization. The request holds it until it is answered or starts its run, which then holds it. */
 export function admit({ admission, cutOff }: ApiDeps): ApiMiddleware {
   return async function admit(ctx, next) {
-    const owner = ownerOf(ctx.state.principal);
-    ctx.state.endTurn = await admission.enter(owner, () => readerSignal(ctx, cutOff));
+    const { organizationId } = ctx.state.flow;
+    ctx.state.endTurn = await admission.enter(organizationId, () => readerSignal(ctx, cutOff));
     try {
       await next();
     } finally {

@@ -82,9 +82,9 @@ export function executeRoutes(deps: ApiDeps): Route[] {
     handlers: [
       authenticate(deps),
       limitRate(deps),
+      loadFlow(deps),
       receiveBody,
       admit(deps),
-      loadFlow(deps),
       readBody(executeRequest, {
         excess: refuseExcessMessages,
         before: [requireMessagesFit, requireFewOverrides],

@@ -70,9 +70,9 @@ export function jobRoutes(deps: ApiDeps): Route[] {
     handlers: [
       authenticate(deps),
       limitRate(deps),
+      loadFlow(deps),
       receiveBody,
       admit(deps),
-      loadFlow(deps),
       readBody(jobRequest, { before: [refuseTools, requireFewOverrides], describe: describeProblems }),
       readIdempotencyKey('jobs'),
       readModelKeys(deps),

@@ -72,9 +72,9 @@ export function stepRoutes(deps: ApiDeps): Route[] {
     handlers: [
       authenticate(deps),
       limitRate(deps),
+      loadFlow(deps),
       receiveBody,
       admit(deps),
-      loadFlow(deps),
       readBody(stepRequest, {
         excess: refuseExcessMessages,
         before: [requireMessagesFit, requireFewOverrides],
