@@ -1,5 +1,5 @@
 // Which key and prices a run's model calls use; a caller may bring a key of its own (spec: `byok_rejected`).
-import { findModelKey } from '../db/tenants/model-keys.ts';
+import { getModelKey } from '../db/tenants/model-keys.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 
 /**
@@ -17,7 +17,7 @@ export async function getModelAccess(
   const { providers, registry } = deps;
   const baseUrl = Object.hasOwn(deps.providerUrls, prefix) ? deps.providerUrls[prefix] : undefined;
   if (!baseUrl) return { providers, registry, own: false };
-  const { sent, key } = await findModelKey(deps.db, deps.encryption, executionId, prefix);
+  const { sent, key } = await getModelKey(deps.db, deps.encryption, executionId, prefix);
   const apiKey = sent ? await deps.requestModelKeys.find(executionId, prefix, signal) : key;
   if (!apiKey) return { providers, registry, own: false };
   return {

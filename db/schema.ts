@@ -119,7 +119,7 @@ export type Continuation = {
   resume?: { step_id: string; iterations: number; messages: ToolCallMessage[] } | undefined;
 };
 
-export type StoredError = Extract<RunOutcome, { status: 'failed' }>['error'];
+type StoredError = Extract<RunOutcome, { status: 'failed' }>['error'];
 
 export interface RunTable {
   execution_id: string;

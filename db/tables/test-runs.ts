@@ -15,7 +15,7 @@ export interface TestCaseTable {
 }
 
 export const TEST_RUN_STATUSES = ['started', 'completed', 'cancelled'] as const;
-export type TestRunStatus = (typeof TEST_RUN_STATUSES)[number];
+type TestRunStatus = (typeof TEST_RUN_STATUSES)[number];
 
 /** Test cases of a flow run together, in one workflow of the same id. */
 export interface TestRunTable {

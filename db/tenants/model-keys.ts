@@ -78,7 +78,7 @@ export async function reencryptModelKeys(tx: Tx, encryption: Encryption): Promis
  * Tells whether the run's request brought a key for the provider (`sent`); if not, reads the key of its organization.
  * Throws CANCELLED when the run was cancelled, RUN_NOT_FOUND when it was deleted.
  */
-export async function findModelKey(
+export async function getModelKey(
   db: Db,
   encryption: Encryption,
   executionId: string,

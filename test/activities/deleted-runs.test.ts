@@ -7,7 +7,7 @@ import { createFlowDefinitions } from '../../db/flows/flow-definitions.ts';
 import { recordBlockRun } from '../../db/runs/block-runs.ts';
 import { createInProcessRuns } from '../../db/runs/in-process-runs.ts';
 import { getRunContext } from '../../db/runs/runs.ts';
-import { findModelKey } from '../../db/tenants/model-keys.ts';
+import { getModelKey } from '../../db/tenants/model-keys.ts';
 import { createOrganizationLimit } from '../../fairness/organization-limit.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { MESSAGE_REF } from '../../flow/value.ts';
@@ -100,7 +100,7 @@ describe('a block of a run that was deleted ends as RUN_NOT_FOUND', () => {
   it('before an own key is looked for', async () => {
     await remove();
     const encryption = createEncryption([{ id: 'k', key: Buffer.alloc(ENCRYPTION_KEY_BYTES) }]);
-    await assert.rejects(findModelKey(database.db, encryption, executionId, 'demo'), GONE);
+    await assert.rejects(getModelKey(database.db, encryption, executionId, 'demo'), GONE);
   });
 
   it('when it costs nothing, be it the last of its run or not', async () => {

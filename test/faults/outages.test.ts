@@ -21,7 +21,7 @@ const DATABASE_AWAY_MS = faultSize(25, 300) * 1_000;
 const ENGINE_AWAY_MS = faultSize(15, 300) * 1_000;
 const CRASH_LOOP_KILLS = faultSize(3, 60);
 const READY_KILLS = faultSize(4, 100);
-/** After several lost attempts, the next one is held back for minutes. */
+/** After several lost attempts, the next one is delayed for minutes. */
 const TIMEOUT_MS = faultSize(600, 3_600) * 1_000;
 
 describe('an accepted run finishes', () => {

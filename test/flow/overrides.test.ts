@@ -18,10 +18,9 @@ describe('findOverrideProblems', () => {
   });
 
   it('never lets a caller replace code', () => {
-    assert.deepEqual(
-      findOverrideProblems(definition, { work: { prompt: 'return 2' } }).map(({ field }) => field),
-      ['work.prompt'],
-    );
+    assert.deepEqual(findOverrideProblems(definition, { work: { prompt: 'return 2' } }), [
+      { field: 'work.prompt', message: 'A code block’s code cannot be overridden.' },
+    ]);
   });
 
   it('refuses a model for a block that has none', () => {

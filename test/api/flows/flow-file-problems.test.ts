@@ -6,6 +6,13 @@ describe('parseFlowFile', () => {
   const pass = 'processor_type: passthrough';
   const refused: [what: string, text: string, path: string, line: number, message: RegExp][] = [
     ['an unknown field', yaml(`  - ${pass}\n    promt: x`), 'steps[0].promt', 5, /no such field/],
+    [
+      'code outside the prompt of its block',
+      yaml('  - processor_type: code\n    processor_config:\n      code: return 1'),
+      'steps[0].processor_config.code',
+      6,
+      /code block is its prompt/,
+    ],
     ['a missing field', yaml('  - name: a'), 'steps[0].processor_type', 4, /required/],
     [
       'text that no database column holds',

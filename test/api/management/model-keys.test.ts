@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import { createEncryption } from '../../../db/encrypt.ts';
-import { findModelKey, setModelKey } from '../../../db/tenants/model-keys.ts';
+import { getModelKey, setModelKey } from '../../../db/tenants/model-keys.ts';
 import { llm } from '../../blocks.ts';
 import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
 import {
@@ -196,7 +196,7 @@ describe('own model keys', () => {
     const theirs = await weir.createFlow(other, []);
     const started = await weir.call('POST', `${theirs}/jobs`, { key: other.key, body: { message: '' } });
     const encryption = createEncryption(weir.config.secretsKeys);
-    await assert.rejects(findModelKey(weir.db, encryption, started.body.executionId, 'demo'));
+    await assert.rejects(getModelKey(weir.db, encryption, started.body.executionId, 'demo'));
   });
 
   it('are refused for unknown providers, and when malformed', async () => {
