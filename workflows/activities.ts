@@ -1,4 +1,6 @@
-// Every timeout and retry policy of a run, on one screen. This is the one file of workflows/ that knows activities/, as types.
+// Temporal's timeouts and retry policies of every activity, on one screen. Two limits are elsewhere: how often a provider is
+// asked (activities/run-attempt.ts), and the delays between the attempts of a delivery (flow/delivery.ts).
+// This is the one file of workflows/ that knows activities/, as types.
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import type { WebhookActivities } from '../activities/webhook-activities.ts';

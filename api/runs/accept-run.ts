@@ -79,7 +79,6 @@ export function requireParameterNames(parameters: object): void {
 }
 
 /** The 422 for a field that this request needs. */
-export function missing(field: string): ServiceError {
-  const message = 'is required';
+export function missing(field: string, message = 'is required'): ServiceError {
   return new ServiceError('VALIDATION_ERROR', `${field}: ${message}`, { errors: [{ field, message }] });
 }

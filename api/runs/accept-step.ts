@@ -165,12 +165,19 @@ function pipelineInput(
 ): { input?: Json } {
   const previous = definition.steps[stepIndex - 1]?.step_id;
   if (previous === undefined) return {};
-  if (!outputs) throw missing('accumulatedOutputs');
+  if (!outputs)
+    throw missing(
+      'accumulatedOutputs',
+      'is required after step 0: the outputs of the earlier steps, by step_id',
+    );
   const merged = { ...outputs, ...inputOverrides } as Outputs;
   if (Object.hasOwn(merged, previous)) return { input: merged[previous] as Json };
   if (republished)
-    throw staleTree(definition, `The flow has a step ${previous} that the session has not run`);
-  throw missing(`accumulatedOutputs.${previous}`);
+    throw staleTree(
+      definition,
+      `accumulatedOutputs has no output of the step ${JSON.stringify(previous)}. The flow was published again since the session began: if the step is new, start a new session (its steps are in detail.steps); otherwise send its output.`,
+    );
+  throw missing(`accumulatedOutputs.${previous}`, 'is required: the output of the step before this one');
 }
 
 /** Returns the message and parameters of the session. The first call sets them; a later call of step 0 sets the message. */

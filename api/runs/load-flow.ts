@@ -31,7 +31,7 @@ export function loadFlow({ db, definitions }: ApiDeps): ApiMiddleware {
           version: asked,
         })
       : undefined;
-    if (!found) throw flowNotFound();
+    if (!found) throw flowNotFound(version);
     const definition = await definitions.get(found.flowVersionId);
     const problems = findShapeProblems(definition);
     if (problems.length > 0)
@@ -41,11 +41,12 @@ export function loadFlow({ db, definitions }: ApiDeps): ApiMiddleware {
   };
 }
 
-export function flowNotFound(): ServiceError {
-  return new ServiceError(
-    'FLOW_NOT_FOUND',
-    'There is no such flow for this caller, or this version is not published.',
-  );
+export function flowNotFound(version?: string): ServiceError {
+  const otherwise =
+    version === undefined
+      ? 'or it has no production version: publish it and set its production version.'
+      : 'or it has no published version with this number.';
+  return new ServiceError('FLOW_NOT_FOUND', `There is no such flow for this caller, ${otherwise}`);
 }
 
 /** The largest version that the database can hold. It stands for every number and text that cannot be a version. */

@@ -17,12 +17,14 @@ export function requireFreshTree(definition: FlowDefinition, body: StepRequest):
   const sent = [body.accumulatedOutputs, body.stepIndex === 0 ? undefined : body.inputOverrides];
   const stale = sent.flatMap((outputs) => Object.keys(outputs ?? {})).find((stepId) => !known.has(stepId));
   if (stale !== undefined)
-    throw staleTree(definition, `The flow has no step ${JSON.stringify(stale.slice(0, 100))}`);
+    throw staleTree(
+      definition,
+      `This version of the flow has no step ${JSON.stringify(stale.slice(0, 100))}. If the flow was published again, start a new session (its steps are in detail.steps); otherwise correct the name.`,
+    );
 }
 
 /** Makes the 400 that shows the current plan. */
-export function staleTree(definition: FlowDefinition, difference: string): ServiceError {
-  const message = `${difference}: it was published again. Start a new session with detail.steps.`;
+export function staleTree(definition: FlowDefinition, message: string): ServiceError {
   return new ServiceError('STALE_TREE', message, { steps: describePlan(definition) });
 }
 

@@ -12,12 +12,14 @@ export const stepRequest = z
       description: 'null on the first call of a session; later the executionId that run_started brought.',
     }),
     stepIndex: z.int().meta({ description: 'The 0-based index in the step plan of the step to run.' }),
-    accumulatedOutputs: outputsByStep
-      .optional()
-      .meta({ description: 'The outputs of the earlier steps, by step_id. Required when stepIndex > 0.' }),
-    message: runFields.message
-      .optional()
-      .meta({ description: 'Required when stepIndex is 0; otherwise ignored.' }),
+    accumulatedOutputs: outputsByStep.optional().meta({
+      description:
+        'The outputs of the earlier steps, by step_id. Required when stepIndex > 0, except with tool results.',
+    }),
+    message: runFields.message.optional().meta({
+      description:
+        'Required when stepIndex is 0, except with tool results. On the first call of a session that begins later, it fills {{message}} (empty when absent). On later calls with stepIndex above 0 it is ignored.',
+    }),
     parameters: runFields.parameters.meta({ description: 'Read on the first call only.' }),
     attachments: runFields.attachments,
     maxCredits: runFields.maxCredits,
@@ -36,7 +38,7 @@ export const stepRequest = z
     version: z
       .unknown()
       .optional()
-      .meta({ description: 'Part of the cursor of a fork. Ignored: the path names the version.' }),
+      .meta({ description: 'Part of a fork’s request. Ignored: the path names the version.' }),
     callbackUrl: z.unknown().optional().meta({ description: 'Ignored.' }),
     callbackEvents: z.unknown().optional().meta({ description: 'Ignored.' }),
   })
@@ -60,11 +62,15 @@ export const stepEvents = z.union([
     steps: z.array(z.object({ index: z.int(), step_id: z.string(), name: z.string(), type: z.string() })),
   }),
   event('StepBlockStarted', 'block_started', { ...place, name: z.string(), type: z.string() }),
-  event('StepBlockCompleted', 'block_completed: merge output into accumulatedOutputs under stepId', {
-    ...place,
-    output: z.unknown(),
-    ...receipt,
-  }),
+  event(
+    'StepBlockCompleted',
+    'block_completed, with cost and blocks of this step: merge output into accumulatedOutputs under stepId',
+    {
+      ...place,
+      output: z.unknown(),
+      ...receipt,
+    },
+  ),
   event('StepProgress', 'step_progress, with runRemaining, between steps', {
     ...place,
     nextStepIndex: z.int(),
@@ -81,7 +87,7 @@ export const stepEvents = z.union([
     status: z.literal('in_progress'),
     ...pausePoint.shape,
   }),
-  event('StepRunCompleted', 'run_completed', {
+  event('StepRunCompleted', 'run_completed, with cost and blocks of this call', {
     executionId,
     status: z.literal('completed'),
     result: z.unknown(),
@@ -89,7 +95,7 @@ export const stepEvents = z.union([
     blockCount: z.int(),
     ...receipt,
   }),
-  event('StepRunFailed', 'run_failed: you may send the step again', {
+  event('StepRunFailed', 'run_failed, with cost and blocks of this call: you may send the step again', {
     executionId,
     status: z.literal('failed'),
     stepId: z.string().optional(),

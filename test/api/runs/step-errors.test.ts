@@ -171,5 +171,10 @@ describe('POST …/step, refused before its first byte', () => {
         const { errors } = await refused(step(flow, body), 422, 'VALIDATION_ERROR');
         assert.equal(errors[0].field, field);
       });
+
+    it('VALIDATION_ERROR says what belongs into accumulatedOutputs', async () => {
+      const { message } = await refused(step(flow, { stepIndex: 1 }), 422, 'VALIDATION_ERROR');
+      assert.match(message, /^accumulatedOutputs: is required after step 0: .* by step_id$/);
+    });
   });
 });

@@ -155,6 +155,13 @@ describe('POST …/step: the tree of steps', () => {
         );
       });
 
+      it('says that the name may be wrong, where nothing was published again', async () => {
+        const path = await weir.createFlow(tenant, first);
+        const call = { executionId: await begin(path), stepIndex: 1, accumulatedOutputs: { nope: 1 } };
+        const { message } = await refused(step(path, call), 400, 'STALE_TREE');
+        assert.match(message, /has no step "nope"\. If the flow was published again.*correct the name\.$/);
+      });
+
       it('not for a session that is pinned to its version', async () => {
         const path = await weir.createFlow(tenant, first);
         const executionId = await begin(`${path}/v1`);
