@@ -31,7 +31,7 @@ export function loadFlow({ db, definitions }: ApiDeps): ApiMiddleware {
           version: asked,
         })
       : undefined;
-    if (!found) throw flowNotFound(version);
+    if (!found) throw flowNotFound();
     const definition = await definitions.get(found.flowVersionId);
     const problems = findShapeProblems(definition);
     if (problems.length > 0)
@@ -41,12 +41,11 @@ export function loadFlow({ db, definitions }: ApiDeps): ApiMiddleware {
   };
 }
 
-export function flowNotFound(version?: string): ServiceError {
-  const otherwise =
-    version === undefined
-      ? 'or it has no production version: publish it and set its production version.'
-      : 'or it has no published version with this number.';
-  return new ServiceError('FLOW_NOT_FOUND', `There is no such flow for this caller, ${otherwise}`);
+export function flowNotFound(): ServiceError {
+  return new ServiceError(
+    'FLOW_NOT_FOUND',
+    'There is no such flow for this caller, or this version is not published. A path without a version needs a production version: publish the flow, and set its production version.',
+  );
 }
 
 /** The largest version that the database can hold. It stands for every number and text that cannot be a version. */
