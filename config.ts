@@ -1,24 +1,34 @@
-// The configuration of the service: environment variables go in, a Config comes out. They are read once, here;
-// docs/operating.md describes them too.
+// The configuration of the service: environment variables go in, a Config comes out. An empty variable counts as unset.
+// docs/operating.md describes all variables; `npm start` (embedded/) and the `weir` command (cli/environment.ts) read
+// some of their own.
 import { availableParallelism } from 'node:os';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
+import { readAudiences } from './config/audiences.ts';
 import { type Provider, readProviders, readProviderUrls } from './config/providers.ts';
 import {
   count,
   countOrNone,
   dialMap,
   encryptionKeys,
+  httpUrl,
+  nodeEnv,
   origins,
+  pepper,
   port,
+  postgresUrl,
   price,
   proxyUrl,
   rateLimit,
+  wholeNumber,
+  withoutEmpty,
 } from './config/values.ts';
 import type { EncryptionKey } from './db/encrypt.ts';
 import type { DialMap } from './net/resolve-public.ts';
 
+export { readAudiences } from './config/audiences.ts';
 export type { Provider } from './config/providers.ts';
+export { withoutEmpty } from './config/values.ts';
 
 const MODELS_REFRESH_MAX_MINUTES = 7 * 24 * 60;
 const PROXIES_MAX = 10;
@@ -26,37 +36,37 @@ const RETENTION_MAX_DAYS = 36_500;
 
 const environment = z.object({
   /** `production` loads the workflow bundle that `npm run bundle` wrote, where there is one. */
-  NODE_ENV: z.enum(['production', 'development', 'test']).default('development'),
-  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
-  /** How many connections to PostgreSQL each process opens at most. */
+  NODE_ENV: nodeEnv.default('development'),
+  DATABASE_URL: postgresUrl,
+  /** The most connections to PostgreSQL that one process opens. */
   WEIR_DATABASE_CONNECTIONS: count.default(20),
-  /** API key secrets are stored as HMAC-SHA256 under this key; at least 32 characters. */
-  WEIR_API_KEY_PEPPER: z.string().min(32),
+  /** The HMAC-SHA256 key under which API key secrets are stored; at least 32 characters. */
+  WEIR_API_KEY_PEPPER: pepper,
   /** Keys of stored secrets: the first encrypts, all decrypt; e.g. `2026:` and the output of `openssl rand -base64 32`. */
   WEIR_SECRETS_KEYS: encryptionKeys,
   WEIR_HOST: z.string().default('127.0.0.1'),
   WEIR_PORT: port.default(8787),
-  /** The URL at which callers reach the API; http://WEIR_HOST:WEIR_PORT when absent. */
-  WEIR_PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
+  /** The URL at which callers reach the API; audiences and the MCP endpoint use http://WEIR_HOST:WEIR_PORT when absent. */
+  WEIR_PUBLIC_URL: httpUrl.optional(),
   /** The OpenID Connect issuer whose JWTs are accepted, exactly as in its discovery document; none when absent. */
-  WEIR_OIDC_ISSUER: z.url({ protocol: /^https?$/ }).optional(),
+  WEIR_OIDC_ISSUER: httpUrl.optional(),
   /** `aud` of JWTs for management and execution; <public url>/api/v1 when absent. */
-  WEIR_OIDC_AUDIENCE: z.string().min(1).optional(),
+  WEIR_OIDC_AUDIENCE: z.string().optional(),
   /** `aud` of JWTs for MCP; <public url>/api/v1/mcp/ when absent. */
-  WEIR_MCP_AUDIENCE: z.string().min(1).optional(),
+  WEIR_MCP_AUDIENCE: z.string().optional(),
   /** Origins, comma-separated, whose web pages may use MCP, in addition to that of WEIR_PUBLIC_URL. */
   WEIR_MCP_ALLOWED_ORIGINS: origins.default([]),
   /** The Temporal task queue of flow runs. */
-  WEIR_TASK_QUEUE: z.string().min(1).default('weir-flows'),
-  /** How many processes are kept for user code. */
+  WEIR_TASK_QUEUE: z.string().default('weir-flows'),
+  /** The most processes for user code that one organization has in a worker. */
   WEIR_SANDBOX_PROCESSES: count.default(availableParallelism()),
-  /** How many more processes there are for organizations that have no code running in the worker. */
+  /** Further processes, for organizations that have no code running in the worker. */
   WEIR_SANDBOX_RESERVE: countOrNone.default(8),
   /** Credits per second of processor time of code blocks; 0 makes them free. */
   WEIR_CODE_PRICE: price.default(0),
-  /** How many model calls one worker makes at a time. */
+  /** Model calls that one worker makes at a time. */
   WEIR_MODEL_CONCURRENCY: count.default(100),
-  /** How many webhook attempts one worker makes at a time. */
+  /** Webhook attempts that one worker makes at a time. */
   WEIR_WEBHOOK_CONCURRENCY: count.default(500),
   /** Path of a PEM file with certificate authorities of webhook receivers, in addition to those of Node.js. */
   WEIR_WEBHOOK_CA_FILE: z.string().optional(),
@@ -65,24 +75,23 @@ const environment = z.object({
   /** Path of a JSON file that is merged over models/models.json. */
   WEIR_MODELS_FILE: z.string().optional(),
   /** URL of a JSON file that is merged over both. */
-  WEIR_MODELS_URL: z
-    .url({ protocol: /^https?$/ })
+  WEIR_MODELS_URL: httpUrl
     .refine((url) => !/\/\/[^/?#]*@/.test(url), { error: 'must not contain a user name or password' })
     .optional(),
   /** Minutes between two fetches of WEIR_MODELS_URL. */
-  WEIR_MODELS_REFRESH: count.max(MODELS_REFRESH_MAX_MINUTES).default(60),
+  WEIR_MODELS_REFRESH: wholeNumber(1, MODELS_REFRESH_MAX_MINUTES).default(60),
   /** The model, with its provider prefix, that judges test cases which name none. */
-  WEIR_JUDGE_MODEL: z.string().min(1).optional(),
-  /** How many requests per minute one API key may send to all API processes together; 0 means no limit. */
+  WEIR_JUDGE_MODEL: z.string().optional(),
+  /** Requests per minute that one API key may send to all API processes together; 0 means no limit. */
   WEIR_RATE_LIMIT_PER_KEY: rateLimit.default(60_000),
   /** The same limit for all API keys of an organization together. */
   WEIR_RATE_LIMIT_PER_ORGANIZATION: rateLimit.default(300_000),
-  /** How many invalid keys and tokens per minute one address may send to each API process; 0 means no limit. */
+  /** Invalid keys and tokens per minute that one address may send to each API process; 0 means no limit. */
   WEIR_FAILED_SIGN_INS: rateLimit.default(600),
-  /** How many proxies in front of the API append to X-Forwarded-For; 0 takes the address of the connection. */
-  WEIR_PROXIES: z.coerce.number().int().min(0).max(PROXIES_MAX).default(0),
+  /** Proxies in front of the API that append to X-Forwarded-For; with 0, the address is that of the connection. */
+  WEIR_PROXIES: wholeNumber(0, PROXIES_MAX).default(0),
   /** Days after which ended runs, with their traces and deliveries, and test runs are deleted; never when absent. */
-  WEIR_RETENTION_DAYS: count.max(RETENTION_MAX_DAYS).optional(),
+  WEIR_RETENTION_DAYS: wholeNumber(1, RETENTION_MAX_DAYS).optional(),
   /** For tests: connects to other addresses for these hosts of callers' URLs, unchecked. Refused in production. */
   WEIR_TEST_DIAL_MAP: dialMap.optional(),
   /** For tests: the path of a workflow bundle that workers load. Refused in production. */
@@ -139,14 +148,17 @@ export type Config = {
 };
 
 /** Reads the configuration. Throws an Error that names every missing or invalid variable. */
-export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+export function readConfig(given: NodeJS.ProcessEnv = process.env): Config {
+  const env = withoutEmpty(given);
   const parsed = checkedEnvironment.safeParse(env, {
     error: (issue) => (issue.input === undefined ? 'is not set' : undefined),
   });
   if (!parsed.success) {
-    const problems = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
+    const problems = new Set(
+      parsed.error.issues.map(({ path, message }) => `  ${String(path[0])} ${message}`),
+    );
     throw new Error(
-      `The configuration is not valid. Set or correct these variables:\n${problems.join('\n')}`,
+      `The configuration is not valid. Set or correct these variables:\n${[...problems].join('\n')}`,
     );
   }
   const values = parsed.data;
@@ -186,6 +198,13 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   };
 }
 
+/** Reads DATABASE_URL alone, for programs that need nothing else. */
+export function readDatabaseUrl(): string {
+  const { success, data } = postgresUrl.safeParse(process.env.DATABASE_URL);
+  if (success) return data;
+  throw new Error('DATABASE_URL must be the postgres:// address of the database.');
+}
+
 type Values = z.infer<typeof environment>;
 
 function readPublicUrl(values: Values): string | undefined {
@@ -213,11 +232,9 @@ function readOidc(values: Values): Config['oidc'] {
   const local = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
   if (protocol === 'http:' && !local && values.NODE_ENV === 'production')
     throw new Error(
-      `WEIR_OIDC_ISSUER: ${issuer} must be an https URL in production: its keys decide who gets access.`,
+      `WEIR_OIDC_ISSUER must be an https URL in production, because its keys decide who gets access; it is ${issuer}`,
     );
-  const base = readBaseUrl(values);
-  const audience = values.WEIR_OIDC_AUDIENCE ?? `${base}/api/v1`;
-  const mcpAudience = values.WEIR_MCP_AUDIENCE ?? `${base}/api/v1/mcp/`;
+  const { audience, mcpAudience } = readAudiences(values, readBaseUrl(values));
   if (audience.replace(/\/$/, '') === mcpAudience.replace(/\/$/, ''))
     throw new Error(
       'WEIR_OIDC_AUDIENCE and WEIR_MCP_AUDIENCE must differ: a token is valid for one of them only.',

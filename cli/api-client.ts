@@ -31,7 +31,7 @@ export async function callApi<T>(method: 'GET' | 'POST', path: string, body?: un
     signal: AbortSignal.timeout(TIMEOUT_MS),
   }).catch((error: Error) => {
     const cause = error.cause instanceof Error ? error.cause.message || error.message : error.message;
-    throw new Unreachable(`Weir cannot be reached at ${url}: ${cause}.`);
+    throw new Unreachable(`Weir cannot be reached at ${url}: ${cause}. Start it, or correct WEIR_URL.`);
   });
   const answer = parse(text);
   if (status < 300 && answer) return answer as T;

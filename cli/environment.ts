@@ -1,12 +1,12 @@
 // How the command finds its service: by the service's own variables, else by the state of a local `npm start`.
 import path from 'node:path';
-import { encryptionKeys } from '../config/values.ts';
+import type { z } from 'zod';
+import { encryptionKeys, pepper } from '../config/values.ts';
 import type { Config } from '../config.ts';
 import { type LocalEnvironment, readState } from '../embedded/state-folder.ts';
 import { ServiceError } from '../flow/errors.ts';
 
 const DEFAULT_URL = 'http://127.0.0.1:8787';
-const PEPPER_MIN_LENGTH = 32;
 
 export function databaseUrl(): string {
   return read('DATABASE_URL') ?? missing('DATABASE_URL');
@@ -14,23 +14,20 @@ export function databaseUrl(): string {
 
 /** Reads the pepper from the same source as DATABASE_URL: a key made with another pepper would never work. */
 export function apiKeyPepper(): string {
-  const pepper = process.env.DATABASE_URL ? process.env.WEIR_API_KEY_PEPPER : local()?.WEIR_API_KEY_PEPPER;
-  if (!pepper) return missing('WEIR_API_KEY_PEPPER');
-  if (pepper.length < PEPPER_MIN_LENGTH)
-    throw new ServiceError(
-      'VALIDATION_ERROR',
-      `WEIR_API_KEY_PEPPER must have at least ${PEPPER_MIN_LENGTH} characters.`,
-    );
-  return pepper;
+  const text = process.env.DATABASE_URL ? process.env.WEIR_API_KEY_PEPPER : local()?.WEIR_API_KEY_PEPPER;
+  return check('WEIR_API_KEY_PEPPER', pepper, text);
 }
 
 /** Reads the keys from the same source as DATABASE_URL. */
 export function secretsKeys(): Config['secretsKeys'] {
   const text = process.env.DATABASE_URL ? process.env.WEIR_SECRETS_KEYS : local()?.WEIR_SECRETS_KEYS;
-  const parsed = encryptionKeys.safeParse(text || missing('WEIR_SECRETS_KEYS'));
-  if (!parsed.success)
-    throw new ServiceError('VALIDATION_ERROR', `WEIR_SECRETS_KEYS ${parsed.error.issues[0]?.message}.`);
-  return parsed.data;
+  return check('WEIR_SECRETS_KEYS', encryptionKeys, text);
+}
+
+function check<T>(name: string, schema: z.ZodType<T>, text: string | undefined): T {
+  const parsed = schema.safeParse(text || missing(name));
+  if (parsed.success) return parsed.data;
+  throw new ServiceError('VALIDATION_ERROR', `${name} ${parsed.error.issues[0]?.message}.`);
 }
 
 /** Returns the API's base URL, without a trailing slash, and a key for it. Sends the local key to no other service. */
@@ -62,13 +59,17 @@ function read(name: Exclude<keyof LocalEnvironment, 'identity'>): string | undef
 }
 
 function local(): LocalEnvironment | undefined {
-  const folder = process.env.WEIR_STATE_DIR || path.join(path.dirname(import.meta.dirname), '.weir');
-  return readState<LocalEnvironment>(folder, 'env.json');
+  return readState<LocalEnvironment>(stateFolder(), 'env.json');
+}
+
+function stateFolder(): string {
+  return path.resolve(process.env.WEIR_STATE_DIR || path.join(path.dirname(import.meta.dirname), '.weir'));
 }
 
 function missing(name: string): never {
   throw new ServiceError(
     'VALIDATION_ERROR',
-    `${name} is not set, and npm start has not run here. Set ${name}, or run npm start first.`,
+    `${name} is not set, and ${stateFolder()} has no state of npm start. Set ${name}, or run npm start first ` +
+      '(if it ran with another folder, set WEIR_STATE_DIR to that).',
   );
 }

@@ -4,12 +4,15 @@ import { type FlowRow, findFlowBySlug } from '../db/flows/flows.ts';
 import { findOrganizationBySlug, type OrganizationRow } from '../db/tenants/organizations.ts';
 import { findProjectBySlug, type ProjectRow } from '../db/tenants/projects.ts';
 import { ServiceError } from '../flow/errors.ts';
+import { UsageError } from './usage-error.ts';
 
-/** Splits a path into its slugs; `form` is the required form, such as `org/project`. Throws VALIDATION_ERROR. */
+/** Splits a path into its slugs; `form` is the required form, such as `org/project`. Throws UsageError. */
 export function splitPath(text: string, form: string): string[] {
   const parts = text.split('/');
   if (parts.length !== form.split('/').length || parts.includes(''))
-    throw new ServiceError('VALIDATION_ERROR', `Write it as ${form}, not ${JSON.stringify(text)}.`);
+    throw new UsageError(
+      `${JSON.stringify(text)} is not the path of a ${form.split('/').at(-1)}: write it as ${form}.`,
+    );
   return parts;
 }
 

@@ -25,8 +25,8 @@ export function addFlowCommands(program: Command): void {
     )
     .requiredOption('--project <org/project>', 'project of the flow')
     .option('--publish', 'publish the draft as a version')
-    .option('--note <text>', 'what changed in the version')
-    .option('--production', 'publish the draft and make it the production version')
+    .option('--note <text>', 'what changed in the version, with --publish or --production')
+    .option('--production', 'publish the draft, as --publish does, and make it the production version')
     .action(onDatabase(importFlow));
   flow
     .command('export')

@@ -10,12 +10,16 @@ import { ServiceError } from '../flow/errors.ts';
 import { getProject } from './find-by-path.ts';
 import { operator } from './operator.ts';
 import type { CommandResult } from './print-result.ts';
+import { UsageError } from './usage-error.ts';
 import { withValidator } from './with-validator.ts';
 
 type ImportOptions = { project: string; publish?: boolean; note?: string; production?: boolean };
 
 /** Imports a flow file as a draft and, where asked, publishes and promotes it: all of it in one transaction. */
 export async function importFlow(db: Db, source: string, options: ImportOptions): Promise<CommandResult> {
+  const publish = options.publish || options.production;
+  if (options.note !== undefined && !publish)
+    throw new UsageError('--note describes a version: give --publish or --production too.');
   const { id: projectId, organization_id: organizationId } = await getProject(db, options.project);
   const { slug, name, description = '', steps } = await readFlow(source);
   const path = `${options.project}/${slug}`;
@@ -33,7 +37,6 @@ export async function importFlow(db: Db, source: string, options: ImportOptions)
       details: { slug, imported: true },
     });
     const flow = { id, organizationId };
-    const publish = options.publish || options.production;
     const version = publish ? await publishFlow(tx, author, flow, options.note ?? '') : null;
     if (version !== null && options.production) await promoteFlow(tx, author, flow, version);
     return { created: !existing, version };

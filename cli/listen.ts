@@ -14,13 +14,13 @@ import { connect } from '../db/connect.ts';
 import { createEncryption } from '../db/encrypt.ts';
 import { ensureSigningSecret } from '../db/webhooks/webhook-secrets.ts';
 import { isFromWeir } from '../examples/webhooks/verify.ts';
-import { ServiceError } from '../flow/errors.ts';
 import { databaseUrl, secretsKeys } from './environment.ts';
 import { getOrganization } from './find-by-path.ts';
 import { oneLine } from './format-table.ts';
 import { LISTEN_HOST, listenCertificate } from './listen-certificate.ts';
 import { operator } from './operator.ts';
 import { parseWholeNumber } from './parse-argument.ts';
+import { UsageError } from './usage-error.ts';
 
 const BODY_MAX_BYTES = 1024 * 1024;
 const PORT_DEFAULT = 9443;
@@ -59,8 +59,7 @@ async function listen(org: string | undefined, options: ListenOptions): Promise<
 
 async function secretSource(org: string | undefined, secret: string | undefined): Promise<ReadSecret> {
   if (secret !== undefined) return async () => secret;
-  if (org === undefined)
-    throw new ServiceError('VALIDATION_ERROR', 'Give an organization, --secret or WEIR_WEBHOOK_SECRET.');
+  if (org === undefined) throw new UsageError('Give an organization, --secret or WEIR_WEBHOOK_SECRET.');
   const db = connect(databaseUrl(), 1);
   const encryption = createEncryption(secretsKeys());
   const { id: organizationId } = await getOrganization(db, org);

@@ -57,7 +57,7 @@ async function list(db: Db, slug: string | undefined): Promise<CommandResult> {
 function parseProjectPath(text: string): ProjectPath {
   const [organization = '', slug = '', ...rest] = text.split('/');
   if (organization === '' || slug === '' || rest.length > 0)
-    throw new InvalidArgumentError('Write it as org/project.');
+    throw new InvalidArgumentError('Write the path as org/project.');
   return { organization, slug: parseSlug(slug) };
 }
 

@@ -18,6 +18,7 @@ import { formatTable, formatTime, oneLine } from './format-table.ts';
 import { onDatabase } from './on-database.ts';
 import { parseWholeNumber } from './parse-argument.ts';
 import type { CommandResult } from './print-result.ts';
+import { UsageError } from './usage-error.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const LIST_MAX = 1000;
@@ -68,10 +69,7 @@ async function list(
 ): Promise<CommandResult> {
   const [organization, project, flow, ...rest] = path?.split('/') ?? [];
   if (rest.length > 0)
-    throw new ServiceError(
-      'VALIDATION_ERROR',
-      `Write the path as org, org/project or org/project/flow, not ${path}.`,
-    );
+    throw new UsageError(`${JSON.stringify(path)} must be a path: org, org/project or org/project/flow.`);
   const runs = (await listRuns(db, { organization, project, flow, ...options })).map(toJson);
   // An empty list must not hide a misspelled path.
   if (runs.length === 0 && path !== undefined) await requirePath(db, path);
@@ -146,7 +144,7 @@ async function resume(
   options: { all?: boolean },
 ): Promise<CommandResult> {
   if ((executionId === undefined) !== (options.all === true))
-    throw new ServiceError('VALIDATION_ERROR', 'Give one executionId, or --all.');
+    throw new UsageError('Give one executionId, or --all.');
   if (executionId === undefined) {
     const resumed = await requestUnpark(db, 'all');
     return { json: { resumed }, text: `Resumed ${resumed} parked runs; they continue within a minute.` };

@@ -13,6 +13,7 @@ import { addRunCommand } from './run.ts';
 import { addRunsCommands } from './runs.ts';
 import { addSecretsCommands } from './secrets.ts';
 import { addTokenCommand } from './token.ts';
+import { UsageError } from './usage-error.ts';
 
 const USAGE_ERROR = 2;
 
@@ -20,7 +21,7 @@ const program = new Command('weir').description(
   'Manages a Weir service.\n\n' +
     'Commands work on the database at DATABASE_URL; key create also needs WEIR_API_KEY_PEPPER, and secrets and ' +
     'listen need WEIR_SECRETS_KEYS. weir run calls the API at WEIR_URL with WEIR_API_KEY. In a checkout where npm ' +
-    'start has run, nothing has to be set.',
+    'start has run, nothing has to be set, except WEIR_STATE_DIR if npm start ran with it.',
 );
 addOrganizationCommands(program);
 addMemberCommands(program);
@@ -47,7 +48,7 @@ try {
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : USAGE_ERROR;
   else {
     console.error(describeError(error));
-    process.exitCode = 1;
+    process.exitCode = error instanceof UsageError ? USAGE_ERROR : 1;
   }
 }
 

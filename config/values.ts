@@ -5,9 +5,56 @@ import { ENCRYPTION_KEY_BYTES, type EncryptionKey } from '../db/encrypt.ts';
 /** Up to this price, the cost of one block is exact in microcredits. */
 const PRICE_MAX = 1_000_000;
 const RATE_LIMIT_MAX_PER_MINUTE = 1_000_000;
+const DIAL_MAP = 'must be a JSON object of the form {"host": "address:port"}';
 
-export const port = z.coerce.number().int().min(0).max(65_535);
-export const count = z.coerce.number().int().min(1);
+/** Returns the variables that have a value: an empty one counts as unset. */
+export function withoutEmpty(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
+}
+
+/** A number as text; the message repeats it. */
+function number(what: string, isValid: (value: number) => boolean) {
+  return z
+    .string()
+    .refine((text) => isValid(Number(text)), {
+      error: ({ input }) => `must be ${what}; it is ${JSON.stringify(input)}`,
+    })
+    .transform(Number);
+}
+
+export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER) {
+  const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
+  return number(
+    `a whole number ${range}`,
+    (value) => Number.isSafeInteger(value) && value >= min && value <= max,
+  );
+}
+
+/** A URL; the message does not repeat it, because it may contain a password. */
+function url(protocol: RegExp, problem: string) {
+  return z.url({ protocol, error: ({ input }) => (input === undefined ? undefined : problem) });
+}
+
+export const postgresUrl = url(/^postgres(ql)?$/, 'is not a postgres:// address');
+export const httpUrl = url(/^https?$/, 'is not an http:// or https:// URL');
+/** A proxy as `http://[user:password@]host:port`. */
+export const proxyUrl = url(
+  /^http$/,
+  'is not the address of an HTTP proxy, http://[user:password@]host:port',
+).transform((text) => new URL(text));
+export const nodeEnv = z.enum(['production', 'development', 'test'], {
+  error: ({ input }) =>
+    input === undefined
+      ? undefined
+      : `must be production, development or test; it is ${JSON.stringify(input)}`,
+});
+export const pepper = z.string().min(32, 'must have at least 32 characters');
+export const port = wholeNumber(0, 65_535);
+export const count = wholeNumber(1);
+export const countOrNone = wholeNumber(0);
+export const rateLimit = wholeNumber(0, RATE_LIMIT_MAX_PER_MINUTE);
+/** A price in credits. */
+export const price = number(`a number from 0 to ${PRICE_MAX}`, (value) => value >= 0 && value <= PRICE_MAX);
 /** A JSON object `{"host" or "host:port": "address:port"}`. */
 export const dialMap = z
   .string()
@@ -15,11 +62,13 @@ export const dialMap = z
     try {
       return JSON.parse(text) as unknown;
     } catch {
-      ctx.addIssue('must be JSON');
+      ctx.addIssue(DIAL_MAP);
       return z.NEVER;
     }
   })
-  .pipe(z.record(z.string(), z.string().regex(/^\S+:\d{1,5}$/, 'must have the form address:port')));
+  .pipe(
+    z.record(z.string(), z.string({ error: DIAL_MAP }).regex(/^\S+:\d{1,5}$/, DIAL_MAP), { error: DIAL_MAP }),
+  );
 /** Keys as `id:key,id:key`, each 32 bytes in base64. */
 export const encryptionKeys = z
   .string()
@@ -35,12 +84,6 @@ export const encryptionKeys = z
     'must contain keys of 32 bytes, in base64',
   )
   .transform((keys) => keys as [EncryptionKey, ...EncryptionKey[]]);
-/** Refuses an empty value, which would be read as 0: no limit. */
-const numberText = z.string().min(1).transform(Number);
-export const rateLimit = numberText.pipe(z.int().min(0).max(RATE_LIMIT_MAX_PER_MINUTE));
-export const countOrNone = numberText.pipe(z.int().min(0));
-/** A price in credits. */
-export const price = numberText.pipe(z.number().min(0).max(PRICE_MAX));
 
 export const origins = z
   .string()
@@ -50,5 +93,3 @@ export const origins = z
       z.string().regex(/^[a-z][a-z0-9+.-]*:\/\/[^/\s]+$/, 'must be an origin such as https://example.com'),
     ),
   );
-/** A proxy as `http://[user:password@]host:port`. */
-export const proxyUrl = z.url({ protocol: /^http$/ }).transform((url) => new URL(url));

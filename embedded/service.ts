@@ -1,12 +1,13 @@
 // The service as a process of a local start: `worker/serve.ts`, API and worker in one.
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { END_MAX_SECONDS } from '../process/end-on-signal.ts';
 import { type Child, startChild } from './processes/child.ts';
 
 const WORKER = path.join(path.dirname(import.meta.dirname), 'worker');
 const READY_TIMEOUT_MS = 120_000;
-/** How long runs in progress may take to finish when the service is asked to end. */
-const DRAIN_MS = 65_000;
+/** The service ends by itself before it is killed. */
+const STOP_TIMEOUT_MS = (END_MAX_SECONDS + 5) * 1_000;
 
 type ServiceOptions = { stateFolder: string; env: NodeJS.ProcessEnv; baseUrl: string };
 
@@ -20,7 +21,7 @@ export async function startService({ stateFolder, env, baseUrl }: ServiceOptions
     args: ['--import', path.join(WORKER, 'disable-workflow-watchdog.ts'), path.join(WORKER, 'serve.ts')],
     env,
     stopSignal: 'SIGTERM',
-    stopTimeoutMs: DRAIN_MS,
+    stopTimeoutMs: STOP_TIMEOUT_MS,
   });
   const deadline = Date.now() + READY_TIMEOUT_MS;
   while (!(await isReady(baseUrl))) {

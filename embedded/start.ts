@@ -1,6 +1,6 @@
 // main of `npm start`: starts what is not configured (PostgreSQL, Temporal, identity provider, demo models), then the
 // service, and runs a demo flow. The folders here have one part each; their state is in the state folder (`.weir/`).
-import { readConfig } from '../config.ts';
+import { readConfig, withoutEmpty } from '../config.ts';
 import { endOnFatal } from '../process/end-on-fatal.ts';
 import { type Backend, provideDatabase, provideTemporal } from './backends.ts';
 import { startDemoModelServer } from './demo-model/server.ts';
@@ -49,32 +49,31 @@ async function start(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const secrets = provideSecrets(stateFolder);
+  const given = withoutEmpty(process.env);
   // The whole configuration is checked before anything starts; the database URL is not known yet.
   const config = readConfig({
     DATABASE_URL: 'postgres://not-started-yet',
     WEIR_API_KEY_PEPPER: secrets.apiKeyPepper,
     WEIR_SECRETS_KEYS: secrets.secretsKeys,
-    ...process.env,
+    ...given,
   });
   progress.line('Weir is starting; Ctrl-C stops it.');
   await endLeftovers(stateFolder);
   startWatchdog(stateFolder);
 
   const ports = readState<Record<string, number>>(stateFolder, 'ports.json') ?? {};
-  const port = await chooseApiPort(config.host, process.env.WEIR_PORT, ports.api, (line) =>
-    progress.line(line),
-  );
+  const port = await chooseApiPort(config.host, given.WEIR_PORT, ports.api, (line) => progress.line(line));
   const context = { stateFolder, ports, progress };
   const [database, temporal] = await Promise.all([
     provideDatabase(context, secrets.postgresPassword),
     provideTemporal(context),
   ]);
   const baseUrl = `http://${addressFor(config.host)}:${port}`;
-  const identity = await provideIdentity({ stateFolder, port: ports.identity, baseUrl, progress });
+  const identity = await provideIdentity({ config, stateFolder, port: ports.identity, baseUrl, progress });
   const demoModels = config.providers.demo ? undefined : await startDemoModelServer();
   const env: NodeJS.ProcessEnv = {
     WEIR_SECRETS_KEYS: secrets.secretsKeys,
-    ...process.env,
+    ...given,
     ...database.env,
     ...temporal.env,
     ...identity.env,

@@ -1,3 +1,6 @@
+/** The longest that any process of the service takes to end: `npm run serve` drains the API, then the worker. */
+export const END_MAX_SECONDS = 75;
+
 /** One Ctrl-C arrives twice, from the terminal and from npm: a second signal within this time is the same one. */
 const SAME_SIGNAL_MS = 1_000;
 

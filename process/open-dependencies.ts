@@ -1,6 +1,6 @@
 // Opens what every process of the service needs, whether it runs the API, the worker or both: environment variables go
-// in, configuration and open connections come out. The other files here end a process: on a signal, after an uncaught
-// error, or when it cannot start.
+// in, configuration and open connections come out. The `…-on-…` files here end a process: on a signal, after an uncaught
+// error, or when it cannot start; migrate.ts is `npm run migrate`.
 import type { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
 import { type Config, readConfig } from '../config.ts';

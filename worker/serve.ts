@@ -2,15 +2,12 @@
 import { serveApi } from '../api/serve.ts';
 import { createInProcessRuns } from '../db/runs/in-process-runs.ts';
 import { endOnFatal } from '../process/end-on-fatal.ts';
-import { endOnSignal } from '../process/end-on-signal.ts';
+import { END_MAX_SECONDS, endOnSignal } from '../process/end-on-signal.ts';
 import { exitOnFailure } from '../process/exit-on-failure.ts';
 import { openDependencies } from '../process/open-dependencies.ts';
 import { workflowBundle } from './bundle.ts';
 import { installRuntime } from './install-runtime.ts';
 import { runWorker } from './run-worker.ts';
-
-/** Longer than the API takes to drain, and the worker after it. */
-const END_MAX_SECONDS = 75;
 
 installRuntime();
 const dependencies = await exitOnFailure(() => openDependencies());

@@ -1,4 +1,5 @@
 // The identity provider for a local start: the configured one, else our own.
+import { type Config, readAudiences } from '../../config.ts';
 import type { FirstMember } from '../demo-data.ts';
 import type { Progress } from '../progress.ts';
 import type { LocalEnvironment } from '../state-folder.ts';
@@ -18,27 +19,24 @@ export type ProvidedIdentity = {
  * unless WEIR_EMBEDDED_IDENTITY_PROVIDER is `on`: the accounts are for development.
  */
 export async function provideIdentity(options: {
+  config: Pick<Config, 'oidc' | 'production' | 'publicUrl'>;
   stateFolder: string;
   port: number | undefined;
   /** Base URL of the API. */
   baseUrl: string;
   progress: Progress;
 }): Promise<ProvidedIdentity> {
-  const { stateFolder, port, baseUrl, progress } = options;
-  if (process.env.WEIR_OIDC_ISSUER) return { env: {}, local: {} };
+  const { config, stateFolder, port, baseUrl, progress } = options;
+  if (config.oidc) return { env: {}, local: {} };
   const task = progress.begin('Identity');
   try {
-    if (process.env.NODE_ENV === 'production' && process.env.WEIR_EMBEDDED_IDENTITY_PROVIDER !== 'on') {
+    if (config.production && process.env.WEIR_EMBEDDED_IDENTITY_PROVIDER !== 'on') {
       task.note(
         'users cannot sign in until you set WEIR_OIDC_ISSUER, or WEIR_EMBEDDED_IDENTITY_PROVIDER=on. API keys work.',
       );
       return { env: {}, local: {} };
     }
-    const publicUrl = process.env.WEIR_PUBLIC_URL?.replace(/\/+$/, '') ?? baseUrl;
-    const audiences = {
-      audience: process.env.WEIR_OIDC_AUDIENCE ?? `${publicUrl}/api/v1`,
-      mcpAudience: process.env.WEIR_MCP_AUDIENCE ?? `${publicUrl}/api/v1/mcp/`,
-    };
+    const audiences = readAudiences(process.env, config.publicUrl ?? baseUrl);
     const own = await startIdentityProvider({ stateFolder, port, audiences });
     const { issuer, scriptSecret } = own;
     task.done(issuer);

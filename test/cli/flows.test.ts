@@ -44,6 +44,11 @@ describe('weir', () => {
       assert.match(await succeed('flow', 'list', 'acme/main'), /parallel +Article review +2 +2 /);
     });
 
+    it('refuses a note that belongs to no version', async () => {
+      const args = ['flow', 'import', example, '--project', 'acme/main', '--note', 'x'];
+      assert.match(await fail(2, weir(...args)), /give --publish or --production too/);
+    });
+
     it('names the problems of a file by line and path, and changes nothing', async () => {
       const wrong = 'name: W\nslug: wrong\nsteps:\n  - promt: x\n    processor_type: llm\n';
       const import_ = ['flow', 'import', '-', '--project', 'acme/main', '--publish'];

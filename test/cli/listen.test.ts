@@ -87,6 +87,6 @@ describeWith(['openssl'], 'weir listen', () => {
   it('asks for an organization or a secret', async () => {
     const asking = listen();
     const [code] = await once(asking, 'exit');
-    assert.equal(code, 1);
+    assert.equal(code, 2);
   });
 });

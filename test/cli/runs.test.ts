@@ -76,6 +76,7 @@ describe('weir', () => {
       );
       assert.deepEqual(await succeedJson('runs', 'list', 'acme/main/code', '--status', 'failed'), []);
       assert.match(await fail(1, weir('runs', 'list', 'acme/mian')), /no project acme\/mian/);
+      await fail(2, weir('runs', 'list', 'a/b/c/d'));
     });
 
     it('requests the cancellation of a run that has not ended', async () => {
@@ -114,7 +115,7 @@ describe('weir', () => {
       assert.deepEqual(await succeedJson('runs', 'list', '--parked'), []);
       assert.match(await fail(1, weir('runs', 'resume', executionId)), /is not parked/);
       assert.match(await fail(1, weir('runs', 'resume', randomUUID())), /Run .* does not exist/);
-      assert.match(await fail(1, weir('runs', 'resume')), /Give one executionId, or --all/);
+      assert.match(await fail(2, weir('runs', 'resume')), /Give one executionId, or --all/);
 
       await set({ status: 'started' });
       await parkRun(db, executionId);

@@ -27,6 +27,10 @@ describe('weir', () => {
       assert.match(await fail(2, weir('org', 'create', 'Not A Slug')), /lower-case/);
       assert.match(await fail(1, weir('project', 'create', 'nobody/x')), /no organization nobody/);
       await fail(2, weir('project', 'create', 'acme'));
+      assert.equal(
+        await fail(2, weir('key', 'list', 'acme')),
+        '"acme" is not the path of a project: write it as org/project.\n',
+      );
       await fail(2, weir('org', 'destroy'));
     });
   });
@@ -125,7 +129,7 @@ describe('weir', () => {
       const without = await fail(1, weirIn(bare, ['org', 'list']));
       assert.match(
         without,
-        /^DATABASE_URL is not set, and npm start has not run here\..*npm start first\.\n$/,
+        /^DATABASE_URL is not set, and .*state-\S+ has no state of npm start\..*WEIR_STATE_DIR.*\n$/,
       );
       await writeFile(path.join(local, 'env.json'), JSON.stringify({ DATABASE_URL: cli.database.url }));
       const { stdout } = await weirIn(bare, ['org', 'list', '--json']);

@@ -23,12 +23,54 @@ describe('readConfig', () => {
     const production = { ...env, NODE_ENV: 'production' };
     assert.equal(readConfig(production).production, true);
     for (const [name, value] of Object.entries({ WEIR_TEST_DIAL_MAP, WEIR_TEST_WORKFLOW_BUNDLE: 'b.js' }))
-      assert.throws(() => readConfig({ ...production, [name]: value }), RegExp(`${name}: .*production`));
+      assert.throws(
+        () => readConfig({ ...production, [name]: value }),
+        RegExp(`${name} must not .*production`),
+      );
   });
 
-  for (const value of ['', '{', '[]', '{"hooks.example": 1}', '{"hooks.example": "127.0.0.1"}'])
+  for (const value of ['{', '[]', '{"hooks.example": 1}', '{"hooks.example": "127.0.0.1"}'])
     it(`refuses ${JSON.stringify(value)} as a dial map`, () =>
       assert.throws(() => readConfig({ ...env, WEIR_TEST_DIAL_MAP: value }), /WEIR_TEST_DIAL_MAP/));
+
+  it('counts an empty variable as unset', () => {
+    const names = [
+      'WEIR_PORT',
+      'WEIR_PROXIES',
+      'WEIR_RATE_LIMIT_PER_KEY',
+      'NODE_ENV',
+      'WEIR_HOST',
+      'TEMPORAL_ADDRESS',
+    ];
+    const more = [
+      'WEIR_PUBLIC_URL',
+      'WEIR_EGRESS_PROXY',
+      'WEIR_TEST_DIAL_MAP',
+      'OPENAI_BASE_URL',
+      'OPENAI_API_KEY',
+    ];
+    const empty = Object.fromEntries([...names, ...more].map((name) => [name, '']));
+    assert.deepEqual(readConfig({ ...env, ...empty }), readConfig(env));
+    assert.equal(readConfig({ ...env, WEIR_PORT: ' ' }).port, 8787);
+    assert.throws(() => readConfig({ ...env, DATABASE_URL: '' }), /^ {2}DATABASE_URL is not set$/m);
+  });
+
+  const wrong: [string, string, string][] = [
+    ['WEIR_PORT', 'abc', 'must be a whole number from 0 to 65535; it is "abc"'],
+    ['WEIR_PROXIES', '11', 'must be a whole number from 0 to 10; it is "11"'],
+    ['WEIR_MODEL_CONCURRENCY', '0', 'must be a whole number of at least 1; it is "0"'],
+    ['WEIR_CODE_PRICE', '-1', 'must be a number from 0 to 1000000; it is "-1"'],
+    ['NODE_ENV', 'prod', 'must be production, development or test; it is "prod"'],
+    ['DATABASE_URL', 'secret', 'is not a postgres:// address'],
+    ['WEIR_API_KEY_PEPPER', 'secret', 'must have at least 32 characters'],
+    ['WEIR_PUBLIC_URL', 'ftp://secret', 'is not an http:// or https:// URL'],
+  ];
+  for (const [name, value, problem] of wrong)
+    it(`says that ${name} ${problem}`, () =>
+      assert.throws(
+        () => readConfig({ ...env, [name]: value }),
+        ({ message }) => message.split('\n').slice(1).join() === `  ${name} ${problem}`,
+      ));
 
   it('refuses a public URL that is not http or https', () =>
     assert.throws(() => readConfig({ ...env, WEIR_PUBLIC_URL: 'javascript:alert(1)' }), /WEIR_PUBLIC_URL/));
@@ -36,7 +78,7 @@ describe('readConfig', () => {
   it('accepts only an HTTP proxy for webhooks, and never repeats its password', () => {
     const read = (WEIR_EGRESS_PROXY: string) => readConfig({ ...env, WEIR_EGRESS_PROXY }).egressProxy;
     assert.equal(read('http://me:secret@proxy:3128')?.host, 'proxy:3128');
-    for (const wrong of ['', 'proxy:3128', 'https://me:secret@proxy', 'socks5://me:secret@proxy'])
+    for (const wrong of ['proxy:3128', 'https://me:secret@proxy', 'socks5://me:secret@proxy'])
       assert.throws(
         () => read(wrong),
         ({ message }) => message.includes('WEIR_EGRESS_PROXY') && !message.includes('secret'),

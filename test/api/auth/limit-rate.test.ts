@@ -183,7 +183,7 @@ describe('rate limits', () => {
       WEIR_API_KEY_PEPPER: 'p'.repeat(32),
       WEIR_SECRETS_KEYS: SECRETS_KEYS,
     };
-    for (const value of ['', '-1', '1.5', 'many', '1000001'])
+    for (const value of ['-1', '1.5', 'many', '1000001'])
       assert.throws(
         () => readConfig({ ...env, WEIR_RATE_LIMIT_PER_KEY: value }),
         /WEIR_RATE_LIMIT_PER_KEY/,

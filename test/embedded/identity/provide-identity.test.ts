@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { readConfig } from '../../../config.ts';
 import { type ProvidedIdentity, provideIdentity } from '../../../embedded/identity/provide-identity.ts';
 
 describe('the identity provider of npm start', () => {
@@ -28,7 +29,14 @@ describe('the identity provider of npm start', () => {
     const none = () => undefined;
     const task = { say: none, note: (line: string) => void notes.push(line), done: none, drop: none };
     const progress = { begin: () => task, line: none };
+    const config = readConfig({
+      DATABASE_URL: 'postgres://127.0.0.1/weir',
+      WEIR_API_KEY_PEPPER: 'pepper'.repeat(6),
+      WEIR_SECRETS_KEYS: `1:${Buffer.alloc(32).toString('base64')}`,
+      ...env,
+    });
     provided = await provideIdentity({
+      config,
       stateFolder,
       port: undefined,
       baseUrl: 'http://127.0.0.1:8787',
