@@ -63,7 +63,7 @@ describe('a run whose workers are lost under a block in its workflow task', () =
     const { status } = (await weir.finish(flow, body.executionId, tenant.key)).body;
     assert.equal(status, 'completed');
   }
-  async function isToPark(executionId: string): Promise<boolean> {
+  async function hasParkSignal(executionId: string): Promise<boolean> {
     const { events } = await weir.client.workflow.getHandle(executionId).fetchHistory();
     return !!events?.some(
       (event) => event.workflowExecutionSignaledEventAttributes?.signalName === PARK_SIGNAL,
@@ -96,13 +96,13 @@ describe('a run whose workers are lost under a block in its workflow task', () =
         await worker.kill();
         await sql`select pg_terminate_backend(${pid})`.execute(weir.db);
         await look();
-        assert(!(await isToPark(executionId)), 'too early');
+        assert(!(await hasParkSignal(executionId)), 'too early');
         let task = await taskOf(executionId);
         for (; task.begun; task = await taskOf(executionId)) await setTimeout(100);
         attempt = task.attempt;
       }
     });
-    while (!(await isToPark(executionId))) await look();
+    while (!(await hasParkSignal(executionId))) await look();
     await weir.startWorker();
     await waitUntil(async () => (await row(executionId)).parked_at);
     assert.equal((await row(executionId)).status, 'started');

@@ -92,7 +92,7 @@ describe('a run under which workers are lost again and again', () => {
     });
 
     /** Told to park before its workflow begins. */
-    async function startToPark(): Promise<string> {
+    async function startWithParkSignal(): Promise<string> {
       const { executionId, definition } = await acceptRun(weir, tenant, local);
       await weir.client.workflow.signalWithStart<typeof runFlow>(RUN_FLOW, {
         workflowId: executionId,
@@ -111,7 +111,7 @@ describe('a run under which workers are lost again and again', () => {
     }
 
     it('is parked before the next block, and goes on when an operator asks', async () => {
-      const executionId = await startToPark();
+      const executionId = await startWithParkSignal();
       await waitUntil(async () => (await outcome(executionId)) === 'parked');
       assert.equal(await requestUnpark(weir.db, executionId), 1);
       await unparkRequestedRuns(weir);
@@ -121,7 +121,7 @@ describe('a run under which workers are lost again and again', () => {
     });
 
     it('can be cancelled', async () => {
-      const executionId = await startToPark();
+      const executionId = await startWithParkSignal();
       await weir.call('POST', `${local}/jobs/${executionId}/cancel`, { key: tenant.key });
       assertCancelled((await weir.finish(local, executionId, tenant.key)).body);
     });
