@@ -1,4 +1,4 @@
-// One attempt of a delivery (spec: Webhook events, "Retry policy" and "Response handling").
+// One attempt of a delivery (docs/webhooks.md).
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
 import type { Db } from '../db/connect.ts';

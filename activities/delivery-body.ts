@@ -1,4 +1,4 @@
-// The payload of a webhook (spec: Webhook events, "Payload fields").
+// The payload of a webhook (docs/webhooks.md).
 import type { Db } from '../db/connect.ts';
 import { loadReferences } from '../db/runs/load-references.ts';
 import type { DeliveryToAttempt } from '../db/webhooks/delivery-attempts.ts';

@@ -1,4 +1,5 @@
-// Which key and prices a run's model calls use; a caller may bring a key of its own (spec: `byok_rejected`).
+// Which key and prices a run's model calls use; a caller may bring a key of its own
+// (docs/identity-and-access.md, Own model keys).
 import { getModelKey } from '../db/tenants/model-keys.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 

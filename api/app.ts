@@ -117,7 +117,7 @@ const SINGLE_HEADERS = ['host', 'authorization', 'content-type'];
 const requireSoundRequest: Middleware = async (ctx, next) => {
   const { headersDistinct, httpVersion } = ctx.req;
   const twice = SINGLE_HEADERS.find((name) => (headersDistinct[name]?.length ?? 0) > 1);
-  if (twice !== undefined) throw new ServiceError('BAD_REQUEST', `The header ${twice} is there twice.`);
+  if (twice !== undefined) throw new ServiceError('BAD_REQUEST', `Send the header ${twice} once.`);
   if (httpVersion === '1.1' && headersDistinct.host === undefined)
     throw new ServiceError('BAD_REQUEST', 'The header host is missing.');
   if (!hasPath(ctx)) throw new ServiceError('BAD_REQUEST', 'The request target is not a valid URL.');
@@ -143,5 +143,9 @@ const answerUnrouted: Middleware = async (ctx, next) => {
     ctx.remove('Allow');
     throw new ServiceError('NOT_FOUND', 'There is nothing at this path: see /reference.');
   }
-  if (refused) throw new ServiceError('METHOD_NOT_ALLOWED', `This path does not accept ${ctx.method}.`);
+  if (refused)
+    throw new ServiceError(
+      'METHOD_NOT_ALLOWED',
+      `This path does not accept ${ctx.method}; it accepts ${ctx.response.get('Allow')}.`,
+    );
 };

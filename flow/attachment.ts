@@ -1,4 +1,4 @@
-// Images given to a run by URL (spec: Attachment). Their bytes are never fetched or kept.
+// Images given to a run by URL (docs/attachments.md). Their bytes are never fetched or kept.
 
 export const IMAGE_MIME_TYPES = ['image/jpeg', 'image/png', 'image/webp', 'image/gif'] as const;
 export type ImageMimeType = (typeof IMAGE_MIME_TYPES)[number];

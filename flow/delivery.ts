@@ -1,4 +1,4 @@
-// Webhook deliveries (spec: Events, "Webhook delivery status"): the contract between API, workflows and activities.
+// Webhook deliveries (docs/webhooks.md): the contract between API, workflows and activities.
 import type { Json } from './definition.ts';
 import type { FailureReason } from './run.ts';
 

@@ -1,4 +1,4 @@
-// Checks whether a stored definition is a tree of steps at all (spec: INVALID_TREE, "stored tree fails validation").
+// Checks whether a stored definition is a tree of steps at all.
 
 import { PROCESSOR_TYPES } from './definition.ts';
 import type { TreeProblem } from './find-tree-problems.ts';

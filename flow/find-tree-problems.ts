@@ -1,4 +1,4 @@
-// The rules of a tree of steps that its shape alone cannot express (spec: INVALID_TREE).
+// The rules of a tree of steps that its shape alone cannot express (docs/flow-file.md).
 import type { FlowDefinition, LoopStep, ParallelStep, SequentialStep } from './definition.ts';
 import {
   BRANCHES_MAX,

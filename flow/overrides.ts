@@ -1,4 +1,4 @@
-// Block overrides: the config plane of a run (spec: /execute `block_overrides`, /step `blockOverrides`).
+// Block overrides: the config plane of a run (docs/running-flows.md, Overrides).
 import type { Block, FlowDefinition } from './definition.ts';
 import { listBlocks } from './plan.ts';
 

@@ -50,7 +50,7 @@ export type BlockCall = {
   ends: boolean;
 };
 
-/** The spec's failureReason. */
+/** The `failureReason` that callers read (docs/webhooks.md). */
 export type FailureReason = 'error' | 'credits_exhausted' | 'byok_rejected';
 
 /** How a run ended, as recorded in its row. `code` is an ErrorCode. */

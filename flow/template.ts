@@ -1,4 +1,4 @@
-// Prompt templates (spec: "What the service does", 6).
+// Prompt templates (docs/blocks.md).
 import type { Json } from './definition.ts';
 
 export type TemplateValues = { message: string; previousOutput: Json; parameters: { [key: string]: Json } };

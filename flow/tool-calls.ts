@@ -1,4 +1,4 @@
-// Tool calls (spec: "Tool definition", "Tool-call messages", resume rules): pausing, resuming, matching ids, the cap.
+// Tool calls (docs/tool-calls.md): pausing, resuming, matching ids, the cap.
 import type { Block, FlowDefinition, Step } from './definition.ts';
 import { ServiceError } from './errors.ts';
 import { MAX_TOOL_ITERATIONS_DEFAULT } from './limits.ts';

@@ -1,4 +1,4 @@
-// Limits of users' JSON Schemas (security: "JSON Schema and regular expressions from users").
+// Limits of users' JSON Schemas (docs/blocks.md, JSON Schemas).
 
 export const SCHEMA_DEPTH_MAX = 32;
 /** JSON values in a schema: objects, arrays and their members. */

@@ -1,5 +1,5 @@
 // net/ is outgoing HTTP to destinations that users choose: a URL and a body go in, a status and the start of an answer come
-// out, and nothing that is not public is ever dialled (spec: Webhook events, "Response handling" and timeouts).
+// out, and nothing that is not public is ever dialled (docs/webhooks.md).
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { isIP, type TcpSocketConnectOpts } from 'node:net';

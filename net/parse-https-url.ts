@@ -1,4 +1,4 @@
-// Accepts or refuses a URL that a user chose (spec: Limits, "URL scheme" and "Attachment URL length").
+// Accepts or refuses a URL that a user chose.
 
 /** In UTF-16 code units, as the URL was sent. */
 export const URL_MAX_LENGTH = 2_048;

@@ -1,4 +1,4 @@
-// Limits of user code (security: "User code"). The guest enforces them; the service does not rely on that.
+// Limits of user code (docs/blocks.md, Code blocks). The guest enforces them; the service does not rely on that.
 
 export const SOURCE_MAX_BYTES = 256 * 1024;
 /**

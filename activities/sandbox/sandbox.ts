@@ -1,4 +1,4 @@
-// activities/sandbox/ runs user code (spec: processor type `code`) in QuickJS, compiled to WebAssembly, in confined processes.
+// activities/sandbox/ runs user code (docs/blocks.md, Code blocks) in QuickJS, compiled to WebAssembly, in confined processes.
 // A source and its values go in as JSON; the output and the console's text come out. `guest.ts` has the contract with authors.
 import { ApplicationFailure } from '@temporalio/common';
 import { createTurns, type EndTurn } from '../../fairness/turns.ts';

@@ -1,4 +1,4 @@
-// API keys: `weir_{environment}_{key_id}_{secret}` (spec: "API key format").
+// API keys: `weir_{environment}_{key_id}_{secret}` (docs/identity-and-access.md).
 import { createHmac, randomInt, timingSafeEqual } from 'node:crypto';
 import type { Environment } from '../../db/schema.ts';
 

@@ -1,5 +1,5 @@
 // auth/ finds out who is calling: in comes a request, out go the caller (principal) and what they may do. This file: API
-// keys and JWTs (spec: Authentication).
+// keys and JWTs (docs/identity-and-access.md).
 import type { FoundApiKey } from '../../db/tenants/api-keys.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { ApiMiddleware } from '../http/context.ts';

@@ -1,4 +1,4 @@
-// Decides who may do what in an organization (spec: Roles, Webhook administration).
+// Decides who may do what in an organization (docs/identity-and-access.md, Roles).
 import type { Db } from '../../db/connect.ts';
 import type { Role } from '../../db/schema.ts';
 import { findRole } from '../../db/tenants/memberships.ts';

@@ -1,4 +1,4 @@
-// Rate limits per API key, organization and user, and the RateLimit-* headers (spec: 429 rate limited).
+// Rate limits per API key, organization and user, and the RateLimit-* headers (docs/limits-and-credits.md).
 import { onBehalfOf } from '../../db/connection/connection-turns.ts';
 import { takeRequest } from '../../db/tenants/rate-limits.ts';
 import type { ApiMiddleware } from '../http/context.ts';

@@ -1,4 +1,4 @@
-// Verifies JWTs of the configured identity provider (spec: Authentication, "JWT").
+// Verifies JWTs of the configured identity provider (docs/identity-and-access.md).
 import { type JWTPayload, jwtVerify } from 'jose';
 import { z } from 'zod';
 import type { Config } from '../../config.ts';

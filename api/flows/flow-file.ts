@@ -5,6 +5,7 @@ import type { FlowDefinition, JsonSchema, Step } from '../../flow/definition.ts'
 import { ServiceError } from '../../flow/errors.ts';
 import { findTreeProblems } from '../../flow/find-tree-problems.ts';
 import { eachStep, formatPath, type PathSegment } from '../../flow/step-path.ts';
+import { describeIssue } from '../http/describe-issue.ts';
 import { completeSteps, flowFileSchema } from './written-flow.ts';
 
 export const FLOW_FILE_MAX_BYTES = 2 * 1024 * 1024;
@@ -24,7 +25,7 @@ type Parsed = { value: unknown; lineOf(path: PathSegment[]): number };
  */
 export function parseFlowFile(text: string, format: FlowFileFormat): FlowFile {
   if (Buffer.byteLength(text) > FLOW_FILE_MAX_BYTES)
-    throw new ServiceError('VALIDATION_ERROR', `A flow file has at most ${FLOW_FILE_MAX_BYTES} bytes.`);
+    throw new ServiceError('VALIDATION_ERROR', `A flow file must have at most ${FLOW_FILE_MAX_BYTES} bytes.`);
   const { value, lineOf } = format === 'json' ? parseJson(text) : parseYaml(text);
   const refuse = (code: 'VALIDATION_ERROR' | 'INVALID_TREE', problems: Problem[]) => {
     if (problems.length > 0)
@@ -37,7 +38,7 @@ export function parseFlowFile(text: string, format: FlowFileFormat): FlowFile {
   };
   refuse('VALIDATION_ERROR', findNonJson(value));
   const parsed = flowFileSchema.safeParse(value, {
-    error: (issue) => (issue.input === undefined ? 'This field is required.' : undefined),
+    error: describeFileIssue,
   });
   if (!parsed.success) refuse('VALIDATION_ERROR', parsed.error.issues.flatMap(toProblems));
   const { name, slug, description, steps } = parsed.data as z.infer<typeof flowFileSchema>;
@@ -162,6 +163,13 @@ function findNonJson(value: unknown, path: PathSegment[] = []): Problem[] {
       ? [{ path: [...path, key], message: 'This key is not accepted.' }]
       : findNonJson(child, [...path, key]),
   );
+}
+
+/** Says what a value must be, as a sentence. */
+function describeFileIssue(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.input === undefined) return 'This field is required.';
+  const words = describeIssue(issue);
+  return words && `This ${words}.`;
 }
 
 function toProblems(issue: z.core.$ZodIssue): Problem[] {

@@ -57,7 +57,10 @@ type WrittenStep =
 export const slugSchema = z
   .string()
   .max(SLUG_MAX_LENGTH)
-  .regex(SLUG_PATTERN, 'A slug consists of lower-case letters and digits, with single hyphens between them.');
+  .regex(
+    SLUG_PATTERN,
+    'A slug must consist of lower-case letters and digits, with single hyphens between them.',
+  );
 /** Text that PostgreSQL can store: anything without U+0000. */
 export const textSchema = z
   .string()
@@ -66,7 +69,7 @@ export const nameSchema = textSchema.min(1).max(NAME_MAX_LENGTH);
 
 const jsonSchema: z.ZodType<JsonSchema> = z
   .union([z.boolean(), z.record(z.string(), parsedJson)], {
-    error: 'A JSON Schema is an object or a boolean.',
+    error: 'A JSON Schema must be an object or a boolean.',
   })
   .meta({ id: 'JsonSchema', description: 'A JSON Schema (2020-12).' });
 
@@ -89,7 +92,7 @@ export const blockFields = {
   prompt: z
     .string()
     .refine((prompt) => Buffer.byteLength(prompt) <= PROMPT_MAX_BYTES, {
-      error: `A prompt has at most ${PROMPT_MAX_BYTES} bytes.`,
+      error: `A prompt must have at most ${PROMPT_MAX_BYTES} bytes.`,
     })
     .optional()
     .meta({
@@ -103,7 +106,7 @@ export const blockFields = {
 const naming = {
   step_id: z
     .string()
-    .regex(STEP_ID_PATTERN, 'A step_id consists of 1 to 64 letters, digits, hyphens and underscores.')
+    .regex(STEP_ID_PATTERN, 'A step_id must consist of 1 to 64 letters, digits, hyphens and underscores.')
     .optional()
     .meta({ description: 'Unique in the flow; derived from the name when absent.' }),
   name: nameSchema.optional().meta({ description: 'The step_id when absent.' }),

@@ -5,7 +5,7 @@ import type { ErrorCode } from '../../flow/errors.ts';
 import { RetryLater } from './retry-later.ts';
 import { toServiceError } from './to-service-error.ts';
 
-/** The statuses of the spec's Errors section. A block that fails is part of a run's answer and has no status of its own. */
+/** The status of each error code. A block that fails is part of a run's answer and has no status of its own. */
 export const STATUS = {
   BAD_REQUEST: 400,
   PARAMETER_NAME_RESERVED: 400,

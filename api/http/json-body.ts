@@ -1,4 +1,4 @@
-// Request bodies: only JSON, bounded, without unknown fields (spec: 422 request validation error).
+// Request bodies: only JSON, bounded, without unknown fields.
 import type { Context, Middleware } from 'koa';
 import getRawBody from 'raw-body';
 import { z } from 'zod';
@@ -9,6 +9,7 @@ import { findJsonExcess } from '../../flow/find-json-excess.ts';
 import { FLOW_STEPS_MAX } from '../../flow/limits.ts';
 import { REFUSED_KEYS } from '../../flow/refused-keys.ts';
 import type { ReceivedBody } from './context.ts';
+import { describeIssue } from './describe-issue.ts';
 import { ownerOf } from './principal.ts';
 import { IN_HAND_BYTES, SHARE_BYTES, takeBytes, takeLargeWork } from './take-bytes.ts';
 
@@ -24,7 +25,7 @@ const ECHOED_MAX_DEPTH = BODY_MAX_DEPTH + FLOW_STEPS_MAX + 2;
 /** Words problems in what callers send. */
 export const PARSE_OPTIONS: z.core.ParseContext<z.core.$ZodIssue> = {
   reportInput: false,
-  error: (issue) => (issue.input === undefined ? 'is required' : undefined),
+  error: describeIssue,
 };
 
 type BodyRules = {

@@ -1,4 +1,4 @@
-// The caller (spec: Authentication): an API key, or a user with a JWT of the identity provider.
+// The caller (docs/identity-and-access.md): an API key, or a user with a JWT of the identity provider.
 import { createHash } from 'node:crypto';
 import type { Environment } from '../../db/schema.ts';
 import type { FoundApiKey } from '../../db/tenants/api-keys.ts';

@@ -2,12 +2,12 @@
 import type { Middleware } from 'koa';
 import { z } from 'zod';
 import type { ZodOpenApiOverride } from 'zod-openapi';
-import { validationError } from './json-body.ts';
+import { PARSE_OPTIONS, validationError } from './json-body.ts';
 
 /** A point in time, as callers write it. */
 export const moment = z
   .union([z.iso.datetime({ offset: true }), z.iso.date()], {
-    error: 'is an ISO 8601 date, or a time with its offset, such as 2026-01-31T12:00:00Z',
+    error: 'must be an ISO 8601 date, or a time with its offset, such as 2026-01-31T12:00:00Z',
   })
   .transform((text) => new Date(text));
 
@@ -15,9 +15,9 @@ export const moment = z
 export const wholeNumber = (min: number, max: number) =>
   z
     .string()
-    .regex(/^\d{1,10}$/, `is a whole number from ${min} to ${max}`)
+    .regex(/^\d{1,10}$/, `must be a whole number from ${min} to ${max}`)
     .transform(Number)
-    .refine((number) => number >= min && number <= max, `is a whole number from ${min} to ${max}`)
+    .refine((number) => number >= min && number <= max, `must be a whole number from ${min} to ${max}`)
     .meta({ override: asInteger({ minimum: min, maximum: max }) });
 
 /** The number of entries on a page; `fallback` when the caller does not say. */
@@ -37,7 +37,7 @@ function asInteger(bounds: { minimum: number; maximum: number }): ZodOpenApiOver
 /** Reads the query string into `ctx.state.query` by `schema`; the 422 names unknown and wrong parameters. */
 export function readQuery(schema: z.ZodType): Middleware {
   return async function readQuery(ctx, next) {
-    const parsed = schema.safeParse({ ...ctx.query }, { reportInput: false });
+    const parsed = schema.safeParse({ ...ctx.query }, PARSE_OPTIONS);
     if (!parsed.success) throw validationError(parsed.error);
     ctx.state.query = parsed.data;
     await next();

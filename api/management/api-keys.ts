@@ -1,4 +1,4 @@
-// The endpoints of a project's API keys (spec: "API key format", Roles).
+// The endpoints of a project's API keys.
 import type { z } from 'zod';
 import { type ApiKeyRow, listApiKeys, TOO_MANY_API_KEYS } from '../../db/tenants/api-keys.ts';
 import { mintApiKey } from '../auth/api-key.ts';

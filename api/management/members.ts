@@ -1,4 +1,4 @@
-// The endpoints of an organization's members (spec: Management, "organizations"; Roles).
+// The endpoints of an organization's members.
 import type { z } from 'zod';
 import type { Tx } from '../../db/connect.ts';
 import type { Role } from '../../db/schema.ts';

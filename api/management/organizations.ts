@@ -1,6 +1,6 @@
 // The management API: organizations, their members, projects, API keys and model keys, and the audit log. Users call it
 // with JWTs; every write is authorized again in its own transaction and recorded in the audit log (recorded-writes.ts).
-// This file has the endpoints of organizations (spec: Management, "organizations").
+// This file has the endpoints of organizations.
 import type { z } from 'zod';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { insertMember } from '../../db/tenants/memberships.ts';

@@ -1,4 +1,4 @@
-// The endpoints of projects (spec: Management, "projects").
+// The endpoints of projects.
 import { z } from 'zod';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { organizationNotFound } from '../../db/tenants/organizations.ts';
@@ -42,7 +42,7 @@ import { toProject } from './to-project.ts';
 
 const PROJECT_PATH = `${PROJECTS_PATH}/:project_id`;
 const listQuery = pageQuery(
-  z.string().regex(/^[a-z0-9-]+\/[a-z0-9-]+$/, 'is not a nextCursor of this list'),
+  z.string().regex(/^[a-z0-9-]+\/[a-z0-9-]+$/, 'must be a nextCursor of this list'),
 ).extend({
   organization_id: ofOrganization,
 });

@@ -1,4 +1,4 @@
-// Request and response schemas of organizations, members, projects, API keys and the audit log (spec: Management).
+// Request and response schemas of organizations, members, projects, API keys and the audit log.
 import { z } from 'zod';
 import { userIdSchema } from '../auth/user-id.ts';
 import { jsonValue, nameSchema, slugSchema, textSchema } from '../flows/written-flow.ts';
@@ -75,9 +75,9 @@ export const createApiKeyRequest = z
     expires_at: z.iso
       .datetime({ offset: true, error: 'must be a time with its offset, such as 2030-01-31T12:00:00Z' })
       .transform((text) => new Date(text))
-      .refine((date) => date.getTime() > Date.now(), { error: 'is in the past' })
+      .refine((date) => date.getTime() > Date.now(), { error: 'must be in the future' })
       // With its offset the time can be in the year 10000, which an answer cannot express.
-      .refine((date) => date.getUTCFullYear() <= 9999, { error: 'is after the year 9999 in UTC' })
+      .refine((date) => date.getUTCFullYear() <= 9999, { error: 'must not be after the year 9999 in UTC' })
       .nullish(),
   })
   .meta({ id: 'CreateApiKey' });

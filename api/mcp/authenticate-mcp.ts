@@ -1,5 +1,4 @@
-// Authenticates MCP clients by JWTs issued for MCP (spec: Authentication, rules 2 and 3); its challenges let them sign
-// in.
+// Authenticates MCP clients by JWTs issued for MCP (docs/mcp.md); its challenges let them sign in.
 import { ServiceError } from '../../flow/errors.ts';
 import { MCP_SCOPES } from '../auth/scopes.ts';
 import type { ApiDeps } from '../deps.ts';

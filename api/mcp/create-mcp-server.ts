@@ -3,6 +3,7 @@ import { type CallToolResult, McpServer, type ScopeChallengeHandler } from '@mod
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
 import { MCP_SCOPES, type McpScope } from '../auth/scopes.ts';
+import { describeIssue } from '../http/describe-issue.ts';
 import { validationError } from '../http/json-body.ts';
 import { toServiceError } from '../http/to-service-error.ts';
 import type { McpTool, ToolCall } from './tool.ts';
@@ -69,10 +70,10 @@ async function answerCall(tool: McpTool, call: ToolCall, input: unknown): Promis
 /**
  * Words problems so that an assistant can correct its call: an id comes from another tool, which its description names.
  */
-function sayHowToCorrect({ code, input, inst }: z.core.$ZodRawIssue): string | undefined {
-  if (input === undefined) return 'is required';
+function sayHowToCorrect(issue: z.core.$ZodRawIssue): string | undefined {
+  const { code, input, inst } = issue;
   if (code === 'unrecognized_keys' && inst instanceof z.ZodObject) return Object.keys(inst.shape).join(', ');
-  if (!(inst instanceof z.ZodGUID)) return undefined;
+  if (input === undefined || !(inst instanceof z.ZodGUID)) return describeIssue(issue);
   const source = z.globalRegistry.get(inst)?.description;
   return source ? `is not a valid id; send: ${source}` : 'is not a valid id';
 }

@@ -1,6 +1,6 @@
 // The MCP endpoint: assistants manage flows by tools (tools.ts). A request comes in with a JWT and one JSON-RPC
 // message; the answer goes out as JSON or as a stream. The tools call the same functions as the HTTP API and the `weir`
-// command. POST /api/v1/mcp/ and /api/v1/mcp serve MCP over stateless Streamable HTTP (spec: MCP endpoint).
+// command. POST /api/v1/mcp/ and /api/v1/mcp serve MCP over stateless Streamable HTTP (docs/mcp.md).
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { createMcpHandler } from '@modelcontextprotocol/server';

@@ -32,7 +32,7 @@ const listRunsTool = defineTool({
     const { db } = call.deps;
     const flow = await requireFlowDesign(call, flow_id);
     if (cursor !== undefined && !(await findRun(db, flow.id, cursor)))
-      throw new ServiceError('VALIDATION_ERROR', 'cursor: is not a nextCursor of this flow’s runs');
+      throw new ServiceError('VALIDATION_ERROR', 'cursor: must be a nextCursor of this flow’s runs');
     const runs = await listRuns(db, { flowId: flow.id, status, after: cursor, limit: limit + 1 });
     const { page, end } = toPage(runs, limit, (run) => run.execution_id);
     return { runs: await Promise.all(page.map((run) => describeRun(call.deps, run))), ...end };

@@ -1,4 +1,4 @@
-// The tools for test cases, their runs, and traces (spec: MCP endpoint).
+// The tools for test cases, their runs, and traces (docs/test-cases.md).
 import { z } from 'zod';
 import { testRun } from '../test-runs/describe-test-run.ts';
 import { runAllTests, runTestCase } from '../test-runs/run-tests.ts';

@@ -1,4 +1,4 @@
-// All tools of the MCP endpoint (spec: MCP endpoint).
+// All tools of the MCP endpoint (docs/mcp.md).
 import { blockTools } from './block-tools.ts';
 import { flowTools } from './flow-tools.ts';
 import { projectTools } from './project-tools.ts';

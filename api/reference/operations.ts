@@ -159,12 +159,6 @@ export const ORGANIZATION_ERRORS: ZodOpenApiResponsesObject = {
   404: refusal('The organization id is malformed.', examplesOf(organizationNotFound())),
 };
 
-export const DELIVERY_ERRORS: ZodOpenApiResponsesObject = {
-  404: refusal('The delivery is unknown, or belongs to another organization.', {
-    NOT_FOUND: 'The organization has no such delivery.',
-  }),
-};
-
 export const VALIDATION_ERRORS: ZodOpenApiResponsesObject = {
   422: refusal(
     '`detail.errors` names each parameter.',

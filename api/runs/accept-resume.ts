@@ -1,4 +1,4 @@
-// Accepts a tool resume of /execute (spec: Resume rules): checks it in the order of the spec's table, then stores the call.
+// Accepts a tool resume of /execute (docs/tool-calls.md): checks it in a fixed order, then stores the call.
 import { findRun, findRunInput, type RunRow } from '../../db/runs/runs.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';

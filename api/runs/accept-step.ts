@@ -1,4 +1,4 @@
-// Accepts one call of a session: checks everything it can be refused for before the first byte (spec: /step errors).
+// Accepts one call of a session: checks everything it can be refused for before the first byte.
 import { randomUUID } from 'node:crypto';
 import { getRunInput, type RunRow } from '../../db/runs/runs.ts';
 import type { Continuation, StoredRunInput } from '../../db/schema.ts';

@@ -1,4 +1,4 @@
-// The shapes of answers about runs, as the API reference shows them (spec: Endpoints). Those of requests: requests.ts.
+// The shapes of answers about runs, as the API reference shows them. Those of requests: requests.ts.
 import { z } from 'zod';
 import { RUN_MODES, RUN_STATUSES } from '../../db/schema.ts';
 import { parsedObject } from '../flows/written-flow.ts';

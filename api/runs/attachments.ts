@@ -1,17 +1,17 @@
-// Attachments of a run (spec: Attachment, Attachment errors, Limits).
+// Attachments of a run (docs/attachments.md).
 import { z } from 'zod';
 import { type Attachment, IMAGE_MIME_TYPES, type ImageMimeType } from '../../flow/attachment.ts';
 import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
 import { parseHttpsUrl, URL_MAX_LENGTH } from '../../net/parse-https-url.ts';
 import type { ResolvePublic } from '../../net/resolve-public.ts';
-import { validationError } from '../http/json-body.ts';
+import { PARSE_OPTIONS, validationError } from '../http/json-body.ts';
 
 export const ATTACHMENTS_MAX = 10;
 export const FILENAME_MAX_LENGTH = 255;
 
 const filename = z
   .string()
-  .max(FILENAME_MAX_LENGTH, { error: `has more than ${FILENAME_MAX_LENGTH} characters`, abort: true })
+  .max(FILENAME_MAX_LENGTH, { error: `must have at most ${FILENAME_MAX_LENGTH} characters`, abort: true })
   .regex(/^(?:[^/\\.]|\.(?!\.))*$/, 'must not contain a slash, a backslash or ".."');
 const shape = z.strictObject({
   kind: z.literal('url', 'must be "url"'),
@@ -65,7 +65,7 @@ export async function readAttachments(raw: unknown[], resolvePublic: ResolvePubl
 
 /** Checks one attachment but for its host. */
 export function readAttachment(raw: unknown, index: number): Omit<Attachment, 'url'> & { url: URL } {
-  const parsed = shape.safeParse(raw);
+  const parsed = shape.safeParse(raw, PARSE_OPTIONS);
   if (!parsed.success) {
     for (const { path, message } of parsed.error.issues) {
       const field = path[0] as keyof typeof CODES | undefined;

@@ -1,4 +1,4 @@
-// callbackUrl and callbackEvents (spec: POST …/jobs, Webhook events).
+// callbackUrl and callbackEvents (docs/webhooks.md).
 import { z } from 'zod';
 import { WEBHOOK_EVENTS } from '../../flow/delivery.ts';
 

@@ -1,4 +1,4 @@
-// Describes to callers how a run ended or paused (spec: Response 200 of /execute).
+// Describes to callers how a run ended or paused (docs/running-flows.md, Answers).
 import { listBlockRuns, loadBlockOutput } from '../../db/runs/block-runs.ts';
 import { referenceLoader } from '../../db/runs/load-references.ts';
 import { readResult } from '../../db/runs/read-result.ts';

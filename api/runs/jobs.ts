@@ -1,4 +1,4 @@
-// POST …/jobs and GET …/jobs/{executionId} (spec: Endpoints)
+// POST …/jobs and GET …/jobs/{executionId} (docs/running-flows.md)
 
 import { readResult } from '../../db/runs/read-result.ts';
 import { describeEngineError } from '../../engine/describe-engine-error.ts';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { IdempotencyKey } from '../../db/runs/idempotency-keys.ts';
 import { canonicalJson } from '../../flow/canonical-json.ts';
 import type { ApiMiddleware } from '../http/context.ts';
-import { validationError } from '../http/json-body.ts';
+import { PARSE_OPTIONS, validationError } from '../http/json-body.ts';
 import { idempotencyHeaders } from './requests.ts';
 
 /**
@@ -12,7 +12,10 @@ import { idempotencyHeaders } from './requests.ts';
  */
 export function readIdempotencyKey(endpoint: IdempotencyKey['endpoint']): ApiMiddleware {
   return async function readIdempotencyKey(ctx, next) {
-    const headers = idempotencyHeaders.safeParse({ 'Idempotency-Key': ctx.req.headers['idempotency-key'] });
+    const headers = idempotencyHeaders.safeParse(
+      { 'Idempotency-Key': ctx.req.headers['idempotency-key'] },
+      PARSE_OPTIONS,
+    );
     if (!headers.success) throw validationError(headers.error);
     const key = headers.data['Idempotency-Key'];
     if (key !== undefined) {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware } from '../http/context.ts';
-import { validationError } from '../http/json-body.ts';
+import { PARSE_OPTIONS, validationError } from '../http/json-body.ts';
 import { modelKeySchema } from './model-key-schema.ts';
 
 const HEADER = 'X-Weir-Model-Key';
@@ -31,7 +31,7 @@ export function readModelKeys({ config }: ApiDeps): ApiMiddleware {
     const header = ctx.get(HEADER);
     if (header !== '') {
       const pairs = header.split(',').map((pair) => /^\s*([^=]*)=(.*?)\s*$/.exec(pair)?.slice(1) ?? ['', '']);
-      const parsed = entries.safeParse(pairs, { reportInput: false });
+      const parsed = entries.safeParse(pairs, PARSE_OPTIONS);
       if (!parsed.success) throw validationError(named(parsed.error));
       ctx.state.modelKeys = Object.fromEntries(parsed.data);
     }

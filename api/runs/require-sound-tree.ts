@@ -1,4 +1,4 @@
-// Checks that the tree of a flow can be run, and is the one that a session knows (spec: INVALID_TREE, STALE_TREE).
+// Checks that the tree of a flow can be run, and is the one that a session knows.
 
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';

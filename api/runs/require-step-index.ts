@@ -1,4 +1,4 @@
-// The checks of the step that a call of /step names (spec: /step errors).
+// The checks of the step that a call of /step names.
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { requireFreshTree } from './require-sound-tree.ts';

@@ -1,4 +1,4 @@
-// Checks that a flow can use the tools of a request (spec: Tool-call errors; 500: a model that does not support tools).
+// Checks that a flow can use the tools of a request (docs/tool-calls.md).
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { applyOverride, type BlockOverrides, overrideOf } from '../../flow/overrides.ts';

@@ -1,4 +1,4 @@
-// Checks the block overrides of a request: every unknown step and field is named (spec: block_overrides, blockOverrides).
+// Checks the block overrides of a request: every unknown step and field is named (docs/running-flows.md, Overrides).
 import type { FlowDefinition, JsonSchema } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { FLOW_STEPS_MAX } from '../../flow/limits.ts';
@@ -13,7 +13,7 @@ export function requireFewOverrides(body: unknown): void {
   for (const field of ['block_overrides', 'blockOverrides']) {
     const overrides = body[field];
     if (!isObject(overrides) || Object.keys(overrides).length <= FLOW_STEPS_MAX) continue;
-    const message = `has more than ${FLOW_STEPS_MAX} entries`;
+    const message = `must have at most ${FLOW_STEPS_MAX} entries`;
     throw new ServiceError('VALIDATION_ERROR', `${field}: ${message}`, { errors: [{ field, message }] });
   }
 }

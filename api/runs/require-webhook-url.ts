@@ -1,4 +1,4 @@
-// Checks the destinations of webhooks (spec: Limits, "URL scheme"; callbackUrl "must resolve to a public IP").
+// Checks the destinations of webhooks (docs/webhooks.md).
 import { ServiceError } from '../../flow/errors.ts';
 import { parseHttpsUrl } from '../../net/parse-https-url.ts';
 import type { ApiDeps } from '../deps.ts';

@@ -1,4 +1,4 @@
-// The shapes of /step: its request, and the data of each event (spec: POST …/step, Step-through stream events).
+// The shapes of /step: its request, and the data of each event (docs/running-flows.md, Step through a flow).
 import { z } from 'zod';
 import { streamInterrupted } from '../http/stream-interruption.ts';
 import { executionId, pausePoint } from './answers.ts';

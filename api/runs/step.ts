@@ -1,4 +1,4 @@
-// POST …/step: one step of a flow per call, as Server-Sent Events (spec: Endpoints, Step-through stream events).
+// POST …/step: one step of a flow per call, as Server-Sent Events (docs/running-flows.md, Step through a flow).
 import { z } from 'zod';
 import { describeEngineError } from '../../engine/describe-engine-error.ts';
 import { waitForRun } from '../../engine/wait-for-run.ts';

@@ -1,4 +1,4 @@
-// The errors for tool calls and steps that are refused, as the API reference shows them (spec: Tool-call errors, /step errors).
+// The errors for tool calls and steps that are refused, as the API reference shows them (docs/tool-calls.md).
 import { z } from 'zod';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { TOOL_MESSAGES_MAX_BYTES } from '../../flow/limits.ts';

@@ -1,4 +1,4 @@
-// The shapes of tools and tool-call messages, and the errors for what does not fit (spec: Tool definition, Tool-call errors).
+// The shapes of tools and tool-call messages, and the errors for what does not fit (docs/tool-calls.md).
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
 import { findJsonExcess } from '../../flow/find-json-excess.ts';
@@ -29,7 +29,7 @@ const tool = z
       description: z.string().max(TOOL_DESCRIPTION_MAX_LENGTH).optional(),
       parameters: parsedObject
         .refine((schema) => bytesOf(schema) <= TOOL_PARAMETERS_MAX_BYTES, {
-          error: `has more than ${TOOL_PARAMETERS_MAX_BYTES} bytes`,
+          error: `must have at most ${TOOL_PARAMETERS_MAX_BYTES} bytes`,
         })
         .optional()
         .meta({ description: 'A JSON Schema.' }),
@@ -67,7 +67,7 @@ const message = z
       role: z.literal('tool'),
       tool_call_id: z.string(),
       content: z.string().refine((content) => Buffer.byteLength(content) <= TOOL_RESULT_MAX_BYTES, {
-        error: `has more than ${TOOL_RESULT_MAX_BYTES} bytes`,
+        error: `must have at most ${TOOL_RESULT_MAX_BYTES} bytes`,
       }),
     }),
   ])

@@ -1,4 +1,4 @@
-// Webhook administration (spec: Webhook administration). The files of this folder are the endpoints with which the
+// Webhook administration (docs/webhooks.md). The files of this folder are the endpoints with which the
 // members of an organization look at deliveries, send them again, and rotate the signing secret; the worker makes the
 // attempts. GET …/webhooks/deliveries and …/webhooks/deliveries/{deliveryId} show deliveries.
 import { z } from 'zod';
@@ -17,16 +17,11 @@ import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { toPage } from '../http/page.ts';
 import { pageSize, readQuery } from '../http/query.ts';
-import {
-  answer,
-  DELIVERY_ERRORS,
-  ORGANIZATION_ERRORS,
-  VALIDATION_ERRORS,
-  WEBHOOKS_PATH,
-} from '../reference/operations.ts';
+import { answer, ORGANIZATION_ERRORS, VALIDATION_ERRORS, WEBHOOKS_PATH } from '../reference/operations.ts';
 import { deliveryPage, detailedDelivery } from '../reference/webhook-examples.ts';
+import { DELIVERY_ERRORS, deliveryNotFound } from './delivery-not-found.ts';
 import { deliveryDetail, deliveryList } from './schemas.ts';
-import { deliveryNotFound, toDeliveryRecord } from './to-delivery-record.ts';
+import { toDeliveryRecord } from './to-delivery-record.ts';
 
 const LIMIT_MAX = 200;
 const LIMIT_DEFAULT = 50;

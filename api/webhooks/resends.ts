@@ -16,18 +16,12 @@ import { writeAuthorized } from '../auth/write-authorized.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { readBody } from '../http/json-body.ts';
-import {
-  answer,
-  BODY_ERRORS,
-  body,
-  DELIVERY_ERRORS,
-  ORGANIZATION_ERRORS,
-  WEBHOOKS_PATH,
-} from '../reference/operations.ts';
+import { answer, BODY_ERRORS, body, ORGANIZATION_ERRORS, WEBHOOKS_PATH } from '../reference/operations.ts';
 import { delivery, pendingDelivery, recovery, testOf } from '../reference/webhook-examples.ts';
 import { requireWebhookUrl } from '../runs/require-webhook-url.ts';
+import { DELIVERY_ERRORS, deliveryNotFound } from './delivery-not-found.ts';
 import { deliveryRecord, recovered, recoverRequest, testRequest } from './schemas.ts';
-import { deliveryNotFound, toDeliveryRecord } from './to-delivery-record.ts';
+import { toDeliveryRecord } from './to-delivery-record.ts';
 
 const RECOVERED_MAX = 1_000;
 

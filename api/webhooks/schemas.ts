@@ -1,4 +1,4 @@
-// Request and response schemas of webhook administration (spec: "Webhook signing secret", "Webhook delivery record").
+// Request and response schemas of webhook administration.
 import { z } from 'zod';
 import { DELIVERY_STATUSES } from '../../flow/delivery.ts';
 import { moment } from '../http/query.ts';

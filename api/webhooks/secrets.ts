@@ -1,5 +1,4 @@
-// GET …/webhooks/secret and POST …/webhooks/secret/rotate show and rotate signing secrets (spec: Webhook
-// administration).
+// GET …/webhooks/secret and POST …/webhooks/secret/rotate show and rotate signing secrets (docs/webhooks.md).
 import { repeatLostWrite } from '../../db/connection/repeat-lost-write.ts';
 import { createEncryption } from '../../db/encrypt.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';

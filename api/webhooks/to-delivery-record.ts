@@ -1,7 +1,6 @@
 import type { DeliveryRow } from '../../db/webhooks/deliveries.ts';
-import { ServiceError } from '../../flow/errors.ts';
 
-/** Makes the delivery record that callers read (spec: "Webhook delivery record"). */
+/** Makes the delivery record that callers read. */
 export function toDeliveryRecord(row: DeliveryRow) {
   return {
     id: row.id,
@@ -14,9 +13,4 @@ export function toDeliveryRecord(row: DeliveryRow) {
     errorMessage: row.error_message,
     createdAt: row.created_at.toISOString(),
   };
-}
-
-/** Answers the same for an unknown delivery, one of another organization and a malformed id. */
-export function deliveryNotFound(): ServiceError {
-  return new ServiceError('NOT_FOUND', 'The organization has no such delivery.');
 }

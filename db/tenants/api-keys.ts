@@ -1,4 +1,4 @@
-// API keys of projects, found by their key ids; of a secret only its HMAC is stored (spec: "API key format").
+// API keys of projects, found by their key ids; of a secret only its HMAC is stored.
 import { sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
 import { type Db, inTransaction, type Tx } from '../connect.ts';

@@ -1,4 +1,4 @@
-// Memberships: the users of an organization and their roles (spec: Roles).
+// Memberships: the users of an organization and their roles (docs/identity-and-access.md, Roles).
 import { sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
 import { type Db, inTransaction, type Tx } from '../connect.ts';

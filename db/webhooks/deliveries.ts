@@ -1,4 +1,4 @@
-// Deliveries and attempts, as an organization reads them (spec: "Webhook delivery record").
+// Deliveries and attempts, as an organization reads them.
 import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
 

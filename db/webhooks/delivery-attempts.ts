@@ -1,4 +1,4 @@
-// The reads and writes of an attempt (spec: "Webhook delivery status"). Each write is one statement.
+// The reads and writes of an attempt. Each write is one statement.
 import { sql } from 'kysely';
 import { type DeliveryCall, type DeliveryStatus, OPEN_STATUSES } from '../../flow/delivery.ts';
 import type { Db } from '../connect.ts';

@@ -1,4 +1,4 @@
-// Signing secrets, one per organization (spec: "Webhook signing secret").
+// Signing secrets, one per organization.
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { type Db, inTransaction, type Tx } from '../connect.ts';

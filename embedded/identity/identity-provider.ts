@@ -1,4 +1,4 @@
-// The identity provider of a local start: runs when none is configured (spec: Authentication).
+// The identity provider of a local start: runs when none is configured.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';

@@ -1,4 +1,4 @@
-// Scripts that try to stop, crash, read or deceive the sandbox (security: "User code"). After each the pool still works.
+// Scripts that try to stop, crash, read or deceive the sandbox. After each the pool still works.
 import assert from 'node:assert/strict';
 import { createSandbox, type Sandbox } from '../../activities/sandbox/sandbox.ts';
 import type { Json } from '../../flow/definition.ts';
@@ -11,7 +11,7 @@ const LIMIT: Expected = { code: 'CODE_LIMIT_EXCEEDED' };
 const TIMEOUT_OR_LIMIT: Expected = { code: 'CODE_TIMEOUT|CODE_LIMIT_EXCEEDED' };
 const ANY_FAILURE: Expected = { code: 'CODE_ERROR|CODE_TIMEOUT|CODE_LIMIT_EXCEEDED' };
 const ERROR_OR_LIMIT: Expected = { code: 'CODE_ERROR|CODE_LIMIT_EXCEEDED' };
-/** Of scripts that end by themselves, on the slowest machine. */
+/** The time that scripts which end by themselves take at most, on the slowest machine. */
 const PATIENCE_MS = 120_000;
 const BRACE: Expected = { code: 'CODE_ERROR', message: /closes a brace/ };
 const fails = (message: RegExp): Expected => ({ code: 'CODE_ERROR', message });

@@ -13,7 +13,7 @@ import { type Program, startProgram } from './processes.ts';
 import { faultSize } from './sizes.ts';
 
 const RUNS = faultSize(60, 3_000);
-/** Of them, so many have been charged for a block when the project is deleted. */
+/** The number of them that have been charged for a block when the project is deleted. */
 const CHARGED = faultSize(30, 100);
 const BLOCKS = 12;
 const INNOCENT = faultSize(5, 50);

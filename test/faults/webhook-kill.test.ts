@@ -20,7 +20,7 @@ import { describeWith } from '../where-available.ts';
 import { type Program, startProgram } from './processes.ts';
 
 const DELIVERIES = 1_000;
-/** Of these so many report runs; the others are tests, which cost the engine half as much. */
+/** The number of deliveries that report runs; the others are tests, which cost the engine half as much. */
 const RUNS = 50;
 /** How many have arrived when the receiver answers no more, until a worker is killed. */
 const ANSWERED = 200;

@@ -1,4 +1,4 @@
-// Schemas and values made to stop the service are refused or stopped (security: "JSON Schema and regular expressions").
+// Schemas and values made to stop the service are refused or stopped.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

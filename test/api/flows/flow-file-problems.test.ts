@@ -21,13 +21,7 @@ describe('parseFlowFile', () => {
       5,
       /U\+0000/,
     ],
-    [
-      'a wrong type',
-      yaml(`  - ${pass}\n  - ${pass}\n    prompt: 5`),
-      'steps[1].prompt',
-      6,
-      /expected string/,
-    ],
+    ['a wrong type', yaml(`  - ${pass}\n  - ${pass}\n    prompt: 5`), 'steps[1].prompt', 6, /must be text/],
     [
       'an unknown step type',
       yaml(`  - type: fork\n    ${pass}`),
@@ -98,7 +92,7 @@ describe('parseFlowFile', () => {
       5,
       /deeply/,
     ],
-    ['no file at all', '', '', 1, /expected object/],
+    ['no file at all', '', '', 1, /must be a JSON object/],
   ];
   for (const [what, text, at, line, message] of refused)
     it(`refuses ${what} at its path and line`, () => {

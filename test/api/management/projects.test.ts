@@ -12,7 +12,7 @@ describe('projects', () => {
   const create = (slug: string, more: object = {}) =>
     call('POST', '/projects', { name: 'P', slug, organization_id: management.acme.organizationId, ...more });
 
-  it('have the fields of the specification', async () => {
+  it('have the documented fields', async () => {
     const { body } = await create('fields', { description: 'd' });
     assert.deepEqual(Object.keys(body).sort(), [
       ...['createdAt', 'description', 'id', 'name', 'organizationId', 'slug', 'updatedAt', 'userId'],

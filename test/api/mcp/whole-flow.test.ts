@@ -1,4 +1,4 @@
-// A flow from nothing to production through MCP alone (spec: MCP endpoint).
+// A flow from nothing to production through MCP alone.
 import assert from 'node:assert/strict';
 import type { Client } from '@modelcontextprotocol/client';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';

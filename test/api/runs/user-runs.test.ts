@@ -1,4 +1,4 @@
-// Users run flows as API keys do (spec: Authentication, 2).
+// Users run flows as API keys do.
 import assert from 'node:assert/strict';
 import { passthrough } from '../../blocks.ts';
 import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';

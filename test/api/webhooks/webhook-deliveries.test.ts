@@ -49,7 +49,7 @@ describeWith(['openssl'], 'webhook deliveries', () => {
       assert.deepEqual(await list('2026-01-31T13:00:00.002+01:00'), [1, 0]);
     });
 
-    it('answers the records of the specification', async () => {
+    it('answers the documented records', async () => {
       const tenant = await weir.createTenant();
       const [id] = await recordDeliveries(weir, tenant, 1);
       const { body } = await weir.webhooks(tenant, 'GET', 'deliveries');

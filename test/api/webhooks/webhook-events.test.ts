@@ -31,7 +31,7 @@ describeWith(['openssl'], 'webhook events', () => {
     return { ...received, json: JSON.parse(received.body.toString()) };
   };
 
-  it('sends flow.completed with the result, and the fields and headers of the specification', async () => {
+  it('sends flow.completed with the result, and the documented fields and headers', async () => {
     const flow = await weir.createFlow(tenant, [passthrough('a'), code('b', 'return { said: message };')]);
     const { headers, json, path } = await receive(flow);
     const { body: job } = await weir.call('GET', `${flow}/jobs/${json.executionId}`, { key: tenant.key });

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+const ROOT = path.join(import.meta.dirname, '..');
+const LINES_MAX = 250;
+/** A comment that cites a document that is not in this repository. */
+const CITATION = /^\s*(?:\/\/|\/?\*).*(?:\((?:spec|security): |\bthe spec\b)/m;
+const CLUMSY_OPENING = /\/\*\*[\s*]*(?:What|Of) /;
+
+describe('the sources', () => {
+  const sources = globSync('**/*.ts', {
+    cwd: ROOT,
+    exclude: (name) => path.basename(name) === 'node_modules',
+  }).map((file) => ({ file, text: readFileSync(path.join(ROOT, file), 'utf8') }));
+  const filesThat = (match: (text: string) => boolean) =>
+    sources.filter(({ text }) => match(text)).map(({ file }) => file);
+
+  it('cite no document that readers do not have', () => {
+    assert.ok(sources.length > 0);
+    assert.deepEqual(
+      filesThat((text) => CITATION.test(text)),
+      [],
+    );
+  });
+
+  it('have no doc comment that opens with "What" or "Of"', () => {
+    assert.deepEqual(
+      filesThat((text) => CLUMSY_OPENING.test(text)),
+      [],
+    );
+  });
+
+  it(`have at most ${LINES_MAX} lines each`, () => {
+    assert.deepEqual(
+      filesThat((text) => text.trimEnd().split('\n').length > LINES_MAX),
+      [],
+    );
+  });
+});
