@@ -50,7 +50,7 @@ describe('parseFlowFile', () => {
       yaml(`  - ${pass}\n    processor_config:\n      temperature: 3`),
       'steps[0].processor_config.temperature',
       6,
-      /<=2/,
+      /at most 2/,
     ],
     [
       'a loop without end',

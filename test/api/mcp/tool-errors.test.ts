@@ -9,7 +9,7 @@ describe('MCP tools', () => {
 
   const wrong: [string, Record<string, unknown>, RegExp][] = [
     ['add_block', { name: 'X' }, /processor_type: /],
-    ['add_block', { name: 'X', processor_type: 'python' }, /processor_type: .*"llm"/],
+    ['add_block', { name: 'X', processor_type: 'python' }, /processor_type: must be one of llm, /],
     ['add_block', { name: '', processor_type: 'code' }, /name: /],
     [
       'add_block',
