@@ -26,6 +26,9 @@ import { createValueResolver } from './value-resolver.ts';
 /** A model call is given up after this many unreadable answers. */
 const UNREADABLE_MAX = 3;
 
+/** A block execution as the activities are asked for it. */
+export type BlockExecution = Omit<BlockCall, 'executionId'> & { callId: string };
+
 /** A block with this run's overrides, and everything it may read. */
 type BlockInput = {
   block: Block;
@@ -57,13 +60,13 @@ export type BlockExecutor = {
    * Completes one block execution at most once: a completed one returns its recorded output. A local activity returns BUSY
    * when there is no memory for its input now.
    */
-  run(call: BlockCall, attempt: Attempt, process: Processor): Promise<Value | Pause | Busy>;
+  run(execution: BlockExecution, attempt: Attempt, process: Processor): Promise<Value | Pause | Busy>;
   /** Finds the organization that the run belongs to. */
-  organizationOf(call: BlockCall): Promise<string>;
+  organizationOf(execution: BlockExecution): Promise<string>;
   /** Whether the block's JSON Schemas, if any, can be enforced without waiting for the organization's turn. */
-  hasRoom(call: BlockCall): Promise<boolean>;
+  hasRoom(execution: BlockExecution): Promise<boolean>;
   /** Returns what `look` finds in the JSON of a value of this run; BUSY as above. */
-  inspect<T>(executionId: string, value: Value, attempt: Attempt, look: (json: Json) => T): Promise<T | Busy>;
+  inspect<T>(callId: string, value: Value, attempt: Attempt, look: (json: Json) => T): Promise<T | Busy>;
 };
 
 /** Creates the executor that all block activities of a process share. */
@@ -72,68 +75,72 @@ export function createBlockExecutor(
 ): BlockExecutor {
   const { db, definitions, validator, inProcessRuns } = deps;
   const { contexts } = inProcessRuns;
-  const resolve = createValueResolver(db, async (executionId) => (await loadContext(executionId)).input);
+  const resolve = createValueResolver(db, async (callId) => (await loadContext(callId)).input);
 
-  async function run(call: BlockCall, attempt: Attempt, process: Processor): Promise<Value | Pause | Busy> {
+  async function run(
+    execution: BlockExecution,
+    attempt: Attempt,
+    process: Processor,
+  ): Promise<Value | Pause | Busy> {
     // From here on the run waits, for a model or for its turn: the API may start another.
-    if (!attempt.isLocal) inProcessRuns.freePlace(call.executionId);
+    if (!attempt.isLocal) inProcessRuns.freePlace(execution.callId);
     // A repeated attempt may follow a lost answer, so it does not trust the cached list of completed blocks.
-    if (attempt.begun > 1) contexts.delete(call.executionId);
-    const context = await loadContext(call.executionId);
+    if (attempt.begun > 1) contexts.delete(execution.callId);
+    const context = await loadContext(execution.callId);
     // The run was cancelled just as its workflow started: it must not spend anything.
     if (context.cancelled) throw new ServiceError(CANCELLED.code, CANCELLED.message);
-    if (context.completed.has(call.blockKey)) return recordedReply(call);
-    const bytes = bytesToLoad(call.input) + context.input.message.length;
+    if (context.completed.has(execution.blockKey)) return recordedReply(execution);
+    const bytes = bytesToLoad(execution.input) + context.input.message.length;
     return reserveInputMemory(context.organizationId, bytes, attempt, () =>
-      runOnce(call, context, attempt, process),
+      runOnce(execution, context, attempt, process),
     );
   }
 
   async function runOnce(
-    call: BlockCall,
+    execution: BlockExecution,
     context: RunContext,
     attempt: Attempt,
     process: Processor,
   ): Promise<Value | Pause> {
-    const block = await loadBlock(context, call.stepId);
+    const block = await loadBlock(context, execution.stepId);
     const trace = {
-      executionId: call.executionId,
-      blockKey: call.blockKey,
-      stepId: call.stepId,
+      callId: execution.callId,
+      blockKey: execution.blockKey,
+      stepId: execution.stepId,
       name: block.name,
       processorType: block.processor_type,
-      input: call.input,
+      input: execution.input,
       attempts: attempt.number,
       startedAt: new Date(),
     };
     const kept = attempt.kept as Kept | undefined;
-    const end = kept?.end ?? (await carryOut(call, context, block, attempt, process));
+    const end = kept?.end ?? (await carryOut(execution, context, block, attempt, process));
     if ((end.output?.length ?? 0) <= KEPT_RESULT_MAX_BYTES) attempt.keep({ end } satisfies Kept);
     const { value } = end;
-    const result = call.ends ? value : undefined;
+    const result = execution.ends ? value : undefined;
     const recorded = await recordBlockEnd(deps, attempt, payerOf(context), trace, end, result);
     if (end.error) throw new ServiceError(end.error.code, end.error.message);
-    context.completed.add(call.blockKey);
-    if (!recorded || !value) return await recordedReply(call);
-    if (result) inProcessRuns.end(call.executionId, { status: 'completed', result: value });
+    context.completed.add(execution.blockKey);
+    if (!recorded || !value) return await recordedReply(execution);
+    if (result) inProcessRuns.end(execution.callId, { status: 'completed', result: value });
     return value;
   }
 
   /** Runs the block's processor. A failure that a retry cannot help is an end of the block; others are thrown. */
   async function carryOut(
-    call: BlockCall,
+    execution: BlockExecution,
     context: RunContext,
     block: Block,
     attempt: Attempt,
     process: Processor,
   ): Promise<BlockEnd> {
     const { message, parameters, attachments, tools, tool_choice } = context.input;
-    const conversation = resumeOf(context, call)?.messages;
+    const conversation = resumeOf(context, execution)?.messages;
     const answer = (attempt.kept as Kept | undefined)?.answer;
     const usage = { ...(answer?.usage ?? UNUSED) };
     const { organizationId } = context;
     try {
-      const input = await resolve(call.executionId, call.input);
+      const input = await resolve(execution.callId, execution.input);
       // The input of a block that continues after a pause was checked before.
       if (!conversation) await enforceSchema(validator, organizationId, 'input', block.inputSchema, input);
       const { output, paused } = await process({
@@ -156,7 +163,7 @@ export function createBlockExecutor(
       const { serialized, bytes } = serializeOutput(output);
       return paused
         ? { usage, output: serialized, paused }
-        : { usage, output: serialized, value: toLeaf(call.blockKey, output, bytes) };
+        : { usage, output: serialized, value: toLeaf(execution.blockKey, output, bytes) };
     } catch (error) {
       if (error instanceof ServiceError) return { usage, error: toError(error) };
       if (error instanceof ModelUnavailable && (attempt.last || isGivenUp(error, attempt)))
@@ -165,29 +172,29 @@ export function createBlockExecutor(
     }
   }
 
-  async function recordedReply(call: BlockCall): Promise<Value | Pause> {
-    const { output, bytes, paused } = await loadBlockOutput(db, call.executionId, call.blockKey);
-    if (!paused) return toLeaf(call.blockKey, output, bytes);
-    const context = await loadContext(call.executionId);
+  async function recordedReply(execution: BlockExecution): Promise<Value | Pause> {
+    const { output, bytes, paused } = await loadBlockOutput(db, execution.callId, execution.blockKey);
+    if (!paused) return toLeaf(execution.blockKey, output, bytes);
+    const context = await loadContext(execution.callId);
     const messages = output as ToolCallMessage[];
     const last = messages.at(-1);
     const { continuation } = context.input;
     return {
       ...(continuation && { carriedBytes: Buffer.byteLength(JSON.stringify(continuation.outputs)) }),
       paused: {
-        step_id: call.stepId,
-        iterations: (resumeOf(context, call)?.iterations ?? 0) + 1,
+        step_id: execution.stepId,
+        iterations: (resumeOf(context, execution)?.iterations ?? 0) + 1,
         tool_call_ids: (last?.role === 'assistant' ? (last.tool_calls ?? []) : []).map(({ id }) => id),
         digest: createHash('sha256').update(canonicalJson(messages)).digest('hex'),
       },
     };
   }
 
-  async function loadContext(executionId: string): Promise<RunContext> {
-    const known = contexts.get(executionId);
+  async function loadContext(callId: string): Promise<RunContext> {
+    const known = contexts.get(callId);
     if (known) return known;
-    const context = await getRunContext(db, executionId);
-    contexts.set(executionId, context);
+    const context = await getRunContext(db, callId);
+    contexts.set(callId, context);
     return context;
   }
 
@@ -198,12 +205,12 @@ export function createBlockExecutor(
     return applyOverride(block, overrideOf(context.input.block_overrides, stepId));
   }
 
-  async function organizationOf({ executionId }: BlockCall): Promise<string> {
-    return (await loadContext(executionId)).organizationId;
+  async function organizationOf({ callId }: BlockExecution): Promise<string> {
+    return (await loadContext(callId)).organizationId;
   }
 
-  async function hasRoom({ executionId, stepId }: BlockCall): Promise<boolean> {
-    const context = await loadContext(executionId);
+  async function hasRoom({ callId, stepId }: BlockExecution): Promise<boolean> {
+    const context = await loadContext(callId);
     const { inputSchema, outputSchema } = await loadBlock(context, stepId);
     if (inputSchema === undefined && outputSchema === undefined) return true;
     return validator.of(context.organizationId).hasRoom();
@@ -213,10 +220,10 @@ export function createBlockExecutor(
     run,
     organizationOf,
     hasRoom,
-    async inspect(executionId, value, attempt, look) {
-      const { organizationId } = await loadContext(executionId);
+    async inspect(callId, value, attempt, look) {
+      const { organizationId } = await loadContext(callId);
       return reserveInputMemory(organizationId, bytesToLoad(value), attempt, async () =>
-        look(await resolve(executionId, value)),
+        look(await resolve(callId, value)),
       );
     },
   };
@@ -228,9 +235,9 @@ function isGivenUp({ isUnreadable }: ModelUnavailable, { number }: Attempt): boo
 }
 
 /** Finds the resume of a block if it is the one that paused. */
-function resumeOf({ input }: RunContext, call: BlockCall) {
+function resumeOf({ input }: RunContext, execution: BlockExecution) {
   const resume = input.continuation?.resume;
-  return resume?.step_id === call.stepId ? resume : undefined;
+  return resume?.step_id === execution.stepId ? resume : undefined;
 }
 
 function payerOf({ organizationId, input: { max_credits: max } }: RunContext): Payer {

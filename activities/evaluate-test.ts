@@ -1,4 +1,4 @@
-// Compares the answer of a test case's run with what the case expects.
+// Compares the answer of a test case's run with what the case expects. Such a run has one call, whose id is the run's.
 import type { Db } from '../db/connect.ts';
 import { loadReferences } from '../db/runs/load-references.ts';
 import { findOutcome, getRunContext } from '../db/runs/runs.ts';

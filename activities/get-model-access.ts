@@ -10,7 +10,7 @@ import type { ActivityDeps } from './activity-deps.ts';
  */
 export async function getModelAccess(
   deps: ActivityDeps,
-  executionId: string,
+  callId: string,
   model: string,
   signal: AbortSignal,
 ): Promise<Pick<ActivityDeps, 'providers' | 'registry'> & { own: boolean }> {
@@ -18,8 +18,8 @@ export async function getModelAccess(
   const { providers, registry } = deps;
   const baseUrl = Object.hasOwn(deps.providerUrls, prefix) ? deps.providerUrls[prefix] : undefined;
   if (!baseUrl) return { providers, registry, own: false };
-  const { sent, key } = await getModelKey(deps.db, deps.encryption, executionId, prefix);
-  const apiKey = sent ? await deps.requestModelKeys.find(executionId, prefix, signal) : key;
+  const { sent, key } = await getModelKey(deps.db, deps.encryption, callId, prefix);
+  const apiKey = sent ? await deps.requestModelKeys.find(callId, prefix, signal) : key;
   if (!apiKey) return { providers, registry, own: false };
   return {
     providers: { [prefix]: { baseUrl, apiKey, own: true } },

@@ -16,13 +16,13 @@ import type { JudgeRun } from '../flow/test-case.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import type { ActivityDeps } from './activity-deps.ts';
-import { createBlockExecutor } from './block-executor.ts';
+import { type BlockExecution, createBlockExecutor } from './block-executor.ts';
 import { buildPrompt } from './build-prompt.ts';
 import { callModel } from './call-model.ts';
 import { evaluateTest, readJudgement } from './evaluate-test.ts';
 import { getModelAccess } from './get-model-access.ts';
 import { retryWrite } from './retry-write.ts';
-import { runAttempt } from './run-attempt.ts';
+import { type Attempt, runAttempt } from './run-attempt.ts';
 import { runCode } from './run-code.ts';
 
 export type Activities = ReturnType<typeof createActivities>;
@@ -32,74 +32,61 @@ export function createActivities(deps: ActivityDeps) {
   const blocks = createBlockExecutor(deps);
   return {
     /** Makes the model call (and at most one repair) of an llm block; the block may pause for the caller's tools. */
-    callModel: (call: BlockCall): Promise<Value | Pause | Busy> =>
-      runAttempt(
-        (attempt) =>
-          blocks
-            .run(call, attempt, async ({ block, input, message, parameters, payer, ...asked }) => {
-              const { signal } = attempt;
-              const { own, ...access } = await getModelAccess(
-                deps,
-                call.executionId,
-                block.model ?? '',
-                signal,
-              );
-              const values = { message, previousOutput: input, parameters };
-              const conversation = asked.conversation ?? [
-                { role: 'user', content: buildPrompt(deps.registry, block, values, asked.tools) },
-              ];
-              const { executionId, blockKey } = call;
-              const reserve = async (microcredits: number) => {
-                if (own) return;
-                await retryWrite(
-                  () =>
-                    deps.balanceLimit.run(payer.organizationId, () =>
-                      reserveCredits(deps.db, { ...payer, executionId, blockKey, microcredits }),
-                    ),
-                  attempt,
-                );
-              };
-              const validator = deps.validator.of(payer.organizationId);
-              return callModel(
-                { ...deps, ...access, validator },
-                { ...asked, block, conversation, reserve },
-                signal,
-              );
-            })
-            .catch(async (error: unknown) => {
-              // An answer that is not recorded yet keeps its reservation. A reservation that cannot be released now is taken over
-              // by the next attempt or released by the reconciler.
-              if (!attempt.kept) await releaseReservation(deps.db, call).catch(() => undefined);
-              throw error;
-            }),
-        { isBlock: true },
-      ),
+    callModel: blockActivity((execution, attempt) =>
+      blocks
+        .run(execution, attempt, async ({ block, input, message, parameters, payer, ...asked }) => {
+          const { signal } = attempt;
+          const { own, ...access } = await getModelAccess(deps, execution.callId, block.model ?? '', signal);
+          const values = { message, previousOutput: input, parameters };
+          const conversation = asked.conversation ?? [
+            { role: 'user', content: buildPrompt(deps.registry, block, values, asked.tools) },
+          ];
+          const { callId, blockKey } = execution;
+          const reserve = async (microcredits: number) => {
+            if (own) return;
+            await retryWrite(
+              () =>
+                deps.balanceLimit.run(payer.organizationId, () =>
+                  reserveCredits(deps.db, { ...payer, callId, blockKey, microcredits }),
+                ),
+              attempt,
+            );
+          };
+          const validator = deps.validator.of(payer.organizationId);
+          return callModel(
+            { ...deps, ...access, validator },
+            { ...asked, block, conversation, reserve },
+            signal,
+          );
+        })
+        .catch(async (error: unknown) => {
+          // An answer that is not recorded yet keeps its reservation. A reservation that cannot be released now is taken over
+          // by the next attempt or released by the reconciler.
+          if (!attempt.kept) await releaseReservation(deps.db, execution).catch(() => undefined);
+          throw error;
+        }),
+    ),
 
     /** Runs the JavaScript of a code block in the sandbox. */
-    runCode: (call: BlockCall): Promise<Value | Pause | Busy> =>
-      runAttempt((attempt) => runCode(deps, blocks, call, attempt), { isBlock: true }),
+    runCode: blockActivity((execution, attempt) => runCode(deps, blocks, execution, attempt)),
 
     /** Returns the input of a passthrough block as its output. */
-    passThrough: (call: BlockCall): Promise<Value | Pause | Busy> =>
-      runAttempt(
-        async (attempt) => {
-          if (attempt.isLocal && !(await blocks.hasRoom(call))) return BUSY;
-          return blocks.run(call, attempt, async ({ input }) => ({ output: input }));
-        },
-        { isBlock: true },
-      ),
+    passThrough: blockActivity(async (execution, attempt) => {
+      if (attempt.isLocal && !(await blocks.hasRoom(execution))) return BUSY;
+      return blocks.run(execution, attempt, async ({ input }) => ({ output: input }));
+    }),
 
     /** Counts the items of a stored value; undefined when it is not an array. */
-    inspectValue: (executionId: string, value: Value): Promise<{ items: number | undefined } | Busy> =>
+    inspectValue: (callId: string, value: Value): Promise<{ items: number | undefined } | Busy> =>
       runAttempt((attempt) =>
-        blocks.inspect(executionId, value, attempt, (json) => ({
+        blocks.inspect(callId, value, attempt, (json) => ({
           items: Array.isArray(json) ? json.length : undefined,
         })),
       ),
 
     /** Tells whether a loop's condition holds for a stored value. */
-    checkCondition: (executionId: string, condition: LoopCondition, value: Value): Promise<boolean | Busy> =>
-      runAttempt((attempt) => blocks.inspect(executionId, value, attempt, (json) => meets(condition, json))),
+    checkCondition: (callId: string, condition: LoopCondition, value: Value): Promise<boolean | Busy> =>
+      runAttempt((attempt) => blocks.inspect(callId, value, attempt, (json) => meets(condition, json))),
 
     /** Accepts the run of a test case, once. */
     acceptTest: (executionId: string): Promise<void> => runAttempt(() => acceptTest(deps.db, executionId)),
@@ -125,18 +112,26 @@ export function createActivities(deps: ActivityDeps) {
         return call && (await takeTurn(deps.db, call, false)) ? call : undefined;
       }),
 
-    /** Records that a run is parked: it waits for an operator. */
-    parkRun: (executionId: string): Promise<void> => runAttempt(() => parkRun(deps.db, executionId)),
+    /** Records that a call is parked: it waits for an operator. */
+    parkRun: (callId: string): Promise<void> => runAttempt(() => parkRun(deps.db, callId)),
 
-    /** Records that a run is no longer parked. */
-    unparkRun: (executionId: string): Promise<void> => runAttempt(() => unparkRun(deps.db, executionId)),
+    /** Records that a call is no longer parked. */
+    unparkRun: (callId: string): Promise<void> => runAttempt(() => unparkRun(deps.db, callId)),
 
-    /** Records the end of a run, once; returns the recorded outcome if it is not `outcome`, as after a cancellation. */
-    recordRun: (executionId: string, outcome: RunOutcome): Promise<RunOutcome | undefined> =>
+    /** Records the end of a call, once; returns the recorded outcome if it is not `outcome`, as after a cancellation. */
+    recordRun: (callId: string, outcome: RunOutcome): Promise<RunOutcome | undefined> =>
       runAttempt(async () => {
-        const recorded = await finishRun(deps.db, executionId, outcome);
-        if (recorded) deps.inProcessRuns.end(executionId, recorded);
+        const recorded = await finishRun(deps.db, callId, outcome);
+        if (recorded) deps.inProcessRuns.end(callId, recorded);
         return recorded === outcome ? undefined : recorded;
       }),
   };
+}
+
+/** Makes the activity of a block from its work. */
+function blockActivity(
+  work: (execution: BlockExecution, attempt: Attempt) => Promise<Value | Pause | Busy>,
+): (call: BlockCall) => Promise<Value | Pause | Busy> {
+  return ({ executionId: callId, ...block }) =>
+    runAttempt((attempt) => work({ callId, ...block }, attempt), { isBlock: true });
 }

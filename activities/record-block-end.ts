@@ -44,7 +44,7 @@ export async function recordBlockEnd(
     return await record(end, result);
   } catch (error) {
     if (isUnstorableValue(error)) {
-      console.error(`The database refuses what ${trace.blockKey} of run ${trace.executionId} made: ${error}`);
+      console.error(`The database refuses what ${trace.blockKey} of call ${trace.callId} made: ${error}`);
       const failure = new ServiceError('INTERNAL_ERROR', 'The block failed for a reason inside the service.');
       await record({ usage: UNUSED, error: toError(failure) });
       throw failure;

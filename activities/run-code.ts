@@ -2,11 +2,11 @@ import { MICROCREDITS_PER_CREDIT } from '../db/credits/ledger.ts';
 import { releaseReservation, reserveCredits } from '../db/credits/reservations.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { CODE_TIMEOUT_DEFAULT_MS } from '../flow/limits.ts';
-import { type BlockCall, BUSY, type Busy } from '../flow/run.ts';
+import { BUSY, type Busy } from '../flow/run.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import type { ActivityDeps } from './activity-deps.ts';
-import type { BlockExecutor } from './block-executor.ts';
+import type { BlockExecution, BlockExecutor } from './block-executor.ts';
 import type { Attempt } from './run-attempt.ts';
 import { SandboxCrashed } from './sandbox/guest-process.ts';
 import type { CodeCall, CodeResult, CodeTurn } from './sandbox/sandbox.ts';
@@ -26,34 +26,38 @@ export async function runCode(
     codePrice,
   }: Pick<ActivityDeps, 'sandbox' | 'db' | 'balanceLimit' | 'codePrice'>,
   blocks: BlockExecutor,
-  call: BlockCall,
+  execution: BlockExecution,
   attempt: Attempt,
 ): Promise<Value | Pause | Busy> {
   const { isLocal, signal } = attempt;
-  if (isLocal && !(await blocks.hasRoom(call))) return BUSY;
-  const organization = await blocks.organizationOf(call);
+  if (isLocal && !(await blocks.hasRoom(execution))) return BUSY;
+  const organization = await blocks.organizationOf(execution);
   const turn = await (isLocal
     ? sandbox.waitBriefly(organization, signal)
     : sandbox.wait(organization, signal));
   if (!turn) return BUSY;
-  const { executionId, blockKey } = call;
+  const { callId, blockKey } = execution;
   const costOf = (ms: number) => Math.ceil((codePrice * MICROCREDITS_PER_CREDIT * ms) / 1_000);
   try {
-    return await blocks.run(call, attempt, async ({ block, input, message, parameters, payer, usage }) => {
-      const timeoutMs = block.processor_config?.timeout_ms ?? CODE_TIMEOUT_DEFAULT_MS;
-      const reservation = { ...payer, executionId, blockKey, microcredits: costOf(timeoutMs) };
-      if (codePrice > 0) await balanceLimit.run(organization, () => reserveCredits(db, reservation));
-      const code = { source: block.prompt ?? '', input, message, parameters, timeoutMs };
-      const { output } = await runUntilCrashes(turn, code, signal, (ms) => {
-        usage.costMicrocredits = costOf(Math.min(ms, timeoutMs));
-      });
-      // The rest needs no process.
-      turn.end();
-      return { output };
-    });
+    return await blocks.run(
+      execution,
+      attempt,
+      async ({ block, input, message, parameters, payer, usage }) => {
+        const timeoutMs = block.processor_config?.timeout_ms ?? CODE_TIMEOUT_DEFAULT_MS;
+        const reservation = { ...payer, callId, blockKey, microcredits: costOf(timeoutMs) };
+        if (codePrice > 0) await balanceLimit.run(organization, () => reserveCredits(db, reservation));
+        const code = { source: block.prompt ?? '', input, message, parameters, timeoutMs };
+        const { output } = await runUntilCrashes(turn, code, signal, (ms) => {
+          usage.costMicrocredits = costOf(Math.min(ms, timeoutMs));
+        });
+        // The rest needs no process.
+        turn.end();
+        return { output };
+      },
+    );
   } catch (error) {
     // A result that is not recorded yet keeps its reservation.
-    if (codePrice > 0 && !attempt.kept) await releaseReservation(db, call).catch(() => undefined);
+    if (codePrice > 0 && !attempt.kept) await releaseReservation(db, execution).catch(() => undefined);
     throw error;
   } finally {
     turn.end();

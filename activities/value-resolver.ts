@@ -10,25 +10,25 @@ import { INPUT_REF, MESSAGE_REF, resolveValue, type Stored, type Value } from '.
 /** Bytes, as JSON, of the parsed outputs that are cached: a loop reads a stored array once per item. */
 const OUTPUTS_KEPT_BYTES = 2 * OUTPUT_MAX_BYTES;
 
-/** Creates a function that resolves a value of a run to its JSON; `readInput` reads the run's input. */
+/** Creates a function that resolves a value of a call to its JSON; `readInput` reads the call's input. */
 export function createValueResolver(
   db: Db,
-  readInput: (executionId: string) => Promise<StoredRunInput>,
-): (executionId: string, value: Value) => Promise<Json> {
+  readInput: (callId: string) => Promise<StoredRunInput>,
+): (callId: string, value: Value) => Promise<Json> {
   const outputs = new LRUCache<string, Stored>({
     maxSize: OUTPUTS_KEPT_BYTES,
     sizeCalculation: ({ bytes }) => bytes,
   });
-  return (executionId, value) =>
+  return (callId, value) =>
     resolveValue(value, async (refs) => {
-      const { message, continuation } = await readInput(executionId);
+      const { message, continuation } = await readInput(callId);
       const given = new Map([
         [MESSAGE_REF, { json: message }],
         [INPUT_REF, { json: continuation?.input ?? null }],
       ]);
       const absent = refs.filter((ref) => !given.has(ref));
-      const stored = await loadThroughCache(outputs, executionId, absent, (keys) =>
-        loadReferences(db, executionId, keys),
+      const stored = await loadThroughCache(outputs, callId, absent, (keys) =>
+        loadReferences(db, callId, keys),
       );
       return new Map<string, { json: Json }>([...given, ...stored]);
     });

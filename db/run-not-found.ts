@@ -6,23 +6,28 @@ export function runNotFound(executionId: string): ServiceError {
   return new ServiceError('RUN_NOT_FOUND', `There is no run ${executionId}.`);
 }
 
-/** The error for an output of such a run. */
-export function outputNotFound(executionId: string, blockKey: string): ServiceError {
+/** The error for a call whose run was deleted. */
+export function callNotFound(callId: string): ServiceError {
+  return new ServiceError('RUN_NOT_FOUND', `There is no call ${callId}: its run may have been deleted.`);
+}
+
+/** The error for an output of such a call. */
+export function outputNotFound(callId: string, blockKey: string): ServiceError {
   return new ServiceError(
     'RUN_NOT_FOUND',
-    `The output of ${blockKey} in run ${executionId} is not stored (any more).`,
+    `The output of ${blockKey} in call ${callId} is not stored (any more).`,
   );
 }
 
 /** The SQLSTATE of database functions that lock the run's row first and do not find it. */
 const NO_DATA_FOUND = 'P0002';
 
-/** Makes the handler for errors of writes about a run: throws RUN_NOT_FOUND when the run is gone, else the error itself. */
-export function rethrowAsRunNotFound(executionId: string) {
+/** Makes the handler for errors of writes about a call: throws RUN_NOT_FOUND when its run is gone, else the error itself. */
+export function rethrowAsRunNotFound(callId: string) {
   return (error: unknown): never => {
     const { code, constraint } = error instanceof pg.DatabaseError ? error : {};
     throw code === NO_DATA_FOUND || constraint === 'block_run_execution_id_fkey'
-      ? runNotFound(executionId)
+      ? callNotFound(callId)
       : error;
   };
 }

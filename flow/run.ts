@@ -7,9 +7,9 @@ import type { Value } from './value.ts';
 export const RUN_FLOW = 'runFlow';
 
 /**
- * Argument of `runFlow`: the steps to run. `input` is what the first one gets, the run's message when absent.
- * `continues`: the run goes on after a pause, or is one call of a step-through session. `callback`: its end may have a
- * delivery.
+ * Argument of `runFlow`: the steps to run. `executionId`, so named in histories, is the call's id. `input` is what the first
+ * step gets, the run's message when absent. `continues`: the run goes on after a pause, or is one call of a step-through
+ * session. `callback`: its end may have a delivery; only a call with which a run begins has one, so its id is the run's.
  */
 export type RunInput = {
   executionId: string;
@@ -40,7 +40,7 @@ export function isBusy(reply: object): reply is Busy {
   return 'busy' in reply;
 }
 
-/** Argument of a block activity. */
+/** Argument of a block activity. `executionId`, so named in histories, is the call's id. */
 export type BlockCall = {
   executionId: string;
   stepId: string;

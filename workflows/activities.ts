@@ -55,8 +55,8 @@ export function waitingBlockActivities(taskQueue: string) {
   return proxyActivities<{
     runCode(call: BlockCall): Promise<Value | Pause>;
     passThrough(call: BlockCall): Promise<Value | Pause>;
-    inspectValue(executionId: string, value: Value): Promise<{ items: number | undefined }>;
-    checkCondition(executionId: string, condition: LoopCondition, value: Value): Promise<boolean>;
+    inspectValue(callId: string, value: Value): Promise<{ items: number | undefined }>;
+    checkCondition(callId: string, condition: LoopCondition, value: Value): Promise<boolean>;
   }>({
     taskQueue: blockTaskQueue(taskQueue),
     startToCloseTimeout: '1 day',

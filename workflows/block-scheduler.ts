@@ -22,14 +22,10 @@ export class BlockFailure extends Error {
 }
 
 /**
- * Creates the function that schedules the blocks of one run as activities, under their names, and shows their states in the
+ * Creates the function that schedules the blocks of one call as activities, under their names, and shows their states in the
  * workflow's current details (the Web UI does not show a local activity's summary). It rejects with BlockFailure.
  */
-export function createBlockScheduler(
-  executionId: string,
-  parking: Parking,
-  lastBlock: PlannedBlock | undefined,
-) {
+export function createBlockScheduler(callId: string, parking: Parking, lastBlock: PlannedBlock | undefined) {
   const lines = new Map<string, string>();
 
   function show(key: string, text: string): void {
@@ -58,7 +54,13 @@ export function createBlockScheduler(
     const summary = iterations.length > 0 ? `${block.name} #${iterations.join('.')}` : block.name;
     const say = (state: string) => show(key, `${summary} (${block.processor_type}): ${state}`);
     say('running');
-    const call = { executionId, stepId: block.step_id, blockKey: key, input, ends: block === lastBlock };
+    const call = {
+      executionId: callId,
+      stepId: block.step_id,
+      blockKey: key,
+      input,
+      ends: block === lastBlock,
+    };
     try {
       const output = await runResumed(block, call, { summary, say });
       say(isPause(output) ? 'waits for the results of tool calls' : 'completed');

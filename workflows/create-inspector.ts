@@ -9,7 +9,7 @@ import type { Parking } from './parking.ts';
  * now, else on the task queue of blocks that wait for their turn.
  */
 export function createInspector(
-  executionId: string,
+  callId: string,
   { whenFree }: Parking,
 ): Pick<Surroundings, 'inspect' | 'holds'> {
   const waiting = () => waitingBlockActivities(workflowInfo().taskQueue);
@@ -17,14 +17,14 @@ export function createInspector(
   const options = () => ({ activityId: uuid4() });
   return {
     async inspect(value) {
-      const reply = await whenFree(() => blockActivities.inspectValue(executionId, value));
+      const reply = await whenFree(() => blockActivities.inspectValue(callId, value));
       if (!isBusy(reply)) return reply;
-      return waiting().inspectValue.executeWithOptions(options(), [executionId, value]);
+      return waiting().inspectValue.executeWithOptions(options(), [callId, value]);
     },
     async holds(condition, value) {
-      const reply = await whenFree(() => blockActivities.checkCondition(executionId, condition, value));
+      const reply = await whenFree(() => blockActivities.checkCondition(callId, condition, value));
       if (typeof reply === 'boolean') return reply;
-      return waiting().checkCondition.executeWithOptions(options(), [executionId, condition, value]);
+      return waiting().checkCondition.executeWithOptions(options(), [callId, condition, value]);
     },
   };
 }

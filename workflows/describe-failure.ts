@@ -10,17 +10,17 @@ const REASONS: { [code: string]: FailureReason } = {
 };
 
 /**
- * Describes to its caller why the run `executionId` failed. An error that was not made for callers stays in the log and in
- * the history; the caller gets the executionId, by which it can be found there.
+ * Describes to its caller why the call `callId` failed. An error that was not made for callers stays in the log and in the
+ * history; the caller gets the callId, by which it can be found there.
  */
 export function describeFailure(
   error: unknown,
-  executionId: string,
+  callId: string,
 ): (RunOutcome & { status: 'failed' })['error'] {
   if (!(error instanceof BlockFailure))
-    return { ...describeCause(error, 'The run', executionId), reason: 'error' };
+    return { ...describeCause(error, 'The run', callId), reason: 'error' };
   const { block, cause } = error;
-  const { code, message } = describeCause(cause, 'it', executionId);
+  const { code, message } = describeCause(cause, 'it', callId);
   if (code === CANCELLED.code) return CANCELLED;
   return {
     code,
@@ -30,11 +30,7 @@ export function describeFailure(
   };
 }
 
-function describeCause(
-  cause: unknown,
-  subject: string,
-  executionId: string,
-): { code: string; message: string } {
+function describeCause(cause: unknown, subject: string, callId: string): { code: string; message: string } {
   if (cause instanceof ServiceError) return { code: cause.code, message: cause.message };
   if (cause instanceof ApplicationFailure && isErrorCode(cause.type))
     return { code: cause.type, message: cause.message };
@@ -44,5 +40,5 @@ function describeCause(
       message: `${subject} took too long, or its worker was lost, in every attempt.`,
     };
   if (isCancellation(cause)) return CANCELLED;
-  return { code: 'INTERNAL_ERROR', message: `${subject} ${internalFailureText(executionId)}` };
+  return { code: 'INTERNAL_ERROR', message: `${subject} ${internalFailureText(callId)}` };
 }

@@ -27,8 +27,8 @@ export function isParked(error: unknown): boolean {
   return cause instanceof ApplicationFailure && cause.type === PARKED;
 }
 
-/** Creates the parking of one run: a place where its blocks wait for an operator. */
-export function createParking(executionId: string): Parking {
+/** Creates the parking of one call: a place where its blocks wait for an operator. */
+export function createParking(callId: string): Parking {
   let mustPark = false;
   let unparked = 0;
   let waiting = 0;
@@ -46,7 +46,7 @@ export function createParking(executionId: string): Parking {
     say(PARKED_STATE);
     show('parked');
     try {
-      await parkRun(executionId);
+      await parkRun(callId);
       await condition(() => unparked > before);
     } finally {
       waiting -= 1;
@@ -54,7 +54,7 @@ export function createParking(executionId: string): Parking {
     say('running');
     if (waiting > 0) return;
     show(null);
-    await unparkRun(executionId);
+    await unparkRun(callId);
   }
 
   /** Adds no promise unless the run is to be parked: recorded histories fix the order in which blocks continue. */

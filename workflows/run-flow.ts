@@ -15,22 +15,22 @@ import { startRunDelivery } from './start-run-delivery.ts';
  * at which the run waits for its caller's tools; a failed run ends as an ApplicationFailure whose type is the ErrorCode.
  */
 export async function runFlow({
-  executionId,
+  executionId: callId,
   steps,
   input = { ref: MESSAGE_REF },
   continues,
   callback,
 }: RunInput): Promise<Value | Pause> {
   const blocks = new CancellationScope();
-  const parking = createParking(executionId);
+  const parking = createParking(callId);
   const last = continues ? undefined : steps.at(-1);
   const lastBlock = last?.type === 'sequential' ? last : undefined;
   let outcome: RunOutcome;
   try {
     const reply = await blocks.run(() =>
       interpret(steps, input, {
-        runBlock: createBlockScheduler(executionId, parking, lastBlock),
-        ...createInspector(executionId, parking),
+        runBlock: createBlockScheduler(callId, parking, lastBlock),
+        ...createInspector(callId, parking),
       }),
     );
     outcome = isPause(reply)
@@ -39,19 +39,19 @@ export async function runFlow({
   } catch (error) {
     // Cancel branches of a parallel step that are still running, so that they stop spending.
     blocks.cancel();
-    outcome = { status: 'failed', error: describeFailure(error, executionId) };
+    outcome = { status: 'failed', error: describeFailure(error, callId) };
   }
   let end = outcome;
   return CancellationScope.nonCancellable(async () => {
     showOutcome(end.status);
     if (end.status !== 'completed' || !lastBlock) {
-      const other = await recordRun(executionId, end);
+      const other = await recordRun(callId, end);
       if (other) {
         end = other;
         showOutcome(end.status);
       }
     }
-    if (callback) await startRunDelivery(executionId);
+    if (callback) await startRunDelivery(callId);
     if (end.status === 'completed') return end.result;
     if (end.status === 'tool_calls_required') return { paused: end.pause };
     throw ApplicationFailure.nonRetryable(end.error.message, end.error.code, end.error);

@@ -1,5 +1,5 @@
 // Describes to callers how a run ended or paused (docs/running-flows.md, Answers).
-import { listBlockRuns, loadBlockOutput } from '../../db/runs/block-runs.ts';
+import { listBlockRunsOfCall, loadBlockOutput } from '../../db/runs/block-runs.ts';
 import { referenceLoader } from '../../db/runs/load-references.ts';
 import { readResult } from '../../db/runs/read-result.ts';
 import { getRunInput } from '../../db/runs/runs.ts';
@@ -75,7 +75,10 @@ async function accumulate(
   end: number,
 ): Promise<{ [stepId: string]: Json }> {
   const { callId, definition } = run;
-  const [{ continuation }, blocks] = await Promise.all([getRunInput(db, callId), listBlockRuns(db, callId)]);
+  const [{ continuation }, blocks] = await Promise.all([
+    getRunInput(db, callId),
+    listBlockRunsOfCall(db, callId),
+  ]);
   const completed = blocks.filter(({ status }) => status === 'completed').map((block) => block.block_key);
   const steps = toPlan(definition.steps).slice(run.from ?? 0, end);
   const input = { ref: run.from ? INPUT_REF : MESSAGE_REF };

@@ -1,6 +1,6 @@
 // The events of one call of /step. They are made from its records, so that they are the same whenever they are asked for.
 import { setTimeout } from 'node:timers/promises';
-import { listBlockRuns } from '../../db/runs/block-runs.ts';
+import { listBlockRunsOfCall } from '../../db/runs/block-runs.ts';
 import { measureOutputs, referenceLoader } from '../../db/runs/load-references.ts';
 import { composeOutputs, type Facts } from '../../flow/compose-outputs.ts';
 import type { Step } from '../../flow/definition.ts';
@@ -28,7 +28,7 @@ type Reader = {
 };
 
 type Place = { executionId: string; stepId: string; stepIndex: number };
-type BlockRuns = Awaited<ReturnType<typeof listBlockRuns>>;
+type BlockRuns = Awaited<ReturnType<typeof listBlockRunsOfCall>>;
 
 /**
  * Yields the events. Throws StreamInterruption when the reader's `signal` aborts, or when a heartbeat finds that they may no
@@ -64,7 +64,7 @@ export async function* stepEvents(
     for (;;) {
       // If the call had ended before this look, everything is recorded now.
       const over = outcome;
-      blocks = await listBlockRuns(deps.db, run.callId);
+      blocks = await listBlockRunsOfCall(deps.db, run.callId);
       const completed = new Set(
         blocks.filter(({ status }) => status === 'completed').map((block) => block.block_key),
       );

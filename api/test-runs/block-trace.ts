@@ -65,8 +65,8 @@ export async function traceBlocks(
 
 /** Reads the inputs of a run's calls and the outputs of its blocks, through a cache: loop items share one output. */
 type Store = {
-  input(executionId: string): Promise<StoredRunInput>;
-  outputs(executionId: string, refs: string[]): Promise<Map<string, Stored>>;
+  input(callId: string): Promise<StoredRunInput>;
+  outputs(callId: string, refs: string[]): Promise<Map<string, Stored>>;
 };
 
 function createStore(db: Db): Store {
@@ -76,13 +76,13 @@ function createStore(db: Db): Store {
     sizeCalculation: ({ bytes }) => bytes,
   });
   return {
-    async input(executionId) {
-      const input = inputs.get(executionId) ?? (await getRunInput(db, executionId));
-      inputs.set(executionId, input);
+    async input(callId) {
+      const input = inputs.get(callId) ?? (await getRunInput(db, callId));
+      inputs.set(callId, input);
       return input;
     },
-    outputs: (executionId, refs) =>
-      loadThroughCache(kept, executionId, refs, (absent) => loadReferences(db, executionId, absent)),
+    outputs: (callId, refs) =>
+      loadThroughCache(kept, callId, refs, (absent) => loadReferences(db, callId, absent)),
   };
 }
 

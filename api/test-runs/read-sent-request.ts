@@ -18,7 +18,7 @@ type SentMessage = { role: string; content?: unknown; tool_calls?: unknown };
 /** Makes the request of a block whose input was `previousOutput`; undefined for a block that sends none. */
 export async function readSentRequest(
   { registry }: { registry: Registry },
-  store: { input(executionId: string): Promise<StoredRunInput> },
+  store: { input(callId: string): Promise<StoredRunInput> },
   { execution_id, step_id }: BlockTraceRow,
   stored: Block,
   previousOutput: Json,

@@ -3,13 +3,14 @@ import { sql } from 'kysely';
 import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
 import { CANCELLED } from '../../flow/run.ts';
 import type { Db } from '../connect.ts';
-import { runNotFound } from '../run-not-found.ts';
+import { callNotFound } from '../run-not-found.ts';
 import { MICROCREDITS_PER_CREDIT } from './ledger.ts';
 
 /** A request to a model takes two minutes at most: an older reservation belongs to none. */
 const RESERVATION_MAX_MINUTES = 10;
 
-type BlockId = { executionId: string; blockKey: string };
+/** Names a block execution by its call and its key. */
+type BlockId = { callId: string; blockKey: string };
 
 export type Reservation = BlockId & {
   organizationId: string;
@@ -35,15 +36,15 @@ type Answer = {
  * failed and was charged: asking its model again would spend more.
  */
 export async function reserveCredits(db: Db, wanted: Reservation): Promise<void> {
-  const { executionId, blockKey, organizationId, microcredits, maxMicrocredits: maximum } = wanted;
+  const { callId, blockKey, organizationId, microcredits, maxMicrocredits: maximum } = wanted;
   const { rows } = await sql<Answer>`select * from reserve_credits(
-    ${executionId}, ${blockKey}, ${organizationId}, ${microcredits}, ${maximum ?? null})`.execute(db);
+    ${callId}, ${blockKey}, ${organizationId}, ${microcredits}, ${maximum ?? null})`.execute(db);
   const { refusal, failure, spent, reserved, available } = rows[0] as Answer;
   switch (refusal) {
     case null:
       return;
     case 'missing':
-      throw runNotFound(executionId);
+      throw callNotFound(callId);
     case 'cancelled':
       throw new ServiceError(CANCELLED.code, CANCELLED.message);
     case 'ended':
@@ -69,10 +70,10 @@ export function balanceTooLow(available: number, cost: number): ServiceError {
 }
 
 /** Releases the reservation of a block execution, whose model calls are not made or have been charged. */
-export async function releaseReservation(db: Db, { executionId, blockKey }: BlockId): Promise<void> {
+export async function releaseReservation(db: Db, { callId, blockKey }: BlockId): Promise<void> {
   await db
     .deleteFrom('reservation')
-    .where('execution_id', '=', executionId)
+    .where('execution_id', '=', callId)
     .where('block_key', '=', blockKey)
     .execute();
 }

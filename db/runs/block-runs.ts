@@ -9,7 +9,7 @@ import { isCallOf } from './run-columns.ts';
 
 /** The trace of one block execution, with either an `output` or an `error`. Costs are in microcredits. */
 export type BlockRun = {
-  executionId: string;
+  callId: string;
   blockKey: string;
   stepId: string;
   name: string;
@@ -43,7 +43,7 @@ export async function recordBlockRun(db: Db, payer: Payer, run: BlockRun, result
   const { organizationId, maxMicrocredits } = payer;
   const finishedAt = new Date();
   const row = {
-    execution_id: run.executionId,
+    execution_id: run.callId,
     block_key: run.blockKey,
     step_id: run.stepId,
     name: run.name,
@@ -70,7 +70,7 @@ export async function recordBlockRun(db: Db, payer: Payer, run: BlockRun, result
     cancelled: boolean;
   }>`select * from record_block_run(${sql.join(values)})`
     .execute(db)
-    .catch(rethrowAsRunNotFound(run.executionId));
+    .catch(rethrowAsRunNotFound(run.callId));
   const { recorded = false, cancelled = false } = rows[0] ?? {};
   if (cancelled && !run.error) throw new ServiceError(CANCELLED.code, CANCELLED.message);
   return recorded;
@@ -84,18 +84,18 @@ export function isCharged(run: Pick<BlockRun, 'processorType' | 'costMicrocredit
 /** Loads the recorded output of a completed block, or the conversation of a paused one; `bytes` as JSON. */
 export async function loadBlockOutput(
   db: Db,
-  executionId: string,
+  callId: string,
   blockKey: string,
 ): Promise<{ output: Json; bytes: number; paused: boolean; finishedAt: Date }> {
   const row = await db
     .selectFrom('block_run')
     .select(['output', 'status', 'finished_at'])
     .select(sql<number>`octet_length(output::text)`.as('bytes'))
-    .where('execution_id', '=', executionId)
+    .where('execution_id', '=', callId)
     .where('block_key', '=', blockKey)
     .where('status', 'in', ['completed', 'paused'])
     .executeTakeFirst();
-  if (!row) throw outputNotFound(executionId, blockKey);
+  if (!row) throw outputNotFound(callId, blockKey);
   const { output, bytes, status, finished_at: finishedAt } = row;
   return { output, bytes, paused: status === 'paused', finishedAt };
 }
@@ -116,27 +116,35 @@ export const BLOCK_RUN_COLUMNS = [
   'block_run.attempts',
 ] as const;
 
+/** Lists the block executions of one call as `listBlockRuns` does. */
+export function listBlockRunsOfCall(db: Db, callId: string) {
+  return selectBlockRuns(db).where('execution_id', '=', callId).execute();
+}
+
 /**
- * Lists the block executions of all calls of a run in the order they started, without inputs and outputs; given `until`, up to
- * those of that call.
+ * Lists the block executions of all calls of a run in the order they started, without inputs and outputs; given
+ * `untilCallId`, up to those of that call.
  */
-export function listBlockRuns(db: Db, executionId: string, until?: string) {
-  const blocks = db
-    .selectFrom('block_run')
-    .select(BLOCK_RUN_COLUMNS)
-    .orderBy('block_run.started_at')
-    .orderBy('block_key');
-  if (until === executionId) return blocks.where('execution_id', '=', executionId).execute();
+export function listBlockRuns(db: Db, executionId: string, untilCallId?: string) {
+  if (untilCallId === executionId) return listBlockRunsOfCall(db, untilCallId);
   const lastStart = db.selectFrom('run as last').select('last.started_at');
-  return blocks
+  return selectBlockRuns(db)
     .where('execution_id', 'in', (query) =>
       query
         .selectFrom('run')
         .select('run.execution_id')
         .where(isCallOf(executionId))
-        .$if(until !== undefined, (run) =>
-          run.where('run.started_at', '<=', lastStart.where('last.execution_id', '=', until as string)),
+        .$if(untilCallId !== undefined, (run) =>
+          run.where('run.started_at', '<=', lastStart.where('last.execution_id', '=', untilCallId as string)),
         ),
     )
     .execute();
+}
+
+function selectBlockRuns(db: Db) {
+  return db
+    .selectFrom('block_run')
+    .select(BLOCK_RUN_COLUMNS)
+    .orderBy('block_run.started_at')
+    .orderBy('block_key');
 }

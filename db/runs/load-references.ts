@@ -4,7 +4,7 @@ import { ServiceError } from '../../flow/errors.ts';
 import { OUTPUT_MAX_BYTES } from '../../flow/limits.ts';
 import { INPUT_REF, type Load, MESSAGE_REF, type Stored } from '../../flow/value.ts';
 import type { Db } from '../connect.ts';
-import { outputNotFound, runNotFound } from '../run-not-found.ts';
+import { callNotFound, outputNotFound } from '../run-not-found.ts';
 
 /**
  * Loads what references in the values of a call stand for: outputs of completed blocks, the run's message, the input of a
@@ -19,7 +19,7 @@ export async function loadReferences(db: Db, callId: string, refs: string[]): Pr
       .selectFrom('run')
       .select('input')
       .where('execution_id', '=', callId)
-      .executeTakeFirstOrThrow(() => runNotFound(callId));
+      .executeTakeFirstOrThrow(() => callNotFound(callId));
     for (const ref of refs)
       if (ref === MESSAGE_REF) stored.set(ref, measure(input.message));
       else if (ref === INPUT_REF) stored.set(ref, measure(input.continuation?.input ?? null));

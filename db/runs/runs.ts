@@ -3,7 +3,7 @@
 import { type Selectable, sql } from 'kysely';
 import { CANCELLED, type RunOutcome } from '../../flow/run.ts';
 import type { Db, Tx } from '../connect.ts';
-import { runNotFound } from '../run-not-found.ts';
+import { callNotFound } from '../run-not-found.ts';
 import type { RunTable, StoredRunInput } from '../schema.ts';
 import { costOfRun, pauseOfRun, statusOfRun, versionOfRun } from './run-columns.ts';
 
@@ -89,7 +89,7 @@ export async function getRunContext(db: Db, callId: string): Promise<RunContext>
     )
     .where('execution_id', '=', callId)
     .executeTakeFirst();
-  if (!row) throw runNotFound(callId);
+  if (!row) throw callNotFound(callId);
   return {
     organizationId: row.organization_id,
     flowVersionId: row.flow_version_id,
@@ -112,7 +112,7 @@ export async function findRunInput(db: Db, callId: string): Promise<StoredRunInp
 /** Gets the stored request of a call. Throws RUN_NOT_FOUND. */
 export async function getRunInput(db: Db, callId: string): Promise<StoredRunInput> {
   const input = await findRunInput(db, callId);
-  if (!input) throw runNotFound(callId);
+  if (!input) throw callNotFound(callId);
   return input;
 }
 

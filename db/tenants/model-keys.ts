@@ -4,7 +4,7 @@ import { ServiceError } from '../../flow/errors.ts';
 import { CANCELLED } from '../../flow/run.ts';
 import type { Db, Tx } from '../connect.ts';
 import type { Encryption } from '../encrypt.ts';
-import { runNotFound } from '../run-not-found.ts';
+import { callNotFound } from '../run-not-found.ts';
 
 /** The last characters of a key that its record shows; none of a key with fewer than three times as many. */
 const PREVIEW_CHARS = 4;
@@ -75,13 +75,13 @@ export async function reencryptModelKeys(tx: Tx, encryption: Encryption): Promis
 }
 
 /**
- * Tells whether the run's request brought a key for the provider (`sent`); if not, reads the key of its organization.
- * Throws CANCELLED when the run was cancelled, RUN_NOT_FOUND when it was deleted.
+ * Tells whether the call brought a key for the provider (`sent`); if not, reads the key of its organization.
+ * Throws CANCELLED when the call was cancelled, RUN_NOT_FOUND when its run was deleted.
  */
 export async function getModelKey(
   db: Db,
   encryption: Encryption,
-  executionId: string,
+  callId: string,
   provider: string,
 ): Promise<{ sent: boolean; key?: string }> {
   const row = await db
@@ -92,8 +92,8 @@ export async function getModelKey(
         .on('model_key.provider', '=', provider),
     )
     .select(['run.organization_id', 'run.model_key_providers', 'run.cancel_requested_at', 'model_key.secret'])
-    .where('run.execution_id', '=', executionId)
-    .executeTakeFirstOrThrow(() => runNotFound(executionId));
+    .where('run.execution_id', '=', callId)
+    .executeTakeFirstOrThrow(() => callNotFound(callId));
   if (row.cancel_requested_at) throw new ServiceError(CANCELLED.code, CANCELLED.message);
   const sent = row.model_key_providers?.includes(provider) ?? false;
   if (sent || row.secret === null) return { sent };

@@ -20,17 +20,20 @@ const ROUNDS_MAX = 60;
 /** The most runs of one question: a notice has at most 8,000 bytes. */
 const WANTED_MAX = 150;
 
-/** A message between processes: a key, or the runs whose keys the sender wants. */
+/**
+ * A message between processes, which may be of different versions: a key with its call's id (`executionId`), or the ids of the
+ * calls whose keys the sender wants.
+ */
 type Notice = { executionId: string; provider: string; sealed: string } | { wanted: string[] };
 
 export type RequestModelKeys = {
-  /** Holds the keys, here and in every other process, while their run is under way. */
-  hold(executionId: string, keys: ModelKeys): Promise<void>;
+  /** Holds the keys, here and in every other process, while their call is under way. */
+  hold(callId: string, keys: ModelKeys): Promise<void>;
   /**
    * Finds a key, in whichever process has it. Throws MODEL_KEY_GONE when none answers within 10 s in which answers
    * could be heard, ConnectionFailed when answers cannot be heard.
    */
-  find(executionId: string, provider: string, signal: AbortSignal): Promise<string>;
+  find(callId: string, provider: string, signal: AbortSignal): Promise<string>;
   /** Hands its keys to the other processes, and closes its connection. */
   close(): Promise<void>;
 };
@@ -45,9 +48,9 @@ export function createRequestModelKeys(
   const arrivals = new EventEmitter<{ [owner: string]: [] }>().setMaxListeners(0);
   const complain = (error: Error) => console.error('Model keys of requests:', error.message);
 
-  function keep(executionId: string, keys: ModelKeys): void {
-    held.set(executionId, { keys: { ...held.get(executionId)?.keys, ...keys }, since: Date.now() });
-    for (const provider of Object.keys(keys)) arrivals.emit(ownerOf(executionId, provider));
+  function keep(callId: string, keys: ModelKeys): void {
+    held.set(callId, { keys: { ...held.get(callId)?.keys, ...keys }, since: Date.now() });
+    for (const provider of Object.keys(keys)) arrivals.emit(ownerOf(callId, provider));
   }
 
   async function tell(notices: Notice[]): Promise<void> {
@@ -56,25 +59,25 @@ export function createRequestModelKeys(
     await sql`select pg_notify(${CHANNEL}, payload) from unnest(${payloads}::text[]) payload`.execute(db);
   }
 
-  function seal(executionId: string, keys: ModelKeys): Notice[] {
+  function seal(callId: string, keys: ModelKeys): Notice[] {
     return Object.entries(keys).map(([provider, key]) => ({
-      executionId,
+      executionId: callId,
       provider,
-      sealed: encryption.encrypt(key, ownerOf(executionId, provider)),
+      sealed: encryption.encrypt(key, ownerOf(callId, provider)),
     }));
   }
 
   async function hear(payload: string): Promise<void> {
     const notice = JSON.parse(payload) as Notice;
     if ('wanted' in notice) return tell(notice.wanted.flatMap((id) => seal(id, held.get(id)?.keys ?? {})));
-    const { executionId, provider, sealed } = notice;
-    keep(executionId, { [provider]: encryption.decrypt(sealed, ownerOf(executionId, provider)) });
+    const { executionId: callId, provider, sealed } = notice;
+    keep(callId, { [provider]: encryption.decrypt(sealed, ownerOf(callId, provider)) });
   }
 
   /** Asks for keys that came while this process did not listen: the processes that heard them may be killed later. */
   async function catchUp(): Promise<void> {
     const runs = await runsUnderWay().where('model_key_providers', 'is not', null).execute();
-    const wanted = runs.map((run) => run.execution_id).filter((executionId) => !held.has(executionId));
+    const wanted = runs.map((run) => run.execution_id).filter((callId) => !held.has(callId));
     const questions = Array.from({ length: Math.ceil(wanted.length / WANTED_MAX) }, (_, index) => ({
       wanted: wanted.slice(index * WANTED_MAX, (index + 1) * WANTED_MAX),
     }));
@@ -87,11 +90,11 @@ export function createRequestModelKeys(
 
   async function sweep(): Promise<void> {
     const before = Date.now() - SWEEP_MS;
-    const old = [...held].filter(([, { since }]) => since < before).map(([executionId]) => executionId);
+    const old = [...held].filter(([, { since }]) => since < before).map(([callId]) => callId);
     if (old.length === 0) return;
     const runs = await runsUnderWay().where(sql<boolean>`execution_id = any(${old}::uuid[])`).execute();
     const underWay = new Set(runs.map((run) => run.execution_id));
-    for (const executionId of old) if (!underWay.has(executionId)) held.delete(executionId);
+    for (const callId of old) if (!underWay.has(callId)) held.delete(callId);
   }
 
   const listener = listen(
@@ -103,35 +106,35 @@ export function createRequestModelKeys(
   const sweeping = setInterval(() => void sweep().catch(complain), SWEEP_MS).unref();
 
   return {
-    hold(executionId, keys) {
-      keep(executionId, keys);
-      return tell(seal(executionId, keys));
+    hold(callId, keys) {
+      keep(callId, keys);
+      return tell(seal(callId, keys));
     },
-    async find(executionId, provider, signal) {
-      const owner = ownerOf(executionId, provider);
+    async find(callId, provider, signal) {
+      const owner = ownerOf(callId, provider);
       let asked = 0;
       for (let rounds = 0; rounds < ROUNDS_MAX; rounds++) {
         signal.throwIfAborted();
-        const key = held.get(executionId)?.keys[provider];
+        const key = held.get(callId)?.keys[provider];
         if (key !== undefined) return key;
         if (asked === ASKED_MAX) throw gone(provider);
         const soon = AbortSignal.any([signal, AbortSignal.timeout(ASK_AGAIN_MS)]);
         const arrived = once(arrivals, owner, { signal: soon }).catch(() => undefined);
-        await Promise.all([arrived, tell([{ wanted: [executionId] }])]);
+        await Promise.all([arrived, tell([{ wanted: [callId] }])]);
         if (listener.hears()) asked++;
       }
       throw new ConnectionFailed('lost', new Error('the answers of other processes cannot be heard'));
     },
     async close() {
       clearInterval(sweeping);
-      await tell([...held].flatMap(([executionId, { keys }]) => seal(executionId, keys))).catch(complain);
+      await tell([...held].flatMap(([callId, { keys }]) => seal(callId, keys))).catch(complain);
       await listener.close();
     },
   };
 }
 
-function ownerOf(executionId: string, provider: string): string {
-  return `run/${executionId}/model_key/${provider}`;
+function ownerOf(callId: string, provider: string): string {
+  return `run/${callId}/model_key/${provider}`;
 }
 
 function gone(provider: string): ServiceError {

@@ -92,10 +92,10 @@ describe('a model call whose activity is repeated', () => {
       validator,
       inProcessRuns: createInProcessRuns(),
     });
-    const executionId = account.runs[0] as string;
-    const call = { executionId, stepId: 'ask', blockKey: 'ask', input: { ref: MESSAGE_REF }, ends: false };
+    const callId = account.runs[0] as string;
+    const execution = { callId, stepId: 'ask', blockKey: 'ask', input: { ref: MESSAGE_REF }, ends: false };
     const process: Processor = async ({ payer, usage }) => {
-      await reserveCredits(database.db, { ...payer, executionId, blockKey: 'ask', microcredits: COST });
+      await reserveCredits(database.db, { ...payer, callId, blockKey: 'ask', microcredits: COST });
       asked += 1;
       Object.assign(usage, {
         model: 'demo/chat',
@@ -105,7 +105,7 @@ describe('a model call whose activity is repeated', () => {
       });
       return { output: answer() };
     };
-    return blocks.run(call, { ...attemptOf(number), ...more }, process);
+    return blocks.run(execution, { ...attemptOf(number), ...more }, process);
   }
   const refuse = () => {
     throw new ServiceError('MODEL_REFUSED', 'I will not.');
@@ -158,7 +158,7 @@ describe('a model call whose activity is repeated', () => {
     } finally {
       log.mock.restore();
     }
-    assert.match(String(log.mock.calls[0]?.arguments[0]), /refuses what ask of run .* bigint/);
+    assert.match(String(log.mock.calls[0]?.arguments[0]), /refuses what ask of call .* bigint/);
     const { balance, reserved, charges } = await audit(database.db, account);
     assert.deepEqual([balance, reserved, charges.size], [1_000, 0, 0]);
     const [block] = await listBlockRuns(database.db, account.runs[0] as string);
@@ -205,7 +205,7 @@ describe('a model call whose activity is repeated', () => {
 
   it('takes over what a killed worker had reserved', async () => {
     await reserveCredits(database.db, {
-      executionId: account.runs[0] as string,
+      callId: account.runs[0] as string,
       blockKey: 'ask',
       organizationId: account.organizationId,
       microcredits: 900,

@@ -23,14 +23,14 @@ describe('a block of a run that was deleted ends as RUN_NOT_FOUND', () => {
   const validator = createValidator();
   let database: TestDatabase;
   let account: Account;
-  let executionId: string;
+  let callId: string;
   let asked: number;
   before(async () => {
     database = await createTestDatabase();
   });
   beforeEach(async () => {
     account = await openAccount(database.db, 1_000, 1, [llm('ask', 'x', 'demo/chat')]);
-    [executionId = ''] = account.runs;
+    [callId = ''] = account.runs;
     asked = 0;
   });
   afterEach(async () => {
@@ -44,13 +44,13 @@ describe('a block of a run that was deleted ends as RUN_NOT_FOUND', () => {
 
   async function remove(): Promise<void> {
     for (const table of ['block_run', 'reservation', 'run'] as const)
-      await database.db.deleteFrom(table).where('execution_id', '=', executionId).execute();
+      await database.db.deleteFrom(table).where('execution_id', '=', callId).execute();
   }
 
   /** A first attempt, in a process that knows the run. */
   async function attempt(answer: () => Promise<string>, prepare?: () => Promise<void>) {
     const inProcessRuns = createInProcessRuns();
-    inProcessRuns.contexts.set(executionId, await getRunContext(database.db, executionId));
+    inProcessRuns.contexts.set(callId, await getRunContext(database.db, callId));
     await prepare?.();
     const { db } = database;
     const definitions = createFlowDefinitions(db);
@@ -58,10 +58,10 @@ describe('a block of a run that was deleted ends as RUN_NOT_FOUND', () => {
     const blocks = createBlockExecutor({ db, definitions, balanceLimit, validator, inProcessRuns });
     const first = { number: 1, begun: 1, last: false, isLocal: false, kept: undefined, keep: () => true };
     return blocks.run(
-      { ...BLOCK, executionId, ends: false },
+      { ...BLOCK, callId, ends: false },
       { ...first, signal: new AbortController().signal },
       async ({ payer, usage }) => {
-        await reserveCredits(database.db, { ...payer, ...BLOCK, executionId, microcredits: 300 });
+        await reserveCredits(database.db, { ...payer, ...BLOCK, callId, microcredits: 300 });
         asked += 1;
         usage.costMicrocredits = 300;
         return { output: await answer() };
@@ -100,12 +100,12 @@ describe('a block of a run that was deleted ends as RUN_NOT_FOUND', () => {
   it('before an own key is looked for', async () => {
     await remove();
     const encryption = createEncryption([{ id: 'k', key: Buffer.alloc(ENCRYPTION_KEY_BYTES) }]);
-    await assert.rejects(getModelKey(database.db, encryption, executionId, 'demo'), GONE);
+    await assert.rejects(getModelKey(database.db, encryption, callId, 'demo'), GONE);
   });
 
   it('when it costs nothing, be it the last of its run or not', async () => {
     await remove();
-    const free = { ...BLOCK, executionId, name: 'pass', processorType: 'passthrough' as const, output: '1' };
+    const free = { ...BLOCK, callId, name: 'pass', processorType: 'passthrough' as const, output: '1' };
     for (const result of [undefined, { ref: 'ask' }])
       await assert.rejects(
         recordBlockRun(database.db, account, { ...free, attempts: 1, startedAt: new Date() }, result),

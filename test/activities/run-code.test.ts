@@ -9,7 +9,7 @@ import type { Db } from '../../db/connect.ts';
 import { createOrganizationLimit } from '../../fairness/organization-limit.ts';
 import { BUSY } from '../../flow/run.ts';
 
-const CALL = { executionId: 'e', stepId: 's', blockKey: 's', input: { ref: 's' }, ends: false };
+const CALL = { callId: 'e', stepId: 's', blockKey: 's', input: { ref: 's' }, ends: false };
 
 describe('runCode', () => {
   /** A block whose processes fail like this, one call after the other; `turns`: how many there are and have ended. */

@@ -95,7 +95,7 @@ describe('POST …/jobs/{executionId}/cancel', () => {
     const flow = await weir.createFlow(weir.tenant, [llm('ask', 'x', 'demo/chat')]);
     const { executionId } = await acceptRun(weir, weir.tenant, flow);
     const block = {
-      executionId,
+      callId: executionId,
       stepId: 'ask',
       name: 'ask',
       processorType: 'llm',
@@ -148,7 +148,7 @@ describe('POST …/jobs/{executionId}/cancel', () => {
         const { flow, executionId, events } = await acceptReported();
         await requestCancel(weir.db, executionId);
         const row = {
-          executionId,
+          callId: executionId,
           blockKey: 'a',
           stepId: 'a',
           name: 'a',

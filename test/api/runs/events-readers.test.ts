@@ -54,7 +54,7 @@ describe('GET …/jobs/{executionId}/events', () => {
     const name = 'n'.repeat(1024 * 1024);
     for (let index = 0; index < BLOCKS; index += 1)
       await recordBlockRun(weir.db, weir.tenant, {
-        executionId,
+        callId: executionId,
         blockKey: `b${index}`,
         stepId: `b${index}`,
         name,

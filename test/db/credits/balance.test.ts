@@ -5,7 +5,7 @@ import { reserveCredits } from '../../../db/credits/reservations.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';
 import { type Account, audit, openAccount, settle } from './ledger-fixture.ts';
 
-const block = ({ runs }: Account) => ({ executionId: runs[0] as string, blockKey: randomUUID() });
+const block = ({ runs }: Account) => ({ callId: runs[0] as string, blockKey: randomUUID() });
 
 describe('a balance', () => {
   let database: TestDatabase;

@@ -26,10 +26,10 @@ export async function openAccount(
   const flow = await insertFlow(db, { projectId, slug: 'flow', name: 'Flow', definition: { steps } });
   const { id: flowVersionId } = await getVersion(db, flow.id, await publishVersion(db, flow.id, 'test'));
   const ids = Array.from({ length: runs }, () => randomUUID());
-  for (const executionId of ids)
+  for (const callId of ids)
     await insertCalls(db, [
       {
-        callId: executionId,
+        callId,
         organizationId,
         projectId,
         flowId: flow.id,
@@ -46,7 +46,7 @@ export async function openAccount(
 export function settle(
   db: Db,
   payer: Payer,
-  block: Pick<BlockRun, 'executionId' | 'blockKey' | 'costMicrocredits' | 'error'>,
+  block: Pick<BlockRun, 'callId' | 'blockKey' | 'costMicrocredits' | 'error'>,
 ): Promise<boolean> {
   return recordBlockRun(db, payer, {
     stepId: 'ask',

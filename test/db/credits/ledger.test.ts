@@ -50,7 +50,7 @@ describe('the ledger', () => {
   /** Only refusals that a caller is told of are expected. */
   async function make(account: Account, maxima: number[], made: Call): Promise<void> {
     const { db } = database;
-    const id = { executionId: account.runs[made.run] as string, blockKey: `block-${made.block}` };
+    const id = { callId: account.runs[made.run] as string, blockKey: `block-${made.block}` };
     const reserve = (microcredits: number) =>
       reserveCredits(db, {
         ...id,
@@ -116,8 +116,8 @@ describe('the ledger', () => {
             const spent = blocks.filter((row) => row.execution_id === account.runs[0]);
             assert(spent.reduce((sum, row) => sum + row.cost_microcredits, 0) <= maximum);
           }
-          for (const executionId of account.runs)
-            await finishRun(db, executionId, { status: 'failed', error: CANCELLED });
+          for (const callId of account.runs)
+            await finishRun(db, callId, { status: 'failed', error: CANCELLED });
           await releaseLeftReservations(db);
           assert.equal((await audit(db, account)).reserved, 0);
         },
@@ -129,7 +129,7 @@ describe('the ledger', () => {
   it('charges a block whose attempts overlap once', async () => {
     const { db } = database;
     const account = await openAccount(db, 1_000, 1);
-    const id = { executionId: account.runs[0] as string, blockKey: 'ask' };
+    const id = { callId: account.runs[0] as string, blockKey: 'ask' };
     const attempt = async () => {
       await reserveCredits(db, { ...id, organizationId: account.organizationId, microcredits: 300 });
       return settle(db, account, { ...id, costMicrocredits: 200 });
@@ -143,10 +143,10 @@ describe('the ledger', () => {
   it('leaves a block that failed and was charged as it is, though a later attempt completes', async () => {
     const { db } = database;
     const account = await openAccount(db, 1_000, 1);
-    const id = { executionId: account.runs[0] as string, blockKey: 'ask' };
+    const id = { callId: account.runs[0] as string, blockKey: 'ask' };
     assert.equal(await settle(db, account, { ...id, error: REFUSED, costMicrocredits: 50 }), true);
     assert.equal(await settle(db, account, { ...id, costMicrocredits: 80 }), false);
-    const [block] = await listBlockRuns(db, id.executionId);
+    const [block] = await listBlockRuns(db, id.callId);
     assert.deepEqual([block?.status, block?.cost_microcredits], ['failed', 50]);
     assert.equal((await audit(db, account)).balance, 950);
   });
@@ -154,10 +154,10 @@ describe('the ledger', () => {
   it('charges at most the reservation, and records the charge with the block', async () => {
     const { db } = database;
     const account = await openAccount(db, 1_000, 1);
-    const id = { executionId: account.runs[0] as string, blockKey: 'ask' };
+    const id = { callId: account.runs[0] as string, blockKey: 'ask' };
     await reserveCredits(db, { ...id, ...account, microcredits: 20 });
     await settle(db, account, { ...id, costMicrocredits: 150 });
-    const [block] = await listBlockRuns(db, id.executionId);
+    const [block] = await listBlockRuns(db, id.callId);
     assert.equal(block?.cost_microcredits, 20);
     assert.equal((await audit(db, account)).balance, 980);
   });
@@ -166,13 +166,13 @@ describe('the ledger', () => {
     const { db } = database;
     const account = await openAccount(db, 1_000, 1);
     const payer = { ...account, maxMicrocredits: 50 };
-    const [executionId = ''] = account.runs;
+    const [callId = ''] = account.runs;
     await Promise.all(
       Array.from({ length: 8 }, (_, index) =>
-        settle(db, payer, { executionId, blockKey: `block-${index}`, costMicrocredits: 15 }),
+        settle(db, payer, { callId, blockKey: `block-${index}`, costMicrocredits: 15 }),
       ),
     );
-    const blocks = await listBlockRuns(db, executionId);
+    const blocks = await listBlockRuns(db, callId);
     assert.deepEqual(blocks.map((block) => block.cost_microcredits).sort(), [0, 0, 0, 0, 15, 15, 15, 5]);
     assert.equal((await audit(db, account)).balance, 950);
   });
@@ -180,13 +180,13 @@ describe('the ledger', () => {
   it('never goes below zero when calls cost more than the balance, and records what each was charged', async () => {
     const { db } = database;
     const account = await openAccount(db, 100, 1);
-    const [executionId = ''] = account.runs;
+    const [callId = ''] = account.runs;
     await Promise.all(
       Array.from({ length: 8 }, (_, index) =>
-        settle(db, account, { executionId, blockKey: `block-${index}`, costMicrocredits: 30 }),
+        settle(db, account, { callId, blockKey: `block-${index}`, costMicrocredits: 30 }),
       ),
     );
-    const blocks = await listBlockRuns(db, executionId);
+    const blocks = await listBlockRuns(db, callId);
     assert.equal(
       blocks.reduce((sum, block) => sum + block.cost_microcredits, 0),
       100,

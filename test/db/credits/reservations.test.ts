@@ -25,7 +25,7 @@ describe('reserveCredits', () => {
   const reserve = (blockKey: string, microcredits: number, more: Partial<Reservation> = {}, run = 0) =>
     reserveCredits(database.db, {
       organizationId: account.organizationId,
-      executionId: account.runs[run] as string,
+      callId: account.runs[run] as string,
       blockKey,
       microcredits,
       ...more,
@@ -63,7 +63,7 @@ describe('reserveCredits', () => {
     await reserve('other run', 10, {}, 1);
     await reserve('a', 20, { maxMicrocredits });
     await settle(database.db, account, {
-      executionId: account.runs[0] as string,
+      callId: account.runs[0] as string,
       blockKey: 'a',
       costMicrocredits: 15,
     });
@@ -92,7 +92,7 @@ describe('reserveCredits', () => {
 
   it('answers the recorded error of a block that failed and was charged', async () => {
     const error = { code: 'MODEL_REFUSED', message: 'I will not.' };
-    const id = { executionId: account.runs[0] as string, blockKey: 'ask' };
+    const id = { callId: account.runs[0] as string, blockKey: 'ask' };
     await settle(database.db, account, { ...id, error, costMicrocredits: 5 });
     await assert.rejects(reserve('ask', 1), error);
     assert.equal(await reserved(), 0);
@@ -120,9 +120,9 @@ describe('reserveCredits', () => {
 
     it('is not charged when the answer comes after the end', async () => {
       await reserve('ask', 30);
-      const [executionId = ''] = account.runs;
-      await finishRun(database.db, executionId, { status: 'failed', error: CANCELLED });
-      const block = { executionId, blockKey: 'ask', costMicrocredits: 30 };
+      const [callId = ''] = account.runs;
+      await finishRun(database.db, callId, { status: 'failed', error: CANCELLED });
+      const block = { callId, blockKey: 'ask', costMicrocredits: 30 };
       assert.equal(await settle(database.db, account, block), false);
       const { balance, reserved: left } = await audit(database.db, account);
       assert.deepEqual([balance, left], [100, 0]);

@@ -22,7 +22,7 @@ describe('the recorded blocks of a run', () => {
         by,
         { organizationId },
         {
-          executionId,
+          callId: executionId,
           blockKey,
           stepId: blockKey,
           name: blockKey,

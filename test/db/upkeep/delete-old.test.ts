@@ -22,7 +22,7 @@ describe('retention', () => {
   beforeEach(async () => {
     account = await openAccount(database.db, 100, 3);
     for (const executionId of account.runs) {
-      await settle(database.db, account, { executionId, blockKey: 'ask', costMicrocredits: 5 });
+      await settle(database.db, account, { callId: executionId, blockKey: 'ask', costMicrocredits: 5 });
       await finishRun(database.db, executionId, { status: 'completed', result: { ref: 'ask' } });
     }
   });
