@@ -4,9 +4,9 @@ import { getModelKey } from '../db/tenants/model-keys.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 
 /**
- * Gets the provider and registry for a run's calls of `model`. With an own key (`own`), that key replaces the service's
- * and is sent only to the provider's configured address, and the calls cost nothing, since the provider bills the caller.
- * Throws CANCELLED, RUN_NOT_FOUND and MODEL_KEY_GONE.
+ * Gets the provider and registry for the requests to `model` that a call makes. With an own key (`own`), that key replaces
+ * the service's and is sent only to the provider's configured address, and the requests cost nothing, since the provider
+ * bills the caller. Throws CANCELLED, RUN_NOT_FOUND and MODEL_KEY_GONE.
  */
 export async function getModelAccess(
   deps: ActivityDeps,
