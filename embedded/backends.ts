@@ -23,7 +23,7 @@ type Context = { stateFolder: string; ports: Record<string, number>; progress: P
 /** Uses DATABASE_URL, or starts PostgreSQL with its data in the state folder. */
 export async function provideDatabase(context: Context, password: string): Promise<Backend> {
   const { stateFolder, progress } = context;
-  if (process.env.DATABASE_URL) return { env: {}, ports: {} };
+  if (process.env.DATABASE_URL?.trim()) return { env: {}, ports: {} };
   const task = progress.begin('PostgreSQL');
   const start = (port: number | undefined): Promise<Postgres> =>
     startPostgres({ stateFolder, password, database: 'weir', port, report: task.note });

@@ -1,13 +1,13 @@
 // The service as a process of a local start: `worker/serve.ts`, API and worker in one.
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { END_MAX_SECONDS } from '../process/end-on-signal.ts';
+import { SERVE_END_MAX_SECONDS } from '../process/end-on-signal.ts';
 import { type Child, startChild } from './processes/child.ts';
 
 const WORKER = path.join(path.dirname(import.meta.dirname), 'worker');
 const READY_TIMEOUT_MS = 120_000;
 /** The service ends by itself before it is killed. */
-const STOP_TIMEOUT_MS = (END_MAX_SECONDS + 5) * 1_000;
+const STOP_TIMEOUT_MS = (SERVE_END_MAX_SECONDS + 5) * 1_000;
 
 type ServiceOptions = { stateFolder: string; env: NodeJS.ProcessEnv; baseUrl: string };
 

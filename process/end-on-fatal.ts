@@ -1,8 +1,8 @@
-import { END_MAX_SECONDS } from './end-on-signal.ts';
+import { SERVE_END_MAX_SECONDS } from './end-on-signal.ts';
 
 /**
  * Ends the process in order after an uncaught error: logs it and calls `stop`, which may take up to
- * END_MAX_SECONDS to let running work finish. The exit code is 1, so that a supervisor restarts the process.
+ * SERVE_END_MAX_SECONDS to let running work finish. The exit code is 1, so that a supervisor restarts the process.
  */
 export function endOnFatal(stop: () => Promise<unknown>): void {
   let ending = false;
@@ -12,7 +12,7 @@ export function endOnFatal(stop: () => Promise<unknown>): void {
     process.exitCode = 1;
     if (ending) return;
     ending = true;
-    setTimeout(() => process.exit(1), END_MAX_SECONDS * 1_000).unref();
+    setTimeout(() => process.exit(1), SERVE_END_MAX_SECONDS * 1_000).unref();
     stop().catch((stopError: unknown) => {
       console.error('The process could not be ended in order:', stopError);
       process.exit(1);

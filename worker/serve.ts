@@ -2,7 +2,7 @@
 import { serveApi } from '../api/serve.ts';
 import { createInProcessRuns } from '../db/runs/in-process-runs.ts';
 import { endOnFatal } from '../process/end-on-fatal.ts';
-import { END_MAX_SECONDS, endOnSignal } from '../process/end-on-signal.ts';
+import { endOnSignal, SERVE_END_MAX_SECONDS } from '../process/end-on-signal.ts';
 import { exitOnFailure } from '../process/exit-on-failure.ts';
 import { openDependencies } from '../process/open-dependencies.ts';
 import { workflowBundle } from './bundle.ts';
@@ -19,7 +19,7 @@ const worker = await exitOnFailure(() =>
 );
 const api = await exitOnFailure(() => serveApi({ ...dependencies, inProcessRuns }));
 console.log(`API and worker: http://${config.host}:${api.port}/api/v1, task queue ${config.taskQueue}.`);
-endOnSignal(stop, END_MAX_SECONDS);
+endOnSignal(stop, SERVE_END_MAX_SECONDS);
 endOnFatal(stop);
 await worker.ended;
 

@@ -103,5 +103,15 @@ describe('weir', () => {
       const stderr = await fail(1, weirIn(elsewhere, ['run', 'o/p/f', '--message', 'hi']));
       assert.match(stderr, /^WEIR_API_KEY is not set/);
     });
+
+    it('says what to do about a service that cannot be reached, and about a wrong path', async () => {
+      const away = { ...cli.env, WEIR_URL: 'http://127.0.0.1:9', WEIR_API_KEY: 'k' };
+      const unreached = await fail(1, weirIn(away, ['run', 'o/p/f', '--message', 'hi']));
+      assert.match(unreached, /^Weir cannot be reached at .*Start it, or correct WEIR_URL\.\n$/);
+      assert.match(
+        await fail(2, weirIn(away, ['run', 'f', '--message', 'hi'])),
+        /"f" is not the path of a flow/,
+      );
+    });
   });
 });
