@@ -19,7 +19,7 @@ const FORMATS: Record<string, string> = {
   date: 'a date, such as 2026-01-31',
   datetime: 'a time, such as 2026-01-31T12:00:00Z',
 };
-const UNITS: Record<string, string> = { string: 'characters', array: 'entries' };
+const UNITS: Record<string, string> = { string: 'character', array: 'item' };
 
 /** Says what a value must be, for each problem that its schema does not word itself. */
 export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
@@ -54,5 +54,7 @@ function mustBeOneOf(values: readonly unknown[]): string {
 
 function bound(origin: string, comparison: string, limit: number | bigint): string {
   const unit = UNITS[origin];
-  return unit ? `must have ${comparison} ${limit} ${unit}` : `must be ${comparison} ${limit}`;
+  return unit
+    ? `must have ${comparison} ${limit} ${unit}${Number(limit) === 1 ? '' : 's'}`
+    : `must be ${comparison} ${limit}`;
 }
