@@ -5,7 +5,7 @@ import type { Validator } from '../json-schema/validator.ts';
 import type { LiveRegistry } from '../models/live-registry.ts';
 import type { ResolvePublic } from '../net/resolve-public.ts';
 import type { AuthDeps } from './auth/deps.ts';
-import type { Admission } from './runs/admission.ts';
+import type { Admission } from './http/admission.ts';
 
 /** The dependencies of the endpoints; `createApp` takes them once. While `stopping`, streams that can be resumed end. */
 export type ApiDeps = AuthDeps &

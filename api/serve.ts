@@ -11,8 +11,8 @@ import { createApiKeyCache } from './auth/api-key-cache.ts';
 import { createSignInLimiter } from './auth/sign-in-limiter.ts';
 import { createTokenVerifier } from './auth/verify-token.ts';
 import type { ApiDeps } from './deps.ts';
+import { createAdmission } from './http/admission.ts';
 import { createHttpServer } from './http/http-server.ts';
-import { createAdmission } from './runs/admission.ts';
 
 /** How long a stop waits for the requests under way. */
 const DRAIN_MS = 30_000;

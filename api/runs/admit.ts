@@ -1,8 +1,8 @@
 import { startRun } from '../../engine/start-run.ts';
 import type { EndTurn } from '../../fairness/turns.ts';
 import type { ApiDeps } from '../deps.ts';
+import { HELD_MAX_MS } from '../http/admission.ts';
 import type { ApiContext, ApiMiddleware } from '../http/context.ts';
-import { HELD_MAX_MS } from './admission.ts';
 import { readerSignal } from './event-stream.ts';
 import type { AcceptedCall } from './store-call.ts';
 

@@ -4,6 +4,7 @@ import { keyReused } from '../../db/runs/idempotency-keys.ts';
 import { outputsTooLarge } from '../../db/runs/load-references.ts';
 import { OUTPUT_MAX_BYTES } from '../../flow/limits.ts';
 import { IDENTITY_PROVIDER_UNAVAILABLE } from '../auth/identity-provider-keys.ts';
+import { serviceBusy } from '../http/admission.ts';
 import { retryAfter } from '../http/headers.ts';
 import { CHANGES_UNKNOWN } from '../http/to-service-error.ts';
 import {
@@ -17,7 +18,6 @@ import {
   thrownBy,
 } from '../reference/operations.ts';
 import { requireCredits, requireParameterNames } from './accept-run.ts';
-import { serviceBusy } from './admission.ts';
 import { ATTACHMENT_REFUSALS, REGISTRY_UNAVAILABLE } from './attachment-refusals.ts';
 import { flowNotFound, parseVersion } from './load-flow.ts';
 import { noSuchRun } from './load-run.ts';

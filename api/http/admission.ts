@@ -2,8 +2,8 @@
 import { availableParallelism } from 'node:os';
 import { createTurns, type EndTurn } from '../../fairness/turns.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { RETRY_AFTER_SECONDS } from '../http/errors.ts';
-import { RetryLater } from '../http/retry-later.ts';
+import { RETRY_AFTER_SECONDS } from './errors.ts';
+import { RetryLater } from './retry-later.ts';
 
 /** Places of a process whose own worker carries the runs out: as many as keep the processors busy. */
 const WITH_WORKER = { places: 4 * availableParallelism(), share: Math.max(2, availableParallelism()) };

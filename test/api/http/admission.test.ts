@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';
-import { createAdmission } from '../../../api/runs/admission.ts';
+import { createAdmission } from '../../../api/http/admission.ts';
 
 const never = () => new AbortController().signal;
 const HOUR_MS = 3_600_000;
