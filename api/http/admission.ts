@@ -13,7 +13,7 @@ const WITHOUT_WORKER = { places: 32, share: 8 };
  * Far longer than a request and a short run take. What takes longer gives its place up, so that a slow database, engine or
  * machine holds nobody's requests back: then an organization begins `share` runs in each such time.
  */
-export const HELD_MAX_MS = 250;
+const HELD_MAX_MS = 250;
 /** Requests that may wait, of one organization and of all. */
 const WAITING_MAX = 1_000;
 const WAITING_IN_ALL_MAX = 4_000;

@@ -1,7 +1,6 @@
 import { startRun } from '../../engine/start-run.ts';
 import type { EndTurn } from '../../fairness/turns.ts';
 import type { ApiDeps } from '../deps.ts';
-import { HELD_MAX_MS } from '../http/admission.ts';
 import type { ApiContext, ApiMiddleware } from '../http/context.ts';
 import { readerSignal } from './event-stream.ts';
 import type { AcceptedCall } from './store-call.ts';
@@ -41,9 +40,6 @@ export async function startInPlace(
   function passPlaceOn(): EndTurn {
     const { endTurn = () => undefined } = ctx.state;
     ctx.state.endTurn = undefined;
-    if (!deps.inProcessRuns) return endTurn;
-    const leave = deps.inProcessRuns.holdPlace(run.callId, endTurn);
-    setTimeout(leave, HELD_MAX_MS).unref();
-    return leave;
+    return deps.inProcessRuns?.holdPlace(run.callId, endTurn) ?? endTurn;
   }
 }

@@ -7,6 +7,8 @@ import type { RunContext } from './runs.ts';
 
 /** Characters of JSON that one process caches. */
 const CACHED_MAX_CHARS = 64 * 1024 * 1024;
+/** Far more than may be held at a time; a place that is dropped ends by itself (`api/http/admission.ts`). */
+const PLACES_MAX = 1_000;
 
 export type InProcessRuns = {
   /** Contexts by callId; the worker adds those that are missing. */
@@ -30,7 +32,7 @@ export function createInProcessRuns(): InProcessRuns {
   });
   // Any number of callers may wait, also for the same call.
   const ends = new EventEmitter<{ [callId: string]: [RunOutcome] }>().setMaxListeners(0);
-  const places = new Map<string, EndTurn>();
+  const places = new LRUCache<string, EndTurn>({ max: PLACES_MAX });
   function freePlace(callId: string): void {
     places.get(callId)?.();
     places.delete(callId);
