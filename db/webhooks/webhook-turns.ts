@@ -9,7 +9,7 @@ import { toDeliveryCall } from './open-deliveries.ts';
 export const PAIR_MAX = 10;
 /** The most attempts of all organizations at one host. */
 export const HOST_MAX = 50;
-/** The most attempts of one organization at all hosts. */
+/** The most attempts of one organization at all hosts; a few more when several begin at different hosts at one moment. */
 export const ORGANIZATION_MAX = 40;
 
 /** Longer than any attempt takes: then the turn of a holder that died is free again. */
