@@ -3,14 +3,10 @@ import { findRun, findRunInput, type RunRow } from '../../db/runs/runs.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
-import { applyOverride, type BlockOverrides, overrideOf } from '../../flow/overrides.ts';
-import { listBlocks } from '../../flow/plan.ts';
+import type { BlockOverrides } from '../../flow/overrides.ts';
 import {
-  countRounds,
-  iterationCap,
   listToolSteps,
   notPaused,
-  type PausePoint,
   requireMatchingResults,
   type ToolCallMessage,
 } from '../../flow/tool-calls.ts';
@@ -21,6 +17,7 @@ import { requireCredits } from './accept-run.ts';
 import { deriveCallId } from './derive-call-id.ts';
 import type { ExecuteRequest } from './requests.ts';
 import { requireImageSupport } from './require-image-support.ts';
+import { requireIterations } from './require-iterations.ts';
 import { requireTools } from './require-tools.ts';
 import { requireValidOverrides } from './require-valid-overrides.ts';
 import { digestOf, requireState } from './resume-state.ts';
@@ -92,11 +89,10 @@ export async function acceptResume(deps: ApiDeps, ctx: ApiContext): Promise<Acce
   requireCredits(flow);
 
   const previous = definition.steps[from - 1];
-  const { message, parameters, block_overrides: _, ...kept } = earlier;
+  // Tools hold for the call that they are sent with.
+  const { tools: _, tool_choice, ...kept } = earlier;
   const input = {
     ...kept,
-    message,
-    parameters,
     block_overrides: overrides,
     ...tools,
     continuation: {
@@ -138,28 +134,4 @@ async function findPaused(
 /** Returns the part of a conversation that the pause answered: all but the tool results at its end. */
 export function withoutResults(messages: ToolCallMessage[]): ToolCallMessage[] {
   return messages.slice(0, messages.findLastIndex(({ role }) => role === 'assistant') + 1);
-}
-
-/**
- * Counts the round-trips so far: the largest of what the caller claims, the conversation shows and the run's row holds.
- * Throws TOOL_ITERATION_LIMIT when the block's cap is reached.
- */
-export function requireIterations(
-  definition: FlowDefinition,
-  overrides: BlockOverrides,
-  pause: PausePoint,
-  messages: ToolCallMessage[],
-  claimed = 0,
-): number {
-  const { step_id } = pause;
-  const block = listBlocks(definition).find((each) => each.step_id === step_id);
-  const cap = block ? iterationCap(applyOverride(block, overrideOf(overrides, step_id))) : 0;
-  const iterations = Math.max(claimed, countRounds(messages), pause.iterations);
-  if (iterations >= cap)
-    throw new ServiceError(
-      'TOOL_ITERATION_LIMIT',
-      `The block ${step_id} has used ${iterations} tool-call round-trips; its processor_config.max_tool_iterations is ${cap}.`,
-      { step_id, iterations_used: iterations, cap, messages },
-    );
-  return iterations;
 }

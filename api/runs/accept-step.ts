@@ -9,12 +9,13 @@ import { type PausePoint, requireMatchingResults, type ToolCallMessage } from '.
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext } from '../http/context.ts';
 import { findAcceptedCall, replay } from './accept-idempotently.ts';
-import { requireIterations, withoutResults } from './accept-resume.ts';
+import { withoutResults } from './accept-resume.ts';
 import { acceptAttachments, missing, requireCredits, requireParameterNames } from './accept-run.ts';
 import { deriveCallId } from './derive-call-id.ts';
 import { describePause } from './describe-outcome.ts';
 import { getSession } from './get-session.ts';
 import { requireImageSupport } from './require-image-support.ts';
+import { requireIterations } from './require-iterations.ts';
 import { requireSoundTree, staleTree } from './require-sound-tree.ts';
 import { requireStepIndex } from './require-step-index.ts';
 import { requireTools } from './require-tools.ts';

@@ -33,6 +33,7 @@ import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
 import { readReceipt } from './receipt.ts';
 import { type ExecuteRequest, executeRequest, idempotencyHeaders } from './requests.ts';
+import { requirePauseAllowed } from './require-iterations.ts';
 import { requireFewOverrides } from './require-valid-overrides.ts';
 import { OUTPUT_REFUSAL, runErrors } from './run-refusals.ts';
 import type { AcceptedCall } from './store-call.ts';
@@ -109,9 +110,11 @@ function execute(deps: ApiDeps): ApiMiddleware {
     const result = outcome.status === 'completed' ? outcome.result : null;
     const bytes = await measureOutcome(deps.db, run.callId, { result, pauses });
     await holdAnswerBytes(ctx.res, ctx.state.flow.organizationId, bytes);
+    const described = await describeOutcome(deps, run, outcome);
+    if (described.status === 'tool_calls_required') await requirePauseAllowed(deps, run, described);
     ctx.body = {
       executionId,
-      ...(await describeOutcome(deps, run, outcome)),
+      ...described,
       flowId: run.flowId,
       blockCount: run.blockCount,
       ...(await readReceipt(deps.db, executionId, run.callId)),

@@ -19,6 +19,7 @@ import { answerEvents, formatEvent, HEARTBEAT, mayRead, RETRY, readerSignal } fr
 import { loadFlow } from './load-flow.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
+import { refuseBeyondCap } from './refuse-beyond-cap.ts';
 import { idempotencyHeaders } from './requests.ts';
 import { requireFewOverrides } from './require-valid-overrides.ts';
 import { runErrors } from './run-refusals.ts';
@@ -93,6 +94,7 @@ function step(deps: ApiDeps): ApiMiddleware {
     const run = last
       ? await getCall(deps, ctx, last.callId)
       : await acceptIdempotently(deps, ctx, () => acceptStep(deps, ctx));
+    const resumes = !last && (ctx.state.body as StepRequest).toolCallMessages !== undefined;
     ctx.state.dropBody();
     const signal = readerSignal(ctx, deps.cutOff);
     const { ended } = run.outcome
@@ -103,7 +105,8 @@ function step(deps: ApiDeps): ApiMiddleware {
       take: (bytes) => takeEventBytes(ctx.state.flow.organizationId, bytes, signal),
       signal,
     });
-    answerEvents(ctx, run.executionId, format(events, run.callId, last?.number ?? 0));
+    const begun = resumes ? await refuseBeyondCap(deps, run, events) : events;
+    answerEvents(ctx, run.executionId, format(begun, run.callId, last?.number ?? 0));
   };
 }
 

@@ -11,8 +11,9 @@ import {
 import { PARSE_OPTIONS } from '../http/json-body.ts';
 import { examplesOf, thrownBy } from '../reference/operations.ts';
 import { conversation, firstStepRequest, toolsRequest } from '../reference/run-examples.ts';
-import { requireIterations, requireToolStep } from './accept-resume.ts';
+import { requireToolStep } from './accept-resume.ts';
 import { sessionCancelled, sessionNotFound } from './get-session.ts';
+import { requireIterations } from './require-iterations.ts';
 import { requireStepIndex } from './require-step-index.ts';
 import { toolsUnsupported } from './require-tools.ts';
 import { unknownState } from './resume-state.ts';
@@ -33,7 +34,7 @@ const TWO_STEPS: FlowDefinition = {
 };
 const [TOOL] = toolsRequest.tools;
 const MESSAGES = conversation as ToolCallMessage[];
-const PAUSE = { step_id: 'ask', iterations: 25, tool_call_ids: ['call_1'], digest: '' };
+const PAUSE = { step_id: 'ask', iterations: 26 };
 
 /** The error for tools that do not have the shape of tools. */
 const refusedTools = (tools: unknown[]) =>

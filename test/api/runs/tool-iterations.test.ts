@@ -14,31 +14,51 @@ describe('TOOL_ITERATION_LIMIT', () => {
     assert.deepEqual([body.status, body.iterationsUsed], ['tool_calls_required', rounds]);
     return body;
   }
-  async function refuse(flow: string, resume: Body, expected: { iterations_used: number; cap: number }) {
-    const asked = h.models.calls.length;
-    const { status, body } = await h.execute(flow, resume);
-    const { message, ...detail } = body.detail;
+  type Limit = { iterations_used: number; cap: number };
+  function assertRefused({ status, body }: { status: number; body: Body }, expected: Limit) {
+    const { message, messages, ...detail } = body.detail;
     assert.equal(status, 409);
-    assert.deepEqual(detail, {
-      code: 'TOOL_ITERATION_LIMIT',
-      step_id: 'ask',
-      ...expected,
-      messages: resume.toolCallMessages,
-    });
-    assert.match(
-      message,
-      new RegExp(`ask.*${expected.iterations_used}.*max_tool_iterations is ${expected.cap}`),
-    );
+    assert.partialDeepStrictEqual(detail, { code: 'TOOL_ITERATION_LIMIT', step_id: 'ask', ...expected });
+    const { iterations_used, cap } = expected;
+    assert.match(message, new RegExp(`ask has used ${iterations_used} .*max_tool_iterations is ${cap}`));
+    return messages;
+  }
+  /** Resumes a run whose model then asks for tools once too often. */
+  async function askAgain(flow: string, resume: Body, expected: Limit) {
+    h.models.will(callTools([toolCall('again')]));
+    const messages = assertRefused(await h.execute(flow, resume), expected);
+    assert.deepEqual(messages.slice(0, -1), resume.toolCallMessages);
+    assert.equal(messages.at(-1).tool_calls[0].id, 'again');
+    return messages;
+  }
+  /** Asserts that a resume is refused before anything runs. */
+  async function refuse(flow: string, resume: Body, expected: Limit) {
+    const asked = h.models.calls.length;
+    const messages = assertRefused(await h.execute(flow, resume), expected);
+    assert.deepEqual(messages, resume.toolCallMessages);
     assert.equal(h.models.calls.length, asked);
   }
 
-  it(`answers 409 to the resume after ${MAX_TOOL_ITERATIONS_DEFAULT} round-trips; those before it are answered`, async () => {
+  it(`comes when the model asks for tools after ${MAX_TOOL_ITERATIONS_DEFAULT} round-trips, and the run waits there`, async () => {
     const flow = await h.weir.createFlow(h.tenant, [asking('ask')]);
     const paused = await pauseTimes(flow, MAX_TOOL_ITERATIONS_DEFAULT);
-    await refuse(flow, resumeOf(paused), { iterations_used: 25, cap: 25 });
+    const messages = await askAgain(flow, resumeOf(paused), { iterations_used: 25, cap: 25 });
     const { body } = await h.read(flow, paused.executionId);
-    assert.deepEqual([body.status, body.iterationsUsed], ['tool_calls_required', 25]);
-    assert.equal((await h.charges(paused.executionId)).length, 25);
+    assert.deepEqual([body.status, body.iterationsUsed], ['tool_calls_required', 26]);
+    assert.deepEqual(body.toolCallMessages, messages);
+    assert.equal((await h.charges(paused.executionId)).length, 26);
+    await refuse(flow, resumeOf(body), { iterations_used: 25, cap: 25 });
+  });
+
+  it('is the answer to the same resume sent again, which asks no model', async () => {
+    const flow = await h.weir.createFlow(h.tenant, [
+      asking('ask', 'x', { processor_config: { max_tool_iterations: 1 } }),
+    ]);
+    const paused = await pauseTimes(flow, 1);
+    await askAgain(flow, resumeOf(paused), { iterations_used: 1, cap: 1 });
+    const asked = h.models.calls.length;
+    assertRefused(await h.execute(flow, resumeOf(paused)), { iterations_used: 1, cap: 1 });
+    assert.equal(h.models.calls.length, asked);
   });
 
   describe('with max_tool_iterations', () => {
@@ -50,35 +70,21 @@ describe('TOOL_ITERATION_LIMIT', () => {
       ]);
     });
 
-    it('lets the block answer after one round-trip less', async () => {
-      const paused = await pauseTimes(flow, 2);
+    it('lets the block answer after that many round-trips', async () => {
+      const paused = await pauseTimes(flow, 3);
       h.models.will(answer('first'), answer('second'));
       assert.equal((await h.execute(flow, resumeOf(paused))).body.result, 'second');
     });
 
     it('holds whatever the caller says, leaves out or cuts from the conversation', async () => {
-      const paused = await pauseTimes(flow, 3);
-      const resume = resumeOf(paused);
       const limit = { iterations_used: 3, cap: 3 };
-      const { iterationsUsed, ...silent } = resume;
-      const trimmed = { ...resume, toolCallMessages: resume.toolCallMessages.slice(-2) };
-      for (const evasion of [
-        resume,
-        { ...resume, iterationsUsed: 0 },
-        silent,
-        trimmed,
-        { ...trimmed, iterationsUsed: 0, resumeState: undefined },
-      ])
-        await refuse(flow, evasion, limit);
-    });
-
-    it('counts the round-trips of an earlier pause when the caller restarts the conversation', async () => {
-      const paused = await pauseTimes(flow, 2);
-      const trimmed = { ...resumeOf(paused), toolCallMessages: resumeOf(paused).toolCallMessages.slice(-2) };
-      h.models.will(callTools([toolCall('z')]));
-      const { body } = await h.execute(flow, { ...trimmed, iterationsUsed: 0 });
-      assert.equal(body.iterationsUsed, 3);
-      await refuse(flow, { ...resumeOf(body), iterationsUsed: 0 }, { iterations_used: 3, cap: 3 });
+      const evasions: ((resume: Body) => Body)[] = [
+        (resume) => ({ ...resume, iterationsUsed: 0 }),
+        ({ iterationsUsed, ...silent }) => silent,
+        (resume) => ({ ...resume, toolCallMessages: resume.toolCallMessages.slice(-2) }),
+        (resume) => ({ ...resume, toolCallMessages: resume.toolCallMessages.slice(-2), iterationsUsed: 0 }),
+      ];
+      for (const evade of evasions) await askAgain(flow, evade(resumeOf(await pauseTimes(flow, 3))), limit);
     });
 
     it('believes a caller, or a conversation, that tells of more', async () => {
@@ -88,18 +94,20 @@ describe('TOOL_ITERATION_LIMIT', () => {
       const most = Number.MAX_SAFE_INTEGER;
       await refuse(flow, { ...resume, iterationsUsed: most }, { iterations_used: most, cap: 3 });
       const [user, ...round] = resume.toolCallMessages;
-      const longer = { ...resume, toolCallMessages: [user, ...round, ...round, ...round] };
+      const longer = { ...resume, toolCallMessages: [user, ...round, ...round, ...round, ...round] };
       await refuse(flow, longer, { iterations_used: 3, cap: 3 });
       h.models.will(callTools([toolCall('z')]));
       const { body } = await h.execute(flow, { ...resume, iterationsUsed: 2 });
       assert.equal(body.iterationsUsed, 3);
     });
 
-    it('may be raised for the run by block_overrides', async () => {
-      const paused = await pauseTimes(flow, 3);
-      h.models.will(answer('first'), answer('second'));
+    it('may be raised for the run by block_overrides, also when it was passed', async () => {
       const block_overrides = { ask: { processor_config: { max_tool_iterations: 4 } } };
-      const { body } = await h.execute(flow, { ...resumeOf(paused), block_overrides });
+      const paused = await pauseTimes(flow, 3);
+      await askAgain(flow, resumeOf(paused), { iterations_used: 3, cap: 3 });
+      const { body: waiting } = await h.read(flow, paused.executionId);
+      h.models.will(answer('first'), answer('second'));
+      const { body } = await h.execute(flow, { ...resumeOf(waiting), block_overrides });
       assert.equal(body.result, 'second');
     });
   });

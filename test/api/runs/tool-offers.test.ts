@@ -12,6 +12,7 @@ import {
   weather,
 } from './tool-calls-harness.ts';
 
+const time = { type: 'function', function: { name: 'get_time' } };
 const IMAGE = 'https://images.example/cat.png';
 
 describe('tools of /execute', () => {
@@ -36,6 +37,22 @@ describe('tools of /execute', () => {
       await h.execute(flow, { ...resumeOf(paused), toolChoice });
       for (const index of isNone ? [1] : [0, 1])
         assert.partialDeepStrictEqual(asked(index), { tools: [weather], tool_choice: toolChoice });
+    });
+
+  const resumes: [rule: string, Body, sent: Body][] = [
+    ['tools without toolChoice', { tools: [weather] }, { tools: [weather], tool_choice: undefined }],
+    ['no tools', { tools: undefined }, { tools: undefined, tool_choice: undefined }],
+    ['an empty list of tools', { tools: [] }, { tools: undefined, tool_choice: undefined }],
+    ['other tools', { tools: [time], toolChoice: 'auto' }, { tools: [time], tool_choice: 'auto' }],
+  ];
+  for (const [rule, body, sent] of resumes)
+    it(`of a resume hold for it alone, not those of the call before: ${rule}`, async () => {
+      const flow = await h.weir.createFlow(h.tenant, [asking('ask')]);
+      h.models.will(callTools([toolCall('a')]), answer('ok'));
+      const paused = await h.pause(flow, { toolChoice: 'required' });
+      assert.equal((await h.execute(flow, { ...resumeOf(paused), ...body })).body.result, 'ok');
+      const { tools, tool_choice } = asked(1);
+      assert.deepEqual({ tools, tool_choice }, sent);
     });
 
   it('are without tool_choice when the caller sends none', async () => {

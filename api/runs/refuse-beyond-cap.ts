@@ -1,0 +1,54 @@
+import type { ToolCallMessage } from '../../flow/tool-calls.ts';
+import type { ApiDeps } from '../deps.ts';
+import { HEARTBEAT } from './event-stream.ts';
+import { isLastRound, requirePauseAllowed } from './require-iterations.ts';
+import type { StepEvent } from './step-events.ts';
+import type { AcceptedCall } from './store-call.ts';
+
+/** The events that tell nothing of how a step ends. */
+const BEGINNING = ['run_started', 'block_started'];
+
+/**
+ * Returns the events of a tool resume, all of them. Where the model may not ask for tools again, waits for its answer first:
+ * throws TOOL_ITERATION_LIMIT when it does, because an error is an HTTP error only before the stream begins.
+ */
+export async function refuseBeyondCap(
+  deps: ApiDeps,
+  run: AcceptedCall,
+  events: AsyncGenerator<StepEvent>,
+): Promise<AsyncGenerator<StepEvent>> {
+  if (!(await isLastRound(deps, run))) return events;
+  const begun: StepEvent[] = [];
+  const failure = await readBeginning(events, begun).catch((error: unknown) => ({ error }));
+  const last = begun.at(-1);
+  if (last && last !== HEARTBEAT && last.name === 'step_paused_for_tool_calls')
+    try {
+      await requirePauseAllowed(deps, run, last.data as PauseData);
+    } catch (error) {
+      await events.return(undefined);
+      throw error;
+    }
+  return continueAfter(begun, failure, events);
+}
+
+type PauseData = { pausedAtStep: string; iterationsUsed: number; toolCallMessages: ToolCallMessage[] };
+
+/** Reads events into `begun`, up to the first that tells how the step ended. */
+async function readBeginning(events: AsyncGenerator<StepEvent>, begun: StepEvent[]): Promise<undefined> {
+  for (;;) {
+    const { value, done } = await events.next();
+    if (done) return;
+    begun.push(value);
+    if (value !== HEARTBEAT && !BEGINNING.includes(value.name)) return;
+  }
+}
+
+async function* continueAfter(
+  begun: StepEvent[],
+  failure: { error: unknown } | undefined,
+  events: AsyncGenerator<StepEvent>,
+): AsyncGenerator<StepEvent> {
+  yield* begun;
+  if (failure) throw failure.error;
+  yield* events;
+}
