@@ -1,6 +1,7 @@
 // Tells from the bytes of JSON text whether parsing it would take too long: a short text may hold millions of values, and
 // parsing blocks the process.
-import { BACKSLASH, BRACE, BRACKET, COLON, COMMA, QUOTE } from './json-bytes.ts';
+import { findStringEnd } from './find-string-end.ts';
+import { BRACE, BRACKET, COLON, COMMA, QUOTE } from './json-bytes.ts';
 
 /** The most values in one text: objects, arrays and their members. */
 export const JSON_VALUES_MAX = 500_000;
@@ -9,27 +10,27 @@ export const JSON_KEYS_MAX = 100_000;
 
 /** Bits of the table of seen keys; two keys with the same hash count as one. */
 const TABLE_BITS = 22;
+const NOTHING = { start: 0, end: 0 };
 
 /**
  * Returns why a text is too large to parse, in words that follow its name; undefined when it may be parsed. The text need
- * not be valid JSON. Reads each byte once, and none beyond the limit.
+ * not be valid JSON. Reads each byte at most twice, and none beyond the limit.
  */
 export function findJsonExcess(bytes: Uint8Array): string | undefined {
   let seen: Uint8Array | undefined;
   let values = 0;
   let keys = 0;
-  let hash = 0;
+  let string = NOTHING;
   for (let index = 0; index < bytes.length; index += 1) {
     const byte = bytes[index];
     if (byte === QUOTE) {
-      hash = 0;
-      for (index += 1; index < bytes.length && bytes[index] !== QUOTE; index += 1) {
-        if (bytes[index] === BACKSLASH) index += 1;
-        hash = (Math.imul(hash, 31) + (bytes[index] as number)) | 0;
-      }
+      string = { start: index + 1, end: findStringEnd(bytes, index + 1) };
+      index = string.end;
     } else if (byte === COLON) {
       seen ??= new Uint8Array(2 ** (TABLE_BITS - 3));
-      const place = Math.imul(hash, 0x9e3779b1) >>> (32 - TABLE_BITS);
+      const place = Math.imul(hash(bytes, string), 0x9e3779b1) >>> (32 - TABLE_BITS);
+      // Each string is read once more, even where many colons follow it.
+      string = NOTHING;
       const bit = 1 << (place & 7);
       const cell = seen[place >>> 3] as number;
       if ((cell & bit) === 0) {
@@ -43,4 +44,10 @@ export function findJsonExcess(bytes: Uint8Array): string | undefined {
     }
   }
   return undefined;
+}
+
+function hash(bytes: Uint8Array, { start, end }: typeof NOTHING): number {
+  let sum = 0;
+  for (let index = start; index < end; index += 1) sum = (Math.imul(sum, 31) + (bytes[index] as number)) | 0;
+  return sum;
 }

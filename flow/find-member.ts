@@ -1,4 +1,5 @@
-import { BACKSLASH, BRACE, BRACE_END, BRACKET, BRACKET_END, COLON, COMMA, QUOTE } from './json-bytes.ts';
+import { findStringEnd } from './find-string-end.ts';
+import { BRACE, BRACE_END, BRACKET, BRACKET_END, COLON, COMMA, QUOTE } from './json-bytes.ts';
 
 const SPACES = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
@@ -11,8 +12,7 @@ export function findMember(json: Uint8Array, name: string): Uint8Array | undefin
     const byte = json[index];
     if (byte === QUOTE) {
       const quote = index;
-      for (index += 1; index < json.length && json[index] !== QUOTE; index += 1)
-        if (json[index] === BACKSLASH) index += 1;
+      index = findStringEnd(json, quote + 1);
       if (depth !== 1 || start !== undefined || !key.equals(json.subarray(quote, index + 1))) continue;
       while (SPACES.has(json[index + 1] as number)) index += 1;
       if (json[index + 1] === COLON) start = index + 2;

@@ -11,6 +11,7 @@ describe('findJsonExcess', () => {
     ['many equal keys', `[${Array(200_000).fill('{"a":1}').join()}]`],
     ['a long text of what would be values', JSON.stringify('[],{},:"'.repeat(1_000_000))],
     ['escaped quotes and backslashes', JSON.stringify(['\\', '\\"', '"[,'.repeat(1_000_000)])],
+    ['a long text before many colons', `"${'x'.repeat(5_000_000)}"${':'.repeat(5_000_000)}`],
     ['a text that never ends', `"${'['.repeat(1_000_000)}`],
     ['nothing', ''],
   ];
