@@ -1,14 +1,16 @@
 // A check that was stopped once would be stopped again: it is refused for a while without being tried.
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Json } from '../flow/definition.ts';
 import { REFUSALS_MAX, REFUSED_MS, SMALL_VALUE_LENGTH } from './limits.ts';
 
 type Refusals = {
-  /** Returns why a schema (its text), or a value with it, is refused without being tried; undefined when it may be tried. */
-  find(organization: string, schema: string, value?: Json): string | undefined;
-  /** Remembers that a schema took too long: for values of about this size, or for any if `value` is absent or small. */
-  remember(organization: string, schema: string, reason: string, value?: Json): void;
+  /**
+   * Returns why a schema (its text), or a value of this length as JSON with it, is refused without being tried; undefined when
+   * it may be tried.
+   */
+  find(organization: string, schema: string, length?: number): string | undefined;
+  /** Remembers that a schema took too long: for values of about this length, or for any if there was none or a small one. */
+  remember(organization: string, schema: string, reason: string, length?: number): void;
 };
 
 /** Creates a bounded memory of the schemas that were stopped, by organization, and from which size of value on. */
@@ -20,21 +22,16 @@ export function createRefusals(): Refusals {
   const keyOf = (organization: string, schema: string) =>
     `${organization}/${createHash('sha256').update(schema).digest('base64')}`;
   return {
-    find(organization, schema, value) {
+    find(organization, schema, length = 0) {
       if (refused.size === 0) return undefined;
       const refusal = refused.get(keyOf(organization, schema));
-      if (!refusal || (refusal.fromLength > 0 && lengthOf(value) < refusal.fromLength)) return undefined;
+      if (!refusal || (refusal.fromLength > 0 && length < refusal.fromLength)) return undefined;
       return refusal.reason;
     },
-    remember(organization, schema, reason, value) {
-      const length = lengthOf(value);
+    remember(organization, schema, reason, length = 0) {
       // Half, so that a caller who sends a little less each time is stopped after a few times.
       const fromLength = length <= SMALL_VALUE_LENGTH ? 0 : length / 2;
       refused.set(keyOf(organization, schema), { reason, fromLength });
     },
   };
-}
-
-function lengthOf(value: Json | undefined): number {
-  return value === undefined ? 0 : JSON.stringify(value).length;
 }

@@ -79,15 +79,8 @@ export function createThreadPool(): ThreadPool {
     thread.job = job;
     Atomics.store(thread.limits, 0, NOT_STARTED);
     thread.worker.ref();
-    try {
-      thread.worker.postMessage(job.request);
-      watch(thread, job, VALIDATION_MAX_MS);
-    } catch (error) {
-      // The value is nested too deeply to be copied.
-      thread.job = undefined;
-      thread.worker.unref();
-      job.reject(new ThreadStopped(`the value cannot be passed on: ${error}`));
-    }
+    thread.worker.postMessage(job.request);
+    watch(thread, job, VALIDATION_MAX_MS);
   }
 
   /** Checks the thread once the deadline that it set for itself should have passed, and from then on repeatedly. */

@@ -28,13 +28,14 @@ export function createValidator(): Validator {
 
   async function run(organization: string, schema: JsonSchema, value?: Json): Promise<SchemaProblem[]> {
     const text = requireUsableSchema(schema);
-    const refusal = refusals.find(organization, text, value);
+    const json = value === undefined ? undefined : toText(value);
+    const refusal = refusals.find(organization, text, json?.length);
     if (refusal) throw invalidSchema('', refusal);
-    const request = value === undefined ? { schema: text } : { schema: text, value };
+    const request = json === undefined ? { schema: text } : { schema: text, value: json };
     const reply = await pool.run(organization, request).catch((error) => {
       if (!(error instanceof ThreadStopped)) throw error;
       if (error.by === 'schema') refusals.remember(organization, text, error.message);
-      if (error.by === 'value') refusals.remember(organization, text, error.message, value);
+      if (error.by === 'value') refusals.remember(organization, text, error.message, json?.length);
       throw invalidSchema('', error.message);
     });
     if ('problems' in reply) return reply.problems;
@@ -52,4 +53,13 @@ export function createValidator(): Validator {
     }),
     close: () => pool.close(),
   };
+}
+
+function toText(value: Json): string {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    // It is nested too deeply.
+    throw invalidSchema('', `the value cannot be passed on: ${error}`);
+  }
 }
