@@ -14,11 +14,11 @@ import type { Principal, UserPrincipal } from './principal.ts';
 /** The caller's place in the organization that a request is about. */
 export type CallerMembership = { organizationId: string; role: Role };
 
+/** The flow that a request names. */
+type FlowIds = { organizationId: string; projectId: string; flowId: string };
+
 /** The flow that a request names, at the version it asks for. */
-export type LoadedFlow = {
-  organizationId: string;
-  projectId: string;
-  flowId: string;
+export type LoadedFlow = FlowIds & {
   flowVersionId: string;
   version: number;
   balanceMicrocredits: number;
@@ -42,6 +42,8 @@ export type ApiState = {
   /** Looks the membership up again in `db`, or throws; a write asks in its own transaction. */
   authorizeAgain?: (db: Db) => Promise<CallerMembership>;
   flow: LoadedFlow;
+  /** The same flow; on endpoints that read and cancel runs only this, because the flow need not be published. */
+  flowIds: FlowIds;
   run: RunRow;
   body: unknown;
   /** Aborts when the reader of the answer has gone (`readerSignal`). */

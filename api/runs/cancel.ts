@@ -10,7 +10,7 @@ import { answer, flowPaths } from '../reference/operations.ts';
 import { endedState, startedState } from '../reference/run-examples.ts';
 import { runState } from './answers.ts';
 import { describeRun } from './describe-run.ts';
-import { loadFlow } from './load-flow.ts';
+import { loadFlowIds } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
 import { READ_ERRORS } from './run-refusals.ts';
 
@@ -31,7 +31,7 @@ export function cancelRoutes(deps: ApiDeps): Route[] {
         ...READ_ERRORS,
       },
     },
-    handlers: [authenticate(deps), limitRate(deps), loadFlow(deps), loadRun(deps), cancelJob(deps)],
+    handlers: [authenticate(deps), limitRate(deps), loadFlowIds(deps), loadRun(deps), cancelJob(deps)],
   }));
 }
 

@@ -33,10 +33,10 @@ function signalGone(ctx: ApiContext): AbortSignal {
 
 /** Tells whether the caller may still read what they asked for. */
 export async function mayRead({ db, apiKeys }: ApiDeps, ctx: ApiContext): Promise<boolean> {
-  const { principal, flow } = ctx.state;
+  const { principal, flowIds } = ctx.state;
   if (principal.kind === 'key') return isUsable(await apiKeys.find(principal.key.key_id));
   if (principal.expiresAt.getTime() <= Date.now()) return false;
-  return (await findRole(db, flow.organizationId, principal.userId)) !== undefined;
+  return (await findRole(db, flowIds.organizationId, principal.userId)) !== undefined;
 }
 
 /**

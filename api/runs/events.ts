@@ -23,7 +23,7 @@ import {
   RETRY,
   readerSignal,
 } from './event-stream.ts';
-import { loadFlow } from './load-flow.ts';
+import { loadFlowIds } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
 import { readReceipt } from './receipt.ts';
 import { READ_ERRORS } from './run-refusals.ts';
@@ -64,7 +64,7 @@ export function eventRoutes(deps: ApiDeps): Route[] {
         ...VALIDATION_ERRORS,
       },
     },
-    handlers: [authenticate(deps), limitRate(deps), loadFlow(deps), loadRun(deps), streamJob(deps)],
+    handlers: [authenticate(deps), limitRate(deps), loadFlowIds(deps), loadRun(deps), streamJob(deps)],
   }));
 }
 

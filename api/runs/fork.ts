@@ -26,7 +26,7 @@ import {
 } from '../reference/operations.ts';
 import { cursor } from '../reference/run-examples.ts';
 import { stepCursor } from './answers.ts';
-import { loadFlow } from './load-flow.ts';
+import { loadFlowIds } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
 import { OUTPUT_REFUSAL, READ_ERRORS } from './run-refusals.ts';
 
@@ -65,7 +65,7 @@ export function forkRoutes(deps: ApiDeps): Route[] {
     handlers: [
       authenticate(deps),
       limitRate(deps),
-      loadFlow(deps),
+      loadFlowIds(deps),
       loadRun(deps),
       readQuery(forkQuery),
       forkJob(deps),
@@ -75,7 +75,7 @@ export function forkRoutes(deps: ApiDeps): Route[] {
 
 function forkJob({ db, definitions }: ApiDeps): ApiMiddleware {
   return async function forkJob(ctx) {
-    const { flow, run } = ctx.state;
+    const { flowIds, run } = ctx.state;
     if (run.version === DRAFT_VERSION)
       throw new ServiceError('INVALID_VERSION', 'This is a run of a draft, which …/step does not run.');
     const { step } = ctx.state.query as z.infer<typeof forkQuery>;
@@ -84,7 +84,7 @@ function forkJob({ db, definitions }: ApiDeps): ApiMiddleware {
     const calls = await listCalls(db, run.execution_id);
     const ids = calls.map(({ callId }) => callId);
     const bytes = Math.min(await measureOutputs(db, ids), BODY_MAX_BYTES);
-    await holdAnswerBytes(ctx.res, flow.organizationId, bytes);
+    await holdAnswerBytes(ctx.res, flowIds.organizationId, bytes);
     const accumulatedOutputs = await collectOutputs(db, calls, plan.slice(0, step));
     const input = await getRunInput(db, run.execution_id);
     const { message, parameters, block_overrides, attachments, tools, tool_choice: toolChoice } = input;

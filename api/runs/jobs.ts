@@ -26,7 +26,7 @@ import { admit, startInPlace } from './admit.ts';
 import { jobAccepted, jobState } from './answers.ts';
 import { describePause } from './describe-outcome.ts';
 import { describeRun } from './describe-run.ts';
-import { loadFlow } from './load-flow.ts';
+import { loadFlow, loadFlowIds } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
@@ -95,7 +95,7 @@ export function jobRoutes(deps: ApiDeps): Route[] {
         413: refusal('The result is larger than a result may be.', OUTPUT_REFUSAL),
       },
     },
-    handlers: [authenticate(deps), limitRate(deps), loadFlow(deps), loadRun(deps), getJob(deps)],
+    handlers: [authenticate(deps), limitRate(deps), loadFlowIds(deps), loadRun(deps), getJob(deps)],
   }));
   return [...start, ...poll];
 }
@@ -123,11 +123,11 @@ function startJob(deps: ApiDeps): ApiMiddleware {
 
 function getJob(deps: ApiDeps): ApiMiddleware {
   return async function getJob(ctx) {
-    const { flow, run } = ctx.state;
+    const { flowIds, run } = ctx.state;
     const ended = run.concluded_by ?? run.execution_id;
     const pauses = run.pause !== null;
     const bytes = await measureOutcome(deps.db, ended, { result: run.result, pauses });
-    await holdAnswerBytes(ctx.res, flow.organizationId, bytes);
+    await holdAnswerBytes(ctx.res, flowIds.organizationId, bytes);
     ctx.body = {
       ...(await describeRun(deps, run)),
       ...(run.result && { result: await readResult(deps.db, ended, run.result) }),

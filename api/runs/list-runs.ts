@@ -12,7 +12,7 @@ import { answer, FLOW_PATH, VALIDATION_ERRORS } from '../reference/operations.ts
 import { runPage } from '../reference/run-examples.ts';
 import { runList, runState } from './answers.ts';
 import { describeRun } from './describe-run.ts';
-import { loadFlow } from './load-flow.ts';
+import { loadFlowIds } from './load-flow.ts';
 import { READ_ERRORS } from './run-refusals.ts';
 
 const LIMIT_MAX = 200;
@@ -54,7 +54,7 @@ export function runRoutes(deps: ApiDeps): Route[] {
       handlers: [
         authenticate(deps),
         limitRate(deps),
-        loadFlow(deps),
+        loadFlowIds(deps),
         readQuery(runQuery),
         listFlowRuns(deps),
       ],
@@ -65,7 +65,7 @@ export function runRoutes(deps: ApiDeps): Route[] {
 function listFlowRuns(deps: ApiDeps): ApiMiddleware {
   const { db } = deps;
   return async function listFlowRuns(ctx) {
-    const { flowId } = ctx.state.flow;
+    const { flowId } = ctx.state.flowIds;
     const { cursor, limit, ...filter } = ctx.state.query as z.infer<typeof runQuery>;
     if (cursor !== undefined && !(await findRun(db, flowId, cursor))) throw unknownCursor();
     const runs = await listRuns(db, { flowId, ...filter, after: cursor, limit: limit + 1 });

@@ -1,4 +1,4 @@
-import { findFlowForRun } from '../../db/flows/find-flow-for-run.ts';
+import { findFlowForRun, findFlowOfRuns } from '../../db/flows/find-flow-for-run.ts';
 import { DRAFT_VERSION } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { findShapeProblems } from '../../flow/find-shape-problems.ts';
@@ -6,7 +6,7 @@ import { SLUG_PATTERN } from '../../flow/limits.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import { formatPath } from '../../flow/step-path.ts';
 import type { ApiDeps } from '../deps.ts';
-import type { ApiMiddleware } from '../http/context.ts';
+import type { ApiContext, ApiMiddleware } from '../http/context.ts';
 import { accessOf } from '../http/principal.ts';
 import { invalidTree } from './require-sound-tree.ts';
 
@@ -14,31 +14,44 @@ import { invalidTree } from './require-sound-tree.ts';
 type FlowPath = { org?: string; project?: string; flow?: string; version?: string };
 
 /**
- * Loads the flow of the path into `ctx.state.flow`. Unknown, foreign and unpublished flows all get the same 404. Throws
- * INVALID_TREE when the stored definition is not a tree of steps.
+ * Loads the flow of the path, in the version to run, into `ctx.state.flow`. Unknown, foreign and unpublished flows all get
+ * the same 404. Throws INVALID_TREE when the stored definition is not a tree of steps.
  */
 export function loadFlow({ db, definitions }: ApiDeps): ApiMiddleware {
   return async function loadFlow(ctx, next) {
-    const { principal } = ctx.state;
-    const { org = '', project = '', flow = '', version } = ctx.params as FlowPath;
+    const { version } = ctx.params as FlowPath;
     const asked = version === undefined ? 'production' : parseVersion(version);
-    const found = [org, project, flow].every((slug) => SLUG_PATTERN.test(slug))
-      ? await findFlowForRun(db, {
-          organization: org,
-          project,
-          flow,
-          within: accessOf(principal),
-          version: asked,
-        })
-      : undefined;
+    const query = queryOf(ctx);
+    const found = query && (await findFlowForRun(db, { ...query, version: asked }));
     if (!found) throw flowNotFound();
     const definition = await definitions.get(found.flowVersionId);
     const problems = findShapeProblems(definition);
     if (problems.length > 0)
       throw invalidTree(problems.map(({ path, message }) => ({ path: formatPath(path), message })));
     ctx.state.flow = { ...found, definition, blockCount: listBlocks(definition).length };
+    ctx.state.flowIds = found;
     await next();
   };
+}
+
+/** Loads the ids of the flow of the path, for requests about its runs: it need not be published. Throws the same 404. */
+export function loadFlowIds({ db }: ApiDeps): ApiMiddleware {
+  return async function loadFlowIds(ctx, next) {
+    const { version } = ctx.params as FlowPath;
+    const asked = version === undefined ? undefined : parseVersion(version);
+    const query = queryOf(ctx);
+    const found = query && (await findFlowOfRuns(db, { ...query, version: asked }));
+    if (!found) throw flowNotFound();
+    ctx.state.flowIds = found;
+    await next();
+  };
+}
+
+/** Returns which flow the path asks for; undefined when no flow can be there. */
+function queryOf(ctx: ApiContext) {
+  const { org: organization = '', project = '', flow = '' } = ctx.params as FlowPath;
+  if (![organization, project, flow].every((slug) => SLUG_PATTERN.test(slug))) return undefined;
+  return { organization, project, flow, within: accessOf(ctx.state.principal) };
 }
 
 export function flowNotFound(): ServiceError {
@@ -51,9 +64,9 @@ export function flowNotFound(): ServiceError {
 /** The largest version that the database can hold. It stands for every number and text that cannot be a version. */
 const VERSION_MAX = 2 ** 31 - 1;
 
-/** Reads the number of a published version. Throws INVALID_VERSION for the draft. */
+/** Reads the number of a published version as it is written: without leading zeros. Throws INVALID_VERSION for the draft. */
 export function parseVersion(text: string): number {
-  if (!/^\d{1,10}$/.test(text)) return VERSION_MAX;
+  if (!/^(0|[1-9]\d{0,9})$/.test(text)) return VERSION_MAX;
   const version = Number(text);
   if (version === DRAFT_VERSION)
     throw new ServiceError(

@@ -4,12 +4,12 @@ import { UUID_PATTERN } from '../../flow/limits.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware } from '../http/context.ts';
 
-/** Loads a run of `ctx.state.flow`, in any version, into `ctx.state.run`. Unknown and foreign runs get the same 404. */
+/** Loads a run of the flow of the path, in any version, into `ctx.state.run`. Unknown and foreign runs get the same 404. */
 export function loadRun({ db }: ApiDeps): ApiMiddleware {
   return async function loadRun(ctx, next) {
     const { executionId = '' } = ctx.params;
     const run = UUID_PATTERN.test(executionId)
-      ? await findRun(db, ctx.state.flow.flowId, executionId)
+      ? await findRun(db, ctx.state.flowIds.flowId, executionId)
       : undefined;
     if (!run) throw noSuchRun();
     ctx.state.run = run;

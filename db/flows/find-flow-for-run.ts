@@ -8,38 +8,55 @@ type FlowQuery = {
   project: string;
   flow: string;
   within: ProjectAccess;
-  version: number | 'production';
 };
 
 /** Finds the published version of a flow that a caller may run; undefined when the caller can access none. */
-export function findFlowForRun(db: Db, query: FlowQuery) {
+export function findFlowForRun(
+  db: Db,
+  { version, ...query }: FlowQuery & { version: number | 'production' },
+) {
+  return selectFlow(db, query)
+    .innerJoin('flow_version', 'flow_version.flow_id', 'flow.id')
+    .select([
+      'organization.balance_microcredits as balanceMicrocredits',
+      'flow_version.id as flowVersionId',
+      'flow_version.version',
+    ])
+    .where((eb) =>
+      eb('flow_version.version', '=', version === 'production' ? eb.ref('flow.production_version') : version),
+    )
+    .$narrowType<{ version: NotNull }>()
+    .executeTakeFirst();
+}
+
+/** Finds a flow whose runs a caller may read, published or not; with a `version`, only when the flow has that one. */
+export function findFlowOfRuns(db: Db, { version, ...query }: FlowQuery & { version: number | undefined }) {
+  return selectFlow(db, query)
+    .$if(version !== undefined, (flow) =>
+      flow.where((eb) =>
+        eb.exists(
+          eb
+            .selectFrom('flow_version')
+            .select('flow_version.id')
+            .whereRef('flow_version.flow_id', '=', 'flow.id')
+            .where('flow_version.version', '=', version as number),
+        ),
+      ),
+    )
+    .executeTakeFirst();
+}
+
+function selectFlow(db: Db, query: FlowQuery) {
   return db
     .selectFrom('flow')
     .innerJoin('project', 'project.id', 'flow.project_id')
     .innerJoin('organization', 'organization.id', 'project.organization_id')
-    .innerJoin('flow_version', 'flow_version.flow_id', 'flow.id')
-    .select([
-      'organization.id as organizationId',
-      'organization.balance_microcredits as balanceMicrocredits',
-      'project.id as projectId',
-      'flow.id as flowId',
-      'flow_version.id as flowVersionId',
-      'flow_version.version',
-    ])
+    .select(['organization.id as organizationId', 'project.id as projectId', 'flow.id as flowId'])
     .where('organization.slug', '=', query.organization)
     .where('organization.deleted_at', 'is', null)
     .where('project.slug', '=', query.project)
     .where('project.deleted_at', 'is', null)
     .where(hasProjectAccess(query.within))
     .where('flow.slug', '=', query.flow)
-    .where('flow.deleted_at', 'is', null)
-    .where((eb) =>
-      eb(
-        'flow_version.version',
-        '=',
-        query.version === 'production' ? eb.ref('flow.production_version') : query.version,
-      ),
-    )
-    .$narrowType<{ version: NotNull }>()
-    .executeTakeFirst();
+    .where('flow.deleted_at', 'is', null);
 }
