@@ -62,3 +62,16 @@ function readProc(pid: string, file: string): string {
     return '';
   }
 }
+
+/** Reads what the threads of one process have used so far, in milliseconds, by their name without numbers. */
+export function readThreadTimes(pid: number): Record<string, number> {
+  const times: Record<string, number> = {};
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    const stat = readProc(`${pid}/task/${thread}`, 'stat');
+    const name = /\((.*)\)/s.exec(stat)?.[1]?.replaceAll(/[-:\d]+/g, '') ?? '';
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const ms = fields.slice(11, 13).reduce((sum, field) => sum + Number(field), 0) * TICK_MS;
+    if (stat) times[name] = (times[name] ?? 0) + ms;
+  }
+  return times;
+}

@@ -1,0 +1,131 @@
+// main: processor time per run by thread group, at 16 callers (docs/performance.md, Cost per run):
+//   npm run bench:cost -- [--runs 400] [CHECKOUT …]
+// Several checkouts of the project, each with servers of its own, take turns, so that a busy machine slows them alike.
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { formatTable } from '../cli/format-table.ts';
+import { createProgress } from '../embedded/progress.ts';
+import { code, passthrough } from '../test/blocks.ts';
+import { startFork } from './fork.ts';
+import { type LoadTarget, startLoadGenerator } from './load.ts';
+import { median } from './statistics.ts';
+import { type Groups, readThreadTimes, readUsage } from './usage.ts';
+
+const CONCURRENCY = 16;
+/** Runs of one turn: enough that 10 ms, the unit of /proc, do not matter. */
+const RUNS_PER_TURN = 100;
+const WARM_UP_RUNS = 200;
+const CREDITS = 1_000_000;
+const MESSAGE = 'rivers, dams, salmon';
+const FLOWS = {
+  '3 passthrough': ['a', 'b', 'c'].map((stepId) => passthrough(stepId)),
+  '3 code': ['a', 'b', 'c'].map((stepId) => code(stepId, 'return input;')),
+};
+
+type Candidate = {
+  checkout: string;
+  flow: string;
+  target: LoadTarget;
+  pids: Groups & { service: number };
+  turns: Costs[];
+};
+/** Milliseconds a run, by group. */
+type Costs = Record<string, number>;
+
+const { values, positionals } = parseArgs({
+  options: { runs: { type: 'string', default: '400' } },
+  allowPositionals: true,
+});
+const stops: (() => Promise<void>)[] = [];
+const onStop = (stop: () => Promise<void>) => void stops.push(stop);
+try {
+  console.log(await measure(positionals.length > 0 ? positionals : ['.']));
+} finally {
+  for (const stop of stops.reverse()) await stop();
+}
+process.exit();
+
+async function measure(checkouts: string[]): Promise<string> {
+  const load = startLoadGenerator();
+  onStop(load.stop);
+  const candidates: Candidate[] = [];
+  for (const checkout of checkouts) candidates.push(...(await startCheckout(checkout)));
+  const run = ({ target }: Candidate, maxRequests: number) =>
+    load.run({ ...target, concurrency: CONCURRENCY, maxRequests, maxMs: Number.MAX_SAFE_INTEGER });
+  for (const candidate of candidates) await run(candidate, WARM_UP_RUNS);
+  for (let turn = 0; turn < Number(values.runs) / RUNS_PER_TURN; turn += 1)
+    for (const candidate of candidates) {
+      const before = readCosts(candidate.pids);
+      await run(candidate, RUNS_PER_TURN);
+      const after = readCosts(candidate.pids);
+      const costs = Object.entries(after).map(([name, ms]) => [
+        name,
+        (ms - (before[name] ?? 0)) / RUNS_PER_TURN,
+      ]);
+      candidate.turns.push(Object.fromEntries(costs));
+    }
+  return formatCosts(candidates);
+}
+
+/** Starts the service and its servers as one checkout of the project does it, and beside it an empty workflow. */
+async function startCheckout(checkout: string): Promise<Candidate[]> {
+  const load = (file: string) => import(path.resolve(checkout, 'bench', file));
+  const { startBackends }: typeof import('./backends.ts') = await load('backends.ts');
+  const { startBenchService }: typeof import('./service.ts') = await load('service.ts');
+  const backends = await startBackends(createProgress(), onStop);
+  const floor = startFork('candidates/empty-workflow.ts', { TEMPORAL_ADDRESS: backends.temporalAddress });
+  onStop(floor.stop);
+  const { url } = (await floor.receive()) as { url: string };
+  // High limits: requests are counted and never refused.
+  const limits = { WEIR_RATE_LIMIT_PER_KEY: '1000000', WEIR_RATE_LIMIT_PER_ORGANIZATION: '1000000' };
+  const { child, createTenant } = await startBenchService(backends, limits, onStop);
+  const { key, createFlow } = await createTenant('bench', CREDITS);
+  const body = JSON.stringify({ message: MESSAGE });
+  const candidate = (flow: string, pid: number, target: LoadTarget): Candidate => ({
+    ...{ checkout: path.basename(path.resolve(checkout)), flow, target, turns: [] },
+    pids: { ...backends.pids, service: pid },
+  });
+  const candidates = [candidate('empty', floor.pid, { url, body, expect: '"result":""' })];
+  for (const [flow, steps] of Object.entries(FLOWS))
+    candidates.push(
+      candidate(flow, child().pid, {
+        headers: { authorization: `Bearer ${key}` },
+        ...{ url: `${await createFlow(steps)}/execute`, body, expect: `"result":"${MESSAGE}"` },
+      }),
+    );
+  return candidates;
+}
+
+/** Reads the processor time of the servers, of the service's threads, and of its child processes. */
+function readCosts(pids: Candidate['pids']): Costs {
+  const { service, ...servers } = readUsage(pids);
+  const threads = readThreadTimes(pids.service);
+  const own = Object.values(threads).reduce((sum, ms) => sum + ms, 0);
+  const costs = Object.entries(servers).map(([name, usage]) => [name, usage?.cpuMs ?? 0]);
+  return { ...Object.fromEntries(costs), ...threads, children: (service?.cpuMs ?? 0) - own };
+}
+
+/** Formats the means over the turns, and the median ratio of each total to that of the first checkout. */
+function formatCosts(candidates: Candidate[]): string {
+  const groups = [...new Set(candidates.flatMap(({ turns }) => turns.flatMap(Object.keys)))];
+  const sum = (turn: Costs) => Object.values(turn).reduce((total, ms) => total + ms, 0);
+  const mean = (figures: number[]) => figures.reduce((total, ms) => total + ms, 0) / figures.length;
+  const ratio = ({ flow, turns }: Candidate) => {
+    const first = candidates.find((candidate) => candidate.flow === flow)?.turns ?? [];
+    return median(turns.map((turn, index) => sum(turn) / sum(first[index] ?? turn)));
+  };
+  const row = (title: string, figure: (candidate: Candidate) => number, digits = 2) => [
+    title,
+    ...candidates.map((candidate) => Number(figure(candidate).toFixed(digits))),
+  ];
+  const titles = candidates.map(({ checkout, flow }) => `${checkout}: ${flow}`);
+  return formatTable(
+    ['ms a run', ...titles],
+    [
+      ...groups.map((group) => row(group, ({ turns }) => mean(turns.map((turn) => turn[group] ?? 0)))),
+      row('total', ({ turns }) => mean(turns.map(sum))),
+      row('ratio', ratio, 3),
+    ],
+    '',
+  );
+}
