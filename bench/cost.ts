@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { formatTable } from '../cli/format-table.ts';
 import { createProgress } from '../embedded/progress.ts';
 import { code, passthrough } from '../test/blocks.ts';
+import type { HandWrittenJob } from './candidates/hand-written.ts';
 import { startFork } from './fork.ts';
 import { type LoadTarget, startLoadGenerator } from './load.ts';
 import { median } from './statistics.ts';
@@ -73,7 +74,10 @@ async function startCheckout(checkout: string): Promise<Candidate[]> {
   const { startBackends }: typeof import('./backends.ts') = await load('backends.ts');
   const { startBenchService }: typeof import('./service.ts') = await load('service.ts');
   const backends = await startBackends(createProgress(), onStop);
-  const floor = startFork('candidates/empty-workflow.ts', { TEMPORAL_ADDRESS: backends.temporalAddress });
+  const floor = startFork('candidates/hand-written.ts', {
+    HAND_WRITTEN_JOB: JSON.stringify({ workflow: 'empty', eager: true } satisfies HandWrittenJob),
+    TEMPORAL_ADDRESS: backends.temporalAddress,
+  });
   onStop(floor.stop);
   const { url } = (await floor.receive()) as { url: string };
   // High limits: requests are counted and never refused.

@@ -1,9 +1,10 @@
 // main: the load generator, the same for every candidate, in its own process
 import { Agent, type RequestOptions, request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoadJob, LoadResult } from './load.ts';
 import { quantile } from './statistics.ts';
 
-const ANSWER_TIMEOUT_MS = 120_000;
+const ANSWER_TIMEOUT_MS = 180_000;
 
 process.on('message', async (job: LoadJob) => {
   const answer = await generate(job).catch((error: unknown) => ({ error: String(error) }));
@@ -11,9 +12,8 @@ process.on('message', async (job: LoadJob) => {
 });
 process.once('disconnect', () => process.exit());
 
-/** Generates a closed loop: each of `concurrency` callers sends its next request after the answer to the last one. */
 async function generate(job: LoadJob): Promise<LoadResult> {
-  const agent = new Agent({ keepAlive: true, maxSockets: job.concurrency });
+  const agent = new Agent({ keepAlive: true });
   const { hostname, port, pathname } = new URL(job.url);
   const body = Buffer.from(job.body);
   const options: RequestOptions = {
@@ -22,34 +22,56 @@ async function generate(job: LoadJob): Promise<LoadResult> {
   };
   const latencies: number[] = [];
   let sent = 0;
+  let refused = 0;
   const began = performance.now();
+  const goesOn = () => sent < job.maxRequests && performance.now() - began < job.maxMs;
   async function call(): Promise<void> {
-    while (sent < job.maxRequests && performance.now() - began < job.maxMs) {
-      sent += 1;
-      const before = performance.now();
-      await post(options, body, job.expect);
-      latencies.push(performance.now() - before);
+    sent += 1;
+    const before = performance.now();
+    for (;;) {
+      const retryAfterMs = await post(options, body, job.expect);
+      if (retryAfterMs === undefined) break;
+      refused += 1;
+      await sleep(retryAfterMs);
     }
+    latencies.push(performance.now() - before);
+  }
+  async function callAgain(): Promise<void> {
+    while (goesOn()) await call();
+  }
+  async function callRegularly(everyMs: number): Promise<void> {
+    const calls: Promise<void>[] = [];
+    for (; goesOn(); await sleep(everyMs)) {
+      const made = call();
+      // A failure is thrown below, when all calls are there.
+      made.catch(() => undefined);
+      calls.push(made);
+    }
+    await Promise.all(calls);
   }
   try {
-    await Promise.all(Array.from({ length: job.concurrency }, call));
+    if (job.everyMs) await callRegularly(job.everyMs);
+    else await Promise.all(Array.from({ length: job.concurrency }, callAgain));
   } finally {
     agent.destroy();
   }
   return {
     count: latencies.length,
+    refused,
     // Measures up to the last answer: a cut at the deadline would count open requests against slow candidates.
     perSecond: (latencies.length * 1000) / (performance.now() - began),
     p50: quantile(latencies, 0.5),
     p95: quantile(latencies, 0.95),
     p99: quantile(latencies, 0.99),
+    max: quantile(latencies, 1),
   };
 }
 
-/** Rejects unless the answer is a success that contains `expect`. */
-function post(options: RequestOptions, body: Buffer, expect: string): Promise<void> {
+/** Returns after how many milliseconds to ask again, if it was refused. Rejects unless a success contains `expect`. */
+function post(options: RequestOptions, body: Buffer, expect: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const sending = request(options, (response) => {
+      const { statusCode = 500, headers } = response;
       let text = '';
       response
         .setEncoding('utf8')
@@ -58,8 +80,11 @@ function post(options: RequestOptions, body: Buffer, expect: string): Promise<vo
         })
         .on('error', reject)
         .on('end', () => {
-          if ((response.statusCode ?? 500) < 300 && text.includes(expect)) return resolve();
-          reject(new Error(`${options.path} answered ${response.statusCode}: ${text.slice(0, 500)}`));
+          if (statusCode < 300 && text.includes(expect)) return resolve(undefined);
+          const retryAfter = headers['retry-after'];
+          if ((statusCode === 429 || statusCode === 503) && retryAfter)
+            return resolve(Number(retryAfter) * 1_000);
+          reject(new Error(`${options.path} answered ${statusCode}: ${text.slice(0, 500)}`));
         });
     });
     sending.on('timeout', () =>

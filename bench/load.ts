@@ -2,10 +2,29 @@ import { startFork } from './fork.ts';
 
 /** A POST request, and a text that its answer must contain. */
 export type LoadTarget = { url: string; headers?: Record<string, string>; body: string; expect: string };
-/** A load that ends with whichever of its two limits comes first. */
-export type LoadJob = LoadTarget & { concurrency: number; maxRequests: number; maxMs: number };
-/** Latencies in milliseconds, from sending the request to the end of the answer. */
-export type LoadResult = { count: number; perSecond: number; p50: number; p95: number; p99: number };
+/**
+ * A load that ends with whichever of its two limits comes first. Each of `concurrency` callers sends its next request after
+ * the answer to the last one; with `everyMs`, a request is sent in each interval, whatever became of earlier ones.
+ */
+export type LoadJob = LoadTarget & {
+  concurrency: number;
+  maxRequests: number;
+  maxMs: number;
+  everyMs?: number;
+};
+/**
+ * Latencies in milliseconds, from sending the request to the end of the answer. Requests answered 429 or 503 with a
+ * Retry-After are sent again after that time, and `refused` counts these answers.
+ */
+export type LoadResult = {
+  count: number;
+  refused: number;
+  perSecond: number;
+  p50: number;
+  p95: number;
+  p99: number;
+  max: number;
+};
 
 export type LoadGenerator = {
   pid: number;

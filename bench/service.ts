@@ -12,6 +12,7 @@ import { startService } from '../embedded/service.ts';
 import type { Step } from '../flow/definition.ts';
 import { createTestDatabase } from '../test/db/test-database.ts';
 import type { Backends } from './backends.ts';
+import { startSeparateProcesses } from './separate-processes.ts';
 
 /** An organization with one project and an API key for it. */
 export type BenchTenant = {
@@ -21,23 +22,29 @@ export type BenchTenant = {
   createFlow(steps: Step[]): Promise<string>;
 };
 
-/** The service as `npm start` runs it: API and worker in one process, with its own database. */
+/** The service with its own database: API and worker in one process, as `npm start` runs it, or in separate ones. */
 export type BenchService = {
   db: Db;
   /** `…/api/v1` */
   apiUrl: string;
-  /** Returns the current process of the service. */
+  /** Returns the current process of the service, the API's where it is separate. */
   child(): Child;
+  /** Returns the processes of the service. */
+  pids(): number[];
   /** Starts the service again if it has ended. */
   revive(): Promise<void>;
   createTenant(slug: string, credits: number): Promise<BenchTenant>;
 };
 
-/** Starts the service on `backends`; `env` overrides the environment. Registers its stop with `onStop`. */
+/**
+ * Starts the service on `backends`; `env` overrides the environment. With `workers`, API and so many workers are separate
+ * processes. Registers its stop with `onStop`.
+ */
 export async function startBenchService(
   backends: Backends,
   env: NodeJS.ProcessEnv,
   onStop: (stop: () => Promise<void>) => void,
+  workers = 0,
 ): Promise<BenchService> {
   process.env.TEST_DATABASE_URL = backends.databaseUrl;
   const { db, url, drop } = await createTestDatabase();
@@ -60,14 +67,18 @@ export async function startBenchService(
       ...env,
     },
   };
-  let child = await startService(options);
-  onStop(() => child.stop());
+  const start = async (): Promise<[Child, ...Child[]]> =>
+    workers > 0 ? startSeparateProcesses(options, workers) : [await startService(options)];
+  let children = await start();
+  const child = () => children[0];
+  onStop(async () => void (await Promise.all(children.map(({ stop }) => stop()))));
   return {
     db,
     apiUrl: `${baseUrl}/api/v1`,
-    child: () => child,
+    child,
+    pids: () => children.map(({ pid }) => pid),
     async revive() {
-      if (child.hasExited()) child = await startService(options);
+      if (child().hasExited()) children = await start();
     },
     async createTenant(slug, credits) {
       const { id: organizationId } = await insertOrganization(db, { slug, name: slug });

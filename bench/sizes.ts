@@ -1,39 +1,56 @@
-// How much is measured. Everything takes about seven minutes, --quick less than one.
+// How much is measured. Everything takes about half an hour, --quick a few minutes.
 
 export type Sizes = {
   /** Each round measures every candidate once, so that a drift of the machine affects all alike. */
   rounds: number;
   warmUpMs: number;
-  /** Seconds at each concurrency. */
-  measureMs: number;
-  maxRequests: number;
-  /** Runs of three model calls, times the concurrency. */
-  modelRuns: number;
+  /** How long each number of callers calls: three trivial blocks, three model calls, and a crowd of 256. */
+  blocksMs: number;
+  modelsMs: number;
+  crowdMs: number;
+  /** How many runs are started by `jobs` and `webhooks`. */
   jobs: number;
-  /** How many jobs with a webhook are run. */
   callbacks: number;
+  /** Seconds for which a quiet organization calls, alone and beside a flood. */
+  floodSeconds: number;
+  /** Model calls of so many milliseconds that are under way at once. */
+  longCalls: number;
+  longMs: number;
+  /** Bytes of the outputs of 200 blocks in a row. */
+  outputBytes: number[];
   /** Seconds for which an innocent organization calls beside each hostile load. */
   neighbourSeconds: number;
 };
 
+const KB = 1_000;
+const MB = 1_000 * KB;
+
 export const FULL: Sizes = {
   rounds: 3,
   warmUpMs: 2_000,
-  measureMs: 7_000,
-  maxRequests: 20_000,
-  modelRuns: 5,
+  blocksMs: 7_000,
+  modelsMs: 10_000,
+  crowdMs: 25_000,
   jobs: 2_000,
   callbacks: 1_000,
+  floodSeconds: 20,
+  longCalls: 200,
+  longMs: 30_000,
+  outputBytes: [KB, 100 * KB, MB, 10 * MB],
   neighbourSeconds: 30,
 };
 
 export const QUICK: Sizes = {
   rounds: 1,
   warmUpMs: 700,
-  measureMs: 1_000,
-  maxRequests: 2_000,
-  modelRuns: 1,
+  blocksMs: 1_000,
+  modelsMs: 2_000,
+  crowdMs: 2_000,
   jobs: 100,
   callbacks: 100,
+  floodSeconds: 5,
+  longCalls: 50,
+  longMs: 5_000,
+  outputBytes: [KB, 100 * KB],
   neighbourSeconds: 10,
 };

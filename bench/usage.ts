@@ -4,20 +4,21 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** The unit of /proc/<pid>/stat on every Linux that Node runs on: 100 ticks a second. */
 const TICK_MS = 10;
 
-/** The root process of each group, by name; undefined when it runs elsewhere. */
-export type Groups = Record<string, number | undefined>;
+/** The root process or processes of each group, by name; undefined when it runs elsewhere. */
+export type Groups = Record<string, number | number[] | undefined>;
 /** `residentMb` counts pages that the processes of a group share only once. */
 export type Usage = { cpuMs: number; residentMb: number };
 
 type Process = { parent: number; cpuMs: number };
 
-/** Reads what each group (a process and its descendants) has used so far; null where that cannot be read. */
+/** Reads what each group (processes and their descendants) has used so far; null where that cannot be read. */
 export function readUsage(groups: Groups): Record<string, Usage | null> {
   const processes = process.platform === 'linux' ? readProcesses() : new Map<number, Process>();
   return Object.fromEntries(
-    Object.entries(groups).map(([name, root]) => {
-      if (root === undefined || !processes.has(root)) return [name, null];
-      const pids = [...processes.keys()].filter((pid) => descendsFrom(processes, pid, root));
+    Object.entries(groups).map(([name, given]) => {
+      const roots = [given ?? []].flat();
+      if (!roots.some((root) => processes.has(root))) return [name, null];
+      const pids = [...processes.keys()].filter((pid) => descendsFrom(processes, pid, roots));
       const cpuMs = pids.reduce((sum, pid) => sum + (processes.get(pid)?.cpuMs ?? 0), 0);
       return [name, { cpuMs, residentMb: readResidentMb(pids) }];
     }),
@@ -37,8 +38,9 @@ function readProcesses(): Map<number, Process> {
   return processes;
 }
 
-function descendsFrom(processes: Map<number, Process>, pid: number, root: number): boolean {
-  for (let at: number | undefined = pid; at; at = processes.get(at)?.parent) if (at === root) return true;
+function descendsFrom(processes: Map<number, Process>, pid: number, roots: number[]): boolean {
+  for (let at: number | undefined = pid; at; at = processes.get(at)?.parent)
+    if (roots.includes(at)) return true;
   return false;
 }
 

@@ -1,5 +1,9 @@
-// Three functions that do almost nothing, so that the measurement shows everything around them.
+// The activities of the hand-written candidates.
+import OpenAI from 'openai';
 
+const models = new OpenAI({ apiKey: 'bench', baseURL: process.env.DEMO_BASE_URL, maxRetries: 0 });
+
+/** The first of three functions that do almost nothing, so that the measurement shows everything around them. */
 export async function forward(input: string): Promise<string> {
   return input;
 }
@@ -10,4 +14,13 @@ export async function shout(input: string): Promise<string> {
 
 export async function passOn(input: string): Promise<string> {
   return input;
+}
+
+/** Asks the demo model, which answers after 300 ms. */
+export async function callModel(input: string): Promise<string> {
+  const { choices } = await models.chat.completions.create({
+    model: 'slow-300',
+    messages: [{ role: 'user', content: `Answer to ${input}` }],
+  });
+  return choices[0]?.message.content ?? '';
 }

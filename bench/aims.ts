@@ -1,0 +1,119 @@
+// The aims: computed within each round, so that a drift of the machine affects both sides of a ratio, then the median.
+import { type Letter, MODEL_MS } from './candidates.ts';
+import { type CandidateFigures, type Load, serverCpuMs } from './measure.ts';
+import { PARTS } from './parts.ts';
+import { median } from './statistics.ts';
+
+/** The figures of one round: of each candidate, and of each further part, by name. */
+export type Round = {
+  candidates: Record<string, CandidateFigures>;
+  parts: Record<string, Record<string, number>>;
+};
+
+/** A bound on a figure, which is undefined in a round that did not measure it. */
+type Aim = { name: string; value: (round: Round) => number | undefined } & (
+  | { atMost: number }
+  | { atLeast: number }
+);
+export type AimResult = { name: string; aim: string; median: number; rounds: number[]; met: boolean };
+
+const CALLS_MS = 3 * MODEL_MS;
+const p50 = (load: Load) => load.p50;
+const perSecond = (load: Load) => load.perSecond;
+
+const AIMS: Aim[] = [
+  { name: 'e, ms added at 1 caller', value: at('e', 1, (load) => load.p50 - CALLS_MS), atMost: 40 },
+  { name: 'e, ms added at 16 callers', value: at('e', 16, (load) => load.p50 - CALLS_MS), atMost: 60 },
+  { name: 'e, runs/s at 64 callers', value: at('e', 64, perSecond), atLeast: 45 },
+  { name: 'e, p95 / p50 at 64 callers', value: at('e', 64, (load) => load.p95 / load.p50), atMost: 1.5 },
+  {
+    name: 'e, processor ms per run at 16 callers',
+    value: at('e', 16, (load) => serverCpuMs(load.cpuMsPerRun)),
+    atMost: 40,
+  },
+  { name: 'long model calls, p50 ms added', value: part(PARTS.long.title, 'added, p50 ms'), atMost: 60 },
+  {
+    name: 'passthroughs beside long model calls, p50 / p50 alone',
+    value: ratioIn(PARTS.long.title, 'passthroughs beside, p50 ms', 'passthroughs alone, p50 ms'),
+    atMost: 1.5,
+  },
+  ...(['b', 'g'] as const).flatMap(steadyAims),
+  {
+    name: 'quiet organization beside a flood, p95 / p50 alone',
+    value: ratioIn(PARTS.flood.title, 'beside the flood, p95 ms', 'alone, p50 ms'),
+    atMost: 3,
+  },
+  { name: 'b / c, runs/s at 16 callers', value: ratio('b', 'c', 16, perSecond), atLeast: 0.85 },
+  { name: 'b / c, runs/s at 64 callers', value: ratio('b', 'c', 64, perSecond), atLeast: 0.85 },
+  { name: 'b / a, runs/s at 16 callers', value: ratio('b', 'a', 16, perSecond), atLeast: 2.5 },
+  { name: 'b / a, runs/s at 64 callers', value: ratio('b', 'a', 64, perSecond), atLeast: 2.5 },
+  { name: 'b / a, p50 at 1 caller', value: ratio('b', 'a', 1, p50), atMost: 0.4 },
+  { name: 'h / c, runs/s at 16 callers', value: ratio('h', 'c', 16, perSecond), atLeast: 0.75 },
+  { name: 'h / c, runs/s at 64 callers', value: ratio('h', 'c', 64, perSecond), atLeast: 0.75 },
+];
+
+/** Returns the aims of which something was measured. */
+export function compareWithAims(rounds: Round[]): AimResult[] {
+  return AIMS.flatMap((aim) => {
+    const values = rounds.flatMap((round) => aim.value(round) ?? []);
+    if (values.length === 0) return [];
+    const middle = median(values);
+    const met = 'atMost' in aim ? middle <= aim.atMost : middle >= aim.atLeast;
+    const bound = 'atMost' in aim ? `≤ ${aim.atMost}` : `≥ ${aim.atLeast}`;
+    return [{ name: aim.name, aim: bound, median: middle, rounds: values, met }];
+  });
+}
+
+function steadyAims(letter: Letter): Aim[] {
+  return [64, 256].flatMap((callers): Aim[] => [
+    {
+      name: `${letter}, p95 / p50 at ${callers} callers`,
+      value: at(letter, callers, (load) => load.p95 / load.p50),
+      atMost: 2,
+    },
+    {
+      name: `${letter}, longest / p50 at ${callers} callers`,
+      value: at(letter, callers, (load) => load.max / load.p50),
+      atMost: 4,
+    },
+    {
+      name: `${letter}, runs/s at ${callers} callers / at 16`,
+      value: ({ candidates }) => {
+        const few = candidates[letter]?.at[16];
+        const many = candidates[letter]?.at[callers];
+        return few && many && many.perSecond / few.perSecond;
+      },
+      atLeast: 0.95,
+    },
+  ]);
+}
+
+function at(letter: Letter, callers: number, value: (load: Load) => number): Aim['value'] {
+  return ({ candidates }) => {
+    const load = candidates[letter]?.at[callers];
+    return load && value(load);
+  };
+}
+
+function ratio(of: Letter, to: Letter, callers: number, value: (load: Load) => number): Aim['value'] {
+  return (round) => {
+    const [upper, lower] = [at(of, callers, value)(round), at(to, callers, value)(round)];
+    return upper !== undefined && lower !== undefined ? upper / lower : undefined;
+  };
+}
+
+/** Throws when the part was measured without that figure. */
+function part(name: string, figure: string): Aim['value'] {
+  return ({ parts }) => {
+    const figures = parts[name];
+    if (figures && figures[figure] === undefined) throw new Error(`${name} has no figure "${figure}".`);
+    return figures?.[figure];
+  };
+}
+
+function ratioIn(name: string, of: string, to: string): Aim['value'] {
+  return (round) => {
+    const [upper, lower] = [part(name, of)(round), part(name, to)(round)];
+    return upper !== undefined && lower !== undefined ? upper / lower : undefined;
+  };
+}

@@ -1,0 +1,99 @@
+// Measures the candidates and the further parts, in rounds.
+import os from 'node:os';
+import type { Progress } from '../embedded/progress.ts';
+import { compareWithAims, type Round } from './aims.ts';
+import { type Backends, startBackends } from './backends.ts';
+import { CANDIDATES } from './candidates.ts';
+import { startLoadGenerator } from './load.ts';
+import { measureCandidate } from './measure.ts';
+import type { Options } from './options.ts';
+import { PARTS, type Part } from './parts.ts';
+import type { Results } from './report.ts';
+import { startCandidates } from './start-candidates.ts';
+import { type Outside, startOutside, startWeir, type Weir } from './weir.ts';
+
+type OnStop = (stop: () => Promise<void>) => void;
+
+/** The arrangements of Weir's processes, and how many workers are separate from the API; 0 for one process. */
+const ARRANGEMENTS = new Map([['', 0]]);
+
+export async function compareCandidates(
+  options: Options,
+  progress: Progress,
+  onStop: OnStop,
+): Promise<Results> {
+  const { letters, sizes } = options;
+  const machine = {
+    system: `${os.type()} ${os.release()} ${os.arch()}`,
+    processors: `${os.availableParallelism()} × ${os.cpus()[0]?.model ?? 'processor'}`,
+    node: process.version,
+    load: os.loadavg(),
+  };
+  const backends = await startBackends(progress, onStop);
+  const [candidates, parts, loads] = await timed('Candidates', 'starting', start);
+  const rounds: Round[] = [];
+  for (let count = 1; count <= sizes.rounds; count += 1) {
+    const round: Round = { candidates: {}, parts: {} };
+    rounds.push(round);
+    for (const [name, running] of candidates)
+      round.candidates[name] = await timed(`Round ${count}`, name, () =>
+        measureCandidate(loads[0], running, sizes),
+      );
+    for (const { name, part, weir, outside } of parts) {
+      if (part.once && count > 1) continue;
+      round.parts[name] = await timed(`Round ${count}`, name, () =>
+        part.measure({ weir, outside, loads, sizes }),
+      );
+    }
+  }
+  return { machine, rounds, aims: compareWithAims(rounds) };
+
+  async function start() {
+    const outside = await startOutside(backends, onStop);
+    const loads = [startLoadGenerator(), startLoadGenerator()] as const;
+    for (const { stop } of loads) onStop(stop);
+    const weirs = await startWeirs(options, backends, outside, onStop);
+    const candidates = await startCandidates(letters, {
+      ...{ backends, outside, weirs, onStop },
+      groupsOf: (pids) => ({
+        'Koa or Weir': pids,
+        ...backends.pids,
+        'model server': outside.modelServer,
+        'load generator': loads[0].pid,
+      }),
+    });
+    const parts = options.parts.flatMap((name) =>
+      [...weirs].map(([arrangement, weir]) => {
+        const part: Part = PARTS[name];
+        return { name: `${part.title} ${arrangement}`.trim(), part, weir, outside };
+      }),
+    );
+    return [candidates, parts, loads] as const;
+  }
+
+  async function timed<T>(name: string, doing: string, run: () => Promise<T>): Promise<T> {
+    const task = progress.begin(name);
+    try {
+      task.say(doing);
+      const result = await run();
+      task.done(doing);
+      return result;
+    } finally {
+      task.drop();
+    }
+  }
+}
+
+/** Starts Weir in each arrangement, where something of it is measured. */
+async function startWeirs(
+  { letters, parts }: Options,
+  backends: Backends,
+  outside: Outside,
+  onStop: OnStop,
+): Promise<Map<string, Weir>> {
+  const weirs = new Map<string, Weir>();
+  if (parts.length === 0 && letters.every((letter) => 'byHand' in CANDIDATES[letter])) return weirs;
+  for (const [name, workers] of ARRANGEMENTS)
+    weirs.set(name, await startWeir(backends, outside, workers, onStop));
+  return weirs;
+}

@@ -1,0 +1,55 @@
+import type { Backends } from './backends.ts';
+import type { HandWrittenJob } from './candidates/hand-written.ts';
+import { CANDIDATES, type Letter, MESSAGE } from './candidates.ts';
+import { startFork } from './fork.ts';
+import type { Running } from './measure.ts';
+import type { Groups } from './usage.ts';
+import type { Outside, Weir } from './weir.ts';
+
+type Context = {
+  backends: Backends;
+  outside: Outside;
+  /** How Weir's processes are arranged, by name: '' for one process. */
+  weirs: Map<string, Weir>;
+  /** Returns the groups of processes whose use is measured for a candidate that runs in `pids`. */
+  groupsOf(pids: number[]): Groups;
+  onStop(stop: () => Promise<void>): void;
+};
+
+/** Starts the candidates. Those of Weir are there once for each arrangement, whose name follows the letter. */
+export async function startCandidates(letters: Letter[], context: Context): Promise<Map<string, Running>> {
+  const { weirs, groupsOf } = context;
+  const callers = await Promise.all(
+    [...weirs].map(async ([name, weir]) => ({ name, weir, caller: await weir.createCaller() })),
+  );
+  const running = new Map<string, Running>();
+  for (const letter of letters) {
+    const candidate = CANDIDATES[letter];
+    const shape = { callers: candidate.callers, callsModels: 'callsModels' in candidate };
+    if ('flow' in candidate) {
+      for (const { name, weir, caller } of callers) {
+        const target = await caller.target(candidate.flow, candidate.expect);
+        running.set(`${letter} ${name}`.trim(), { ...shape, target, groups: groupsOf(weir.pids) });
+      }
+    } else {
+      const { pid, url } = await startHandWritten(candidate.byHand, context);
+      const target = { url, body: JSON.stringify({ message: MESSAGE }), expect: candidate.expect };
+      running.set(letter, { ...shape, target, groups: groupsOf([pid]) });
+    }
+  }
+  return running;
+}
+
+async function startHandWritten(
+  job: HandWrittenJob,
+  { backends, outside, onStop }: Context,
+): Promise<{ pid: number; url: string }> {
+  const { pid, receive, stop } = startFork('candidates/hand-written.ts', {
+    ...outside.env,
+    HAND_WRITTEN_JOB: JSON.stringify(job),
+    TEMPORAL_ADDRESS: backends.temporalAddress,
+  });
+  onStop(stop);
+  const { url } = (await receive()) as { url: string };
+  return { pid, url };
+}
