@@ -578,19 +578,23 @@ CREATE INDEX project_deleted ON public.project USING btree (deleted_at) WHERE (d
 
 CREATE INDEX reservation_by_organization ON public.reservation USING btree (organization_id);
 
-CREATE INDEX run_by_flow ON public.run USING btree (flow_id, started_at DESC, execution_id DESC);
-
-CREATE INDEX run_by_project ON public.run USING btree (project_id, started_at DESC, execution_id DESC);
-
 CREATE INDEX run_concluded_by ON public.run USING btree (concluded_by) WHERE (concluded_by IS NOT NULL);
 
 CREATE INDEX run_continues ON public.run USING btree (continues, started_at) WHERE (continues IS NOT NULL);
+
+CREATE INDEX run_newest ON public.run USING btree (flow_id, started_at DESC, execution_id DESC) WHERE (continues IS NULL);
+
+CREATE INDEX run_newest_of_kind ON public.run USING btree (flow_id, status, mode, environment, started_at DESC, execution_id DESC) WHERE (continues IS NULL);
+
+CREATE INDEX run_newest_of_version ON public.run USING btree (flow_version_id, status, mode, environment, started_at DESC, execution_id DESC) WHERE (continues IS NULL);
 
 CREATE INDEX run_open_by_project ON public.run USING btree (project_id) WHERE (status = ANY (ARRAY['started'::text, 'tool_calls_required'::text, 'in_progress'::text]));
 
 CREATE INDEX run_over ON public.run USING btree (COALESCE(finished_at, started_at)) WHERE ((status <> 'started'::text) AND (continues IS NULL));
 
 CREATE INDEX run_parked ON public.run USING btree (execution_id) WHERE (parked_at IS NOT NULL);
+
+CREATE INDEX run_resumed ON public.run USING btree (flow_id) WHERE ((continues IS NOT NULL) AND (status = 'started'::text));
 
 CREATE INDEX run_unfinished ON public.run USING btree (started_at, execution_id) WHERE (status = 'started'::text);
 

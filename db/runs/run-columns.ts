@@ -45,10 +45,10 @@ export function statusOfRun() {
 
 /** Whether any call of a run is parked. */
 export function isParked() {
-  return sql<boolean>`exists (
-    select from run call where call.parked_at is not null and call.status = 'started'
-    and (call.execution_id = run.execution_id or call.continues = run.execution_id)
-  )`;
+  return sql<boolean>`(run.parked_at is not null and run.status = 'started' or exists (
+    select from run call
+    where call.continues = run.execution_id and call.parked_at is not null and call.status = 'started'
+  ))`;
 }
 
 /** The place where a run waits for its caller's tools, in its last call. */

@@ -1,0 +1,59 @@
+// Indexes of tables that may hold millions of rows: built beside a running service, which the transaction of a migration cannot.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import type { Db } from './connect.ts';
+
+/** Where each run of a list stands: after all that a filter can name, the newest first. */
+const KIND = 'status, mode, environment, started_at desc, execution_id desc';
+const INDEXES: { [name: string]: string } = {
+  run_newest: `run (flow_id, started_at desc, execution_id desc) where continues is null`,
+  run_newest_of_kind: `run (flow_id, ${KIND}) where continues is null`,
+  run_newest_of_version: `run (flow_version_id, ${KIND}) where continues is null`,
+  run_resumed: `run (flow_id) where continues is not null and status = 'started'`,
+};
+const REPLACED = ['run_by_flow', 'run_by_project'];
+
+const LOCK = sql`hashtextextended('weir build-indexes', 0)`;
+const LOCK_POLL_MS = 200;
+
+/**
+ * Builds the indexes that are missing, and again those whose building was cut off, and drops what they replace. Reads and writes
+ * go on meanwhile. Several processes may call this at once: one builds, the others wait.
+ */
+export async function buildIndexes(db: Db): Promise<void> {
+  await db.connection().execute(async (connection) => {
+    if (await isDone(connection)) return;
+    // Asked again and again: a statement that waited for the lock would be one that the builder waits for.
+    while (!(await tryLock(connection))) await sleep(LOCK_POLL_MS);
+    try {
+      const built = await listBuilt(connection);
+      for (const [name, definition] of Object.entries(INDEXES)) {
+        if (built.get(name) === true) continue;
+        await sql`drop index concurrently if exists ${sql.id(name)}`.execute(connection);
+        await sql`create index concurrently ${sql.id(name)} on ${sql.raw(definition)}`.execute(connection);
+      }
+      for (const name of REPLACED)
+        await sql`drop index concurrently if exists ${sql.id(name)}`.execute(connection);
+    } finally {
+      await sql`select pg_advisory_unlock(${LOCK})`.execute(connection);
+    }
+  });
+}
+
+async function isDone(db: Db): Promise<boolean> {
+  const built = await listBuilt(db);
+  return Object.keys(INDEXES).every((name) => built.get(name)) && REPLACED.every((name) => !built.has(name));
+}
+
+/** Lists the indexes of the tables by name, with whether each can be used. */
+async function listBuilt(db: Db): Promise<Map<string, boolean>> {
+  const { rows } = await sql<{ name: string; valid: boolean }>`
+    select relname as name, indisvalid as valid from pg_index join pg_class on pg_class.oid = indexrelid
+    where relnamespace = current_schema()::regnamespace`.execute(db);
+  return new Map(rows.map(({ name, valid }) => [name, valid]));
+}
+
+async function tryLock(db: Db): Promise<boolean> {
+  const { rows } = await sql<{ locked: boolean }>`select pg_try_advisory_lock(${LOCK}) as locked`.execute(db);
+  return rows[0]?.locked === true;
+}

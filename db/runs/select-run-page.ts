@@ -1,0 +1,133 @@
+// Finds a page of a list of runs without walking over runs that are not on it.
+import { type RawBuilder, sql } from 'kysely';
+import { type Environment, RUN_MODES, RUN_STATUSES, type RunMode, type RunStatus } from '../schema.ts';
+
+const ENVIRONMENTS: Environment[] = ['live', 'test'];
+
+/** Absent fields match every run; organization, project and flow are slugs. */
+export type RunFilter = {
+  flowId?: string | undefined;
+  organization?: string | undefined;
+  project?: string | undefined;
+  flow?: string | undefined;
+  status?: RunStatus | undefined;
+  /** true: only runs that wait for an operator. */
+  parked?: boolean | undefined;
+  mode?: RunMode | undefined;
+  environment?: Environment | undefined;
+  version?: number | undefined;
+  /** Started at this time or later. */
+  since?: Date | undefined;
+  /** Started before this time. */
+  until?: Date | undefined;
+  /** executionId of the last run of the page before. */
+  after?: string | undefined;
+  limit: number;
+};
+
+/** Selects the ids of the newest runs that match. */
+export function selectRunPage(filter: RunFilter): RawBuilder<string> {
+  const { status, parked, limit } = filter;
+  const newest = sql`order by started_at desc, execution_id desc limit ${limit}`;
+  const sources =
+    parked === true
+      ? [selectParked(filter)]
+      : [selectNewest(filter, newest), ...(status === 'started' ? [selectResumed(filter)] : [])];
+  return sql`
+    select execution_id from (${sql.join(sources, sql` union all `)}) as found ${newest}`;
+}
+
+/**
+ * Selects the newest runs of each flow. With a filter these are the newest of each combination of status, mode and environment
+ * that it leaves, which an index finds by itself, whatever else the flow has: one walk in order of time would cross all runs of
+ * the flow to find the few that match.
+ */
+function selectNewest(filter: RunFilter, newest: RawBuilder<unknown>) {
+  const { status, mode, environment, version } = filter;
+  const run = (where: RawBuilder<boolean>) => sql`
+    select run.execution_id, run.started_at from run
+    where run.continues is null and ${where} and ${wasStarted(filter)} ${newest}`;
+  if ([status, mode, environment, version].every((field) => field === undefined))
+    return sql`
+      select page.* from (${selectFlows(filter)}) as flow
+      cross join lateral (${run(sql`run.flow_id = flow.id`)}) as page`;
+  const ofKind = sql<boolean>`
+    ${version === undefined ? sql`run.flow_id = flow.id` : sql`run.flow_version_id = flow_version.id`}
+    and run.status = kind.status and run.mode = kind.mode and run.environment = kind.environment
+    and ${isWaiting(status)}`;
+  return sql`
+    select page.* from (${selectFlows(filter)}) as flow
+    ${version === undefined ? sql`` : sql`join flow_version on flow_version.flow_id = flow.id and flow_version.version = ${version}`}
+    cross join (
+      select * from unnest(${status ? [status] : [...RUN_STATUSES]}::text[]) as status,
+        unnest(${mode ? [mode] : [...RUN_MODES]}::text[]) as mode,
+        unnest(${environment ? [environment] : ENVIRONMENTS}::text[]) as environment
+    ) as kind
+    cross join lateral (${run(ofKind)}) as page`;
+}
+
+/** A run that waited for its caller counts as started while a later call of it is. */
+function selectResumed(filter: RunFilter) {
+  return selectAmong(
+    filter,
+    sql`
+      select call.continues from run as call
+      where call.flow_id in (${selectFlows(filter)}) and call.continues is not null and call.status = 'started'`,
+    sql`run.status in ('tool_calls_required', 'in_progress')`,
+  );
+}
+
+function selectParked(filter: RunFilter) {
+  const { status } = filter;
+  const parked = sql`
+    select coalesce(call.continues, call.execution_id) from run as call
+    where call.parked_at is not null and call.status = 'started'`;
+  // A parked run is under way, whatever its first call waited for.
+  return selectAmong(filter, parked, sql`${status === undefined || status === 'started'}::boolean`);
+}
+
+function selectAmong(filter: RunFilter, ids: RawBuilder<unknown>, which: RawBuilder<unknown>) {
+  const { mode, environment, version } = filter;
+  return sql`
+    select run.execution_id, run.started_at from run
+    where run.continues is null and run.execution_id in (${ids}) and ${which}
+      and run.flow_id in (${selectFlows(filter)})
+      and ${equals('run.mode', mode)} and ${equals('run.environment', environment)}
+      and ${version === undefined ? sql`true` : sql`run.flow_version_id in (select id from flow_version where version = ${version})`}
+      and ${wasStarted(filter)}`;
+}
+
+function equals(column: string, value: string | undefined) {
+  return value === undefined ? sql`true` : sql`${sql.ref(column)} = ${value}`;
+}
+
+function isWaiting(status: RunStatus | undefined) {
+  if (status !== 'tool_calls_required' && status !== 'in_progress') return sql`true`;
+  return sql`not exists (
+    select from run as call where call.continues = run.execution_id and call.status = 'started')`;
+}
+
+function wasStarted({ since, until, after }: RunFilter) {
+  const conditions = [
+    ...(since === undefined ? [] : [sql`run.started_at >= ${since}`]),
+    ...(until === undefined ? [] : [sql`run.started_at < ${until}`]),
+    // Compared in the database, whose times are finer than a Date.
+    ...(after === undefined
+      ? []
+      : [
+          sql`(run.started_at, run.execution_id) <
+            (select started_at, execution_id from run where execution_id = ${after})`,
+        ]),
+  ];
+  return conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `);
+}
+
+function selectFlows({ flowId, organization, project, flow }: RunFilter) {
+  if (flowId !== undefined) return sql`select ${flowId}::uuid as id`;
+  return sql`
+    select flow.id from flow
+    join project on project.id = flow.project_id
+    join organization on organization.id = project.organization_id
+    where ${equals('organization.slug', organization)} and ${equals('project.slug', project)}
+      and ${equals('flow.slug', flow)}`;
+}

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { Db } from '../../db/connect.ts';
+import { releaseLeftReservations } from '../../db/credits/reservations.ts';
+import { insertFlow, publishVersion } from '../../db/flows/flows.ts';
+import { deleteExpiredKeys } from '../../db/runs/idempotency-keys.ts';
+import { listCalls } from '../../db/runs/list-calls.ts';
+import { listRuns } from '../../db/runs/list-runs.ts';
+import { listUnparkRequested } from '../../db/runs/parked-runs.ts';
+import { findRun } from '../../db/runs/runs.ts';
+import { RUN_MODES, RUN_STATUSES } from '../../db/schema.ts';
+import { listAuditEntries } from '../../db/tenants/audit-entries.ts';
+import { cancelLeft } from '../../db/upkeep/cancel-deleted.ts';
+import { deleteOld } from '../../db/upkeep/delete-old.ts';
+import { listUnfinished } from '../../db/upkeep/list-unfinished.ts';
+import { listDeliveries } from '../../db/webhooks/deliveries.ts';
+import { claimStalledDeliveries } from '../../db/webhooks/open-deliveries.ts';
+import { countRowsRead } from './count-rows-read.ts';
+import { createProject } from './project-fixture.ts';
+import { seedRuns } from './seed-runs.ts';
+import { createTestDatabase, type TestDatabase } from './test-database.ts';
+
+const RUNS = 20_000;
+/** A walk over all runs of the busy flow would read 12,000. */
+const READ_MAX = 1_500;
+const LIMIT = 51;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+describe('with many runs', () => {
+  let database: TestDatabase;
+  let organizationId: string;
+  let flowId: string;
+  let oldest: string;
+  before(async () => {
+    database = await createTestDatabase();
+    for (const slug of ['busy', 'other']) {
+      const { organization, project } = await createProject(database.db);
+      for (const name of [slug, `${slug}-too`]) {
+        const flow = await insertFlow(database.db, { projectId: project.id, slug: name, name });
+        await publishVersion(database.db, flow.id, '');
+        await publishVersion(database.db, flow.id, '');
+        if (name === 'busy') [organizationId, flowId] = [organization.id, flow.id];
+      }
+    }
+    await seedRuns(database.db, { count: RUNS, busyFlowId: flowId });
+    const { execution_id } = await database.db
+      .selectFrom('run')
+      .select('execution_id')
+      .where('flow_id', '=', flowId)
+      .where('continues', 'is', null)
+      .orderBy('started_at')
+      .limit(1)
+      .executeTakeFirstOrThrow();
+    oldest = execution_id;
+  });
+  after(() => database.drop());
+
+  const ago = (days: number) => new Date(Date.now() - days * DAY_MS);
+  const filters = {
+    'of a flow': {},
+    ...Object.fromEntries(RUN_STATUSES.map((status) => [`with status ${status}`, { status }])),
+    ...Object.fromEntries(RUN_MODES.map((mode) => [`with mode ${mode}`, { mode }])),
+    'with environment test': { environment: 'test' },
+    'with environment live': { environment: 'live' },
+    'of a version': { version: 1 },
+    'of a version that has none': { version: 2, status: 'in_progress' },
+    'of a version with status, mode and environment': {
+      ...{ version: 1, status: 'failed', mode: 'jobs', environment: 'test' },
+    },
+    'since a time': { since: ago(-1) },
+    'until a time': { until: ago(29.9) },
+    'between two times': { since: ago(16), until: ago(15), environment: 'test' },
+    'that are parked': { parked: true },
+  } as { [name: string]: Omit<Parameters<typeof listRuns>[1], 'limit'> };
+
+  const queries: { [name: string]: (db: Db) => Promise<unknown> } = {
+    ...Object.fromEntries(
+      Object.entries(filters).flatMap(([name, filter]) => [
+        [`runs ${name}`, (db: Db) => listRuns(db, { flowId, ...filter, limit: LIMIT })],
+        [
+          `runs ${name}, the last page`,
+          (db: Db) => listRuns(db, { flowId, ...filter, after: oldest, limit: LIMIT }),
+        ],
+      ]),
+    ),
+    'runs of everybody': (db) => listRuns(db, { limit: LIMIT }),
+    'parked runs of everybody': (db) => listRuns(db, { parked: true, limit: LIMIT }),
+    'unfinished runs of an organization': (db) =>
+      listRuns(db, { organization: 'org-1', status: 'started', limit: LIMIT }),
+    'one run': (db) => findRun(db, flowId, oldest),
+    'the calls of a run': (db) => listCalls(db, oldest),
+    'deliveries of an organization': (db) => listDeliveries(db, { organizationId, limit: LIMIT }),
+    'the last deliveries of an organization': (db) =>
+      listDeliveries(db, { organizationId, before: { createdAt: ago(30), seq: 0 }, limit: LIMIT }),
+    'the audit log of an organization': (db) => listAuditEntries(db, organizationId, { limit: LIMIT }),
+    'the end of the audit log of an organization': (db) =>
+      listAuditEntries(db, organizationId, { beforeUs: BigInt(ago(30).getTime()) * 1000n, limit: LIMIT }),
+    'unfinished runs': (db) => listUnfinished(db, 'run', { quietSeconds: 30, limit: 500 }),
+    'unfinished test runs': (db) => listUnfinished(db, 'test_run', { quietSeconds: 30, limit: 500 }),
+    'runs to resume': (db) => listUnparkRequested(db, 100),
+    'stalled deliveries': (db) => claimStalledDeliveries(db, { againInSeconds: 60, limit: 500 }),
+    'what deleted projects left': (db) => cancelLeft(db),
+    'left reservations': (db) => releaseLeftReservations(db),
+    'expired keys': (db) => deleteExpiredKeys(db, 2_000),
+    'what is not old yet': (db) => deleteOld(db, 31, 50),
+    'what is old': (db) => deleteOld(db, 29, 50),
+  };
+
+  for (const [name, query] of Object.entries(queries))
+    it(`finding ${name} reads only a part of them`, async () => {
+      const read = await countRowsRead(database.url, query);
+      assert.ok(read <= READ_MAX, `${read} rows were read`);
+    });
+
+  it('filters find what a walk over all runs finds', async () => {
+    const all = await listRuns(database.db, { flowId, limit: RUNS });
+    assert.ok(all.length > RUNS / 2);
+    for (const [name, { status, mode, environment, version, since, until, parked }] of Object.entries(
+      filters,
+    )) {
+      const expected = all.filter(
+        (run) =>
+          (status === undefined || run.status === status) &&
+          (mode === undefined || run.mode === mode) &&
+          (environment === undefined || run.environment === environment) &&
+          (version === undefined || run.version === version) &&
+          (since === undefined || run.started_at >= since) &&
+          (until === undefined || run.started_at < until) &&
+          (parked === undefined || run.parked === parked),
+      );
+      const filter = { flowId, ...filters[name] };
+      const ids = (runs: { execution_id: string }[]) => runs.map((run) => run.execution_id);
+      const page = await listRuns(database.db, { ...filter, limit: LIMIT });
+      assert.deepEqual(ids(page), ids(expected.slice(0, LIMIT)), name);
+      const after = page.at(-1)?.execution_id ?? randomUUID();
+      const next = await listRuns(database.db, { ...filter, after, limit: LIMIT });
+      assert.deepEqual(ids(next), ids(expected.slice(LIMIT, 2 * LIMIT)), `${name}, the next page`);
+    }
+  });
+});

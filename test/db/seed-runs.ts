@@ -1,0 +1,101 @@
+// Fills a database with runs as years of use leave them, for tests and measurements of what grows with them.
+import { sql } from 'kysely';
+import type { Db } from '../../db/connect.ts';
+
+/**
+ * Inserts `count` runs that began in the last 30 days, each with one block, some with deliveries, ledger entries, audit entries
+ * and keys. Six in ten belong to the first published version of the flow `busyFlowId`, the others to all published versions in
+ * turn. Most are live, came through `/execute` or `/jobs` and completed or failed; every other kind is among the oldest
+ * thousandth (`count` / 1000, at least 200), so that whoever walks from the newest meets all others first.
+ */
+export async function seedRuns(
+  db: Db,
+  { count, busyFlowId }: { count: number; busyFlowId: string },
+): Promise<void> {
+  // One connection, on which triggers and foreign keys rest: the rows below are right without them.
+  await db.connection().execute(async (connection) => {
+    await sql`set session_replication_role = replica`.execute(connection);
+    try {
+      for (const statement of statements(count, busyFlowId)) await statement.execute(connection);
+    } finally {
+      await sql`set session_replication_role = origin`.execute(connection);
+    }
+    await sql`vacuum analyze`.execute(connection);
+  });
+}
+
+const BUSY_SHARE = 6;
+
+function statements(count: number, busyFlowId: string) {
+  const rare = Math.max(200, count / 1000);
+  return [
+    sql`
+      create temporary table seed_flow as
+        select row_number() over (order by flow.id <> ${busyFlowId}, flow.id, version.version) - 1 as n,
+          flow.id as flow_id, version.id as flow_version_id, project.id as project_id, project.organization_id
+        from flow_version version join flow on flow.id = version.flow_id join project on project.id = flow.project_id
+        where version.version is not null`,
+    sql`
+      create temporary table seed_run as
+        select g, gen_random_uuid() as execution_id, g <= ${rare} as rare,
+          now() - interval '30 days' + g * interval '30 days' / ${count + 1} as started_at,
+          case when g % 10 < ${BUSY_SHARE} then 0 else g / 10 % (select count(*) from seed_flow) end as n,
+          case when g > ${rare} then case when g % 20 = 0 then 'failed' else 'completed' end
+            else (array['started', 'tool_calls_required', 'in_progress', 'failed', 'completed'])[g % 5 + 1] end as status
+        from generate_series(1, ${count}) g`,
+    sql`
+      insert into run (execution_id, organization_id, project_id, flow_id, flow_version_id, mode, environment, status, input,
+        result, error, started_at, finished_at, parked_at)
+      select execution_id, organization_id, project_id, flow_id, flow_version_id,
+        case when status = 'in_progress' then 'step' when not rare then case when g % 3 = 0 then 'jobs' else 'execute' end
+          else (array['execute', 'jobs', 'test'])[g / 5 % 3 + 1] end,
+        case when rare and g % 2 = 0 then 'test' else 'live' end, status,
+        '{"message":"a message of the usual length","parameters":{},"block_overrides":{}}',
+        case status when 'completed' then json_build_object('out', 'a result of the usual length') end,
+        case status when 'failed' then '{"code":"INTERNAL_ERROR","message":"failed","reason":"error"}'::json end,
+        started_at, case when status in ('completed', 'failed') then started_at + interval '1 second' end,
+        case when status = 'started' and g % 10 = 0 then started_at end
+      from seed_run join seed_flow using (n)`,
+    // A step-through session has calls; every third that waits has one under way, and so counts as started.
+    sql`
+      insert into run (execution_id, organization_id, project_id, flow_id, flow_version_id, mode, environment, status, input,
+        started_at, continues, step_from, step_to, concludes)
+      select gen_random_uuid(), organization_id, project_id, flow_id, flow_version_id, 'step', 'live',
+        case when g % 3 = 0 then 'started' else 'completed' end,
+        '{"message":"","parameters":{},"block_overrides":{}}', started_at, execution_id, 0, 1, false
+      from seed_run join seed_flow using (n) where status = 'in_progress'`,
+    sql`
+      insert into block_run (execution_id, block_key, step_id, name, processor_type, status, input, output, model,
+        prompt_tokens, completion_tokens, cost_microcredits, latency_ms, attempts, started_at, finished_at)
+      select execution_id, 'ask', 'ask', 'ask', 'llm', 'completed', '{"ref":"$message"}', '"an output of the usual length"',
+        'demo/echo', 100, 20, 21, 300, 1, started_at, started_at + interval '1 second'
+      from seed_run where status in ('completed', 'failed')`,
+    sql`
+      insert into ledger_entry (organization_id, entry_key, kind, amount_microcredits, execution_id, created_at)
+      select organization_id, 'charge/' || execution_id || '/ask', 'charge', -21, execution_id, started_at
+      from seed_run join seed_flow using (n) where g % 3 = 0`,
+    sql`
+      create temporary table seed_delivery as
+        select g, gen_random_uuid() as id, execution_id, organization_id, started_at
+        from seed_run join seed_flow using (n) where status = 'completed' and g % 10 = 0`,
+    sql`
+      insert into webhook_delivery (id, organization_id, execution_id, event_type, target_url, status, attempt,
+        response_status, last_attempted_at, created_at, check_at)
+      select id, organization_id, execution_id, 'flow.completed', 'https://receiver.example/hook',
+        case when g <= ${10 * rare} then 'failed_retry' when g % 30 = 0 then 'dead_letter' else 'succeeded' end, 1, 200,
+        started_at, started_at, now() + interval '1 hour'
+      from seed_delivery`,
+    sql`
+      insert into webhook_attempt (delivery_id, round, attempt, started_at, duration_ms, response_status, response_body)
+      select id, 1, 1, started_at, 40, 200, 'ok' from seed_delivery`,
+    sql`
+      insert into audit_entry (organization_id, actor, action, resource_id, details, request_id, created_at)
+      select organization_id, 'user-1', 'project.update', project_id::text, '{"name":"Main"}', gen_random_uuid(), started_at
+      from seed_run join seed_flow using (n) where g % 10 = 3`,
+    sql`
+      insert into idempotency_key (project_id, endpoint, key, digest, execution_id, created_at)
+      select project_id, 'execute', 'key-' || g, '\\x00', execution_id, now() - interval '1 hour'
+      from seed_run join seed_flow using (n) where g % 20 = 7`,
+    sql`drop table seed_delivery, seed_run, seed_flow`,
+  ];
+}
