@@ -21,7 +21,10 @@ export async function buildDeliveryBody(db: Db, delivery: DeliveryToAttempt): Pr
     durationMs: Math.max(0, finished_at.getTime() - started_at.getTime()),
     occurredAt: finished_at.toISOString(),
   };
-  if (error) return toBody({ ...payload, errorMessage: error.message, failureReason: error.reason });
+  if (error) {
+    const errorMessage = `${error.code}: ${error.message}`;
+    return toBody({ ...payload, errorMessage, failureReason: error.reason });
+  }
   // A result that is known to be too long is not read.
   const bytes = result ? sizeOf(result) : 0;
   if (bytes > DELIVERY_BODY_MAX_BYTES)

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { describeBlockExecution } from '../api/runs/describe-block-execution.ts';
+import { describeRunError } from '../api/runs/describe-run-error.ts';
 import type { Db } from '../db/connect.ts';
 import { MICROCREDITS_PER_CREDIT } from '../db/credits/ledger.ts';
 import { listBlockRuns } from '../db/runs/block-runs.ts';
@@ -192,7 +193,7 @@ function toJson(run: ListedRun) {
     environment: run.environment,
     status: run.status,
     ...(run.parked && { parked: true }),
-    ...(run.error && { errorMessage: run.error.message, failureReason: run.error.reason }),
+    ...(run.error && describeRunError(run.error)),
     startedAt: run.started_at,
     finishedAt: run.finished_at,
     durationMs: run.finished_at && run.finished_at.getTime() - run.started_at.getTime(),

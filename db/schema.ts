@@ -3,6 +3,7 @@ import type { ColumnType, Generated, JSONColumnType } from 'kysely';
 import type { Attachment } from '../flow/attachment.ts';
 import type { FlowDefinition, Json, ProcessorType } from '../flow/definition.ts';
 import type { WebhookEvent } from '../flow/delivery.ts';
+import type { ErrorCode } from '../flow/errors.ts';
 import type { BlockOverrides } from '../flow/overrides.ts';
 import type { RunOutcome } from '../flow/run.ts';
 import type { PausePoint, ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
@@ -169,7 +170,7 @@ export interface BlockRunTable {
   /** A Value (flow/value.ts) over the run's message and the outputs of its other blocks. */
   input: ColumnType<Value, string, string>;
   output: ColumnType<Json, string | null, string | null>;
-  error: ColumnType<{ code: string; message: string } | null, string | null, string | null>;
+  error: ColumnType<{ code: ErrorCode; message: string } | null, string | null, string | null>;
   model: string | null;
   prompt_tokens: Default<number>;
   completion_tokens: Default<number>;

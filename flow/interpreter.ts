@@ -30,7 +30,7 @@ export async function interpret(
   /** Runs the steps inside another step, none of whose blocks can pause. */
   async function runSteps(list: PlannedStep[], start: Value, iterations: number[]): Promise<Value> {
     let value = start;
-    for (const step of list) value = requireOutput(step, await runStep(step, value, iterations));
+    for (const step of list) value = requireOutput(step, iterations, await runStep(step, value, iterations));
     return value;
   }
 
@@ -51,6 +51,7 @@ export async function interpret(
       throw new ServiceError(
         'LOOP_LIMIT_EXCEEDED',
         `The run would execute more than ${BLOCK_RUNS_MAX} blocks.`,
+        placeOf(block, iterations),
       );
     return surroundings.runBlock(block, value, iterations);
   }
@@ -61,7 +62,7 @@ export async function interpret(
       names.map((name) => runSteps(step.branches[name] as PlannedStep[], value, iterations)),
     );
     const composed = { branches: Object.fromEntries(names.map((name, i) => [name, outputs[i] as Value])) };
-    requireComposable(step, sizeOf(composed));
+    requireComposable(step, iterations, sizeOf(composed));
     return compact(composed);
   }
 
@@ -69,11 +70,16 @@ export async function interpret(
     const known = countItems(value);
     const count = known === 'unknown' ? (await surroundings.inspect(value)).items : known;
     if (count === undefined)
-      throw new ServiceError('LOOP_INPUT_NOT_ARRAY', `The loop ${step.step_id} needs an array as its input.`);
+      throw new ServiceError(
+        'LOOP_INPUT_NOT_ARRAY',
+        `The loop ${step.step_id} needs an array as its input.`,
+        placeOf(step, iterations),
+      );
     if (count > step.max_iterations)
       throw new ServiceError(
         'LOOP_LIMIT_EXCEEDED',
         `The loop ${step.step_id} has ${count} items; its max_iterations is ${step.max_iterations}.`,
+        placeOf(step, iterations),
       );
     const items: Value[] = [];
     let bytes = 1;
@@ -81,7 +87,7 @@ export async function interpret(
       const output = await runSteps(step.body, itemOf(value, index), [...iterations, index]);
       items.push(output);
       bytes += 1 + sizeOf(output);
-      requireComposable(step, bytes);
+      requireComposable(step, iterations, bytes);
     }
     return compact({ items });
   }
@@ -99,7 +105,7 @@ export async function interpret(
       value = await runSteps(step.body, value, [...iterations, index]);
       items.push(value);
       bytes += 1 + sizeOf(value);
-      requireComposable(step, bytes);
+      requireComposable(step, iterations, bytes);
       const inline = isLeaf(value) ? value.json : undefined;
       const done = inline === undefined ? await surroundings.holds(until, value) : meets(until, inline);
       if (done) break;
@@ -122,11 +128,12 @@ export async function interpret(
 }
 
 /** Measures a composition before it is built: each part may be small enough to store, and all together too large. */
-function requireComposable({ step_id }: PlannedStep, bytes: number): void {
+function requireComposable(step: PlannedStep, iterations: number[], bytes: number): void {
   if (bytes > OUTPUT_MAX_BYTES)
     throw new ServiceError(
       'OUTPUT_TOO_LARGE',
-      `The outputs of ${step_id} together have more than ${OUTPUT_MAX_BYTES} bytes: let its blocks return less.`,
+      `The outputs of ${step.step_id} together have more than ${OUTPUT_MAX_BYTES} bytes: let its blocks return less.`,
+      placeOf(step, iterations),
     );
 }
 
@@ -135,15 +142,22 @@ function requireCarriable({ step_id }: PlannedStep, bytes: number): void {
     throw new ServiceError(
       'OUTPUT_TOO_LARGE',
       `${step_id} waits for the results of tools, and the outputs of the steps before it, which a resume sends back, have ${bytes} bytes: at most ${PAUSE_OUTPUTS_MAX_BYTES} can be carried.`,
+      { step_id },
     );
 }
 
-function requireOutput(step: PlannedStep, reply: Value | Pause): Value {
+function requireOutput(step: PlannedStep, iterations: number[], reply: Value | Pause): Value {
   if (!isPause(reply)) return reply;
   throw new ServiceError(
     'TOOLS_IN_NON_SEQUENTIAL_STEP',
     `${step.step_id} is inside another step and can't pause.`,
+    placeOf(step, iterations),
   );
+}
+
+/** Names the step of an error, with the iteration of each loop around it. */
+function placeOf({ step_id }: PlannedStep, iterations: number[]) {
+  return { step_id, ...(iterations.length > 0 && { iterations }) };
 }
 
 /** Whether the value at the condition's pointer equals the condition's value. */

@@ -1,4 +1,5 @@
 // The contract between the API, which starts runs, and the workflow and activities, which carry them out.
+import type { ErrorCode } from './errors.ts';
 import type { PlannedStep } from './plan.ts';
 import type { PausePoint } from './tool-calls.ts';
 import type { Value } from './value.ts';
@@ -53,14 +54,23 @@ export type BlockCall = {
 /** The `failureReason` that callers read (docs/webhooks.md). */
 export type FailureReason = 'error' | 'credits_exhausted' | 'byok_rejected';
 
-/** How a run ended, as recorded in its row. `code` is an ErrorCode. */
+/**
+ * Why a run failed. `step_id` names the block or step, where there is one, and `iterations` the
+ * iteration of each loop around it, outermost first, from 0.
+ */
+export type RunError = {
+  code: ErrorCode;
+  message: string;
+  reason: FailureReason;
+  step_id?: string;
+  iterations?: number[];
+};
+
+/** How a run ended, as recorded in its row. */
 export type RunOutcome =
   | { status: 'completed'; result: Value }
   | { status: 'tool_calls_required'; pause: PausePoint }
-  | {
-      status: 'failed';
-      error: { code: string; message: string; reason: FailureReason; step_id?: string };
-    };
+  | { status: 'failed'; error: RunError };
 
 /** The end of a run that was stopped: by its caller, by an operator, or because its project was deleted. */
 export const CANCELLED = {

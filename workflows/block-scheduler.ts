@@ -14,10 +14,12 @@ const MODEL_INPUT_MAX_CHARS = 8_192;
 /** A block that failed for good; `cause` is the failure of its activity. */
 export class BlockFailure extends Error {
   readonly block: PlannedBlock;
-  constructor(block: PlannedBlock, error: unknown) {
+  readonly iterations: number[];
+  constructor(block: PlannedBlock, iterations: number[], error: unknown) {
     // A local activity fails as the failure itself, a regular one as an ActivityFailure around it.
     super(`Block ${block.name} failed`, { cause: error instanceof ActivityFailure ? error.cause : error });
     this.block = block;
+    this.iterations = iterations;
   }
 }
 
@@ -67,7 +69,7 @@ export function createBlockScheduler(callId: string, parking: Parking, lastBlock
       return output;
     } catch (error) {
       say('failed');
-      throw isCancellation(error) ? error : new BlockFailure(block, error);
+      throw isCancellation(error) ? error : new BlockFailure(block, iterations, error);
     }
   };
 }

@@ -1,6 +1,7 @@
 import { ApplicationFailure, isCancellation, TimeoutFailure } from '@temporalio/workflow';
 import { internalFailureText, isErrorCode, ServiceError, sanitizeMessage } from '../flow/errors.ts';
-import { CANCELLED, type FailureReason, type RunOutcome } from '../flow/run.ts';
+import { blockKey } from '../flow/plan.ts';
+import { CANCELLED, type FailureReason, type RunError } from '../flow/run.ts';
 import { BlockFailure } from './block-scheduler.ts';
 
 const REASONS: { [code: string]: FailureReason } = {
@@ -13,24 +14,29 @@ const REASONS: { [code: string]: FailureReason } = {
  * Describes to its caller why the call `callId` failed. An error that was not made for callers stays in the log and in the
  * history; the caller gets the callId, by which it can be found there.
  */
-export function describeFailure(
-  error: unknown,
-  callId: string,
-): (RunOutcome & { status: 'failed' })['error'] {
+export function describeFailure(error: unknown, callId: string): RunError {
   if (!(error instanceof BlockFailure))
-    return { ...describeCause(error, 'The run', callId), reason: 'error' };
-  const { block, cause } = error;
+    return { ...describeCause(error, 'The run', callId), reason: 'error', ...placeOf(error) };
+  const { block, iterations, cause } = error;
   const { code, message } = describeCause(cause, 'it', callId);
   if (code === CANCELLED.code) return CANCELLED;
   return {
     code,
-    message: sanitizeMessage(`Block "${block.name}" (${block.step_id}): ${message}`),
+    message: sanitizeMessage(`Block "${block.name}" (${blockKey(block.step_id, iterations)}): ${message}`),
     reason: REASONS[code] ?? 'error',
     step_id: block.step_id,
+    ...(iterations.length > 0 && { iterations }),
   };
 }
 
-function describeCause(cause: unknown, subject: string, callId: string): { code: string; message: string } {
+/** Returns the step that an error of the interpreter names. */
+function placeOf(error: unknown): Pick<RunError, 'step_id' | 'iterations'> {
+  if (!(error instanceof ServiceError)) return {};
+  const { step_id, iterations } = error.extra as Pick<RunError, 'step_id' | 'iterations'>;
+  return { ...(step_id !== undefined && { step_id }), ...(iterations && { iterations }) };
+}
+
+function describeCause(cause: unknown, subject: string, callId: string): Pick<RunError, 'code' | 'message'> {
   if (cause instanceof ServiceError) return { code: cause.code, message: cause.message };
   if (cause instanceof ApplicationFailure && isErrorCode(cause.type))
     return { code: cause.type, message: cause.message };

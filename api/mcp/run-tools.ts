@@ -15,6 +15,9 @@ import { defineTool } from './tool.ts';
 const LIMIT_MAX = 100;
 const LIMIT_DEFAULT = 20;
 
+/** The state of a run without the list of all codes, which every client would load with the tools. */
+const toolRun = runState.extend({ code: z.string().optional() });
+
 const listRunsTool = defineTool({
   name: 'list_runs',
   title: 'List runs',
@@ -27,7 +30,7 @@ const listRunsTool = defineTool({
     limit: z.int().min(1).max(LIMIT_MAX).default(LIMIT_DEFAULT),
     cursor: z.guid().meta({ description: 'nextCursor of the previous page.' }).optional(),
   }),
-  output: z.strictObject(runList.shape),
+  output: z.strictObject({ ...runList.shape, runs: z.array(toolRun) }),
   async run(call, { flow_id, status, limit, cursor }) {
     const { db } = call.deps;
     const flow = await requireFlowDesign(call, flow_id);
@@ -51,7 +54,7 @@ const cancelRunTool = defineTool({
       description: 'flow_run_id or executionId of a run, or test_run_id for all its cases.',
     }),
   }),
-  output: z.strictObject({ flow_run: runState.optional(), test_run: testRun.optional() }),
+  output: z.strictObject({ flow_run: toolRun.optional(), test_run: testRun.optional() }),
   run: (call, { flow_run_id }) => cancelRunOrTestRun(call.deps, call, flow_run_id),
 });
 

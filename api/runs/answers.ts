@@ -4,7 +4,7 @@ import { RUN_MODES, RUN_STATUSES } from '../../db/schema.ts';
 import { parsedObject } from '../flows/written-flow.ts';
 import { streamInterrupted } from '../http/stream-interruption.ts';
 import { attachmentsField } from './attachments.ts';
-import { blockRun, receipt } from './receipt.ts';
+import { blockRun, failureCode, iterations, receipt } from './receipt.ts';
 import { blockOverrides, outputsByStep } from './requests.ts';
 import { toolCallMessages, toolCalls, toolFields } from './tool-requests.ts';
 
@@ -14,6 +14,9 @@ export const executionId = z.uuid().meta({ description: 'The id of the run.' });
 const flowId = z.uuid();
 const blockCount = count.meta({ description: 'Number of blocks in the flow.' });
 const failure = {
+  code: failureCode.optional().meta({ description: 'On failed.' }),
+  step_id: z.string().optional().meta({ description: 'On failed: the block or step, where there is one.' }),
+  iterations,
   errorMessage: z
     .string()
     .optional()

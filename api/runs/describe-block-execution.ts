@@ -8,12 +8,13 @@ export function describeBlockExecution(row: BlockRunRow) {
   return {
     step_id: row.step_id,
     key: row.block_key,
+    ...iterationsOf(row.block_key),
     name: row.name,
     processor_type: row.processor_type,
     status: row.status,
     attempts: row.attempts,
     model: row.model,
-    ...(row.error && { errorMessage: row.error.message }),
+    ...(row.error && { code: row.error.code, errorMessage: row.error.message }),
     usage: {
       promptTokens: row.prompt_tokens,
       completionTokens: row.completion_tokens,
@@ -21,4 +22,10 @@ export function describeBlockExecution(row: BlockRunRow) {
       ms: row.latency_ms,
     },
   };
+}
+
+/** Returns the iteration of each loop around a block, outermost first; {} outside loops. */
+function iterationsOf(blockKey: string): { iterations?: number[] } {
+  const [, iterations] = blockKey.split('#');
+  return iterations === undefined ? {} : { iterations: iterations.split('.').map(Number) };
 }

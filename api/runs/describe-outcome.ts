@@ -10,6 +10,7 @@ import type { CallIds, RunOutcome } from '../../flow/run.ts';
 import type { AssistantMessage, PausePoint, ToolCallMessage } from '../../flow/tool-calls.ts';
 import { INPUT_REF, MESSAGE_REF } from '../../flow/value.ts';
 import type { ApiDeps } from '../deps.ts';
+import { describeRunError } from './describe-run-error.ts';
 import { digestOf, signState } from './resume-state.ts';
 
 /** The call that ended or paused a run: all that describing it needs. */
@@ -26,12 +27,7 @@ export async function describeOutcome(deps: ApiDeps, run: EndedCall, outcome: Ru
     case 'completed':
       return { status, result: await readResult(deps.db, run.callId, outcome.result) };
     case 'failed':
-      return {
-        status,
-        result: null,
-        errorMessage: outcome.error.message,
-        failureReason: outcome.error.reason,
-      };
+      return { status, result: null, ...describeRunError(outcome.error) };
     case 'tool_calls_required':
       return { status, ...(await describePause(deps, run, outcome.pause)) };
   }

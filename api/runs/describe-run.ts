@@ -2,6 +2,7 @@ import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
 import type { RunRow } from '../../db/runs/runs.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import type { ApiDeps } from '../deps.ts';
+import { describeRunError } from './describe-run-error.ts';
 
 /** Describes a run to callers, without its result and blocks. `cost` is in credits, so far. */
 export async function describeRun(
@@ -11,7 +12,7 @@ export async function describeRun(
   return {
     executionId: run.execution_id,
     status: run.status,
-    ...(run.error && { errorMessage: run.error.message, failureReason: run.error.reason }),
+    ...(run.error && describeRunError(run.error)),
     flowId: run.flow_id,
     blockCount: listBlocks(await definitions.get(run.flow_version_id)).length,
     version: run.version,

@@ -3,9 +3,16 @@ import { z } from 'zod';
 import type { Db } from '../../db/connect.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
 import { listBlockRuns } from '../../db/runs/block-runs.ts';
+import { ERROR_CODES } from '../../flow/errors.ts';
 import { describeBlockExecution } from './describe-block-execution.ts';
 
 const count = z.int().min(0);
+
+export const failureCode = z.enum(ERROR_CODES).meta({ id: 'ErrorCode' });
+export const iterations = z
+  .array(count)
+  .optional()
+  .meta({ description: 'Inside loops: the iteration of each of them, outermost first, from 0.' });
 
 const usage = z
   .object({
@@ -20,11 +27,13 @@ export const blockRun = z
   .object({
     step_id: z.string(),
     key: z.string().meta({ description: 'The step_id; in loops with the iteration: `step#0`.' }),
+    iterations,
     name: z.string(),
     processor_type: z.enum(['llm', 'passthrough', 'code']),
     status: z.enum(['completed', 'failed', 'paused']),
     attempts: count,
     model: z.string().nullable(),
+    code: failureCode.optional().meta({ description: 'On failed.' }),
     errorMessage: z.string().optional(),
     usage,
   })

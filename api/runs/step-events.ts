@@ -11,6 +11,7 @@ import type { ApiDeps } from '../deps.ts';
 import { StreamInterruption } from '../http/stream-interruption.ts';
 import { firstCallOf } from './accept-step.ts';
 import { describePause } from './describe-outcome.ts';
+import { describeRunError } from './describe-run-error.ts';
 import { HEARTBEAT, HEARTBEAT_MS } from './event-stream.ts';
 import { toReceipt } from './receipt.ts';
 import { describePlan } from './require-sound-tree.ts';
@@ -125,8 +126,7 @@ export async function* stepEvents(
   async function* endOf(end: RunOutcome, place: Place): AsyncGenerator<StepEvent> {
     const receipt = toReceipt(blocks);
     if (end.status === 'failed') {
-      const { code, message, reason, step_id } = end.error;
-      const error = { code, errorMessage: message, failureReason: reason };
+      const { step_id, ...error } = describeRunError(end.error);
       const at = step_id === undefined ? {} : { stepId: step_id };
       yield { name: 'run_failed', data: { executionId, status: 'failed', ...at, ...error, ...receipt } };
     } else if (end.status === 'tool_calls_required') {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { streamInterrupted } from '../http/stream-interruption.ts';
 import { executionId, pausePoint } from './answers.ts';
-import { receipt } from './receipt.ts';
+import { failureCode, iterations, receipt } from './receipt.ts';
 import { blockOverrides, outputsByStep, runFields } from './requests.ts';
 import { resumeFields, toolFields } from './tool-requests.ts';
 
@@ -99,7 +99,8 @@ export const stepEvents = z.union([
     executionId,
     status: z.literal('failed'),
     stepId: z.string().optional(),
-    code: z.string(),
+    iterations,
+    code: failureCode,
     errorMessage: z.string(),
     failureReason: z.string(),
     ...receipt,

@@ -28,7 +28,7 @@ const CACHED_OUTPUTS_MAX_BYTES = 2 * OUTPUT_MAX_BYTES;
 
 const count = z.int().min(0);
 export const blockTrace = z.strictObject({
-  ...blockRun.omit({ errorMessage: true, usage: true }).shape,
+  ...blockRun.omit({ code: true, errorMessage: true, usage: true }).shape,
   input: parsedJson.meta({ description: 'The input of the block.' }),
   sent: parsedJson.meta({
     description:

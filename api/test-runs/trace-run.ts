@@ -13,6 +13,7 @@ import { listBlocks } from '../../flow/plan.ts';
 import { eachStep } from '../../flow/step-path.ts';
 import type { ApiDeps } from '../deps.ts';
 import { parsedJson } from '../flows/written-flow.ts';
+import { iterations } from '../runs/receipt.ts';
 import { blockTrace, traceBlocks } from './block-trace.ts';
 import { cutJson, cutText, VALUE_MAX_CHARS } from './cut-json.ts';
 import { describeTestRun, testRun } from './describe-test-run.ts';
@@ -34,7 +35,9 @@ const flowRun = z.strictObject({
   version: count.meta({ description: '0 is a draft, as it was when it was tested.' }),
   mode: z.enum(RUN_MODES),
   status: z.enum(RUN_STATUSES),
-  error: z.strictObject({ code: z.string(), message: z.string(), step_id: z.string().nullable() }).nullable(),
+  error: z
+    .strictObject({ code: z.string(), message: z.string(), step_id: z.string().nullable(), iterations })
+    .nullable(),
   started_at: z.iso.datetime(),
   finished_at: z.iso.datetime().nullable(),
   cost: z.number().meta({ description: 'Credits, so far.' }),
@@ -103,6 +106,7 @@ export async function traceRun(
         code: run.error.code,
         message: run.error.message,
         step_id: run.error.step_id ?? null,
+        ...(run.error.iterations && { iterations: run.error.iterations }),
       },
       started_at: run.started_at.toISOString(),
       finished_at: run.finished_at?.toISOString() ?? null,

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Json, ProcessorType } from '../../flow/definition.ts';
-import { ServiceError } from '../../flow/errors.ts';
+import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
 import { CANCELLED } from '../../flow/run.ts';
 import type { Value } from '../../flow/value.ts';
 import type { Db } from '../connect.ts';
@@ -18,7 +18,7 @@ export type BlockRun = {
   /** Serialized JSON; when `paused`, the conversation up to where the model asked for tools. */
   output?: string;
   paused?: boolean;
-  error?: { code: string; message: string };
+  error?: { code: ErrorCode; message: string };
   model?: string;
   promptTokens?: number;
   completionTokens?: number;

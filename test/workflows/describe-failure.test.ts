@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { ApplicationFailure } from '@temporalio/common';
+import { ServiceError } from '../../flow/errors.ts';
 import type { PlannedBlock } from '../../flow/plan.ts';
 import { BlockFailure } from '../../workflows/block-scheduler.ts';
 import { describeFailure } from '../../workflows/describe-failure.ts';
 
 const ID = '1d9cbb4e-9d6c-4e3b-b1c8-5d3a4f2e7f10';
 const block = { type: 'sequential', step_id: 's1', name: 'Sort' } as PlannedBlock;
-const describeBlock = (cause: unknown) => describeFailure(new BlockFailure(block, cause), ID);
+const describeBlock = (cause: unknown, iterations: number[] = []) =>
+  describeFailure(new BlockFailure(block, iterations, cause), ID);
 
 describe('what a caller is told of a run that failed', () => {
   it('is an error that was made for callers, word for word', () => {
@@ -17,6 +19,18 @@ describe('what a caller is told of a run that failed', () => {
       reason: 'error',
       step_id: 's1',
     });
+  });
+
+  it('names the iteration of each loop around the block', () => {
+    const failure = ApplicationFailure.nonRetryable('it is odd.', 'CODE_ERROR');
+    const { message, iterations } = describeBlock(failure, [2, 0]);
+    assert.deepEqual([message, iterations], ['Block "Sort" (s1#2.0): it is odd.', [2, 0]]);
+  });
+
+  it('names the step, and its iteration, that an error of no block is about', () => {
+    const place = { step_id: 'each', iterations: [1] };
+    const error = new ServiceError('LOOP_INPUT_NOT_ARRAY', 'The loop each needs an array.', place);
+    assert.partialDeepStrictEqual(describeFailure(error, ID), { code: 'LOOP_INPUT_NOT_ARRAY', ...place });
   });
 
   for (const failure of [

@@ -86,7 +86,7 @@ describeWith(['openssl'], 'webhook events', () => {
     assert.equal(headers['webhook-timestamp'], headers['x-weir-timestamp']);
   });
 
-  it('sends flow.failed when a block fails, with message and reason', async () => {
+  it('sends flow.failed when a block fails, with its code, step and message in errorMessage, and the reason', async () => {
     const { headers, json } = await receive(
       await weir.createFlow(tenant, [code('bad', 'throw new Error("no");')]),
     );
@@ -95,7 +95,7 @@ describeWith(['openssl'], 'webhook events', () => {
       [json.event, json.failureReason, 'result' in json, 'truncated' in json],
       ['flow.failed', 'error', false, false],
     );
-    assert.match(json.errorMessage, /no/);
+    assert.match(json.errorMessage, /^CODE_ERROR: Block "bad" \(bad\): .*no/);
   });
 
   it('sends flow.failed with credits_exhausted when the credits end mid-run', async () => {

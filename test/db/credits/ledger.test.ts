@@ -12,7 +12,7 @@ import { CANCELLED } from '../../../flow/run.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';
 import { type Account, audit, openAccount, settle } from './ledger-fixture.ts';
 
-const REFUSED = { code: 'MODEL_REFUSED', message: 'no' };
+const REFUSED = { code: 'MODEL_REFUSED', message: 'no' } as const;
 
 /** One model call of a block, whose cost may be up to twice its reservation. */
 type Call = {

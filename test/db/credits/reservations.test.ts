@@ -91,7 +91,7 @@ describe('reserveCredits', () => {
   });
 
   it('answers the recorded error of a block that failed and was charged', async () => {
-    const error = { code: 'MODEL_REFUSED', message: 'I will not.' };
+    const error = { code: 'MODEL_REFUSED', message: 'I will not.' } as const;
     const id = { callId: account.runs[0] as string, blockKey: 'ask' };
     await settle(database.db, account, { ...id, error, costMicrocredits: 5 });
     await assert.rejects(reserve('ask', 1), error);
