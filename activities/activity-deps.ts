@@ -6,6 +6,7 @@ import type { InProcessRuns } from '../db/runs/in-process-runs.ts';
 import type { RequestModelKeys } from '../db/tenants/request-model-keys.ts';
 import type { OrganizationLimit } from '../fairness/organization-limit.ts';
 import type { Validator } from '../json-schema/validator.ts';
+import type { LargeValues } from '../large-values/large-values.ts';
 import type { Registry } from '../models/registry.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 
@@ -17,6 +18,7 @@ export type ActivityDeps = {
   balanceLimit: OrganizationLimit;
   validator: Validator;
   sandbox: Sandbox;
+  largeValues: LargeValues;
   /** Credits per second of processor time of code blocks. */
   codePrice: number;
   registry: Registry;

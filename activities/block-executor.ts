@@ -71,9 +71,12 @@ export type BlockExecutor = {
 
 /** Creates the executor that all block activities of a process share. */
 export function createBlockExecutor(
-  deps: Pick<ActivityDeps, 'db' | 'definitions' | 'balanceLimit' | 'validator' | 'inProcessRuns'>,
+  deps: Pick<
+    ActivityDeps,
+    'db' | 'definitions' | 'balanceLimit' | 'validator' | 'inProcessRuns' | 'largeValues'
+  >,
 ): BlockExecutor {
-  const { db, definitions, validator, inProcessRuns } = deps;
+  const { db, definitions, validator, inProcessRuns, largeValues } = deps;
   const { contexts } = inProcessRuns;
   const resolve = createValueResolver(db, async (callId) => (await loadContext(callId)).input);
 
@@ -91,7 +94,7 @@ export function createBlockExecutor(
     if (context.cancelled) throw new ServiceError(CANCELLED.code, CANCELLED.message);
     if (context.completed.has(execution.blockKey)) return recordedReply(execution);
     const bytes = bytesToLoad(execution.input) + context.input.message.length;
-    return reserveInputMemory(context.organizationId, bytes, attempt, () =>
+    return reserveInputMemory(largeValues, context.organizationId, bytes, attempt, () =>
       runOnce(execution, context, attempt, process),
     );
   }
@@ -222,7 +225,7 @@ export function createBlockExecutor(
     hasRoom,
     async inspect(callId, value, attempt, look) {
       const { organizationId } = await loadContext(callId);
-      return reserveInputMemory(organizationId, bytesToLoad(value), attempt, async () =>
+      return reserveInputMemory(largeValues, organizationId, bytesToLoad(value), attempt, async () =>
         look(await resolve(callId, value)),
       );
     },

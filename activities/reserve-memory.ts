@@ -1,18 +1,11 @@
-// The memory budget of one process for large values: inputs of activities and answers of models.
+// Takes memory for large values of an activity: its input, and the answer of its model.
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { createByteBudget } from '../fairness/byte-budget.ts';
 import { BUSY, type Busy } from '../flow/run.ts';
+import type { LargeValues } from '../large-values/large-values.ts';
 import type { Attempt } from './run-attempt.ts';
 
-/** Bytes of JSON; parsed, a value takes several times as much. */
-const BUDGET_BYTES = 64 * 1024 * 1024;
-/** The most that one organization may hold. */
-const SHARE_BYTES = BUDGET_BYTES / 2;
-/** Two budgets, the input taken before the answer, so that no two activities wait for each other. */
-const inputs = createByteBudget(BUDGET_BYTES, SHARE_BYTES);
-const answers = createByteBudget(BUDGET_BYTES, SHARE_BYTES);
-
-type Reservation = { owner: string; returns: (() => void)[]; hasAnswer?: true };
+type Budgets = Pick<LargeValues, 'inputs' | 'modelAnswers'>;
+type Reservation = Budgets & { owner: string; returns: (() => void)[]; hasAnswer?: true };
 const reservations = new AsyncLocalStorage<Reservation>();
 
 /**
@@ -20,6 +13,7 @@ const reservations = new AsyncLocalStorage<Reservation>();
  * instead of waiting.
  */
 export async function reserveInputMemory<T>(
+  { inputs, modelAnswers }: Budgets,
   owner: string,
   bytes: number,
   { isLocal, signal }: Pick<Attempt, 'isLocal' | 'signal'>,
@@ -27,7 +21,7 @@ export async function reserveInputMemory<T>(
 ): Promise<T | Busy> {
   const giveBack = isLocal ? inputs.takeNow(owner, bytes) : await inputs.take(owner, bytes, signal);
   if (!giveBack) return BUSY;
-  const reservation: Reservation = { owner, returns: [giveBack] };
+  const reservation: Reservation = { inputs, modelAnswers, owner, returns: [giveBack] };
   try {
     return await reservations.run(reservation, work);
   } finally {
@@ -41,5 +35,5 @@ export async function reserveAnswerMemory(bytes: number, signal: AbortSignal | u
   // A repair comes while the first answer is still held: waiting again would block those who wait for the first.
   if (!reservation || reservation.hasAnswer) return;
   reservation.hasAnswer = true;
-  reservation.returns.push(await answers.take(reservation.owner, bytes, signal));
+  reservation.returns.push(await reservation.modelAnswers.take(reservation.owner, bytes, signal));
 }

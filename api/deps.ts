@@ -2,6 +2,7 @@ import type { FlowDefinitions } from '../db/flows/flow-definitions.ts';
 import type { RequestModelKeys } from '../db/tenants/request-model-keys.ts';
 import type { EngineDeps } from '../engine/deps.ts';
 import type { Validator } from '../json-schema/validator.ts';
+import type { LargeValues } from '../large-values/large-values.ts';
 import type { LiveRegistry } from '../models/live-registry.ts';
 import type { ResolvePublic } from '../net/resolve-public.ts';
 import type { AuthDeps } from './auth/deps.ts';
@@ -13,6 +14,7 @@ export type ApiDeps = AuthDeps &
     definitions: FlowDefinitions;
     requestModelKeys: RequestModelKeys;
     validator: Validator;
+    largeValues: LargeValues;
     registry: LiveRegistry;
     resolvePublic: ResolvePublic;
     admission: Admission;

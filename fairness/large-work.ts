@@ -6,7 +6,7 @@ export const LARGE_BYTES = 1024 * 1024;
 /** Work that waits for something, such as a database that hangs, keeps its turn no longer. */
 const HELD_MAX_MS = 1_000;
 
-type LargeWork = {
+export type LargeWork = {
   /** Waits for a turn of `owner` at a value of so many bytes, where that is large. Rejects with the signal's reason. */
   take(owner: string, bytes: number, signal?: AbortSignal): Promise<EndTurn>;
 };

@@ -8,6 +8,7 @@ import { connect, type Db, QUERY_TIMEOUT_MS } from '../db/connect.ts';
 import { createFlowDefinitions, type FlowDefinitions } from '../db/flows/flow-definitions.ts';
 import { createRequestModelKeys, type RequestModelKeys } from '../db/tenants/request-model-keys.ts';
 import { connectToTemporal, createClient } from '../engine/connect.ts';
+import { createLargeValues, type LargeValues } from '../large-values/large-values.ts';
 import { type LiveRegistry, openRegistry } from '../models/live-registry.ts';
 
 export type Dependencies = {
@@ -19,6 +20,7 @@ export type Dependencies = {
   definitions: FlowDefinitions;
   registry: LiveRegistry;
   requestModelKeys: RequestModelKeys;
+  largeValues: LargeValues;
   /** Closes everything above. The API must have drained and the worker must have ended by then. */
   close(): Promise<void>;
 };
@@ -30,6 +32,7 @@ export async function openDependencies(env: NodeJS.ProcessEnv = process.env): Pr
   const db = connect(config.databaseUrl, config.databaseConnections, QUERY_TIMEOUT_MS);
   const registry = await openRegistry(config);
   const requestModelKeys = createRequestModelKeys(db, config);
+  const largeValues = createLargeValues();
   return {
     config,
     connection,
@@ -38,8 +41,10 @@ export async function openDependencies(env: NodeJS.ProcessEnv = process.env): Pr
     definitions: createFlowDefinitions(db),
     registry,
     requestModelKeys,
+    largeValues,
     async close() {
       registry.close();
+      await largeValues.close();
       // Needs the database to hand its keys to other processes.
       await requestModelKeys.close();
       await db.destroy();

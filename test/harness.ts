@@ -14,6 +14,7 @@ import { insertOrganization } from '../db/tenants/organizations.ts';
 import { insertProject } from '../db/tenants/projects.ts';
 import type { RequestModelKeys } from '../db/tenants/request-model-keys.ts';
 import type { Step } from '../flow/definition.ts';
+import type { LargeValues } from '../large-values/large-values.ts';
 import { openDependencies } from '../process/open-dependencies.ts';
 import { installRuntime } from '../worker/install-runtime.ts';
 import { runWorker } from '../worker/run-worker.ts';
@@ -37,6 +38,7 @@ export type Weir = {
   db: Db;
   client: Client;
   config: Config;
+  largeValues: LargeValues;
   createTenant(options?: { credits?: number }): Promise<Tenant>;
   /** Publishes a flow as production; returns its path below /api/v1/seq. */
   createFlow(tenant: Tenant, steps: Step[]): Promise<string>;
@@ -102,6 +104,7 @@ export async function startWeir(
     db,
     client,
     config,
+    largeValues: dependencies.largeValues,
     async createTenant({ credits = 1_000 } = {}) {
       const organization = `org-${randomUUID().slice(0, 8)}`;
       const { id: organizationId } = await insertOrganization(db, { slug: organization, name: organization });

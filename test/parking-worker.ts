@@ -11,6 +11,7 @@ import { connectToTemporal, DATA_CONVERTER, DEFAULT_NAMESPACE } from '../engine/
 import { createOrganizationLimit } from '../fairness/organization-limit.ts';
 import { type BlockCall, PARKED } from '../flow/run.ts';
 import { createValidator } from '../json-schema/validator.ts';
+import { createLargeValues } from '../large-values/large-values.ts';
 import { registerSearchAttributes } from '../worker/register-search-attributes.ts';
 import type { Weir } from './harness.ts';
 import { testWorkflowBundle } from './workflow-bundle.ts';
@@ -27,6 +28,7 @@ export async function startParkingWorker(
     definitions: createFlowDefinitions(db),
     balanceLimit: createOrganizationLimit(1),
     inProcessRuns: createInProcessRuns(),
+    largeValues: createLargeValues(),
   };
   const activities = createActivities(deps as ActivityDeps);
   const parked = new Map<string, number>();

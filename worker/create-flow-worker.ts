@@ -41,6 +41,7 @@ export async function createFlowWorker(deps: WorkerDeps): Promise<FlowWorker> {
       sandbox,
       codePrice: config.codePrice,
       validator,
+      largeValues: deps.largeValues,
       registry,
       providers: config.providers,
       providerUrls: config.providerUrls,

@@ -1,23 +1,22 @@
 import type { ServerResponse } from 'node:http';
 import type { Db } from '../../db/connect.ts';
 import { measureOutputs } from '../../db/runs/load-references.ts';
-import { createByteBudget, SMALL_BYTES } from '../../fairness/byte-budget.ts';
+import { SMALL_BYTES } from '../../fairness/byte-budget.ts';
 import { bytesToLoad, type Value } from '../../flow/value.ts';
+import type { LargeValues } from '../../large-values/large-values.ts';
 import { StreamInterruption } from './stream-interruption.ts';
-import { IN_HAND_BYTES, SHARE_BYTES, takeBytes, takeLargeWork } from './take-bytes.ts';
-
-/** The memory of one process for stored outputs, from when they are read until the answer with them is sent. */
-const answers = createByteBudget(IN_HAND_BYTES, SHARE_BYTES);
+import { takeBytes, takeLargeWork } from './take-bytes.ts';
 
 /** Waits until an organization may hold an answer of so many bytes; they are given back when `response` is closed. */
 export async function holdAnswerBytes(
+  { answers, work }: LargeValues,
   response: ServerResponse,
   organizationId: string,
   bytes: number,
 ): Promise<void> {
   if (bytes < SMALL_BYTES) return;
   const giveBack = await takeBytes(answers, organizationId, bytes);
-  const endTurn = await takeLargeWork(organizationId, bytes).catch((error: unknown) => {
+  const endTurn = await takeLargeWork(work, organizationId, bytes).catch((error: unknown) => {
     giveBack();
     throw error;
   });
@@ -45,6 +44,7 @@ export async function measureOutcome(
  * Throws StreamInterruption when `signal` aborts first.
  */
 export async function takeEventBytes(
+  { answers }: LargeValues,
   organizationId: string,
   bytes: number,
   signal: AbortSignal,

@@ -1,22 +1,16 @@
-// Request bodies: only JSON, bounded, without unknown fields.
-import type { Context, Middleware } from 'koa';
-import getRawBody from 'raw-body';
+// Request bodies: parsed, bounded, without unknown fields.
+import type { Middleware } from 'koa';
 import { z } from 'zod';
-import { createByteBudget, SMALL_BYTES } from '../../fairness/byte-budget.ts';
 import type { EndTurn } from '../../fairness/turns.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { findJsonExcess } from '../../flow/find-json-excess.ts';
 import { FLOW_STEPS_MAX } from '../../flow/limits.ts';
 import { REFUSED_KEYS } from '../../flow/refused-keys.ts';
-import type { ReceivedBody } from './context.ts';
+import type { Measure } from '../../large-values/tasks.ts';
 import { describeIssue } from './describe-issue.ts';
-import { ownerOf } from './principal.ts';
-import { IN_HAND_BYTES, SHARE_BYTES, takeBytes, takeLargeWork } from './take-bytes.ts';
+import { type BodyDeps, receive } from './receive-body.ts';
+import { takeLargeWork } from './take-bytes.ts';
 
-export const BODY_MAX_BYTES = 10 * 1024 * 1024;
 export const BODY_MAX_DEPTH = 64;
-/** The memory of one process for request bodies. */
-const bodies = createByteBudget(IN_HAND_BYTES, SHARE_BYTES);
 /** The field in which callers send back earlier outputs: whatever a block may answer is accepted there. */
 const ECHOED_FIELD = 'accumulatedOutputs';
 /** A block's output may be as deep as a body, and every step around or after it may add a level. */
@@ -29,25 +23,29 @@ export const PARSE_OPTIONS: z.core.ParseContext<z.core.$ZodIssue> = {
 };
 
 type BodyRules = {
-  excess?: (bytes: Uint8Array) => void;
+  excess?: { member: string; refuse(measured: NonNullable<Measure['member']>): void };
   before?: ((json: unknown) => void)[];
   describe?: (error: z.ZodError) => ServiceError;
 };
 
 /**
- * Reads the body into `ctx.state.body` by `schema`. `excess` may refuse bytes that are too much to parse, and each of `before`
- * the parsed JSON. `describe` makes the error for what does not fit the schema or may be in no body.
+ * Reads the body into `ctx.state.body` by `schema`. `excess` may refuse a body that is too much to parse for one of its members,
+ * and each of `before` the parsed JSON. `describe` makes the error for what does not fit the schema or may be in no body.
  */
 export function readBody(
+  deps: BodyDeps,
   schema: z.ZodType,
   { excess, before = [], describe = validationError }: BodyRules = {},
 ): Middleware {
   return async function readBody(ctx, next) {
-    const { owner, bytes, giveBack } = await (ctx.state.received ?? receive(ctx));
+    const { owner, bytes, giveBack } = await (ctx.state.received ?? receive(deps, ctx));
     let endTurn: EndTurn | undefined;
     try {
-      endTurn = await takeLargeWork(owner, bytes.length);
-      const json = parseJson(bytes, excess);
+      const { json: largeJson, work } = deps.largeValues;
+      // Parsing blocks the process: for seconds, when a body of an allowed size holds millions of empty lists.
+      refuseExcess(await largeJson.measure(owner, bytes, { member: excess?.member }), excess);
+      endTurn = await takeLargeWork(work, owner, bytes.length);
+      const json = parseJson(bytes);
       checkStructure(json, describe);
       for (const check of before) check(json);
       const parsed = schema.safeParse(json, PARSE_OPTIONS);
@@ -66,88 +64,13 @@ export function readBody(
   };
 }
 
-/**
- * Waits until the body has arrived, or is refused, which `readBody` then tells: a caller that sends slowly holds no turn
- * meanwhile.
- */
-export const receiveBody: Middleware = async (ctx, next) => {
-  const received = receive(ctx);
-  ctx.state.received = received;
-  const body = await received.catch(() => undefined);
-  try {
-    await next();
-  } finally {
-    body?.giveBack();
-  }
-};
-
-async function receive(ctx: Context): Promise<ReceivedBody> {
-  requireJson(ctx.get('content-type'), ctx.get('content-encoding').toLowerCase());
-  const length = ctx.get('content-length');
-  const { flow, principal } = ctx.state;
-  const owner: string = flow?.organizationId ?? (principal ? ownerOf(principal) : '');
-  const giveBack = await takeBytes(bodies, owner, announcedBytes(length));
-  try {
-    return { owner, bytes: await readBytes(ctx.req, length), giveBack };
-  } catch (error) {
-    giveBack();
-    throw error;
-  }
+function refuseExcess({ excess, member }: Measure, rule: BodyRules['excess']): void {
+  if (!excess) return;
+  if (member) rule?.refuse(member);
+  throw validationError(problem([], `${excess}: send less, or as text`));
 }
 
-/** The announced length of the body; the most it may have when it announces none. */
-function announcedBytes(length: string): number {
-  return length === '' ? BODY_MAX_BYTES : Math.min(Number(length) || 0, BODY_MAX_BYTES);
-}
-
-export function requireJson(contentType: string, contentEncoding: string): void {
-  const [type = '', ...parameters] = contentType.toLowerCase().split(';');
-  const charset = parameters
-    .map((parameter) => parameter.trim())
-    .find((parameter) => parameter.startsWith('charset='));
-  const utf8 = charset === undefined || ['utf-8', 'utf8'].includes(charset.slice(8).replaceAll('"', ''));
-  if (type.trim() !== 'application/json' || !utf8)
-    throw new ServiceError(
-      'UNSUPPORTED_MEDIA_TYPE',
-      'Send the body as Content-Type: application/json, in UTF-8.',
-    );
-  if (contentEncoding !== '' && contentEncoding !== 'identity')
-    throw new ServiceError('UNSUPPORTED_MEDIA_TYPE', 'Send the body without a Content-Encoding.');
-}
-
-export function bodyTooLarge(): ServiceError {
-  return new ServiceError('BODY_TOO_LARGE', `The body is over ${BODY_MAX_BYTES} bytes.`);
-}
-
-async function readBytes(request: NodeJS.ReadableStream, length: string): Promise<Buffer> {
-  let resuming: NodeJS.Immediate | undefined;
-  // Otherwise megabytes are read in one turn of the event loop, from each of many connections.
-  const pace = () => {
-    request.pause();
-    resuming = setImmediate(() => request.resume());
-  };
-  if (announcedBytes(length) >= SMALL_BYTES) request.on('data', pace);
-  try {
-    return await getRawBody(request, { limit: BODY_MAX_BYTES, length: length || null });
-  } catch (error) {
-    const type = error instanceof Error && 'type' in error ? error.type : undefined;
-    if (type === 'entity.too.large') throw bodyTooLarge();
-    if (type === 'request.aborted' || type === 'request.size.invalid' || type === 'stream.not.readable')
-      throw new ServiceError('MALFORMED_JSON', 'The body ended before its announced length.');
-    throw error;
-  } finally {
-    request.off('data', pace);
-    clearImmediate(resuming);
-  }
-}
-
-export function parseJson(bytes: Buffer, refuseExcess?: BodyRules['excess']): unknown {
-  // Parsing blocks the process: for seconds, when a body of an allowed size holds millions of empty lists.
-  const excess = findJsonExcess(bytes);
-  if (excess) {
-    refuseExcess?.(bytes);
-    throw validationError(problem([], `${excess}: send less, or as text`));
-  }
+export function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (error) {

@@ -1,13 +1,9 @@
 import { type ByteBudget, SMALL_BYTES } from '../../fairness/byte-budget.ts';
-import { createLargeWork, LARGE_BYTES } from '../../fairness/large-work.ts';
+import { LARGE_BYTES, type LargeWork } from '../../fairness/large-work.ts';
 import type { EndTurn } from '../../fairness/turns.ts';
 import { RETRY_AFTER_SECONDS } from './errors.ts';
 import { RetryLater } from './retry-later.ts';
 
-/** Memory of one process for bodies, and as much again for answers, counted as JSON; parsed JSON takes several times that. */
-export const IN_HAND_BYTES = 128 * 1024 * 1024;
-/** The share of one organization, whose callers may send and read slowly. */
-export const SHARE_BYTES = IN_HAND_BYTES / 4;
 /** Shorter than a request may take to arrive. */
 const WAIT_MAX_MS = 15_000;
 
@@ -20,13 +16,10 @@ export async function takeBytes(budget: ByteBudget, owner: string, bytes: number
   return waitInTime((late) => budget.take(owner, bytes, late));
 }
 
-/** The bodies and answers of one process: parsing and writing a large one blocks it. */
-const largeWork = createLargeWork();
-
 /** Waits until `owner` may parse or write so many bytes, where that is large. Throws RATE_LIMITED too. */
-export async function takeLargeWork(owner: string, bytes: number): Promise<EndTurn> {
+export async function takeLargeWork(work: LargeWork, owner: string, bytes: number): Promise<EndTurn> {
   if (bytes < LARGE_BYTES) return () => undefined;
-  return waitInTime((late) => largeWork.take(owner, bytes, late));
+  return waitInTime((late) => work.take(owner, bytes, late));
 }
 
 async function waitInTime<T>(take: (late: AbortSignal) => Promise<T>): Promise<T> {

@@ -36,7 +36,7 @@ export function apiKeyRoutes(deps: ApiDeps): Route[] {
           ...BODY_ERRORS,
         },
       },
-      handlers: [...first, readBody(createApiKeyRequest), createApiKey(deps)],
+      handlers: [...first, readBody(deps, createApiKeyRequest), createApiKey(deps)],
     },
     {
       method: 'get',

@@ -71,7 +71,7 @@ export function memberRoutes(deps: ApiDeps): Route[] {
           ...BODY_ERRORS,
         },
       },
-      handlers: [...first('admin'), readBody(addMemberRequest), postMember(deps)],
+      handlers: [...first('admin'), readBody(deps, addMemberRequest), postMember(deps)],
     },
     {
       method: 'get',
@@ -99,7 +99,7 @@ export function memberRoutes(deps: ApiDeps): Route[] {
         requestBody: body(updateMemberRequest, { role: example.roleChange }),
         responses: { 200: one, ...ROLE_ERRORS, ...conflict('The last owner.', LAST_OWNER), ...BODY_ERRORS },
       },
-      handlers: [...first('admin'), readBody(updateMemberRequest), putMember(deps)],
+      handlers: [...first('admin'), readBody(deps, updateMemberRequest), putMember(deps)],
     },
     {
       method: 'delete',

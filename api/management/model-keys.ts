@@ -64,7 +64,7 @@ export function modelKeyRoutes(deps: ApiDeps): Route[] {
         requestBody: body(setModelKeyRequest, { key: { key: 'sk-example' } }),
         responses: { 200: one, ...ROLE_ERRORS, ...BODY_ERRORS },
       },
-      handlers: [...first, readBody(setModelKeyRequest), setKey(deps)],
+      handlers: [...first, readBody(deps, setModelKeyRequest), setKey(deps)],
     },
     {
       method: 'delete',

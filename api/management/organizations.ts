@@ -71,7 +71,7 @@ export function organizationRoutes(deps: ApiDeps): Route[] {
           ...BODY_ERRORS,
         },
       },
-      handlers: [...first, readBody(createOrganizationRequest), createOrganization(deps)],
+      handlers: [...first, readBody(deps, createOrganizationRequest), createOrganization(deps)],
     },
     {
       method: 'get',
@@ -124,7 +124,7 @@ export function organizationRoutes(deps: ApiDeps): Route[] {
       handlers: [
         ...first,
         authorizeOrganization(deps, { role: 'admin' }),
-        readBody(updateOrganizationRequest),
+        readBody(deps, updateOrganizationRequest),
         putOrganization(deps),
       ],
     },

@@ -67,7 +67,7 @@ export function projectRoutes(deps: ApiDeps): Route[] {
           ...BODY_ERRORS,
         },
       },
-      handlers: [...first, readBody(createProjectRequest), createProject(deps)],
+      handlers: [...first, readBody(deps, createProjectRequest), createProject(deps)],
     },
     {
       method: 'get',
@@ -128,7 +128,12 @@ export function projectRoutes(deps: ApiDeps): Route[] {
         requestBody: body(updateProjectRequest, { name: example.renaming }),
         responses: { 200: one, ...ROLE_ERRORS, ...BODY_ERRORS },
       },
-      handlers: [...first, loadProject(deps, 'admin'), readBody(updateProjectRequest), putProject(deps)],
+      handlers: [
+        ...first,
+        loadProject(deps, 'admin'),
+        readBody(deps, updateProjectRequest),
+        putProject(deps),
+      ],
     },
     {
       method: 'delete',

@@ -24,7 +24,7 @@ export function mcpRoutes(deps: ApiDeps): Route[] {
     requireAllowedOrigin(deps),
     authenticateMcp(deps),
     limitRate(deps),
-    readMessage,
+    readMessage(deps),
     serveMcp(deps),
   ];
   return MCP_PATHS.map((path) => ({ method: 'post', path, operation: mcpOperation(path), handlers }));

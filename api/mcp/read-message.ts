@@ -1,6 +1,7 @@
 // Reads the JSON-RPC message of a request, with the same bounds as other bodies, and refuses it with a JSON-RPC error.
 import { z } from 'zod';
 import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
+import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware } from '../http/context.ts';
 import { STATUS } from '../http/errors.ts';
 import { readBody } from '../http/json-body.ts';
@@ -8,24 +9,25 @@ import { readBody } from '../http/json-body.ts';
 const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
 
-const read = readBody(z.unknown());
-
 /** Sets `ctx.state.body`. Refuses batches, which MCP no longer has: a message is one call, and is counted as one. */
-export const readMessage: ApiMiddleware = async (ctx, next) => {
-  try {
-    await read(ctx as never, async () => {});
-    if (Array.isArray(ctx.state.body))
-      throw new ServiceError('VALIDATION_ERROR', 'Send one message per request: batches are not accepted.');
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    ctx.status = statusOf(error.code);
-    if (ctx.status === 413) ctx.set('Connection', 'close');
-    const code = error.code === 'MALFORMED_JSON' ? PARSE_ERROR : INVALID_REQUEST;
-    ctx.body = { jsonrpc: '2.0', error: { code, message: error.message }, id: null };
-    return;
-  }
-  await next();
-};
+export function readMessage(deps: Pick<ApiDeps, 'largeValues'>): ApiMiddleware {
+  const read = readBody(deps, z.unknown());
+  return async function readMessage(ctx, next) {
+    try {
+      await read(ctx as never, async () => {});
+      if (Array.isArray(ctx.state.body))
+        throw new ServiceError('VALIDATION_ERROR', 'Send one message per request: batches are not accepted.');
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      ctx.status = statusOf(error.code);
+      if (ctx.status === 413) ctx.set('Connection', 'close');
+      const code = error.code === 'MALFORMED_JSON' ? PARSE_ERROR : INVALID_REQUEST;
+      ctx.body = { jsonrpc: '2.0', error: { code, message: error.message }, id: null };
+      return;
+    }
+    await next();
+  };
+}
 
 /** Answers the HTTP status of an error; JSON-RPC over HTTP has no 422. */
 function statusOf(code: ErrorCode): number {

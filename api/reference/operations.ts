@@ -14,8 +14,9 @@ import { overLimit } from '../auth/limit-rate.ts';
 import { errorBody } from '../http/errors.ts';
 import { errorResponse, idempotentReplayed, rateLimitHeaders, retryAfter } from '../http/headers.ts';
 import { arrivedLate, HEADERS_TOO_LARGE, notHttp } from '../http/http-server.ts';
-import { bodyTooLarge, PARSE_OPTIONS, parseJson, requireJson, validationError } from '../http/json-body.ts';
+import { PARSE_OPTIONS, parseJson, validationError } from '../http/json-body.ts';
 import { wholeNumber } from '../http/query.ts';
+import { bodyTooLarge, requireJson } from '../http/receive-body.ts';
 import { DATABASE_UNAVAILABLE, INTERNAL_ERROR as INTERNAL_ERROR_MESSAGE } from '../http/to-service-error.ts';
 
 /** The path of a flow; the paths of its endpoints begin with it. */

@@ -9,7 +9,8 @@ import { limitRate } from '../auth/limit-rate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import { holdAnswerBytes, measureOutcome } from '../http/hold-answer-bytes.ts';
-import { readBody, receiveBody } from '../http/json-body.ts';
+import { readBody } from '../http/json-body.ts';
+import { receiveBody } from '../http/receive-body.ts';
 import { body, flowPaths, runAnswer } from '../reference/operations.ts';
 import {
   completed,
@@ -38,7 +39,7 @@ import { requireFewOverrides } from './require-valid-overrides.ts';
 import { OUTPUT_REFUSAL, runErrors } from './run-refusals.ts';
 import type { AcceptedCall } from './store-call.ts';
 import { RESUME_REFUSALS, TOOL_REFUSALS } from './tool-refusals.ts';
-import { describeProblems, refuseExcessMessages, requireMessagesFit } from './tool-requests.ts';
+import { describeProblems, EXCESS_MESSAGES, requireMessagesFit } from './tool-requests.ts';
 
 const ENGINE_UNAVAILABLE =
   'The run is accepted and will start when the engine is back: poll …/jobs/{executionId}.';
@@ -84,10 +85,10 @@ export function executeRoutes(deps: ApiDeps): Route[] {
       authenticate(deps),
       limitRate(deps),
       loadFlow(deps),
-      receiveBody,
+      receiveBody(deps),
       admit(deps),
-      readBody(executeRequest, {
-        excess: refuseExcessMessages,
+      readBody(deps, executeRequest, {
+        excess: EXCESS_MESSAGES,
         before: [requireMessagesFit, requireFewOverrides],
         describe: describeProblems,
       }),
@@ -109,7 +110,7 @@ function execute(deps: ApiDeps): ApiMiddleware {
     const pauses = outcome.status === 'tool_calls_required';
     const result = outcome.status === 'completed' ? outcome.result : null;
     const bytes = await measureOutcome(deps.db, run.callId, { result, pauses });
-    await holdAnswerBytes(ctx.res, ctx.state.flow.organizationId, bytes);
+    await holdAnswerBytes(deps.largeValues, ctx.res, ctx.state.flow.organizationId, bytes);
     const described = await describeOutcome(deps, run, outcome);
     if (described.status === 'tool_calls_required') await requirePauseAllowed(deps, run, described);
     ctx.body = {

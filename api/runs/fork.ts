@@ -14,8 +14,8 @@ import { limitRate } from '../auth/limit-rate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
-import { BODY_MAX_BYTES } from '../http/json-body.ts';
 import { readQuery } from '../http/query.ts';
+import { BODY_MAX_BYTES } from '../http/receive-body.ts';
 import {
   answer,
   examplesOf,
@@ -73,7 +73,7 @@ export function forkRoutes(deps: ApiDeps): Route[] {
   }));
 }
 
-function forkJob({ db, definitions }: ApiDeps): ApiMiddleware {
+function forkJob({ db, definitions, largeValues }: ApiDeps): ApiMiddleware {
   return async function forkJob(ctx) {
     const { flowIds, run } = ctx.state;
     if (run.version === DRAFT_VERSION)
@@ -84,7 +84,7 @@ function forkJob({ db, definitions }: ApiDeps): ApiMiddleware {
     const calls = await listCalls(db, run.execution_id);
     const ids = calls.map(({ callId }) => callId);
     const bytes = Math.min(await measureOutputs(db, ids), BODY_MAX_BYTES);
-    await holdAnswerBytes(ctx.res, flowIds.organizationId, bytes);
+    await holdAnswerBytes(largeValues, ctx.res, flowIds.organizationId, bytes);
     const accumulatedOutputs = await collectOutputs(db, calls, plan.slice(0, step));
     const input = await getRunInput(db, run.execution_id);
     const { message, parameters, block_overrides, attachments, tools, tool_choice: toolChoice } = input;

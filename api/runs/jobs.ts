@@ -9,7 +9,8 @@ import { limitRate } from '../auth/limit-rate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { holdAnswerBytes, measureOutcome } from '../http/hold-answer-bytes.ts';
-import { readBody, receiveBody } from '../http/json-body.ts';
+import { readBody } from '../http/json-body.ts';
+import { receiveBody } from '../http/receive-body.ts';
 import { answer, body, flowPaths, refusal, runAnswer } from '../reference/operations.ts';
 import {
   accepted,
@@ -71,9 +72,9 @@ export function jobRoutes(deps: ApiDeps): Route[] {
       authenticate(deps),
       limitRate(deps),
       loadFlow(deps),
-      receiveBody,
+      receiveBody(deps),
       admit(deps),
-      readBody(jobRequest, { before: [refuseTools, requireFewOverrides], describe: describeProblems }),
+      readBody(deps, jobRequest, { before: [refuseTools, requireFewOverrides], describe: describeProblems }),
       readIdempotencyKey('jobs'),
       readModelKeys(deps),
       startJob(deps),
@@ -127,7 +128,7 @@ function getJob(deps: ApiDeps): ApiMiddleware {
     const ended = run.concluded_by ?? run.execution_id;
     const pauses = run.pause !== null;
     const bytes = await measureOutcome(deps.db, ended, { result: run.result, pauses });
-    await holdAnswerBytes(ctx.res, flowIds.organizationId, bytes);
+    await holdAnswerBytes(deps.largeValues, ctx.res, flowIds.organizationId, bytes);
     ctx.body = {
       ...(await describeRun(deps, run)),
       ...(run.result && { result: await readResult(deps.db, ended, run.result) }),

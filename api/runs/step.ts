@@ -9,7 +9,8 @@ import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import { idempotentReplayed, rateLimitHeaders } from '../http/headers.ts';
 import { takeEventBytes } from '../http/hold-answer-bytes.ts';
-import { readBody, receiveBody, validationError } from '../http/json-body.ts';
+import { readBody, validationError } from '../http/json-body.ts';
+import { receiveBody } from '../http/receive-body.ts';
 import { body, flowPaths } from '../reference/operations.ts';
 import { firstStepRequest, nextStepRequest } from '../reference/run-examples.ts';
 import { acceptIdempotently, findAcceptedCall } from './accept-idempotently.ts';
@@ -27,7 +28,7 @@ import { type StepEvent, stepEvents } from './step-events.ts';
 import { type StepRequest, stepEvents as stepEventSchema, stepRequest } from './step-requests.ts';
 import type { AcceptedCall } from './store-call.ts';
 import { STEP_REFUSALS, TOOL_REFUSALS } from './tool-refusals.ts';
-import { describeProblems, refuseExcessMessages, requireMessagesFit } from './tool-requests.ts';
+import { describeProblems, EXCESS_MESSAGES, requireMessagesFit } from './tool-requests.ts';
 
 const ENGINE_UNAVAILABLE =
   'The step is accepted and will run when the engine is back: poll …/jobs/{executionId}.';
@@ -74,10 +75,10 @@ export function stepRoutes(deps: ApiDeps): Route[] {
       authenticate(deps),
       limitRate(deps),
       loadFlow(deps),
-      receiveBody,
+      receiveBody(deps),
       admit(deps),
-      readBody(stepRequest, {
-        excess: refuseExcessMessages,
+      readBody(deps, stepRequest, {
+        excess: EXCESS_MESSAGES,
         before: [requireMessagesFit, requireFewOverrides],
         describe: describeProblems,
       }),
@@ -102,7 +103,7 @@ function step(deps: ApiDeps): ApiMiddleware {
       : await start(deps, ctx, run, signal);
     const events = stepEvents(deps, run, ended, {
       mayRead: () => mayRead(deps, ctx),
-      take: (bytes) => takeEventBytes(ctx.state.flow.organizationId, bytes, signal),
+      take: (bytes) => takeEventBytes(deps.largeValues, ctx.state.flow.organizationId, bytes, signal),
       signal,
     });
     const begun = resumes ? await refuseBeyondCap(deps, run, events) : events;

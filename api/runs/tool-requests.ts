@@ -1,8 +1,6 @@
 // The shapes of tools and tool-call messages, and the errors for what does not fit (docs/tool-calls.md).
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
-import { findJsonExcess } from '../../flow/find-json-excess.ts';
-import { findMember } from '../../flow/find-member.ts';
 import {
   TOOL_DESCRIPTION_MAX_LENGTH,
   TOOL_MESSAGES_MAX_BYTES,
@@ -143,14 +141,14 @@ export function requireMessagesFit(body: unknown): void {
 }
 
 /** Throws MESSAGES_TOO_LARGE or TOOLS_INVALID for a body with too many values to be parsed, when its messages are the reason. */
-export function refuseExcessMessages(body: Uint8Array): void {
-  const messages = findMember(body, 'toolCallMessages');
-  if (!messages) return;
-  requireMessagesSize(messages.length);
-  const excess = findJsonExcess(messages);
-  if (excess)
-    throw describeProblems(problem(['toolCallMessages'], `${excess}: no conversation has that many`));
-}
+export const EXCESS_MESSAGES = {
+  member: 'toolCallMessages',
+  refuse({ bytes, excess }: { bytes: number; excess?: string | undefined }): void {
+    requireMessagesSize(bytes);
+    if (excess)
+      throw describeProblems(problem(['toolCallMessages'], `${excess}: no conversation has that many`));
+  },
+};
 
 /** Throws MESSAGES_TOO_LARGE. */
 export function requireMessagesSize(bytes: number): void {

@@ -68,7 +68,7 @@ export function webhookResendRoutes(deps: ApiDeps): Route[] {
           ...BODY_ERRORS,
         },
       },
-      handlers: [...first, readBody(recoverRequest), recover(deps)],
+      handlers: [...first, readBody(deps, recoverRequest), recover(deps)],
     },
     {
       method: 'post',
@@ -86,7 +86,7 @@ export function webhookResendRoutes(deps: ApiDeps): Route[] {
           ...BODY_ERRORS,
         },
       },
-      handlers: [...first, readBody(testRequest), sendTest(deps)],
+      handlers: [...first, readBody(deps, testRequest), sendTest(deps)],
     },
   ];
 }

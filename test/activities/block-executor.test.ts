@@ -16,6 +16,7 @@ import type { Busy } from '../../flow/run.ts';
 import type { Pause } from '../../flow/tool-calls.ts';
 import { MESSAGE_REF, type Value } from '../../flow/value.ts';
 import { createValidator } from '../../json-schema/validator.ts';
+import { createLargeValues } from '../../large-values/large-values.ts';
 import { llm } from '../blocks.ts';
 import { type Account, audit, openAccount } from '../db/credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
@@ -91,6 +92,7 @@ describe('a model call whose activity is repeated', () => {
       },
       validator,
       inProcessRuns: createInProcessRuns(),
+      largeValues: createLargeValues(),
     });
     const callId = account.runs[0] as string;
     const execution = { callId, stepId: 'ask', blockKey: 'ask', input: { ref: MESSAGE_REF }, ends: false };

@@ -12,6 +12,7 @@ import { createOrganizationLimit } from '../../fairness/organization-limit.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { MESSAGE_REF } from '../../flow/value.ts';
 import { createValidator } from '../../json-schema/validator.ts';
+import { createLargeValues } from '../../large-values/large-values.ts';
 import { llm } from '../blocks.ts';
 import { type Account, audit, openAccount } from '../db/credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
@@ -55,7 +56,15 @@ describe('a block of a run that was deleted ends as RUN_NOT_FOUND', () => {
     const { db } = database;
     const definitions = createFlowDefinitions(db);
     const balanceLimit = createOrganizationLimit(1);
-    const blocks = createBlockExecutor({ db, definitions, balanceLimit, validator, inProcessRuns });
+    const largeValues = createLargeValues();
+    const blocks = createBlockExecutor({
+      db,
+      definitions,
+      balanceLimit,
+      validator,
+      inProcessRuns,
+      largeValues,
+    });
     const first = { number: 1, begun: 1, last: false, isLocal: false, kept: undefined, keep: () => true };
     return blocks.run(
       { ...BLOCK, callId, ends: false },

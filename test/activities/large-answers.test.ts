@@ -4,6 +4,7 @@ import { mock } from 'node:test';
 import { MODEL_ANSWER_MAX_BYTES, MODEL_CALL_TIMEOUT_MS } from '../../activities/model-client.ts';
 import { ModelUnavailable } from '../../activities/model-unavailable.ts';
 import { reserveAnswerMemory, reserveInputMemory } from '../../activities/reserve-memory.ts';
+import { createLargeValues } from '../../large-values/large-values.ts';
 import { answer, type Behaviour } from '../fakes/model-server.ts';
 import { fails, useCallModel } from './call-model-harness.ts';
 
@@ -12,11 +13,12 @@ const MB = 1024 * 1024;
 describe('large answers', () => {
   const harness = useCallModel();
   const { signal } = new AbortController();
+  const largeValues = createLargeValues();
   let free: () => void;
   let holding: Promise<unknown>;
 
   const inHand = <T>(owner: string, work: () => Promise<T>) =>
-    reserveInputMemory(owner, 0, { isLocal: false, signal }, work);
+    reserveInputMemory(largeValues, owner, 0, { isLocal: false, signal }, work);
 
   beforeEach(async () => {
     mock.timers.enable({ apis: ['setTimeout'] });

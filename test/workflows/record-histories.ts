@@ -152,7 +152,13 @@ const looping = await weir.createFlow(tenant, [
 ]);
 const inHand = Promise.withResolvers<void>();
 const held = { isLocal: false, signal: new AbortController().signal };
-void reserveInputMemory(tenant.organizationId, Number.MAX_SAFE_INTEGER, held, () => inHand.promise);
+void reserveInputMemory(
+  weir.largeValues,
+  tenant.organizationId,
+  Number.MAX_SAFE_INTEGER,
+  held,
+  () => inHand.promise,
+);
 const { body: looped } = await weir.call('POST', `${looping}/jobs`, {
   key: tenant.key,
   body: { message: 'hello' },

@@ -1,10 +1,9 @@
 // Large values are in hand in turns between organizations: what waits for them holds nothing else up.
 import assert from 'node:assert/strict';
 import { reserveInputMemory } from '../../../activities/reserve-memory.ts';
-import { takeEventBytes } from '../../../api/http/hold-answer-bytes.ts';
-import { BODY_MAX_BYTES } from '../../../api/http/json-body.ts';
-import { SHARE_BYTES } from '../../../api/http/take-bytes.ts';
+import { BODY_MAX_BYTES } from '../../../api/http/receive-body.ts';
 import type { Step } from '../../../flow/definition.ts';
+import { ACTIVITIES_SHARE_BYTES, REQUESTS_SHARE_BYTES } from '../../../large-values/large-values.ts';
 import { code, passthrough } from '../../blocks.ts';
 import { countLockWaiters, lockWaiters } from '../../db/lock-waiters.ts';
 import { type Answer, startWeir, type Tenant, type Weir } from '../../harness.ts';
@@ -32,7 +31,7 @@ describe('large values of one organization', () => {
   it('wait as request bodies over its share, while another’s are taken', async () => {
     const [flow, other] = [await createFlow(hostile), await createFlow(innocent)];
     const body = 'x'.repeat(BODY_MAX_BYTES - 1_024);
-    const fitting = Math.floor(SHARE_BYTES / body.length);
+    const fitting = Math.floor(REQUESTS_SHARE_BYTES / body.length);
     const answers: Promise<Answer>[] = [];
     let last: Answer | undefined;
     // A body is in hand until its run is stored, which waits for this.
@@ -55,7 +54,9 @@ describe('large values of one organization', () => {
   /** Has all of the organization's share of inputs in hand until the function that this answers is called. */
   function holdInputs(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
-    void reserveInputMemory(hostile.organizationId, SHARE_BYTES, { isLocal: false, signal }, () => promise);
+    const attempt = { isLocal: false, signal };
+    const { organizationId } = hostile;
+    void reserveInputMemory(weir.largeValues, organizationId, ACTIVITIES_SHARE_BYTES, attempt, () => promise);
     return resolve;
   }
 
@@ -106,7 +107,7 @@ describe('large values of one organization', () => {
         return () => get(flow, tenant, `${executionId}${suffix}`);
       };
       const [read, readOther] = [await run(hostile), await run(innocent)];
-      const giveBack = await takeEventBytes(hostile.organizationId, SHARE_BYTES, signal);
+      const giveBack = await weir.largeValues.answers.take(hostile.organizationId, REQUESTS_SHARE_BYTES);
       let answer: Answer | undefined;
       const reading = read().then((read) => {
         answer = read;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { BODY_MAX_BYTES, BODY_MAX_DEPTH } from '../../../api/http/json-body.ts';
+import { BODY_MAX_DEPTH } from '../../../api/http/json-body.ts';
+import { BODY_MAX_BYTES } from '../../../api/http/receive-body.ts';
 import { FLOW_STEPS_MAX } from '../../../flow/limits.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { BODY_MAX_BYTES } from '../../../api/http/json-body.ts';
+import { BODY_MAX_BYTES } from '../../../api/http/receive-body.ts';
 import type { Json } from '../../../flow/definition.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
 import { type FakeModelServer, startFakeModelServer } from '../../fakes/model-server.ts';

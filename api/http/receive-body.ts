@@ -1,0 +1,91 @@
+// Receives request bodies: only JSON, bounded, in memory that organizations take in turns.
+import type { Context, Middleware } from 'koa';
+import getRawBody from 'raw-body';
+import { SMALL_BYTES } from '../../fairness/byte-budget.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import type { LargeValues } from '../../large-values/large-values.ts';
+import type { ReceivedBody } from './context.ts';
+import { ownerOf } from './principal.ts';
+import { takeBytes } from './take-bytes.ts';
+
+export const BODY_MAX_BYTES = 10 * 1024 * 1024;
+
+export type BodyDeps = { largeValues: LargeValues };
+
+/**
+ * Waits until the body has arrived, or is refused, which `readBody` then tells: a caller that sends slowly holds no turn
+ * meanwhile.
+ */
+export function receiveBody(deps: BodyDeps): Middleware {
+  return async function receiveBody(ctx, next) {
+    const received = receive(deps, ctx);
+    ctx.state.received = received;
+    const body = await received.catch(() => undefined);
+    try {
+      await next();
+    } finally {
+      body?.giveBack();
+    }
+  };
+}
+
+/** Receives the body of a request. Throws what is wrong with it, and RATE_LIMITED when there is no room for it in time. */
+export async function receive({ largeValues }: BodyDeps, ctx: Context): Promise<ReceivedBody> {
+  requireJson(ctx.get('content-type'), ctx.get('content-encoding').toLowerCase());
+  const length = ctx.get('content-length');
+  const { flow, principal } = ctx.state;
+  const owner: string = flow?.organizationId ?? (principal ? ownerOf(principal) : '');
+  const giveBack = await takeBytes(largeValues.bodies, owner, announcedBytes(length));
+  try {
+    return { owner, bytes: await readBytes(ctx.req, length), giveBack };
+  } catch (error) {
+    giveBack();
+    throw error;
+  }
+}
+
+/** The announced length of the body; the most it may have when it announces none. */
+function announcedBytes(length: string): number {
+  return length === '' ? BODY_MAX_BYTES : Math.min(Number(length) || 0, BODY_MAX_BYTES);
+}
+
+export function requireJson(contentType: string, contentEncoding: string): void {
+  const [type = '', ...parameters] = contentType.toLowerCase().split(';');
+  const charset = parameters
+    .map((parameter) => parameter.trim())
+    .find((parameter) => parameter.startsWith('charset='));
+  const utf8 = charset === undefined || ['utf-8', 'utf8'].includes(charset.slice(8).replaceAll('"', ''));
+  if (type.trim() !== 'application/json' || !utf8)
+    throw new ServiceError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      'Send the body as Content-Type: application/json, in UTF-8.',
+    );
+  if (contentEncoding !== '' && contentEncoding !== 'identity')
+    throw new ServiceError('UNSUPPORTED_MEDIA_TYPE', 'Send the body without a Content-Encoding.');
+}
+
+export function bodyTooLarge(): ServiceError {
+  return new ServiceError('BODY_TOO_LARGE', `The body is over ${BODY_MAX_BYTES} bytes.`);
+}
+
+async function readBytes(request: NodeJS.ReadableStream, length: string): Promise<Buffer> {
+  let resuming: NodeJS.Immediate | undefined;
+  // Otherwise megabytes are read in one turn of the event loop, from each of many connections.
+  const pace = () => {
+    request.pause();
+    resuming = setImmediate(() => request.resume());
+  };
+  if (announcedBytes(length) >= SMALL_BYTES) request.on('data', pace);
+  try {
+    return await getRawBody(request, { limit: BODY_MAX_BYTES, length: length || null });
+  } catch (error) {
+    const type = error instanceof Error && 'type' in error ? error.type : undefined;
+    if (type === 'entity.too.large') throw bodyTooLarge();
+    if (type === 'request.aborted' || type === 'request.size.invalid' || type === 'stream.not.readable')
+      throw new ServiceError('MALFORMED_JSON', 'The body ended before its announced length.');
+    throw error;
+  } finally {
+    request.off('data', pace);
+    clearImmediate(resuming);
+  }
+}

@@ -1,0 +1,125 @@
+// Reads large JSON texts in a thread, so that they hold up nothing else: bytes go in, and what is needed of them comes out.
+// Organizations take turns at it. Small texts are read at once, where the caller runs.
+import { Worker } from 'node:worker_threads';
+import { createTurns } from '../fairness/turns.ts';
+import { type Completion, type Measure, TASKS, type TaskOptions } from './tasks.ts';
+import type { ThreadReply, ThreadRequest } from './thread.ts';
+
+/** Handing over a smaller text takes longer than reading it. */
+export const LARGE_JSON_BYTES = 256 * 1024;
+/** Heap of the thread: the parsed form of the largest texts, several times over. */
+const HEAP_MAX_MB = 512;
+
+export type LargeJson = {
+  /** Finds out why a text is too large to parse, and where it is, measures its outermost `member`. */
+  measure(owner: string, json: Buffer, options: Options): Promise<Measure>;
+  /** Measures a text and parses it where it is not too large. Rejects with SyntaxError. */
+  check(owner: string, json: Buffer, options: Options): Promise<Measure>;
+  /** Reads a model's answer. Rejects with SyntaxError. */
+  readCompletion(owner: string, json: Buffer, options: Options): Promise<Completion>;
+  /** Ends the thread. What is asked for afterwards is done where the caller runs. */
+  close(): Promise<void>;
+};
+
+/** All reject with the signal's reason when that aborts before it is their turn. */
+type Options = TaskOptions & { signal?: AbortSignal | undefined };
+
+type Job = { worker: Worker; resolve(reply: ThreadReply): void };
+
+/** Creates the reader of large JSON texts of one process. Its thread starts when first needed. */
+export function createLargeJson(largeBytes = LARGE_JSON_BYTES): LargeJson {
+  const turns = createTurns({ places: 1, reserve: 0 });
+  let idle: Worker | undefined;
+  let job: Job | undefined;
+  let closed = false;
+
+  async function run(
+    task: keyof typeof TASKS,
+    owner: string,
+    json: Buffer,
+    { signal, ...options }: Options,
+  ): Promise<unknown> {
+    if (json.length < largeBytes) return TASKS[task](json, options);
+    const endTurn = await turns.wait(owner, signal);
+    try {
+      const reply: ThreadReply = closed ? FAILED : await ask({ task, json: toShared(json), options });
+      if ('done' in reply) return reply.done;
+      if ('invalid' in reply) throw new SyntaxError(reply.invalid);
+      // The thread has ended, or could not do it: nothing fails for that.
+      return TASKS[task](json, options);
+    } finally {
+      endTurn();
+    }
+  }
+
+  function ask(request: ThreadRequest): Promise<ThreadReply> {
+    const worker = idle ?? start();
+    idle = undefined;
+    const { promise, resolve } = Promise.withResolvers<ThreadReply>();
+    job = { worker, resolve };
+    worker.ref();
+    worker.postMessage(request);
+    return promise;
+  }
+
+  function start(): Worker {
+    const worker = new Worker(new URL('thread.ts', import.meta.url), {
+      env: {},
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MAX_MB },
+    });
+    const settle = (reply: ThreadReply) => {
+      if (job?.worker !== worker) return;
+      job.resolve(reply);
+      job = undefined;
+    };
+    worker.on('message', (reply: ThreadReply) => {
+      worker.unref();
+      idle = worker;
+      settle(reply);
+    });
+    const end = (error: unknown) => {
+      if (idle === worker) idle = undefined;
+      if (job?.worker === worker && !closed) console.error('The thread for large JSON texts ended:', error);
+      settle(FAILED);
+      void worker.terminate();
+    };
+    worker.on('error', end);
+    worker.on('messageerror', end);
+    worker.on('exit', end);
+    return worker;
+  }
+
+  return {
+    measure: (...asked) => run('measure', ...asked) as Promise<Measure>,
+    check: (...asked) => run('check', ...asked) as Promise<Measure>,
+    readCompletion: (...asked) => run('readCompletion', ...asked) as Promise<Completion>,
+    async close() {
+      closed = true;
+      await (job?.worker ?? idle)?.terminate();
+    },
+  };
+}
+
+const FAILED: ThreadReply = { failed: 'the thread has ended' };
+
+/** Returns the memory of the bytes where the thread may see it, else a copy. */
+function toShared(json: Buffer): SharedArrayBuffer {
+  const { buffer } = json;
+  if (buffer instanceof SharedArrayBuffer && buffer.byteLength === json.length) return buffer;
+  const shared = new SharedArrayBuffer(json.length);
+  new Uint8Array(shared).set(json);
+  return shared;
+}
+
+/** Joins chunks in memory that the thread may see, where they are large: it need not be copied again. */
+export function joinChunks(chunks: Uint8Array[], bytes: number): Buffer {
+  if (bytes < LARGE_JSON_BYTES) return Buffer.concat(chunks, bytes);
+  const joined = new Uint8Array(new SharedArrayBuffer(bytes));
+  let at = 0;
+  for (const chunk of chunks) {
+    joined.set(chunk, at);
+    at += chunk.length;
+  }
+  return Buffer.from(joined.buffer);
+}

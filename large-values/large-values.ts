@@ -1,0 +1,45 @@
+// large-values/ has what one process may hold of large values, in turns between organizations: budgets of bytes, turns at work
+// that blocks the process, and a thread that reads JSON texts (large-json.ts).
+import { type ByteBudget, createByteBudget } from '../fairness/byte-budget.ts';
+import { createLargeWork, type LargeWork } from '../fairness/large-work.ts';
+import { createLargeJson, type LargeJson } from './large-json.ts';
+
+const MB = 1024 * 1024;
+/** Counted as JSON; parsed JSON takes several times that. An organization's callers may send and read slowly. */
+const REQUESTS = { total: 128 * MB, share: 32 * MB };
+const ACTIVITIES = { total: 64 * MB, share: 32 * MB };
+
+export type LargeValues = {
+  /** Request bodies, from when they begin to arrive until their run is stored. */
+  bodies: ByteBudget;
+  /** Stored outputs, from when they are read until the answer with them is sent. */
+  answers: ByteBudget;
+  /** The inputs of activities. */
+  inputs: ByteBudget;
+  /** The answers of models. An activity takes its input before its answer, so that no two wait for each other. */
+  modelAnswers: ByteBudget;
+  /** Turns at parsing and writing, which block the process. */
+  work: LargeWork;
+  json: LargeJson;
+  /** Ends the thread. */
+  close(): Promise<void>;
+};
+
+export function createLargeValues(): LargeValues {
+  const json = createLargeJson();
+  const createBudget = ({ total, share }: typeof REQUESTS) => createByteBudget(total, share);
+  return {
+    bodies: createBudget(REQUESTS),
+    answers: createBudget(REQUESTS),
+    inputs: createBudget(ACTIVITIES),
+    modelAnswers: createBudget(ACTIVITIES),
+    work: createLargeWork(),
+    json,
+    close: json.close,
+  };
+}
+
+/** The bytes of request bodies, and of answers, that one organization may have in hand. */
+export const REQUESTS_SHARE_BYTES = REQUESTS.share;
+/** The bytes of inputs, and of models' answers, that one organization may have in hand. */
+export const ACTIVITIES_SHARE_BYTES = ACTIVITIES.share;

@@ -1,0 +1,53 @@
+// The work on large JSON texts that the thread does: pure functions from bytes to small answers and bytes.
+import { findJsonExcess } from '../flow/find-json-excess.ts';
+import { findMember } from '../flow/find-member.ts';
+
+/** The reason why a text, or a member of it, is too large to parse (`excess`), and the member's length; absent when not there. */
+export type Measure = {
+  excess?: string | undefined;
+  member?: { bytes: number; excess?: string | undefined };
+};
+
+/** All that a task needs to know besides the text. */
+export type TaskOptions = { member?: string | undefined; asText?: boolean };
+
+/** A chat completion without what nobody reads. `content`: a long text of it as JSON, which is left out of `answer`. */
+export type Completion = { answer: unknown; content?: Uint8Array<ArrayBuffer> };
+
+export const TASKS = {
+  /** Measures a JSON text, and the outermost member of this name where the text is too large to parse. */
+  measure(json: Uint8Array, { member }: TaskOptions): Measure {
+    const excess = findJsonExcess(json);
+    const found = excess !== undefined && member !== undefined ? findMember(json, member) : undefined;
+    return { excess, ...(found && { member: { bytes: found.length, excess: findJsonExcess(found) } }) };
+  },
+
+  /** Measures a JSON text and parses it where that is allowed. Throws SyntaxError. */
+  check(json: Uint8Array): Measure {
+    const excess = findJsonExcess(json);
+    if (excess === undefined) JSON.parse(textOf(json));
+    return { excess };
+  },
+
+  /** Parses a chat completion; `asText` leaves its text in. Throws SyntaxError. */
+  readCompletion(json: Uint8Array, { asText = false }: TaskOptions): Completion {
+    const answer: unknown = JSON.parse(textOf(json));
+    if (typeof answer !== 'object' || answer === null) return { answer };
+    const { choices, usage, error } = answer as Record<string, unknown>;
+    const first: unknown = Array.isArray(choices) ? choices[0] : undefined;
+    const message = (first as { message?: { content?: unknown } } | undefined)?.message;
+    const read = { choices: first === undefined ? choices : [first], usage, error };
+    if (asText || typeof message?.content !== 'string' || message.content.length < LEFT_IN_MAX_LENGTH)
+      return { answer: read };
+    const content = new TextEncoder().encode(JSON.stringify(message.content));
+    message.content = '';
+    return { answer: read, content };
+  },
+};
+
+/** A shorter text costs less than what goes on around it. */
+const LEFT_IN_MAX_LENGTH = 64 * 1024;
+
+function textOf(json: Uint8Array): string {
+  return Buffer.from(json.buffer, json.byteOffset, json.length).toString();
+}

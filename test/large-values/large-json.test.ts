@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import {
+  createLargeJson,
+  joinChunks,
+  LARGE_JSON_BYTES,
+  type LargeJson,
+} from '../../large-values/large-json.ts';
+
+const LONG = 'x'.repeat(LARGE_JSON_BYTES);
+
+/** Each rule holds in the thread and where the caller runs. */
+for (const [place, largeBytes] of [
+  ['in the thread', 0],
+  ['at once', Number.POSITIVE_INFINITY],
+] as const)
+  describe(`JSON texts read ${place}`, () => {
+    let largeJson: LargeJson;
+    before(() => {
+      largeJson = createLargeJson(largeBytes);
+    });
+    after(() => largeJson.close());
+
+    it('are measured: too many values, and the bytes and values of one member', async () => {
+      const json = `{"a":[${'0,'.repeat(500_000)}0],"b":"b"}`;
+      assert.deepEqual(await largeJson.measure('o', Buffer.from(json), { member: 'b' }), {
+        excess: 'holds more than 500000 values',
+        member: { bytes: 3, excess: undefined },
+      });
+      assert.match(
+        (await largeJson.measure('o', Buffer.from(json), { member: 'a' })).member?.excess ?? '',
+        /500000/,
+      );
+      assert.equal((await largeJson.measure('o', Buffer.from(json), { member: 'c' })).member, undefined);
+      assert.equal((await largeJson.measure('o', Buffer.from('{"a":0}'), {})).excess, undefined);
+    });
+
+    it('are refused when they are not JSON', async () => {
+      await assert.rejects(largeJson.check('o', Buffer.from('{"a":'), {}), SyntaxError);
+      await assert.rejects(largeJson.readCompletion('o', Buffer.from('<html>'), {}), SyntaxError);
+      assert.deepEqual(await largeJson.check('o', Buffer.from('{"a":0}'), {}), { excess: undefined });
+    });
+
+    it('give the long text of a model’s answer as JSON, and the rest without what nobody reads', async () => {
+      const content = `${LONG}"\u0000\u{1F600}\uD800`;
+      const choice = { message: { content, tool_calls: [] }, finish_reason: 'stop' };
+      const usage = { prompt_tokens: 1, completion_tokens: 2 };
+      const json = Buffer.from(JSON.stringify({ id: 'i', choices: [choice, choice], usage }));
+      const taken = await largeJson.readCompletion('o', json, {});
+      assert.equal(Buffer.from(taken.content ?? []).toString(), JSON.stringify(content));
+      const left = { message: { content: '', tool_calls: [] }, finish_reason: 'stop' };
+      assert.deepEqual(taken.answer, { choices: [left], usage, error: undefined });
+      const text = await largeJson.readCompletion('o', json, { asText: true });
+      assert.deepEqual(text, { answer: { choices: [choice], usage, error: undefined } });
+    });
+
+    for (const answer of [null, 1, 'text', [], {}, { choices: [] }, { choices: 1 }, { choices: [null] }])
+      it(`are a model's answer of any shape: ${JSON.stringify(answer)}`, async () => {
+        const read = await largeJson.readCompletion('o', Buffer.from(JSON.stringify(answer)), {});
+        const { choices } = (answer ?? {}) as { choices?: unknown };
+        assert.deepEqual((read.answer as { choices?: unknown } | null)?.choices, choices);
+      });
+
+    it('are read in the callers’ turns', async () => {
+      const ended = await Promise.all(
+        Array.from({ length: 20 }, (_, index) => largeJson.check(`o${index}`, Buffer.from(`[${index}]`), {})),
+      );
+      assert.equal(ended.length, 20);
+    });
+  });
+
+describe('the thread for large JSON texts', () => {
+  it('fails nothing when it cannot do the work, or was ended', async () => {
+    const largeJson = createLargeJson(0);
+    // An answer that is nested too deeply to be passed on.
+    const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+    const json = Buffer.from(`{"choices":[${deep}]}`);
+    const { answer } = await largeJson.readCompletion('o', json, {});
+    assert.ok(Array.isArray((answer as { choices: unknown[] }).choices[0]));
+    const running = largeJson.check('o', Buffer.from(`[${'0,'.repeat(400_000)}0]`), {});
+    await largeJson.close();
+    assert.deepEqual(await running, { excess: undefined });
+    assert.deepEqual(await largeJson.check('o', Buffer.from('[]'), {}), { excess: undefined });
+  });
+
+  it('forgets who no longer waits', async () => {
+    const largeJson = createLargeJson(0);
+    const first = largeJson.check('a', Buffer.from('[]'), {});
+    const gone = new AbortController();
+    const second = largeJson.check('b', Buffer.from('[]'), { signal: gone.signal });
+    gone.abort(new Error('gone'));
+    await assert.rejects(second, { message: 'gone' });
+    await first;
+    await largeJson.close();
+  });
+});
+
+describe('joinChunks', () => {
+  for (const bytes of [3, LARGE_JSON_BYTES])
+    it(`joins ${bytes} bytes`, () => {
+      const chunks = [Buffer.alloc(1, 'a'), Buffer.alloc(bytes - 1, 'b')];
+      assert.ok(joinChunks(chunks, bytes).equals(Buffer.concat(chunks)));
+    });
+});
