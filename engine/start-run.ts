@@ -40,6 +40,7 @@ export async function startRun(
   const input: RunInput = {
     executionId: callId,
     steps,
+    showsCompleted: false,
     ...(from && { input: { ref: INPUT_REF } }),
     ...(callId !== executionId && { continues: true }),
     ...(run.callback && { callback: true }),

@@ -20,6 +20,7 @@ export async function runFlow({
   input = { ref: MESSAGE_REF },
   continues,
   callback,
+  showsCompleted = true,
 }: RunInput): Promise<Value | Pause> {
   const blocks = new CancellationScope();
   const parking = createParking(callId);
@@ -43,7 +44,7 @@ export async function runFlow({
   }
   let end = outcome;
   return CancellationScope.nonCancellable(async () => {
-    showOutcome(end.status);
+    if (end.status !== 'completed' || showsCompleted) showOutcome(end.status);
     if (end.status !== 'completed' || !lastBlock) {
       const other = await recordRun(callId, end);
       if (other) {

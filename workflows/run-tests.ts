@@ -39,7 +39,7 @@ async function runToEnd(executionId: string, steps: PlannedStep[], name: string)
   await executeChild<typeof runFlow>(RUN_FLOW, {
     workflowId: executionId,
     workflowIdReusePolicy: 'REJECT_DUPLICATE',
-    args: [{ executionId, steps }],
+    args: [{ executionId, steps, showsCompleted: false }],
     staticSummary: name,
     typedSearchAttributes: workflowInfo().typedSearchAttributes,
   }).catch(() => undefined);

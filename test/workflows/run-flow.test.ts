@@ -114,27 +114,31 @@ describe('runFlow', () => {
     assert.deepEqual(composed, expected);
   });
 
-  it('is found by organization, project, flow, version, mode, environment and outcome', async () => {
-    const flow = await weir.createFlow(tenant, []);
-    const { executionId } = await execute(flow);
-    const [organization, project, slug] = flow.split('/');
-    const query = [
-      `WeirOrganization = '${organization}'`,
-      `WeirProject = '${project}'`,
-      `WeirFlow = '${slug}'`,
-      'WeirVersion = 1',
-      "WeirMode = 'execute'",
-      "WeirEnvironment = 'live'",
-      "WeirOutcome = 'completed'",
-    ].join(' and ');
-    // Visibility is eventually consistent.
-    const found: string[] = [];
-    await waitUntil(async () => {
-      for await (const { workflowId } of weir.client.workflow.list({ query })) found.push(workflowId);
-      return found.length > 0;
+  for (const [outcome, steps, filter] of [
+    ['completed', [], "ExecutionStatus = 'Completed' and WeirOutcome is null"],
+    ['failed', [code('fail', 'throw new Error("no");')], "WeirOutcome = 'failed'"],
+  ] as const)
+    it(`is found by organization, project, flow, version, mode, environment and outcome: ${outcome}`, async () => {
+      const flow = await weir.createFlow(tenant, [...steps]);
+      const { executionId } = await execute(flow);
+      const [organization, project, slug] = flow.split('/');
+      const query = [
+        `WeirOrganization = '${organization}'`,
+        `WeirProject = '${project}'`,
+        `WeirFlow = '${slug}'`,
+        'WeirVersion = 1',
+        "WeirMode = 'execute'",
+        "WeirEnvironment = 'live'",
+        filter,
+      ].join(' and ');
+      // Visibility is eventually consistent.
+      const found: string[] = [];
+      await waitUntil(async () => {
+        for await (const { workflowId } of weir.client.workflow.list({ query })) found.push(workflowId);
+        return found.length > 0;
+      });
+      assert.deepEqual(found, [executionId]);
     });
-    assert.deepEqual(found, [executionId]);
-  });
 
   it('names each block in the history, and model calls by their step', async () => {
     const flow = await weir.createFlow(tenant, [
