@@ -8,6 +8,7 @@ import { createResolvePublic } from '../net/resolve-public.ts';
 import type { Dependencies } from '../process/open-dependencies.ts';
 import { createApp } from './app.ts';
 import { createApiKeyCache } from './auth/api-key-cache.ts';
+import { createRequestLeases } from './auth/request-leases.ts';
 import { createSignInLimiter } from './auth/sign-in-limiter.ts';
 import { createTokenVerifier } from './auth/verify-token.ts';
 import type { ApiDeps } from './deps.ts';
@@ -43,6 +44,7 @@ export async function serveApi(
     validator,
     tokens: createTokenVerifier(config),
     signInLimiter: createSignInLimiter({ perMinute: config.failedSignInsPerMinute, proxies: config.proxies }),
+    requestLeases: createRequestLeases(db),
     resolvePublic: createResolvePublic(config),
     admission: createAdmission({ hasWorker: given.inProcessRuns !== undefined }),
     stopping: stopping.signal,

@@ -188,7 +188,7 @@ export interface RateLimitTable {
   /** The id of an API key or an organization, or the hash of a userId. */
   subject: string;
   full_at: Date;
-  /** Whether there was a token left for the request that wrote the row. */
+  /** Whether there were tokens left for the requests that wrote the row. */
   allowed: boolean;
 }
 

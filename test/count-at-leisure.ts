@@ -1,6 +1,6 @@
 // While the database is slow to count requests, rate limits let them pass; a test of what is counted must wait instead.
 import { mock } from 'node:test';
-import { COUNT_TIMEOUT_MS } from '../api/auth/limit-rate.ts';
+import { COUNT_TIMEOUT_MS } from '../api/auth/request-leases.ts';
 
 const AT_LEISURE_MS = 2 ** 31 - 1;
 

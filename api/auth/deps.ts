@@ -1,6 +1,7 @@
 import type { Config } from '../../config.ts';
 import type { Db } from '../../db/connect.ts';
 import type { ApiKeyCache } from './api-key-cache.ts';
+import type { RequestLeases } from './request-leases.ts';
 import type { SignInLimiter } from './sign-in-limiter.ts';
 import type { TokenVerifier } from './verify-token.ts';
 
@@ -11,4 +12,5 @@ export type AuthDeps = {
   apiKeys: ApiKeyCache;
   tokens: TokenVerifier;
   signInLimiter: SignInLimiter;
+  requestLeases: RequestLeases;
 };

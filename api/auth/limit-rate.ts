@@ -1,23 +1,21 @@
 // Rate limits per API key, organization and user, and the RateLimit-* headers (docs/limits-and-credits.md).
 import { onBehalfOf } from '../../db/connection/connection-turns.ts';
-import { takeRequest } from '../../db/tenants/rate-limits.ts';
+import type { Quota } from '../../db/tenants/rate-limits.ts';
 import type { ApiMiddleware } from '../http/context.ts';
 import { ownerOf, rateLimitSubject } from '../http/principal.ts';
 import { RetryLater } from '../http/retry-later.ts';
 import type { AuthDeps } from './deps.ts';
-
-/** Counting takes a millisecond. A database that hangs is waited for where it is needed, not here as well. */
-export const COUNT_TIMEOUT_MS = 1_000;
+import type { QuotaState } from './request-leases.ts';
 
 /** Requests in a row that this process could not count. */
 let uncounted = 0;
 
 /**
- * Counts the request with a token bucket in the database (GCRA), or answers 429. Every answer carries the state of the quota
- * that has least left. While the database cannot count, requests pass uncounted and without these headers: a limit is no
- * reason to refuse work. The rest of the request takes turns at database connections for its organization, or its user.
+ * Counts the request with a token bucket (GCRA), or answers 429. Every answer carries the state of the quota that has least
+ * left. Requests of callers that the database has never counted for pass uncounted and without these headers while it cannot
+ * count: a limit is no reason to refuse work. The rest of the request takes turns at database connections for its organization, or its user.
  */
-export function limitRate({ config, db }: AuthDeps): ApiMiddleware {
+export function limitRate({ config, requestLeases }: AuthDeps): ApiMiddleware {
   return async function limitRate(ctx, next) {
     const { principal } = ctx.state;
     const caller = { subject: rateLimitSubject(principal), perMinute: config.rateLimitPerKey };
@@ -32,7 +30,7 @@ export function limitRate({ config, db }: AuthDeps): ApiMiddleware {
               perMinute: config.rateLimitPerOrganization,
             },
           ];
-    const states = await countInTime(takeRequest(db, quotas)).then(counted, notCounted);
+    const states = await take(quotas.filter(({ perMinute }) => perMinute > 0)).then(counted, notCounted);
     const exceeded = states.find(({ allowed }) => !allowed);
     const [tightest] = states.toSorted((a, b) => a.remaining - b.remaining);
     const shown = exceeded ?? tightest;
@@ -45,9 +43,20 @@ export function limitRate({ config, db }: AuthDeps): ApiMiddleware {
     if (exceeded) throw overLimit(exceeded);
     await onBehalfOf(ownerOf(principal), next);
   };
+
+  /** Takes one request from each quota; stops at the first that is used up, which is the last in the answer. */
+  async function take(quotas: Quota[]): Promise<QuotaState[]> {
+    const states: QuotaState[] = [];
+    for (const quota of quotas) {
+      const state = await requestLeases.take(quota);
+      states.push(state);
+      if (!state.allowed) break;
+    }
+    return states;
+  }
 }
 
-export function overLimit(quota: { name: string; perMinute: number; retrySeconds: number }): RetryLater {
+export function overLimit(quota: Pick<QuotaState, 'name' | 'perMinute' | 'retrySeconds'>): RetryLater {
   const { name, perMinute, retrySeconds } = quota;
   return new RetryLater(
     'RATE_LIMITED',
@@ -67,12 +76,4 @@ function notCounted(error: unknown): [] {
   if (uncounted === 0) console.error(`Requests are not counted against rate limits for now: ${error}`);
   uncounted += 1;
   return [];
-}
-
-function countInTime<T>(counting: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const late = () => reject(new Error(`the database took over ${COUNT_TIMEOUT_MS} ms`));
-    const timer = setTimeout(late, COUNT_TIMEOUT_MS);
-    counting.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
 }

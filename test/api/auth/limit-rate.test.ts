@@ -115,7 +115,7 @@ describe('rate limits', () => {
     assert.equal((await start(other.key)).status, 404);
   });
 
-  it('are shared by all API processes, exactly, under simultaneous requests', async () => {
+  it('are shared by all API processes, exactly where they are small, under simultaneous requests', async () => {
     const second = await startApiProcess(weir, LIMITS);
     try {
       const answers = await Promise.all(
@@ -151,6 +151,31 @@ describe('rate limits', () => {
         'Requests are counted against rate limits again; 4 were not.',
       ],
     );
+  });
+
+  it('go on from the last answer while the database cannot count, and catch up afterwards', async () => {
+    await start();
+    await sql`alter table rate_limit rename to away`.execute(weir.db);
+    try {
+      const answers = [await start(), await start(), await start()];
+      assert.deepEqual(
+        answers.map((answer) => [answer.status, fields(answer)[1]]),
+        [
+          [202, '1'],
+          [202, '0'],
+          [429, '0'],
+        ],
+      );
+    } finally {
+      await sql`alter table away rename to rate_limit`.execute(weir.db);
+    }
+    const second = await startApiProcess(weir, LIMITS);
+    try {
+      assert.equal((await start()).status, 429);
+      assert.equal((await start(tenant.key, second.url)).status, 429);
+    } finally {
+      await second.stop();
+    }
   });
 
   it('do not wait for a database that hangs while it counts', async () => {
