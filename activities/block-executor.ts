@@ -85,8 +85,19 @@ export function createBlockExecutor(
     attempt: Attempt,
     process: Processor,
   ): Promise<Value | Pause | Busy> {
-    // From here on the run waits, for a model or for its turn: the API may start another.
-    if (!attempt.isLocal) inProcessRuns.freePlace(execution.callId);
+    const endBlock = inProcessRuns.beginBlock(execution.callId);
+    try {
+      return await runUnlessCompleted(execution, attempt, process);
+    } finally {
+      endBlock();
+    }
+  }
+
+  async function runUnlessCompleted(
+    execution: BlockExecution,
+    attempt: Attempt,
+    process: Processor,
+  ): Promise<Value | Pause | Busy> {
     // A repeated attempt may follow a lost answer, so it does not trust the cached list of completed blocks.
     if (attempt.begun > 1) contexts.delete(execution.callId);
     const context = await loadContext(execution.callId);

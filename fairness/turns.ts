@@ -6,7 +6,7 @@ export type EndTurn = () => void;
 
 /** Longer than most turns take, and too short to be felt. */
 const BRIEFLY_MS = 50;
-/** An organization that has had a turn within this time counts as present. */
+/** An organization that has begun or ended a turn within this time counts as present. */
 const PRESENT_MS = 10_000;
 /** Turns of one organization that may wait briefly; more are refused at once. */
 const WAITING_BRIEFLY_MAX = 8;
@@ -34,51 +34,67 @@ export type Turns = {
 /**
  * Creates turns at `places`, of which one organization may have all while it is alone. `reserve` more places are for
  * organizations that have none, so that their first turn does not wait for another's long ones until that many are busy. The
- * waiting organization with the fewest turns under way is next; of equal ones, the one that has waited longest. While others
- * are present (they have had a turn in the last 10 s), an organization has at most `share` turns at a time.
+ * waiting organization with the fewest turns under way is next; of equal ones, the one that has waited longest.
+ *
+ * While several organizations are present (they have had a turn in the last 10 s), they have `shared` of the places together.
+ * With `restMs`, the reserve is only for organizations that had no turn for that long before they ask, and none waits there.
  */
 export function createTurns({
   places,
   reserve,
-  share = places,
+  shared = places,
+  restMs = 0,
   now = () => performance.now(),
 }: {
   places: number;
   reserve: number;
-  share?: number;
+  shared?: number;
+  restMs?: number;
   now?: () => number;
 }): Turns {
   const underWay = new Map<string, number>();
   /** Waiting turns by organization, in the order in which these are served. */
   const waiting = new Map<string, Waiter[]>();
-  /** The last two organizations that began a turn, and when: enough to tell whether one has company. */
-  let recent: { organization: string; at: number }[] = [];
+  /** When each organization last began or ended a turn, the latest last. */
+  const present = new Map<string, number>();
   let taken = 0;
   let waitingInAll = 0;
   let closed: Error | undefined;
 
   const turnsOf = (organization: string): number => underWay.get(organization) ?? 0;
-  const areOthersPresent = (organization: string): boolean => {
-    const other = recent.find((one) => one.organization !== organization);
-    return other !== undefined && now() - other.at < PRESENT_MS;
-  };
-  const mayBegin = (organization: string): boolean => {
-    const turns = turnsOf(organization);
-    if (turns === 0) return taken < places + reserve;
-    return taken < places && (turns < share || !areOthersPresent(organization));
-  };
+  function notePresence(organization: string): void {
+    present.delete(organization);
+    present.set(organization, now());
+    for (const [earliest, at] of present) {
+      if (now() - at < PRESENT_MS) break;
+      present.delete(earliest);
+    }
+  }
+  function areOthersPresent(organization: string): boolean {
+    for (const [other, at] of present)
+      if (other !== organization && (now() - at < PRESENT_MS || turnsOf(other) > 0)) return true;
+    return false;
+  }
+  function mayUseReserve(organization: string): boolean {
+    if (turnsOf(organization) > 0) return false;
+    if (restMs === 0) return true;
+    return !waiting.has(organization) && now() - (present.get(organization) ?? -Infinity) >= restMs;
+  }
+  function mayBegin(organization: string): boolean {
+    if (mayUseReserve(organization)) return taken < places + reserve;
+    return taken < (areOthersPresent(organization) ? shared : places);
+  }
 
   function begin(organization: string): EndTurn {
     taken += 1;
-    const [latest] = recent;
-    if (latest?.organization === organization) latest.at = now();
-    else recent = [{ organization, at: now() }, ...(latest ? [latest] : [])];
+    notePresence(organization);
     underWay.set(organization, turnsOf(organization) + 1);
     let ended = false;
     return function end() {
       if (ended) return;
       ended = true;
       taken -= 1;
+      notePresence(organization);
       const left = turnsOf(organization) - 1;
       if (left > 0) underWay.set(organization, left);
       else underWay.delete(organization);

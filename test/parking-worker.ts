@@ -13,6 +13,7 @@ import { type BlockCall, PARKED } from '../flow/run.ts';
 import { createValidator } from '../json-schema/validator.ts';
 import { createLargeValues } from '../large-values/large-values.ts';
 import { registerSearchAttributes } from '../worker/register-search-attributes.ts';
+import { createRunSinks } from '../worker/run-sinks.ts';
 import type { Weir } from './harness.ts';
 import { testWorkflowBundle } from './workflow-bundle.ts';
 
@@ -39,6 +40,7 @@ export async function startParkingWorker(
     dataConverter: DATA_CONVERTER,
     taskQueue: config.taskQueue,
     workflowBundle: await testWorkflowBundle(),
+    sinks: createRunSinks(deps.inProcessRuns),
     activities: {
       ...activities,
       async callModel(call: BlockCall) {

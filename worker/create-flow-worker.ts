@@ -8,6 +8,7 @@ import { DATA_CONVERTER, DEFAULT_NAMESPACE } from '../engine/connect.ts';
 import { createOrganizationLimit } from '../fairness/organization-limit.ts';
 import { blockTaskQueue } from '../flow/run.ts';
 import { createValidator } from '../json-schema/validator.ts';
+import { createRunSinks } from './run-sinks.ts';
 import type { WorkerDeps } from './worker-deps.ts';
 
 /** Blocks that may wait for their turn in one worker; the others wait in Temporal, where organizations take turns too. */
@@ -30,6 +31,7 @@ export async function createFlowWorker(deps: WorkerDeps): Promise<FlowWorker> {
   const { config, db, connection, workflowBundle, registry } = deps;
   const sandbox = createSandbox({ processes: config.sandboxProcesses, reserve: config.sandboxReserve });
   const validator = createValidator();
+  const inProcessRuns = deps.inProcessRuns ?? createInProcessRuns();
   const options = {
     connection,
     namespace: config.temporal.namespace ?? DEFAULT_NAMESPACE,
@@ -47,7 +49,7 @@ export async function createFlowWorker(deps: WorkerDeps): Promise<FlowWorker> {
       providerUrls: config.providerUrls,
       encryption: createEncryption(config.secretsKeys),
       requestModelKeys: deps.requestModelKeys,
-      inProcessRuns: deps.inProcessRuns ?? createInProcessRuns(),
+      inProcessRuns,
     }),
     // Longer than a model usually takes, so that a deploy does not pay for the same answer twice.
     shutdownGraceTime: '30 seconds',
@@ -57,6 +59,7 @@ export async function createFlowWorker(deps: WorkerDeps): Promise<FlowWorker> {
       ...options,
       taskQueue: config.taskQueue,
       workflowBundle,
+      sinks: createRunSinks(inProcessRuns),
       maxConcurrentActivityTaskExecutions: config.modelConcurrency,
       // A model call learns from its heartbeat that it is cancelled.
       maxHeartbeatThrottleInterval: HEARTBEAT_INTERVAL_MS,

@@ -5,6 +5,7 @@ import { isPause, type Pause } from '../flow/tool-calls.ts';
 import { compact, type Value } from '../flow/value.ts';
 import { blockActivities, modelActivities, waitingBlockActivities } from './activities.ts';
 import { isParked, type Parking } from './parking.ts';
+import { tellWaiting } from './tell-waiting.ts';
 
 /** Block executions shown in the workflow's current details; older ones are in the history. */
 const SHOWN_MAX = 50;
@@ -85,6 +86,7 @@ function runActivity(
   const { summary } = shown;
   switch (block.processor_type) {
     case 'llm':
+      tellWaiting(call.executionId);
       return modelActivities.callModel.executeWithOptions({ activityId: call.blockKey, summary }, [
         { ...call, input: compact(call.input, MODEL_INPUT_MAX_CHARS) },
       ]);
@@ -111,6 +113,7 @@ async function runInTurn(
   );
   if (!isBusy(reply)) return reply;
   say('waits for its turn');
+  tellWaiting(call.executionId);
   const waiting = waitingBlockActivities(workflowInfo().taskQueue);
   return waiting[activity].executeWithOptions({ activityId: call.blockKey, summary }, [call]);
 }

@@ -3,6 +3,7 @@ import type { Surroundings } from '../flow/interpreter.ts';
 import { isBusy } from '../flow/run.ts';
 import { blockActivities, waitingBlockActivities } from './activities.ts';
 import type { Parking } from './parking.ts';
+import { tellWaiting } from './tell-waiting.ts';
 
 /**
  * Creates the functions with which loops inspect large values: inside the workflow task when there is memory for the value
@@ -12,7 +13,10 @@ export function createInspector(
   callId: string,
   { whenFree }: Parking,
 ): Pick<Surroundings, 'inspect' | 'holds'> {
-  const waiting = () => waitingBlockActivities(workflowInfo().taskQueue);
+  const waiting = () => {
+    tellWaiting(callId);
+    return waitingBlockActivities(workflowInfo().taskQueue);
+  };
   // An id chosen by the engine might equal a block's.
   const options = () => ({ activityId: uuid4() });
   return {

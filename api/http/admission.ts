@@ -1,19 +1,22 @@
 // Admission of requests that begin a run: in turns between organizations, and refused before anything is stored.
 import { availableParallelism } from 'node:os';
-import { createTurns, type EndTurn } from '../../fairness/turns.ts';
+import { createPlace, type Place } from '../../fairness/place.ts';
+import { createTurns } from '../../fairness/turns.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { RETRY_AFTER_SECONDS } from './errors.ts';
 import { RetryLater } from './retry-later.ts';
 
-/** Places of a process whose own worker carries the runs out: as many as keep the processors busy. */
-const WITH_WORKER = { places: 4 * availableParallelism(), share: Math.max(2, availableParallelism()) };
-/** Places of a process whose runs are carried out elsewhere. */
-const WITHOUT_WORKER = { places: 32, share: 8 };
 /**
- * Far longer than a request and a short run take. What takes longer gives its place up, so that a slow database, engine or
- * machine holds nobody's requests back: then an organization begins `share` runs in each such time.
+ * Places of a process whose own worker carries the runs out: as many as keep the processors busy, also with an engine that
+ * is milliseconds away; fewer while organizations share them, so that each run is short.
  */
-const HELD_MAX_MS = 250;
+const WITH_WORKER = { places: 4 * availableParallelism(), shared: Math.max(2, availableParallelism()) };
+/** Places of a process whose runs are carried out elsewhere. */
+const WITHOUT_WORKER = { places: 32, shared: 8 };
+/** An organization that has begun no run for this long begins its next one at once. */
+const REST_MS = 100;
+/** A request takes milliseconds until its run has started. One that takes longer holds nobody else's requests back. */
+const HELD_MAX_MS = 1_000;
 /** Requests that may wait, of one organization and of all. */
 const WAITING_MAX = 1_000;
 const WAITING_IN_ALL_MAX = 4_000;
@@ -25,12 +28,13 @@ export type Admission = {
    * Waits for a place for an organization. Throws RATE_LIMITED when too many of its requests wait or this one has waited too
    * long, SERVICE_BUSY when too many wait in all, and SERVICE_STOPPING when the signal that `createSignal` makes aborts first.
    */
-  enter(organization: string, createSignal: () => AbortSignal): Promise<EndTurn>;
+  enter(organization: string, createSignal: () => AbortSignal): Promise<Place>;
 };
 
 /**
- * Creates the admission of one API process. One organization has all places, or its share of them while others are
- * present; an organization's first place is beside these. A place is held for `heldMaxMs` at most.
+ * Creates the admission of one API process. One organization has all places while it is alone; while others are present, all
+ * of them share fewer, and one that has rested has its first place beside these. A place is held for `heldMaxMs` at most,
+ * unless a run takes it over.
  */
 export function createAdmission({
   hasWorker,
@@ -39,23 +43,17 @@ export function createAdmission({
   hasWorker: boolean;
   heldMaxMs?: number;
 }): Admission {
-  const { places, share } = hasWorker ? WITH_WORKER : WITHOUT_WORKER;
-  const turns = createTurns({ places, reserve: places, share });
-  const bounded = (end: EndTurn): EndTurn => {
-    const late = setTimeout(end, heldMaxMs).unref();
-    return () => {
-      clearTimeout(late);
-      end();
-    };
-  };
+  const { places, shared } = hasWorker ? WITH_WORKER : WITHOUT_WORKER;
+  const turns = createTurns({ places, reserve: places, shared, restMs: REST_MS });
   return {
     async enter(organization, createSignal) {
-      if (!turns.isBusy(organization)) return bounded(await turns.wait(organization));
+      if (!turns.isBusy(organization)) return createPlace(await turns.wait(organization), heldMaxMs);
       if (turns.countWaiting(organization) >= WAITING_MAX) throw overShare();
       if (turns.countWaiting() >= WAITING_IN_ALL_MAX) throw serviceBusy();
       const late = AbortSignal.timeout(WAIT_MAX_MS);
       try {
-        return bounded(await turns.wait(organization, AbortSignal.any([createSignal(), late])));
+        const signal = AbortSignal.any([createSignal(), late]);
+        return createPlace(await turns.wait(organization, signal), heldMaxMs);
       } catch {
         throw late.aborted ? overShare() : new ServiceError('SERVICE_STOPPING', STOPPING);
       }

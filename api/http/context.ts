@@ -7,7 +7,7 @@ import type { Role } from '../../db/schema.ts';
 import type { FoundApiKey } from '../../db/tenants/api-keys.ts';
 import type { ModelKeys } from '../../db/tenants/model-keys.ts';
 import type { UserProject } from '../../db/tenants/user-projects.ts';
-import type { EndTurn } from '../../fairness/turns.ts';
+import type { Place } from '../../fairness/place.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import type { Principal, UserPrincipal } from './principal.ts';
 
@@ -48,8 +48,8 @@ export type ApiState = {
   body: unknown;
   /** Aborts when the reader of the answer has gone (`readerSignal`). */
   readerGone?: AbortSignal;
-  /** Ends the request's turn at beginning a run (`admit`). */
-  endTurn?: EndTurn | undefined;
+  /** The request's place among those that begin runs (`admit`). */
+  place?: Place | undefined;
   /** The body, for `readBody`; rejects with what is wrong with it. */
   received?: Promise<ReceivedBody>;
   /** Frees the body and its bytes; called before long work that needs neither. */

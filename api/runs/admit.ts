@@ -1,5 +1,4 @@
 import { startRun } from '../../engine/start-run.ts';
-import type { EndTurn } from '../../fairness/turns.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware } from '../http/context.ts';
 import { readerSignal } from './event-stream.ts';
@@ -9,11 +8,11 @@ import type { AcceptedCall } from './store-call.ts';
 export function admit({ admission, cutOff }: ApiDeps): ApiMiddleware {
   return async function admit(ctx, next) {
     const { organizationId } = ctx.state.flow;
-    ctx.state.endTurn = await admission.enter(organizationId, () => readerSignal(ctx, cutOff));
+    ctx.state.place = await admission.enter(organizationId, () => readerSignal(ctx, cutOff));
     try {
       await next();
     } finally {
-      ctx.state.endTurn?.();
+      ctx.state.place?.end();
     }
   };
 }
@@ -27,19 +26,15 @@ export async function startInPlace(
   ctx: ApiContext,
   run: AcceptedCall,
 ): Promise<{ here: boolean }> {
-  const leave = passPlaceOn();
+  const { place } = ctx.state;
+  ctx.state.place = undefined;
+  const leave = (place && deps.inProcessRuns?.holdPlace(run.callId, place)) ?? place?.end;
   try {
     const started = await startRun(deps, run);
-    if (!started.here) leave();
+    if (!started.here) leave?.();
     return started;
   } catch (error) {
-    leave();
+    leave?.();
     throw error;
-  }
-
-  function passPlaceOn(): EndTurn {
-    const { endTurn = () => undefined } = ctx.state;
-    ctx.state.endTurn = undefined;
-    return deps.inProcessRuns?.holdPlace(run.callId, endTurn) ?? endTurn;
   }
 }

@@ -1,25 +1,32 @@
 // Shared by the API and the worker of one process, to save the database and the engine a question.
 import { EventEmitter } from 'node:events';
 import { LRUCache } from 'lru-cache';
+import type { Place } from '../../fairness/place.ts';
 import type { EndTurn } from '../../fairness/turns.ts';
 import type { RunOutcome } from '../../flow/run.ts';
 import type { RunContext } from './runs.ts';
 
 /** Characters of JSON that one process caches. */
 const CACHED_MAX_CHARS = 64 * 1024 * 1024;
-/** Far more than may be held at a time; a place that is dropped ends by itself (`api/http/admission.ts`). */
+/** Far more than may be held at a time; a place that is dropped ends by itself. */
 const PLACES_MAX = 1_000;
+/** Between two blocks, a run that is carried out takes milliseconds. One that takes longer waits for something that is away. */
+const PROGRESS_MAX_MS = 1_000;
+/** A block that takes longer is busy in a sandbox process or a validator thread, where organizations take turns as well. */
+const BLOCK_MAX_MS = 250;
 
 export type InProcessRuns = {
   /** Contexts by callId; the worker adds those that are missing. */
   contexts: LRUCache<string, RunContext>;
   /**
-   * Holds the API's turn for a call that this process's worker is about to be given, until the call ends, waits for something,
-   * or the returned function is called.
+   * Has a call that this process's worker is about to be given hold the API's place until the call ends, waits, makes no
+   * progress, or the returned function is called.
    */
-  holdPlace(callId: string, endTurn: EndTurn): EndTurn;
-  /** Ends the turn that is held for a call, because the call waits for a model or for its turn at something. */
+  holdPlace(callId: string, place: Place): EndTurn;
+  /** Ends the place that is held for a call, because the call waits for a model or for its turn at something. */
   freePlace(callId: string): void;
+  /** Tells that a block of the call begins; returns the function that tells its end. */
+  beginBlock(callId: string): () => void;
   /** Tells those who wait in this process that a call has ended, once its end is recorded. */
   end(callId: string, outcome: RunOutcome): void;
   ends: EventEmitter<{ [callId: string]: [RunOutcome] }>;
@@ -32,23 +39,29 @@ export function createInProcessRuns(): InProcessRuns {
   });
   // Any number of callers may wait, also for the same call.
   const ends = new EventEmitter<{ [callId: string]: [RunOutcome] }>().setMaxListeners(0);
-  const places = new LRUCache<string, EndTurn>({ max: PLACES_MAX });
+  const places = new LRUCache<string, Place>({ max: PLACES_MAX });
   function freePlace(callId: string): void {
-    places.get(callId)?.();
+    places.get(callId)?.end();
     places.delete(callId);
   }
   return {
     contexts,
     ends,
-    holdPlace(callId, endTurn) {
+    holdPlace(callId, place) {
       // A request that is repeated meanwhile gives its own place back.
-      if (!places.has(callId)) places.set(callId, endTurn);
+      if (!places.has(callId)) places.set(callId, place);
+      place.holdFor(PROGRESS_MAX_MS);
       return () => {
-        if (places.get(callId) === endTurn) places.delete(callId);
-        endTurn();
+        if (places.get(callId) === place) places.delete(callId);
+        place.end();
       };
     },
     freePlace,
+    beginBlock(callId) {
+      const place = places.get(callId);
+      place?.holdFor(BLOCK_MAX_MS);
+      return () => place?.holdFor(PROGRESS_MAX_MS);
+    },
     end(callId, outcome) {
       contexts.delete(callId);
       freePlace(callId);

@@ -41,16 +41,39 @@ describe('turns', () => {
     assert.deepEqual(order, ['b', 'a', 'c', 'b']);
   });
 
-  it('gives an organization all places while it is alone, and its share while others are present', async () => {
+  it('gives an organization all places while it is alone; while others are present, all share fewer', async () => {
     let now = 0;
-    const turns = createTurns({ places: 3, reserve: 1, share: 1, now: () => now });
-    const ends = [await turns.wait('a'), await turns.wait('a'), await turns.wait('a')];
+    const turns = createTurns({ places: 4, reserve: 1, shared: 2, now: () => now });
+    const ends = [];
+    for (let turn = 0; turn < 4; turn += 1) ends.push(await turns.wait('a'));
     (await turns.wait('b'))();
     for (const end of ends) end();
-    await turns.wait('a');
+    ends.push(await turns.wait('a'), await turns.wait('b'));
     assert.equal(turns.isBusy('a'), true);
+    assert.equal(turns.isBusy('b'), true);
+    for (const end of ends) end();
     now = 10_000;
+    await turns.wait('a');
+    await turns.wait('a');
     assert.equal(turns.isBusy('a'), false);
+  });
+
+  it('keeps its reserve for organizations that have rested, and not for those that wait', async () => {
+    let now = 0;
+    const turns = createTurns({ places: 1, reserve: 2, restMs: 100, now: () => now });
+    const end = await turns.wait('a');
+    (await turns.wait('b'))();
+    now = 99;
+    assert.equal(turns.isBusy('b'), true);
+    const order: string[] = [];
+    void note(turns, 'b', order);
+    now = 1_000;
+    (await turns.wait('c'))();
+    await settle();
+    assert.deepEqual(order, []);
+    end();
+    await settle();
+    assert.deepEqual(order, ['b']);
   });
 
   it('counts the end of a turn once', async () => {

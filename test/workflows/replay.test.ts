@@ -5,9 +5,12 @@ import { Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { DATA_CONVERTER } from '../../engine/connect.ts';
 import { installRuntime } from '../../worker/install-runtime.ts';
+import { createRunSinks } from '../../worker/run-sinks.ts';
 import { testWorkflowBundle } from '../workflow-bundle.ts';
 
 const HISTORIES = path.join(import.meta.dirname, '..', 'histories');
+/** A replay calls none of them, and complains when they are not there. */
+const UNUSED_SINKS = createRunSinks({ freePlace: () => assert.fail('a replay frees no place') });
 
 describe('replay', () => {
   const files = readdirSync(HISTORIES).filter((file) => file.endsWith('.json'));
@@ -21,7 +24,7 @@ describe('replay', () => {
       history: JSON.parse(readFileSync(path.join(HISTORIES, file), 'utf8')),
     }));
     const results = Worker.runReplayHistories(
-      { workflowBundle: await testWorkflowBundle(), dataConverter: DATA_CONVERTER },
+      { workflowBundle: await testWorkflowBundle(), dataConverter: DATA_CONVERTER, sinks: UNUSED_SINKS },
       histories,
     );
     const replayed: string[] = [];
@@ -38,7 +41,10 @@ describe('replay', () => {
       .replaceAll('"runCode"', '"other"')
       .replaceAll('"callModel"', '"other"');
     await assert.rejects(
-      Worker.runReplayHistory({ workflowBundle: await testWorkflowBundle() }, JSON.parse(text)),
+      Worker.runReplayHistory(
+        { workflowBundle: await testWorkflowBundle(), sinks: UNUSED_SINKS },
+        JSON.parse(text),
+      ),
       DeterminismViolationError,
     );
   });

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createInProcessRuns } from '../../../db/runs/in-process-runs.ts';
+import { createPlace } from '../../../fairness/place.ts';
+
+const HOUR_MS = 3_600_000;
 
 describe('the end of a run', () => {
   it('is told to any number of callers, without a warning about a leak', async () => {
@@ -23,9 +26,10 @@ describe('the end of a run', () => {
   it('free the place of a run that ends or waits, once, and give back that of a repeated request alone', () => {
     const freed: string[] = [];
     const { holdPlace, freePlace, end } = createInProcessRuns();
-    holdPlace('ends', () => freed.push('ends'));
-    holdPlace('waits', () => freed.push('waits'));
-    holdPlace('waits', () => freed.push('repeated'))();
+    const place = (name: string) => createPlace(() => freed.push(name), HOUR_MS);
+    holdPlace('ends', place('ends'));
+    holdPlace('waits', place('waits'));
+    holdPlace('waits', place('repeated'))();
     assert.deepEqual(freed, ['repeated']);
     freePlace('waits');
     end('ends', { status: 'completed', result: { ref: 'a', bytes: 1 } });

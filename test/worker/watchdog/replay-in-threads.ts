@@ -3,10 +3,12 @@ import { readFileSync } from 'node:fs';
 import { type ReplayWorkerOptions, Worker } from '@temporalio/worker';
 import { DATA_CONVERTER } from '../../../engine/connect.ts';
 import { installRuntime } from '../../../worker/install-runtime.ts';
+import { createRunSinks } from '../../../worker/run-sinks.ts';
 
 const [, , codePath = '', history = ''] = process.argv;
 installRuntime();
 // A replay runs workflows on the main thread unless it is told not to; the option's type does not say so.
-const options = { workflowBundle: { codePath }, dataConverter: DATA_CONVERTER, debugMode: false };
+const sinks = createRunSinks({ freePlace: () => undefined });
+const options = { workflowBundle: { codePath }, dataConverter: DATA_CONVERTER, sinks, debugMode: false };
 await Worker.runReplayHistory(options as ReplayWorkerOptions, JSON.parse(readFileSync(history, 'utf8')));
 process.exit();

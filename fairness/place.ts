@@ -1,0 +1,26 @@
+import type { EndTurn } from './turns.ts';
+
+/** A turn whose time is bounded: it ends when that is over. */
+export type Place = {
+  end: EndTurn;
+  /** Gives the place so many milliseconds from now. A place that has ended stays so. */
+  holdFor(ms: number): void;
+};
+
+/** Makes a place of a turn, for `ms` from now. */
+export function createPlace(endTurn: EndTurn, ms: number): Place {
+  let late = setTimeout(endTurn, ms).unref();
+  let ended = false;
+  return {
+    end() {
+      ended = true;
+      clearTimeout(late);
+      endTurn();
+    },
+    holdFor(ms) {
+      if (ended) return;
+      clearTimeout(late);
+      late = setTimeout(endTurn, ms).unref();
+    },
+  };
+}

@@ -1,0 +1,8 @@
+import type { InjectedSinks } from '@temporalio/worker';
+import type { InProcessRuns } from '../db/runs/in-process-runs.ts';
+import type { RunSinks } from '../workflows/tell-waiting.ts';
+
+/** Creates what runs tell the process that carries them out. */
+export function createRunSinks({ freePlace }: Pick<InProcessRuns, 'freePlace'>): InjectedSinks<RunSinks> {
+  return { places: { free: { fn: (_workflow, callId) => freePlace(callId) } } };
+}
