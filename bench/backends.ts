@@ -2,9 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startPostgres } from '../embedded/postgres/postgres.ts';
+import type { Child } from '../embedded/processes/child.ts';
 import { startWatchdog } from '../embedded/processes/watchdog.ts';
 import type { Progress } from '../embedded/progress.ts';
 import { startTemporal } from '../embedded/temporal/temporal.ts';
+import { startFullTemporal } from './full-temporal.ts';
 
 /** The servers that are measured; a pid is undefined when the server was not started here. `onStop` runs last first. */
 export type Backends = {
@@ -14,10 +16,16 @@ export type Backends = {
   pids: { PostgreSQL: number | undefined; Temporal: number | undefined };
 };
 
+/** Temporal's development server as `npm start` runs it, or the full server on the same PostgreSQL as Weir. */
+export type Engine = 'dev' | 'postgres';
+
+type Server = { address: string; child: Child; stop(): Promise<void> };
+
 /** Uses TEST_DATABASE_URL and TEST_TEMPORAL_ADDRESS where set, else starts our own servers with fsync on. */
 export async function startBackends(
   progress: Progress,
   onStop: (stop: () => Promise<void>) => void,
+  engine: Engine = 'dev',
 ): Promise<Backends> {
   const { TEST_DATABASE_URL, TEST_TEMPORAL_ADDRESS } = process.env;
   const stateFolder = mkdtempSync(path.join(tmpdir(), 'weir-bench-'));
@@ -45,12 +53,15 @@ export async function startBackends(
     onStop(async () => rmSync(server.folder, { recursive: true, force: true }));
     return server;
   });
-  const temporal = await bringUp('Temporal', TEST_TEMPORAL_ADDRESS, (report) =>
-    startTemporal({ stateFolder, report }),
+  const databaseUrl = postgres?.url ?? TEST_DATABASE_URL ?? '';
+  const temporal = await bringUp<Server>('Temporal', TEST_TEMPORAL_ADDRESS, (report) =>
+    engine === 'dev'
+      ? startTemporal({ stateFolder, report })
+      : startFullTemporal(stateFolder, databaseUrl, report),
   );
   return {
     stateFolder,
-    databaseUrl: postgres?.url ?? TEST_DATABASE_URL ?? '',
+    databaseUrl,
     temporalAddress: temporal?.address ?? TEST_TEMPORAL_ADDRESS ?? '',
     pids: { PostgreSQL: postgres?.child.pid, Temporal: temporal?.child.pid },
   };

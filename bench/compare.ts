@@ -2,7 +2,7 @@
 import os from 'node:os';
 import type { Progress } from '../embedded/progress.ts';
 import { compareWithAims, type Round } from './aims.ts';
-import { type Backends, startBackends } from './backends.ts';
+import { type Backends, type Engine, startBackends } from './backends.ts';
 import { CANDIDATES } from './candidates.ts';
 import { startLoadGenerator } from './load.ts';
 import { measureCandidate } from './measure.ts';
@@ -14,8 +14,11 @@ import { type Outside, startOutside, startWeir, type Weir } from './weir.ts';
 
 type OnStop = (stop: () => Promise<void>) => void;
 
-/** The arrangements of Weir's processes, and how many workers are separate from the API; 0 for one process. */
-const ARRANGEMENTS = new Map([['', 0]]);
+/** How Weir's processes are arranged with each engine, and how many workers are beside the API; 0 for one process. */
+const ARRANGEMENTS: Record<Engine, Record<string, number>> = {
+  dev: { '': 0 },
+  postgres: { '': 0, '1+1': 1, '1+2': 2 },
+};
 
 export async function compareCandidates(
   options: Options,
@@ -29,7 +32,7 @@ export async function compareCandidates(
     node: process.version,
     load: os.loadavg(),
   };
-  const backends = await startBackends(progress, onStop);
+  const backends = await startBackends(progress, onStop, options.engine);
   const [candidates, parts, loads] = await timed('Candidates', 'starting', start);
   const rounds: Round[] = [];
   for (let count = 1; count <= sizes.rounds; count += 1) {
@@ -86,14 +89,14 @@ export async function compareCandidates(
 
 /** Starts Weir in each arrangement, where something of it is measured. */
 async function startWeirs(
-  { letters, parts }: Options,
+  { letters, parts, engine }: Options,
   backends: Backends,
   outside: Outside,
   onStop: OnStop,
 ): Promise<Map<string, Weir>> {
   const weirs = new Map<string, Weir>();
   if (parts.length === 0 && letters.every((letter) => 'byHand' in CANDIDATES[letter])) return weirs;
-  for (const [name, workers] of ARRANGEMENTS)
+  for (const [name, workers] of Object.entries(ARRANGEMENTS[engine]))
     weirs.set(name, await startWeir(backends, outside, workers, onStop));
   return weirs;
 }

@@ -3,7 +3,12 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
 
-type Service = { environment?: object; depends_on?: object; stop_grace_period?: string };
+type Service = {
+  environment?: { [name: string]: unknown };
+  command?: string[];
+  depends_on?: object;
+  stop_grace_period?: string;
+};
 
 describe('docker-compose.yml', () => {
   const text = readFileSync(path.join(import.meta.dirname, '../docker-compose.yml'), 'utf8');
@@ -27,6 +32,15 @@ describe('docker-compose.yml', () => {
     const passed = services.worker?.environment ?? {};
     const left = new Set(config.match(/\bWEIR_[A-Z_]+\b/g)?.filter((name) => !(name in passed)));
     assert.deepEqual([...left].sort(), own.map((name) => `WEIR_${name}`).sort());
+  });
+
+  it('has PostgreSQL accept more connections than Temporal, an API and three workers open', () => {
+    const { environment = {} } = services.temporal ?? {};
+    const ofTemporal = 4 * (Number(environment.SQL_MAX_CONNS) + Number(environment.SQL_VIS_MAX_CONNS));
+    const config = readFileSync(path.join(import.meta.dirname, '../config.ts'), 'utf8');
+    const ofProcess = Number(/WEIR_DATABASE_CONNECTIONS: count\.default\((\d+)\)/.exec(config)?.[1]);
+    const accepted = Number(services.postgres?.command?.at(-1)?.replace('max_connections=', ''));
+    assert.ok(accepted > ofTemporal + 4 * ofProcess, `${accepted}, ${ofTemporal} + 4 × ${ofProcess}`);
   });
 
   it('gives API and worker more time to stop than docs/operating.md says they take', () => {

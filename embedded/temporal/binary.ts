@@ -35,7 +35,7 @@ export async function findTemporalBinary(options: TemporalBinaryOptions): Promis
       from: 'the official download',
       find: () => downloadTemporal(TEMPORAL_CLI_VERSION, cached, report, options.downloadUrl),
     },
-    { from: 'a build with Go', find: () => buildTemporal(stateFolder, cached, report, env) },
+    { from: 'a build with Go', find: () => buildTemporal('cli', stateFolder, cached, report, env) },
   ];
   const failures: string[] = [];
   for (const { from, find } of attempts) {

@@ -1,4 +1,4 @@
-// Builds the Temporal CLI from the pinned Go module in `embedded/temporal/server-module/`.
+// Builds Temporal's programs from the pinned Go module in `embedded/temporal/server-module/`.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -6,12 +6,18 @@ import { startChild } from '../processes/child.ts';
 import type { Report } from '../progress.ts';
 
 const MODULE_FOLDER = path.join(import.meta.dirname, 'server-module');
-const MAIN_PACKAGE = 'github.com/temporalio/cli/cmd/temporal';
+/** The main packages that the module pins: the CLI with its development server, the full server, its schema tool. */
+const MAIN_PACKAGES = {
+  cli: 'github.com/temporalio/cli/cmd/temporal',
+  server: 'go.temporal.io/server/cmd/server',
+  schemaTool: 'go.temporal.io/server/cmd/tools/sql',
+};
 /** The first release that fetches the newer toolchain named in go.mod by itself. */
 const OLDEST_GO = { major: 1, minor: 21 };
 
-/** Builds the server into `target` and returns that path; takes minutes. Throws an Error with the end of Go's output. */
+/** Builds one of the programs into `target` and returns that path; takes minutes. Throws an Error with the end of Go's output. */
 export async function buildTemporal(
+  program: keyof typeof MAIN_PACKAGES,
   stateFolder: string,
   target: string,
   report: Report,
@@ -27,7 +33,16 @@ export async function buildTemporal(
     name: 'temporal-build',
     order: 1,
     command: 'go',
-    args: ['build', '-C', MODULE_FOLDER, '-trimpath', '-ldflags=-s -w', '-o', partial, MAIN_PACKAGE],
+    args: [
+      'build',
+      '-C',
+      MODULE_FOLDER,
+      '-trimpath',
+      '-ldflags=-s -w',
+      '-o',
+      partial,
+      MAIN_PACKAGES[program],
+    ],
     env: { ...env, GOFLAGS: '-mod=readonly', GOWORK: 'off', CGO_ENABLED: '0' },
     stopSignal: 'SIGINT',
     stopTimeoutMs: 5_000,

@@ -16,7 +16,7 @@ const PROBE_TIMEOUT_MS = 2_000;
 const sqlitePragmas = (durable: boolean) => ['journal_mode=wal', `synchronous=${durable ? 'full' : 'off'}`];
 
 /** The server's defaults throttle and partition for many hosts; these settings give low latency on one machine. */
-const DYNAMIC_CONFIG = {
+export const DYNAMIC_CONFIG = {
   'system.enableActivityEagerExecution': true,
   'matching.enableFairness': true,
   'matching.numTaskqueueReadPartitions': 1,
