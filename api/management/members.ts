@@ -145,7 +145,9 @@ function putMember(deps: ApiDeps): ApiMiddleware {
     const { organizationId } = ctx.state.membership;
     const { role } = ctx.state.body as z.infer<typeof updateMemberRequest>;
     const row = await writeAuthorized(deps.db, ctx.state, async (tx, author, caller) => {
-      const userId = await lockChangeable(tx, caller, ctx.params.member_user_id);
+      const member = await lockChangeable(tx, caller, ctx.params.member_user_id);
+      if (member.role === role) return member;
+      const { user_id: userId } = member;
       await recordChange(tx, author, {
         organizationId,
         action: 'member.update',
@@ -162,7 +164,7 @@ function removeMember(deps: ApiDeps): ApiMiddleware {
   return async function removeMember(ctx) {
     const { organizationId } = ctx.state.membership;
     await writeAuthorized(deps.db, ctx.state, async (tx, author, caller) => {
-      const userId = await lockChangeable(tx, caller, ctx.params.member_user_id);
+      const { user_id: userId } = await lockChangeable(tx, caller, ctx.params.member_user_id);
       await recordChange(tx, author, { organizationId, action: 'member.remove', resourceId: userId });
       await deleteMember(tx, organizationId, userId);
     });
@@ -171,16 +173,20 @@ function removeMember(deps: ApiDeps): ApiMiddleware {
 }
 
 /**
- * Locks a member whom the caller may change or remove, and answers the member's user id. Throws NOT_FOUND, FORBIDDEN,
+ * Locks and answers a member whom the caller may change or remove. Throws NOT_FOUND, FORBIDDEN,
  * or CONFLICT for the last owner.
  */
-async function lockChangeable(tx: Tx, caller: CallerMembership, userId: string | undefined): Promise<string> {
+async function lockChangeable(
+  tx: Tx,
+  caller: CallerMembership,
+  userId: string | undefined,
+): Promise<MemberRow> {
   const parsed = userIdSchema.safeParse(userId);
   if (!parsed.success) throw new ServiceError('NOT_FOUND', 'The organization has no such member.');
-  const member = await lockMember(tx, caller.organizationId, parsed.data);
+  const { member, isLastOwner } = await lockMember(tx, caller.organizationId, parsed.data);
   if (member.role === 'owner') requireRole(caller.role, 'owner');
-  if (member.isLastOwner) throw new ServiceError('CONFLICT', LAST_OWNER);
-  return parsed.data;
+  if (isLastOwner) throw new ServiceError('CONFLICT', LAST_OWNER);
+  return member;
 }
 
 function toMember(row: MemberRow) {

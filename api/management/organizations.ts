@@ -190,8 +190,9 @@ function putOrganization(deps: ApiDeps): ApiMiddleware {
     const { organizationId, role } = ctx.state.membership;
     const { name, description } = ctx.state.body as z.infer<typeof updateOrganizationRequest>;
     const row = await writeAuthorized(deps.db, ctx.state, async (tx, author) => {
-      const updated = await updateOrganization(tx, organizationId, { name, description });
+      const { row: updated, changed } = await updateOrganization(tx, organizationId, { name, description });
       const details = { name: updated.name, description: updated.description };
+      if (!changed) return updated;
       await recordChange(tx, author, {
         organizationId,
         action: 'organization.update',

@@ -188,8 +188,9 @@ function putProject(deps: ApiDeps): ApiMiddleware {
     const { id, organization_id } = ctx.state.project;
     const { name, description } = ctx.state.body as z.infer<typeof updateProjectRequest>;
     const row = await writeAuthorized(deps.db, ctx.state, async (tx, author) => {
-      const updated = await updateProject(tx, id, { name, description });
+      const { row: updated, changed } = await updateProject(tx, id, { name, description });
       const details = { name: updated.name, description: updated.description };
+      if (!changed) return updated;
       await recordChange(tx, author, {
         organizationId: organization_id,
         action: 'project.update',

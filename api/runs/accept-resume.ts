@@ -12,7 +12,7 @@ import {
 } from '../../flow/tool-calls.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext } from '../http/context.ts';
-import { replay } from './accept-idempotently.ts';
+import { findAcceptedCall, replay } from './accept-idempotently.ts';
 import { requireCredits } from './accept-run.ts';
 import { deriveCallId } from './derive-call-id.ts';
 import type { ExecuteRequest } from './requests.ts';
@@ -62,6 +62,7 @@ export async function acceptResume(deps: ApiDeps, ctx: ApiContext): Promise<Acce
   const { tools: sent, toolChoice } = body;
   const asked = [pausedAtStep, messages, outputs, overrides, sent, toolChoice];
   const callId = deriveCallId(executionId, [ctx.state.principal.environment, ...asked]);
+  await requireStateAgain(deps, callId, { ...body, executionId, stepId: pausedAtStep, messages, outputs });
   const accepted = await replay(deps, ctx, callId);
   if (accepted) return accepted;
 
@@ -106,6 +107,35 @@ export async function acceptResume(deps: ApiDeps, ctx: ApiContext): Promise<Acce
   const continues = { executionId, from, to, concludes: true, after: run.concluded_by };
   const stored = { callId, mode: run.mode, input, continues, flowVersionId, version, definition };
   return storeCall(deps, ctx, stored);
+}
+
+/**
+ * Throws INVALID_RESUME for a resume that was accepted before and now comes with a token which this service has not signed for
+ * it. Where the outputs are left out, they are not compared.
+ */
+export async function requireStateAgain(
+  deps: ApiDeps,
+  callId: string,
+  resume: {
+    executionId: string;
+    stepId: string;
+    messages: ToolCallMessage[];
+    outputs?: { [stepId: string]: Json } | undefined;
+    resumeState?: string | undefined;
+  },
+): Promise<void> {
+  const { executionId, stepId, messages, outputs, resumeState } = resume;
+  if (resumeState === undefined) return;
+  const accepted = await findAcceptedCall(deps, callId);
+  if (!accepted) return;
+  const { flowVersionId } = accepted;
+  const state = { executionId, flowVersionId, step_id: stepId, messages: digestOf(withoutResults(messages)) };
+  await requireState(
+    deps.config.apiKeyPepper,
+    resumeState,
+    { ...state, ...(outputs && { outputs: digestOf(outputs) }) },
+    { isRepeated: true },
+  );
 }
 
 /** Throws PAUSED_STEP_INVALID unless the step is a block that can pause for tools. */

@@ -9,7 +9,7 @@ import { type PausePoint, requireMatchingResults, type ToolCallMessage } from '.
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext } from '../http/context.ts';
 import { findAcceptedCall, replay } from './accept-idempotently.ts';
-import { withoutResults } from './accept-resume.ts';
+import { requireStateAgain, withoutResults } from './accept-resume.ts';
 import { acceptAttachments, missing, requireCredits, requireParameterNames } from './accept-run.ts';
 import { deriveCallId } from './derive-call-id.ts';
 import { describePause } from './describe-outcome.ts';
@@ -54,6 +54,14 @@ export async function acceptStep(deps: ApiDeps, ctx: ApiContext): Promise<Accept
     body.executionId == null ? undefined : await getSession(deps, flow.flowId, body.executionId);
 
   const resumeId = session && messages && idOfResume(ctx, session, body);
+  if (resumeId)
+    await requireStateAgain(deps, resumeId, {
+      executionId: session.execution_id,
+      stepId: steps[stepIndex]?.step_id ?? '',
+      messages,
+      outputs: body.accumulatedOutputs as Outputs | undefined,
+      resumeState: body.resumeState,
+    });
   const accepted = resumeId && (await replay(deps, ctx, resumeId));
   if (accepted) return accepted;
 

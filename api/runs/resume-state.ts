@@ -33,15 +33,22 @@ export function signState(pepper: string, state: PausedState, pausedAt: Date): P
     .sign(keyFrom(pepper));
 }
 
-/** Throws INVALID_RESUME unless `token` was signed by this service, has not expired, and stands for `state`. */
-export async function requireState(pepper: string, token: string, state: PausedState): Promise<void> {
-  const { payload } = await jwtVerify(token, keyFrom(pepper), { algorithms: [ALGORITHM] }).catch(
-    (error: unknown) => {
-      if (error instanceof errors.JWTExpired)
-        throw new ServiceError('INVALID_RESUME', `resumeState is older than ${RESUME_STATE_DAYS} days.`);
-      throw unknownState();
-    },
-  );
+/**
+ * Throws INVALID_RESUME unless `token` was signed by this service, has not expired, and stands for `state`. `isRepeated`: the
+ * resume was accepted before, when the token had not expired.
+ */
+export async function requireState(
+  pepper: string,
+  token: string,
+  state: Partial<PausedState>,
+  { isRepeated = false } = {},
+): Promise<void> {
+  const options = { algorithms: [ALGORITHM], ...(isRepeated && { currentDate: new Date(0) }) };
+  const { payload } = await jwtVerify(token, keyFrom(pepper), options).catch((error: unknown) => {
+    if (error instanceof errors.JWTExpired)
+      throw new ServiceError('INVALID_RESUME', `resumeState is older than ${RESUME_STATE_DAYS} days.`);
+    throw unknownState();
+  });
   const changed = Object.entries(state).flatMap(([field, value]) => (payload[field] === value ? [] : field));
   if (changed.length > 0)
     throw new ServiceError(

@@ -62,24 +62,24 @@ export function listMembers(
 }
 
 /**
- * Locks a member, and answers the role and whether the member is the only owner; neither changes before the transaction
+ * Locks a member, and answers the member and whether it is the only owner; neither changes before the transaction
  * ends. Throws NOT_FOUND.
  */
 export async function lockMember(
   tx: Tx,
   organizationId: string,
   userId: string,
-): Promise<{ role: Role; isLastOwner: boolean }> {
+): Promise<{ member: MemberRow; isLastOwner: boolean }> {
   await lockOrganization(tx, organizationId);
   const members = await tx
     .selectFrom('membership')
-    .select(['user_id', 'role'])
+    .select(COLUMNS)
     .where('organization_id', '=', organizationId)
     .where((eb) => eb.or([eb('user_id', '=', userId), eb('role', '=', 'owner')]))
     .execute();
   const member = members.find((row) => row.user_id === userId);
   if (!member) throw new ServiceError('NOT_FOUND', 'The organization has no such member.');
-  return { role: member.role, isLastOwner: member.role === 'owner' && members.length === 1 };
+  return { member, isLastOwner: member.role === 'owner' && members.length === 1 };
 }
 
 /** Changes the role of a member whom the caller has locked. */

@@ -62,6 +62,15 @@ export function listOrganizations(db: Db | Tx): Promise<OrganizationRow[]> {
 /** The fields of an organization or project that can be changed; an absent one stays as it is. */
 export type Named = { name?: string | undefined; description?: string | undefined };
 
+/** Picks the fields of `named` that differ from those of `row`. */
+export function pickChanges(row: Required<Named>, named: Named): Named {
+  const { name = row.name, description = row.description } = named;
+  return {
+    ...(name !== row.name && { name }),
+    ...(description !== row.description && { description }),
+  };
+}
+
 /** Locks an organization: until the transaction ends it is not deleted and its members stay. Throws NOT_FOUND. */
 export async function lockOrganization(tx: Tx, id: string): Promise<void> {
   const row = await tx
@@ -74,25 +83,29 @@ export async function lockOrganization(tx: Tx, id: string): Promise<void> {
   if (!row) throw organizationNotFound();
 }
 
-/** Changes an organization. Throws NOT_FOUND when it was deleted meanwhile. */
+/** Changes the fields that differ; returns whether any did. Throws NOT_FOUND. */
 export async function updateOrganization(
   tx: Tx,
   id: string,
-  { name, description }: Named,
-): Promise<OrganizationRow> {
+  named: Named,
+): Promise<{ row: OrganizationRow; changed: boolean }> {
   const row = await tx
-    .updateTable('organization')
-    .set({
-      ...(name !== undefined && { name }),
-      ...(description !== undefined && { description }),
-      updated_at: sql`now()`,
-    })
+    .selectFrom('organization')
+    .select(COLUMNS)
     .where('id', '=', id)
     .where('deleted_at', 'is', null)
-    .returning(COLUMNS)
+    .forNoKeyUpdate()
     .executeTakeFirst();
   if (!row) throw organizationNotFound();
-  return row;
+  const changes = pickChanges(row, named);
+  if (Object.keys(changes).length === 0) return { row, changed: false };
+  const updated = await tx
+    .updateTable('organization')
+    .set({ ...changes, updated_at: sql`now()` })
+    .where('id', '=', id)
+    .returning(COLUMNS)
+    .executeTakeFirstOrThrow();
+  return { row: updated, changed: true };
 }
 
 /** Marks an organization as deleted: its slug is free, nobody belongs to it, its rows stay. Throws NOT_FOUND. */

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
 import { type Db, inTransaction, type Tx } from '../connect.ts';
-import { lockOrganization, type Named } from './organizations.ts';
+import { lockOrganization, type Named, pickChanges } from './organizations.ts';
 
 const COLUMNS = [
   'id',
@@ -92,21 +92,29 @@ export async function lockProject(tx: Tx, id: string): Promise<void> {
   if (!row) throw projectNotFound();
 }
 
-/** Changes a project. Throws NOT_FOUND when it was deleted meanwhile. */
-export async function updateProject(tx: Tx, id: string, { name, description }: Named): Promise<ProjectRow> {
+/** Changes the fields that differ; returns whether any did. Throws NOT_FOUND. */
+export async function updateProject(
+  tx: Tx,
+  id: string,
+  named: Named,
+): Promise<{ row: ProjectRow; changed: boolean }> {
   const row = await tx
-    .updateTable('project')
-    .set({
-      ...(name !== undefined && { name }),
-      ...(description !== undefined && { description }),
-      updated_at: sql`now()`,
-    })
+    .selectFrom('project')
+    .select(COLUMNS)
     .where('id', '=', id)
     .where('deleted_at', 'is', null)
-    .returning(COLUMNS)
+    .forNoKeyUpdate()
     .executeTakeFirst();
   if (!row) throw projectNotFound();
-  return row;
+  const changes = pickChanges(row, named);
+  if (Object.keys(changes).length === 0) return { row, changed: false };
+  const updated = await tx
+    .updateTable('project')
+    .set({ ...changes, updated_at: sql`now()` })
+    .where('id', '=', id)
+    .returning(COLUMNS)
+    .executeTakeFirstOrThrow();
+  return { row: updated, changed: true };
 }
 
 /**

@@ -68,6 +68,28 @@ describe('audit log', () => {
     assert.deepEqual((await call('GET', path())).body.entries, []);
   });
 
+  it('has no entry for a write that changes nothing, which leaves updatedAt as it was', async () => {
+    const { organizationId, projectId, users } = management.acme;
+    const paths = [
+      [`/organizations/${organizationId}`, { name: 'Same', description: 'Same' }],
+      [`/projects/${projectId}`, { name: 'Same', description: 'Same' }],
+      [`/organizations/${organizationId}/members/${users.member}`, { role: 'admin' }],
+    ] as const;
+    for (const [changed, body] of paths) {
+      const { updatedAt } = (await call('PUT', changed, body)).body;
+      assert.equal(
+        (await call('GET', path())).body.entries.length,
+        1 + paths.findIndex(([p]) => p === changed),
+      );
+      const again = await call('PUT', changed, body);
+      assert.deepEqual([again.status, again.body.updatedAt], [200, updatedAt]);
+    }
+    assert.equal((await call('GET', path())).body.entries.length, paths.length);
+    await call('PUT', `/projects/${projectId}`, { name: 'Same', description: 'Other' });
+    const [entry] = (await call('GET', path())).body.entries;
+    assert.deepEqual(entry.details, { name: 'Same', description: 'Other' });
+  });
+
   it('accepts any valid time', async () => {
     for (const before of [
       '0000-01-01T00:00:00Z',

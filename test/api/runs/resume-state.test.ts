@@ -129,11 +129,34 @@ describe('resumeState', () => {
     await h.stillWaits(flow, paused);
   });
 
+  it('is refused when it was not issued for a resume that was accepted before', async () => {
+    const paused = await h.pauseWithTwo(flow);
+    const other = await h.pauseWithTwo(flow);
+    h.models.will(callTools([toolCall('d')]));
+    const first = await h.execute(flow, echo(paused));
+    assert.equal(first.body.status, 'tool_calls_required');
+    const again = await h.execute(flow, echo(paused));
+    assert.deepEqual([again.body, again.headers.get('idempotent-replayed')], [first.body, 'true']);
+    const [header, payload, mac] = paused.resumeState.split('.');
+    for (const [resumeState, message] of [
+      ['x', /not issued/],
+      [`${header}.${payload}.${'A'.repeat(mac.length)}`, /not issued/],
+      [other.resumeState, /executionId differ/],
+    ] as const) {
+      const refused = await h.execute(flow, { ...echo(paused), resumeState });
+      assert.match(detail(refused, 400, 'INVALID_RESUME').message, message);
+      assert.equal(refused.headers.get('idempotent-replayed'), null);
+    }
+    const { resumeState, ...without } = echo(paused);
+    assert.deepEqual((await h.execute(flow, without)).body, first.body);
+  });
+
   it('expires after 7 days', async () => {
     const signed = (age: number) => signState(PEPPER, STATE, new Date(Date.now() - age));
     await requireState(PEPPER, await signed(7 * DAY_MS - 60_000), STATE);
     const old = await signed(7 * DAY_MS + 1_000);
     await assert.rejects(requireState(PEPPER, old, STATE), /older than 7 days/);
+    await requireState(PEPPER, old, STATE, { isRepeated: true });
   });
 
   it('is refused under another pepper', async () => {

@@ -252,7 +252,16 @@ describe('POST …/step with tools', () => {
     const changed = { ...resume, resumeState, accumulatedOutputs: { a: 'changed' } };
     await refused(flow, changed, 400, 'INVALID_RESUME');
     const payload = resumeState.split('.')[0];
-    for (const forged of ['', '.', payload, `${resumeState}x`, `${payload}.${'é'.repeat(43)}`])
-      await refused(flow, { ...resume, resumeState: forged }, 400, 'INVALID_RESUME');
+    const refuseForged = async () => {
+      for (const forged of ['', '.', payload, `${resumeState}x`, `${payload}.${'é'.repeat(43)}`])
+        await refused(flow, { ...resume, resumeState: forged }, 400, 'INVALID_RESUME');
+    };
+    await refuseForged();
+    models.will(answer('found'));
+    assert.equal(
+      only(await client.step(flow, { ...resume, resumeState }), 'block_completed').output,
+      'found',
+    );
+    await refuseForged();
   });
 });
