@@ -70,6 +70,8 @@ async function measure(checkouts: string[]): Promise<string> {
 
 /** Starts the service and its servers as one checkout of the project does it, and beside it an empty workflow. */
 async function startCheckout(checkout: string): Promise<Candidate[]> {
+  // A service that was started here before has named its database in it.
+  delete process.env.TEST_DATABASE_URL;
   const load = (file: string) => import(path.resolve(checkout, 'bench', file));
   const { startBackends }: typeof import('./backends.ts') = await load('backends.ts');
   const { startBenchService }: typeof import('./service.ts') = await load('service.ts');
