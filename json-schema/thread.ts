@@ -1,4 +1,5 @@
 // The program of a validator thread, which compiles and validates schemas and can be killed.
+import { flushCompileCache } from 'node:module';
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
@@ -37,6 +38,8 @@ const compiled = new LRUCache<string, CompiledSchema>({
   sizeCalculation: (_, schema) => schema.length,
 });
 
+// A thread is ended without notice, and its compiled code would be lost with it.
+flushCompileCache();
 parentPort?.on('message', (request: ThreadRequest) => parentPort?.postMessage(answer(request)));
 
 function answer({ schema, value: text }: ThreadRequest): ThreadReply {
