@@ -1,5 +1,4 @@
 // GET …/jobs/{executionId}/events: a running or finished run as Server-Sent Events.
-import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { listRecordedBlocks } from '../../db/runs/list-recorded-blocks.ts';
 import { findRun, type RunRow } from '../../db/runs/runs.ts';
@@ -25,11 +24,9 @@ import {
 } from './event-stream.ts';
 import { loadFlowIds } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
+import { createNews, type News } from './news.ts';
 import { readReceipt } from './receipt.ts';
 import { READ_ERRORS } from './run-refusals.ts';
-
-/** How often the database is asked for new blocks. That is one indexed query; announcing each block would slow every commit. */
-const LOOK_MS = 250;
 
 const lastEventId = z.strictObject({
   'Last-Event-ID': z
@@ -41,6 +38,7 @@ const lastEventId = z.strictObject({
 
 /** Lists the endpoints that stream runs. */
 export function eventRoutes(deps: ApiDeps): Route[] {
+  const news = createNews(deps.db);
   return flowPaths('/jobs/:executionId/events').map(({ path, versioned }) => ({
     method: 'get',
     path,
@@ -64,11 +62,11 @@ export function eventRoutes(deps: ApiDeps): Route[] {
         ...VALIDATION_ERRORS,
       },
     },
-    handlers: [authenticate(deps), limitRate(deps), loadFlowIds(deps), loadRun(deps), streamJob(deps)],
+    handlers: [authenticate(deps), limitRate(deps), loadFlowIds(deps), loadRun(deps), streamJob(deps, news)],
   }));
 }
 
-function streamJob(deps: ApiDeps): ApiMiddleware {
+function streamJob(deps: ApiDeps, news: News): ApiMiddleware {
   return async function streamJob(ctx) {
     const { run } = ctx.state;
     const sent = ctx.get('last-event-id');
@@ -81,7 +79,7 @@ function streamJob(deps: ApiDeps): ApiMiddleware {
     }
     // The stream ends as soon as this process stops: its reader can go on at another one at once.
     const signal = readerSignal(ctx, deps.stopping);
-    const events = follow(deps, run, after, () => mayRead(deps, ctx), signal);
+    const events = follow(deps, news, run, after, () => mayRead(deps, ctx), signal);
     answerEvents(ctx, run.execution_id, events);
   };
 }
@@ -95,6 +93,7 @@ async function isOver({ db }: ApiDeps, run: RunRow, after: bigint): Promise<bool
 
 async function* follow(
   deps: ApiDeps,
+  news: News,
   run: RunRow,
   after: bigint | undefined,
   isAllowed: () => Promise<boolean>,
@@ -120,12 +119,14 @@ async function* follow(
       });
       return;
     }
-    if (performance.now() - beatAt >= HEARTBEAT_MS) {
+    const followed = { executionId: run.execution_id, after: last };
+    for (let isNews = false; !isNews && !signal.aborted; ) {
+      isNews = await news.wait(followed, beatAt + HEARTBEAT_MS - performance.now(), signal);
+      if (signal.aborted || performance.now() - beatAt < HEARTBEAT_MS) continue;
       if (!(await isAllowed())) throw new StreamInterruption('unauthorized');
       yield HEARTBEAT;
       beatAt = performance.now();
     }
-    await setTimeout(LOOK_MS, undefined, { signal }).catch(() => undefined);
   }
   throw new StreamInterruption('stopping');
 }

@@ -7,6 +7,12 @@ import { statusOfRun } from './run-columns.ts';
 /** For this long, a row with a smaller id than a visible one may still be on its way into the database. */
 const UNSETTLED_SECONDS = 5;
 
+/** Whether no block execution of a smaller `recorded` can appear after this one. */
+export function isSettled() {
+  return sql<boolean>`(block_run.recorded < pg_snapshot_xmin(pg_current_snapshot())
+    or block_run.finished_at < now() - ${UNSETTLED_SECONDS} * interval '1 second')`;
+}
+
 /**
  * Lists the block executions of a run that were recorded after the one whose `recorded` is `after`, in that order, with the
  * status of the run. Throws RUN_NOT_FOUND.
@@ -28,13 +34,7 @@ export async function listRecordedBlocks(db: Db, executionId: string, after: big
             ),
         )
         .on('block_run.recorded', '>', sql<string>`${after.toString()}::xid8`)
-        .on((eb) =>
-          eb.or([
-            eb(statusOfRun(), '<>', 'started'),
-            eb('block_run.recorded', '<', sql<string>`pg_snapshot_xmin(pg_current_snapshot())`),
-            eb('block_run.finished_at', '<', sql<Date>`now() - ${UNSETTLED_SECONDS} * interval '1 second'`),
-          ]),
-        ),
+        .on((eb) => eb.or([eb(statusOfRun(), '<>', 'started'), isSettled()])),
     )
     .select(statusOfRun().as('run_status'))
     .select(BLOCK_RUN_COLUMNS)

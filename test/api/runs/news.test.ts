@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { createNews } from '../../../api/runs/news.ts';
+import type { Db } from '../../../db/connect.ts';
+import { openAccount } from '../../db/credits/ledger-fixture.ts';
+import { createTestDatabase, type TestDatabase } from '../../db/test-database.ts';
+
+const HOUR_MS = 3_600_000;
+
+describe('news of the runs that streams follow', () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  after(() => database.drop());
+
+  const never = new AbortController().signal;
+  const end = (db: Db, executionId: string) =>
+    db.updateTable('run').set({ status: 'completed' }).where('execution_id', '=', executionId).execute();
+
+  it('take one query for all streams, and wake only those of the run', async () => {
+    let looks = 0;
+    const db = database.db.withPlugin({
+      transformQuery({ node }) {
+        looks += 1;
+        return node;
+      },
+      transformResult: async ({ result }) => result,
+    });
+    const { runs } = await openAccount(database.db, 0, 2);
+    const [quiet = '', busy = ''] = runs;
+    await end(database.db, busy);
+    const news = createNews(db);
+    const left = new AbortController();
+    const others = Array.from({ length: 100 }, () =>
+      news.wait({ executionId: quiet, after: 0n }, HOUR_MS, left.signal),
+    );
+    assert.equal(await news.wait({ executionId: busy, after: 0n }, HOUR_MS, never), true);
+    assert.equal(looks, 1);
+    left.abort();
+    assert.deepEqual(new Set(await Promise.all(others)), new Set([false]));
+  });
+
+  it('are given up after the time for which their stream waits', async () => {
+    const { runs } = await openAccount(database.db, 0, 1);
+    const [executionId = ''] = runs;
+    assert.equal(await createNews(database.db).wait({ executionId, after: 0n }, 1, never), false);
+  });
+
+  it('fail their stream when the database does, and are looked for again', async () => {
+    const { runs } = await openAccount(database.db, 0, 1);
+    const [executionId = ''] = runs;
+    let away = true;
+    const db = database.db.withPlugin({
+      transformQuery({ node }) {
+        if (away) throw new Error('away');
+        return node;
+      },
+      transformResult: async ({ result }) => result,
+    });
+    const news = createNews(db);
+    await assert.rejects(news.wait({ executionId, after: 0n }, HOUR_MS, never), /away/);
+    away = false;
+    await end(database.db, executionId);
+    assert.equal(await news.wait({ executionId, after: 0n }, HOUR_MS, never), true);
+  });
+});

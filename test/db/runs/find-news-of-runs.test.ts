@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { findNewsOfRuns } from '../../../db/runs/find-news-of-runs.ts';
+import { listRecordedBlocks } from '../../../db/runs/list-recorded-blocks.ts';
+import { waitUntil } from '../../wait-until.ts';
+import { openAccount, settle } from '../credits/ledger-fixture.ts';
+import { createTestDatabase, type TestDatabase } from '../test-database.ts';
+
+describe('news of runs', () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  after(() => database.drop());
+
+  it('are a block that its follower does not know, the end, and that the run is gone', async () => {
+    const { db } = database;
+    const { organizationId, runs } = await openAccount(db, 0, 3);
+    const [quiet = '', busy = '', ended = ''] = runs;
+    const follow = (after: bigint) =>
+      [quiet, busy, ended, randomUUID()].map((executionId) => ({ executionId, after }));
+    assert.deepEqual(await findNewsOfRuns(db, follow(0n)), [3]);
+
+    await settle(db, { organizationId }, { callId: busy, blockKey: 'ask', costMicrocredits: 0 });
+    await db.updateTable('run').set({ status: 'completed' }).where('execution_id', '=', ended).execute();
+    // What runs elsewhere on the server may withhold the block for some seconds.
+    await waitUntil(async () => (await findNewsOfRuns(db, follow(0n))).includes(1));
+    assert.deepEqual((await findNewsOfRuns(db, follow(0n))).sort(), [1, 2, 3]);
+
+    const [block] = (await listRecordedBlocks(db, busy, 0n)).blocks;
+    assert.deepEqual((await findNewsOfRuns(db, follow(BigInt(block?.recorded ?? 0)))).sort(), [2, 3]);
+  });
+
+  it('are blocks of the calls that carry a run on', async () => {
+    const { db } = database;
+    const { organizationId, runs } = await openAccount(db, 0, 2);
+    const [executionId = '', callId = ''] = runs;
+    await db.updateTable('run').set({ continues: executionId }).where('execution_id', '=', callId).execute();
+    const followed = [{ executionId, after: 0n }];
+    assert.deepEqual(await findNewsOfRuns(db, followed), []);
+    await settle(db, { organizationId }, { callId, blockKey: 'ask', costMicrocredits: 0 });
+    await waitUntil(async () => (await findNewsOfRuns(db, followed)).length === 1);
+  });
+});
