@@ -1,5 +1,6 @@
 // The aims: computed within each round, so that a drift of the machine affects both sides of a ratio, then the median.
 import { type Letter, MODEL_MS } from './candidates.ts';
+import { HISTORY_GROWTH } from './large-outputs.ts';
 import { type CandidateFigures, type Load, serverCpuMs } from './measure.ts';
 import { PARTS } from './parts.ts';
 import { median } from './statistics.ts';
@@ -50,6 +51,11 @@ const AIMS: Aim[] = [
   { name: 'b / a, p50 at 1 caller', value: ratio('b', 'a', 1, p50), atMost: 0.4 },
   { name: 'h / c, runs/s at 16 callers', value: ratio('h', 'c', 16, perSecond), atLeast: 0.75 },
   { name: 'h / c, runs/s at 64 callers', value: ratio('h', 'c', 64, perSecond), atLeast: 0.75 },
+  {
+    name: '200 blocks, history bytes, most / least of outputs over 2 KB',
+    value: part(PARTS.large.title, HISTORY_GROWTH),
+    atMost: 1.1,
+  },
 ];
 
 /** Returns the aims of which something was measured. */

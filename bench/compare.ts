@@ -33,6 +33,7 @@ export async function compareCandidates(
     load: os.loadavg(),
   };
   const backends = await startBackends(progress, onStop, options.engine);
+  const { temporalAddress } = backends;
   const [candidates, parts, loads] = await timed('Candidates', 'starting', start);
   const rounds: Round[] = [];
   for (let count = 1; count <= sizes.rounds; count += 1) {
@@ -45,7 +46,7 @@ export async function compareCandidates(
     for (const { name, part, weir, outside } of parts) {
       if (part.once && count > 1) continue;
       round.parts[name] = await timed(`Round ${count}`, name, () =>
-        part.measure({ weir, outside, loads, sizes }),
+        part.measure({ weir, outside, temporalAddress, loads, sizes }),
       );
     }
   }

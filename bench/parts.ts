@@ -2,6 +2,7 @@
 import { CANDIDATES } from './candidates.ts';
 import { measureFlood } from './flood.ts';
 import { measureJobs } from './jobs.ts';
+import { measureLargeOutputs } from './large-outputs.ts';
 import type { LoadGenerator } from './load.ts';
 import { measureLongCalls } from './long-calls.ts';
 import type { Sizes } from './sizes.ts';
@@ -10,6 +11,7 @@ import type { Outside, Weir } from './weir.ts';
 type PartContext = {
   weir: Weir;
   outside: Outside;
+  temporalAddress: string;
   /** Two generators, for parts in which one load runs beside another. */
   loads: readonly [LoadGenerator, LoadGenerator];
   sizes: Sizes;
@@ -30,6 +32,12 @@ export const PARTS = {
   long: {
     title: 'Long model calls',
     measure: ({ weir, loads, sizes }) => measureLongCalls(...loads, weir, sizes),
+  },
+  large: {
+    title: '200 blocks in a row with large outputs',
+    once: true,
+    measure: ({ weir, temporalAddress, sizes }) =>
+      measureLargeOutputs(weir, temporalAddress, sizes.outputBytes),
   },
   jobs: {
     title: 'Jobs',
