@@ -3,57 +3,27 @@ import { createHash } from 'node:crypto';
 import { MICROCREDITS_PER_CREDIT } from '../db/credits/ledger.ts';
 import { loadBlockOutput, type Payer } from '../db/runs/block-runs.ts';
 import { getRunContext, type RunContext } from '../db/runs/runs.ts';
-import type { Attachment } from '../flow/attachment.ts';
 import { canonicalJson } from '../flow/canonical-json.ts';
 import type { Block, Json } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { applyOverride, overrideOf } from '../flow/overrides.ts';
 import { listBlocks } from '../flow/plan.ts';
-import { type BlockCall, type Busy, CANCELLED } from '../flow/run.ts';
-import type { Pause, ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
+import { type Busy, CANCELLED } from '../flow/run.ts';
+import type { Pause, ToolCallMessage } from '../flow/tool-calls.ts';
 import { bytesToLoad, toLeaf, type Value } from '../flow/value.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import { KEPT_RESULT_MAX_BYTES } from './attempt-progress.ts';
-import type { ModelUsage } from './call-model.ts';
+import type { BlockExecution, Kept, Processor } from './block-execution.ts';
 import { enforceSchema } from './enforce-schema.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
 import { type BlockEnd, recordBlockEnd, toError, UNUSED } from './record-block-end.ts';
 import { reserveInputMemory } from './reserve-memory.ts';
 import type { Attempt } from './run-attempt.ts';
-import { serializeOutput } from './serialize-output.ts';
+import { outputValue, serializeOutput } from './serialize-output.ts';
 import { createValueResolver } from './value-resolver.ts';
 
 /** A model call is given up after this many unreadable answers. */
 const UNREADABLE_MAX = 3;
-
-/** A block execution as the activities are asked for it. */
-export type BlockExecution = Omit<BlockCall, 'executionId'> & { callId: string };
-
-/** A block with this run's overrides, and everything it may read. */
-type BlockInput = {
-  block: Block;
-  input: Json;
-  message: string;
-  parameters: { [key: string]: Json };
-  attachments: Attachment[] | undefined;
-  tools?: ToolDefinition[] | undefined;
-  tool_choice?: ToolChoice | undefined;
-  /** The conversation with which this block continues after a pause. */
-  conversation?: ToolCallMessage[] | undefined;
-  payer: Payer;
-  /** The model's usage so far: recorded and charged however the block ends. */
-  usage: ModelUsage;
-  /** The model's answer to an earlier attempt. */
-  answered: string | undefined;
-  /** Keeps an answer and its usage for later attempts; returns false when it is too long. */
-  keepAnswer(text: string): boolean;
-};
-
-/** The result that an attempt keeps for the next: the end of the block, or an answer that needs a repair. */
-type Kept = { end?: BlockEnd; answer?: { text: string; usage: ModelUsage } };
-
-/** Does the work of one processor type; when `paused`, the output is a conversation that waits for tool results. */
-export type Processor = (input: BlockInput) => Promise<{ output: Json; paused?: boolean }>;
 
 export type BlockExecutor = {
   /**
@@ -129,7 +99,8 @@ export function createBlockExecutor(
     };
     const kept = attempt.kept as Kept | undefined;
     const end = kept?.end ?? (await carryOut(execution, context, block, attempt, process));
-    if ((end.output?.length ?? 0) <= KEPT_RESULT_MAX_BYTES) attempt.keep({ end } satisfies Kept);
+    if (!Buffer.isBuffer(end.output) && (end.output?.length ?? 0) <= KEPT_RESULT_MAX_BYTES)
+      attempt.keep({ end } satisfies Kept);
     const { value } = end;
     const result = execution.ends ? value : undefined;
     const recorded = await recordBlockEnd(deps, attempt, payerOf(context), trace, end, result);
@@ -157,7 +128,7 @@ export function createBlockExecutor(
       const input = await resolve(execution.callId, execution.input);
       // The input of a block that continues after a pause was checked before.
       if (!conversation) await enforceSchema(validator, organizationId, 'input', block.inputSchema, input);
-      const { output, paused } = await process({
+      const { paused, ...answered } = await process({
         block,
         input,
         message,
@@ -172,12 +143,14 @@ export function createBlockExecutor(
           attempt.keep({ answer: { text, usage: { ...usage } } } satisfies Kept),
       });
       // The processor has already validated, and maybe repaired, a model's answer.
-      if (block.processor_type !== 'llm')
-        await enforceSchema(validator, organizationId, 'output', block.outputSchema, output);
-      const { serialized, bytes } = serializeOutput(output);
-      return paused
-        ? { usage, output: serialized, paused }
-        : { usage, output: serialized, value: toLeaf(execution.blockKey, output, bytes) };
+      if (block.processor_type !== 'llm' && block.outputSchema !== undefined)
+        await enforceSchema(validator, organizationId, 'output', block.outputSchema, outputValue(answered));
+      const { serialized, bytes } = serializeOutput(answered);
+      if (paused) return { usage, output: serialized, paused };
+      const value = answered.json
+        ? { ref: execution.blockKey, bytes }
+        : toLeaf(execution.blockKey, answered.output, bytes);
+      return { usage, output: serialized, value };
     } catch (error) {
       if (error instanceof ServiceError) return { usage, error: toError(error) };
       if (error instanceof ModelUnavailable && (attempt.last || isGivenUp(error, attempt)))

@@ -7,12 +7,14 @@ import { ServiceError } from '../flow/errors.ts';
 import { findJsonExcess } from '../flow/find-json-excess.ts';
 import { ANSWER_TOKENS_DEFAULT, ANSWER_TOKENS_MAX, TOOL_MESSAGES_MAX_BYTES } from '../flow/limits.ts';
 import type { ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
+import type { LargeValues } from '../large-values/large-values.ts';
 import { buildMessages } from '../models/build-messages.ts';
 import type { Registry, TokenUsage } from '../models/registry.ts';
 import { promptMaxChars } from '../models/require-prompt-fits.ts';
 import { type ChatAnswer, completeChat } from './complete-chat.ts';
 import { estimateUsage } from './estimate-usage.ts';
 import { readModelJson } from './read-model-json.ts';
+import type { Output } from './serialize-output.ts';
 
 /** A path consists of the model's own keys, which may be long. */
 const PATH_MAX_LENGTH = 300;
@@ -29,6 +31,7 @@ export type ModelRequest = {
   attachments?: Attachment[] | undefined;
   tools?: ToolDefinition[] | undefined;
   tool_choice?: ToolChoice | undefined;
+  organizationId: string;
   /** Updated after each answer, so that an answer which leads to a failure is charged too. */
   usage: ModelUsage;
   /** The model's answer to an earlier attempt: `usage` includes it, and only its repair is requested. */
@@ -40,13 +43,14 @@ export type ModelRequest = {
 };
 
 /** The text, or the value that matches the outputSchema; when `paused`, the conversation, which ends with tool calls. */
-export type ModelReply = { output: Json; paused?: boolean };
+export type ModelReply = Output & { paused?: boolean };
 
 export type ModelDeps = {
   providers: Record<string, Provider>;
   registry: Registry;
   /** Returns [] when the value matches; `path` is a JSON Pointer. */
   validator: { validate(schema: JsonSchema, value: Json): Promise<Problem[]> };
+  largeValues: Pick<LargeValues, 'json'>;
 };
 
 /**
@@ -74,7 +78,9 @@ export async function callModel(
     } as Omit<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming, 'model'>;
     const estimate = deps.registry.costMicrocredits(model, estimateUsage(asked, answerTokens));
     await request.reserve(usage.costMicrocredits + estimate);
-    return completeChat(provider, model, {
+    return completeChat(deps.largeValues.json, provider, model, {
+      organizationId: request.organizationId,
+      asText: schema !== undefined || tools.length > 0,
       params: { ...asked, temperature: config.temperature, ...answerLimit(model, answerTokens) },
       offered: choice === 'none' ? [] : tools,
       signal,
@@ -86,8 +92,9 @@ export async function callModel(
     });
   }
 
-  const { text, toolCalls } =
+  const { text, toolCalls, json }: ChatAnswer =
     request.answered === undefined ? await ask() : { text: request.answered, toolCalls: [] };
+  if (json) return { json };
   if (toolCalls.length > 0) {
     const asked = { role: 'assistant', content: text || null, tool_calls: toolCalls };
     const output = [...request.conversation, asked] as Json;

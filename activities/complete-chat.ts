@@ -4,8 +4,10 @@ import { z } from 'zod';
 import type { Provider } from '../config.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { ToolCall, ToolDefinition } from '../flow/tool-calls.ts';
+import type { LargeJson } from '../large-values/large-json.ts';
+import type { Completion } from '../large-values/tasks.ts';
 import type { TokenUsage } from '../models/registry.ts';
-import { createModelClient } from './model-client.ts';
+import { bodyOf, createModelClient } from './model-client.ts';
 import { modelError, providerMessage } from './model-error.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
 import { readToolCalls } from './read-tool-calls.ts';
@@ -25,13 +27,16 @@ const written = z.object({ choices: z.array(z.unknown()).nonempty() });
 /** An error that some gateways send with status 200. */
 const gatewayError = z.object({ error: z.object({ message: z.string() }) });
 
-/** A model's answer: text, or the tool calls it asks for. */
-export type ChatAnswer = { text: string; toolCalls: ToolCall[] };
+/** A model's answer: text (a long one as JSON in `json`, where its request allows that), or the tool calls it asks for. */
+export type ChatAnswer = { text: string; toolCalls: ToolCall[]; json?: Buffer };
 
 /** A request. `offered`: the tools that the model may call, all of them in `params`. */
 export type Ask = {
   params: Omit<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming, 'model'>;
   offered: ToolDefinition[];
+  organizationId: string;
+  /** Whether the text itself is needed, however long it is. */
+  asText: boolean;
   signal: AbortSignal;
   /** Counts an answer's usage before its content is read. */
   count(usage: TokenUsage): void;
@@ -42,21 +47,30 @@ export type Ask = {
  * ModelUnavailable, ServiceError, or the signal's reason when aborted. Whatever a model has written has been paid for, so
  * an unusable answer is never ModelUnavailable.
  */
-export async function completeChat(provider: Provider, model: string, ask: Ask): Promise<ChatAnswer> {
-  const { params, offered, signal, count } = ask;
+export async function completeChat(
+  largeJson: LargeJson,
+  provider: Provider,
+  model: string,
+  ask: Ask,
+): Promise<ChatAnswer> {
+  const { params, offered, organizationId, asText, signal, count } = ask;
   const name = model.slice(model.indexOf('/') + 1);
-  let answer: unknown;
+  let read: Completion;
   try {
-    answer = await createModelClient(provider).chat.completions.create(
-      { ...params, model: name },
-      { signal },
-    );
+    const response = await createModelClient(provider)
+      .chat.completions.create({ ...params, model: name }, { signal })
+      .asResponse();
+    const body = bodyOf(response);
+    read = body
+      ? await largeJson.readCompletion(organizationId, body, { asText, signal })
+      : { answer: undefined };
   } catch (error) {
     signal.throwIfAborted();
     throw modelError(error, model, provider);
   }
   const invalid = (what: string) => new ServiceError('MODEL_OUTPUT_INVALID', what, { model });
 
+  const { answer, content } = read;
   const usage = readUsage(answer);
   count(usage);
   const parsed = completion.safeParse(answer);
@@ -76,6 +90,7 @@ export async function completeChat(provider: Provider, model: string, ask: Ask):
     throw invalid(
       `The answer of ${model} was cut off at its token limit. Raise processor_config.max_tokens or ask for less.`,
     );
+  if (content) return { text: '', toolCalls: [], json: Buffer.from(content.buffer) };
   const text = message.content ?? '';
   if (offered.length > 0) return { text, toolCalls: readToolCalls(model, message.tool_calls, offered) };
   if (text === '' && Array.isArray(message.tool_calls) && message.tool_calls.length > 0)

@@ -16,7 +16,8 @@ import type { JudgeRun } from '../flow/test-case.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import type { ActivityDeps } from './activity-deps.ts';
-import { type BlockExecution, createBlockExecutor } from './block-executor.ts';
+import type { BlockExecution } from './block-execution.ts';
+import { createBlockExecutor } from './block-executor.ts';
 import { buildPrompt } from './build-prompt.ts';
 import { callModel } from './call-model.ts';
 import { evaluateTest, readJudgement } from './evaluate-test.ts';
@@ -55,7 +56,7 @@ export function createActivities(deps: ActivityDeps) {
           const validator = deps.validator.of(payer.organizationId);
           return callModel(
             { ...deps, ...access, validator },
-            { ...asked, block, conversation, reserve },
+            { ...asked, organizationId: payer.organizationId, block, conversation, reserve },
             signal,
           );
         })

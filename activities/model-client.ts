@@ -2,6 +2,7 @@
 import { OpenAI } from 'openai';
 import type { Provider } from '../config.ts';
 import { ServiceError } from '../flow/errors.ts';
+import { joinChunks } from '../large-values/large-json.ts';
 import { isDeeper } from './read-model-json.ts';
 import { reserveAnswerMemory } from './reserve-memory.ts';
 
@@ -19,6 +20,22 @@ const LARGE_ANSWER_BYTES = 1024 * 1024;
 const SDK_TIMEOUT_MS = 24 * 60 * 60 * 1_000;
 
 const ERROR_DEPTH_MAX = 64;
+
+/** A response whose body was read: passing it through a stream once more would copy it. */
+class WholeResponse extends Response {
+  readonly whole: Buffer;
+  constructor(whole: Buffer, init: ResponseInit) {
+    super(null, init);
+    this.whole = whole;
+  }
+}
+
+/** Returns the JSON text that an answer consists of; undefined when it has no body, or another one. */
+export function bodyOf(response: Response): Buffer | undefined {
+  const [type = ''] = (response.headers.get('content-type') ?? '').split(';');
+  const isJson = type.includes('application/json') || type.trim().endsWith('+json');
+  return response instanceof WholeResponse && isJson && response.status !== 204 ? response.whole : undefined;
+}
 
 /** Statuses with which a `Response` cannot have a body. */
 const WITHOUT_BODY = new Set([204, 205, 304]);
@@ -65,8 +82,11 @@ async function fetchWhole(url: string | URL | Request, init?: RequestInit): Prom
       if (error instanceof ServiceError || signal.aborted || !ok) throw error;
       throw new AnswerCutOff('The answer was cut off.', { cause: error });
     });
-    const content = ok ? body : toErrorObject(body.toString());
-    return new Response(WITHOUT_BODY.has(status) ? null : content, { status, headers });
+    if (ok) return new WholeResponse(body, { status, headers });
+    return new Response(WITHOUT_BODY.has(status) ? null : toErrorObject(body.toString()), {
+      status,
+      headers,
+    });
   } finally {
     clearTimeout(timer);
   }
@@ -89,7 +109,7 @@ async function readBody(response: Response, awaitMemory: () => Promise<void>): P
     isLarge = true;
     await awaitMemory();
   }
-  return Buffer.concat(chunks);
+  return joinChunks(chunks, bytes);
 }
 
 /**

@@ -11,8 +11,8 @@ import type { Attempt } from './run-attempt.ts';
 /** The end of a block execution as it is recorded; an attempt leaves it to the next when the database is away. */
 export type BlockEnd = {
   usage: ModelUsage;
-  /** Serialized JSON. */
-  output?: string;
+  /** Serialized JSON; bytes where it is large. */
+  output?: string | Buffer;
   paused?: boolean;
   /** The output as the next blocks get it. */
   value?: Value;

@@ -6,7 +6,8 @@ import { BUSY, type Busy } from '../flow/run.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import type { ActivityDeps } from './activity-deps.ts';
-import type { BlockExecution, BlockExecutor } from './block-executor.ts';
+import type { BlockExecution } from './block-execution.ts';
+import type { BlockExecutor } from './block-executor.ts';
 import type { Attempt } from './run-attempt.ts';
 import { SandboxCrashed } from './sandbox/guest-process.ts';
 import type { CodeCall, CodeResult, CodeTurn } from './sandbox/sandbox.ts';
@@ -47,12 +48,12 @@ export async function runCode(
         const reservation = { ...payer, callId, blockKey, microcredits: costOf(timeoutMs) };
         if (codePrice > 0) await balanceLimit.run(organization, () => reserveCredits(db, reservation));
         const code = { source: block.prompt ?? '', input, message, parameters, timeoutMs };
-        const { output } = await runUntilCrashes(turn, code, signal, (ms) => {
+        const { logs: _, ...output } = await runUntilCrashes(turn, code, signal, (ms) => {
           usage.costMicrocredits = costOf(Math.min(ms, timeoutMs));
         });
         // The rest needs no process.
         turn.end();
-        return { output };
+        return output;
       },
     );
   } catch (error) {

@@ -2,9 +2,17 @@ import type { Json } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { OUTPUT_MAX_BYTES } from '../flow/limits.ts';
 
+/** The output of a block: a value, or where it is large, its JSON text, which is stored without being parsed. */
+export type Output = { output: Json; json?: undefined } | { json: Buffer; output?: undefined };
+
+/** Returns the value of an output, which blocks the process where it is large. */
+export function outputValue({ output, json }: Output): Json {
+  return json ? JSON.parse(json.toString()) : output;
+}
+
 /** Serializes a block's output for the database; throws OUTPUT_TOO_LARGE. */
-export function serializeOutput(output: Json): { serialized: string; bytes: number } {
-  const serialized = JSON.stringify(output);
+export function serializeOutput({ output, json }: Output): { serialized: string | Buffer; bytes: number } {
+  const serialized = json ?? JSON.stringify(output);
   const bytes = Buffer.byteLength(serialized);
   if (bytes > OUTPUT_MAX_BYTES)
     throw new ServiceError(

@@ -46,7 +46,7 @@ export const TASKS = {
 };
 
 /** A shorter text costs less than what goes on around it. */
-const LEFT_IN_MAX_LENGTH = 64 * 1024;
+const LEFT_IN_MAX_LENGTH = 256 * 1024;
 
 function textOf(json: Uint8Array): string {
   return Buffer.from(json.buffer, json.byteOffset, json.length).toString();

@@ -29,7 +29,11 @@ type FlowWorker = {
 /** Creates a worker for flow runs on `connection`, and for blocks of them that wait for their turn. */
 export async function createFlowWorker(deps: WorkerDeps): Promise<FlowWorker> {
   const { config, db, connection, workflowBundle, registry } = deps;
-  const sandbox = createSandbox({ processes: config.sandboxProcesses, reserve: config.sandboxReserve });
+  const sandbox = createSandbox({
+    processes: config.sandboxProcesses,
+    reserve: config.sandboxReserve,
+    largeJson: deps.largeValues.json,
+  });
   const validator = createValidator();
   const inProcessRuns = deps.inProcessRuns ?? createInProcessRuns();
   const options = {

@@ -4,7 +4,8 @@ import { ApplicationFailure } from '@temporalio/common';
 import { createTurns, type EndTurn } from '../../fairness/turns.ts';
 import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { findJsonExcess } from '../../flow/find-json-excess.ts';
+import { LARGE_JSON_BYTES, type LargeJson } from '../../large-values/large-json.ts';
+import type { Output } from '../serialize-output.ts';
 import type { Frame } from './frames.ts';
 import type { GuestHeader } from './guest.ts';
 import { type GuestCall, SandboxUnavailable } from './guest-process.ts';
@@ -23,7 +24,7 @@ export type CodeCall = {
 };
 
 /** The returned value of the code, and its console output. */
-export type CodeResult = { output: Json; logs: string };
+export type CodeResult = Output & { logs: string };
 
 /** An organization's turn at a process, to be ended once. */
 export type CodeTurn = {
@@ -51,23 +52,34 @@ export type Sandbox = {
  * Creates a sandbox in which one organization has at most `processes` processes; `reserve` more are for organizations that
  * have none. One process starts in the background now, the others when they are needed.
  */
-export function createSandbox({ processes, reserve }: { processes: number; reserve: number }): Sandbox {
+export function createSandbox({
+  processes,
+  reserve,
+  largeJson,
+}: {
+  processes: number;
+  reserve: number;
+  largeJson: LargeJson;
+}): Sandbox {
   // One more than an organization can use stays warm, for an organization that has none.
   const pool = createPool({ size: processes + reserve, kept: processes + Math.min(reserve, 1) });
   const turns = createTurns({ places: processes, reserve });
-  const toTurn = (end: EndTurn, takesSpare: boolean): CodeTurn => ({
+  const toTurn = (organization: string, end: EndTurn, takesSpare: boolean): CodeTurn => ({
     end,
-    run: (call, signal, onUsed) => runCode(pool, call, { signal, takesSpare }, onUsed),
+    async run(call, signal, onUsed) {
+      const answer = await runCode(pool, call, { signal, takesSpare }, onUsed);
+      return readAnswer(largeJson, organization, answer, signal);
+    },
   });
   return {
     async wait(organization, signal) {
       const takesSpare = turns.countUnderWay(organization) === 0;
-      return toTurn(await turns.wait(organization, signal), takesSpare);
+      return toTurn(organization, await turns.wait(organization, signal), takesSpare);
     },
     async waitBriefly(organization, signal) {
       const takesSpare = turns.countUnderWay(organization) === 0;
       const end = await turns.waitBriefly(organization, signal);
-      return end && toTurn(end, takesSpare);
+      return end && toTurn(organization, end, takesSpare);
     },
     drain: () =>
       turns.close(
@@ -89,7 +101,7 @@ async function runCode(
   call: CodeCall,
   asked: { signal: AbortSignal | undefined; takesSpare: boolean },
   onUsed?: (milliseconds: number) => void,
-): Promise<CodeResult> {
+): Promise<Frame> {
   const encoded = encodeCall(call);
   const answering = pool.use(async (guest) => {
     const answer = await guest.call(encoded, asked.signal);
@@ -101,7 +113,7 @@ async function runCode(
     throw error;
   });
   onUsed?.((answer.header as GuestHeader).processorMs);
-  return readAnswer(answer);
+  return answer;
 }
 
 function encodeCall({ source, input, message, parameters, timeoutMs }: CodeCall): GuestCall {
@@ -133,12 +145,19 @@ function isReusable(answer: Frame): boolean {
   return failure === undefined || failure.code === 'CODE_ERROR';
 }
 
-function readAnswer({ header, body }: Frame): CodeResult {
+async function readAnswer(
+  largeJson: LargeJson,
+  organization: string,
+  { header, body }: Frame,
+  signal: AbortSignal | undefined,
+): Promise<CodeResult> {
   const { logs, failure } = header as GuestHeader;
   if (failure === undefined) {
-    const excess = findJsonExcess(body);
+    const isLarge = body.length >= LARGE_JSON_BYTES;
+    const look = isLarge ? largeJson.check : largeJson.measure;
+    const { excess } = await look(organization, body, { signal });
     if (excess) throw new ServiceError('OUTPUT_TOO_LARGE', `What the code returned ${excess}.`);
-    return { output: JSON.parse(body.toString()) as Json, logs };
+    return isLarge ? { json: body, logs } : { output: JSON.parse(body.toString()) as Json, logs };
   }
   const extra: Record<string, unknown> = {};
   if (failure.line !== undefined) extra.line = failure.line;

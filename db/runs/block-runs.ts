@@ -15,8 +15,8 @@ export type BlockRun = {
   name: string;
   processorType: ProcessorType;
   input: Value;
-  /** Serialized JSON; when `paused`, the conversation up to where the model asked for tools. */
-  output?: string;
+  /** Serialized JSON, as bytes where it is large; when `paused`, the conversation up to where the model asked for tools. */
+  output?: string | Buffer;
   paused?: boolean;
   error?: { code: ErrorCode; message: string };
   model?: string;

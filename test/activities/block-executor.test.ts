@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { mock } from 'node:test';
-import { createBlockExecutor, type Processor } from '../../activities/block-executor.ts';
+import type { Processor } from '../../activities/block-execution.ts';
+import { createBlockExecutor } from '../../activities/block-executor.ts';
 import { ModelUnavailable } from '../../activities/model-unavailable.ts';
 import type { Attempt } from '../../activities/run-attempt.ts';
 import type { Db } from '../../db/connect.ts';

@@ -10,9 +10,12 @@ import {
 } from '../../activities/call-model.ts';
 import type { Block } from '../../flow/definition.ts';
 import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
+import { createLargeJson } from '../../large-values/large-json.ts';
 import { createRegistry } from '../../models/registry.ts';
 import { type Behaviour, type FakeModelServer, startFakeModelServer } from '../fakes/model-server.ts';
 
+/** Its thread is started by the first large answer, and does not keep the process alive. */
+const largeJson = createLargeJson();
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 const validator: ModelDeps['validator'] = {
   async validate(schema, value) {
@@ -56,6 +59,7 @@ export function useCallModel(): CallModelHarness {
     const reserve = async (microcredits: number) => void reserved.push(microcredits);
     const conversation = [{ role: 'user' as const, content: 'Who was Ada?' }];
     const request = {
+      organizationId: 'organization',
       block: { ...llm, ...block },
       conversation,
       usage,
@@ -63,7 +67,11 @@ export function useCallModel(): CallModelHarness {
       keepAnswer: () => true,
       ...more,
     };
-    const reply = await callModel({ providers, registry: createRegistry(), validator }, request, signal);
+    const reply = await callModel(
+      { providers, registry: createRegistry(), validator, largeValues: { json: largeJson } },
+      request,
+      signal,
+    );
     return { ...reply, ...usage };
   }
   function callAfter(behaviour: Behaviour) {

@@ -75,8 +75,8 @@ describe('large answers', () => {
     await whatIsReady();
     assert.equal(state.settled, false);
     free();
-    const { output } = (await calling) as { output: string };
-    assert.equal(output.length, 2 * MB);
+    const { json } = (await calling) as { json: Buffer };
+    assert.equal(json.length, '""'.length + 2 * MB);
     assert.equal(harness.server.calls.length, 2);
   });
 

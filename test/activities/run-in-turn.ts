@@ -1,11 +1,14 @@
-import type { CodeCall, CodeResult, Sandbox } from '../../activities/sandbox/sandbox.ts';
+import type { CodeCall, Sandbox } from '../../activities/sandbox/sandbox.ts';
+import { outputValue } from '../../activities/serialize-output.ts';
+import type { Json } from '../../flow/definition.ts';
 
 /** Runs one call when it is the organization's turn. */
 export async function runInTurn(
   sandbox: Sandbox,
   call: CodeCall,
   { signal, organization = 'organization' }: { signal?: AbortSignal; organization?: string } = {},
-): Promise<CodeResult> {
+): Promise<{ output: Json; logs: string }> {
   const turn = await sandbox.wait(organization, signal);
-  return turn.run(call, signal).finally(turn.end);
+  const result = await turn.run(call, signal).finally(turn.end);
+  return { output: outputValue(result), logs: result.logs };
 }

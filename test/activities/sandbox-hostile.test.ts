@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { createSandbox, type Sandbox } from '../../activities/sandbox/sandbox.ts';
 import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { createLargeJson } from '../../large-values/large-json.ts';
 import { runInTurn } from './run-in-turn.ts';
 
 type Expected = { output: Json } | { code: string; message?: RegExp };
@@ -180,7 +181,7 @@ const SCRIPTS: [name: string, source: string, expected: Expected][] = [
 describe('hostile user code', () => {
   let sandbox: Sandbox;
   before(() => {
-    sandbox = createSandbox({ processes: 2, reserve: 0 });
+    sandbox = createSandbox({ processes: 2, reserve: 0, largeJson: createLargeJson() });
   });
   after(() => sandbox.close());
 

@@ -10,6 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { SandboxUnavailable, startGuest } from '../../activities/sandbox/guest-process.ts';
 import { RUNS_MAX } from '../../activities/sandbox/limits.ts';
 import { createSandbox, type Sandbox } from '../../activities/sandbox/sandbox.ts';
+import { createLargeJson } from '../../large-values/large-json.ts';
 import { waitUntil } from '../wait-until.ts';
 import { call, guestsOf, isAlive } from './guests.ts';
 import { runInTurn } from './run-in-turn.ts';
@@ -22,7 +23,7 @@ describe('sandbox processes (on Linux: they are looked at through /proc)', () =>
   const guests = () => guestsOf(process.pid);
   beforeEach(async function () {
     if (!linux) this.skip();
-    sandbox = createSandbox({ processes: 1, reserve: 0 });
+    sandbox = createSandbox({ processes: 1, reserve: 0, largeJson: createLargeJson() });
     await runInTurn(sandbox, call('return 1'));
   });
   afterEach(() => sandbox?.close());
@@ -105,7 +106,7 @@ describe('sandbox processes (on Linux: they are looked at through /proc)', () =>
   });
 
   it('close while the first process starts leaves none', async () => {
-    const early = createSandbox({ processes: 1, reserve: 0 });
+    const early = createSandbox({ processes: 1, reserve: 0, largeJson: createLargeJson() });
     const others = guests();
     await setImmediate();
     await early.close();
@@ -165,7 +166,7 @@ describe('sandbox processes (on Linux: they are looked at through /proc)', () =>
   it('processes end by themselves when the service is killed', async () => {
     const program = `
       import { createSandbox } from './activities/sandbox/sandbox.ts';
-      const sandbox = createSandbox({ processes: 1, reserve: 0 });
+      const sandbox = createSandbox({ processes: 1, reserve: 0, largeJson: createLargeJson() });
       const turn = await sandbox.wait('organization');
       await turn.run({ source: 'return 1', input: 1, message: '', parameters: {}, timeoutMs: 10000 });
       console.log('ready');`;
@@ -216,7 +217,7 @@ describe('sandbox processes (on Linux: they are looked at through /proc)', () =>
       }
       symlinkSync(new URL('node_modules', root), join(folder, 'node_modules'));
       const copy = await import(pathToFileURL(join(folder, 'activities/sandbox/sandbox.ts')).href);
-      const closed: Sandbox = copy.createSandbox({ processes: 1, reserve: 0 });
+      const closed: Sandbox = copy.createSandbox({ processes: 1, reserve: 0, largeJson: createLargeJson() });
       assert.equal((await runInTurn(closed, call('return 5'))).output, 5);
       await closed.close();
       rmSync(folder, { recursive: true });

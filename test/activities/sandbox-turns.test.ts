@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { getPriority } from 'node:os';
 import { createSandbox, type Sandbox } from '../../activities/sandbox/sandbox.ts';
+import { createLargeJson } from '../../large-values/large-json.ts';
 import { waitUntil } from '../wait-until.ts';
 import { call, guestsOf } from './guests.ts';
 import { runInTurn } from './run-in-turn.ts';
@@ -12,7 +13,7 @@ describe('code of several organizations', () => {
   let sandbox: Sandbox;
   let ending: AbortController;
   beforeEach(() => {
-    sandbox = createSandbox({ processes: 2, reserve: 2 });
+    sandbox = createSandbox({ processes: 2, reserve: 2, largeJson: createLargeJson() });
     ending = new AbortController();
   });
   afterEach(async () => {

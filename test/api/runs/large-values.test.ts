@@ -88,6 +88,21 @@ describe('values that multiply', () => {
     assert.deepEqual([events.at(-1)?.event, events.at(-1)?.data.code], ['run_failed', 'PROMPT_TOO_LARGE']);
   });
 
+  it('stores large answers and results as they were made, and gives them to the next block', async () => {
+    const text = `${'x'.repeat(300_000)}"\u0000\u{1F600}é`;
+    models.will(answer(text));
+    const steps = [
+      llm('ask', 'Say much.', 'demo/chat'),
+      code('list', 'return [input];'),
+      code('count', 'return [input[0].length, input];'),
+    ];
+    const flow = await weir.createFlow(tenant, steps);
+    const { body } = await weir.call('POST', `${flow}/execute`, { key: tenant.key, body: { message: 'm' } });
+    assert.equal(body.status, 'completed', body.errorMessage);
+    // Compared as text: the difference of two large values takes gigabytes.
+    assert.ok(JSON.stringify(body.result) === JSON.stringify([text.length, [text]]));
+  });
+
   it('asks a model whose prompt fits', async () => {
     models.will(answer('yes'));
     const flow = await weir.createFlow(tenant, [llm('ask', '{{message}}{{message}}', 'demo/chat')]);

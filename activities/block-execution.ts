@@ -1,0 +1,37 @@
+import type { Payer } from '../db/runs/block-runs.ts';
+import type { Attachment } from '../flow/attachment.ts';
+import type { Block, Json } from '../flow/definition.ts';
+import type { BlockCall } from '../flow/run.ts';
+import type { ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
+import type { ModelUsage } from './call-model.ts';
+import type { BlockEnd } from './record-block-end.ts';
+import type { Output } from './serialize-output.ts';
+
+/** A block execution as the activities are asked for it. */
+export type BlockExecution = Omit<BlockCall, 'executionId'> & { callId: string };
+
+/** A block with this run's overrides, and everything it may read. */
+type BlockInput = {
+  block: Block;
+  input: Json;
+  message: string;
+  parameters: { [key: string]: Json };
+  attachments: Attachment[] | undefined;
+  tools?: ToolDefinition[] | undefined;
+  tool_choice?: ToolChoice | undefined;
+  /** The conversation with which this block continues after a pause. */
+  conversation?: ToolCallMessage[] | undefined;
+  payer: Payer;
+  /** The model's usage so far: recorded and charged however the block ends. */
+  usage: ModelUsage;
+  /** The model's answer to an earlier attempt. */
+  answered: string | undefined;
+  /** Keeps an answer and its usage for later attempts; returns false when it is too long. */
+  keepAnswer(text: string): boolean;
+};
+
+/** The result that an attempt keeps for the next: the end of the block, or an answer that needs a repair. */
+export type Kept = { end?: BlockEnd; answer?: { text: string; usage: ModelUsage } };
+
+/** Does the work of one processor type; when `paused`, the output is a conversation that waits for tool results. */
+export type Processor = (input: BlockInput) => Promise<Output & { paused?: boolean }>;
