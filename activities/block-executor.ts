@@ -55,19 +55,6 @@ export function createBlockExecutor(
     attempt: Attempt,
     process: Processor,
   ): Promise<Value | Pause | Busy> {
-    const endBlock = inProcessRuns.beginBlock(execution.callId);
-    try {
-      return await runUnlessCompleted(execution, attempt, process);
-    } finally {
-      endBlock();
-    }
-  }
-
-  async function runUnlessCompleted(
-    execution: BlockExecution,
-    attempt: Attempt,
-    process: Processor,
-  ): Promise<Value | Pause | Busy> {
     // A repeated attempt may follow a lost answer, so it does not trust the cached list of completed blocks.
     if (attempt.begun > 1) contexts.delete(execution.callId);
     const context = await loadContext(execution.callId);
@@ -204,7 +191,7 @@ export function createBlockExecutor(
   }
 
   return {
-    run,
+    run: (execution, ...rest) => inProcessRuns.runBlock(execution.callId, () => run(execution, ...rest)),
     organizationOf,
     hasRoom,
     async inspect(callId, value, attempt, look) {

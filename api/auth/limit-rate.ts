@@ -13,7 +13,8 @@ let uncounted = 0;
 /**
  * Counts the request with a token bucket (GCRA), or answers 429. Every answer carries the state of the quota that has least
  * left. Requests of callers that the database has never counted for pass uncounted and without these headers while it cannot
- * count: a limit is no reason to refuse work. The rest of the request takes turns at database connections for its organization, or its user.
+ * count: a limit is no reason to refuse work. The rest of the request takes turns at database connections for its organization,
+ * or its user until the organization is known.
  */
 export function limitRate({ config, requestLeases }: AuthDeps): ApiMiddleware {
   return async function limitRate(ctx, next) {

@@ -1,3 +1,4 @@
+import { onBehalfOf } from '../../db/connection/connection-turns.ts';
 import type { Role } from '../../db/schema.ts';
 import { projectNotFound } from '../../db/tenants/projects.ts';
 import { findUserProject } from '../../db/tenants/user-projects.ts';
@@ -21,6 +22,6 @@ export function loadProject({ db }: ApiDeps, least: Role): ApiMiddleware {
       return { organizationId: project.organization_id, role: project.role, project };
     });
     ctx.state.project = project;
-    await next();
+    await onBehalfOf(project.organization_id, next);
   };
 }

@@ -1,3 +1,4 @@
+import { onBehalfOf } from '../../db/connection/connection-turns.ts';
 import { findFlowForRun, findFlowOfRuns } from '../../db/flows/find-flow-for-run.ts';
 import { DRAFT_VERSION } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
@@ -30,7 +31,7 @@ export function loadFlow({ db, definitions }: ApiDeps): ApiMiddleware {
       throw invalidTree(problems.map(({ path, message }) => ({ path: formatPath(path), message })));
     ctx.state.flow = { ...found, definition, blockCount: listBlocks(definition).length };
     ctx.state.flowIds = found;
-    await next();
+    await onBehalfOf(found.organizationId, next);
   };
 }
 
@@ -43,7 +44,7 @@ export function loadFlowIds({ db }: ApiDeps): ApiMiddleware {
     const found = query && (await findFlowOfRuns(db, { ...query, version: asked }));
     if (!found) throw flowNotFound();
     ctx.state.flowIds = found;
-    await next();
+    await onBehalfOf(found.organizationId, next);
   };
 }
 

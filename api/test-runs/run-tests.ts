@@ -59,22 +59,33 @@ async function runTests(
   requireCredits(flow);
   const testRunId = randomUUID();
   const tests = testCases.map((testCase) => ({ executionId: randomUUID(), testCase }));
-  await repeatLostWrite(async () => {
-    const flowVersionId = await snapshotDraft(db, flowId, draft);
-    await inTransaction(db, async (tx) => {
-      if (!(await insertTestRun(tx, { id: testRunId, flowId, flowVersionId, tests }))) return;
-      await requireLockedFlow(tx, flowId, access);
-      const change = { organizationId, action: 'test_run.start', resourceId: testRunId };
-      await recordChange(tx, author, { ...change, details: { flow_id: flowId } });
-    });
-  });
-  // The tests are stored: if the workflow does not start now, the reconciler starts it.
-  const started = await startTestRun(deps, testRunId).then(
-    () => true,
-    (error: unknown) => console.error(`Test run ${testRunId} could not be started yet: ${error}`),
+  const place = await deps.admission.enter(
+    organizationId,
+    () => deps.stopping ?? new AbortController().signal,
   );
+  const started = await storeAndStart().finally(place.end);
   if (started) await waitForEnd(deps, testRunId, waitMs);
   return describeTestRun(deps, testRunId, flowId);
+
+  async function storeAndStart(): Promise<boolean> {
+    await repeatLostWrite(async () => {
+      const flowVersionId = await snapshotDraft(db, flowId, draft);
+      await inTransaction(db, async (tx) => {
+        if (!(await insertTestRun(tx, { id: testRunId, flowId, flowVersionId, tests }))) return;
+        await requireLockedFlow(tx, flowId, access);
+        const change = { organizationId, action: 'test_run.start', resourceId: testRunId };
+        await recordChange(tx, author, { ...change, details: { flow_id: flowId } });
+      });
+    });
+    // The tests are stored: if the workflow does not start now, the reconciler starts it.
+    return startTestRun(deps, testRunId).then(
+      () => true,
+      (error: unknown) => {
+        console.error(`Test run ${testRunId} could not be started yet: ${error}`);
+        return false;
+      },
+    );
+  }
 }
 
 /** Waits until the test run has ended, in whatever way: the result is in its rows. */

@@ -6,10 +6,16 @@ import { createTurns, type EndTurn } from '../../fairness/turns.ts';
 const WAIT_MAX_MS = 10_000;
 /** The share of a pool that is kept for those who hold none of its connections. */
 const RESERVED = 1 / 4;
+/** The share of a pool that all owners have together while several are present: few statements at a time are each fast. */
+const SHARED = 1 / 5;
+const SHARED_MIN = 2;
 
 const owners = new AsyncLocalStorage<string>();
 
-/** Does `work`, whose statements take turns at connections for `owner`: an organization or a user. */
+/**
+ * Does `work`, whose statements take turns at connections for `owner`: an organization, or a user until it is known for which
+ * organization they ask.
+ */
 export function onBehalfOf<T>(owner: string, work: () => T): T {
   return owners.run(owner, work);
 }
@@ -20,7 +26,8 @@ export function onBehalfOf<T>(owner: string, work: () => T): T {
  */
 export function createConnectionTurns(connections: number): () => Promise<EndTurn> {
   const reserve = Math.floor(connections * RESERVED);
-  const turns = createTurns({ places: connections - reserve, reserve });
+  const shared = Math.max(SHARED_MIN, Math.floor(connections * SHARED));
+  const turns = createTurns({ places: connections - reserve, reserve, shared });
   return async function takeTurn() {
     const owner = owners.getStore();
     if (owner === undefined) return () => undefined;

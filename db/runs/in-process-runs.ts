@@ -25,8 +25,8 @@ export type InProcessRuns = {
   holdPlace(callId: string, place: Place): EndTurn;
   /** Ends the place that is held for a call, because the call waits for a model or for its turn at something. */
   freePlace(callId: string): void;
-  /** Tells that a block of the call begins; returns the function that tells its end. */
-  beginBlock(callId: string): () => void;
+  /** Does the work of a block of the call, which is progress when it begins and when it ends. */
+  runBlock<T>(callId: string, work: () => Promise<T>): Promise<T>;
   /** Tells those who wait in this process that a call has ended, once its end is recorded. */
   end(callId: string, outcome: RunOutcome): void;
   ends: EventEmitter<{ [callId: string]: [RunOutcome] }>;
@@ -57,10 +57,14 @@ export function createInProcessRuns(): InProcessRuns {
       };
     },
     freePlace,
-    beginBlock(callId) {
+    async runBlock(callId, work) {
       const place = places.get(callId);
       place?.holdFor(BLOCK_MAX_MS);
-      return () => place?.holdFor(PROGRESS_MAX_MS);
+      try {
+        return await work();
+      } finally {
+        place?.holdFor(PROGRESS_MAX_MS);
+      }
     },
     end(callId, outcome) {
       contexts.delete(callId);

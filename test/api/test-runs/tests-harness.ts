@@ -1,6 +1,7 @@
 // A Weir with a scripted model server, and the functions behind the test tools over what a user may access.
 import { randomUUID } from 'node:crypto';
 import type { ApiDeps } from '../../../api/deps.ts';
+import { createAdmission } from '../../../api/http/admission.ts';
 import type { Caller } from '../../../api/test-runs/caller.ts';
 import { createTestCase } from '../../../api/test-runs/test-case.ts';
 import { createFlowDefinitions } from '../../../db/flows/flow-definitions.ts';
@@ -44,6 +45,7 @@ export async function startTestsWeir(env: NodeJS.ProcessEnv = {}): Promise<Tests
     validator,
     registry,
     definitions: createFlowDefinitions(db),
+    admission: createAdmission({ hasWorker: true }),
   } as ApiDeps;
   const tenant = await weir.createTenant();
   const ada = callerWith({ userId: 'ada' });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import { connect, type Db } from '../../../db/connect.ts';
 import { onBehalfOf } from '../../../db/connection/connection-turns.ts';
-import { lockWaiters } from '../lock-waiters.ts';
+import { countLockWaiters, lockWaiters } from '../lock-waiters.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';
 
 describe('turns at connections', () => {
@@ -39,6 +39,19 @@ describe('turns at connections', () => {
     });
     // All connections are there again.
     await onBehalfOf('a', () => Promise.all(Array.from({ length: 40 }, read)));
+  });
+
+  it('leave few connections to all organizations together while several are present', async () => {
+    await onBehalfOf('b', () => sql`select 1`.execute(db));
+    const many = await database.db.transaction().execute(async (tx) => {
+      await sql`lock table organization in access exclusive mode`.execute(tx);
+      const many = onBehalfOf('a', () => Promise.all(Array.from({ length: 40 }, read)));
+      many.catch(() => undefined);
+      await lockWaiters(database.db, 2);
+      assert.equal(await countLockWaiters(database.db), 2);
+      return { many };
+    });
+    await many.many;
   });
 
   it('do not hold up the service’s own work', async () => {
