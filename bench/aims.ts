@@ -44,6 +44,12 @@ const AIMS: Aim[] = [
     value: ratioIn(PARTS.flood.title, 'beside the flood, p95 ms', 'alone, p50 ms'),
     atMost: 3,
   },
+  { name: '/step, first event, p50 ms', value: part(PARTS.step.title, 'first event, p50 ms'), atMost: 20 },
+  {
+    name: 'beside many runs, largest p95 / p95 beside few',
+    value: part(PARTS.million.title, 'largest p95 / p95 beside few runs'),
+    atMost: 1.5,
+  },
   { name: 'b / c, runs/s at 16 callers', value: ratio('b', 'c', 16, perSecond), atLeast: 0.85 },
   { name: 'b / c, runs/s at 64 callers', value: ratio('b', 'c', 64, perSecond), atLeast: 0.85 },
   { name: 'b / a, runs/s at 16 callers', value: ratio('b', 'a', 16, perSecond), atLeast: 2.5 },

@@ -14,10 +14,11 @@ process.once('disconnect', () => process.exit());
 
 async function generate(job: LoadJob): Promise<LoadResult> {
   const agent = new Agent({ keepAlive: true });
-  const { hostname, port, pathname } = new URL(job.url);
+  const { hostname, port, pathname, search } = new URL(job.url);
   const body = Buffer.from(job.body);
   const options: RequestOptions = {
-    ...{ agent, hostname, port, path: pathname, method: 'POST', timeout: ANSWER_TIMEOUT_MS },
+    ...{ agent, hostname, port, path: pathname + search, timeout: ANSWER_TIMEOUT_MS },
+    method: job.method ?? 'POST',
     headers: { 'content-type': 'application/json', 'content-length': body.length, ...job.headers },
   };
   const latencies: number[] = [];

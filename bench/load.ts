@@ -1,7 +1,13 @@
 import { startFork } from './fork.ts';
 
-/** A POST request, and a text that its answer must contain. */
-export type LoadTarget = { url: string; headers?: Record<string, string>; body: string; expect: string };
+/** A request, POST unless `method` says otherwise, and a text that its answer must contain. */
+export type LoadTarget = {
+  method?: 'GET';
+  url: string;
+  headers?: Record<string, string>;
+  body: string;
+  expect: string;
+};
 /**
  * A load that ends with whichever of its two limits comes first. Each of `concurrency` callers sends its next request after
  * the answer to the last one; with `everyMs`, a request is sent in each interval, whatever became of earlier ones.

@@ -5,7 +5,9 @@ import { measureJobs } from './jobs.ts';
 import { measureLargeOutputs } from './large-outputs.ts';
 import type { LoadGenerator } from './load.ts';
 import { measureLongCalls } from './long-calls.ts';
+import { measureManyRuns } from './many-runs.ts';
 import type { Sizes } from './sizes.ts';
+import { measureStep } from './step.ts';
 import type { Outside, Weir } from './weir.ts';
 
 type PartContext = {
@@ -57,6 +59,16 @@ export const PARTS = {
       const target = await caller.target(CANDIDATES.b.flow, '"status":"started"', 'jobs', callbackUrl);
       return measureJobs(loads[0], target, sizes.callbacks, () => countDelivered(weir));
     },
+  },
+  step: {
+    title: '/step',
+    measure: ({ weir }) => measureStep(weir),
+  },
+  // The last one, since what it leaves in the database stays there.
+  million: {
+    title: 'Beside many runs',
+    once: true,
+    measure: ({ weir, loads, sizes }) => measureManyRuns(loads[0], weir, sizes.manyRuns),
   },
 } satisfies Record<string, Part>;
 

@@ -18,6 +18,8 @@ export type Sizes = {
   longMs: number;
   /** Bytes of the outputs of 200 blocks in a row. */
   outputBytes: number[];
+  /** Runs beside which requests are measured. */
+  manyRuns: number;
   /** Seconds for which an innocent organization calls beside each hostile load. */
   neighbourSeconds: number;
 };
@@ -37,6 +39,7 @@ export const FULL: Sizes = {
   longCalls: 200,
   longMs: 30_000,
   outputBytes: [KB, 100 * KB, MB, 10 * MB],
+  manyRuns: 1_000_000,
   neighbourSeconds: 30,
 };
 
@@ -52,5 +55,6 @@ export const QUICK: Sizes = {
   longCalls: 50,
   longMs: 5_000,
   outputBytes: [KB, 100 * KB],
+  manyRuns: 100_000,
   neighbourSeconds: 10,
 };

@@ -16,7 +16,12 @@ export type Outside = { env: Record<string, string>; modelServer: number; callba
 /** An organization that calls flows of its own. */
 export type Caller = {
   /** Publishes a flow; returns the request that runs it, whose answer contains `expect`. */
-  target(flow: Step[], expect: string, by?: 'execute' | 'jobs', callbackUrl?: string): Promise<LoadTarget>;
+  target(
+    flow: Step[],
+    expect: string,
+    by?: 'execute' | 'jobs' | 'step',
+    callbackUrl?: string,
+  ): Promise<LoadTarget>;
 };
 
 export type Weir = {
