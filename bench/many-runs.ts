@@ -6,7 +6,7 @@ import type { Weir } from './weir.ts';
 
 /** Enough that every list has the same number of rows as beside many runs. */
 const FEW = 10_000;
-const CALLS = 100;
+const CALLS = 60;
 /** After so long the database is at rest again. */
 const REST_MS = 2_000;
 const LISTS = [

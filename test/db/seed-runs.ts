@@ -94,7 +94,7 @@ function statements(count: number, busyFlowId: string) {
       from seed_run join seed_flow using (n) where g % 10 = 3`,
     sql`
       insert into idempotency_key (project_id, endpoint, key, digest, execution_id, created_at)
-      select project_id, 'execute', 'key-' || g, '\\x00', execution_id, now() - interval '1 hour'
+      select project_id, 'execute', 'key-' || execution_id, '\\x00', execution_id, now() - interval '1 hour'
       from seed_run join seed_flow using (n) where g % 20 = 7`,
     sql`drop table seed_delivery, seed_run, seed_flow`,
   ];
