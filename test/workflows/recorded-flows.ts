@@ -60,6 +60,8 @@ export const FLOWS: { [name: string]: Step[] } = {
       ),
     },
   ],
+  // Recorded since completed runs show no outcome.
+  completed: [code('a', 'return message;'), passthrough('b')],
   'failed-code': [passthrough('a'), code('b', 'throw new Error("no");')],
   'failed-branch': [
     {
