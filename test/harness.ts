@@ -8,7 +8,7 @@ import type { Config } from '../config.ts';
 import type { Db } from '../db/connect.ts';
 import { grantCredits, MICROCREDITS_PER_CREDIT } from '../db/credits/ledger.ts';
 import { insertFlow, publishVersion, setProductionVersion } from '../db/flows/flows.ts';
-import { createInProcessRuns } from '../db/runs/in-process-runs.ts';
+import { createInProcessRuns, type InProcessRuns } from '../db/runs/in-process-runs.ts';
 import { insertApiKey } from '../db/tenants/api-keys.ts';
 import { insertOrganization } from '../db/tenants/organizations.ts';
 import { insertProject } from '../db/tenants/projects.ts';
@@ -71,6 +71,7 @@ export async function startWeir(
     env?: NodeJS.ProcessEnv;
     worker?: boolean;
     requestModelKeys?: RequestModelKeys;
+    inProcessRuns?: InProcessRuns;
     drainMs?: number;
   } = {},
 ): Promise<Weir> {
@@ -94,7 +95,7 @@ export async function startWeir(
     await dependencies.requestModelKeys.close();
     dependencies.requestModelKeys = options.requestModelKeys;
   }
-  const inProcessRuns = createInProcessRuns();
+  const { inProcessRuns = createInProcessRuns() } = options;
   const api = await serveApi({ ...dependencies, inProcessRuns }, options.drainMs);
   const url = `http://127.0.0.1:${api.port}`;
   let worker: Awaited<ReturnType<typeof runWorker>> | undefined;
