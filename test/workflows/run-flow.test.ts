@@ -123,12 +123,9 @@ describe('runFlow', () => {
       const { executionId } = await execute(flow);
       const [organization, project, slug] = flow.split('/');
       const query = [
-        `WeirOrganization = '${organization}'`,
-        `WeirProject = '${project}'`,
+        `WeirOrganization = '${organization}' and WeirProject = '${project}'`,
         `WeirFlow = '${slug}'`,
-        'WeirVersion = 1',
-        "WeirMode = 'execute'",
-        "WeirEnvironment = 'live'",
+        "WeirVersion = 1 and WeirMode = 'execute' and WeirEnvironment = 'live'",
         filter,
       ].join(' and ');
       // Visibility is eventually consistent.
