@@ -165,7 +165,12 @@ function answerLimit(model: string, tokens: number) {
 async function readOutput(deps: ModelDeps, schema: JsonSchema, text: string) {
   const value = readModelJson(text);
   if (value === undefined) {
-    return { value: null, problems: [{ path: '', message: 'is not JSON of at most 64 levels' }] };
+    return {
+      value: null,
+      problems: [
+        { path: '', message: 'is not JSON of at most 64 levels, with whole numbers of at most 53 bits' },
+      ],
+    };
   }
   const problems = await deps.validator.validate(schema, value);
   return {

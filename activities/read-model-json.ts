@@ -2,6 +2,7 @@
 
 import type { Json } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
+import { findInexactNumber } from '../flow/find-inexact-number.ts';
 import { findJsonExcess, JSON_KEYS_MAX } from '../flow/find-json-excess.ts';
 
 const JSON_DEPTH_MAX = 64;
@@ -15,6 +16,7 @@ export function readModelJson(text: string): Json | undefined {
   for (const candidate of fence === -1 ? [text] : [text, fenced]) {
     try {
       const value: Json = JSON.parse(candidate);
+      if (findInexactNumber(Buffer.from(candidate))) return undefined;
       return isDeeper(value, JSON_DEPTH_MAX) ? undefined : value;
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;

@@ -1,6 +1,7 @@
 // `weir run`: starts a run over the API, as any caller would, and follows it to its end.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
+import { findInexactNumber } from '../flow/find-inexact-number.ts';
 import { callApi, type JobState, Unreachable } from './api-client.ts';
 import { blockLine } from './block-table.ts';
 import { splitPath } from './find-by-path.ts';
@@ -78,6 +79,8 @@ function ending(state: JobState): string {
 
 function parseParameters(text: string): { [key: string]: unknown } {
   try {
+    const number = findInexactNumber(Buffer.from(text));
+    if (number) throw new InvalidArgumentError(`The digits of ${number} would be changed: write it as text.`);
     const value: unknown = JSON.parse(text);
     if (value !== null && typeof value === 'object' && !Array.isArray(value))
       return value as { [key: string]: unknown };

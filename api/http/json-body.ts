@@ -3,10 +3,12 @@ import type { Middleware } from 'koa';
 import { z } from 'zod';
 import type { EndTurn } from '../../fairness/turns.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { findInexactNumber } from '../../flow/find-inexact-number.ts';
 import { FLOW_STEPS_MAX } from '../../flow/limits.ts';
 import { REFUSED_KEYS } from '../../flow/refused-keys.ts';
 import type { Measure } from '../../large-values/tasks.ts';
 import { describeIssue } from './describe-issue.ts';
+import { dropNulls } from './drop-nulls.ts';
 import { type BodyDeps, receive } from './receive-body.ts';
 import { takeLargeWork } from './take-bytes.ts';
 
@@ -30,7 +32,8 @@ type BodyRules = {
 
 /**
  * Reads the body into `ctx.state.body` by `schema`. `excess` may refuse a body that is too much to parse for one of its members,
- * and each of `before` the parsed JSON. `describe` makes the error for what does not fit the schema or may be in no body.
+ * and each of `before` the parsed JSON, in which an optional field that was null is left out. `describe` makes the error for
+ * what does not fit the schema or may be in no body.
  */
 export function readBody(
   deps: BodyDeps,
@@ -47,6 +50,7 @@ export function readBody(
       endTurn = await takeLargeWork(work, owner, bytes.length);
       const json = parseJson(bytes);
       checkStructure(json, describe);
+      dropNulls(schema, json);
       for (const check of before) check(json);
       const parsed = schema.safeParse(json, PARSE_OPTIONS);
       if (!parsed.success) throw describe(parsed.error);
@@ -70,7 +74,13 @@ function refuseExcess({ excess, member }: Measure, rule: BodyRules['excess']): v
   throw validationError(problem([], `${excess}: send less, or as text`));
 }
 
+function inexact(number: string): string {
+  return `holds the whole number ${number}, whose digits would be changed: send it as text`;
+}
+
 export function parseJson(bytes: Buffer): unknown {
+  const number = findInexactNumber(bytes);
+  if (number) throw validationError(problem([], inexact(number)));
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (error) {

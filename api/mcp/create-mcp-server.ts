@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
 import { MCP_SCOPES, type McpScope } from '../auth/scopes.ts';
 import { describeIssue } from '../http/describe-issue.ts';
+import { dropNulls } from '../http/drop-nulls.ts';
 import { validationError } from '../http/json-body.ts';
 import { toServiceError } from '../http/to-service-error.ts';
 import type { McpTool, ToolCall } from './tool.ts';
@@ -58,6 +59,7 @@ function needScope(needed: McpScope): ScopeChallengeHandler {
 
 async function answerCall(tool: McpTool, call: ToolCall, input: unknown): Promise<CallToolResult> {
   try {
+    dropNulls(tool.input, input);
     const parsed = tool.input.safeParse(input ?? {}, { reportInput: false, error: sayHowToCorrect });
     if (!parsed.success) throw wrongInput(parsed.error, tool);
     const output = await tool.run(call, parsed.data);

@@ -59,8 +59,8 @@ export async function acceptResume(deps: ApiDeps, ctx: ApiContext): Promise<Acce
   if (!run || !earlier) throw notPaused();
 
   const outputs = accumulatedOutputs as { [stepId: string]: Json };
-  const { tools: sent, toolChoice } = body;
-  const asked = [pausedAtStep, messages, outputs, overrides, sent, toolChoice];
+  const { tools: sent, toolChoice, maxCredits } = body;
+  const asked = [pausedAtStep, messages, outputs, overrides, sent, toolChoice, maxCredits];
   const callId = deriveCallId(executionId, [ctx.state.principal.environment, ...asked]);
   await requireStateAgain(deps, callId, { ...body, executionId, stepId: pausedAtStep, messages, outputs });
   const accepted = await replay(deps, ctx, callId);
@@ -96,6 +96,7 @@ export async function acceptResume(deps: ApiDeps, ctx: ApiContext): Promise<Acce
     ...kept,
     block_overrides: overrides,
     ...tools,
+    ...(maxCredits !== undefined && { max_credits: maxCredits }),
     continuation: {
       ...(previous && { input: outputs[previous.step_id] ?? null }),
       outputs,

@@ -74,7 +74,9 @@ export async function acceptStep(deps: ApiDeps, ctx: ApiContext): Promise<Accept
   };
   const images = session ? {} : await acceptAttachments(deps, ctx, overrides, body.attachments);
   const kept = await inputOf(deps, body, session);
-  const input = { ...kept, block_overrides: overrides, ...images, ...tools };
+  const inherited = { ...kept, block_overrides: overrides, ...images, ...tools };
+  const { maxCredits } = body;
+  const input = { ...inherited, ...(maxCredits !== undefined && { max_credits: maxCredits }) };
   // The images of the session: this call may bring them to another model.
   requireImageSupport(deps.registry, {
     definition: { steps: steps.slice(stepIndex, to) },
@@ -110,7 +112,7 @@ export async function acceptStep(deps: ApiDeps, ctx: ApiContext): Promise<Accept
   return storeCall(deps, ctx, {
     ...run,
     callId: randomUUID(),
-    continues: stepIndex === 0 ? { ...continues, sessionInput: input } : continues,
+    continues: stepIndex === 0 ? { ...continues, sessionInput: inherited } : continues,
     input: { ...input, continuation },
   });
 }
@@ -195,13 +197,8 @@ async function inputOf(
   body: StepRequest,
   session: RunRow | undefined,
 ): Promise<Omit<StoredRunInput, 'block_overrides'>> {
-  const { stepIndex, message, parameters = {}, maxCredits } = body;
-  if (!session)
-    return {
-      message: message ?? '',
-      parameters: parameters as { [key: string]: Json },
-      ...(maxCredits !== undefined && { max_credits: maxCredits }),
-    };
+  const { stepIndex, message, parameters = {} } = body;
+  if (!session) return { message: message ?? '', parameters: parameters as { [key: string]: Json } };
   const { block_overrides, tools, tool_choice, ...kept } = await getRunInput(db, session.execution_id);
   return stepIndex === 0 && message !== undefined && body.toolCallMessages === undefined
     ? { ...kept, message }

@@ -4,6 +4,7 @@ import { type Attachment, IMAGE_MIME_TYPES, type ImageMimeType } from '../../flo
 import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
 import { parseHttpsUrl, URL_MAX_LENGTH } from '../../net/parse-https-url.ts';
 import type { ResolvePublic } from '../../net/resolve-public.ts';
+import { dropNulls } from '../http/drop-nulls.ts';
 import { PARSE_OPTIONS, validationError } from '../http/json-body.ts';
 
 export const ATTACHMENTS_MAX = 10;
@@ -65,6 +66,7 @@ export async function readAttachments(raw: unknown[], resolvePublic: ResolvePubl
 
 /** Checks one attachment but for its host. */
 export function readAttachment(raw: unknown, index: number): Omit<Attachment, 'url'> & { url: URL } {
+  dropNulls(shape, raw);
   const parsed = shape.safeParse(raw, PARSE_OPTIONS);
   if (!parsed.success) {
     for (const { path, message } of parsed.error.issues) {

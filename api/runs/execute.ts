@@ -33,6 +33,7 @@ import { loadFlow } from './load-flow.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
 import { readReceipt } from './receipt.ts';
+import { refuseIdleOfExecute } from './refuse-without-effect.ts';
 import { type ExecuteRequest, executeRequest, idempotencyHeaders } from './requests.ts';
 import { requirePauseAllowed } from './require-iterations.ts';
 import { requireFewOverrides } from './require-valid-overrides.ts';
@@ -89,7 +90,7 @@ export function executeRoutes(deps: ApiDeps): Route[] {
       admit(deps),
       readBody(deps, executeRequest, {
         excess: EXCESS_MESSAGES,
-        before: [requireMessagesFit, requireFewOverrides],
+        before: [requireMessagesFit, requireFewOverrides, refuseIdleOfExecute],
         describe: describeProblems,
       }),
       readIdempotencyKey('execute'),

@@ -32,6 +32,7 @@ import { loadRun } from './load-run.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
 import { readReceipt } from './receipt.ts';
+import { refuseIdleOfJob } from './refuse-without-effect.ts';
 import { idempotencyHeaders, jobRequest } from './requests.ts';
 import { requireFewOverrides } from './require-valid-overrides.ts';
 import { OUTPUT_REFUSAL, READ_ERRORS, runErrors } from './run-refusals.ts';
@@ -74,7 +75,10 @@ export function jobRoutes(deps: ApiDeps): Route[] {
       loadFlow(deps),
       receiveBody(deps),
       admit(deps),
-      readBody(deps, jobRequest, { before: [refuseTools, requireFewOverrides], describe: describeProblems }),
+      readBody(deps, jobRequest, {
+        before: [refuseTools, requireFewOverrides, refuseIdleOfJob],
+        describe: describeProblems,
+      }),
       readIdempotencyKey('jobs'),
       readModelKeys(deps),
       startJob(deps),
@@ -103,7 +107,7 @@ export function jobRoutes(deps: ApiDeps): Route[] {
 
 /** Throws TOOLS_REQUIRE_SYNC_EXECUTE before anything else about the body is checked. */
 function refuseTools(body: unknown): void {
-  if ((body as { tools?: unknown } | null)?.tools !== undefined)
+  if ((body as { tools?: unknown } | null)?.tools != null)
     throw new ServiceError('TOOLS_REQUIRE_SYNC_EXECUTE', TOOLS_REQUIRE_SYNC_EXECUTE);
 }
 

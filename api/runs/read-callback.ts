@@ -4,7 +4,7 @@ import type { ApiDeps } from '../deps.ts';
 import type { JobRequest } from './requests.ts';
 import { requireWebhookUrl } from './require-webhook-url.ts';
 
-/** Reads the webhook that a request asks for. Without a callbackUrl there is none, whatever callbackEvents says. */
+/** Reads the webhook that a request asks for; there is none without a callbackUrl. */
 export async function readCallback(
   deps: ApiDeps,
   { callbackUrl, callbackEvents }: Pick<JobRequest, 'callbackUrl' | 'callbackEvents'>,

@@ -35,7 +35,7 @@ const ignored = z.unknown().optional().meta({ description: 'Ignored: only /jobs 
 const echo = z
   .unknown()
   .optional()
-  .meta({ description: 'Ignored; accepted so that a pause can be sent back whole.' });
+  .meta({ description: 'On resume: ignored, and accepted so that a pause can be sent back whole.' });
 const echoed = { status: echo, toolCalls: echo, flowId: echo, blockCount: echo, cost: echo, blocks: echo };
 
 export const executeRequest = z

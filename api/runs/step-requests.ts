@@ -20,9 +20,11 @@ export const stepRequest = z
       description:
         'Required when stepIndex is 0, except with tool results. On the first call of a session that begins later, it fills {{message}} (empty when absent). On later calls with stepIndex above 0 it is ignored.',
     }),
-    parameters: runFields.parameters.meta({ description: 'Read on the first call only.' }),
-    attachments: runFields.attachments,
-    maxCredits: runFields.maxCredits,
+    parameters: runFields.parameters.meta({ description: 'On the first call only.' }),
+    attachments: runFields.attachments.meta({ description: 'On the first call only: images.' }),
+    maxCredits: runFields.maxCredits.meta({
+      description: 'The most credits that the session may cost; on a later call, while that call runs.',
+    }),
     inputOverrides: outputsByStep
       .optional()
       .meta({ description: 'Replace outputs of earlier steps; ignored when stepIndex is 0.' }),

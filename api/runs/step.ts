@@ -21,6 +21,7 @@ import { loadFlow } from './load-flow.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
 import { refuseBeyondCap } from './refuse-beyond-cap.ts';
+import { refuseIdleOfStep } from './refuse-without-effect.ts';
 import { idempotencyHeaders } from './requests.ts';
 import { requireFewOverrides } from './require-valid-overrides.ts';
 import { runErrors } from './run-refusals.ts';
@@ -79,7 +80,7 @@ export function stepRoutes(deps: ApiDeps): Route[] {
       admit(deps),
       readBody(deps, stepRequest, {
         excess: EXCESS_MESSAGES,
-        before: [requireMessagesFit, requireFewOverrides],
+        before: [requireMessagesFit, requireFewOverrides, refuseIdleOfStep],
         describe: describeProblems,
       }),
       readIdempotencyKey('step'),

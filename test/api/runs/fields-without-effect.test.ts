@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { answer, callTools } from '../../fakes/model-server.ts';
+import { createStepClient, only } from './step-client.ts';
+import { asking, type Body, resumeOf, toolCall, useToolCalls, weather } from './tool-calls-harness.ts';
+
+const IMAGE = { kind: 'url', url: 'https://93.184.215.14/cat.png', mime_type: 'image/png' };
+
+describe('fields without effect', () => {
+  const h = useToolCalls();
+  let flow: string;
+  before(async () => {
+    flow = await h.weir.createFlow(h.tenant, [asking('ask'), asking('next')]);
+  });
+  const post = (endpoint: string, body: object) =>
+    h.weir.call('POST', `${flow}/${endpoint}`, { key: h.tenant.key, body });
+  async function refused(endpoint: string, body: object, field: string) {
+    const asked = h.models.calls.length;
+    const { status, body: answered } = await post(endpoint, body);
+    assert.deepEqual(
+      [status, answered.detail?.code, answered.detail?.errors?.map((each: Body) => each.field)],
+      [422, 'VALIDATION_ERROR', [field]],
+      JSON.stringify(answered),
+    );
+    assert.equal(h.models.calls.length, asked);
+  }
+  const pause = async () => {
+    h.models.will(callTools([toolCall('c1')]));
+    return h.pause(flow);
+  };
+
+  for (const [field, value] of [
+    ['parameters', { a: 1 }],
+    ['attachments', [IMAGE]],
+  ] as const)
+    it(`are refused on a resume: ${field}`, async () => {
+      await refused('execute', { ...resumeOf(await pause()), [field]: value }, field);
+    });
+
+  for (const [field, value] of [
+    ['iterationsUsed', 1],
+    ['accumulatedOutputs', {}],
+    ['resumeState', 'x'],
+    ['status', 'tool_calls_required'],
+    ['blocks', []],
+  ] as const)
+    it(`are refused on a fresh call: ${field}`, async () => {
+      await refused('execute', { message: 'm', [field]: value }, field);
+    });
+
+  it('are refused in a session: what its first call set, and what only tool results use', async () => {
+    const first = { stepIndex: 0, message: 'm' };
+    await refused('step', { ...first, iterationsUsed: 1 }, 'iterationsUsed');
+    await refused('step', { ...first, resumeState: 'x' }, 'resumeState');
+    const later = {
+      executionId: '3e3d3c3b-0000-4000-8000-000000000000',
+      stepIndex: 1,
+      accumulatedOutputs: {},
+    };
+    await refused('step', { ...later, parameters: { a: 1 } }, 'parameters');
+    await refused('step', { ...later, attachments: [IMAGE] }, 'attachments');
+  });
+
+  it('are refused on /jobs: callbackEvents without callbackUrl', async () => {
+    await refused('jobs', { message: 'm', callbackEvents: ['flow.failed'] }, 'callbackEvents');
+  });
+
+  it('are accepted where a pause is sent back whole', async () => {
+    const paused = await pause();
+    h.models.will(answer('1'), answer('2'));
+    const { toolCallMessages } = resumeOf(paused);
+    const { status, body } = await post('execute', { ...paused, toolCallMessages, tools: [weather] });
+    assert.deepEqual([status, body.status], [200, 'completed'], JSON.stringify(body));
+  });
+
+  it('do not include maxCredits of a resume, which holds for its call', async () => {
+    const paused = await pause();
+    const { body } = await post('execute', { ...resumeOf(paused), maxCredits: 0.000001 });
+    assert.deepEqual([body.status, body.code], ['failed', 'MAX_CREDITS_REACHED']);
+    assert.equal((await h.charges(paused.executionId)).length, 1);
+  });
+
+  it('do not include maxCredits of a later step, which holds for its call', async () => {
+    const client = await createStepClient(h.weir, h.tenant);
+    h.models.will(answer('1'));
+    const { executionId } = only(await client.step(flow, { stepIndex: 0, message: 'm' }), 'run_started');
+    const next = { executionId, stepIndex: 1, accumulatedOutputs: { ask: '1' } };
+    const events = await client.step(flow, { ...next, maxCredits: 0.000001 });
+    assert.equal(only(events, 'run_failed').code, 'MAX_CREDITS_REACHED');
+    h.models.will(answer('2'));
+    assert.equal(only(await client.step(flow, next), 'run_completed').result, '2');
+  });
+});
+
+describe('null for an optional field of a request', () => {
+  const h = useToolCalls();
+  it('is the same as leaving it out: /execute, its resume, /jobs, in tools and overrides too', async () => {
+    const flow = await h.weir.createFlow(h.tenant, [asking('ask')]);
+    const post = (endpoint: string, body: object) =>
+      h.weir.call('POST', `${flow}/${endpoint}`, { key: h.tenant.key, body });
+    const nothing = { toolChoice: null, block_overrides: null, maxCredits: null, callbackUrl: null };
+    h.models.will(callTools([toolCall('c1')]), answer('done'), answer('job'));
+    const tool = { ...weather, function: { ...weather.function, description: null } };
+    const { body: paused } = await post('execute', {
+      ...nothing,
+      message: 'm',
+      parameters: null,
+      attachments: null,
+      tools: [tool],
+      iterationsUsed: null,
+      executionId: null,
+      pausedAtStep: null,
+      toolCallMessages: null,
+    });
+    assert.equal(paused.status, 'tool_calls_required', JSON.stringify(paused));
+    const resume = {
+      ...resumeOf(paused),
+      ...nothing,
+      parameters: null,
+      iterationsUsed: null,
+      resumeState: null,
+    };
+    const { body } = await post('execute', { ...resume, block_overrides: { ask: { model: null } } });
+    assert.equal(body.result, 'done', JSON.stringify(body));
+    const job = await post('jobs', { ...nothing, message: 'm', tools: null, callbackEvents: null });
+    assert.equal(job.status, 202, JSON.stringify(job.body));
+    assert.equal((await h.weir.finish(flow, job.body.executionId, h.tenant.key)).body.result, 'job');
+  });
+
+  it('is refused for a required one', async () => {
+    const flow = await h.weir.createFlow(h.tenant, []);
+    const answered = await h.weir.call('POST', `${flow}/jobs`, {
+      key: h.tenant.key,
+      body: { message: null },
+    });
+    assert.equal(answered.status, 422);
+  });
+});
