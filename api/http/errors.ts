@@ -2,6 +2,7 @@
 // handlers, and answers. This file is the only place that turns an error into a status and {detail: {code, message, …}}.
 import type { Middleware } from 'koa';
 import type { ErrorCode } from '../../flow/errors.ts';
+import { answerRefusal } from './answer-refusal.ts';
 import { RetryLater } from './retry-later.ts';
 import { toServiceError } from './to-service-error.ts';
 
@@ -103,8 +104,6 @@ export const handleErrors: Middleware = async (ctx, next) => {
     if (ctx.status === 401 && !ctx.response.get('WWW-Authenticate')) ctx.set('WWW-Authenticate', 'Bearer');
     if (error instanceof RetryLater) ctx.set('Retry-After', String(error.retryAfterSeconds));
     else if (ctx.status === 503) ctx.set('Retry-After', String(RETRY_AFTER_SECONDS));
-    // The rest of a refused body is not read.
-    if (ctx.status === 413) ctx.set('Connection', 'close');
-    ctx.body = errorBody(answer.code, answer.message, { ...ctx.state.accepted, ...answer.extra });
+    answerRefusal(ctx, errorBody(answer.code, answer.message, { ...ctx.state.accepted, ...answer.extra }));
   }
 };

@@ -33,6 +33,7 @@ export function receiveBody(deps: BodyDeps): Middleware {
 export async function receive({ largeValues }: BodyDeps, ctx: Context): Promise<ReceivedBody> {
   requireJson(ctx.get('content-type'), ctx.get('content-encoding').toLowerCase());
   const length = ctx.get('content-length');
+  if (Number(length) > BODY_MAX_BYTES) throw bodyTooLarge();
   const { flow, principal } = ctx.state;
   const owner: string = flow?.organizationId ?? (principal ? ownerOf(principal) : '');
   const giveBack = await takeBytes(largeValues.bodies, owner, announcedBytes(length));

@@ -21,4 +21,4 @@ export function toServiceError(error: unknown, { requestId, line, mayWrite }: Fa
 export const INTERNAL_ERROR = 'Something failed inside the service. Nothing is wrong with the request.';
 export const DATABASE_UNAVAILABLE = 'The database does not answer: try again later.';
 export const CHANGES_UNKNOWN =
-  'The database does not answer. The change may have been made: check before you try again. Where an executionId is given, ask for that run.';
+  'The database does not answer. The change may have been made: check before you try again. Where an executionId is given, ask for that run, or repeat the request with the same Idempotency-Key; without one, the request sent again may be another run.';

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
 import type { ApiDeps } from '../deps.ts';
+import { answerRefusal } from '../http/answer-refusal.ts';
 import type { ApiMiddleware } from '../http/context.ts';
 import { STATUS } from '../http/errors.ts';
 import { readBody } from '../http/json-body.ts';
@@ -20,9 +21,8 @@ export function readMessage(deps: Pick<ApiDeps, 'largeValues'>): ApiMiddleware {
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       ctx.status = statusOf(error.code);
-      if (ctx.status === 413) ctx.set('Connection', 'close');
       const code = error.code === 'MALFORMED_JSON' ? PARSE_ERROR : INVALID_REQUEST;
-      ctx.body = { jsonrpc: '2.0', error: { code, message: error.message }, id: null };
+      answerRefusal(ctx, { jsonrpc: '2.0', error: { code, message: error.message }, id: null });
       return;
     }
     await next();

@@ -43,10 +43,10 @@ import { RESUME_REFUSALS, TOOL_REFUSALS } from './tool-refusals.ts';
 import { describeProblems, EXCESS_MESSAGES, requireMessagesFit } from './tool-requests.ts';
 
 const ENGINE_UNAVAILABLE =
-  'The run is accepted and will start when the engine is back: poll …/jobs/{executionId}.';
+  'The run is stored and will start when the engine is back. Poll …/jobs/{executionId}, or repeat the request with the same Idempotency-Key; without one, the request sent again is another run.';
 
 const SERVICE_STOPPING =
-  'This process is stopping, but the run goes on: poll …/jobs/{executionId}, or repeat the request with its Idempotency-Key.';
+  'This process is stopping, but the run goes on. Poll …/jobs/{executionId}, or repeat the request with the same Idempotency-Key; without one, the request sent again is another run.';
 
 /** Lists the endpoints that run a flow and answer when it has ended. */
 export function executeRoutes(deps: ApiDeps): Route[] {

@@ -62,7 +62,7 @@ export const jobRequest = z
     ...runFields,
     ...callbackFields,
     tools: z
-      .unknown()
+      .array(z.unknown())
       .optional()
       .meta({ description: 'Refused with 405: tool calls need /execute or /step.' }),
     toolChoice: toolFields.toolChoice,

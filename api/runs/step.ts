@@ -32,7 +32,7 @@ import { STEP_REFUSALS, TOOL_REFUSALS } from './tool-refusals.ts';
 import { describeProblems, EXCESS_MESSAGES, requireMessagesFit } from './tool-requests.ts';
 
 const ENGINE_UNAVAILABLE =
-  'The step is accepted and will run when the engine is back: poll …/jobs/{executionId}.';
+  'The step is stored and will run when the engine is back. Poll …/jobs/{executionId}, or repeat the request with the same Idempotency-Key; without one, the request sent again runs the step again.';
 
 const EVENT_ID = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}):(\d{1,9})$/;
 const stepHeaders = idempotencyHeaders.extend({

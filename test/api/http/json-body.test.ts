@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { BODY_MAX_DEPTH } from '../../../api/http/json-body.ts';
@@ -133,8 +134,12 @@ describe('request bodies', () => {
 
   it('refuses parameters and outputs that are not objects', async () => {
     for (const wrong of [[], 'x', 7])
-      for (const field of ['parameters', 'accumulatedOutputs']) {
-        const answer = await send(JSON.stringify({ message: '', [field]: wrong }));
+      for (const [endpoint, field] of [
+        ['execute', 'parameters'],
+        ['step', 'accumulatedOutputs'],
+      ] as const) {
+        const body = { message: '', ...(endpoint === 'step' && { stepIndex: 0 }), [field]: wrong };
+        const answer = await weir.call('POST', `${flow}/${endpoint}`, { key: tenant.key, body });
         assert.deepEqual(
           [answer.status, answer.body.detail.errors],
           [422, [{ field, message: 'must be an object' }]],
@@ -152,6 +157,28 @@ describe('request bodies', () => {
   ];
   for (const [rule, raw, headers] of accepted)
     it(`accepts ${rule}`, async () => assert.equal((await send(raw, headers)).status, 200));
+
+  for (const [rule, header, status] of [
+    ['too large', 'Authorization: Bearer KEY', 413],
+    ['of nobody', 'X-No: key', 401],
+  ] as const)
+    it(`reads a body on that is ${rule}, so that a caller who sends all of it first gets its ${status}`, async () => {
+      const bytes = 2 * BODY_MAX_BYTES;
+      const socket = connect(Number(new URL(weir.url).port), '127.0.0.1');
+      const failed = once(socket, 'error').then(([error]) => Promise.reject(error));
+      failed.catch(() => undefined);
+      socket.pause();
+      socket.write(
+        `POST /api/v1/seq/${flow}/execute HTTP/1.1\r\nHost: x\r\n${header.replace('KEY', tenant.key)}\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\nConnection: close\r\n\r\n`,
+      );
+      const piece = Buffer.alloc(64 * 1024, ' ');
+      for (let sent = 0; sent < bytes; sent += piece.length)
+        await Promise.race([failed, new Promise((written) => socket.write(piece, written))]);
+      const answer = await Promise.race([failed, text(socket)]);
+      assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `));
+      const [, body = ''] = answer.split('\r\n\r\n');
+      assert.equal(typeof JSON.parse(body).detail.code, 'string');
+    });
 
   it('answers 400 in the usual shape for requests that are not HTTP', async () => {
     const socket = connect(Number(new URL(weir.url).port), '127.0.0.1');

@@ -14,7 +14,7 @@ describe('maxCredits', () => {
     );
     assert.match(
       String(body.errorMessage),
-      RegExp(`^Block "${step}" \\(${step}\\): maxCredits of the run is`),
+      RegExp(`^Block "${step}" \\(${step}(#\\d+)?\\): maxCredits of the run is`),
     );
     assert.match(String(body.errorMessage), RegExp(`: ${credits(spent)} are spent, `));
   };
@@ -85,7 +85,7 @@ describe('maxCredits', () => {
     );
   });
 
-  for (const wrong of [0, -1, 1e-7, 0.1234567, 1_000_000_001, '5', null])
+  for (const wrong of [0, -1, 1e-7, 0.1234567, 1_000_000_001, '5'])
     it(`is refused with 422 as ${JSON.stringify(wrong)}`, async () => {
       await harness.pay(1);
       const flow = await harness.weir.createFlow(harness.tenant, [passthrough('a')]);

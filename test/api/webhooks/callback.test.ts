@@ -40,7 +40,7 @@ describeWith(['openssl'], 'callbacks of jobs', () => {
     assert.equal((await weir.call('POST', `${flow}/execute`, { key: other.key, body })).status, 200);
     const { body: job } = await weir.call('POST', `${flow}/jobs`, {
       key: other.key,
-      body: { message: 'm', callbackEvents: ['flow.completed'] },
+      body: { message: 'm' },
     });
     await weir.finish(flow, job.executionId, other.key);
     assert.deepEqual((await weir.webhooks(other, 'GET', 'deliveries')).body, {
@@ -81,7 +81,6 @@ describeWith(['openssl'], 'callbacks of jobs', () => {
       nothing: '',
       'too long a URL': `https://example.com/${'x'.repeat(2048)}`,
       'a number': 7,
-      null: null,
     };
     for (const [name, callbackUrl] of Object.entries(refused))
       it(`refuses ${name} with 422 that names it`, async () => {
