@@ -10,7 +10,7 @@ const ITEMS = code('items', 'return [1, 2, 3];');
 const refuseTwo = code('refuse', 'if (input === 2) throw new Error("odd"); return input;');
 const EACH: Step = { type: 'loop', step_id: 'each', name: 'Each', max_iterations: 10, body: [refuseTwo] };
 
-/** What every description of this failure says. */
+/** The fields that every description of this failure has. */
 const FAILURE = {
   code: 'CODE_ERROR',
   step_id: 'refuse',
