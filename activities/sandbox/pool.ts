@@ -113,7 +113,8 @@ export function createPool({ size, kept }: { size: number; kept: number }): Pool
     if (idle && (takesSpare || another || members.size + starts.size >= size)) return take(idle);
     const waiter = Promise.withResolvers<Member>();
     waiters.push(waiter);
-    if (members.size + starts.size < size) grow();
+    // A process that is being started already serves one of those who wait.
+    if (starts.size < waiters.length && members.size + starts.size < size) grow();
     const abort = () => {
       const place = waiters.indexOf(waiter);
       if (place < 0) return;

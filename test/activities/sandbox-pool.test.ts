@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { setImmediate } from 'node:timers/promises';
 import type { GuestProcess } from '../../activities/sandbox/guest-process.ts';
 import { createPool, type Pool } from '../../activities/sandbox/pool.ts';
+import { guestsOf } from './guests.ts';
 
 type Held = { guest: GuestProcess; release(reusable: boolean): Promise<unknown> };
 
@@ -38,6 +40,26 @@ describe('the pool of guest processes', () => {
       assert.notEqual(further.guest, third.guest);
       const first = await hold(pool, true);
       assert.equal(first.guest, third.guest);
+    } finally {
+      await pool.close();
+    }
+  });
+
+  it('starts one process for each caller who waits and one to spare, however long the start takes', async function () {
+    if (process.platform !== 'linux') this.skip();
+    const pool = createPool({ size: 10, kept: 10 });
+    try {
+      const used = new Set<GuestProcess>();
+      const use = async (guest: GuestProcess) => {
+        used.add(guest);
+        await setImmediate();
+        return { reusable: true };
+      };
+      const call = async () => {
+        while (used.size < 2) await pool.use(use, { takesSpare: false });
+      };
+      await Promise.all([call(), call()]);
+      assert(guestsOf(process.pid).length <= 3);
     } finally {
       await pool.close();
     }
