@@ -166,6 +166,7 @@ describe('sandbox processes (on Linux: they are looked at through /proc)', () =>
   it('processes end by themselves when the service is killed', async () => {
     const program = `
       import { createSandbox } from './activities/sandbox/sandbox.ts';
+      import { createLargeJson } from './large-values/large-json.ts';
       const sandbox = createSandbox({ processes: 1, reserve: 0, largeJson: createLargeJson() });
       const turn = await sandbox.wait('organization');
       await turn.run({ source: 'return 1', input: 1, message: '', parameters: {}, timeoutMs: 10000 });
@@ -212,7 +213,7 @@ describe('sandbox processes (on Linux: they are looked at through /proc)', () =>
     it('works from a folder that only root can read', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'weir-'));
       chmodSync(folder, 0o700);
-      for (const part of ['activities/sandbox', 'flow', 'fairness/turns.ts', 'package.json']) {
+      for (const part of ['activities/sandbox', 'flow', 'fairness', 'large-values', 'package.json']) {
         cpSync(new URL(part, root), join(folder, part), { recursive: true });
       }
       symlinkSync(new URL('node_modules', root), join(folder, 'node_modules'));
