@@ -20,10 +20,14 @@ export type Backend = {
 
 type Context = { stateFolder: string; ports: Record<string, number>; progress: Progress };
 
-/** Uses DATABASE_URL, or starts PostgreSQL with its data in the state folder. */
-export async function provideDatabase(context: Context, password: string): Promise<Backend> {
+/** Starts PostgreSQL with its data in the state folder, unless a database is `configured`. */
+export async function provideDatabase(
+  context: Context,
+  password: string,
+  configured: string | undefined,
+): Promise<Backend> {
   const { stateFolder, progress } = context;
-  if (process.env.DATABASE_URL?.trim()) return { env: {}, ports: {} };
+  if (configured) return { env: {}, ports: {} };
   const task = progress.begin('PostgreSQL');
   const start = (port: number | undefined): Promise<Postgres> =>
     startPostgres({ stateFolder, password, database: 'weir', port, report: task.note });

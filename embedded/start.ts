@@ -65,7 +65,7 @@ async function start(
   const port = await chooseApiPort(config.host, given.WEIR_PORT, ports.api, (line) => progress.line(line));
   const context = { stateFolder, ports, progress };
   const [database, temporal] = await Promise.all([
-    provideDatabase(context, secrets.postgresPassword),
+    provideDatabase(context, secrets.postgresPassword, given.DATABASE_URL),
     provideTemporal(context),
   ]);
   const baseUrl = `http://${addressFor(config.host)}:${port}`;
