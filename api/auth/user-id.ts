@@ -12,4 +12,6 @@ export const userIdSchema = z
   .regex(
     /^(?!\.{1,2}$)[^\p{Cc}\p{Cs}]*$/u,
     'is not a valid user id: it has control characters, or is . or ..',
-  );
+  )
+  // The same for validators that know no Unicode properties; no JSON text has lone surrogates to refuse.
+  .meta({ override: { pattern: '^(?!\\.{1,2}$)[^\\u0000-\\u001f\\u007f-\\u009f]*$' } });

@@ -1,5 +1,6 @@
 // Response headers, and the shape of every error, as the API document shows them.
 import { z } from 'zod';
+import { ERROR_CODES } from '../../flow/errors.ts';
 
 const header = (id: string, schema: z.ZodType, description: string) =>
   schema.optional().meta({ description, header: { id } });
@@ -19,6 +20,8 @@ export const idempotentReplayed = header(
   'Sent when the run was accepted before: by a request with the same Idempotency-Key, or by the same resume.',
 );
 
+export const errorCode = z.enum(ERROR_CODES).meta({ id: 'ErrorCode' });
+
 export const errorResponse = z
-  .object({ detail: z.looseObject({ code: z.string(), message: z.string() }) })
+  .object({ detail: z.looseObject({ code: errorCode, message: z.string() }) })
   .meta({ id: 'Error', description: 'Every error has this shape; `detail` may hold further fields.' });

@@ -1,7 +1,7 @@
 // Request and response schemas of organizations, members, projects, API keys and the audit log.
 import { z } from 'zod';
 import { userIdSchema } from '../auth/user-id.ts';
-import { jsonValue, nameSchema, slugSchema, textSchema } from '../flows/written-flow.ts';
+import { nameSchema, slugSchema, textSchema } from '../flows/written-flow.ts';
 import { pageSize } from '../http/query.ts';
 
 const DESCRIPTION_MAX_LENGTH = 2_000;
@@ -20,7 +20,8 @@ const named = z
   .strictObject({ name: name.optional(), description: description.optional() })
   .refine((fields) => Object.keys(fields).length > 0, {
     error: 'changes nothing: send name or description',
-  });
+  })
+  .meta({ override: { minProperties: 1 } });
 
 export const createOrganizationRequest = z
   .strictObject({ name, slug, description: description.default('') })
@@ -109,7 +110,7 @@ const auditEntry = z
     actor: z.string().meta({ description: 'A user id, `api_key/` and a key id, `operator`, or `service`.' }),
     action: z.string().meta({ description: '`resource.verb`' }),
     resourceId: z.string(),
-    details: z.record(z.string(), jsonValue).meta({ description: 'What was changed; never a secret.' }),
+    details: z.record(z.string(), z.unknown()).meta({ description: 'What was changed; never a secret.' }),
     requestId: z.uuid().meta({ description: 'The X-Request-Id of the request’s answer.' }),
   })
   .meta({ id: 'AuditEntry' });

@@ -27,7 +27,7 @@ export function mcpRoutes(deps: ApiDeps): Route[] {
     readMessage(deps),
     serveMcp(deps),
   ];
-  return MCP_PATHS.map((path) => ({ method: 'post', path, operation: mcpOperation(path), handlers }));
+  return MCP_PATHS.map((path) => ({ method: 'post', path, operation: mcpOperation(), handlers }));
 }
 
 function serveMcp(deps: ApiDeps): ApiMiddleware {

@@ -41,12 +41,13 @@ const refused = (code: number, text: string) => ({
 const DESCRIPTION = `Lets assistants manage flows through the Model Context Protocol, over stateless Streamable HTTP, in
 the current revision and earlier ones. Takes only JWTs that the identity provider issued for MCP, no API keys; the header
 \`WWW-Authenticate\` of a 401 leads to the identity provider (RFC 9728). A tool for which the token lacks a scope answers
-403, and its \`WWW-Authenticate\` names the scopes to ask for. Send \`Accept: application/json, text/event-stream\`.`;
+403, and its \`WWW-Authenticate\` names the scopes to ask for. Send \`Accept: application/json, text/event-stream\`. The path with
+a slash at its end, \`/api/v1/mcp/\`, is the same endpoint.`;
 
-/** Describes the endpoint for one of the two forms of its path. */
-export function mcpOperation(path: string): ZodOpenApiOperationObject {
+/** Describes the endpoint. */
+export function mcpOperation(): ZodOpenApiOperationObject {
   return {
-    operationId: path.endsWith('/') ? 'mcp' : 'mcpWithoutSlash',
+    operationId: 'mcp',
     summary: 'Model Context Protocol',
     description: DESCRIPTION,
     tags: ['MCP'],

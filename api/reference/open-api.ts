@@ -2,6 +2,7 @@
 // only for that document, and the page that shows it.
 import { createDocument, type ZodOpenApiPathsObject } from 'zod-openapi';
 import type { Route } from '../http/context.ts';
+import { webhooks } from './webhooks.ts';
 
 const PARAMETERS: { [name: string]: { description: string; example?: string | number } } = {
   org: { description: 'Organization slug.', example: 'demo' },
@@ -27,10 +28,24 @@ and projects accepts only a JWT.
 Bodies are JSON in UTF-8. Unknown request fields are refused with 422. Every error has the shape
 \`{detail: {code, message, …}}\`, and every answer to a request that could be read has an \`X-Request-Id\`.`;
 
+const TAGS = [
+  { name: 'Execution', description: 'Run flows, and follow their runs.' },
+  { name: 'Organizations', description: 'Organizations, and the log of their changes.' },
+  { name: 'Members', description: 'Who belongs to an organization, and their roles.' },
+  { name: 'Projects', description: 'Projects of organizations.' },
+  { name: 'API keys', description: 'Keys of projects, with which programs run flows.' },
+  { name: 'Model keys', description: 'Keys of model providers that an organization brings.' },
+  { name: 'Webhooks', description: 'Deliveries that tell of runs that have ended.' },
+  { name: 'Tests', description: 'Runs of a flow’s test cases.' },
+  { name: 'MCP', description: 'Tools for assistants.' },
+];
+
 /** Describes every route of the table. `serverUrl` is the address where callers reach the API. */
 export function openApiDocument(routes: Route[], serverUrl: string) {
   const paths: ZodOpenApiPathsObject = {};
   for (const { method, path, operation } of routes) {
+    // MCP, the one endpoint with two paths, is described under that without the slash.
+    if (path.endsWith('/')) continue;
     const names = [...path.matchAll(/:(\w+)/g)].map((match) => match[1] as string);
     const template = openApiPath(path);
     paths[template] = {
@@ -42,7 +57,7 @@ export function openApiDocument(routes: Route[], serverUrl: string) {
           in: 'path',
           required: true,
           ...PARAMETERS[name],
-          schema: { type: name === 'version' ? 'integer' : 'string' },
+          schema: name === 'version' ? { type: 'integer', minimum: 1 } : { type: 'string' },
         })),
       },
     };
@@ -53,7 +68,9 @@ export function openApiDocument(routes: Route[], serverUrl: string) {
       title: 'Weir',
       version: '1',
       description: DESCRIPTION,
+      license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     },
+    tags: TAGS,
     servers: [{ url: serverUrl }],
     security: [{ apiKey: [] }, { jwt: [] }],
     components: {
@@ -73,6 +90,7 @@ export function openApiDocument(routes: Route[], serverUrl: string) {
       },
     },
     paths,
+    webhooks,
   });
 }
 

@@ -2,9 +2,10 @@
 import { z } from 'zod';
 import { RUN_MODES, RUN_STATUSES } from '../../db/schema.ts';
 import { parsedObject } from '../flows/written-flow.ts';
+import { errorCode } from '../http/headers.ts';
 import { streamInterrupted } from '../http/stream-interruption.ts';
 import { attachmentsField } from './attachments.ts';
-import { blockRun, failureCode, iterations, receipt } from './receipt.ts';
+import { blockRun, iterations, receipt } from './receipt.ts';
 import { blockOverrides, outputsByStep } from './requests.ts';
 import { toolCallMessages, toolCalls, toolFields } from './tool-requests.ts';
 
@@ -14,15 +15,13 @@ export const executionId = z.uuid().meta({ description: 'The id of the run.' });
 const flowId = z.uuid();
 const blockCount = count.meta({ description: 'Number of blocks in the flow.' });
 const failure = {
-  code: failureCode.optional().meta({ description: 'On failed.' }),
-  step_id: z.string().optional().meta({ description: 'On failed: the block or step, where there is one.' }),
+  code: errorCode,
+  step_id: z.string().optional().meta({ description: 'The block or step that failed, where there is one.' }),
   iterations,
-  errorMessage: z
-    .string()
-    .optional()
-    .meta({ description: 'On failed: what went wrong, and in which block.' }),
-  failureReason: z.enum(['error', 'credits_exhausted', 'byok_rejected']).optional(),
+  errorMessage: z.string().meta({ description: 'What went wrong, and in which block.' }),
+  failureReason: z.enum(['error', 'credits_exhausted', 'byok_rejected']),
 };
+const result = z.unknown().meta({ description: 'The output of the last step, any JSON.' });
 
 /** The fields of an answer when the run waits for tool results. */
 const pauseFields = {
@@ -35,20 +34,20 @@ const pauseFields = {
 };
 export const pausePoint = z.object(pauseFields);
 
+const ofExecute = { flowId, blockCount, ...receipt };
+/** One shape for each `status`, so that clients made from the reference know which fields they have. */
 export const executeResponse = z
-  .object({
-    executionId,
-    status: z.enum(['completed', 'failed', 'tool_calls_required']),
-    result: z
-      .unknown()
-      .optional()
-      .meta({ description: 'The output of the last step, any JSON; null on failed.' }),
-    ...failure,
-    ...pausePoint.partial().shape,
-    flowId,
-    blockCount,
-    ...receipt,
-  })
+  .discriminatedUnion('status', [
+    z
+      .object({ executionId, status: z.literal('completed'), result, ...ofExecute })
+      .meta({ id: 'ExecuteCompleted' }),
+    z
+      .object({ executionId, status: z.literal('failed'), result: z.null(), ...failure, ...ofExecute })
+      .meta({ id: 'ExecuteFailed' }),
+    z
+      .object({ executionId, status: z.literal('tool_calls_required'), ...pauseFields, ...ofExecute })
+      .meta({ id: 'ExecutePaused', description: 'The run waits for tool results.' }),
+  ])
   .meta({ id: 'ExecuteResponse' });
 
 export const jobAccepted = z
@@ -61,7 +60,7 @@ export const runState = z
     status: z
       .enum(RUN_STATUSES)
       .meta({ description: 'A run that is `tool_calls_required` or `in_progress` waits for its caller.' }),
-    ...failure,
+    ...z.object(failure).partial().shape,
     flowId,
     blockCount,
     version: count.meta({ description: 'The version that runs; 0 is a draft under test.' }),
@@ -78,15 +77,26 @@ export const runState = z
   })
   .meta({ id: 'RunState' });
 
-export const jobState = runState
-  .extend({
-    result: z
-      .unknown()
-      .optional()
-      .meta({ description: 'On completed: the output of the last step, any JSON.' }),
-    ...pausePoint.partial().shape,
-    blocks: receipt.blocks,
-  })
+const ofRun = runState.omit({
+  code: true,
+  step_id: true,
+  iterations: true,
+  errorMessage: true,
+  failureReason: true,
+});
+/** Makes the shape of a run of one status, with its blocks. */
+function stateOf<T extends z.ZodRawShape>(id: string, status: (typeof RUN_STATUSES)[number], fields: T) {
+  return ofRun.extend({ status: z.literal(status), ...fields, blocks: receipt.blocks }).meta({ id });
+}
+
+export const jobState = z
+  .discriminatedUnion('status', [
+    stateOf('JobStarted', 'started', {}),
+    stateOf('JobCompleted', 'completed', { result }),
+    stateOf('JobFailed', 'failed', failure),
+    stateOf('JobPaused', 'tool_calls_required', pauseFields),
+    stateOf('JobInProgress', 'in_progress', pausePoint.partial().shape),
+  ])
   .meta({ id: 'JobState' });
 
 export const runList = z

@@ -10,8 +10,7 @@ const HEADER = 'X-Weir-Model-Key';
 export const modelKeyHeaders = z.object({
   [HEADER]: z.string().optional().meta({
     description:
-      '`provider=key`, several separated by commas. These keys are used for this call instead of those of the organization and the service. They are never stored: send them again with each resume and step.',
-    example: 'openai=sk-example',
+      '`provider=key`, such as `openai=sk-…`, several separated by commas. These keys are used for this call instead of those of the organization and the service. They are never stored: send them again with each resume and step.',
   }),
 });
 

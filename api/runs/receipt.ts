@@ -3,12 +3,11 @@ import { z } from 'zod';
 import type { Db } from '../../db/connect.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
 import { listBlockRuns } from '../../db/runs/block-runs.ts';
-import { ERROR_CODES } from '../../flow/errors.ts';
+import { errorCode } from '../http/headers.ts';
 import { describeBlockExecution } from './describe-block-execution.ts';
 
 const count = z.int().min(0);
 
-export const failureCode = z.enum(ERROR_CODES).meta({ id: 'ErrorCode' });
 export const iterations = z
   .array(count)
   .optional()
@@ -33,7 +32,7 @@ export const blockRun = z
     status: z.enum(['completed', 'failed', 'paused']),
     attempts: count,
     model: z.string().nullable(),
-    code: failureCode.optional().meta({ description: 'On failed.' }),
+    code: errorCode.optional().meta({ description: 'On failed.' }),
     errorMessage: z.string().optional(),
     usage,
   })

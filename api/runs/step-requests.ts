@@ -1,8 +1,9 @@
 // The shapes of /step: its request, and the data of each event (docs/running-flows.md, Step through a flow).
 import { z } from 'zod';
+import { errorCode } from '../http/headers.ts';
 import { streamInterrupted } from '../http/stream-interruption.ts';
 import { executionId, pausePoint } from './answers.ts';
-import { failureCode, iterations, receipt } from './receipt.ts';
+import { iterations, receipt } from './receipt.ts';
 import { blockOverrides, outputsByStep, runFields } from './requests.ts';
 import { resumeFields, toolFields } from './tool-requests.ts';
 
@@ -102,7 +103,7 @@ export const stepEvents = z.union([
     status: z.literal('failed'),
     stepId: z.string().optional(),
     iterations,
-    code: failureCode,
+    code: errorCode,
     errorMessage: z.string(),
     failureReason: z.string(),
     ...receipt,

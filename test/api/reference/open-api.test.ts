@@ -4,6 +4,9 @@ import addFormats from 'ajv-formats';
 import { apiRoutes } from '../../../api/app.ts';
 import { STATUS } from '../../../api/http/errors.ts';
 import { openApiPath } from '../../../api/reference/open-api.ts';
+import { RUN_STATUSES } from '../../../db/schema.ts';
+import { WEBHOOK_EVENTS } from '../../../flow/delivery.ts';
+import { ERROR_CODES } from '../../../flow/errors.ts';
 import { startWeir, type Weir } from '../../harness.ts';
 
 describe('API reference', () => {
@@ -13,7 +16,13 @@ describe('API reference', () => {
   });
   after(() => weir.stop());
 
-  type Schema = { required: string[]; additionalProperties: boolean };
+  type Schema = {
+    required?: string[];
+    additionalProperties?: boolean;
+    enum?: string[];
+    minProperties?: number;
+    discriminator?: { propertyName: string; mapping: object };
+  };
   type Example = { value: { detail?: { code: keyof typeof STATUS } } };
   type Content = { schema: { $ref: string }; examples: { [name: string]: Example } };
   type Bodies = { headers?: object; content: { 'application/json': Content } };
@@ -25,7 +34,8 @@ describe('API reference', () => {
   type Document = {
     openapi: string;
     paths: { [path: string]: { [method: string]: Operation } };
-    components: { schemas: { JobRequest: Schema } };
+    webhooks: { [event: string]: { [method: string]: Operation } };
+    components: { schemas: { [name: string]: Schema } };
   };
   const openApi = async () => (await (await fetch(`${weir.url}/openapi.json`)).json()) as Document;
 
@@ -36,14 +46,16 @@ describe('API reference', () => {
       Object.keys(item).map((method) => `${method} ${path}`),
     );
     const routes = apiRoutes(weir as never).map(({ method, path }) => `${method} ${openApiPath(path)}`);
-    assert.deepEqual(described.sort(), routes.sort());
+    // The second path of MCP, which the description names.
+    const once = routes.filter((route) => route !== 'post /api/v1/mcp/');
+    assert.deepEqual(described.sort(), once.sort());
   });
 
   it('describes the fields that the validation takes', async () => {
     const document = await openApi();
     const request = document.components.schemas.JobRequest;
-    assert.deepEqual(request.required, ['message']);
-    assert.equal(request.additionalProperties, false);
+    assert.deepEqual(request?.required, ['message']);
+    assert.equal(request?.additionalProperties, false);
   });
 
   it('describes the headers of rate limits on answers to a caller that is known, and those of Idempotency-Key', async () => {
@@ -90,9 +102,8 @@ describe('API reference', () => {
     const ajv = new Ajv2020({ strict: false });
     addFormats.default(ajv);
     ajv.addSchema(document, 'openapi');
-    for (const { requestBody, responses } of Object.values(document.paths).flatMap(
-      Object.values<Operation>,
-    )) {
+    const items = [...Object.values(document.paths), ...Object.values(document.webhooks)];
+    for (const { requestBody, responses } of items.flatMap(Object.values<Operation>)) {
       const bodies = Object.entries(responses).concat(requestBody ? [['request', requestBody]] : []);
       for (const [status, { content }] of bodies) {
         // A stream, or an empty answer.
@@ -108,6 +119,33 @@ describe('API reference', () => {
         }
       }
     }
+  });
+
+  it('describes both webhooks', async () => {
+    assert.deepEqual(Object.keys((await openApi()).webhooks), [...WEBHOOK_EVENTS]);
+  });
+
+  it('has a shape for each status of a run', async () => {
+    const { ExecuteResponse, JobState } = (await openApi()).components.schemas;
+    for (const union of [ExecuteResponse, JobState])
+      assert.equal(union?.discriminator?.propertyName, 'status');
+    assert.deepEqual(Object.keys(JobState?.discriminator?.mapping ?? {}).sort(), [...RUN_STATUSES].sort());
+  });
+
+  it('lists the codes of errors', async () => {
+    const { ErrorCode } = (await openApi()).components.schemas;
+    assert.deepEqual(ErrorCode?.enum, ERROR_CODES);
+  });
+
+  it('has only patterns without Unicode properties, which many validators do not know', async () => {
+    const text = JSON.stringify(await openApi());
+    assert.match(text, /"pattern":/);
+    assert.doesNotMatch(text, /"pattern":"[^"]*\\\\[pP]\{/);
+  });
+
+  it('asks an update for at least one field', async () => {
+    const { UpdateProject } = (await openApi()).components.schemas;
+    assert.equal(UpdateProject?.minProperties, 1);
   });
 
   it('serves a page whose every file is its own', async () => {
