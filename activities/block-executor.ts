@@ -1,6 +1,7 @@
 // Surrounds every block execution: loads the input, enforces schemas, applies overrides, writes the trace row and the charge.
 import { createHash } from 'node:crypto';
 import { MICROCREDITS_PER_CREDIT } from '../db/credits/ledger.ts';
+import { BlockRecorded } from '../db/credits/reservations.ts';
 import { loadBlockOutput, type Payer } from '../db/runs/block-runs.ts';
 import { getRunContext, type RunContext } from '../db/runs/runs.ts';
 import { canonicalJson } from '../flow/canonical-json.ts';
@@ -85,7 +86,14 @@ export function createBlockExecutor(
       startedAt: new Date(),
     };
     const kept = attempt.kept as Kept | undefined;
-    const end = kept?.end ?? (await carryOut(execution, context, block, attempt, process));
+    let end = kept?.end;
+    try {
+      end ??= await carryOut(execution, context, block, attempt, process);
+    } catch (error) {
+      // By a worker that was taken for lost.
+      if (error instanceof BlockRecorded) return recordedReply(execution);
+      throw error;
+    }
     if (!Buffer.isBuffer(end.output) && (end.output?.length ?? 0) <= KEPT_RESULT_MAX_BYTES)
       attempt.keep({ end } satisfies Kept);
     const { value } = end;

@@ -38,15 +38,17 @@ export type ModelRequest = {
   answered?: string | undefined;
   /** Keeps an answer for a later attempt before it is validated; returns false when it is too large. */
   keepAnswer(text: string): boolean;
-  /** Reserves the block's possible total cost in microcredits before each request; its errors are passed on. */
-  reserve(microcredits: number): Promise<void>;
+  /**
+   * Begins each request: reserves the block's possible total cost in microcredits and returns the provider to ask. Its errors
+   * are passed on.
+   */
+  begin(microcredits: number): Promise<Provider>;
 };
 
 /** The text, or the value that matches the outputSchema; when `paused`, the conversation, which ends with tool calls. */
 export type ModelReply = Output & { paused?: boolean };
 
 export type ModelDeps = {
-  providers: Record<string, Provider>;
   registry: Registry;
   /** Returns [] when the value matches; `path` is a JSON Pointer. */
   validator: { validate(schema: JsonSchema, value: Json): Promise<Problem[]> };
@@ -66,7 +68,6 @@ export async function callModel(
   const { usage, tools = [] } = request;
   usage.model = model;
   const capabilities = deps.registry.capabilities(model);
-  const provider = getProvider(deps.providers, model);
   const answerTokens = Math.min(config.max_tokens ?? ANSWER_TOKENS_DEFAULT, ANSWER_TOKENS_MAX);
   const { messages, format } = buildMessages(request, capabilities.json_schema);
 
@@ -77,7 +78,7 @@ export async function callModel(
       ...(tools.length > 0 && { tools, tool_choice: choice }),
     } as Omit<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming, 'model'>;
     const estimate = deps.registry.costMicrocredits(model, estimateUsage(asked, answerTokens));
-    await request.reserve(usage.costMicrocredits + estimate);
+    const provider = await request.begin(usage.costMicrocredits + estimate);
     return completeChat(deps.largeValues.json, provider, model, {
       organizationId: request.organizationId,
       asText: schema !== undefined || tools.length > 0,
@@ -87,7 +88,7 @@ export async function callModel(
       count(answer) {
         usage.promptTokens += answer.promptTokens;
         usage.completionTokens += answer.completionTokens;
-        usage.costMicrocredits = deps.registry.costMicrocredits(model, usage);
+        if (!provider.own) usage.costMicrocredits = deps.registry.costMicrocredits(model, usage);
       },
     });
   }
@@ -124,18 +125,6 @@ export async function callModel(
     output = reading.value;
   }
   return { output };
-}
-
-function getProvider(providers: Record<string, Provider>, model: string): Provider {
-  const prefix = model.slice(0, model.indexOf('/'));
-  const provider = Object.hasOwn(providers, prefix) ? providers[prefix] : undefined;
-  if (provider) return provider;
-  const variable = prefix.toUpperCase();
-  throw new ServiceError(
-    'MODEL_NOT_CONFIGURED',
-    `The provider "${prefix}" of ${model} is not configured: set ${variable}_API_KEY, or ${variable}_BASE_URL for a server without a key.`,
-    { model },
-  );
 }
 
 function charsOf(conversation: ToolCallMessage[]): number {

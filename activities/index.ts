@@ -2,7 +2,6 @@
 // each block. Workflows call it through Temporal by the names below, which operators read in the Temporal Web UI; values
 // come in and go out as `Value`s (flow/value.ts), and errors for callers as failures whose type is the ErrorCode.
 
-import { releaseReservation, reserveCredits } from '../db/credits/reservations.ts';
 import { parkRun, unparkRun } from '../db/runs/parked-runs.ts';
 import { finishRun } from '../db/runs/runs.ts';
 import { acceptTest, finishTestRun } from '../db/test-runs/test-runs.ts';
@@ -18,13 +17,10 @@ import type { Value } from '../flow/value.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import type { BlockExecution } from './block-execution.ts';
 import { createBlockExecutor } from './block-executor.ts';
-import { buildPrompt } from './build-prompt.ts';
-import { callModel } from './call-model.ts';
 import { evaluateTest, readJudgement } from './evaluate-test.ts';
-import { getModelAccess } from './get-model-access.ts';
-import { retryWrite } from './retry-write.ts';
 import { type Attempt, runAttempt } from './run-attempt.ts';
 import { runCode } from './run-code.ts';
+import { runModelBlock } from './run-model-block.ts';
 
 export type Activities = ReturnType<typeof createActivities>;
 
@@ -33,40 +29,7 @@ export function createActivities(deps: ActivityDeps) {
   const blocks = createBlockExecutor(deps);
   return {
     /** Makes the model call (and at most one repair) of an llm block; the block may pause for the caller's tools. */
-    callModel: blockActivity((execution, attempt) =>
-      blocks
-        .run(execution, attempt, async ({ block, input, message, parameters, payer, ...asked }) => {
-          const { signal } = attempt;
-          const { own, ...access } = await getModelAccess(deps, execution.callId, block.model ?? '', signal);
-          const values = { message, previousOutput: input, parameters };
-          const conversation = asked.conversation ?? [
-            { role: 'user', content: buildPrompt(deps.registry, block, values, asked.tools) },
-          ];
-          const { callId, blockKey } = execution;
-          const reserve = async (microcredits: number) => {
-            if (own) return;
-            await retryWrite(
-              () =>
-                deps.balanceLimit.run(payer.organizationId, () =>
-                  reserveCredits(deps.db, { ...payer, callId, blockKey, microcredits }),
-                ),
-              attempt,
-            );
-          };
-          const validator = deps.validator.of(payer.organizationId);
-          return callModel(
-            { ...deps, ...access, validator },
-            { ...asked, organizationId: payer.organizationId, block, conversation, reserve },
-            signal,
-          );
-        })
-        .catch(async (error: unknown) => {
-          // An answer that is not recorded yet keeps its reservation. A reservation that cannot be released now is taken over
-          // by the next attempt or released by the reconciler.
-          if (!attempt.kept) await releaseReservation(deps.db, execution).catch(() => undefined);
-          throw error;
-        }),
-    ),
+    callModel: blockActivity((execution, attempt) => runModelBlock(deps, blocks, execution, attempt)),
 
     /** Runs the JavaScript of a code block in the sandbox. */
     runCode: blockActivity((execution, attempt) => runCode(deps, blocks, execution, attempt)),

@@ -11,6 +11,31 @@ AS $function$
       return new;
     end $function$;
 
+CREATE OR REPLACE FUNCTION public.begin_model_call(p_execution_id uuid, p_block_key text, p_provider text, p_organization_id uuid, p_microcredits bigint, p_maximum bigint, OUT refusal text, OUT failure json, OUT spent bigint, OUT reserved bigint, OUT available bigint, OUT sent boolean, OUT secret text)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+  declare
+    carried record;
+  begin
+    select cancel_requested_at, finished_at, p_provider = any (model_key_providers) as sent into carried
+      from run where execution_id = p_execution_id for share;
+    refusal := case
+      when not found then 'missing'
+      when carried.cancel_requested_at is not null then 'cancelled'
+      when carried.finished_at is not null then 'ended'
+      when exists (select from block_run b where b.execution_id = p_execution_id and b.block_key = p_block_key
+        and b.status in ('completed', 'paused')) then 'recorded' end;
+    if refusal is not null then return; end if;
+    sent := coalesce(carried.sent, false);
+    if sent then return; end if;
+    select k.secret into secret from model_key k
+      where k.organization_id = p_organization_id and k.provider = p_provider;
+    if found then return; end if;
+    select r.refusal, r.failure, r.spent, r.reserved, r.available into refusal, failure, spent, reserved, available
+      from reserve_credits(p_execution_id, p_block_key, p_organization_id, p_microcredits, p_maximum) r;
+  end $function$;
+
 CREATE OR REPLACE FUNCTION public.credits_of_run(p_root uuid, p_but_execution uuid, p_but_block text, OUT spent bigint, OUT reserved bigint)
  RETURNS record
  LANGUAGE plpgsql

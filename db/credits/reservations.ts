@@ -21,7 +21,7 @@ export type Reservation = BlockId & {
 };
 
 type Answer = {
-  refusal: 'missing' | 'cancelled' | 'ended' | 'failed' | 'maximum' | 'balance' | null;
+  refusal: 'missing' | 'cancelled' | 'ended' | 'failed' | 'maximum' | 'balance' | 'recorded' | null;
   /** The recorded error of a block that failed and was charged. */
   failure: { code: ErrorCode; message: string } | null;
   /** Spent by the whole run so far, and reserved for its other blocks. */
@@ -39,10 +39,40 @@ export async function reserveCredits(db: Db, wanted: Reservation): Promise<void>
   const { callId, blockKey, organizationId, microcredits, maxMicrocredits: maximum } = wanted;
   const { rows } = await sql<Answer>`select * from reserve_credits(
     ${callId}, ${blockKey}, ${organizationId}, ${microcredits}, ${maximum ?? null})`.execute(db);
-  const { refusal, failure, spent, reserved, available } = rows[0] as Answer;
+  throwIfRefused(rows[0] as Answer, wanted);
+}
+
+/** The block execution was recorded by another attempt meanwhile: its output is in the database. */
+export class BlockRecorded extends Error {}
+
+/**
+ * Begins a request to a model of `provider` (a prefix): finds whether its call brought a key for it (`sent`), else the stored
+ * key of the organization, encrypted; when there is neither, reserves credits as `reserveCredits` does. Throws what that does,
+ * and BlockRecorded.
+ */
+export async function beginModelCall(
+  db: Db,
+  wanted: Reservation & { provider: string },
+): Promise<{ sent: boolean; secret: string | null }> {
+  const { callId, blockKey, provider, organizationId, microcredits, maxMicrocredits: maximum } = wanted;
+  const { rows } = await sql<
+    Answer & { sent: boolean; secret: string | null }
+  >`select * from begin_model_call(
+    ${callId}, ${blockKey}, ${provider}, ${organizationId}, ${microcredits}, ${maximum ?? null})`.execute(db);
+  const [answer] = rows as [(typeof rows)[number]];
+  throwIfRefused(answer, wanted);
+  return answer;
+}
+
+function throwIfRefused(
+  { refusal, failure, spent, reserved, available }: Answer,
+  { callId, blockKey, microcredits, maxMicrocredits: maximum }: Reservation,
+): void {
   switch (refusal) {
     case null:
       return;
+    case 'recorded':
+      throw new BlockRecorded(`The block ${blockKey} of call ${callId} is recorded.`);
     case 'missing':
       throw callNotFound(callId);
     case 'cancelled':

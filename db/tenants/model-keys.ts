@@ -1,10 +1,7 @@
 // Keys of model providers that organizations store. Keys that come with a request are in request-model-keys.ts.
 import { sql } from 'kysely';
-import { ServiceError } from '../../flow/errors.ts';
-import { CANCELLED } from '../../flow/run.ts';
 import type { Db, Tx } from '../connect.ts';
 import type { Encryption } from '../encrypt.ts';
-import { callNotFound } from '../run-not-found.ts';
 
 /** The last characters of a key that its record shows; none of a key with fewer than three times as many. */
 const PREVIEW_CHARS = 4;
@@ -74,30 +71,12 @@ export async function reencryptModelKeys(tx: Tx, encryption: Encryption): Promis
   return rows.length;
 }
 
-/**
- * Tells whether the call brought a key for the provider (`sent`); if not, reads the key of its organization.
- * Throws CANCELLED when the call was cancelled, RUN_NOT_FOUND when its run was deleted.
- */
-export async function getModelKey(
-  db: Db,
+/** Decrypts a stored key; throws an Error when it was encrypted for another organization or provider. */
+export function decryptModelKey(
   encryption: Encryption,
-  callId: string,
-  provider: string,
-): Promise<{ sent: boolean; key?: string }> {
-  const row = await db
-    .selectFrom('run')
-    .leftJoin('model_key', (join) =>
-      join
-        .onRef('model_key.organization_id', '=', 'run.organization_id')
-        .on('model_key.provider', '=', provider),
-    )
-    .select(['run.organization_id', 'run.model_key_providers', 'run.cancel_requested_at', 'model_key.secret'])
-    .where('run.execution_id', '=', callId)
-    .executeTakeFirstOrThrow(() => callNotFound(callId));
-  if (row.cancel_requested_at) throw new ServiceError(CANCELLED.code, CANCELLED.message);
-  const sent = row.model_key_providers?.includes(provider) ?? false;
-  if (sent || row.secret === null) return { sent };
-  return { sent, key: encryption.decrypt(row.secret, ownerOf(row.organization_id, provider)) };
+  { organizationId, provider, secret }: { organizationId: string; provider: string; secret: string },
+): string {
+  return encryption.decrypt(secret, ownerOf(organizationId, provider));
 }
 
 function ownerOf(organizationId: string, provider: string): string {

@@ -1,6 +1,7 @@
 // A fake model server per test, and callModel against it.
 import assert from 'node:assert/strict';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { getProvider } from '../../activities/begin-request.ts';
 import {
   callModel,
   type ModelDeps,
@@ -54,21 +55,25 @@ export function useCallModel(): CallModelHarness {
   ): Promise<Called> {
     const { server, usage, reserved } = harness;
     const { provider } = server;
-    const providers = { openai: provider, anthropic: provider, google: provider };
     const llm = { step_id: 's', name: 'S', processor_type: 'llm', model: 'openai/gpt-4o-mini' } as const;
-    const reserve = async (microcredits: number) => void reserved.push(microcredits);
+    const providers = { openai: provider, anthropic: provider, google: provider };
+    const { model = '' } = { ...llm, ...block };
+    const begin = async (microcredits: number) => {
+      reserved.push(microcredits);
+      return getProvider(providers, model);
+    };
     const conversation = [{ role: 'user' as const, content: 'Who was Ada?' }];
     const request = {
       organizationId: 'organization',
       block: { ...llm, ...block },
       conversation,
       usage,
-      reserve,
+      begin,
       keepAnswer: () => true,
       ...more,
     };
     const reply = await callModel(
-      { providers, registry: createRegistry(), validator, largeValues: { json: largeJson } },
+      { registry: createRegistry(), validator, largeValues: { json: largeJson } },
       request,
       signal,
     );

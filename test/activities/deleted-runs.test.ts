@@ -1,13 +1,11 @@
 // A run whose row is gone (retention, an operator) stays gone: nothing about it is repeated, asked for or paid.
 import assert from 'node:assert/strict';
 import { createBlockExecutor } from '../../activities/block-executor.ts';
-import { reserveCredits } from '../../db/credits/reservations.ts';
-import { createEncryption, ENCRYPTION_KEY_BYTES } from '../../db/encrypt.ts';
+import { beginModelCall, reserveCredits } from '../../db/credits/reservations.ts';
 import { createFlowDefinitions } from '../../db/flows/flow-definitions.ts';
 import { recordBlockRun } from '../../db/runs/block-runs.ts';
 import { createInProcessRuns } from '../../db/runs/in-process-runs.ts';
 import { getRunContext } from '../../db/runs/runs.ts';
-import { getModelKey } from '../../db/tenants/model-keys.ts';
 import { createOrganizationLimit } from '../../fairness/organization-limit.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { MESSAGE_REF } from '../../flow/value.ts';
@@ -106,10 +104,10 @@ describe('a block of a run that was deleted ends as RUN_NOT_FOUND', () => {
       GONE,
     ));
 
-  it('before an own key is looked for', async () => {
+  it('before it is found out whose key is sent', async () => {
     await remove();
-    const encryption = createEncryption([{ id: 'k', key: Buffer.alloc(ENCRYPTION_KEY_BYTES) }]);
-    await assert.rejects(getModelKey(database.db, encryption, callId, 'demo'), GONE);
+    const wanted = { ...account, ...BLOCK, callId, provider: 'demo', microcredits: 300 };
+    await assert.rejects(beginModelCall(database.db, wanted), GONE);
   });
 
   it('when it costs nothing, be it the last of its run or not', async () => {

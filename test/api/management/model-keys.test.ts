@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import { createEncryption } from '../../../db/encrypt.ts';
-import { getModelKey, setModelKey } from '../../../db/tenants/model-keys.ts';
+import { decryptModelKey, setModelKey } from '../../../db/tenants/model-keys.ts';
 import { llm } from '../../blocks.ts';
 import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
 import {
@@ -193,10 +193,16 @@ describe('own model keys', () => {
           .where('provider', '=', 'demo'),
       )
       .execute();
-    const theirs = await weir.createFlow(other, []);
-    const started = await weir.call('POST', `${theirs}/jobs`, { key: other.key, body: { message: '' } });
+    const { secret } = await weir.db
+      .selectFrom('model_key')
+      .select('secret')
+      .where('organization_id', '=', other.organizationId)
+      .where('provider', '=', 'demo')
+      .executeTakeFirstOrThrow();
     const encryption = createEncryption(weir.config.secretsKeys);
-    await assert.rejects(getModelKey(weir.db, encryption, started.body.executionId, 'demo'));
+    const key = (organizationId: string) => ({ organizationId, provider: 'demo', secret });
+    assert.equal(decryptModelKey(encryption, key(acme.organizationId)), OWN);
+    assert.throws(() => decryptModelKey(encryption, key(other.organizationId)));
   });
 
   it('are refused for unknown providers, and when malformed', async () => {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import {
+  BlockRecorded,
+  beginModelCall,
   type Reservation,
   releaseLeftReservations,
   reserveCredits,
@@ -127,5 +129,67 @@ describe('reserveCredits', () => {
       const { balance, reserved: left } = await audit(database.db, account);
       assert.deepEqual([balance, left], [100, 0]);
     });
+  });
+});
+
+describe('beginModelCall', () => {
+  let database: TestDatabase;
+  let account: Account;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  beforeEach(async () => {
+    account = await openAccount(database.db, 100, 1);
+  });
+  after(() => database.drop());
+
+  const id = () => ({ callId: account.runs[0] as string, blockKey: 'ask' });
+  const begin = (microcredits: number, provider = 'demo') =>
+    beginModelCall(database.db, {
+      ...id(),
+      organizationId: account.organizationId,
+      provider,
+      microcredits,
+    });
+  const reserved = async () => (await audit(database.db, account)).reserved;
+
+  it('reserves credits where nobody brought a key for the provider, and refuses what cannot be paid', async () => {
+    const { sent, secret } = await begin(60);
+    assert.deepEqual([sent, secret, await reserved()], [false, null, 60]);
+    await assert.rejects(begin(101), { code: 'INSUFFICIENT_CREDITS' });
+  });
+
+  it('reserves nothing where the call or its organization brought a key, and says which', async () => {
+    await database.db
+      .insertInto('model_key')
+      .values({
+        organization_id: account.organizationId,
+        provider: 'demo',
+        secret: 'sealed',
+        preview: '',
+        created_by: 'ada',
+      })
+      .execute();
+    const stored = await begin(1_000);
+    assert.deepEqual([stored.sent, stored.secret], [false, 'sealed']);
+    await database.db
+      .updateTable('run')
+      .set({ model_key_providers: ['demo'] })
+      .where('execution_id', '=', id().callId)
+      .execute();
+    const brought = await begin(1_000);
+    assert.deepEqual([brought.sent, brought.secret], [true, null]);
+    assert.equal(await reserved(), 0);
+    await begin(10, 'other');
+    assert.equal(await reserved(), 10);
+  });
+
+  it('refuses a block that another attempt has recorded, and a run that was cancelled', async () => {
+    await begin(10);
+    await settle(database.db, account, { ...id(), costMicrocredits: 5 });
+    await assert.rejects(begin(10), BlockRecorded);
+    await requestCancel(database.db, id().callId);
+    await assert.rejects(begin(10), { code: 'CANCELLED' });
+    assert.equal(await reserved(), 0);
   });
 });

@@ -1,0 +1,57 @@
+// What comes before each request to a model: its credits are reserved, and the key to send is found; a caller may bring a key of
+// its own (docs/identity-and-access.md, Own model keys).
+import type { Provider } from '../config.ts';
+import { beginModelCall, type Reservation } from '../db/credits/reservations.ts';
+import { decryptModelKey } from '../db/tenants/model-keys.ts';
+import { ServiceError } from '../flow/errors.ts';
+import type { ActivityDeps } from './activity-deps.ts';
+import { retryWrite } from './retry-write.ts';
+import type { Attempt } from './run-attempt.ts';
+
+/**
+ * Begins a request to `model` and returns its provider. With an own key (`own`), that key replaces the service's and is sent
+ * only to the provider's configured address, and nothing is reserved, since the provider bills the caller. Throws
+ * MODEL_NOT_CONFIGURED, MODEL_KEY_GONE, and what `beginModelCall` throws.
+ */
+export async function beginRequest(
+  deps: Pick<
+    ActivityDeps,
+    'db' | 'balanceLimit' | 'encryption' | 'providers' | 'providerUrls' | 'requestModelKeys'
+  >,
+  attempt: Pick<Attempt, 'isLocal' | 'signal'>,
+  model: string,
+  reservation: Reservation,
+): Promise<Provider> {
+  const { callId, organizationId } = reservation;
+  const prefix = model.slice(0, model.indexOf('/'));
+  const baseUrl = Object.hasOwn(deps.providerUrls, prefix) ? deps.providerUrls[prefix] : undefined;
+  // Where callers can bring no key either, nothing is reserved.
+  if (!baseUrl) getProvider(deps.providers, model);
+  const { sent, secret } = await retryWrite(
+    () =>
+      deps.balanceLimit.run(organizationId, () =>
+        beginModelCall(deps.db, { ...reservation, provider: prefix }),
+      ),
+    attempt,
+  );
+  if (baseUrl && sent)
+    return { baseUrl, apiKey: await deps.requestModelKeys.find(callId, prefix, attempt.signal), own: true };
+  if (baseUrl && secret !== null) {
+    const apiKey = decryptModelKey(deps.encryption, { organizationId, provider: prefix, secret });
+    return { baseUrl, apiKey, own: true };
+  }
+  return getProvider(deps.providers, model);
+}
+
+/** Gets the service's own provider of `model`. Throws MODEL_NOT_CONFIGURED. */
+export function getProvider(providers: Record<string, Provider>, model: string): Provider {
+  const prefix = model.slice(0, model.indexOf('/'));
+  const provider = Object.hasOwn(providers, prefix) ? providers[prefix] : undefined;
+  if (provider) return provider;
+  const variable = prefix.toUpperCase();
+  throw new ServiceError(
+    'MODEL_NOT_CONFIGURED',
+    `The provider "${prefix}" of ${model} is not configured: set ${variable}_API_KEY, or ${variable}_BASE_URL for a server without a key.`,
+    { model },
+  );
+}
