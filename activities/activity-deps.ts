@@ -5,9 +5,11 @@ import type { FlowDefinitions } from '../db/flows/flow-definitions.ts';
 import type { InProcessRuns } from '../db/runs/in-process-runs.ts';
 import type { RequestModelKeys } from '../db/tenants/request-model-keys.ts';
 import type { OrganizationLimit } from '../fairness/organization-limit.ts';
+import type { Turns } from '../fairness/turns.ts';
 import type { Validator } from '../json-schema/validator.ts';
 import type { LargeValues } from '../large-values/large-values.ts';
 import type { Registry } from '../models/registry.ts';
+import type { HeldModelCalls, InTask } from './held-model-calls.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 
 /** Dependencies of the activities; the worker opens and closes them. */
@@ -28,4 +30,8 @@ export type ActivityDeps = {
   encryption: Encryption;
   requestModelKeys: RequestModelKeys;
   inProcessRuns: InProcessRuns;
+  /** Bounds the model calls of the process. */
+  modelTurns: Turns;
+  heldModelCalls: HeldModelCalls;
+  modelCallsInTask?: InTask | undefined;
 };

@@ -19,3 +19,8 @@ export type Progress = {
 export function readProgress(details: unknown): Progress {
   return { refusals: 0, ended: 0, heldAfter: 0, ...(details as Partial<Progress> | undefined) };
 }
+
+/** Whether a JSON value is small enough to be kept for later attempts. */
+export function isKeepable(value: object): boolean {
+  return Buffer.byteLength(JSON.stringify(value)) <= KEPT_RESULT_MAX_BYTES;
+}

@@ -32,8 +32,8 @@ export type BlockExecutor = {
    * when there is no memory for its input now.
    */
   run(execution: BlockExecution, attempt: Attempt, process: Processor): Promise<Value | Pause | Busy>;
-  /** Finds the organization that the run belongs to. */
-  organizationOf(execution: BlockExecution): Promise<string>;
+  /** Finds the block, with this run's overrides, and the organization that the run belongs to. */
+  find(execution: BlockExecution): Promise<{ organizationId: string; block: Block }>;
   /** Whether the block's JSON Schemas, if any, can be enforced without waiting for the organization's turn. */
   hasRoom(execution: BlockExecution): Promise<boolean>;
   /** Returns what `look` finds in the JSON of a value of this run; BUSY as above. */
@@ -187,20 +187,20 @@ export function createBlockExecutor(
     return applyOverride(block, overrideOf(context.input.block_overrides, stepId));
   }
 
-  async function organizationOf({ callId }: BlockExecution): Promise<string> {
-    return (await loadContext(callId)).organizationId;
+  async function find({ callId, stepId }: BlockExecution): Promise<{ organizationId: string; block: Block }> {
+    const context = await loadContext(callId);
+    return { organizationId: context.organizationId, block: await loadBlock(context, stepId) };
   }
 
-  async function hasRoom({ callId, stepId }: BlockExecution): Promise<boolean> {
-    const context = await loadContext(callId);
-    const { inputSchema, outputSchema } = await loadBlock(context, stepId);
-    if (inputSchema === undefined && outputSchema === undefined) return true;
-    return validator.of(context.organizationId).hasRoom();
+  async function hasRoom(execution: BlockExecution): Promise<boolean> {
+    const { organizationId, block } = await find(execution);
+    if (block.inputSchema === undefined && block.outputSchema === undefined) return true;
+    return validator.of(organizationId).hasRoom();
   }
 
   return {
     run: (execution, ...rest) => inProcessRuns.runBlock(execution.callId, () => run(execution, ...rest)),
-    organizationOf,
+    find,
     hasRoom,
     async inspect(callId, value, attempt, look) {
       const { organizationId } = await loadContext(callId);

@@ -18,9 +18,9 @@ import type { ActivityDeps } from './activity-deps.ts';
 import type { BlockExecution } from './block-execution.ts';
 import { createBlockExecutor } from './block-executor.ts';
 import { evaluateTest, readJudgement } from './evaluate-test.ts';
+import { createModelActivities } from './model-activities.ts';
 import { type Attempt, runAttempt } from './run-attempt.ts';
 import { runCode } from './run-code.ts';
-import { runModelBlock } from './run-model-block.ts';
 
 export type Activities = ReturnType<typeof createActivities>;
 
@@ -28,8 +28,7 @@ export type Activities = ReturnType<typeof createActivities>;
 export function createActivities(deps: ActivityDeps) {
   const blocks = createBlockExecutor(deps);
   return {
-    /** Makes the model call (and at most one repair) of an llm block; the block may pause for the caller's tools. */
-    callModel: blockActivity((execution, attempt) => runModelBlock(deps, blocks, execution, attempt)),
+    ...createModelActivities(deps, blocks),
 
     /** Runs the JavaScript of a code block in the sandbox. */
     runCode: blockActivity((execution, attempt) => runCode(deps, blocks, execution, attempt)),

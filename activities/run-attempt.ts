@@ -1,10 +1,12 @@
 // The wrapper of every activity: hands it its attempt, heartbeat and cancellation, and turns errors into Temporal failures.
-import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
+import { ApplicationFailure, Context } from '@temporalio/activity';
 import { TemporalFailure } from '@temporalio/common';
 import { isUnstorableValue } from '../db/connection/is-unstorable-value.ts';
 import { ServiceError, sanitizeMessage } from '../flow/errors.ts';
-import { KEPT_RESULT_MAX_BYTES, type Progress, readProgress } from './attempt-progress.ts';
+import type { Left } from '../flow/model-call.ts';
+import { isKeepable, type Progress, readProgress } from './attempt-progress.ts';
 import { delayAfterLostWorkers } from './delay-after-lost-workers.ts';
+import { isDrained } from './is-drained.ts';
 import { logFault } from './log-fault.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
 
@@ -38,23 +40,23 @@ export type Attempt = {
  * Runs one attempt of an activity. A ServiceError becomes a failure that is not retried, with the ErrorCode as its type;
  * so do the last refusal by a provider and a value that the database refuses. Any other error is the service's own: it is
  * retried as the policies in workflows/activities.ts say, and does not count. `isBlock`: as a regular activity, it is
- * delayed after its workers were lost repeatedly.
+ * delayed after its workers were lost repeatedly. `left`: it goes on with a model call that began elsewhere.
  */
 export async function runAttempt<T>(
   work: (attempt: Attempt) => Promise<T>,
-  { isBlock = false } = {},
+  { isBlock = false, left }: { isBlock?: boolean; left?: Left | undefined } = {},
 ): Promise<T> {
   const { info, cancellationSignal: signal, heartbeat } = Context.current();
-  const progress = readProgress(info.heartbeatDetails);
+  const progress = readProgress(info.heartbeatDetails ?? (left?.kept ? { kept: left.kept } : undefined));
   const attempt: Attempt = {
-    number: info.isLocal ? 1 : info.attempt - (progress.ended - progress.refusals),
-    begun: info.attempt,
+    number: info.isLocal ? 1 : (left?.lost ? 1 : 0) + info.attempt - (progress.ended - progress.refusals),
+    begun: (left ? 1 : 0) + info.attempt,
     last: progress.refusals + 1 >= REFUSALS_MAX,
     isLocal: info.isLocal,
     signal,
     kept: progress.kept,
     keep(value) {
-      if (info.isLocal || Buffer.byteLength(JSON.stringify(value)) > KEPT_RESULT_MAX_BYTES) return false;
+      if (info.isLocal || !isKeepable(value)) return false;
       progress.kept = value;
       attempt.kept = value;
       return true;
@@ -101,9 +103,4 @@ function toFailure(error: unknown, { refusals }: Progress, signal: AbortSignal):
   }
   if (error instanceof TemporalFailure || !(error instanceof Error)) return error;
   return ApplicationFailure.create({ message: sanitizeMessage(error.message), type: error.name });
-}
-
-/** Whether the activity was stopped because its worker stops, rather than cancelled. */
-function isDrained({ aborted, reason }: AbortSignal): boolean {
-  return aborted && reason instanceof CancelledFailure && reason.message === 'WORKER_SHUTDOWN';
 }

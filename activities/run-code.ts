@@ -32,7 +32,7 @@ export async function runCode(
 ): Promise<Value | Pause | Busy> {
   const { isLocal, signal } = attempt;
   if (isLocal && !(await blocks.hasRoom(execution))) return BUSY;
-  const organization = await blocks.organizationOf(execution);
+  const { organizationId: organization } = await blocks.find(execution);
   const turn = await (isLocal
     ? sandbox.waitBriefly(organization, signal)
     : sandbox.wait(organization, signal));

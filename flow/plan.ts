@@ -45,6 +45,15 @@ export function listBlocks(definition: FlowDefinition): Block[] {
   return collect(definition.steps);
 }
 
+/** Lists the blocks that run beside others: those inside parallel steps. */
+export function listParallelBlocks(steps: PlannedStep[], inParallel = false): PlannedBlock[] {
+  return steps.flatMap((step) => {
+    if (step.type === 'sequential') return inParallel ? [step] : [];
+    if (step.type === 'loop') return listParallelBlocks(step.body, inParallel);
+    return Object.values(step.branches).flatMap((branch) => listParallelBlocks(branch, true));
+  });
+}
+
 /** Names one block execution within a run: `stepId`, or in loops `stepId#2.0` with the iteration of each loop. */
 export function blockKey(stepId: string, iterations: number[]): string {
   return iterations.length > 0 ? `${stepId}#${iterations.join('.')}` : stepId;

@@ -2,6 +2,7 @@
 // real PostgreSQL and a real Temporal.
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
+import type { InTask } from '../activities/held-model-calls.ts';
 import { mintApiKey } from '../api/auth/api-key.ts';
 import { serveApi } from '../api/serve.ts';
 import type { Config } from '../config.ts';
@@ -73,6 +74,7 @@ export async function startWeir(
     requestModelKeys?: RequestModelKeys;
     inProcessRuns?: InProcessRuns;
     drainMs?: number;
+    modelCallsInTask?: InTask;
   } = {},
 ): Promise<Weir> {
   installRuntime();
@@ -155,6 +157,7 @@ export async function startWeir(
         ...dependencies,
         workflowBundle: await testWorkflowBundle(),
         inProcessRuns,
+        modelCallsInTask: options.modelCallsInTask,
       });
     },
     async stopWorker() {

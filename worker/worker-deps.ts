@@ -1,4 +1,5 @@
 import type { WorkflowBundleOption } from '@temporalio/worker';
+import type { InTask } from '../activities/held-model-calls.ts';
 import type { InProcessRuns } from '../db/runs/in-process-runs.ts';
 import type { Dependencies } from '../process/open-dependencies.ts';
 
@@ -7,4 +8,6 @@ export type WorkerDeps = Omit<Dependencies, 'close'> & {
   workflowBundle: WorkflowBundleOption;
   /** Present where the API runs in this process too. */
   inProcessRuns?: InProcessRuns;
+  /** For tests: how long model calls may be inside workflow tasks. */
+  modelCallsInTask?: InTask | undefined;
 };

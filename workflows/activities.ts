@@ -6,6 +6,7 @@ import type { Activities } from '../activities/index.ts';
 import type { WebhookActivities } from '../activities/webhook-activities.ts';
 import type { LoopCondition } from '../flow/definition.ts';
 import { ATTEMPTS_MAX, RETRY_DELAYS_MS } from '../flow/delivery.ts';
+import type { HandedOver, ModelBlockCall } from '../flow/model-call.ts';
 import { type BlockCall, blockTaskQueue } from '../flow/run.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
@@ -14,11 +15,12 @@ import type { Value } from '../flow/value.ts';
 const ATTEMPTS_OF_A_DAY = 1_500;
 
 /**
- * Model calls. They are regular activities, so that a slow or failing call is visible and outlives its worker. One attempt
+ * Model calls that are slow or have to be repeated, and those inside parallel steps, where a call inside the workflow task would
+ * hold up what other branches begin. They are visible and outlive their worker. One attempt
  * makes at most two requests of 120 s and keeps its answer until that is recorded. The activity itself counts refusals by the
  * provider, and its failure says when the next attempt is due, or that there is none.
  */
-export const modelActivities = proxyActivities<{ callModel(call: BlockCall): Promise<Value | Pause> }>({
+export const modelActivities = proxyActivities<{ callModel(call: ModelBlockCall): Promise<Value | Pause> }>({
   startToCloseTimeout: '1 day',
   heartbeatTimeout: '10 seconds',
   cancellationType: ActivityCancellationType.TRY_CANCEL,
@@ -30,12 +32,30 @@ export const modelActivities = proxyActivities<{ callModel(call: BlockCall): Pro
   },
 });
 
+/**
+ * A model call that began inside a workflow task and goes on in its process, which alone polls this task queue. When the process
+ * is gone, or does not take it, another makes the call anew.
+ */
+export function heldModelActivities(taskQueue: string) {
+  return proxyActivities<{ callModel(call: BlockCall): Promise<Value | Pause | HandedOver> }>({
+    taskQueue,
+    scheduleToStartTimeout: '10 seconds',
+    startToCloseTimeout: '1 day',
+    heartbeatTimeout: '10 seconds',
+    cancellationType: ActivityCancellationType.TRY_CANCEL,
+    retry: { maximumAttempts: 1 },
+  });
+}
+
 /** A local activity with a longer delay before its next attempt gives up its workflow task for that time. */
 const LOCAL_WAIT_MAX = '5 seconds';
 
-/** Blocks that finish in milliseconds, and questions of loops about large values: they run inside the workflow task. */
+/**
+ * Blocks that finish in milliseconds, model calls as long as they are short, and questions of loops about large values: they run
+ * inside the workflow task.
+ */
 export const blockActivities = proxyLocalActivities<
-  Pick<Activities, 'runCode' | 'passThrough' | 'inspectValue' | 'checkCondition'>
+  Pick<Activities, 'callModel' | 'runCode' | 'passThrough' | 'inspectValue' | 'checkCondition'>
 >({
   startToCloseTimeout: '2 minutes',
   localRetryThreshold: LOCAL_WAIT_MAX,

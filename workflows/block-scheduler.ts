@@ -1,16 +1,15 @@
 import { ActivityFailure, isCancellation, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
-import { blockKey, type PlannedBlock } from '../flow/plan.ts';
+import { blockKey, listParallelBlocks, type PlannedBlock, type PlannedStep } from '../flow/plan.ts';
 import { type BlockCall, isBusy } from '../flow/run.ts';
 import { isPause, type Pause } from '../flow/tool-calls.ts';
-import { compact, type Value } from '../flow/value.ts';
-import { blockActivities, modelActivities, waitingBlockActivities } from './activities.ts';
+import type { Value } from '../flow/value.ts';
+import { blockActivities, waitingBlockActivities } from './activities.ts';
 import { isParked, type Parking } from './parking.ts';
+import { runModelCall, type Shown } from './run-model-call.ts';
 import { tellWaiting } from './tell-waiting.ts';
 
 /** Block executions shown in the workflow's current details; older ones are in the history. */
 const SHOWN_MAX = 50;
-/** A longer input, serialized, is loaded by the model call itself, since one workflow task may schedule hundreds. */
-const MODEL_INPUT_MAX_CHARS = 8_192;
 
 /** A block that failed for good; `cause` is the failure of its activity. */
 export class BlockFailure extends Error {
@@ -28,7 +27,13 @@ export class BlockFailure extends Error {
  * Creates the function that schedules the blocks of one call as activities, under their names, and shows their states in the
  * workflow's current details (the Web UI does not show a local activity's summary). It rejects with BlockFailure.
  */
-export function createBlockScheduler(callId: string, parking: Parking, lastBlock: PlannedBlock | undefined) {
+export function createBlockScheduler(
+  callId: string,
+  steps: PlannedStep[],
+  parking: Parking,
+  lastBlock: PlannedBlock | undefined,
+) {
+  const parallel = new Set(listParallelBlocks(steps));
   const lines = new Map<string, string>();
 
   function show(key: string, text: string): void {
@@ -41,7 +46,7 @@ export function createBlockScheduler(callId: string, parking: Parking, lastBlock
   async function runResumed(block: PlannedBlock, call: BlockCall, shown: Shown): Promise<Value | Pause> {
     for (;;)
       try {
-        return await runActivity(block, call, shown, parking);
+        return await runActivity(block, call, shown, parking, parallel.has(block));
       } catch (error) {
         if (!isParked(error)) throw error;
         await parking.park(shown.say);
@@ -75,21 +80,17 @@ export function createBlockScheduler(callId: string, parking: Parking, lastBlock
   };
 }
 
-type Shown = { summary: string; say(state: string): void };
-
 function runActivity(
   block: PlannedBlock,
   call: BlockCall,
   shown: Shown,
   parking: Parking,
+  inParallel: boolean,
 ): Promise<Value | Pause> {
-  const { summary } = shown;
   switch (block.processor_type) {
     case 'llm':
       tellWaiting(call.executionId);
-      return modelActivities.callModel.executeWithOptions({ activityId: call.blockKey, summary }, [
-        { ...call, input: compact(call.input, MODEL_INPUT_MAX_CHARS) },
-      ]);
+      return runModelCall(call, shown, parking, inParallel);
     case 'code':
       return runInTurn('runCode', call, shown, parking);
     case 'passthrough':

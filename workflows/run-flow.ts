@@ -30,7 +30,7 @@ export async function runFlow({
   try {
     const reply = await blocks.run(() =>
       interpret(steps, input, {
-        runBlock: createBlockScheduler(callId, parking, lastBlock),
+        runBlock: createBlockScheduler(callId, steps, parking, lastBlock),
         ...createInspector(callId, parking),
       }),
     );

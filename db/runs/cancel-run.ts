@@ -39,3 +39,15 @@ export function listUnderWay(db: Db, executionId: string) {
     .where('status', '=', 'started')
     .execute();
 }
+
+/** Whether a call has ended, was cancelled or was deleted: it may spend no more. */
+export async function hasStopped(db: Db, callId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('run')
+    .select('execution_id')
+    .where('execution_id', '=', callId)
+    .where('status', '=', 'started')
+    .where('cancel_requested_at', 'is', null)
+    .executeTakeFirst();
+  return row === undefined;
+}

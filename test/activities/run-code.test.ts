@@ -38,7 +38,7 @@ describe('runCode', () => {
       const given = { block: {}, input: null, usage } as unknown as Parameters<typeof process>[0];
       return { ref: 's', json: (await process(given)).output };
     };
-    const always = { organizationOf: async () => 'organization', hasRoom: async () => true };
+    const always = { find: async () => ({ organizationId: 'organization' }), hasRoom: async () => true };
     const blocks = { ...always, run } as unknown as BlockExecutor;
     const attempt = { isLocal, signal: new AbortController().signal } as Attempt;
     const deps = { sandbox, db: {} as Db, balanceLimit: createOrganizationLimit(1), codePrice: 0 };

@@ -100,6 +100,16 @@ for (const [name, steps] of Object.entries(CANCELLED_FLOWS)) {
   await weir.finish(flow, body.executionId, tenant.key);
   await record(name, body.executionId);
 }
+// A provider that refuses for a while: it is asked again by a regular activity.
+const refusing = await weir.createFlow(tenant, [llm('a', 'x', 'demo/error-503'), passthrough('b')]);
+const { body: refused } = await weir.call('POST', `${refusing}/jobs`, {
+  key: tenant.key,
+  body: { message: 'hello' },
+});
+await setTimeout(4_000);
+await weir.call('POST', `${refusing}/jobs/${refused.executionId}/cancel`, { key: tenant.key });
+await weir.finish(refusing, refused.executionId, tenant.key);
+await record('model-refused', refused.executionId);
 // A run that pauses for a tool, its resume, and the rest of the flow after it.
 const asking = await weir.createFlow(tenant, [
   code('a', 'return message;'),

@@ -74,11 +74,14 @@ export const FLOWS: { [name: string]: Step[] } = {
       },
     },
   ],
+  'model-in-task': [llm('a', '{{message}}', 'demo/chat'), llm('b', '{{previous_output}}', 'demo/chat')],
+  'model-taken-over': [llm('a', 'x', 'demo/slow-3000'), llm('b', '{{previous_output}}', 'demo/chat')],
   'not-an-array': [{ type: 'loop', step_id: 'l', name: 'l', max_iterations: 5, body: [passthrough('x')] }],
 };
 
 /** Flows that are cancelled while they wait. */
 export const CANCELLED_FLOWS: { [name: string]: Step[] } = {
   'cancelled-model': [code('a', 'return 1;'), llm('wait', 'x', 'demo/slow-60000'), passthrough('b')],
+  'cancelled-taken-over': [llm('wait', 'x', 'demo/slow-60000'), passthrough('b')],
   'cancelled-code': [code('spin', 'for (;;);', { processor_config: { timeout_ms: 30_000 } })],
 };

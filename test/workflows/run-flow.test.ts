@@ -2,11 +2,20 @@ import assert from 'node:assert/strict';
 import proto from '@temporalio/proto';
 import { readResult } from '../../db/runs/read-result.ts';
 import { startDemoModelServer } from '../../embedded/demo-model/server.ts';
+import type { Step } from '../../flow/definition.ts';
 import { code, llm, passthrough } from '../blocks.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
 import { waitUntil } from '../wait-until.ts';
 
 const HISTORY_PAYLOAD_MAX_BYTES = 256 * 1024;
+
+/** Inside a parallel step, model calls are regular activities. */
+const beside = (step: Step): Step => ({
+  type: 'parallel',
+  step_id: 'beside',
+  name: 'beside',
+  branches: { only: [step] },
+});
 
 describe('runFlow', () => {
   let weir: Weir;
@@ -92,7 +101,7 @@ describe('runFlow', () => {
         max_iterations: 8,
         body: [{ type: 'parallel', step_id: 'p', name: 'p', branches: Object.fromEntries(branches) }],
       },
-      llm('ask', '{{previous_output}}', 'demo/chat', { outputSchema: { type: 'object' } }),
+      beside(llm('ask', '{{previous_output}}', 'demo/chat', { outputSchema: { type: 'object' } })),
     ]);
     const { executionId, status, errorMessage } = await execute(flow);
     assert.equal(status, 'completed', errorMessage);
@@ -145,7 +154,7 @@ describe('runFlow', () => {
         step_id: 'each',
         name: 'each',
         max_iterations: 3,
-        body: [llm('ask', 'Say {{previous_output}}', 'demo/chat', { name: 'Ask the model' })],
+        body: [beside(llm('ask', 'Say {{previous_output}}', 'demo/chat', { name: 'Ask the model' }))],
       },
     ]);
     const { executionId } = await execute(flow);

@@ -1,0 +1,102 @@
+// The activities of llm blocks. A call begins inside the workflow task, as a local activity. When it takes long, it goes on in
+// its process, and a regular activity on that process's own task queue takes it over; what else has to be repeated or to wait is
+// a regular activity that any worker may have.
+import { hasStopped } from '../db/runs/cancel-run.ts';
+import type { HandedOver, ModelBlockCall } from '../flow/model-call.ts';
+import { type BlockCall, BUSY, type Busy } from '../flow/run.ts';
+import type { Pause } from '../flow/tool-calls.ts';
+import type { Value } from '../flow/value.ts';
+import type { ActivityDeps } from './activity-deps.ts';
+import type { BlockExecution } from './block-execution.ts';
+import type { BlockExecutor } from './block-executor.ts';
+import { awaitEnd, concludeModelCall } from './conclude-model-call.ts';
+import type { Ending, HeldModelCall, InTask } from './held-model-calls.ts';
+import { createModelSpeeds } from './model-speeds.ts';
+import { ModelUnavailable } from './model-unavailable.ts';
+import { type Attempt, runAttempt } from './run-attempt.ts';
+import { runModelBlock } from './run-model-block.ts';
+
+const IN_TASK: InTask = { maxMs: 1_500, slowMs: 1_000 };
+
+type Reply = Value | Pause | HandedOver;
+type ModelActivities = {
+  /** Makes the model call (and at most one repair) of an llm block; the block may pause for the caller's tools. */
+  callModel(call: ModelBlockCall): Promise<Reply>;
+};
+
+/** Creates the activity for workflow tasks and for the task queue that all workers share. */
+export function createModelActivities(deps: ActivityDeps, blocks: BlockExecutor): ModelActivities {
+  const { heldModelCalls: held, modelTurns, db, modelCallsInTask: { maxMs, slowMs } = IN_TASK } = deps;
+  const speeds = createModelSpeeds(slowMs);
+
+  /** Makes the call; it is slow or fast whoever waits for it. */
+  async function make(execution: BlockExecution, attempt: Attempt): Promise<Value | Pause | Busy> {
+    const { organizationId, block } = await blocks.find(execution);
+    const endTurn = await modelTurns.wait(organizationId, attempt.signal);
+    const began = performance.now();
+    try {
+      const reply = await runModelBlock(deps, blocks, execution, attempt);
+      speeds.note(block.model ?? '', performance.now() - began);
+      return reply;
+    } finally {
+      endTurn();
+    }
+  }
+
+  async function begin(execution: BlockExecution): Promise<HeldModelCall | undefined> {
+    const { organizationId, block } = await blocks.find(execution);
+    if (speeds.isSlow(block.model ?? '') || modelTurns.isBusy(organizationId)) return undefined;
+    return held.begin(keyOf(execution), organizationId, (attempt) => make(execution, attempt));
+  }
+
+  async function callInTask(execution: BlockExecution, { signal }: Attempt): Promise<Reply> {
+    const key = keyOf(execution);
+    // A workflow task that was lost in between may find the call of the one before.
+    const call = held.find(key) ?? (await begin(execution));
+    if (!call) return BUSY;
+    const ending = await awaitEnd(call, signal, maxMs);
+    if (ending) {
+      held.end(key);
+      return concludeModelCall(call, ending, signal);
+    }
+    const { block } = await blocks.find(execution);
+    speeds.note(block.model ?? '', maxMs);
+    held.handOver(key, () => hasStopped(db, execution.callId));
+    return { ...BUSY, at: held.taskQueue };
+  }
+
+  return {
+    callModel: ({ executionId: callId, left, ...block }) =>
+      runAttempt<Reply>(
+        async (attempt) => {
+          const execution = { callId, ...block };
+          if (attempt.isLocal) return callInTask(execution, attempt);
+          // The first attempt was made before this activity, which tells the engine how it ended and when the next is due.
+          if (left?.refused && attempt.begun === 2)
+            throw new ModelUnavailable(left.refused.message, left.refused);
+          return make(execution, attempt);
+        },
+        { isBlock: true, left },
+      ),
+  };
+}
+
+/** Creates the activity for the process's own task queue: it waits for a call that this process holds. */
+export function createTakeOverActivities({ heldModelCalls: held }: Pick<ActivityDeps, 'heldModelCalls'>) {
+  return {
+    callModel: ({ executionId: callId, blockKey }: BlockCall): Promise<Reply> =>
+      runAttempt(async (attempt) => {
+        const key = keyOf({ callId, blockKey });
+        const call = held.find(key);
+        if (!call) return { ...BUSY, left: { lost: true } };
+        call.takeOver(attempt.keep);
+        const ending = (await awaitEnd(call, attempt.signal)) as Ending;
+        held.end(key);
+        return concludeModelCall(call, ending, attempt.signal);
+      }),
+  } satisfies ModelActivities;
+}
+
+function keyOf({ callId, blockKey }: Pick<BlockExecution, 'callId' | 'blockKey'>): string {
+  return `${callId}/${blockKey}`;
+}

@@ -1,0 +1,58 @@
+// Workers that are killed under a model call: inside its workflow task, and after an activity has taken it over.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { llm } from '../blocks.ts';
+import { type CountingModelServer, startCountingModelServer } from '../fakes/counting-model-server.ts';
+import { startWeir, type Tenant, type Weir } from '../harness.ts';
+import { waitUntil } from '../wait-until.ts';
+import { auditRuns } from './audit-runs.ts';
+import { type Program, startProgram } from './processes.ts';
+
+describe('a model call whose worker is killed', () => {
+  let models: CountingModelServer;
+  let weir: Weir;
+  let tenant: Tenant;
+  let flow: string;
+  const programs: Program[] = [];
+  before(async () => {
+    models = await startCountingModelServer(0);
+    weir = await startWeir({ env: { DEMO_BASE_URL: models.url }, worker: false });
+    tenant = await weir.createTenant();
+    flow = await weir.createFlow(tenant, [
+      llm('first', 'first {{message}}', 'demo/chat'),
+      llm('second', 'second {{message}}', 'demo/chat'),
+    ]);
+  });
+  after(async () => {
+    await Promise.all(programs.map((program) => program.kill()));
+    await weir.stop();
+    await models.close();
+  });
+
+  const start = async () => {
+    const program = await startProgram(weir, 'worker/worker.ts', { DEMO_BASE_URL: models.url });
+    programs.push(program);
+    return program;
+  };
+  const isTakenOver = async (executionId: string) => {
+    const { raw } = await weir.client.workflow.getHandle(executionId).describe();
+    return raw.pendingActivities?.[0]?.lastStartedTime;
+  };
+
+  for (const phase of ['inside its workflow task', 'after it was taken over'])
+    it(`${phase} is made again, at most twice in all, and charged once`, async () => {
+      const worker = await start();
+      const held = models.hold('second');
+      const message = randomUUID();
+      const { body } = await weir.call('POST', `${flow}/jobs`, { key: tenant.key, body: { message } });
+      await held.arrived(1);
+      if (phase === 'after it was taken over') await waitUntil(() => isTakenOver(body.executionId));
+      await worker.kill();
+      held.release();
+      const next = await start();
+      await auditRuns(weir, tenant, flow, [body.executionId], { blocks: 2, charged: 2 });
+      assert.equal(models.asked.get(`first ${message}`), 1, 'a block that had completed was repeated');
+      assert.equal(models.asked.get(`second ${message}`), 2);
+      await next.kill();
+    });
+});

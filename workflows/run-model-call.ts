@@ -1,0 +1,55 @@
+import { ActivityFailure, ApplicationFailure, patched, TimeoutFailure } from '@temporalio/workflow';
+import type { HandedOver, Left } from '../flow/model-call.ts';
+import { type BlockCall, BUSY, isBusy } from '../flow/run.ts';
+import type { Pause } from '../flow/tool-calls.ts';
+import { compact, type Value } from '../flow/value.ts';
+import { blockActivities, heldModelActivities, modelActivities } from './activities.ts';
+import type { Parking } from './parking.ts';
+
+/** A longer input, serialized, is loaded by the model call itself, since one workflow task may schedule hundreds. */
+const MODEL_INPUT_MAX_CHARS = 8_192;
+/** Histories without this patch have each model call as a regular activity. */
+const IN_TASK = 'model-calls-in-task';
+
+/** How a block is shown to operators. */
+export type Shown = { summary: string; say(state: string): void };
+
+/**
+ * Runs an llm block. Its call begins inside the workflow task, unless the block is `inParallel` to others; when it takes long,
+ * an activity of the same process takes it over, and whatever else remains to be done is an activity that any worker may have.
+ */
+export async function runModelCall(
+  call: BlockCall,
+  { summary, say }: Shown,
+  parking: Parking,
+  inParallel: boolean,
+): Promise<Value | Pause> {
+  const options = { activityId: call.blockKey, summary };
+  const lean = { ...call, input: compact(call.input, MODEL_INPUT_MAX_CHARS) };
+  const asActivity = (left?: Left) =>
+    modelActivities.callModel.executeWithOptions(options, [{ ...lean, ...(left && { left }) }]);
+  if (inParallel || !patched(IN_TASK)) return asActivity();
+  let reply = await parking.whenFree(
+    () => blockActivities.callModel.executeWithOptions({ summary }, [call]),
+    say,
+  );
+  if (isBusy(reply) && reply.at !== undefined) reply = await takeOver(reply.at, lean, options);
+  return isBusy(reply) ? asActivity(reply.left) : reply;
+}
+
+/** Waits in the process that makes the call; one that is gone leaves the call to another. */
+async function takeOver(
+  taskQueue: string,
+  call: BlockCall,
+  options: { activityId: string; summary: string },
+): Promise<Value | Pause | HandedOver> {
+  try {
+    return await heldModelActivities(taskQueue).callModel.executeWithOptions(options, [call]);
+  } catch (error) {
+    const cause = error instanceof ActivityFailure ? error.cause : error;
+    const isTimeout = cause instanceof TimeoutFailure;
+    if (!isTimeout && !(cause instanceof ApplicationFailure && !cause.nonRetryable)) throw error;
+    const progress = isTimeout ? (cause.lastHeartbeatDetails as { kept?: unknown } | undefined) : undefined;
+    return { ...BUSY, left: { lost: true, ...(progress?.kept !== undefined && { kept: progress.kept }) } };
+  }
+}
