@@ -34,7 +34,7 @@ export type Ending = { reply: Value | Pause | Busy } | { error: unknown };
 export type HeldModelCall = {
   /** How the call ended; never rejects. */
   ended: Promise<Ending>;
-  /** What the call has kept so far. */
+  /** Returns the value that the call has kept last. */
   kept(): unknown;
   abort(reason: unknown): void;
   /** Hands over what the call has kept and will keep. */

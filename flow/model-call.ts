@@ -1,7 +1,7 @@
 // What the parts of one model call, which begins inside a workflow task, leave to each other.
 import type { BlockCall, Busy } from './run.ts';
 
-/** What a model call leaves to the activity that goes on with it. */
+/** The state that a model call leaves to the activity that goes on with it. */
 export type Left = {
   /** The provider's refusal, which counts as an attempt. */
   refused?: { message: string; retryAfterMs?: number | undefined };

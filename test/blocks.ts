@@ -18,3 +18,8 @@ export function passthrough(stepId: string, more: Partial<Block> = {}): Step {
 export function llm(stepId: string, prompt: string, model: string, more: Partial<Block> = {}): Step {
   return { type: 'sequential', step_id: stepId, name: stepId, processor_type: 'llm', prompt, model, ...more };
 }
+
+/** Puts a step into a parallel step, where model calls are regular activities. */
+export function beside(step: Step): Step {
+  return { type: 'parallel', step_id: 'beside', name: 'beside', branches: { only: [step] } };
+}

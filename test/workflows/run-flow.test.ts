@@ -2,20 +2,11 @@ import assert from 'node:assert/strict';
 import proto from '@temporalio/proto';
 import { readResult } from '../../db/runs/read-result.ts';
 import { startDemoModelServer } from '../../embedded/demo-model/server.ts';
-import type { Step } from '../../flow/definition.ts';
-import { code, llm, passthrough } from '../blocks.ts';
+import { beside, code, llm, passthrough } from '../blocks.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
 import { waitUntil } from '../wait-until.ts';
 
 const HISTORY_PAYLOAD_MAX_BYTES = 256 * 1024;
-
-/** Inside a parallel step, model calls are regular activities. */
-const beside = (step: Step): Step => ({
-  type: 'parallel',
-  step_id: 'beside',
-  name: 'beside',
-  branches: { only: [step] },
-});
 
 describe('runFlow', () => {
   let weir: Weir;
@@ -43,6 +34,12 @@ describe('runFlow', () => {
     await close(executionId);
     return (await weir.client.workflow.getHandle(executionId).fetchHistory()).events ?? [];
   };
+  const assertSmallEvents = async (executionId: string) => {
+    for (const event of await history(executionId)) {
+      const { length } = proto.temporal.api.history.v1.HistoryEvent.encode(event).finish();
+      assert(length < HISTORY_PAYLOAD_MAX_BYTES, `${event.eventType}: ${length} bytes`);
+    }
+  };
 
   it('completes a run whose blocks each produce 5 MB, with no event over 256 KB in its history', async () => {
     const flow = await weir.createFlow(tenant, [
@@ -63,10 +60,7 @@ describe('runFlow', () => {
     assert.equal(result, `${'a'.repeat(5_000_000)}2`);
     const fetched = await weir.call('GET', `${flow}/jobs/${executionId}`, { key: tenant.key });
     assert.equal(fetched.body.result, result);
-    for (const event of await history(executionId)) {
-      const { length } = proto.temporal.api.history.v1.HistoryEvent.encode(event).finish();
-      assert(length < HISTORY_PAYLOAD_MAX_BYTES, `${event.eventType}: ${length} bytes`);
-    }
+    await assertSmallEvents(executionId);
   });
 
   it('keeps composed outputs of many iterations out of the history', async () => {
@@ -83,10 +77,7 @@ describe('runFlow', () => {
     ]);
     const { executionId, result, errorMessage } = await execute(flow);
     assert.equal(result, (299 * 300) / 2, errorMessage);
-    for (const event of await history(executionId)) {
-      const { length } = proto.temporal.api.history.v1.HistoryEvent.encode(event).finish();
-      assert(length < HISTORY_PAYLOAD_MAX_BYTES, `${event.eventType}: ${length} bytes`);
-    }
+    await assertSmallEvents(executionId);
   });
 
   it('hands a model call little, however many outputs its input is composed of', async () => {

@@ -34,8 +34,10 @@ describe('POST …/jobs/{executionId}/cancel', () => {
       .where('execution_id', '=', executionId)
       .executeTakeFirstOrThrow();
     assert.equal(error?.code, 'CANCELLED');
-    const workflow = await weir.client.workflow.getHandle(executionId).describe();
-    assert.equal(workflow.status.name, 'FAILED');
+    // It closes after its end is recorded.
+    const workflow = weir.client.workflow.getHandle(executionId);
+    await assert.rejects(workflow.result());
+    assert.equal((await workflow.describe()).status.name, 'FAILED');
   });
 
   it('is answered to whoever waits for the run', async () => {
