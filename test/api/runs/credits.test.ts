@@ -128,7 +128,8 @@ describe('credits', () => {
         await workflow.result().catch(() => undefined);
         const { events } = await workflow.fetchHistory();
         const failures = events?.flatMap(
-          ({ activityTaskFailedEventAttributes: failed }) => failed?.failure?.applicationFailureInfo ?? [],
+          ({ activityTaskFailedEventAttributes: failed, markerRecordedEventAttributes: marker }) =>
+            (failed ?? marker)?.failure?.applicationFailureInfo ?? [],
         );
         // The engine is told the code and the message, and no more.
         assert.deepEqual(
