@@ -31,7 +31,11 @@ export async function runModelBlock(
         const begin = (microcredits: number) =>
           beginRequest(deps, attempt, block.model ?? '', { ...payer, callId, blockKey, microcredits });
         const validator = deps.validator.of(payer.organizationId);
-        return callModel({ ...deps, validator }, { ...asked, organizationId: payer.organizationId, block, conversation, begin }, signal);
+        return callModel(
+          { ...deps, validator },
+          { ...asked, organizationId: payer.organizationId, block, conversation, begin },
+          signal,
+        );
       },
     );
   } catch (error) {
