@@ -625,6 +625,8 @@ CREATE INDEX run_unfinished ON public.run USING btree (started_at, execution_id)
 
 CREATE INDEX test_run_unfinished ON public.test_run USING btree (started_at, id) WHERE (status = 'started'::text);
 
+CREATE INDEX webhook_delivery_failed ON public.webhook_delivery USING btree (organization_id, created_at DESC, seq DESC) WHERE (status = ANY (ARRAY['failed_permanent'::text, 'dead_letter'::text]));
+
 CREATE INDEX webhook_delivery_open ON public.webhook_delivery USING btree (check_at) WHERE (status = ANY (ARRAY['pending'::text, 'in_flight'::text, 'failed_retry'::text]));
 
 CREATE INDEX webhook_delivery_open_by_organization ON public.webhook_delivery USING btree (organization_id) WHERE (status = ANY (ARRAY['pending'::text, 'in_flight'::text, 'failed_retry'::text]));

@@ -7,7 +7,7 @@ import { limitRate } from '../auth/limit-rate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { toPage } from '../http/page.ts';
-import { pageSize, readQuery } from '../http/query.ts';
+import { moment, pageSize, readQuery } from '../http/query.ts';
 import { auditPage } from '../reference/management-examples.ts';
 import { ORGANIZATIONS_PATH, ROLE_ERRORS, USERS_ONLY } from '../reference/management-operations.ts';
 import { answer, VALIDATION_ERRORS } from '../reference/operations.ts';
@@ -15,6 +15,14 @@ import { auditList } from './schemas.ts';
 
 const LIMIT_MAX = 200;
 const LIMIT_DEFAULT = 50;
+const FILTER_MAX_CHARS = 512;
+
+// PostgreSQL refuses a text with U+0000; no entry has one.
+const filterText = z
+  .string()
+  .max(FILTER_MAX_CHARS)
+  .regex(/^[^\0]+$/, 'must not be empty or hold U+0000')
+  .optional();
 
 const auditQuery = z.strictObject({
   limit: pageSize(LIMIT_MAX, LIMIT_DEFAULT),
@@ -23,6 +31,11 @@ const auditQuery = z.strictObject({
     .transform(toMicroseconds)
     .optional()
     .meta({ description: 'Only entries made before this time: send `nextCursor` of the previous page.' }),
+  since: moment.optional().meta({ description: 'Only entries made at this time or later.' }),
+  actor: filterText.meta({
+    description: 'Only entries of this actor: a user id, `api_key/{key_id}`, `operator` or `service`.',
+  }),
+  action: filterText.meta({ description: 'Only entries of this action, such as `api_key.revoke`.' }),
 });
 
 export function auditLogRoutes(deps: ApiDeps): Route[] {
@@ -55,9 +68,13 @@ export function auditLogRoutes(deps: ApiDeps): Route[] {
 
 function listAuditLog({ db }: ApiDeps): ApiMiddleware {
   return async function listAuditLog(ctx) {
-    const { limit, before } = ctx.state.query as z.infer<typeof auditQuery>;
+    const { limit, before, ...filter } = ctx.state.query as z.infer<typeof auditQuery>;
     const { organizationId } = ctx.state.membership;
-    const rows = await listAuditEntries(db, organizationId, { beforeUs: before, limit: limit + 1 });
+    const rows = await listAuditEntries(db, organizationId, {
+      ...filter,
+      beforeUs: before,
+      limit: limit + 1,
+    });
     const { page, end } = toPage(rows, limit, ({ at }) => at);
     ctx.body = { entries: page.map(toAuditEntry), ...end };
   };

@@ -41,6 +41,8 @@ export const detailedDelivery = {
   ...delivery,
   executionId: '6a1f0c52-3f0e-4b8e-9d57-0c6c8f1e2a34',
   nextAttemptAt: '2026-01-31T12:01:00.201Z',
+  requestBody:
+    '{"event":"flow.completed","executionId":"6a1f0c52-3f0e-4b8e-9d57-0c6c8f1e2a34","result":{"topics":2}}',
   attempts: [
     {
       round: 1,

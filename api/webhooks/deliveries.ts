@@ -6,9 +6,11 @@ import {
   type DeliveryPlace,
   type DeliveryRow,
   findDelivery,
+  findRequestBody,
   listAttempts,
   listDeliveries,
 } from '../../db/webhooks/deliveries.ts';
+import { DELIVERY_STATUSES } from '../../flow/delivery.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
 import { authenticate } from '../auth/authenticate.ts';
 import { authorizeOrganization } from '../auth/authorize-organization.ts';
@@ -16,9 +18,11 @@ import { limitRate } from '../auth/limit-rate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { toPage } from '../http/page.ts';
+import { accessOf } from '../http/principal.ts';
 import { pageSize, readQuery } from '../http/query.ts';
 import { answer, ORGANIZATION_ERRORS, VALIDATION_ERRORS, WEBHOOKS_PATH } from '../reference/operations.ts';
 import { deliveryPage, detailedDelivery } from '../reference/webhook-examples.ts';
+import { webhookEvent } from '../runs/callback-fields.ts';
 import { DELIVERY_ERRORS, deliveryNotFound } from './delivery-not-found.ts';
 import { deliveryDetail, deliveryList } from './schemas.ts';
 import { toDeliveryRecord } from './to-delivery-record.ts';
@@ -38,6 +42,12 @@ const deliveriesQuery = z.strictObject({
     .meta({
       description: 'Only deliveries created before this time: send `nextCursor` of the previous page.',
     }),
+  status: z.enum(DELIVERY_STATUSES).optional().meta({ description: 'Only deliveries with this status.' }),
+  event: webhookEvent.optional().meta({ description: 'Only deliveries of this event.' }),
+  execution_id: z
+    .uuid('must be the id of a run')
+    .optional()
+    .meta({ description: 'Only the delivery of this run.' }),
 });
 
 export function webhookDeliveryRoutes(deps: ApiDeps): Route[] {
@@ -83,9 +93,13 @@ export function webhookDeliveryRoutes(deps: ApiDeps): Route[] {
 
 function listPage({ db }: ApiDeps): ApiMiddleware {
   return async function listPage(ctx) {
-    const { limit, before } = ctx.state.query as z.infer<typeof deliveriesQuery>;
+    const {
+      limit,
+      execution_id: executionId,
+      ...filter
+    } = ctx.state.query as z.infer<typeof deliveriesQuery>;
     const organizationId = ctx.state.membership.organizationId;
-    const rows = await listDeliveries(db, { organizationId, before, limit: limit + 1 });
+    const rows = await listDeliveries(db, { ...filter, organizationId, executionId, limit: limit + 1 });
     const { page, end } = toPage(rows, limit, toCursor);
     ctx.body = { deliveries: page.map(toDeliveryRecord), ...end };
   };
@@ -103,6 +117,7 @@ function getOne({ db }: ApiDeps): ApiMiddleware {
       ...toDeliveryRecord(delivery),
       executionId: delivery.execution_id,
       nextAttemptAt: delivery.next_attempt_at?.toISOString() ?? null,
+      requestBody: await findRequestBody(db, delivery.id, accessOf(ctx.state.principal)),
       attempts: attempts.map((row) => ({
         round: row.round,
         attempt: row.attempt,

@@ -76,6 +76,10 @@ export const deliveryDetail = deliveryRecord
       .nullable()
       .meta({ description: 'The run that the delivery reports; null for a test.' }),
     nextAttemptAt: time.nullable(),
+    requestBody: z.string().nullable().meta({
+      description:
+        'The body of every attempt, as it is sent. null before the first attempt, and for an API key when the run is of another project.',
+    }),
     attempts: z.array(attemptRecord),
   })
   .meta({ id: 'WebhookDeliveryDetail' });

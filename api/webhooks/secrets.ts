@@ -1,4 +1,5 @@
 // GET …/webhooks/secret and POST …/webhooks/secret/rotate show and rotate signing secrets (docs/webhooks.md).
+import { z } from 'zod';
 import { repeatLostWrite } from '../../db/connection/repeat-lost-write.ts';
 import { createEncryption } from '../../db/encrypt.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
@@ -14,12 +15,19 @@ import { limitRate } from '../auth/limit-rate.ts';
 import { writeAuthorized } from '../auth/write-authorized.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
-import { answer, ORGANIZATION_ERRORS, WEBHOOKS_PATH } from '../reference/operations.ts';
+import { readQuery } from '../http/query.ts';
+import { answer, ORGANIZATION_ERRORS, VALIDATION_ERRORS, WEBHOOKS_PATH } from '../reference/operations.ts';
 import { maskedSecret, newSecret } from '../reference/webhook-examples.ts';
 import { rotatedSecret, secretRecord } from './schemas.ts';
 
 const PREVIEW_CHARS = 10;
 const MASK = '*'.repeat(12);
+
+const rotateQuery = z.strictObject({
+  grace: z.enum(['true', 'false']).default('true').meta({
+    description: '`false`: the previous secret signs nothing from now on, for one that has leaked.',
+  }),
+});
 
 export function webhookSecretRoutes(deps: ApiDeps): Route[] {
   return [
@@ -52,15 +60,18 @@ export function webhookSecretRoutes(deps: ApiDeps): Route[] {
         description:
           'For 24 hours deliveries also carry a signature by the previous secret. A second rotation within that time ends this grace period. The request body is ignored.',
         tags: ['Webhooks'],
+        requestParams: { query: rotateQuery },
         responses: {
           200: answer('The new secret, shown in full only this once.', rotatedSecret, { secret: newSecret }),
           ...ORGANIZATION_ERRORS,
+          ...VALIDATION_ERRORS,
         },
       },
       handlers: [
         authenticate(deps),
         limitRate(deps),
         authorizeOrganization(deps, { role: 'admin', strangers: 'FORBIDDEN' }),
+        readQuery(rotateQuery),
         rotateSecret(deps),
       ],
     },
@@ -94,10 +105,22 @@ function rotateSecret(deps: ApiDeps): ApiMiddleware {
   return async function rotateSecret(ctx) {
     const { organizationId } = ctx.state.membership;
     const plaintext = mintSigningSecret();
-    const change = { organizationId, action: 'webhook_secret.rotate', resourceId: organizationId };
+    const grace = (ctx.state.query as z.infer<typeof rotateQuery>).grace === 'true';
+    const change = {
+      organizationId,
+      action: 'webhook_secret.rotate',
+      resourceId: organizationId,
+      details: { grace },
+    };
     const secret = await repeatLostWrite(() =>
       writeAuthorized(deps.db, ctx.state, async (tx, author) => {
-        const { secret, changed } = await rotateSigningSecret(tx, encryption, organizationId, plaintext);
+        const { secret, changed } = await rotateSigningSecret(
+          tx,
+          encryption,
+          organizationId,
+          plaintext,
+          grace,
+        );
         if (changed) await recordChange(tx, author, change);
         return secret;
       }),

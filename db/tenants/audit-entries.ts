@@ -34,17 +34,29 @@ export async function recordChange(tx: Tx, { actor, requestId }: Author, change:
     .execute();
 }
 
-/** Lists entries made before a time in microseconds since 1970, newest first; `at` is in UTC, to the microsecond. */
+/** Which entries are listed: those that meet every condition that is given; `since` and `beforeUs` are times. */
+export type AuditFilter = {
+  actor?: string | undefined;
+  action?: string | undefined;
+  since?: Date | undefined;
+  /** In microseconds since 1970. */
+  beforeUs?: bigint | undefined;
+};
+
+/** Lists entries, newest first; `at` is in UTC, to the microsecond. */
 export function listAuditEntries(
   db: Db,
   organizationId: string,
-  { beforeUs, limit }: { beforeUs?: bigint | undefined; limit: number },
+  { actor, action, since, beforeUs, limit }: AuditFilter & { limit: number },
 ) {
   return db
     .selectFrom('audit_entry')
     .select(['actor', 'action', 'resource_id', 'details', 'request_id'])
     .select(sql<string>`to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`.as('at'))
     .where('organization_id', '=', organizationId)
+    .$if(actor !== undefined, (query) => query.where('actor', '=', actor as string))
+    .$if(action !== undefined, (query) => query.where('action', '=', action as string))
+    .$if(since !== undefined, (query) => query.where('created_at', '>=', since as Date))
     .$if(beforeUs !== undefined, (query) =>
       query.where(
         'created_at',

@@ -1,6 +1,8 @@
 // Deliveries and attempts, as an organization reads them.
 import { sql } from 'kysely';
+import type { DeliveryStatus, WebhookEvent } from '../../flow/delivery.ts';
 import type { Db } from '../connect.ts';
+import type { ProjectAccess } from '../tenants/project-access.ts';
 
 const COLUMNS = [
   'id',
@@ -20,6 +22,13 @@ const COLUMNS = [
 /** A place in the list of deliveries: a `created_at` in whole milliseconds, and a place among those of the same. */
 export type DeliveryPlace = { createdAt: Date; seq: number };
 
+/** Which deliveries are listed: those that meet every condition that is given. */
+export type DeliveryFilter = {
+  status?: DeliveryStatus | undefined;
+  event?: WebhookEvent | undefined;
+  executionId?: string | undefined;
+};
+
 /** Lists the organization's deliveries before a place, newest first. */
 export function listDeliveries(
   db: Db,
@@ -27,12 +36,18 @@ export function listDeliveries(
     organizationId,
     before,
     limit,
-  }: { organizationId: string; before?: DeliveryPlace | undefined; limit: number },
+    status,
+    event,
+    executionId,
+  }: DeliveryFilter & { organizationId: string; before?: DeliveryPlace | undefined; limit: number },
 ) {
   return db
     .selectFrom('webhook_delivery')
     .select(COLUMNS)
     .where('organization_id', '=', organizationId)
+    .$if(status !== undefined, (query) => query.where('status', '=', status as DeliveryStatus))
+    .$if(event !== undefined, (query) => query.where('event_type', '=', event as WebhookEvent))
+    .$if(executionId !== undefined, (query) => query.where('execution_id', '=', executionId as string))
     .$if(before !== undefined, (query) =>
       query.where(sql<boolean>`(created_at, seq) < (${before?.createdAt}, ${before?.seq})`),
     )
@@ -70,4 +85,19 @@ export function listAttempts(db: Db, deliveryId: string) {
     .orderBy('round')
     .orderBy('attempt')
     .execute();
+}
+
+/**
+ * Finds the body of a delivery as it is sent; null before its first attempt, and for an API key when the run is of another
+ * project than the key.
+ */
+export async function findRequestBody(db: Db, id: string, access: ProjectAccess): Promise<string | null> {
+  const row = await db
+    .selectFrom('webhook_delivery')
+    .leftJoin('run', 'run.execution_id', 'webhook_delivery.execution_id')
+    .select(['body', 'run.project_id'])
+    .where('webhook_delivery.id', '=', id)
+    .executeTakeFirst();
+  const isForeign = 'projectId' in access && row?.project_id && row.project_id !== access.projectId;
+  return isForeign ? null : (row?.body ?? null);
 }

@@ -58,7 +58,7 @@ export async function ensureSigningSecret(
 }
 
 /**
- * Makes `secret` the current one and the current one the previous; repeated with the same secret it changes nothing.
+ * Makes `secret` the current one and the current one the previous, or drops that one when there is no `grace`; repeated with the same secret it changes nothing.
  * The first secret of an organization has no previous one, and so no grace period.
  */
 export function rotateSigningSecret(
@@ -66,6 +66,7 @@ export function rotateSigningSecret(
   encryption: Encryption,
   organizationId: string,
   secret: string,
+  grace: boolean,
 ): Promise<{ secret: SigningSecret; changed: boolean }> {
   return inTransaction(db, async (tx) => {
     if (await insertFirst(tx, encryption, organizationId, secret, sql<Date>`now()`))
@@ -79,10 +80,10 @@ export function rotateSigningSecret(
         .set({
           version: version + 1,
           current_secret: encryption.encrypt(secret, ownerOf(organizationId, version + 1)),
-          previous_secret: row.current_secret,
+          previous_secret: grace ? row.current_secret : null,
           created_at: sql`now()`,
           rotated_at: sql`now()`,
-          grace_until: sql`now() + ${GRACE_HOURS} * interval '1 hour'`,
+          grace_until: grace ? sql`now() + ${GRACE_HOURS} * interval '1 hour'` : null,
         })
         .where('organization_id', '=', organizationId)
         .execute();

@@ -157,7 +157,7 @@ describe('weir', () => {
       const key = { organizationId, provider, secret: 'sk-a', userId: 'ada' };
       await db.transaction().execute((tx) => setModelKey(tx, createEncryption([old]), key));
       for (const secret of ['whsec_one', 'whsec_two'])
-        await rotateSigningSecret(db, createEncryption([old]), organizationId, secret);
+        await rotateSigningSecret(db, createEncryption([old]), organizationId, secret, true);
       const reencrypt = (...known: EncryptionKey[]) =>
         weirIn({ ...cli.env, WEIR_SECRETS_KEYS: known.map(text).join(',') }, ['secrets', 'reencrypt']);
       assert.match(

@@ -90,6 +90,26 @@ describe('audit log', () => {
     assert.deepEqual(entry.details, { name: 'Same', description: 'Other' });
   });
 
+  it('lists only the entries of an actor, of an action and from a time on', async () => {
+    const { organizationId, projectId, token, users } = management.acme;
+    await call('PUT', `/organizations/${organizationId}`, { name: 'One' });
+    await call('PUT', `/projects/${projectId}`, { name: 'Two' }, token.admin);
+    await call('PUT', `/projects/${projectId}`, { name: 'Three' });
+    const list = async (query: string) => {
+      const { body } = await call('GET', `${path()}?${query}`);
+      return body.entries.map(({ details }: { details: { name: string } }) => details.name);
+    };
+    assert.deepEqual(await list('action=project.update'), ['Three', 'Two']);
+    assert.deepEqual(await list(`actor=${users.admin}`), ['Two']);
+    assert.deepEqual(await list(`actor=${users.owner}&action=project.update`), ['Three']);
+    assert.deepEqual(await list('action=project.update&limit=1'), ['Three']);
+    assert.deepEqual(await list('action=no.such'), []);
+    assert.deepEqual(await list('since=2020-01-01'), ['Three', 'Two', 'One']);
+    assert.deepEqual(await list('since=2999-01-01T00:00:00Z'), []);
+    for (const query of ['actor=', 'action=%00', `actor=${'x'.repeat(600)}`, 'since=x'])
+      assert.equal((await call('GET', `${path()}?${query}`)).status, 422, query);
+  });
+
   it('accepts any valid time', async () => {
     for (const before of [
       '0000-01-01T00:00:00Z',

@@ -1,4 +1,8 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { mintApiKey } from '../../../api/auth/api-key.ts';
+import { insertApiKey } from '../../../db/tenants/api-keys.ts';
+import { insertProject } from '../../../db/tenants/projects.ts';
 import { startWebhookWeir, type WebhookWeir } from '../../webhooks.ts';
 import { describeWith } from '../../where-available.ts';
 import { changeDeliveries, type Delivery, recordDeliveries } from './deliveries-fixture.ts';
@@ -68,6 +72,47 @@ describeWith(['openssl'], 'webhook deliveries', () => {
       ]);
     });
 
+    it('lists only those with the status, of the event and of the run that it is asked for', async () => {
+      const tenant = await weir.createTenant();
+      const ids = await recordDeliveries(weir, tenant, 3);
+      const flow = await weir.createFlow(tenant, []);
+      const run = await weir.call('POST', `${flow}/jobs`, { key: tenant.key, body: { message: '' } });
+      const { executionId } = run.body;
+      await changeDeliveries(weir, ids.slice(0, 1), { status: 'dead_letter' });
+      await changeDeliveries(weir, ids.slice(1, 2), {
+        event_type: 'flow.completed',
+        execution_id: executionId,
+      });
+      const list = async (query: string) => {
+        const { body } = await weir.webhooks(tenant, 'GET', `deliveries?${query}`);
+        return body.deliveries.map(({ id }: Delivery) => ids.indexOf(id));
+      };
+      assert.deepEqual(await list('status=dead_letter'), [0]);
+      assert.deepEqual(await list('status=pending'), [2, 1]);
+      assert.deepEqual(await list('event=flow.completed'), [1]);
+      assert.deepEqual(await list('event=flow.failed&status=pending'), [2]);
+      assert.deepEqual(await list(`execution_id=${executionId}`), [1]);
+      assert.deepEqual(await list(`execution_id=${randomUUID()}`), []);
+      assert.deepEqual(await list('status=pending&limit=1'), [2]);
+    });
+
+    it('shows the body of a delivery to no API key of another project', async () => {
+      const tenant = await weir.createTenant();
+      const flow = await weir.createFlow(tenant, []);
+      const run = await weir.call('POST', `${flow}/jobs`, { key: tenant.key, body: { message: '' } });
+      const [id] = await recordDeliveries(weir, tenant, 1);
+      await changeDeliveries(weir, [id as string], { execution_id: run.body.executionId });
+      const { organizationId } = tenant;
+      const other = await insertProject(weir.db, { organizationId, slug: 'other', name: 'Other' });
+      const { plaintext, keyId, secretHmac } = mintApiKey('live', weir.config.apiKeyPepper);
+      const key = { projectId: other.id, keyId, environment: 'live', name: 'other', secretHmac } as const;
+      await weir.db.transaction().execute((tx) => insertApiKey(tx, key));
+      const read = async (key: string) =>
+        (await weir.webhooks({ ...tenant, key }, 'GET', `deliveries/${id}`)).body.requestBody;
+      assert.equal(await read(tenant.key), '{}');
+      assert.equal(await read(plaintext), null);
+    });
+
     it('has 50 on a page unless limit says otherwise, up to 200', async () => {
       const tenant = await weir.createTenant();
       await recordDeliveries(weir, tenant, 60);
@@ -85,7 +130,10 @@ describeWith(['openssl'], 'webhook deliveries', () => {
       'before=yesterday',
       'before=',
       'before=2026-13-01T00:00:00Z',
-      'status=pending',
+      'status=lost',
+      'event=flow.started',
+      'execution_id=x',
+      'url=x',
     ])
       it(`answers 422 that names it to ?${query}`, async () => {
         const { status, body } = await weir.webhooks(await weir.createTenant(), 'GET', `deliveries?${query}`);

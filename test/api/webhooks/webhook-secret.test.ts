@@ -79,6 +79,25 @@ describeWith(['openssl'], 'webhook secrets', () => {
       assert.equal(body.secretPreview.slice(0, 10), last?.body.newSecret.slice(0, 10));
     });
 
+    it('leaves no grace period with grace=false, not even that of the rotation before', async () => {
+      const tenant = await weir.createTenant();
+      await weir.rotate(tenant);
+      await weir.rotate(tenant);
+      const { status, body } = await weir.webhooks(tenant, 'POST', 'secret/rotate?grace=false');
+      assert.deepEqual(
+        [status, body.version, body.graceUntil, body.previousSecretPreview],
+        [200, 3, null, null],
+      );
+      const { id } = await weir.sendTest(tenant, hook);
+      const sent = await weir.deliveryWhen(tenant, statusIs('succeeded'), id);
+      assert.equal(JSON.parse(sent.requestBody).test, true);
+      const [request] = await hook.arrivalsOf(id);
+      assert.doesNotMatch(String(request?.headers['x-weir-signature']), /v2=/);
+      assert.equal(request?.body.toString(), sent.requestBody);
+      for (const query of ['grace=no', 'grace=', 'hours=0'])
+        assert.equal((await weir.webhooks(tenant, 'POST', `secret/rotate?${query}`)).status, 422, query);
+    });
+
     it('ends the grace period after 24 hours', async () => {
       const tenant = await weir.createTenant();
       await weir.rotate(tenant);
