@@ -4,11 +4,11 @@ import { loadReferences } from '../db/runs/load-references.ts';
 import { loadThroughCache } from '../db/runs/load-through-cache.ts';
 import type { StoredRunInput } from '../db/schema.ts';
 import type { Json } from '../flow/definition.ts';
-import { OUTPUT_MAX_BYTES } from '../flow/limits.ts';
+import { OUTPUTS_READ_MAX_BYTES } from '../flow/limits.ts';
 import { INPUT_REF, MESSAGE_REF, resolveValue, type Stored, type Value } from '../flow/value.ts';
 
 /** Bytes, as JSON, of the parsed outputs that are cached: a loop reads a stored array once per item. */
-const OUTPUTS_KEPT_BYTES = 2 * OUTPUT_MAX_BYTES;
+const OUTPUTS_KEPT_BYTES = 2 * OUTPUTS_READ_MAX_BYTES;
 
 /** Creates a function that resolves a value of a call to its JSON; `readInput` reads the call's input. */
 export function createValueResolver(

@@ -1,7 +1,7 @@
 // Runs a plan, deterministically: everything with an effect is injected, so that tests and the workflow run the same code.
 import type { Json, LoopCondition } from './definition.ts';
 import { ServiceError } from './errors.ts';
-import { BLOCK_RUNS_MAX, OUTPUT_MAX_BYTES, PAUSE_OUTPUTS_MAX_BYTES } from './limits.ts';
+import { BLOCK_RUNS_MAX, OUTPUT_MAX_BYTES } from './limits.ts';
 import type { PlannedBlock, PlannedLoop, PlannedParallel, PlannedStep } from './plan.ts';
 import { isPause, type Pause } from './tool-calls.ts';
 import { compact, countItems, isLeaf, itemOf, sizeOf, type Value } from './value.ts';
@@ -138,10 +138,10 @@ function requireComposable(step: PlannedStep, iterations: number[], bytes: numbe
 }
 
 function requireCarriable({ step_id }: PlannedStep, bytes: number): void {
-  if (bytes > PAUSE_OUTPUTS_MAX_BYTES)
+  if (bytes > OUTPUT_MAX_BYTES)
     throw new ServiceError(
       'OUTPUT_TOO_LARGE',
-      `${step_id} waits for the results of tools, and the outputs of the steps before it, which a resume sends back, have ${bytes} bytes: at most ${PAUSE_OUTPUTS_MAX_BYTES} can be carried.`,
+      `${step_id} waits for the results of tools, and the outputs of the steps before it, which a resume sends back, have ${bytes} bytes: at most ${OUTPUT_MAX_BYTES} can be carried.`,
       { step_id },
     );
 }

@@ -17,10 +17,13 @@ export const LOOP_ITERATIONS_MAX = 1000;
 export const CONDITION_MAX_LENGTH = 1_000;
 /** Block executions of one run, those in loops included; keeps a history far below the engine's limit. */
 export const BLOCK_RUNS_MAX = 2000;
-/** The output of a block, loop, parallel step or run, as JSON: a larger one fails where it is made. */
-export const OUTPUT_MAX_BYTES = 16 * 1024 * 1024;
-/** All outputs of the steps before a pause, as JSON: a resume sends them back beside the conversation. */
-export const PAUSE_OUTPUTS_MAX_BYTES = 8 * 1024 * 1024;
+/**
+ * The output of a block, loop, parallel step or run, as JSON, and all outputs of the steps before a pause together: larger
+ * ones fail where they are made, since a caller who goes on with the run sends them back in one request.
+ */
+export const OUTPUT_MAX_BYTES = 8 * 1024 * 1024;
+/** Stored outputs that are read at once. It is more than a run can make now: earlier versions allowed larger outputs. */
+export const OUTPUTS_READ_MAX_BYTES = 16 * 1024 * 1024;
 export const PROMPT_MAX_BYTES = 256 * 1024;
 /** A prompt with its variables filled in, together with everything else that one model call sends. */
 export const RENDERED_PROMPT_MAX_CHARS = 4 * 1024 * 1024;

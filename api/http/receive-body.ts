@@ -8,7 +8,11 @@ import type { ReceivedBody } from './context.ts';
 import { ownerOf } from './principal.ts';
 import { takeBytes } from './take-bytes.ts';
 
-export const BODY_MAX_BYTES = 10 * 1024 * 1024;
+/**
+ * Fits a pause that is sent back whole: its outputs (8 MiB), its conversation (1 MiB), whose last calls are in `toolCalls` too,
+ * the tools (1.3 MiB) and the receipt.
+ */
+export const BODY_MAX_BYTES = 12 * 1024 * 1024;
 
 export type BodyDeps = { largeValues: LargeValues };
 

@@ -178,7 +178,7 @@ export const BODY_REFUSALS = {
 };
 
 export const BODY_ERRORS: ZodOpenApiResponsesObject = {
-  413: refusal('The body has over 10 MiB.', BODY_REFUSALS[413]),
+  413: refusal('The body has over 12 MiB.', BODY_REFUSALS[413]),
   415: refusal('The body is not application/json in UTF-8.', BODY_REFUSALS[415]),
   422: refusal('`detail.errors` names each field.', BODY_REFUSALS[422]),
 };

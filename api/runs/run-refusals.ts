@@ -2,7 +2,7 @@
 import type { ZodOpenApiResponsesObject } from 'zod-openapi';
 import { keyReused } from '../../db/runs/idempotency-keys.ts';
 import { outputsTooLarge } from '../../db/runs/load-references.ts';
-import { OUTPUT_MAX_BYTES } from '../../flow/limits.ts';
+import { OUTPUTS_READ_MAX_BYTES } from '../../flow/limits.ts';
 import { IDENTITY_PROVIDER_UNAVAILABLE } from '../auth/identity-provider-keys.ts';
 import { serviceBusy } from '../http/admission.ts';
 import { retryAfter } from '../http/headers.ts';
@@ -35,7 +35,7 @@ const FLOW_REFUSALS = {
 };
 
 /** The 413 of an answer that puts stored outputs together; only runs from before there was a limit have it. */
-export const OUTPUT_REFUSAL = examplesOf(outputsTooLarge(OUTPUT_MAX_BYTES + 1));
+export const OUTPUT_REFUSAL = examplesOf(outputsTooLarge(OUTPUTS_READ_MAX_BYTES + 1));
 
 /** The errors of endpoints that read a run. */
 export const READ_ERRORS: ZodOpenApiResponsesObject = {

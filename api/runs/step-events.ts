@@ -2,7 +2,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { listBlockRunsOfCall } from '../../db/runs/block-runs.ts';
 import { measureOutputs, referenceLoader } from '../../db/runs/load-references.ts';
-import { composeOutputs, type Facts } from '../../flow/compose-outputs.ts';
+import { composeOutputs } from '../../flow/compose-outputs.ts';
+import type { Facts } from '../../flow/compose-values.ts';
 import type { Step } from '../../flow/definition.ts';
 import { listBlocks, toPlan } from '../../flow/plan.ts';
 import type { RunOutcome } from '../../flow/run.ts';

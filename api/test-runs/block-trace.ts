@@ -9,7 +9,7 @@ import { loadThroughCache } from '../../db/runs/load-through-cache.ts';
 import { getRunInput, type RunRow } from '../../db/runs/runs.ts';
 import type { StoredRunInput } from '../../db/schema.ts';
 import type { Block, Json } from '../../flow/definition.ts';
-import { OUTPUT_MAX_BYTES } from '../../flow/limits.ts';
+import { OUTPUTS_READ_MAX_BYTES } from '../../flow/limits.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import { resolveValue, type Stored } from '../../flow/value.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -24,7 +24,7 @@ const EXECUTIONS_MAX = 60;
 const VALUES_EACH = 3;
 /** While an answer is made, so many inputs of calls and bytes of outputs are cached. */
 const CACHED_INPUTS_MAX = 4;
-const CACHED_OUTPUTS_MAX_BYTES = 2 * OUTPUT_MAX_BYTES;
+const CACHED_OUTPUTS_MAX_BYTES = 2 * OUTPUTS_READ_MAX_BYTES;
 
 const count = z.int().min(0);
 export const blockTrace = z.strictObject({

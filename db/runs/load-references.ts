@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { OUTPUT_MAX_BYTES } from '../../flow/limits.ts';
+import { OUTPUTS_READ_MAX_BYTES } from '../../flow/limits.ts';
 import { INPUT_REF, type Load, MESSAGE_REF, type Stored } from '../../flow/value.ts';
 import type { Db } from '../connect.ts';
 import { callNotFound, outputNotFound } from '../run-not-found.ts';
@@ -9,7 +9,7 @@ import { callNotFound, outputNotFound } from '../run-not-found.ts';
 /**
  * Loads what references in the values of a call stand for: outputs of completed blocks, the run's message, the input of a
  * call that goes on with a run. Throws RUN_NOT_FOUND when one is not stored (any more), and OUTPUT_TOO_LARGE instead of
- * reading more than OUTPUT_MAX_BYTES.
+ * reading more than OUTPUTS_READ_MAX_BYTES.
  */
 export async function loadReferences(db: Db, callId: string, refs: string[]): Promise<Map<string, Stored>> {
   const stored = new Map<string, Stored>();
@@ -25,7 +25,7 @@ export async function loadReferences(db: Db, callId: string, refs: string[]): Pr
       else if (ref === INPUT_REF) stored.set(ref, measure(input.continuation?.input ?? null));
   }
   for (const row of keys.length > 0 ? await selectOutputs(db, callId, keys) : []) {
-    if (row.all_bytes > OUTPUT_MAX_BYTES) throw outputsTooLarge(row.all_bytes);
+    if (row.all_bytes > OUTPUTS_READ_MAX_BYTES) throw outputsTooLarge(row.all_bytes);
     stored.set(row.block_key, { json: row.output, bytes: row.bytes });
   }
   const missing = keys.find((key) => !stored.has(key));
@@ -35,7 +35,7 @@ export async function loadReferences(db: Db, callId: string, refs: string[]): Pr
 
 /** The error for outputs of `bytes` in all, which are not read. */
 export function outputsTooLarge(bytes: number): ServiceError {
-  const message = `Together these outputs have ${bytes} bytes; the limit is ${OUTPUT_MAX_BYTES}.`;
+  const message = `Together these outputs have ${bytes} bytes; the limit is ${OUTPUTS_READ_MAX_BYTES}.`;
   return new ServiceError('OUTPUT_TOO_LARGE', message);
 }
 
@@ -79,7 +79,7 @@ function selectOutputs(db: Db, callId: string, keys: string[]) {
     )
     .selectFrom('summed')
     .select(['block_key', 'bytes', 'all_bytes'])
-    .select(sql<Json>`case when all_bytes <= ${OUTPUT_MAX_BYTES} then output end`.as('output'))
+    .select(sql<Json>`case when all_bytes <= ${OUTPUTS_READ_MAX_BYTES} then output end`.as('output'))
     .execute();
 }
 

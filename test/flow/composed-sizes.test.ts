@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Step } from '../../flow/definition.ts';
 import { interpret } from '../../flow/interpreter.ts';
-import { OUTPUT_MAX_BYTES, PAUSE_OUTPUTS_MAX_BYTES } from '../../flow/limits.ts';
+import { OUTPUT_MAX_BYTES } from '../../flow/limits.ts';
 import { blockKey, toPlan } from '../../flow/plan.ts';
 import type { Leaf } from '../../flow/value.ts';
 import { llm, passthrough } from '../blocks.ts';
@@ -81,8 +81,8 @@ describe('the size of what a run puts together', () => {
 
   it('fails a pause whose resume could not send back what came before', async () => {
     const steps = [passthrough('a'), passthrough('b'), llm('ask', 'x', 'demo/x')];
-    assert('paused' in (await run(steps, PAUSE_OUTPUTS_MAX_BYTES / 2).reply));
-    await assert.rejects(run(steps, PAUSE_OUTPUTS_MAX_BYTES / 2 + 1).reply, {
+    assert('paused' in (await run(steps, OUTPUT_MAX_BYTES / 2).reply));
+    await assert.rejects(run(steps, OUTPUT_MAX_BYTES / 2 + 1).reply, {
       ...tooLarge,
       message: /a resume/,
     });
@@ -90,7 +90,7 @@ describe('the size of what a run puts together', () => {
 
   it('counts what a resume brought towards the next pause', async () => {
     const steps = [passthrough('a'), llm('ask', 'x', 'demo/x')];
-    const bytes = PAUSE_OUTPUTS_MAX_BYTES / 2;
+    const bytes = OUTPUT_MAX_BYTES / 2;
     assert('paused' in (await run(steps, bytes, bytes).reply));
     await assert.rejects(run(steps, bytes, bytes + 1).reply, { ...tooLarge, message: /a resume/ });
   });

@@ -128,15 +128,23 @@ describe('GET …/jobs/{executionId}/fork', () => {
     await weir.finish(waiting, executionId, tenant.key);
   });
 
-  it('answers 413 when the outputs are larger than a request of /step may be', async () => {
+  it('leaves out the outputs of early steps that a request of /step has no room for', async () => {
     const flow = await weir.createFlow(tenant, [
-      code('a', 'return "x".repeat(6_000_000);'),
+      code('a', 'return "x".repeat(7_000_000);'),
       passthrough('b'),
       passthrough('c'),
     ]);
     const executionId = await execute(flow);
-    assert.equal((await fork(flow, executionId, '?step=1')).status, 200);
+    assert.deepEqual(Object.keys((await fork(flow, executionId, '?step=1')).body.accumulatedOutputs), ['a']);
     const { status, body } = await fork(flow, executionId, '?step=2');
-    assert.deepEqual([status, body.detail.code], [413, 'BODY_TOO_LARGE']);
+    assert.deepEqual([status, Object.keys(body.accumulatedOutputs)], [200, ['b']]);
+  });
+
+  it('answers 413 when the output of the step before has no room beside the message', async () => {
+    const flow = await weir.createFlow(tenant, [code('a', 'return input;'), passthrough('b')]);
+    const message = 'x'.repeat(7_000_000);
+    const { body: run } = await weir.call('POST', `${flow}/execute`, { key: tenant.key, body: { message } });
+    const { status, body } = await fork(flow, run.executionId, '?step=1');
+    assert.deepEqual([status, body.detail.code, body.detail.step_id], [413, 'BODY_TOO_LARGE', 'a']);
   });
 });

@@ -1,7 +1,7 @@
 // A large value that a few bytes of a flow or request multiply into fails where it is made; it is never built for a reader.
 import assert from 'node:assert/strict';
 import type { Step } from '../../../flow/definition.ts';
-import { OUTPUT_MAX_BYTES } from '../../../flow/limits.ts';
+import { OUTPUT_MAX_BYTES, OUTPUTS_READ_MAX_BYTES } from '../../../flow/limits.ts';
 import { code, llm } from '../../blocks.ts';
 import { answer, type FakeModelServer, startFakeModelServer } from '../../fakes/model-server.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
@@ -36,7 +36,7 @@ describe('values that multiply', () => {
     const flow = await weir.createFlow(tenant, loop(`"x".repeat(${Math.floor(OUTPUT_MAX_BYTES * 0.6)})`));
     const { body } = await weir.call('POST', `${flow}/execute`, { key: tenant.key, body: { message: '' } });
     assert.equal(body.status, 'failed');
-    assert.match(body.errorMessage, /^The outputs of each together have more than 16777216 bytes/);
+    assert.match(body.errorMessage, /^The outputs of each together have more than 8388608 bytes/);
     assert.deepEqual(
       body.blocks.map(({ key }: { key: string }) => key),
       ['list', 'item#0', 'item#1'],
@@ -58,7 +58,7 @@ describe('values that multiply', () => {
     const flow = await weir.createFlow(tenant, loop('input'));
     const { body } = await weir.call('POST', `${flow}/execute`, { key: tenant.key, body: { message: '' } });
     const execution_id = body.executionId;
-    const output = JSON.stringify('x'.repeat(OUTPUT_MAX_BYTES / 2));
+    const output = JSON.stringify('x'.repeat(OUTPUTS_READ_MAX_BYTES / 2));
     await weir.db.updateTable('block_run').set({ output }).where('execution_id', '=', execution_id).execute();
     const items = [0, 1].map((index) => ({ ref: `item#${index}` }));
     const result = JSON.stringify({ items });

@@ -138,7 +138,22 @@ describe('a fork, sent to POST …/step as it is', () => {
     assert.equal(unfinished.status, 422);
   });
 
-  it('does not add up outputs that were answered again: 10 MiB hold for those it carries', async () => {
+  it('of outputs larger than a request goes on with those it carries, and can be forked again', async () => {
+    const flow = await weir.createFlow(tenant, [
+      code('a', 'return "x".repeat(7_000_000);'),
+      passthrough('b'),
+      code('c', 'return input.length;'),
+      passthrough('d'),
+    ]);
+    const run = await call(`${flow}/execute`, { message: 'm' });
+    const cursor = await fork(flow, run.executionId, 2);
+    assert.deepEqual(Object.keys(cursor.accumulatedOutputs), ['b']);
+    const events = await client.step(flow, cursor);
+    const { executionId } = only(events, 'run_started');
+    assert.deepEqual(Object.keys((await fork(flow, executionId, 3)).accumulatedOutputs), ['b', 'c']);
+  });
+
+  it('does not add up outputs that were answered again: 12 MiB hold for those it carries', async () => {
     const flow = await weir.createFlow(tenant, [
       code('a', 'return "x".repeat(4_000_000);'),
       passthrough('b'),

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import {
-  PAUSE_OUTPUTS_MAX_BYTES,
+  OUTPUT_MAX_BYTES,
   TOOL_DESCRIPTION_MAX_LENGTH,
+  TOOL_MESSAGES_MAX_BYTES,
   TOOL_PARAMETERS_MAX_BYTES,
   TOOL_RESULT_MAX_BYTES,
   TOOLS_MAX,
@@ -85,7 +86,6 @@ describe('tools of a request', () => {
       [withField({ parameters: schemaOf(TOOL_PARAMETERS_MAX_BYTES + 2, 'é') })],
       'tools.0.function.parameters',
     ],
-    ['null', null, 'tools'],
     ['an object', { 0: weather }, 'tools'],
     ['a text', 'get_weather', 'tools'],
     ['null in it', [null], 'tools.0'],
@@ -114,7 +114,6 @@ describe('tools of a request', () => {
     });
 
   const choices: unknown[] = [
-    null,
     'any',
     7,
     [],
@@ -157,7 +156,7 @@ describe('tools of a request', () => {
 describe('the outputs that a pause hands out', () => {
   const h = useToolCalls();
   const makes = (stepId: string, bytes: number) => code(stepId, `return "x".repeat(${bytes});`);
-  const largest = PAUSE_OUTPUTS_MAX_BYTES * 0.6;
+  const largest = OUTPUT_MAX_BYTES * 0.6;
 
   it('fit into the next resume: those that a resume brought count towards its next pause', async () => {
     const flow = await h.weir.createFlow(h.tenant, [
@@ -173,6 +172,26 @@ describe('the outputs that a pause hands out', () => {
       body.errorMessage,
       /other waits .* outputs of the steps before it, which a resume sends back/,
     );
+  });
+
+  it('fit into a resume that sends the largest pause back whole, with the largest tools', async () => {
+    const flow = await h.weir.createFlow(h.tenant, [makes('a', OUTPUT_MAX_BYTES - 100), asking('ask', 'x')]);
+    const parameters = schemaOf(TOOL_PARAMETERS_MAX_BYTES);
+    const description = 'x'.repeat(TOOL_DESCRIPTION_MAX_LENGTH);
+    const tools = Array.from({ length: TOOLS_MAX }, (_, index) => ({
+      type: 'function',
+      function: { name: `f${index}`, description, parameters },
+    }));
+    const args = JSON.stringify({ text: 'x'.repeat(TOOL_MESSAGES_MAX_BYTES - 1_000) });
+    h.models.will(callTools([toolCall('c1', args, 'f0')]), answer('ok'));
+    const paused = await h.pause(flow, { tools });
+    const result = { role: 'tool', tool_call_id: 'c1', content: '1' };
+    const { status, body } = await h.execute(flow, {
+      ...paused,
+      toolCallMessages: [...paused.toolCallMessages, result],
+      tools,
+    });
+    assert.deepEqual([status, body.result], [200, 'ok'], JSON.stringify(body).slice(0, 500));
   });
 
   it('of a step count what its request brought', async () => {
@@ -194,9 +213,9 @@ describe('the outputs that a pause hands out', () => {
       for await (const event of readEvents(response)) events.push(event);
       return events.at(-1);
     };
-    const refused = await step(PAUSE_OUTPUTS_MAX_BYTES);
+    const refused = await step(OUTPUT_MAX_BYTES);
     assert.deepEqual([refused.event, refused.data.code], ['run_failed', 'OUTPUT_TOO_LARGE']);
-    const paused = await step(PAUSE_OUTPUTS_MAX_BYTES - 100);
+    const paused = await step(OUTPUT_MAX_BYTES - 100);
     assert.equal(paused.event, 'step_paused_for_tool_calls');
   });
 });

@@ -1,0 +1,94 @@
+// The outputs that a fork carries: the latest of each step, of those that fit into a request of /step.
+import type { Db } from '../../db/connect.ts';
+import type { listCalls } from '../../db/runs/list-calls.ts';
+import { referenceLoader } from '../../db/runs/load-references.ts';
+import { getRunInput } from '../../db/runs/runs.ts';
+import { type ComposedValues, composeValues } from '../../flow/compose-values.ts';
+import type { Json } from '../../flow/definition.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import type { PlannedStep } from '../../flow/plan.ts';
+import { INPUT_REF, MESSAGE_REF, resolveValue, type Value } from '../../flow/value.ts';
+
+type Calls = Awaited<ReturnType<typeof listCalls>>;
+/** Where the latest output of a step is: made by the call, or brought by its caller when there is no `value`. */
+type Source = { callId: string; value?: Value | undefined };
+
+/**
+ * Collects the latest output of each of the steps from the calls of a run; a caller may have sent other outputs with a call.
+ * Outputs of early steps are left out when all together have more than `room` bytes: a step needs only the one before it.
+ * Throws CONFLICT when the last step has none, and BODY_TOO_LARGE when its output alone does not fit.
+ */
+export async function collectOutputs(
+  db: Db,
+  calls: Calls,
+  steps: PlannedStep[],
+  room: number,
+): Promise<{ [stepId: string]: Json }> {
+  const sources = await findSources(db, calls, steps);
+  const outputs: [string, Json][] = [];
+  let bytes = 0;
+  let brought: { callId: string; outputs: { [stepId: string]: Json } } | undefined;
+  for (const { step_id } of steps.toReversed()) {
+    const source = sources.get(step_id);
+    if (!source) continue;
+    const { callId, value } = source;
+    if (!value && brought?.callId !== callId) {
+      const { continuation } = await getRunInput(db, callId);
+      brought = { callId, outputs: continuation?.outputs ?? {} };
+    }
+    const output = value
+      ? await resolveValue(value, referenceLoader(db, callId))
+      : (brought?.outputs[step_id] as Json);
+    bytes += Buffer.byteLength(JSON.stringify({ [step_id]: output }));
+    if (bytes > room) {
+      if (outputs.length === 0) throw tooLarge(step_id);
+      break;
+    }
+    outputs.unshift([step_id, output]);
+  }
+  return Object.fromEntries(outputs);
+}
+
+/** Finds the latest output of each step without reading it, so that no more are in memory than are carried. */
+async function findSources(db: Db, calls: Calls, steps: PlannedStep[]): Promise<Map<string, Source>> {
+  const sources = new Map<string, Source>();
+  let missing: ComposedValues['missing'];
+  const findAbsent = () => steps.find(({ step_id }) => !sources.has(step_id));
+  for (const { callId, from, to, completed } of calls) {
+    if (!findAbsent()) break;
+    const { continuation } = await getRunInput(db, callId);
+    const composed = await composeValues(
+      steps.slice(from, to),
+      new Set(completed),
+      referenceLoader(db, callId),
+      { ref: from > 0 ? INPUT_REF : MESSAGE_REF },
+    );
+    for (const { step_id } of steps) {
+      const value = composed.values.get(step_id);
+      const brought = continuation !== undefined && Object.hasOwn(continuation.outputs, step_id);
+      if (!sources.has(step_id) && (value || brought)) sources.set(step_id, { callId, value });
+    }
+    missing ??= composed.missing;
+  }
+  const last = steps.at(-1);
+  if (last && !sources.has(last.step_id)) {
+    const absent = findAbsent() ?? last;
+    throw notCompleted(
+      absent.step_id,
+      missing?.step_id === absent.step_id ? missing.message : 'it was not run',
+    );
+  }
+  return sources;
+}
+
+/** The error for a fork whose run has no output of an earlier step. */
+export function notCompleted(stepId: string, reason: string): ServiceError {
+  const message = `The run has not completed the earlier step ${stepId}: ${reason}.`;
+  return new ServiceError('CONFLICT', message, { step_id: stepId });
+}
+
+/** The error for a fork whose request cannot carry the output of the step before. */
+export function tooLarge(stepId: string): ServiceError {
+  const message = `The output of ${stepId} and the input of the run do not fit into a request of /step.`;
+  return new ServiceError('BODY_TOO_LARGE', message, { step_id: stepId });
+}

@@ -1,0 +1,60 @@
+// Composes the values of steps again from the stored outputs of their blocks.
+import type { Json } from './definition.ts';
+import { ServiceError } from './errors.ts';
+import { interpret, meets, type Surroundings } from './interpreter.ts';
+import { blockKey, type PlannedStep } from './plan.ts';
+import { type Load, resolveValue, type Value } from './value.ts';
+
+/** Values by step_id, in the order of the plan; `missing` names the first step that has not completed, and why. */
+export type ComposedValues = {
+  values: Map<string, Value>;
+  missing?: { step_id: string; message: string };
+};
+
+/** A fact about a value that a loop needs: how many items it has, or whether the loop's condition holds. */
+type Fact = boolean | { items: number | undefined };
+export type Facts = Map<string, Fact>;
+
+/**
+ * Composes the values of the first steps of a plan as the interpreter did, up to the first step that has not completed.
+ * `completed` holds the keys of the blocks whose outputs are stored; `load` reads those and `input`, the input of the first
+ * step, where a loop depends on them. `facts` caches facts about large values for the next call with the same run.
+ */
+export async function composeValues(
+  steps: PlannedStep[],
+  completed: Set<string>,
+  load: Load,
+  input: Value,
+  facts: Facts = new Map(),
+): Promise<ComposedValues> {
+  async function know<T extends Fact>(what: string, value: Value, look: (json: Json) => T): Promise<T> {
+    const key = `${what} ${JSON.stringify(value)}`;
+    const known = facts.get(key) as T | undefined;
+    const fact = known ?? look(await resolveValue(value, load));
+    facts.set(key, fact);
+    return fact;
+  }
+  const surroundings: Surroundings = {
+    async runBlock(block, _input, iterations) {
+      const ref = blockKey(block.step_id, iterations);
+      if (!completed.has(ref)) throw new ServiceError('CONFLICT', `${ref} has not completed`);
+      return { ref };
+    },
+    inspect: (value) =>
+      know('items', value, (json) => ({ items: Array.isArray(json) ? json.length : undefined })),
+    holds: (condition, value) => know(JSON.stringify(condition), value, (json) => meets(condition, json)),
+  };
+  const values = new Map<string, Value>();
+  let value = input;
+  for (const step of steps) {
+    try {
+      // Only a model call can pause, and none is made here.
+      value = (await interpret([step], value, surroundings)) as Value;
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      return { values, missing: { step_id: step.step_id, message: error.message } };
+    }
+    values.set(step.step_id, value);
+  }
+  return { values };
+}
