@@ -76,31 +76,31 @@ export function createRequestLeases(db: Db): RequestLeases {
   }
 
   async function wait(lease: Lease, quota: Quota): Promise<QuotaState> {
-    for (;;) {
-      lease.renewing ??= renew(lease, quota).finally(() => {
-        lease.renewing = undefined;
-      });
-      try {
-        await lease.renewing;
-      } catch (error) {
-        if (lease.at === undefined) throw error;
-        return stateOf(lease, quota).remaining >= 1 ? use(lease, quota) : refuse(lease, quota);
+    lease.waiting += 1;
+    try {
+      for (;;) {
+        lease.renewing ??= renew(lease, quota).finally(() => {
+          lease.renewing = undefined;
+        });
+        try {
+          await lease.renewing;
+        } catch (error) {
+          if (lease.at === undefined) throw error;
+          return stateOf(lease, quota).remaining >= 1 ? use(lease, quota) : refuse(lease, quota);
+        }
+        if (lease.left >= 1) return use(lease, quota);
+        if (lease.empty) return refuse(lease, quota);
       }
-      if (lease.left >= 1) return use(lease, quota);
-      if (lease.empty) return refuse(lease, quota);
+    } finally {
+      // Before the next one that waits goes on: the lease is never topped up for a request that has been answered.
+      lease.waiting -= 1;
     }
   }
 
   return {
     async take(quota) {
       const lease = leaseOf(quota.subject);
-      if (lease.left >= 1 && isCurrent(lease)) return use(lease, quota);
-      lease.waiting += 1;
-      try {
-        return await wait(lease, quota);
-      } finally {
-        lease.waiting -= 1;
-      }
+      return lease.left >= 1 && isCurrent(lease) ? use(lease, quota) : wait(lease, quota);
     },
   };
 }

@@ -61,6 +61,13 @@ describe('leases of requests', () => {
     );
   });
 
+  it('take no more than is waited for: what another process could use is not kept', async () => {
+    const [here, there] = [createRequestLeases(database.db), createRequestLeases(database.db)];
+    const quota = quotaOf(4);
+    await Promise.all(Array.from({ length: 3 }, () => here.take(quota)));
+    assert((await there.take(quota)).allowed);
+  });
+
   it('are one request where the limit is small', async () => {
     const [here, there] = [createRequestLeases(database.db), createRequestLeases(database.db)];
     const quota = quotaOf(4);
