@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
-import { type FlowFile, parseFlowFile } from '../api/flows/flow-file.ts';
+import { checkFlowFile, type FlowFile } from '../api/flows/flow-file.ts';
 import { promoteFlow, publishFlow } from '../api/flows/publish-flow.ts';
-import { requireRunnable } from '../api/flows/require-runnable.ts';
 import { type Db, inTransaction } from '../db/connect.ts';
 import { findFlowBySlug, insertFlow, updateDraft } from '../db/flows/flows.ts';
 import { recordChange } from '../db/tenants/audit-entries.ts';
@@ -53,9 +52,8 @@ export async function importFlow(db: Db, source: string, options: ImportOptions)
 async function readFlow(source: string): Promise<FlowFile> {
   const text = await readSource(source);
   try {
-    const file = parseFlowFile(text, source.toLowerCase().endsWith('.json') ? 'json' : 'yaml');
-    await withValidator((validator) => requireRunnable(file, validator));
-    return file;
+    const format = source.toLowerCase().endsWith('.json') ? 'json' : 'yaml';
+    return await withValidator((validator) => checkFlowFile(text, format, validator.requireValidSchema));
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     throw new ServiceError(error.code, `${source} cannot be imported:\n${error.message}`, error.extra);

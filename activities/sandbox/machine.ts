@@ -9,6 +9,7 @@ import type {
   QuickJSWASMModule,
 } from 'quickjs-emscripten-core';
 import { newQuickJSWASMModuleFromVariant, newVariant } from 'quickjs-emscripten-core';
+import { findErrorLine } from './find-error-line.ts';
 import {
   JSON_DEPTH_MAX,
   LOGS_MAX_LENGTH,
@@ -189,8 +190,8 @@ function createRunner(module: QuickJSWASMModule): Machine['run'] {
       if (title === 'InternalError: out of memory' || (memoryFull && title === 'The code threw null'))
         return OUT_OF_MEMORY;
       const found = new RegExp(`\\b${FILE_NAME}:(\\d+)`).exec(callText('stack', thrown))?.[1];
-      if (found === undefined) return { code: 'CODE_ERROR', message: title };
-      const line = Math.min(Number(found), source.split('\n').length);
+      const line = found === undefined ? undefined : findErrorLine(title, Number(found), source);
+      if (line === undefined) return { code: 'CODE_ERROR', message: title };
       return { code: 'CODE_ERROR', message: `${title} (line ${line})`, line };
     } catch (error) {
       if (memoryFull || !(error instanceof GuestThrow)) return OUT_OF_MEMORY;

@@ -1,70 +1,48 @@
 // Flow files: reads and writes a flow as YAML or JSON, for `weir flow import` and `export` (docs/flow-file.md).
-import { type Document, isMap, isScalar, isSeq, LineCounter, parseDocument, stringify, visit } from 'yaml';
+import { stringify } from 'yaml';
 import type { z } from 'zod';
-import type { FlowDefinition, JsonSchema, Step } from '../../flow/definition.ts';
+import type { FlowDefinition, Step } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { findTreeProblems } from '../../flow/find-tree-problems.ts';
-import { eachStep, formatPath, type PathSegment } from '../../flow/step-path.ts';
+import { formatPath, type PathSegment } from '../../flow/step-path.ts';
 import { describeIssue } from '../http/describe-issue.ts';
+import { findBlockProblems } from './find-block-problems.ts';
+import { type CheckSchema, findSchemaProblems } from './find-schema-problems.ts';
+import { type FileProblem, findNonJson, type Problem, parseText, refusal } from './parse-text.ts';
+import { replaceWrongSteps } from './replace-wrong-steps.ts';
 import { completeSteps, flowFileSchema } from './written-flow.ts';
 
 export const FLOW_FILE_MAX_BYTES = 2 * 1024 * 1024;
-const DEPTH_MAX = 100;
-const PROBLEMS_MAX = 20;
 
 export type FlowFileFormat = 'yaml' | 'json';
 export type FlowFile = { name: string; slug: string; description?: string; steps: Step[] };
-/** `path` is written for people: `steps[2].branches.summary[0].prompt`. `line` counts from 1. */
-export type FileProblem = { path: string; message: string; line?: number };
-type Problem = { path: PathSegment[]; message: string };
-type Parsed = { value: unknown; lineOf(path: PathSegment[]): number };
+type Inspected = {
+  /** Absent when the shape is wrong. */
+  file?: FlowFile;
+  /** The steps that have the right shape, where they are in the file; [] when there are none. */
+  definition: FlowDefinition;
+  shapeProblems: Problem[];
+  flowProblems: Problem[];
+  lineOf(path: PathSegment[]): number;
+};
 
 /**
  * Parses a flow file. Throws VALIDATION_ERROR for a text that is not a flow file and INVALID_TREE for a flow that cannot
- * run, both with `extra.problems: FileProblem[]`. Does not check the JSON Schemas inside: see `findSchemaProblems`.
+ * run, both with all problems in the order of their lines, as `extra.problems: FileProblem[]`. Does not check the JSON
+ * Schemas inside: see `checkFlowFile`.
  */
 export function parseFlowFile(text: string, format: FlowFileFormat): FlowFile {
-  if (Buffer.byteLength(text) > FLOW_FILE_MAX_BYTES)
-    throw new ServiceError('VALIDATION_ERROR', `A flow file must have at most ${FLOW_FILE_MAX_BYTES} bytes.`);
-  const { value, lineOf } = format === 'json' ? parseJson(text) : parseYaml(text);
-  const refuse = (code: 'VALIDATION_ERROR' | 'INVALID_TREE', problems: Problem[]) => {
-    if (problems.length > 0)
-      throw refusal(
-        code,
-        problems
-          .slice(0, PROBLEMS_MAX)
-          .map(({ path, message }) => ({ path: formatPath(path), message, line: lineOf(path) })),
-      );
-  };
-  refuse('VALIDATION_ERROR', findNonJson(value));
-  const parsed = flowFileSchema.safeParse(value, {
-    error: describeFileIssue,
-  });
-  if (!parsed.success) refuse('VALIDATION_ERROR', parsed.error.issues.flatMap(toProblems));
-  const { name, slug, description, steps } = parsed.data as z.infer<typeof flowFileSchema>;
-  const definition = completeSteps(steps);
-  refuse('INVALID_TREE', findTreeProblems(definition));
-  return { name, slug, ...(description !== undefined && { description }), ...definition };
+  return requireSound(inspect(text, format), []);
 }
 
-/** Finds what is wrong with the JSON Schemas of a flow's blocks. `check` throws SCHEMA_INVALID (json-schema/validator.ts). */
-export async function findSchemaProblems(
-  definition: FlowDefinition,
-  check: (schema: JsonSchema) => Promise<void>,
-): Promise<FileProblem[]> {
-  const problems: FileProblem[] = [];
-  for (const { step, path } of eachStep(definition)) {
-    if (step.type !== 'sequential') continue;
-    for (const field of ['inputSchema', 'outputSchema'] as const) {
-      const schema = step[field];
-      if (schema === undefined) continue;
-      await check(schema).catch((error: unknown) => {
-        if (!(error instanceof ServiceError)) throw error;
-        problems.push({ path: formatPath([...path, field]), message: error.message });
-      });
-    }
-  }
-  return problems;
+/** Parses a flow file as `parseFlowFile` does and checks its JSON Schemas too. `check` throws SCHEMA_INVALID. */
+export async function checkFlowFile(
+  text: string,
+  format: FlowFileFormat,
+  check: CheckSchema,
+): Promise<FlowFile> {
+  const inspected = inspect(text, format);
+  return requireSound(inspected, await findSchemaProblems(inspected.definition, check));
 }
 
 /** Writes a flow as a file that `parseFlowFile` reads as the same flow. */
@@ -73,96 +51,37 @@ export function formatFlowFile(file: FlowFile, format: FlowFileFormat): string {
   return stringify(file, { lineWidth: 0, aliasDuplicateObjects: false });
 }
 
-function parseJson(text: string): Parsed {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw refusal('VALIDATION_ERROR', [{ path: '', message: `Not valid JSON: ${(error as Error).message}` }]);
-  }
-  if (findNonJson(value).length > 0) return { value, lineOf: () => 1 };
-  // JSON is YAML too. The YAML parser knows lines, and finds what JSON.parse ignores: keys written twice.
-  const { document, lineOf } = readDocument(text);
-  const twice = findForbidden(document, lineOf);
-  if (twice.length > 0) throw refusal('VALIDATION_ERROR', twice);
-  return { value, lineOf: (path) => lineOf(offsetOf(document, path)) };
+function inspect(text: string, format: FlowFileFormat): Inspected {
+  if (Buffer.byteLength(text) > FLOW_FILE_MAX_BYTES)
+    throw new ServiceError('VALIDATION_ERROR', `A flow file must have at most ${FLOW_FILE_MAX_BYTES} bytes.`);
+  const { value, lineOf } = parseText(text, format);
+  const wrong = findNonJson(value);
+  if (wrong.length > 0) return { definition: { steps: [] }, shapeProblems: wrong, flowProblems: [], lineOf };
+  const { data, error } = parseShape(value);
+  const shapeProblems = error?.issues.flatMap(toProblems) ?? [];
+  const paths = shapeProblems.map(({ path }) => path);
+  // What is wrong inside the other steps is found all the same.
+  const written = data ?? parseShape(replaceWrongSteps(value, paths)).data;
+  const definition = written ? completeSteps(written.steps) : { steps: [] };
+  const flowProblems = [...findTreeProblems(definition), ...findBlockProblems(definition)];
+  if (!data) return { definition, shapeProblems, flowProblems, lineOf };
+  const { name, slug, description } = data;
+  const file = { name, slug, ...(description !== undefined && { description }), ...definition };
+  return { file, definition, shapeProblems, flowProblems, lineOf };
 }
 
-function parseYaml(text: string): Parsed {
-  const { document, lineOf } = readDocument(text);
-  const syntax = [...document.errors, ...document.warnings].map((error) => ({
-    path: '',
-    message: error.code === 'RESOURCE_EXHAUSTION' ? 'Nested too deeply.' : error.message,
-    line: lineOf(error.pos[0]),
-  }));
-  const problems = syntax.length > 0 ? syntax : findForbidden(document, lineOf);
-  if (problems.length > 0) throw refusal('VALIDATION_ERROR', problems);
-  return { value: document.toJS({ maxAliasCount: 0 }), lineOf: (path) => lineOf(offsetOf(document, path)) };
+function parseShape(value: unknown) {
+  const { data, error } = flowFileSchema.safeParse(value, { error: describeFileIssue });
+  return { data: data as z.infer<typeof flowFileSchema> | undefined, error };
 }
 
-function readDocument(text: string): { document: Document; lineOf(offset: number): number } {
-  const counter = new LineCounter();
-  const document = parseDocument(text, {
-    schema: 'core',
-    stringKeys: true,
-    uniqueKeys: false,
-    prettyErrors: false,
-    lineCounter: counter,
-  });
-  return { document, lineOf: (offset) => counter.linePos(offset).line };
-}
-
-/** Finds aliases, and keys that a map has twice (the parser's own check of these takes quadratic time). */
-function findForbidden(document: Document, lineOf: (offset: number) => number): FileProblem[] {
-  const problems: FileProblem[] = [];
-  const report = (node: { range?: [number, number, number] | null }, message: string) =>
-    problems.push({ path: '', message, line: lineOf(node.range?.[0] ?? 0) });
-  visit(document, {
-    Alias: (_, node) => {
-      report(node, 'Aliases (*) are not accepted: write the value out.');
-    },
-    Map: (_, node) => {
-      const keys = new Set<unknown>();
-      for (const { key } of node.items) {
-        if (!isScalar(key)) continue;
-        if (keys.has(key.value)) report(key, `The key ${JSON.stringify(key.value)} is there twice.`);
-        keys.add(key.value);
-      }
-    },
-  });
-  return problems;
-}
-
-/** Returns the offset of the deepest part of a path that is in the file; in a map, of its key. */
-function offsetOf(document: Document, path: PathSegment[]): number {
-  let node: unknown = document.contents;
-  let offset = 0;
-  for (const segment of path) {
-    if (isMap(node)) {
-      const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(segment));
-      if (!pair || !isScalar(pair.key)) break;
-      offset = pair.key.range?.[0] ?? offset;
-      node = pair.value;
-    } else if (isSeq(node) && node.items[Number(segment)] !== undefined) {
-      node = node.items[Number(segment)];
-      offset = (node as { range?: [number, number, number] }).range?.[0] ?? offset;
-    } else break;
-  }
-  return offset;
-}
-
-/** Finds values that JSON cannot hold, nesting that is too deep, and `__proto__` keys. */
-function findNonJson(value: unknown, path: PathSegment[] = []): Problem[] {
-  if (path.length > DEPTH_MAX) return [{ path: path.slice(0, 3), message: 'Nested too deeply.' }];
-  if (Array.isArray(value)) return value.flatMap((item, index) => findNonJson(item, [...path, index]));
-  if (typeof value === 'number' && !Number.isFinite(value)) return [{ path, message: 'Not a JSON number.' }];
-  if (value === null || typeof value !== 'object') return [];
-  if (Object.getPrototypeOf(value) !== Object.prototype) return [{ path, message: 'Not a JSON value.' }];
-  return Object.entries(value).flatMap(([key, child]) =>
-    key === '__proto__'
-      ? [{ path: [...path, key], message: 'This key is not accepted.' }]
-      : findNonJson(child, [...path, key]),
+function requireSound(inspected: Inspected, schemaProblems: Problem[]): FlowFile {
+  const { file, shapeProblems, flowProblems, lineOf } = inspected;
+  const problems = [...shapeProblems, ...flowProblems, ...schemaProblems].map(
+    ({ path, message }): FileProblem => ({ path: formatPath(path), message, line: lineOf(path) }),
   );
+  if (file && problems.length === 0) return file;
+  throw refusal(shapeProblems.length > 0 ? 'VALIDATION_ERROR' : 'INVALID_TREE', problems);
 }
 
 /** Says what a value must be, as a sentence. */
@@ -186,12 +105,4 @@ function unknownField(path: PathSegment[], key: string): string {
   if (key === 'code' && path.at(-1) === 'processor_config')
     return 'The code of a code block is its prompt: write it there.';
   return 'There is no such field here.';
-}
-
-function refusal(code: 'VALIDATION_ERROR' | 'INVALID_TREE', problems: FileProblem[]): ServiceError {
-  const shown = problems.slice(0, PROBLEMS_MAX);
-  const lines = shown.map(
-    ({ path, message, line }) => `${line ? `line ${line}: ` : ''}${path ? `${path}: ` : ''}${message}`,
-  );
-  return new ServiceError(code, lines.join('\n'), { problems: shown });
 }

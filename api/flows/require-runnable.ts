@@ -1,19 +1,23 @@
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { describeTreeProblems } from '../../flow/find-tree-problems.ts';
+import { findTreeProblems } from '../../flow/find-tree-problems.ts';
+import { formatPath } from '../../flow/step-path.ts';
 import type { OrganizationValidator } from '../../json-schema/validator.ts';
-import { findSchemaProblems } from './flow-file.ts';
+import { findBlockProblems } from './find-block-problems.ts';
+import { findSchemaProblems } from './find-schema-problems.ts';
 
-/** Throws INVALID_TREE with every problem of the tree and of the JSON Schemas in it. */
+/** Throws INVALID_TREE with every problem of the tree, its blocks and the JSON Schemas in it. */
 export async function requireRunnable(
   definition: FlowDefinition,
   validator: OrganizationValidator,
 ): Promise<void> {
-  const problems = [
-    ...describeTreeProblems(definition),
+  const found = [
+    ...findTreeProblems(definition),
+    ...findBlockProblems(definition),
     ...(await findSchemaProblems(definition, validator.requireValidSchema)),
   ];
-  if (problems.length === 0) return;
+  if (found.length === 0) return;
+  const problems = found.map(({ path, message }) => ({ path: formatPath(path), message }));
   const lines = problems.map(({ path, message }) => `${path}: ${message}`);
   throw new ServiceError('INVALID_TREE', lines.join('\n'), { problems });
 }

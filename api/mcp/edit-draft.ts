@@ -2,15 +2,10 @@ import { z } from 'zod';
 import { updateDraft } from '../../db/flows/flows.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
-import { listBlocks } from '../../flow/plan.ts';
-import { findUnknownVariables } from '../../flow/template.ts';
 import { findDraftProblems, requireSound } from './find-draft-problems.ts';
 import { withLockedFlow } from './require-flow-design.ts';
 import { outlineOf, problems, stepOutline } from './shapes.ts';
 import type { ToolCall } from './tool.ts';
-
-/** The most unknown variables of one prompt that a note names. */
-const UNKNOWN_SHOWN = 5;
 
 /** The answer of the tools that edit a draft. */
 export const editedDraft = z.strictObject({
@@ -18,9 +13,6 @@ export const editedDraft = z.strictObject({
   step_id: z.string().meta({ description: 'The step that was edited.' }),
   steps: z.array(stepOutline).meta({ description: 'The steps of the draft after the edit.' }),
   problems,
-  notes: z
-    .array(z.string())
-    .meta({ description: 'Possible mistakes; the draft can be published with them.' }),
 });
 
 /**
@@ -46,16 +38,5 @@ export async function editDraft(
     step_id: stepId,
     steps: outlineOf(definition),
     problems: findDraftProblems(definition),
-    notes: notesOf(definition),
   };
-}
-
-/** Finds possible mistakes in prompts. */
-function notesOf(definition: FlowDefinition): string[] {
-  return listBlocks(definition).flatMap(({ step_id, processor_type, prompt }) => {
-    const unknown = processor_type === 'llm' ? findUnknownVariables(prompt ?? '') : [];
-    if (unknown.length === 0) return [];
-    const shown = unknown.slice(0, UNKNOWN_SHOWN).join(', ');
-    return `The prompt of ${step_id} sends ${shown} literally: the variables are {{message}}, {{previous_output}} and {{parameters.<key>}}.`;
-  });
 }

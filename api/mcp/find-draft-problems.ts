@@ -5,12 +5,14 @@ import { findTreeProblems } from '../../flow/find-tree-problems.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import { formatPath } from '../../flow/step-path.ts';
 import { requireUsableSchema } from '../../json-schema/require-usable-schema.ts';
+import { findBlockProblems } from '../flows/find-block-problems.ts';
 import { FLOW_FILE_MAX_BYTES } from '../flows/flow-file.ts';
 import type { problems } from './shapes.ts';
 
 /** Lists the problems to solve before a draft can run, with paths for people. */
 export function findDraftProblems(definition: FlowDefinition): z.infer<typeof problems> {
-  return findTreeProblems(definition).map(({ path, message }) => ({ path: formatPath(path), message }));
+  const found = [...findTreeProblems(definition), ...findBlockProblems(definition)];
+  return found.map(({ path, message }) => ({ path: formatPath(path), message }));
 }
 
 /** Lists the JSON Schemas that are refused today; a draft may be older than the check. */

@@ -57,7 +57,7 @@ describe('weir', () => {
       const tree = await fail(1, weirIn(cli.env, import_, wrong.replace('promt', 'prompt')));
       assert.match(tree, /^line 4: steps\[0\]\.model: An llm block needs a model/m);
       const schema = wrong.replace('promt: x', 'outputSchema: { type: nope }').replace('llm', 'passthrough');
-      assert.match(await fail(1, weirIn(cli.env, import_, schema)), /^steps\[0\]\.outputSchema: /m);
+      assert.match(await fail(1, weirIn(cli.env, import_, schema)), /^line 4: steps\[0\]\.outputSchema: /m);
       assert.match(await fail(1, weir('flow', 'export', 'acme/main/wrong')), /no flow acme\/main\/wrong/);
       assert.match(
         await fail(1, weir('flow', 'import', 'nowhere.yaml', '--project', 'acme/main')),

@@ -6,7 +6,7 @@ describe('renderTemplate', () => {
   const values: TemplateValues = {
     message: 'hi',
     previousOutput: { a: 1 },
-    parameters: { tone: 'dry', n: 3 },
+    parameters: { tone: 'dry', n: 3, user: { names: ['Ada'] } },
   };
   const table: [string, string, string, Partial<TemplateValues>?][] = [
     ['inserts the message', '<{{message}}>', '<hi>'],
@@ -14,6 +14,16 @@ describe('renderTemplate', () => {
     ['inserts a string output as it is', '{{previous_output}}', 'text', { previousOutput: 'text' }],
     ['inserts parameters', '{{parameters.tone}} {{ parameters.n }}', 'dry 3'],
     ['inserts nothing for an absent parameter', '[{{parameters.other}}]', '[]'],
+    [
+      'inserts what a path of keys leads to',
+      '{{parameters.user.names.0}} {{parameters.user}}',
+      'Ada {"names":["Ada"]}',
+    ],
+    [
+      'inserts nothing where a path leads nowhere',
+      '[{{parameters.tone.length}}{{parameters.user.names.length}}]',
+      '[]',
+    ],
     ['does not reach inherited properties', '[{{parameters.constructor}}]', '[]'],
     ['leaves other braces alone', '{{unknown}} {message} {{}}', '{{unknown}} {message} {{}}'],
     [
@@ -50,7 +60,7 @@ describe('renderTemplate', () => {
 
   it('knows what looks like a variable and is none', () => {
     const template =
-      '{{message}} {{ parameters.a }} {{a}} {{#if a}} {{a}} {{}} {a} {{ {{message}} }} {{a\nb}}';
-    assert.deepEqual(findUnknownVariables(template), ['{{a}}', '{{#if a}}', '{{a\nb}}']);
+      '{{message}} {{ parameters.a }} {{a}} {{#if a}} {{a}} {{}} {a} {{ {{message}} }} {{a b}} {{"a": 1}}';
+    assert.deepEqual(findUnknownVariables(template), ['{{a}}', '{{a b}}']);
   });
 });

@@ -1,5 +1,9 @@
 // Each problem of a flow file is reported with its path and line.
 import assert from 'node:assert/strict';
+import { checkFlowFile } from '../../../api/flows/flow-file.ts';
+import type { FileProblem } from '../../../api/flows/parse-text.ts';
+import { ServiceError } from '../../../flow/errors.ts';
+import { createValidator } from '../../../json-schema/validator.ts';
 import { refusal, yaml } from './flow-file-fixture.ts';
 
 describe('parseFlowFile', () => {
@@ -115,6 +119,49 @@ describe('parseFlowFile', () => {
         ['steps[0].branches.a[0].prompt', 7],
       ],
     );
+  });
+
+  it('finds what is wrong with shape, tree, code, variables, models and schemas at once, in the order of the lines', async () => {
+    const text = yaml(`  - { name: Code, processor_type: code, prompt: "return {" }
+  - name: Ask
+    promt: x
+    processor_type: llm
+  - name: Say
+    processor_type: llm
+    model: nobody/model
+    prompt: "Hello {{ mesage }} {{parameters.user.name}}"
+    outputSchema: { type: strnig }
+  - type: loop
+    body:
+      - processor_type: code
+        step_id: inner
+        prompt: |
+          const a = 1;
+          let a = 2;
+      - { processor_type: pass }
+`);
+    const validator = createValidator();
+    try {
+      const check = validator.of('organization').requireValidSchema;
+      const error = await checkFlowFile(text, 'yaml', check).catch((error: unknown) => error);
+      assert.ok(error instanceof ServiceError);
+      assert.equal(error.code, 'VALIDATION_ERROR');
+      const found = (error.extra.problems as FileProblem[]).map((problem) => [problem.line, problem.path]);
+      assert.deepEqual(found, [
+        [4, 'steps[0].prompt'],
+        [6, 'steps[1].promt'],
+        [10, 'steps[2].model'],
+        [11, 'steps[2].prompt'],
+        [12, 'steps[2].outputSchema'],
+        [17, 'steps[3].body[0].prompt'],
+        [20, 'steps[3].body[1].processor_type'],
+      ]);
+      assert.match(error.message, /There is no variable \{\{ mesage \}\}:/);
+      assert.match(error.message, /"nobody\/model" is not a known model/);
+      assert.match(error.message, /'a' has already been declared \(line 2 of the code\)/);
+    } finally {
+      await validator.close();
+    }
   });
 
   it('refuses a file that is too large or too deep without running out of stack', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { findSchemaProblems, formatFlowFile, parseFlowFile } from '../../../api/flows/flow-file.ts';
+import { findSchemaProblems } from '../../../api/flows/find-schema-problems.ts';
+import { formatFlowFile, parseFlowFile } from '../../../api/flows/flow-file.ts';
 import type { Json, Step } from '../../../flow/definition.ts';
 import { createValidator } from '../../../json-schema/validator.ts';
 import { refusal, yaml } from './flow-file-fixture.ts';
@@ -64,7 +65,13 @@ describe('formatFlowFile', () => {
     it(`writes ${format} that reads as the same flow, whatever text it holds`, () => {
       fc.assert(
         fc.property(name, prompt, schema, (name, prompt, outputSchema) => {
-          const block = { type: 'sequential', name, processor_type: 'code', prompt, outputSchema } as const;
+          const block = {
+            type: 'sequential',
+            name,
+            processor_type: 'passthrough',
+            prompt,
+            outputSchema,
+          } as const;
           const steps: Step[] = [
             { ...block, step_id: 'a' },
             { type: 'parallel', step_id: 'p', name, branches: { [name]: [{ ...block, step_id: 'b' }] } },
@@ -89,7 +96,7 @@ describe('findSchemaProblems', () => {
     await validator.close();
     assert.deepEqual(
       problems.map((problem) => problem.path),
-      ['steps[1].outputSchema'],
+      [['steps', 1, 'outputSchema']],
     );
   });
 });

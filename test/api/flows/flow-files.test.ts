@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { findSchemaProblems, parseFlowFile } from '../../../api/flows/flow-file.ts';
+import { findSchemaProblems } from '../../../api/flows/find-schema-problems.ts';
+import { parseFlowFile } from '../../../api/flows/flow-file.ts';
 import { flowFileJsonSchema, SCHEMA_FILE } from '../../../api/flows/write-json-schema.ts';
 import { createValidator } from '../../../json-schema/validator.ts';
 import { yaml } from './flow-file-fixture.ts';

@@ -39,15 +39,25 @@ describe('MCP tools', () => {
     assert.match(refused.text, /target_id/);
   });
 
-  it('name unknown variables in the prompts of a draft, until they are corrected', async () => {
+  it('name unknown variables and code that does not parse, which cannot be published', async () => {
     const flow_id = await createFlow();
     const prompt = '{{ message }} {{parameters.to}} {{language}} {{previous_output}} {{language}} {"a": {}}';
-    const added = await ask('add_block', { flow_id, name: 'Ask', processor_type: 'llm', prompt });
-    assert.equal(added.notes.length, 1);
-    assert.match(added.notes[0], /prompt of ask sends \{\{language\}\} literally: .*parameters\.<key>/);
+    await add(flow_id, 'Ask', { processor_type: 'llm', prompt });
+    await ask('update_block', { flow_id, step_id: 'ask', model: 'demo/echo' });
+    const added = await add(flow_id, 'Code', { processor_type: 'code', prompt: 'const a = 1;\nreturn a +;' });
+    const paths = added.problems.map(({ path }: { path: string }) => path);
+    assert.deepEqual(paths, ['steps[0].prompt', 'steps[1].prompt']);
+    const refused = await call('publish_version', { flow_id, note: '' });
+    assert.match(
+      refused.text,
+      /steps\[0\]\.prompt: There is no variable \{\{language\}\}: .*parameters\.<key>/,
+    );
+    assert.match(refused.text, /steps\[1\]\.prompt: SyntaxError: .*\(line 2 of the code\)/);
     const content = prompt.replaceAll('{{language}}', '{{parameters.language}}');
-    const mended = await ask('update_block_draft', { flow_id, step_id: 'ask', content });
-    assert.deepEqual(mended.notes, []);
+    await ask('update_block_draft', { flow_id, step_id: 'ask', content });
+    const mended = await ask('update_block_draft', { flow_id, step_id: 'code', content: 'return 1;' });
+    assert.deepEqual(mended.problems, []);
+    await ask('publish_version', { flow_id, note: '' });
   });
 
   it('do not publish a draft whose JSON Schemas need too many steps, however they came into it', async () => {

@@ -1,0 +1,48 @@
+// Finds what would fail in a block at run time: code, variables and models (docs/flow-file.md).
+import type { FlowDefinition, SequentialStep } from '../../flow/definition.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { eachStep } from '../../flow/step-path.ts';
+import { findUnknownVariables } from '../../flow/template.ts';
+import { createRegistry } from '../../models/registry.ts';
+import { findCodeProblem } from './find-code-problem.ts';
+import type { Problem } from './parse-text.ts';
+
+/** The most unknown variables of one prompt that a problem names. */
+const UNKNOWN_SHOWN = 5;
+
+/** Operators' lists add models, but no providers. */
+const { capabilities } = createRegistry();
+
+/** Finds code that does not parse, variables that do not exist, and models of providers that the service does not know. */
+export function findBlockProblems(definition: FlowDefinition): Problem[] {
+  return [...eachStep(definition)].flatMap(({ step, path }) => {
+    if (step.type !== 'sequential') return [];
+    const problems = step.processor_type === 'code' ? checkCode(step) : checkModelCall(step);
+    return problems.map(({ field, message }) => ({ path: [...path, field], message }));
+  });
+}
+
+type BlockProblem = { field: 'prompt' | 'model'; message: string };
+
+function checkCode({ prompt }: SequentialStep): BlockProblem[] {
+  const message = prompt ? findCodeProblem(prompt) : undefined;
+  return message ? [{ field: 'prompt', message }] : [];
+}
+
+function checkModelCall({ processor_type, model, prompt = '' }: SequentialStep): BlockProblem[] {
+  if (processor_type !== 'llm') return [];
+  const problems: BlockProblem[] = [];
+  try {
+    if (model?.includes('/')) capabilities(model);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    problems.push({ field: 'model', message: error.message });
+  }
+  const unknown = findUnknownVariables(prompt).slice(0, UNKNOWN_SHOWN);
+  if (unknown.length > 0)
+    problems.push({
+      field: 'prompt',
+      message: `There is no variable ${unknown.join(', ')}: the variables are {{message}}, {{previous_output}} and {{parameters.<key>}}.`,
+    });
+  return problems;
+}

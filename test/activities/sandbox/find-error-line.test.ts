@@ -1,0 +1,31 @@
+// The line of an error in a code block is right, or left out.
+import assert from 'node:assert/strict';
+import { prepareMachine } from '../../../activities/sandbox/machine.ts';
+
+describe('the line of an error in code', () => {
+  const cases: [source: string, line: number | undefined][] = [
+    ['const x = {\n  a: 1,\n  b: input.foo.bar,\n};\nreturn x;', 3],
+    ['const y =\n  null;\nreturn y\n  .foo\n  .bar;', 4],
+    ['return [1].map((x) => {\n  return x.y.z;\n});', 2],
+    ['return `a\n${input.foo.bar}\nb`;', 2],
+    ['const key = "foo";\nreturn null\n  [key];', undefined],
+    ['const a = 1;\nif (a > 2) return null.foo;\nreturn null\n .foo;', undefined],
+    ['await 1;\nconst { a } =\n  null;', undefined],
+    ['for (const x of\n  5) {}', undefined],
+    ['const f =\n  1 +\n  g;\nconst g = 1;', undefined],
+    ['const t = `abc\nreturn t;', undefined],
+    ['/* open\nreturn 1;', undefined],
+    ['return 1 +\n  missing;', 2],
+    ['return input\n  .map((x) => x);', 2],
+    ['class A {\n  get x() { throw new TypeError("t"); }\n}\nreturn new A().x', 2],
+  ];
+  for (const [source, line] of cases)
+    it(`${JSON.stringify(source)}: ${line ?? 'left out'}`, async () => {
+      const machine = await prepareMachine();
+      const values = JSON.stringify({ input: 'text', message: '', parameters: {} });
+      const result = machine.run({ source, values, timeoutMs: 5_000 });
+      assert.ok('failure' in result);
+      assert.equal(result.failure.line, line);
+      assert.equal(/\(line \d+\)$/.test(result.failure.message), line !== undefined);
+    });
+});

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { findCodeProblem } from '../../../api/flows/find-code-problem.ts';
+
+describe('findCodeProblem', () => {
+  const cases: [rule: string, source: string, problem: RegExp | undefined][] = [
+    ['accepts the body of an async function', 'const x = await input;\nreturn x;', undefined],
+    ['accepts sloppy code', 'var let_ = 010; return let_;', undefined],
+    ['names the line in the code', 'const a = 1\nconst b = ;', /^SyntaxError: .*\(line 2 of the code\)\.$/],
+    [
+      'names no line of what is not closed',
+      'if (input) {\n  return 1;\n',
+      /ends before all that it opens is closed/,
+    ],
+    ['refuses code that closes the function', 'return 1 }); (async function () {', /closes a brace/],
+    ['refuses what only a module may hold', 'import x from "y";', /import statement/],
+  ];
+  for (const [rule, source, problem] of cases)
+    it(rule, () => {
+      const found = findCodeProblem(source);
+      if (problem) assert.match(found ?? '', problem);
+      else assert.equal(found, undefined);
+    });
+
+  it('survives code nested so deeply that no parser has the stack for it', () => {
+    assert.ok(findCodeProblem('['.repeat(100_000)));
+  });
+});
