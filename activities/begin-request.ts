@@ -29,9 +29,11 @@ export async function beginRequest(
   if (!baseUrl) getProvider(deps.providers, model);
   const { sent, secret } = await retryWrite(
     () =>
-      deps.balanceLimit.run(organizationId, () =>
-        beginModelCall(deps.db, { ...reservation, provider: prefix }),
-      ),
+      deps.balanceLimit.run(organizationId, async () => {
+        // While the database is away, each that waited here for its turn would take seconds more.
+        attempt.signal.throwIfAborted();
+        return beginModelCall(deps.db, { ...reservation, provider: prefix });
+      }),
     attempt,
   );
   if (baseUrl && sent)

@@ -5,6 +5,7 @@ import { type ErrorCode, ServiceError } from '../flow/errors.ts';
 import type { Value } from '../flow/value.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import type { ModelUsage } from './call-model.ts';
+import { isDrained } from './is-drained.ts';
 import { retryWrite } from './retry-write.ts';
 import type { Attempt } from './run-attempt.ts';
 
@@ -25,7 +26,7 @@ export const UNUSED: ModelUsage = { promptTokens: 0, completionTokens: 0, costMi
 /**
  * Records the end of a block execution, and given a `result` the end of its run; returns whether this call recorded it. An
  * end that cannot be recorded is replaced by a failure, which is recorded and thrown. There is no charge when the database
- * refuses a value for good, since that is the service's fault.
+ * refuses a value for good, since that is the service's fault. When the worker stops, what is kept is left to the next attempt.
  */
 export async function recordBlockEnd(
   { db, balanceLimit }: Pick<ActivityDeps, 'db' | 'balanceLimit'>,
@@ -37,8 +38,14 @@ export async function recordBlockEnd(
 ): Promise<boolean> {
   const record = ({ usage, value, ...answer }: BlockEnd, completes?: Value) => {
     const run = { ...trace, ...usage, ...answer };
-    const write = () => recordBlockRun(db, payer, run, completes);
-    return retryWrite(isCharged(run) ? () => balanceLimit.run(payer.organizationId, write) : write, attempt);
+    return retryWrite((failed) => {
+      const write = async () => {
+        // While the database is away each write takes seconds: many that wait for each other would outlast the stop.
+        if (isDrained(attempt.signal) && (attempt.kept || failed > 0)) throw attempt.signal.reason;
+        return recordBlockRun(db, payer, run, completes);
+      };
+      return isCharged(run) ? balanceLimit.run(payer.organizationId, write) : write();
+    }, attempt);
   };
   try {
     return await record(end, result);

@@ -10,16 +10,17 @@ const PATIENT_DELAY_MS = 5_000;
 /**
  * Retries a failed write in place: failing the whole attempt would do, and pay for, its work a second time. A regular
  * activity retries until the write succeeds or its attempt has to stop, however long the database is away; others for 15 s.
+ * `write` gets the number of earlier tries.
  */
 export async function retryWrite<T>(
-  write: () => Promise<T>,
+  write: (failed: number) => Promise<T>,
   attempt?: Pick<Attempt, 'isLocal' | 'signal'>,
 ): Promise<T> {
   const signal = attempt?.signal;
   const isPatient = attempt !== undefined && !attempt.isLocal;
   for (let failed = 0; ; failed += 1) {
     try {
-      return await write();
+      return await write(failed);
     } catch (error) {
       const away = isPatient && error instanceof ConnectionFailed;
       const delay = DELAYS_MS[failed] ?? (away ? PATIENT_DELAY_MS : undefined);

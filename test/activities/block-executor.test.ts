@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { mock } from 'node:test';
+import { CancelledFailure } from '@temporalio/activity';
 import type { Processor } from '../../activities/block-execution.ts';
 import { createBlockExecutor } from '../../activities/block-executor.ts';
 import { ModelUnavailable } from '../../activities/model-unavailable.ts';
@@ -205,6 +206,29 @@ describe('a model call whose activity is repeated', () => {
       assert.equal(asked, 1);
       await assertChargedOnce();
     });
+
+  it('leaves its answer to the next attempt, and asks the database no more, when its worker stops before its turn to be charged', async () => {
+    const stop = new AbortController();
+    let kept: unknown;
+    const keeping: Partial<Attempt> = {
+      signal: stop.signal,
+      keep(value) {
+        kept = value;
+        this.kept = value;
+        return true;
+      },
+    };
+    const stopped = new CancelledFailure('WORKER_SHUTDOWN');
+    const answer = () => {
+      stop.abort(stopped);
+      return 'yes';
+    };
+    await assert.rejects(attempt(1, database.db, answer, keeping), stopped);
+    assert.deepEqual(await listBlockRuns(database.db, account.runs[0] as string), []);
+    await attempt(2, database.db, () => 'other', { kept });
+    assert.equal(asked, 1);
+    await assertChargedOnce();
+  });
 
   it('takes over what a killed worker had reserved', async () => {
     await reserveCredits(database.db, {
