@@ -9,7 +9,7 @@ import { retryWrite } from './retry-write.ts';
 import type { Attempt } from './run-attempt.ts';
 
 /**
- * Begins a request to `model` and returns its provider. With an own key (`own`), that key replaces the service's and is sent
+ * Begins a request to `model` and returns its provider; `again` as in `beginModelCall`. With an own key (`own`), that key replaces the service's and is sent
  * only to the provider's configured address, and nothing is reserved, since the provider bills the caller. Throws
  * MODEL_NOT_CONFIGURED, MODEL_KEY_GONE, and what `beginModelCall` throws.
  */
@@ -21,13 +21,13 @@ export async function beginRequest(
   attempt: Pick<Attempt, 'isLocal' | 'signal'>,
   model: string,
   reservation: Reservation,
-): Promise<Provider> {
+): Promise<{ provider: Provider; again: boolean }> {
   const { callId, organizationId } = reservation;
   const prefix = model.slice(0, model.indexOf('/'));
   const baseUrl = Object.hasOwn(deps.providerUrls, prefix) ? deps.providerUrls[prefix] : undefined;
   // Where callers can bring no key either, nothing is reserved.
   if (!baseUrl) getProvider(deps.providers, model);
-  const { sent, secret } = await retryWrite(
+  const { sent, secret, again } = await retryWrite(
     () =>
       deps.balanceLimit.run(organizationId, async () => {
         // While the database is away, each that waited here for its turn would take seconds more.
@@ -36,13 +36,15 @@ export async function beginRequest(
       }),
     attempt,
   );
-  if (baseUrl && sent)
-    return { baseUrl, apiKey: await deps.requestModelKeys.find(callId, prefix, attempt.signal), own: true };
-  if (baseUrl && secret !== null) {
-    const apiKey = decryptModelKey(deps.encryption, { organizationId, provider: prefix, secret });
-    return { baseUrl, apiKey, own: true };
+  const own = baseUrl && (await findOwnKey());
+  const provider = own ? { baseUrl, apiKey: own, own: true as const } : getProvider(deps.providers, model);
+  return { provider, again: again ?? false };
+
+  async function findOwnKey(): Promise<string | undefined> {
+    if (sent) return deps.requestModelKeys.find(callId, prefix, attempt.signal);
+    if (secret === null) return undefined;
+    return decryptModelKey(deps.encryption, { organizationId, provider: prefix, secret });
   }
-  return getProvider(deps.providers, model);
 }
 
 /** Gets the service's own provider of `model`. Throws MODEL_NOT_CONFIGURED. */

@@ -82,7 +82,6 @@ export function createBlockExecutor(
       name: block.name,
       processorType: block.processor_type,
       input: execution.input,
-      attempts: attempt.number,
       startedAt: new Date(),
     };
     const kept = attempt.kept as Kept | undefined;
@@ -98,7 +97,14 @@ export function createBlockExecutor(
       attempt.keep({ end } satisfies Kept);
     const { value } = end;
     const result = execution.ends ? value : undefined;
-    const recorded = await recordBlockEnd(deps, attempt, payerOf(context), trace, end, result);
+    const recorded = await recordBlockEnd(
+      deps,
+      attempt,
+      payerOf(context),
+      { ...trace, attempts: attempt.number },
+      end,
+      result,
+    );
     if (end.error) throw new ServiceError(end.error.code, end.error.message);
     context.completed.add(execution.blockKey);
     if (!recorded || !value) return await recordedReply(execution);

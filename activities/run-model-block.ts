@@ -28,8 +28,15 @@ export async function runModelBlock(
         const conversation = asked.conversation ?? [
           { role: 'user', content: buildPrompt(deps.registry, block, values, asked.tools) },
         ];
-        const begin = (microcredits: number) =>
-          beginRequest(deps, attempt, block.model ?? '', { ...payer, callId, blockKey, microcredits });
+        let isFirst = attempt.begun === 1;
+        const begin = async (microcredits: number) => {
+          const reservation = { ...payer, callId, blockKey, microcredits };
+          const { provider, again } = await beginRequest(deps, attempt, block.model ?? '', reservation);
+          // An attempt that was lost with its workflow task is known by its reservation alone.
+          if (isFirst && again) attempt.number += 1;
+          isFirst = false;
+          return provider;
+        };
         const validator = deps.validator.of(payer.organizationId);
         return callModel(
           { ...deps, validator },

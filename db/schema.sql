@@ -11,7 +11,7 @@ AS $function$
       return new;
     end $function$;
 
-CREATE OR REPLACE FUNCTION public.begin_model_call(p_execution_id uuid, p_block_key text, p_provider text, p_organization_id uuid, p_microcredits bigint, p_maximum bigint, OUT refusal text, OUT failure json, OUT spent bigint, OUT reserved bigint, OUT available bigint, OUT sent boolean, OUT secret text)
+CREATE OR REPLACE FUNCTION public.begin_model_call(p_execution_id uuid, p_block_key text, p_provider text, p_organization_id uuid, p_microcredits bigint, p_maximum bigint, OUT refusal text, OUT failure json, OUT spent bigint, OUT reserved bigint, OUT available bigint, OUT sent boolean, OUT secret text, OUT again boolean)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -32,6 +32,8 @@ AS $function$
     select k.secret into secret from model_key k
       where k.organization_id = p_organization_id and k.provider = p_provider;
     if found then return; end if;
+    again := exists (select from reservation r
+      where r.execution_id = p_execution_id and r.block_key = p_block_key);
     select r.refusal, r.failure, r.spent, r.reserved, r.available into refusal, failure, spent, reserved, available
       from reserve_credits(p_execution_id, p_block_key, p_organization_id, p_microcredits, p_maximum) r;
   end $function$;

@@ -42,22 +42,22 @@ export async function reserveCredits(db: Db, wanted: Reservation): Promise<void>
   throwIfRefused(rows[0] as Answer, wanted);
 }
 
+type ModelCallBegun = { sent: boolean; secret: string | null; again: boolean | null };
+
 /** The block execution was recorded by another attempt meanwhile: its output is in the database. */
 export class BlockRecorded extends Error {}
 
 /**
  * Begins a request to a model of `provider` (a prefix): finds whether its call brought a key for it (`sent`), else the stored
  * key of the organization, encrypted; when there is neither, reserves credits as `reserveCredits` does. Throws what that does,
- * and BlockRecorded.
+ * and BlockRecorded. `again`: an earlier attempt or request for the block has left a reservation.
  */
 export async function beginModelCall(
   db: Db,
   wanted: Reservation & { provider: string },
-): Promise<{ sent: boolean; secret: string | null }> {
+): Promise<ModelCallBegun> {
   const { callId, blockKey, provider, organizationId, microcredits, maxMicrocredits: maximum } = wanted;
-  const { rows } = await sql<
-    Answer & { sent: boolean; secret: string | null }
-  >`select * from begin_model_call(
+  const { rows } = await sql<Answer & ModelCallBegun>`select * from begin_model_call(
     ${callId}, ${blockKey}, ${provider}, ${organizationId}, ${microcredits}, ${maximum ?? null})`.execute(db);
   const [answer] = rows as [(typeof rows)[number]];
   throwIfRefused(answer, wanted);

@@ -154,8 +154,9 @@ describe('beginModelCall', () => {
   const reserved = async () => (await audit(database.db, account)).reserved;
 
   it('reserves credits where nobody brought a key for the provider, and refuses what cannot be paid', async () => {
-    const { sent, secret } = await begin(60);
-    assert.deepEqual([sent, secret, await reserved()], [false, null, 60]);
+    const { sent, secret, again } = await begin(60);
+    assert.deepEqual([sent, secret, again, await reserved()], [false, null, false, 60]);
+    assert.equal((await begin(60)).again, true);
     await assert.rejects(begin(101), { code: 'INSUFFICIENT_CREDITS' });
   });
 
