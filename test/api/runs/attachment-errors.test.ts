@@ -71,7 +71,6 @@ describe('attachments that are refused', () => {
         'a\\b',
         '/',
         7,
-        null,
       ].map((filename): [string, string, unknown[], number] => [
         'ATTACHMENT_INVALID_FILENAME',
         `the filename ${JSON.stringify(filename).slice(0, 20)}`,
@@ -120,7 +119,6 @@ describe('attachments that are refused', () => {
   describe('422', () => {
     const malformed: [string, unknown, string][] = [
       ['a list that is an object', {}, 'attachments'],
-      ['a list that is null', null, 'attachments'],
       ['an attachment that is a string', [png, png.url], 'attachments.1'],
       ['an attachment that is null', [null], 'attachments.0'],
       ['an unknown field', [{ ...png, size: 1 }], 'attachments.0.size'],

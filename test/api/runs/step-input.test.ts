@@ -86,7 +86,6 @@ describe('POST …/step: what a step gets', () => {
         stepIndex,
         accumulatedOutputs: { a: 1, b: 1 },
         message: 'ignored',
-        parameters: { tone: 'ignored' },
       });
       assert.deepEqual(only(events, 'block_completed').output, { message: 'first', parameters, input: 1 });
     }
