@@ -5,6 +5,7 @@ import path from 'node:path';
 import { formatTable } from '../cli/format-table.ts';
 import type { ProcessRecord } from '../embedded/processes/end-process.ts';
 import { openStateFolder } from '../embedded/state-folder.ts';
+import { readPss } from './usage.ts';
 
 type Part = { processes: number; totalMb: number; anonymousMb: number };
 
@@ -22,16 +23,14 @@ const parts: { [name: string]: Part } = {};
 for (const pid of readdirSync('/proc').map(Number).filter(Boolean)) {
   const name = partOf(pid);
   if (!name) continue;
-  const usage = read(`/proc/${pid}/smaps_rollup`);
-  const megabytes = (field: string) =>
-    Number(RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(usage)?.[1] ?? 0) / 1024;
+  const { totalMb, anonymousMb } = readPss(pid);
   const part = parts[name] ?? { processes: 0, totalMb: 0, anonymousMb: 0 };
   parts[name] = part;
   part.processes += 1;
-  part.totalMb += megabytes('Pss');
-  part.anonymousMb += megabytes('Pss_Anon');
+  part.totalMb += totalMb;
+  part.anonymousMb += anonymousMb;
 }
-const totalMb = Object.values(parts).reduce((sum, part) => sum + part.totalMb, 0);
+const allMb = Object.values(parts).reduce((sum, part) => sum + part.totalMb, 0);
 const rows = Object.entries(parts).map(([name, part]) => [
   name,
   part.processes,
@@ -41,7 +40,7 @@ const rows = Object.entries(parts).map(([name, part]) => [
 console.log(
   formatTable(
     ['part', 'processes', 'MB', 'private MB'],
-    [...rows, ['all', null, Math.round(totalMb), null]],
+    [...rows, ['all', null, Math.round(allMb), null]],
     '',
   ),
 );

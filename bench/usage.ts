@@ -56,6 +56,14 @@ function readResidentMb(pids: number[]): number {
   return (ownKb + sharedKb) / 1024;
 }
 
+/** Reads the memory of one process; pages that it shares with others count in equal parts (PSS). */
+export function readPss(pid: number): { totalMb: number; anonymousMb: number } {
+  const usage = readProc(String(pid), 'smaps_rollup');
+  const megabytes = (field: string) =>
+    Number(RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(usage)?.[1] ?? 0) / 1024;
+  return { totalMb: megabytes('Pss'), anonymousMb: megabytes('Pss_Anon') };
+}
+
 /** Returns an empty text when the process has ended in the meantime. */
 function readProc(pid: string, file: string): string {
   try {

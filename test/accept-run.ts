@@ -6,8 +6,8 @@ import type { Tenant, Weir } from './harness.ts';
 
 /** Accepts a run of a flow from `Weir.createFlow` (a job unless `more` says otherwise) and starts no workflow. */
 export async function acceptRun(
-  weir: Weir,
-  tenant: Tenant,
+  weir: Pick<Weir, 'db'>,
+  tenant: Pick<Tenant, 'organizationId' | 'projectId'>,
   flow: string,
   more: Partial<Pick<NewCall, 'mode' | 'callback'>> = {},
 ): Promise<{ executionId: string; definition: FlowDefinition }> {

@@ -17,10 +17,11 @@ import { createRunSinks } from '../worker/run-sinks.ts';
 import type { Weir } from './harness.ts';
 import { testWorkflowBundle } from './workflow-bundle.ts';
 
-/** Starts the worker, which parks each block `parks` times. The caller stops it. */
+/** Starts the worker, which parks each block `parks` times and keeps so many runs in memory. The caller stops it. */
 export async function startParkingWorker(
   { config, db }: Pick<Weir, 'config' | 'db'>,
   parks: number,
+  kept = 40,
 ): Promise<{ stop(): Promise<void> }> {
   // Passthrough blocks need no other dependencies.
   const deps: Parameters<typeof createBlockExecutor>[0] = {
@@ -41,6 +42,8 @@ export async function startParkingWorker(
     taskQueue: config.taskQueue,
     workflowBundle: await testWorkflowBundle(),
     sinks: createRunSinks(deps.inProcessRuns),
+    maxCachedWorkflows: kept,
+    maxConcurrentWorkflowTaskExecutions: kept,
     activities: {
       ...activities,
       async callModel(call: BlockCall) {

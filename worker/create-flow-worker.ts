@@ -79,6 +79,8 @@ export async function createFlowWorker(deps: WorkerDeps): Promise<FlowWorker> {
       taskQueue: config.taskQueue,
       workflowBundle,
       sinks: createRunSinks(inProcessRuns),
+      // All that can be at work here at once. Runs that wait longer, as parked ones do, are the first to leave memory.
+      maxCachedWorkflows: WORKFLOW_TASKS_MAX + config.modelConcurrency + WAITING_BLOCKS_MAX,
       maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS_MAX,
       maxConcurrentLocalActivityExecutions: LOCAL_ACTIVITIES_MAX,
       maxConcurrentActivityTaskExecutions: config.modelConcurrency,

@@ -126,4 +126,23 @@ describe('a run under which workers are lost again and again', () => {
       assertCancelled((await weir.finish(local, executionId, tenant.key)).body);
     });
   });
+
+  it('goes on although it has left memory meanwhile', async () => {
+    await worker.stop();
+    worker = await startParkingWorker(weir, 1, 2);
+    const one = await weir.createFlow(tenant, [llm('only', 'x', 'demo/chat')]);
+    const started = await Promise.all(
+      Array.from({ length: 5 }, () =>
+        weir.call('POST', `${one}/jobs`, { key: tenant.key, body: { message: 'm' } }),
+      ),
+    );
+    const ids: string[] = started.map(({ body }) => body.executionId);
+    for (const id of ids) await parked(id);
+    assert.equal(await requestUnpark(weir.db, 'all'), ids.length);
+    await unparkRequestedRuns(weir);
+    for (const id of ids) {
+      const { body } = await weir.finish(one, id, tenant.key);
+      assert.deepEqual([body.status, body.result], ['completed', 'm']);
+    }
+  });
 });
