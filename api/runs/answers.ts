@@ -21,6 +21,8 @@ const failure = {
   errorMessage: z.string().meta({ description: 'What went wrong, and in which block.' }),
   failureReason: z.enum(['error', 'credits_exhausted', 'byok_rejected']),
 };
+// Not z.null(): the types of openapi-fetch leave out what can only be null.
+const noResult = z.unknown().meta({ description: 'null' });
 const result = z.unknown().meta({ description: 'The output of the last step, any JSON.' });
 
 /** The fields of an answer when the run waits for tool results. */
@@ -42,7 +44,7 @@ export const executeResponse = z
       .object({ executionId, status: z.literal('completed'), result, ...ofExecute })
       .meta({ id: 'ExecuteCompleted' }),
     z
-      .object({ executionId, status: z.literal('failed'), result: z.null(), ...failure, ...ofExecute })
+      .object({ executionId, status: z.literal('failed'), result: noResult, ...failure, ...ofExecute })
       .meta({ id: 'ExecuteFailed' }),
     z
       .object({ executionId, status: z.literal('tool_calls_required'), ...pauseFields, ...ofExecute })
