@@ -16,6 +16,10 @@ export function endOnSignal(stop: () => Promise<unknown>, seconds: number): void
       const now = performance.now();
       if (began === undefined) {
         began = now;
+        if (signal === 'SIGINT')
+          console.error(
+            `Stopping: work under way has up to ${seconds} s to end. Ctrl-C again stops at once.`,
+          );
         setTimeout(endAnyway, seconds * 1_000).unref();
         // A rejection ends the process, like every uncaught error.
         void stop();

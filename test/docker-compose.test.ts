@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
+import manifest from '../package.json' with { type: 'json' };
 
 type Service = {
+  image?: string;
+  container_name?: string;
+  ports?: string[];
+  healthcheck?: { test: string[] };
   environment?: { [name: string]: unknown };
   command?: string[];
   depends_on?: object;
@@ -25,13 +30,38 @@ describe('docker-compose.yml', () => {
         assert.ok(variable in (services[name]?.environment ?? {}), `${name}: ${variable}`);
   });
 
-  it('passes on every variable of the service but those that it sets itself or that name files', () => {
+  it('passes on every variable of the service but those that it sets itself or that are for tests', () => {
     const config = readFileSync(path.join(import.meta.dirname, '../config.ts'), 'utf8');
     const forTests = ['TEST_DIAL_MAP', 'TEST_WORKFLOW_BUNDLE'];
-    const own = ['HOST', 'PORT', 'TASK_QUEUE', 'MODELS_FILE', 'WEBHOOK_CA_FILE', ...forTests];
+    const own = ['HOST', 'PORT', ...forTests];
     const passed = services.worker?.environment ?? {};
     const left = new Set(config.match(/\bWEIR_[A-Z_]+\b/g)?.filter((name) => !(name in passed)));
     assert.deepEqual([...left].sort(), own.map((name) => `WEIR_${name}`).sort());
+  });
+
+  it('passes on every provider of models', () => {
+    for (const name of ['OPENAI', 'ANTHROPIC', 'GOOGLE', 'OPENROUTER', 'OLLAMA', 'DEMO'])
+      assert.ok(`${name}_BASE_URL` in (services.worker?.environment ?? {}), name);
+  });
+
+  it('gives every image a tag, its own the version of the package', () => {
+    for (const [name, { image }] of Object.entries(services)) assert.match(image ?? '', /:.*\d/, name);
+    assert.equal(services.api?.image, `weir:${manifest.version}`);
+  });
+
+  it('keeps the password out of addresses, so that it may hold any character', () => {
+    assert.doesNotMatch(text, /:\/\/[^\s]*POSTGRES_PASSWORD/);
+    assert.ok('PGPASSWORD' in (services.migrate?.environment ?? {}));
+  });
+
+  it('can start several replicas of the API, on a range of ports', () => {
+    assert.equal(services.api?.container_name, undefined);
+    assert.deepEqual(services.api?.ports, [`127.0.0.1:\${WEIR_PORT:-8787}:8787`]);
+  });
+
+  it('asks for the health of workers with a file of the image', () => {
+    const [, , file = ''] = services.worker?.healthcheck?.test ?? [];
+    assert.ok(existsSync(path.join(import.meta.dirname, '..', file)), file);
   });
 
   it('has PostgreSQL accept more connections than Temporal, an API and three workers open', () => {
