@@ -7,6 +7,7 @@ import { getRunContext, type RunContext } from '../db/runs/runs.ts';
 import { canonicalJson } from '../flow/canonical-json.ts';
 import type { Block, Json } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
+import { MODEL_RETRIES_AWAITED, MODEL_RETRIES_MAX } from '../flow/limits.ts';
 import { applyOverride, overrideOf } from '../flow/overrides.ts';
 import { listBlocks } from '../flow/plan.ts';
 import { type Busy, CANCELLED } from '../flow/run.ts';
@@ -154,7 +155,7 @@ export function createBlockExecutor(
       return { usage, output: serialized, value };
     } catch (error) {
       if (error instanceof ServiceError) return { usage, error: toError(error) };
-      if (error instanceof ModelUnavailable && (attempt.last || isGivenUp(error, attempt)))
+      if (error instanceof ModelUnavailable && isGivenUp(error, attempt, retriesOf(block, context)))
         return { usage, error: { code: 'MODEL_UNAVAILABLE', message: error.message } };
       throw error;
     }
@@ -218,8 +219,13 @@ export function createBlockExecutor(
 }
 
 /** Each unreadable answer may have cost the provider's price. */
-function isGivenUp({ isUnreadable }: ModelUnavailable, { number }: Attempt): boolean {
-  return isUnreadable && number >= UNREADABLE_MAX;
+function isGivenUp({ isUnreadable }: ModelUnavailable, attempt: Attempt, retries: number): boolean {
+  return attempt.refusals >= retries || (isUnreadable && attempt.number >= UNREADABLE_MAX);
+}
+
+/** Returns how often a refused model call is repeated: a caller who waits for the answer hears of it sooner. */
+function retriesOf({ processor_config }: Block, { awaited }: RunContext): number {
+  return processor_config?.max_retries ?? (awaited ? MODEL_RETRIES_AWAITED : MODEL_RETRIES_MAX);
 }
 
 /** Finds the resume of a block if it is the one that paused. */

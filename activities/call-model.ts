@@ -5,7 +5,12 @@ import type { Attachment } from '../flow/attachment.ts';
 import type { Block, Json, JsonSchema } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { findJsonExcess } from '../flow/find-json-excess.ts';
-import { ANSWER_TOKENS_DEFAULT, ANSWER_TOKENS_MAX, TOOL_MESSAGES_MAX_BYTES } from '../flow/limits.ts';
+import {
+  ANSWER_TOKENS_DEFAULT,
+  ANSWER_TOKENS_MAX,
+  MODEL_TIMEOUT_DEFAULT_MS,
+  TOOL_MESSAGES_MAX_BYTES,
+} from '../flow/limits.ts';
 import type { ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
 import type { LargeValues } from '../large-values/large-values.ts';
 import { buildMessages } from '../models/build-messages.ts';
@@ -82,7 +87,8 @@ export async function callModel(
     return completeChat(deps.largeValues.json, provider, model, {
       organizationId: request.organizationId,
       asText: schema !== undefined || tools.length > 0,
-      params: { ...asked, temperature: config.temperature, ...answerLimit(model, answerTokens) },
+      params: { ...asked, ...sampling(config), ...answerLimit(model, answerTokens) },
+      timeoutMs: config.timeout_ms ?? MODEL_TIMEOUT_DEFAULT_MS,
       offered: choice === 'none' ? [] : tools,
       signal,
       count(answer) {
@@ -144,6 +150,17 @@ function requireResumableSize(model: string, conversation: Json): void {
       `With the tool calls of ${model}, the conversation ${excess}.`,
       { model },
     );
+}
+
+/** Picks the settings that the model gets as the block has them; one that is absent is not sent. */
+function sampling({
+  temperature,
+  top_p,
+  stop,
+  seed,
+  reasoning_effort,
+}: NonNullable<Block['processor_config']>) {
+  return { temperature, top_p, stop, seed, reasoning_effort };
 }
 
 /** OpenAI's reasoning models refuse `max_tokens`; other servers may not know `max_completion_tokens`. */

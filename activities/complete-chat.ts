@@ -37,6 +37,8 @@ export type Ask = {
   organizationId: string;
   /** Whether the text itself is needed, however long it is. */
   asText: boolean;
+  /** The time that the request and its answer may take, in milliseconds. */
+  timeoutMs: number;
   signal: AbortSignal;
   /** Counts an answer's usage before its content is read. */
   count(usage: TokenUsage): void;
@@ -53,11 +55,11 @@ export async function completeChat(
   model: string,
   ask: Ask,
 ): Promise<ChatAnswer> {
-  const { params, offered, organizationId, asText, signal, count } = ask;
+  const { params, offered, organizationId, asText, timeoutMs, signal, count } = ask;
   const name = model.slice(model.indexOf('/') + 1);
   let read: Completion;
   try {
-    const response = await createModelClient(provider)
+    const response = await createModelClient(provider, timeoutMs)
       .chat.completions.create({ ...params, model: name }, { signal })
       .asResponse();
     const body = bodyOf(response);

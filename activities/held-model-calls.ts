@@ -106,7 +106,7 @@ export function createHeldModelCalls(taskQueue: string): HeldModelCalls {
       const attempt: Attempt = {
         number: 1,
         begun: 1,
-        last: false,
+        refusals: 0,
         isLocal: false,
         signal: stop.signal,
         get kept() {

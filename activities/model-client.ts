@@ -1,16 +1,12 @@
 // The `openai` client of one provider, without retries of its own and with bounds on time and size.
 import { OpenAI } from 'openai';
+import { Agent } from 'undici';
 import type { Provider } from '../config.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { joinChunks } from '../large-values/large-json.ts';
 import { isDeeper } from './read-model-json.ts';
 import { reserveAnswerMemory } from './reserve-memory.ts';
 
-/**
- * Time limit of one HTTP call, its body included. After a wait for memory the limit starts again. A block with an
- * outputSchema makes at most two calls.
- */
-export const MODEL_CALL_TIMEOUT_MS = 120_000;
 export const MODEL_ANSWER_MAX_BYTES = 16 * 1024 * 1024;
 
 /** A larger answer waits for its organization's turn before the rest of it is read. */
@@ -20,6 +16,9 @@ const LARGE_ANSWER_BYTES = 1024 * 1024;
 const SDK_TIMEOUT_MS = 24 * 60 * 60 * 1_000;
 
 const ERROR_DEPTH_MAX = 64;
+
+/** Waits for head and body of an answer as long as their request may take; without it, `fetch` gives up after 5 minutes. */
+const PATIENT = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
 
 /** A response whose body was read: passing it through a stream once more would copy it. */
 class WholeResponse extends Response {
@@ -40,8 +39,11 @@ export function bodyOf(response: Response): Buffer | undefined {
 /** Statuses with which a `Response` cannot have a body. */
 const WITHOUT_BODY = new Set([204, 205, 304]);
 
-/** Creates the client of `provider`. Creating one takes some 15 µs, so none is kept. */
-export function createModelClient({ baseUrl, apiKey }: Provider): OpenAI {
+/**
+ * Creates the client of `provider`. One HTTP call, its body included, may take `timeoutMs`; after a wait for memory the time
+ * starts again. Creating one takes some 15 µs, so none is kept.
+ */
+export function createModelClient({ baseUrl, apiKey }: Provider, timeoutMs: number): OpenAI {
   return new OpenAI({
     baseURL: baseUrl,
     apiKey,
@@ -51,10 +53,19 @@ export function createModelClient({ baseUrl, apiKey }: Provider): OpenAI {
     adminAPIKey: null,
     maxRetries: 0,
     timeout: SDK_TIMEOUT_MS,
-    defaultHeaders: { 'X-Stainless-Timeout': String(MODEL_CALL_TIMEOUT_MS / 1_000) },
+    defaultHeaders: { 'X-Stainless-Timeout': String(Math.ceil(timeoutMs / 1_000)) },
     logLevel: 'off',
-    fetch: fetchWhole,
+    fetch: (url, init) => fetchWhole(url, init, timeoutMs),
   });
+}
+
+/** The time of a call has passed. The provider may bill it all the same, so it is not repeated. */
+export class AnswerLate extends Error {
+  readonly timeoutMs: number;
+  constructor(timeoutMs: number) {
+    super('The answer is late.');
+    this.timeoutMs = timeoutMs;
+  }
 }
 
 /** The connection was lost after an answer had begun. */
@@ -64,9 +75,13 @@ export class AnswerCutOff extends Error {}
  * Fetches a response and reads its whole body, so that the time limit covers the body too. Redirects are not followed:
  * the key is meant for the configured address only.
  */
-async function fetchWhole(url: string | URL | Request, init?: RequestInit): Promise<Response> {
+async function fetchWhole(
+  url: string | URL | Request,
+  init: RequestInit | undefined,
+  timeoutMs: number,
+): Promise<Response> {
   const late = new AbortController();
-  const startTimer = () => setTimeout(() => late.abort(), MODEL_CALL_TIMEOUT_MS);
+  const startTimer = () => setTimeout(() => late.abort(new AnswerLate(timeoutMs)), timeoutMs);
   let timer = startTimer();
   const signal = init?.signal ? AbortSignal.any([init.signal, late.signal]) : late.signal;
   /** Waits without counting the time: a shortage of memory is no reason to ask the provider, and pay, again. */
@@ -76,7 +91,12 @@ async function fetchWhole(url: string | URL | Request, init?: RequestInit): Prom
     timer = startTimer();
   }
   try {
-    const response = await fetch(url, { ...init, redirect: 'manual', signal });
+    const response = await fetch(url, {
+      ...init,
+      dispatcher: PATIENT,
+      redirect: 'manual',
+      signal,
+    } as RequestInit);
     const { status, headers, ok } = response;
     const body = await readBody(response, awaitMemory).catch((error: unknown) => {
       if (error instanceof ServiceError || signal.aborted || !ok) throw error;

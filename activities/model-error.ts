@@ -3,7 +3,7 @@ import { APIConnectionTimeoutError, APIError } from 'openai';
 import type { Provider } from '../config.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { describeNetworkError } from '../net/describe-network-error.ts';
-import { AnswerCutOff, MODEL_CALL_TIMEOUT_MS } from './model-client.ts';
+import { AnswerCutOff, AnswerLate } from './model-client.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
 
 const RETRY_AFTER_MAX_MS = 60_000;
@@ -20,8 +20,12 @@ export function modelError(error: unknown, model: string, provider: Provider): E
     return new ServiceError('MODEL_NOT_CONFIGURED', message, { model });
   }
   if (error.cause instanceof ServiceError) return error.cause;
+  if (error.cause instanceof AnswerLate) {
+    const message = `${model} did not answer within ${error.cause.timeoutMs / 1000} s: processor_config.timeout_ms of the block sets how long a request may take.`;
+    return new ServiceError('MODEL_UNAVAILABLE', message, { model });
+  }
   if (error instanceof APIConnectionTimeoutError) {
-    return new ModelUnavailable(`${model} did not answer within ${MODEL_CALL_TIMEOUT_MS / 1000} s.`);
+    return new ModelUnavailable(`${model} cannot be reached: the connection timed out.`);
   }
   if (error.status === undefined) {
     return new ModelUnavailable(`${model} cannot be reached: ${describeNetworkError(error)}.`, {

@@ -3,6 +3,7 @@ import { ApplicationFailure, Context } from '@temporalio/activity';
 import { TemporalFailure } from '@temporalio/common';
 import { isUnstorableValue } from '../db/connection/is-unstorable-value.ts';
 import { ServiceError, sanitizeMessage } from '../flow/errors.ts';
+import { MODEL_RETRIES_MAX } from '../flow/limits.ts';
 import type { Left } from '../flow/model-call.ts';
 import { isKeepable, type Progress, readProgress } from './attempt-progress.ts';
 import { delayAfterLostWorkers } from './delay-after-lost-workers.ts';
@@ -13,7 +14,7 @@ import { ModelUnavailable } from './model-unavailable.ts';
 /** A regular activity learns within this time that it is cancelled. */
 export const HEARTBEAT_INTERVAL_MS = 3_000;
 /** After this many refusals the provider is not asked again. */
-export const REFUSALS_MAX = 8;
+export const REFUSALS_MAX = MODEL_RETRIES_MAX + 1;
 
 const REFUSED_DELAY_MIN_MS = 1_000;
 const REFUSED_DELAY_MAX_MS = 60_000;
@@ -24,8 +25,8 @@ export type Attempt = {
   number: number;
   /** The attempt's number among all that were begun, from 1. */
   begun: number;
-  /** Whether a refusal by the provider would be the last one allowed. */
-  last: boolean;
+  /** How often the provider has refused before. */
+  refusals: number;
   /** Whether this is a local activity: it holds up its workflow task, so it fails rather than wait. */
   isLocal: boolean;
   /** Aborts when the activity is cancelled or its worker has to stop. */
@@ -51,7 +52,7 @@ export async function runAttempt<T>(
   const attempt: Attempt = {
     number: info.isLocal ? 1 : (left?.lost ? 1 : 0) + info.attempt - (progress.ended - progress.refusals),
     begun: (left ? 1 : 0) + info.attempt,
-    last: progress.refusals + 1 >= REFUSALS_MAX,
+    refusals: progress.refusals,
     isLocal: info.isLocal,
     signal,
     kept: progress.kept,

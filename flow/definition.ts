@@ -10,6 +10,9 @@ export type JsonSchema = boolean | { [key: string]: Json };
 export const PROCESSOR_TYPES = ['llm', 'passthrough', 'code'] as const;
 export type ProcessorType = (typeof PROCESSOR_TYPES)[number];
 
+export const REASONING_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
+type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
+
 /** Limits and switches of one block; every field is optional. */
 type ProcessorConfig = {
   /** The block takes part in tool calls. */
@@ -20,8 +23,17 @@ type ProcessorConfig = {
   temperature?: number;
   /** llm: most tokens the model may answer with; 4,096 when absent. */
   max_tokens?: number;
-  /** code: time limit in milliseconds. */
+  /** Time limit in milliseconds. llm: of one request to the model; code: of processor time. */
   timeout_ms?: number;
+  /** llm: how often a request that the provider refused is repeated. */
+  max_retries?: number;
+  /** llm: a system message, sent as it is before the prompt. */
+  system?: string;
+  /** llm: sent to the model as they are. */
+  top_p?: number;
+  stop?: string | string[];
+  seed?: number;
+  reasoning_effort?: ReasoningEffort;
 };
 
 /** One processing step. `prompt` is the model's prompt (llm) or the JavaScript source (code). */

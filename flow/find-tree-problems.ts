@@ -2,6 +2,7 @@
 import type { FlowDefinition, LoopStep, ParallelStep, SequentialStep } from './definition.ts';
 import {
   BRANCHES_MAX,
+  CODE_TIMEOUT_MAX_MS,
   CONDITION_MAX_LENGTH,
   FLOW_STEPS_MAX,
   LOOP_ITERATIONS_MAX,
@@ -66,10 +67,19 @@ function checkBlock(block: SequentialStep, depth: number, report: Report): void 
     report(['prompt'], 'An llm block needs a prompt.', true);
   if (block.processor_type === 'code' && !block.prompt)
     report(['prompt'], 'A code block needs its JavaScript in prompt.', true);
+  checkConfig(block, report);
   if (!block.processor_config?.tools_enabled) return;
   const field = ['processor_config', 'tools_enabled'];
   if (block.processor_type !== 'llm') report(field, 'Only an llm block can call tools.');
   if (depth > 0) report(field, 'A block inside a parallel or loop step cannot call tools.');
+}
+
+function checkConfig({ processor_type, processor_config = {} }: SequentialStep, report: Report): void {
+  if (processor_type === 'code' && (processor_config.timeout_ms ?? 0) > CODE_TIMEOUT_MAX_MS)
+    report(
+      ['processor_config', 'timeout_ms'],
+      `The timeout_ms of a code block is at most ${CODE_TIMEOUT_MAX_MS}.`,
+    );
 }
 
 function checkParallel(step: ParallelStep, report: Report): void {

@@ -31,6 +31,12 @@ export const RENDERED_PROMPT_MAX_CHARS = 4 * 1024 * 1024;
 export const ANSWER_TOKENS_DEFAULT = 4_096;
 export const ANSWER_TOKENS_MAX = 10_000_000;
 export const SCHEMA_MAX_BYTES = 64 * 1024;
+/** The time that one request to a model may take. */
+export const MODEL_TIMEOUT_DEFAULT_MS = 10 * 60_000;
+export const MODEL_TIMEOUT_MAX_MS = 60 * 60_000;
+/** How often a request that the provider refused is repeated: at most, and by default while the caller waits for the answer. */
+export const MODEL_RETRIES_MAX = 7;
+export const MODEL_RETRIES_AWAITED = 3;
 export const CODE_TIMEOUT_DEFAULT_MS = 5_000;
 export const CODE_TIMEOUT_MAX_MS = 30_000;
 export const MAX_TOOL_ITERATIONS_DEFAULT = 25;

@@ -1,5 +1,6 @@
 // Block overrides: the config plane of a run (docs/running-flows.md, Overrides).
 import type { Block, FlowDefinition } from './definition.ts';
+import { CODE_TIMEOUT_MAX_MS } from './limits.ts';
 import { listBlocks } from './plan.ts';
 
 /** The fields of a block that a caller may override; never the processor type or code (see `findOverrideProblems`). */
@@ -31,6 +32,11 @@ export function findOverrideProblems(
           block.processor_type === 'code'
             ? 'A code block’s code cannot be overridden.'
             : 'A passthrough block has no prompt.',
+      });
+    if (block.processor_type === 'code' && (override.processor_config?.timeout_ms ?? 0) > CODE_TIMEOUT_MAX_MS)
+      problems.push({
+        field: `${stepId}.processor_config.timeout_ms`,
+        message: `The timeout_ms of a code block is at most ${CODE_TIMEOUT_MAX_MS}.`,
       });
     if (override.model !== undefined && block.processor_type !== 'llm')
       problems.push({ field: `${stepId}.model`, message: 'Only an llm block has a model.' });

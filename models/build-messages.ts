@@ -11,17 +11,18 @@ import { schemaInstruction, schemaResponseFormat } from './schema-format.ts';
  */
 export function buildMessages(
   request: {
-    block: Pick<Block, 'outputSchema'>;
+    block: Pick<Block, 'outputSchema' | 'processor_config'>;
     conversation: ToolCallMessage[];
     attachments?: Attachment[] | undefined;
   },
   hasFormat: boolean,
 ) {
-  const { outputSchema: schema } = request.block;
+  const { outputSchema: schema, processor_config: { system } = {} } = request.block;
   const format = schema !== undefined && hasFormat ? schemaResponseFormat(schema) : undefined;
   const messages: OpenAI.Chat.ChatCompletionMessageParam[] = [];
   if (schema !== undefined && format === undefined)
     messages.push({ role: 'system', content: schemaInstruction(schema) });
+  if (system) messages.push({ role: 'system', content: system });
   const conversation = request.conversation.map((message, index) =>
     message.role === 'user' && index === 0
       ? { ...message, content: userContent(message.content, request.attachments) }

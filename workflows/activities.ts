@@ -17,7 +17,7 @@ const ATTEMPTS_OF_A_DAY = 1_500;
 /**
  * Model calls that are slow or have to be repeated, and those inside parallel steps, where a call inside the workflow task would
  * hold up what other branches begin. They are visible and outlive their worker. One attempt
- * makes at most two requests of 120 s and keeps its answer until that is recorded. The activity itself counts refusals by the
+ * makes at most two requests, each of an hour at most, and keeps its answer until that is recorded. The activity itself counts refusals by the
  * provider, and its failure says when the next attempt is due, or that there is none.
  */
 export const modelActivities = proxyActivities<{ callModel(call: ModelBlockCall): Promise<Value | Pause> }>({

@@ -7,6 +7,7 @@ import {
   type LoopStep,
   type ParallelStep,
   PROCESSOR_TYPES,
+  REASONING_EFFORTS,
   type SequentialStep,
   type Step,
 } from '../../flow/definition.ts';
@@ -18,6 +19,10 @@ import {
   CODE_TIMEOUT_MAX_MS,
   LOOP_ITERATIONS_MAX,
   MAX_TOOL_ITERATIONS_MAX,
+  MODEL_RETRIES_AWAITED,
+  MODEL_RETRIES_MAX,
+  MODEL_TIMEOUT_DEFAULT_MS,
+  MODEL_TIMEOUT_MAX_MS,
   NAME_MAX_LENGTH,
   PROMPT_MAX_BYTES,
   SLUG_MAX_LENGTH,
@@ -73,6 +78,11 @@ const jsonSchema: z.ZodType<JsonSchema> = z
   })
   .meta({ id: 'JsonSchema', description: 'A JSON Schema (2020-12).' });
 
+const PROMPT_TOO_LARGE = { error: `A prompt must have at most ${PROMPT_MAX_BYTES} bytes.` };
+const hasPromptSize = (prompt: string) => Buffer.byteLength(prompt) <= PROMPT_MAX_BYTES;
+const STOPS_MAX = 4;
+const stopText = textSchema.min(1).max(256);
+
 export const processorConfig = z.strictObject({
   tools_enabled: z.boolean().optional().meta({ description: 'llm: whether the block may call tools.' }),
   max_tool_iterations: z.int().min(1).max(MAX_TOOL_ITERATIONS_MAX).optional(),
@@ -83,22 +93,41 @@ export const processorConfig = z.strictObject({
     .max(ANSWER_TOKENS_MAX)
     .optional()
     .meta({ description: `llm: the longest answer; ${ANSWER_TOKENS_DEFAULT} tokens when absent.` }),
-  timeout_ms: z.int().min(1).max(CODE_TIMEOUT_MAX_MS).optional().meta({ description: 'code' }),
+  timeout_ms: z
+    .int()
+    .min(1)
+    .max(MODEL_TIMEOUT_MAX_MS)
+    .optional()
+    .meta({
+      description: `llm: the time that one request may take, ${MODEL_TIMEOUT_DEFAULT_MS} when absent; code: processor time, at most ${CODE_TIMEOUT_MAX_MS}.`,
+    }),
+  max_retries: z
+    .int()
+    .min(0)
+    .max(MODEL_RETRIES_MAX)
+    .optional()
+    .meta({
+      description: `llm: how often a refused request is repeated; when absent ${MODEL_RETRIES_MAX}, and ${MODEL_RETRIES_AWAITED} while a caller waits (/execute, /step).`,
+    }),
+  system: z.string().refine(hasPromptSize, PROMPT_TOO_LARGE).optional().meta({
+    description: 'llm: a system message; it has no variables.',
+  }),
+  top_p: z.number().min(0).max(1).optional().meta({ description: 'llm' }),
+  stop: z
+    .union([stopText, z.array(stopText).min(1).max(STOPS_MAX)])
+    .optional()
+    .meta({ description: 'llm: texts at which the answer ends.' }),
+  seed: z.int().optional().meta({ description: 'llm' }),
+  reasoning_effort: z.enum(REASONING_EFFORTS).optional().meta({ description: 'llm' }),
 });
 
 /** The fields of a block that a run may override, in addition to processor_config. */
 export const blockFields = {
   model: textSchema.min(1).max(200).optional().meta({ description: 'llm: provider/model.' }),
-  prompt: z
-    .string()
-    .refine((prompt) => Buffer.byteLength(prompt) <= PROMPT_MAX_BYTES, {
-      error: `A prompt must have at most ${PROMPT_MAX_BYTES} bytes.`,
-    })
-    .optional()
-    .meta({
-      description:
-        'llm: the prompt, with {{message}}, {{previous_output}} and {{parameters.<key>}}; code: the body of an async JavaScript function of input (the previous output), message and parameters, whose return value is the output.',
-    }),
+  prompt: z.string().refine(hasPromptSize, PROMPT_TOO_LARGE).optional().meta({
+    description:
+      'llm: the prompt, with {{message}}, {{previous_output}} and {{parameters.<key>}}; code: the body of an async JavaScript function of input (the previous output), message and parameters, whose return value is the output.',
+  }),
   inputSchema: jsonSchema.optional(),
   outputSchema: jsonSchema.optional(),
 };

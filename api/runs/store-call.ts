@@ -2,6 +2,7 @@
 import { repeatLostWrite } from '../../db/connection/repeat-lost-write.ts';
 import { insertKeyedCalls } from '../../db/runs/idempotency-keys.ts';
 import { insertCalls, type NewCall } from '../../db/runs/insert-calls.ts';
+import { isAwaited } from '../../db/runs/runs.ts';
 import type { RunStart } from '../../engine/start-run.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
@@ -62,7 +63,8 @@ export async function storeCall(
     ctx.state.accepted = undefined;
     return undefined;
   }
-  const context = { organizationId, flowVersionId, input, completed: new Set<string>(), cancelled: false };
+  const fresh = { completed: new Set<string>(), cancelled: false, awaited: isAwaited(mode) };
+  const context = { organizationId, flowVersionId, input, ...fresh };
   deps.inProcessRuns?.contexts.set(callId, context);
   const { org = '', project = '', flow: flowSlug = '' } = ctx.params;
   return {

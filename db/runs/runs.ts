@@ -4,7 +4,7 @@ import { type Selectable, sql } from 'kysely';
 import { CANCELLED, type RunOutcome } from '../../flow/run.ts';
 import type { Db, Tx } from '../connect.ts';
 import { callNotFound } from '../run-not-found.ts';
-import type { RunTable, StoredRunInput } from '../schema.ts';
+import type { RunMode, RunTable, StoredRunInput } from '../schema.ts';
 import { costOfRun, pauseOfRun, statusOfRun, versionOfRun } from './run-columns.ts';
 
 /**
@@ -65,20 +65,29 @@ async function recordOutcome(db: Db | Tx, callId: string, outcome: RunOutcome): 
   return ended !== undefined;
 }
 
-/** A call as activities need it. `completed`: its completed or paused blocks; `cancelled`: it was asked to cancel. */
+/**
+ * A call as activities need it. `completed`: its completed or paused blocks; `cancelled`: it was asked to cancel; `awaited`: its
+ * caller waits for its end.
+ */
 export type RunContext = {
   organizationId: string;
   flowVersionId: string;
   input: StoredRunInput;
   completed: Set<string>;
   cancelled: boolean;
+  awaited: boolean;
 };
+
+/** Whether the caller of such a call waits for its end. */
+export function isAwaited(mode: RunMode): boolean {
+  return mode === 'execute' || mode === 'step';
+}
 
 /** Gets the context of a call. Throws RUN_NOT_FOUND. */
 export async function getRunContext(db: Db, callId: string): Promise<RunContext> {
   const row = await db
     .selectFrom('run')
-    .select(['organization_id', 'flow_version_id', 'input', 'cancel_requested_at'])
+    .select(['organization_id', 'flow_version_id', 'input', 'mode', 'cancel_requested_at'])
     .select((eb) =>
       eb
         .selectFrom('block_run')
@@ -96,6 +105,7 @@ export async function getRunContext(db: Db, callId: string): Promise<RunContext>
     input: row.input,
     completed: new Set(row.completed ?? []),
     cancelled: row.cancel_requested_at !== null,
+    awaited: isAwaited(row.mode),
   };
 }
 

@@ -29,7 +29,7 @@ const COST = 300;
 const attemptOf = (begun: number): Attempt => ({
   number: 1,
   begun,
-  last: false,
+  refusals: 0,
   isLocal: false,
   signal: new AbortController().signal,
   kept: undefined,
@@ -179,6 +179,35 @@ describe('a model call whose activity is repeated', () => {
       });
     await assert.rejects(attempt(3, database.db, unreadable, { number: 3 }), { code: 'MODEL_UNAVAILABLE' });
   });
+
+  for (const [mode, max_retries, retries] of [
+    ['execute', undefined, 3],
+    ['step', undefined, 3],
+    ['jobs', undefined, 7],
+    ['jobs', 0, 0],
+    ['execute', 5, 5],
+  ] as const)
+    it(`is repeated ${retries} times after refusals in mode ${mode} with max_retries ${max_retries}`, async () => {
+      const callId = account.runs[0] as string;
+      const { input } = await getRunContext(database.db, callId);
+      const block_overrides = max_retries === undefined ? {} : { ask: { processor_config: { max_retries } } };
+      const changed = JSON.stringify({ ...input, block_overrides });
+      await database.db
+        .updateTable('run')
+        .set({ mode, input: changed })
+        .where('execution_id', '=', callId)
+        .execute();
+      const busy = () => {
+        throw new ModelUnavailable('busy');
+      };
+      if (retries > 0)
+        await assert.rejects(attempt(2, database.db, busy, { refusals: retries - 1 }), {
+          name: 'ModelUnavailable',
+        });
+      await assert.rejects(attempt(3, database.db, busy, { refusals: retries }), {
+        code: 'MODEL_UNAVAILABLE',
+      });
+    });
 
   for (const [name, end] of [
     ['answer', () => 'yes'],

@@ -45,6 +45,17 @@ describe('callModel', () => {
         assert.partialDeepStrictEqual(harness.server.calls[0]?.body, { temperature: 0, [limit]: 7 });
       });
 
+      it(`passes what else a block sets to ${model}, and its system message before the prompt`, async () => {
+        const settings = { top_p: 0.5, stop: ['END'], seed: 7, reasoning_effort: 'low' as const };
+        harness.server.will(answer('Yes.'));
+        await harness.call({ model, processor_config: { ...settings, system: 'Be brief.' } });
+        const system = { role: 'system', content: 'Be brief.' };
+        assert.partialDeepStrictEqual(harness.server.calls[0]?.body, {
+          ...settings,
+          messages: [system, { role: 'user' }],
+        });
+      });
+
       it(`tells ${model} in ${limit} how long an answer was reserved for, where the block says nothing`, async () => {
         harness.server.will(answer('no'), answer('{}'));
         await harness.call({ model, outputSchema: { type: 'object' } });

@@ -67,25 +67,25 @@ describe('an attempt of an activity', () => {
     assert.deepEqual([type, nonRetryable], ['MODEL_UNAVAILABLE', true]);
   });
 
-  it('says when the next refusal is the last, and which attempt callers are told of', async () => {
-    const seen: [number, boolean][] = [];
+  it('says how often the provider has refused, and which attempt callers are told of', async () => {
+    const seen: [number, number][] = [];
     for (let refused = 0; refused < REFUSALS_MAX; refused += 1) {
       await activity.attempt(breakDown);
       await activity.attempt((attempt) => {
-        seen.push([attempt.number, attempt.last]);
+        seen.push([attempt.number, attempt.refusals]);
         return refuse(attempt);
       });
     }
     assert.deepEqual(
       seen,
-      seen.map((_, index) => [index + 1, index === REFUSALS_MAX - 1]),
+      seen.map((_, index) => [index + 1, index]),
     );
   });
 
   it('tells callers of one that was lost, for it may have asked the provider, and does not count it as refused', async () => {
     for (let lost = 0; lost < REFUSALS_MAX; lost += 1) activity.lose();
     await activity.attempt((attempt) => {
-      assert.deepEqual([attempt.number, attempt.last], [REFUSALS_MAX + 1, false]);
+      assert.deepEqual([attempt.number, attempt.refusals], [REFUSALS_MAX + 1, 0]);
       return refuse(attempt);
     });
   });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { REFUSALS_MAX } from '../../../activities/run-attempt.ts';
+import { MODEL_RETRIES_AWAITED } from '../../../flow/limits.ts';
 import { llm } from '../../blocks.ts';
 import { answer, type Behaviour, respond } from '../../fakes/model-server.ts';
 import { CALL, credits, MODEL, useCredits } from './credits-harness.ts';
@@ -38,9 +38,9 @@ describe('an answer whose repair is refused', () => {
 
   it('is all that is charged when the repair is refused to the end', async () => {
     await harness.pay(1_000);
-    harness.models.will(answer('no'), ...Array(REFUSALS_MAX).fill(busy(429)));
+    harness.models.will(answer('no'), ...Array(1 + MODEL_RETRIES_AWAITED).fill(busy(429)));
     const body = await harness.execute([llm('ask', 'x', MODEL, schema)]);
-    assert.deepEqual([body.status, asked().length], ['failed', 1 + REFUSALS_MAX]);
+    assert.deepEqual([body.status, asked().length], ['failed', 2 + MODEL_RETRIES_AWAITED]);
     assert.match(body.errorMessage, /is unavailable \(status 429\)/);
     await assertPaid(body, 1);
   });
