@@ -2,8 +2,10 @@ import { type Command, Option } from 'commander';
 import { formatFlowFile } from '../api/flows/flow-file.ts';
 import { promoteFlow, publishFlow } from '../api/flows/publish-flow.ts';
 import { requireRunnable } from '../api/flows/require-runnable.ts';
+import { removeFlow } from '../api/management/recorded-writes.ts';
 import { type Db, inTransaction } from '../db/connect.ts';
 import { getVersion, listFlows, listVersions } from '../db/flows/flows.ts';
+import { requireConfirmation } from './deletion.ts';
 import { getFlow, getProject } from './find-by-path.ts';
 import { formatTable, formatTime } from './format-table.ts';
 import { importFlow } from './import-flow.ts';
@@ -14,7 +16,7 @@ import type { CommandResult } from './print-result.ts';
 import { withValidator } from './with-validator.ts';
 
 export function addFlowCommands(program: Command): void {
-  const flow = program.command('flow').description('import, export and publish flows');
+  const flow = program.command('flow').description('import, export, publish and delete flows');
   const flowArgument = ['<org/project/flow>', 'path of the flow'] as const;
   flow
     .command('import')
@@ -59,6 +61,12 @@ export function addFlowCommands(program: Command): void {
     .argument(...flowArgument)
     .argument('<version>', 'number of the version', parseVersionNumber)
     .action(onDatabase(setProduction));
+  flow
+    .command('delete')
+    .description('delete a flow: no further run of it is accepted, and runs under way go on')
+    .argument(...flowArgument)
+    .requiredOption('--confirm <slug>', 'the slug of the flow once more: there is no way back')
+    .action(onDatabase(remove));
 }
 
 async function exportFlow(
@@ -132,4 +140,11 @@ async function setProduction(db: Db, path: string, version: number): Promise<Com
     json: { flow: path, productionVersion: version },
     text: `Version ${version} of ${path} is now in production.`,
   };
+}
+
+async function remove(db: Db, path: string, { confirm }: { confirm: string }): Promise<CommandResult> {
+  const flow = await getFlow(db, path);
+  requireConfirmation(flow.slug, confirm);
+  await inTransaction(db, (tx) => removeFlow(tx, operator(), flow));
+  return { json: { flow: path }, text: `Deleted ${path}.` };
 }

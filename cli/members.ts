@@ -1,9 +1,9 @@
-import { type Command, Option } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import { userIdSchema } from '../api/auth/user-id.ts';
-import { addMember } from '../api/management/recorded-writes.ts';
+import { addMember, changeRole, removeMember } from '../api/management/recorded-writes.ts';
 import { type Db, inTransaction } from '../db/connect.ts';
 import type { Role } from '../db/schema.ts';
-import { listMembers, type MemberRow } from '../db/tenants/memberships.ts';
+import { listMembers, lockMember, type MemberRow } from '../db/tenants/memberships.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { getOrganization } from './find-by-path.ts';
 import { formatTable, formatTime } from './format-table.ts';
@@ -14,7 +14,9 @@ import type { CommandResult } from './print-result.ts';
 const LISTED_MAX = 1_000;
 
 export function addMemberCommands(program: Command): void {
-  const member = program.command('member').description('add and list the members of an organization');
+  const member = program
+    .command('member')
+    .description('add, list, change and remove the members of an organization');
   member
     .command('add')
     .description('add a user to an organization, for example as its first owner')
@@ -31,6 +33,19 @@ export function addMemberCommands(program: Command): void {
     .description('list the members of an organization')
     .argument('<org>', 'slug of the organization')
     .action(onDatabase(list));
+  member
+    .command('set-role')
+    .description('change the role of a member; an operator may leave an organization without an owner')
+    .argument('<org>', 'slug of the organization')
+    .argument('<userId>', 'id of the user')
+    .addArgument(new Argument('<role>', 'new role').choices(['owner', 'admin', 'member']))
+    .action(onDatabase(setRole));
+  member
+    .command('remove')
+    .description('remove a member; what the user started goes on, and API keys of the user keep working')
+    .argument('<org>', 'slug of the organization')
+    .argument('<userId>', 'id of the user')
+    .action(onDatabase(remove));
 }
 
 async function add(db: Db, slug: string, userId: string, { role }: { role: Role }): Promise<CommandResult> {
@@ -52,6 +67,22 @@ async function list(db: Db, slug: string): Promise<CommandResult> {
       'The organization has no members. Add one with: weir member add <org> <userId>',
     ),
   };
+}
+
+async function setRole(db: Db, slug: string, userId: string, role: Role): Promise<CommandResult> {
+  const { id } = await getOrganization(db, slug);
+  const row = await inTransaction(db, async (tx) =>
+    changeRole(tx, operator(), (await lockMember(tx, id, userId)).member, role),
+  );
+  return { json: toJson(row), text: `${userId} is now ${role} of ${slug}.` };
+}
+
+async function remove(db: Db, slug: string, userId: string): Promise<CommandResult> {
+  const { id } = await getOrganization(db, slug);
+  await inTransaction(db, async (tx) =>
+    removeMember(tx, operator(), (await lockMember(tx, id, userId)).member),
+  );
+  return { json: { organization: slug, userId }, text: `Removed ${userId} from ${slug}.` };
 }
 
 function toJson(row: MemberRow) {

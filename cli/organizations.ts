@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
-import { addOrganization } from '../api/management/recorded-writes.ts';
+import { addOrganization, removeOrganization } from '../api/management/recorded-writes.ts';
 import { type Db, inTransaction } from '../db/connect.ts';
 import { MICROCREDITS_PER_CREDIT } from '../db/credits/ledger.ts';
-import { listOrganizations, type OrganizationRow } from '../db/tenants/organizations.ts';
+import { listOrganizations, lockOrganization, type OrganizationRow } from '../db/tenants/organizations.ts';
+import { describeDeletion, requireConfirmation } from './deletion.ts';
+import { getOrganization } from './find-by-path.ts';
 import { formatTable } from './format-table.ts';
 import { onDatabase } from './on-database.ts';
 import { operator } from './operator.ts';
@@ -10,7 +12,7 @@ import { parseName, parseSlug } from './parse-argument.ts';
 import type { CommandResult } from './print-result.ts';
 
 export function addOrganizationCommands(program: Command): void {
-  const org = program.command('org').description('create and list organizations');
+  const org = program.command('org').description('create, list and delete organizations');
   org
     .command('create')
     .description('create an organization, without credits')
@@ -19,6 +21,12 @@ export function addOrganizationCommands(program: Command): void {
     .option('--description <text>', 'what the organization is for')
     .action(onDatabase(create));
   org.command('list').description('list all organizations and their credits').action(onDatabase(list));
+  org
+    .command('delete')
+    .description('delete an organization with its projects, and cancel what is under way in them')
+    .argument('<slug>', 'slug of the organization')
+    .requiredOption('--confirm <slug>', 'the slug once more: there is no way back')
+    .action(onDatabase(remove));
 }
 
 async function create(
@@ -41,6 +49,16 @@ async function list(db: Db): Promise<CommandResult> {
       'There are no organizations. Create one with: weir org create <slug>',
     ),
   };
+}
+
+async function remove(db: Db, slug: string, { confirm }: { confirm: string }): Promise<CommandResult> {
+  requireConfirmation(slug, confirm);
+  const { id } = await getOrganization(db, slug);
+  const { projectIds, cancelled } = await inTransaction(db, async (tx) => {
+    await lockOrganization(tx, id);
+    return removeOrganization(tx, operator(), id);
+  });
+  return describeDeletion(db, `organization ${slug}`, { id, projectIds, cancelled });
 }
 
 function toJson(row: OrganizationRow) {

@@ -1,6 +1,7 @@
 // Parsers of command-line arguments. Each throws InvalidArgumentError, which commander reports as a usage error.
 import { InvalidArgumentError } from 'commander';
 import { nameSchema, slugSchema } from '../api/flows/written-flow.ts';
+import { moment } from '../api/http/query.ts';
 
 export function parseSlug(text: string): string {
   return parse(slugSchema, text);
@@ -18,6 +19,14 @@ export function parseWholeNumber(min: number, max: number) {
       throw new InvalidArgumentError(`Give a whole number from ${min} to ${max}.`);
     return number;
   };
+}
+
+/** Parses a date, or a time with its offset. */
+export function parseTime(text: string): Date {
+  const parsed = moment.safeParse(text);
+  if (!parsed.success)
+    throw new InvalidArgumentError('Give an ISO 8601 date or time, e.g. 2030-01-31 or 2030-01-31T12:00:00Z.');
+  return parsed.data;
 }
 
 /** Parses a version number: a 32-bit integer in the database. */

@@ -1,9 +1,10 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { addProject } from '../api/management/recorded-writes.ts';
+import { addProject, removeProject } from '../api/management/recorded-writes.ts';
 import { type Db, inTransaction } from '../db/connect.ts';
-import { listOrganizations } from '../db/tenants/organizations.ts';
+import { listOrganizations, lockOrganization } from '../db/tenants/organizations.ts';
 import { listProjects, type ProjectRow } from '../db/tenants/projects.ts';
-import { getOrganization } from './find-by-path.ts';
+import { describeDeletion, requireConfirmation } from './deletion.ts';
+import { getOrganization, getProject } from './find-by-path.ts';
 import { formatTable } from './format-table.ts';
 import { onDatabase } from './on-database.ts';
 import { operator } from './operator.ts';
@@ -11,7 +12,7 @@ import { parseName, parseSlug } from './parse-argument.ts';
 import type { CommandResult } from './print-result.ts';
 
 export function addProjectCommands(program: Command): void {
-  const project = program.command('project').description('create and list projects');
+  const project = program.command('project').description('create, list and delete projects');
   project
     .command('create')
     .description('create a project in an existing organization')
@@ -24,6 +25,12 @@ export function addProjectCommands(program: Command): void {
     .description('list projects by organization')
     .argument('[org]', 'list only the projects of this organization')
     .action(onDatabase(list));
+  project
+    .command('delete')
+    .description('delete a project with its flows and API keys, and cancel what is under way in it')
+    .argument('<org/project>', 'path of the project')
+    .requiredOption('--confirm <slug>', 'the slug of the project once more: there is no way back')
+    .action(onDatabase(remove));
 }
 
 type ProjectPath = { organization: string; slug: string };
@@ -52,6 +59,16 @@ async function list(db: Db, slug: string | undefined): Promise<CommandResult> {
       'There are no projects. Create one with: weir project create <org/project>',
     ),
   };
+}
+
+async function remove(db: Db, path: string, { confirm }: { confirm: string }): Promise<CommandResult> {
+  const { id, slug, organization_id: organizationId } = await getProject(db, path);
+  requireConfirmation(slug, confirm);
+  const { projectIds, cancelled } = await inTransaction(db, async (tx) => {
+    await lockOrganization(tx, organizationId);
+    return removeProject(tx, operator(), organizationId, id);
+  });
+  return describeDeletion(db, `project ${path}`, { id, projectIds, cancelled });
 }
 
 function parseProjectPath(text: string): ProjectPath {

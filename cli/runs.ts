@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander';
+import { cancelRun } from '../api/management/recorded-writes.ts';
 import { describeBlockExecution } from '../api/runs/describe-block-execution.ts';
 import { describeRunError } from '../api/runs/describe-run-error.ts';
-import type { Db } from '../db/connect.ts';
+import { type Db, inTransaction } from '../db/connect.ts';
 import { MICROCREDITS_PER_CREDIT } from '../db/credits/ledger.ts';
 import { listBlockRuns } from '../db/runs/block-runs.ts';
-import { requestCancel } from '../db/runs/cancel-run.ts';
 import { listCalls } from '../db/runs/list-calls.ts';
 import { findListedRun, type ListedRun, listRuns } from '../db/runs/list-runs.ts';
 import { loadReferences } from '../db/runs/load-references.ts';
@@ -17,7 +17,8 @@ import { blockTable } from './block-table.ts';
 import { getFlow, getOrganization, getProject } from './find-by-path.ts';
 import { formatTable, formatTime, oneLine } from './format-table.ts';
 import { onDatabase } from './on-database.ts';
-import { parseWholeNumber } from './parse-argument.ts';
+import { operator } from './operator.ts';
+import { parseTime, parseWholeNumber } from './parse-argument.ts';
 import type { CommandResult } from './print-result.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -31,6 +32,7 @@ export function addRunsCommands(program: Command): void {
     .description('list runs, newest first')
     .argument('[path]', 'list only the runs of org, org/project or org/project/flow')
     .addOption(new Option('--status <status>', 'list only runs with this status').choices(RUN_STATUSES))
+    .option('--since <time>', 'list only runs started at this time or later, e.g. 2030-01-31', parseTime)
     .option(
       '--parked',
       'list only parked runs: their workers were lost repeatedly, and they wait for weir runs resume',
@@ -50,7 +52,7 @@ export function addRunsCommands(program: Command): void {
     .action(onDatabase(show));
   runs
     .command('cancel')
-    .description('cancel a run; a worker does so within a minute')
+    .description('cancel a run; it ends within seconds while a worker runs')
     .argument('<executionId>', 'id of the run')
     .action(onDatabase(cancel));
   runs
@@ -66,7 +68,7 @@ const PARKED = 'started (parked)';
 async function list(
   db: Db,
   path: string | undefined,
-  options: { status?: RunStatus; parked?: boolean; limit: number },
+  options: { status?: RunStatus; since?: Date; parked?: boolean; limit: number },
 ): Promise<CommandResult> {
   const [organization, project, flow, ...rest] = path?.split('/') ?? [];
   if (rest.length > 0)
@@ -130,12 +132,14 @@ async function show(db: Db, executionId: string, options: { full?: boolean }) {
 }
 
 async function cancel(db: Db, executionId: string): Promise<CommandResult> {
-  if (UUID.test(executionId)) await requestCancel(db, executionId);
+  if (UUID.test(executionId)) await inTransaction(db, (tx) => cancelRun(tx, operator(), executionId));
   const { json, text } = await show(db, executionId, {});
   return {
     json,
     text:
-      json.status === 'started' ? `The run was asked to stop and will end within a minute.\n\n${text}` : text,
+      json.status === 'started'
+        ? `The run is being cancelled: it ends within seconds, and nothing more is charged for it.\n\n${text}`
+        : text,
   };
 }
 

@@ -1,9 +1,13 @@
 // The operator's `weir` command. Each command is in the file it is imported from: arguments and the database (or, for
 // `weir run`, the API) go in, a table or JSON comes out.
 import { Command, CommanderError } from 'commander';
+import packageJson from '../package.json' with { type: 'json' };
+import { addAuditLogCommand } from './audit-log.ts';
+import { addCompletionCommand } from './completion.ts';
 import { addCreditCommands } from './credits.ts';
 import { describeError } from './describe-error.ts';
 import { addFlowCommands } from './flows.ts';
+import { addHelpCommand } from './help.ts';
 import { addKeyCommands } from './keys.ts';
 import { addListenCommand } from './listen.ts';
 import { addMemberCommands } from './members.ts';
@@ -31,9 +35,14 @@ addFlowCommands(program);
 addRunCommand(program);
 addRunsCommands(program);
 addCreditCommands(program);
+addAuditLogCommand(program);
 addListenCommand(program);
 addSecretsCommands(program);
 addTokenCommand(program);
+addCompletionCommand(program);
+addHelpCommand(program);
+// Commands have a --version of their own, after their name.
+program.enablePositionalOptions().version(packageJson.version, '--version', 'print the version of Weir');
 completeCommands(program);
 
 // A pipe such as `weir runs list | head` closes stdout early.

@@ -1,6 +1,7 @@
 import { DEFAULT_NAMESPACE } from '../engine/connect.ts';
 import { createFlowWorker } from './create-flow-worker.ts';
 import { createWebhookWorker } from './create-webhook-worker.ts';
+import { hearCancellations } from './hear-cancellations.ts';
 import { keepReconciling } from './keep-reconciling.ts';
 import { registerSearchAttributes } from './register-search-attributes.ts';
 import type { WorkerDeps } from './worker-deps.ts';
@@ -29,6 +30,11 @@ export async function runWorker(deps: WorkerDeps): Promise<RunningWorker> {
     },
     stopping.signal,
   );
+  const hearing = hearCancellations(
+    { ...deps, taskQueue: config.taskQueue },
+    config.databaseUrl,
+    stopping.signal,
+  );
   const running = new Set(workers);
   const stopReconciling = () => stopping.abort();
   const shutdown = () => {
@@ -43,5 +49,9 @@ export async function runWorker(deps: WorkerDeps): Promise<RunningWorker> {
       shutdown();
     }),
   );
-  return { ended: Promise.all([...ends, reconciling]).then(() => undefined), stopReconciling, shutdown };
+  return {
+    ended: Promise.all([...ends, reconciling, hearing]).then(() => undefined),
+    stopReconciling,
+    shutdown,
+  };
 }

@@ -2,15 +2,7 @@
 import type { z } from 'zod';
 import type { Tx } from '../../db/connect.ts';
 import type { Role } from '../../db/schema.ts';
-import { recordChange } from '../../db/tenants/audit-entries.ts';
-import {
-  ALREADY_MEMBER,
-  deleteMember,
-  listMembers,
-  lockMember,
-  type MemberRow,
-  updateRole,
-} from '../../db/tenants/memberships.ts';
+import { ALREADY_MEMBER, listMembers, lockMember, type MemberRow } from '../../db/tenants/memberships.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { authenticateUser } from '../auth/authenticate.ts';
 import { authorizeOrganization, requireRole } from '../auth/authorize-organization.ts';
@@ -32,7 +24,7 @@ import {
   USERS_ONLY,
 } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body, VALIDATION_ERRORS } from '../reference/operations.ts';
-import { addMember } from './recorded-writes.ts';
+import { addMember, changeRole, removeMember } from './recorded-writes.ts';
 import {
   addMemberRequest,
   memberList,
@@ -114,7 +106,7 @@ export function memberRoutes(deps: ApiDeps): Route[] {
           ...conflict('The last owner.', LAST_OWNER),
         },
       },
-      handlers: [...first('admin'), removeMember(deps)],
+      handlers: [...first('admin'), removeOne(deps)],
     },
   ];
 }
@@ -142,32 +134,20 @@ function listPage({ db }: ApiDeps): ApiMiddleware {
 
 function putMember(deps: ApiDeps): ApiMiddleware {
   return async function putMember(ctx) {
-    const { organizationId } = ctx.state.membership;
     const { role } = ctx.state.body as z.infer<typeof updateMemberRequest>;
     const row = await writeAuthorized(deps.db, ctx.state, async (tx, author, caller) => {
       const member = await lockChangeable(tx, caller, ctx.params.member_user_id);
-      if (member.role === role) return member;
-      const { user_id: userId } = member;
-      await recordChange(tx, author, {
-        organizationId,
-        action: 'member.update',
-        resourceId: userId,
-        details: { role },
-      });
-      return updateRole(tx, organizationId, userId, role);
+      return changeRole(tx, author, member, role);
     });
     ctx.body = toMember(row);
   };
 }
 
-function removeMember(deps: ApiDeps): ApiMiddleware {
-  return async function removeMember(ctx) {
-    const { organizationId } = ctx.state.membership;
-    await writeAuthorized(deps.db, ctx.state, async (tx, author, caller) => {
-      const { user_id: userId } = await lockChangeable(tx, caller, ctx.params.member_user_id);
-      await recordChange(tx, author, { organizationId, action: 'member.remove', resourceId: userId });
-      await deleteMember(tx, organizationId, userId);
-    });
+function removeOne(deps: ApiDeps): ApiMiddleware {
+  return async function removeOne(ctx) {
+    await writeAuthorized(deps.db, ctx.state, async (tx, author, caller) =>
+      removeMember(tx, author, await lockChangeable(tx, caller, ctx.params.member_user_id)),
+    );
     ctx.status = 204;
   };
 }

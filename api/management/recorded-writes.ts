@@ -1,9 +1,12 @@
 // Writes that users make over HTTP and operators with the `weir` command. Each records itself in the audit log.
 
 import type { Tx } from '../../db/connect.ts';
+import { deleteFlow } from '../../db/flows/flows.ts';
+import { cancelFromAfar } from '../../db/runs/cancel-run.ts';
+import type { Role } from '../../db/schema.ts';
 import { insertApiKey, type NewApiKey, revokeApiKey } from '../../db/tenants/api-keys.ts';
 import { type Author, recordChange } from '../../db/tenants/audit-entries.ts';
-import { insertMember } from '../../db/tenants/memberships.ts';
+import { deleteMember, insertMember, type MemberRow, updateRole } from '../../db/tenants/memberships.ts';
 import { deleteOrganization, insertOrganization } from '../../db/tenants/organizations.ts';
 import { deleteProjects, insertProject, projectNotFound } from '../../db/tenants/projects.ts';
 import { type Cancelled, cancelOfDeleted } from '../../db/upkeep/cancel-deleted.ts';
@@ -78,6 +81,13 @@ export async function removeProject(
   return { projectIds, cancelled };
 }
 
+/** Cancels a run on behalf of an operator: a worker hears of it at once. One that has ended stays as it is. */
+export async function cancelRun(tx: Tx, author: Author, executionId: string): Promise<void> {
+  const organizationId = await cancelFromAfar(tx, executionId);
+  if (organizationId !== undefined)
+    await recordChange(tx, author, { organizationId, action: 'run.cancel', resourceId: executionId });
+}
+
 /** Adds an API key. Throws CONFLICT when the project has ten active keys. */
 export async function addApiKey(
   tx: Tx,
@@ -113,4 +123,39 @@ export async function addMember(tx: Tx, author: Author, member: Parameters<typeo
     details: { role },
   });
   return insertMember(tx, member);
+}
+
+/** Changes the role of a member whom the caller has locked; one that has the role already stays as it is. */
+export async function changeRole(tx: Tx, author: Author, member: MemberRow, role: Role): Promise<MemberRow> {
+  if (member.role === role) return member;
+  const { organization_id: organizationId, user_id: userId } = member;
+  await recordChange(tx, author, {
+    organizationId,
+    action: 'member.update',
+    resourceId: userId,
+    details: { role },
+  });
+  return updateRole(tx, organizationId, userId, role);
+}
+
+/** Removes a member whom the caller has locked. */
+export async function removeMember(tx: Tx, author: Author, member: MemberRow): Promise<void> {
+  const { organization_id: organizationId, user_id: userId } = member;
+  await recordChange(tx, author, { organizationId, action: 'member.remove', resourceId: userId });
+  await deleteMember(tx, organizationId, userId);
+}
+
+/** Deletes a flow: its slug is free, and no further run of it is accepted; runs under way go on. Throws NOT_FOUND. */
+export async function removeFlow(
+  tx: Tx,
+  author: Author,
+  { id, organizationId }: { id: string; organizationId: string },
+): Promise<void> {
+  const slug = await deleteFlow(tx, id);
+  await recordChange(tx, author, {
+    organizationId,
+    action: 'flow.delete',
+    resourceId: id,
+    details: { slug },
+  });
 }

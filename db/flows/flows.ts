@@ -195,3 +195,16 @@ function unknownFlow(): ServiceError {
 function unknownVersion(version: number): ServiceError {
   return new ServiceError('NOT_FOUND', `The flow has no published version ${version}.`);
 }
+
+/** Marks a flow as deleted and answers its slug, which is free: no further run is accepted, its rows stay. Throws NOT_FOUND. */
+export async function deleteFlow(tx: Tx, flowId: string): Promise<string> {
+  const row = await tx
+    .updateTable('flow')
+    .set({ deleted_at: sql`now()` })
+    .where('id', '=', flowId)
+    .where('deleted_at', 'is', null)
+    .returning('slug')
+    .executeTakeFirst();
+  if (!row) throw unknownFlow();
+  return row.slug;
+}

@@ -30,6 +30,28 @@ export async function requestCancel(db: Db | Tx, executionId: string): Promise<v
     .execute();
 }
 
+/** The channel on which the ids of runs are announced whose workflows a worker is to cancel at once. */
+export const CANCELLED_CHANNEL = 'weir_run_cancelled';
+
+/**
+ * Marks a run as cancelled, for callers who cannot reach the engine: workers hear of it when the transaction is committed.
+ * Answers its organization; undefined when it had ended, was cancelled before, or does not exist.
+ */
+export async function cancelFromAfar(tx: Tx, executionId: string): Promise<string | undefined> {
+  const run = await tx
+    .selectFrom('run')
+    .select(['organization_id', 'cancel_requested_at'])
+    .where('execution_id', '=', executionId)
+    .where('continues', 'is', null)
+    .where(IS_OPEN)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  if (!run) return undefined;
+  await requestCancel(tx, executionId);
+  await sql`select pg_notify(${CANCELLED_CHANNEL}, ${executionId})`.execute(tx);
+  return run.cancel_requested_at ? undefined : run.organization_id;
+}
+
 /** Lists the calls of a run that are under way, whose workflows are to be cancelled. */
 export function listUnderWay(db: Db, executionId: string) {
   return db
@@ -50,4 +72,15 @@ export async function hasStopped(db: Db, callId: string): Promise<boolean> {
     .where('cancel_requested_at', 'is', null)
     .executeTakeFirst();
   return row === undefined;
+}
+
+/** Lists up to `limit` calls of any run that are under way although they were marked as cancelled. */
+export function listMarkedUnderWay(db: Db, limit: number) {
+  return db
+    .selectFrom('run')
+    .select(CALL_IDS)
+    .where('status', '=', 'started')
+    .where('cancel_requested_at', 'is not', null)
+    .limit(limit)
+    .execute();
 }

@@ -75,11 +75,14 @@ describe('weir', () => {
         new RegExp(`${executionId} +acme/main/code +1 +execute +completed`),
       );
       assert.deepEqual(await succeedJson('runs', 'list', 'acme/main/code', '--status', 'failed'), []);
+      const since = async (time: string) => (await succeedJson('runs', 'list', '--since', time)).length;
+      assert.deepEqual([await since('2026-01-01'), await since('2026-01-01T00:00:01Z')], [1, 0]);
+      await fail(2, weir('runs', 'list', '--since', 'yesterday'));
       assert.match(await fail(1, weir('runs', 'list', 'acme/mian')), /no project acme\/mian/);
       await fail(2, weir('runs', 'list', 'a/b/c/d'));
     });
 
-    it('requests the cancellation of a run that has not ended', async () => {
+    it('cancels a run that has not ended, once in the audit log', async () => {
       const asked = async () =>
         (
           await cli.database.db
@@ -93,8 +96,15 @@ describe('weir', () => {
       assert.equal((await succeedJson('runs', 'cancel', executionId)).status, 'completed');
       assert.equal(await asked(), null);
       await setStatus('started');
-      assert.match(await succeed('runs', 'cancel', executionId), /^The run was asked to stop/);
+      assert.match(await succeed('runs', 'cancel', executionId), /^The run is being cancelled/);
       assert.notEqual(await asked(), null);
+      await succeed('runs', 'cancel', executionId);
+      const entries = await cli.database.db
+        .selectFrom('audit_entry')
+        .select(['actor', 'resource_id'])
+        .where('action', '=', 'run.cancel')
+        .execute();
+      assert.deepEqual(entries, [{ actor: 'operator', resource_id: executionId }]);
       await setStatus('completed');
       await fail(1, weir('runs', 'cancel', randomUUID()));
     });

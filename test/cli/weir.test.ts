@@ -35,6 +35,65 @@ describe('weir', () => {
     });
   });
 
+  describe('delete', () => {
+    it('needs the name twice, frees the slug, and is in the audit log', async () => {
+      await succeed('org', 'create', 'gone');
+      await succeed('project', 'create', 'gone/main');
+      const example = path.join(ROOT, 'examples/parallel.yaml');
+      const { flow } = await succeedJson('flow', 'import', example, '--project', 'gone/main');
+      const steps: [kind: string, path: string][] = [
+        ['flow', flow],
+        ['project', 'gone/main'],
+        ['org', 'gone'],
+      ];
+      for (const [kind, place] of steps) {
+        const slug = place.split('/').at(-1) as string;
+        await fail(2, weir(kind, 'delete', place));
+        assert.match(
+          await fail(2, weir(kind, 'delete', place, '--confirm', 'other')),
+          new RegExp(`--confirm must be ${slug}`),
+        );
+        assert.match(await succeed(kind, 'delete', place, '--confirm', slug), /^Deleted /);
+        assert.match(await fail(1, weir(kind, 'delete', place, '--confirm', slug)), /There is no /);
+      }
+      const entries = await cli.database.db
+        .selectFrom('audit_entry')
+        .select('action')
+        .where('action', 'like', '%.delete')
+        .where('actor', '=', 'operator')
+        .orderBy('created_at')
+        .execute();
+      assert.deepEqual(
+        entries.map(({ action }) => action),
+        ['flow.delete', 'project.delete', 'organization.delete'],
+      );
+      await succeed('org', 'create', 'gone');
+    });
+  });
+
+  describe('member', () => {
+    it('changes a role and removes a member, each in the audit log', async () => {
+      await succeed('member', 'add', 'acme', 'ann', '--role', 'owner');
+      assert.equal((await succeedJson('member', 'set-role', 'acme', 'ann', 'member')).role, 'member');
+      await succeed('member', 'set-role', 'acme', 'ann', 'member');
+      await fail(2, weir('member', 'set-role', 'acme', 'ann', 'king'));
+      await fail(1, weir('member', 'set-role', 'acme', 'nobody', 'admin'));
+      await succeed('member', 'remove', 'acme', 'ann');
+      assert.match(await fail(1, weir('member', 'remove', 'acme', 'ann')), /no such member/);
+      const log = await succeedJson('audit-log', 'acme', '--limit', '2');
+      assert.deepEqual(
+        log.map(({ action, actor, resourceId }: Record<string, string>) => [action, actor, resourceId]),
+        [
+          ['member.remove', 'operator', 'ann'],
+          ['member.update', 'operator', 'ann'],
+        ],
+      );
+      assert.match(await succeed('audit-log', 'acme', '--action', 'member.update'), /member\.update +ann/);
+      assert.match(await succeed('audit-log', 'acme', '--actor', 'someone'), /no entries/);
+      await fail(2, weir('audit-log', 'acme', '--since', 'yesterday'));
+    });
+  });
+
   describe('key', () => {
     it('creates a key that authenticates, lists it without its secret and revokes it', async () => {
       const created = await succeedJson(

@@ -1,0 +1,43 @@
+// `weir completion`: a script with which a shell completes the names of commands and options.
+import { Argument, type Command } from 'commander';
+
+export function addCompletionCommand(program: Command): void {
+  program
+    .command('completion')
+    .description('print a completion script: add `source <(weir completion bash)` to ~/.bashrc')
+    .addArgument(new Argument('<shell>', 'shell that reads the script').choices(['bash', 'zsh']))
+    .action((shell: 'bash' | 'zsh') => void process.stdout.write(completionScript(program, shell)));
+}
+
+/** Writes a bash script that knows every command and option of `program`; zsh reads it through its own bash mode. */
+function completionScript(program: Command, shell: 'bash' | 'zsh'): string {
+  const places = listPlaces(program, '');
+  const known = places.flatMap(({ path }) => (path === '' ? [] : [`'${path}'`]));
+  const words = places.map(({ path, words }) => `    '${path}') words='${words.join(' ')}' ;;`);
+  return `${shell === 'zsh' ? 'autoload -U +X bashcompinit && bashcompinit\n' : ''}_weir() {
+  local place='' word words=''
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    case "$place $word" in
+    ${known.join('|')}) place="$place $word" ;;
+    esac
+  done
+  case "$place" in
+${words.join('\n')}
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o default -F _weir weir
+`;
+}
+
+type Place = { path: string; words: string[] };
+
+/** Lists what may follow each command; a path has a space before each of its names. */
+function listPlaces(command: Command, path: string): Place[] {
+  const children = command.commands.map((child) => child.name());
+  const options = command.options.flatMap(({ long }) => (long ? [long] : []));
+  return [
+    { path, words: [...children, ...options, '--help'] },
+    ...command.commands.flatMap((child) => listPlaces(child, `${path} ${child.name()}`)),
+  ];
+}

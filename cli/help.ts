@@ -1,0 +1,22 @@
+import type { Command } from 'commander';
+import { UsageError } from './usage-error.ts';
+
+/** Adds `weir help`, which takes the whole name of a command: `weir help flow import`. */
+export function addHelpCommand(program: Command): void {
+  program
+    .helpCommand(false)
+    .command('help')
+    .description('show how a command is used')
+    .argument('[command...]', 'name of the command, such as flow import')
+    .action((names: string[]) => findCommand(program, names).outputHelp());
+}
+
+function findCommand(program: Command, names: string[]): Command {
+  let command = program;
+  for (const [index, name] of names.entries()) {
+    const child = command.commands.find((one) => one.name() === name);
+    if (!child) throw new UsageError(`There is no command weir ${names.slice(0, index + 1).join(' ')}.`);
+    command = child;
+  }
+  return command;
+}
