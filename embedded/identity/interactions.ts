@@ -4,7 +4,7 @@ import type { InteractionResults, Provider } from 'oidc-provider';
 import { getRawBody } from 'raw-body';
 import { type Account, findAccount } from './accounts.ts';
 import { limitPasswordGuesses } from './limit-password-guesses.ts';
-import { consentForm, escapeHtml, type FailedLogin, loginForm, sendPage } from './pages.ts';
+import { consentForm, escapeHtml, type FailedLogin, loginForm, scopeField, sendPage } from './pages.ts';
 
 const PATH = /^\/interaction\/([\w-]+)(?:\/(login|confirm|abort))?$/;
 const FORM_MAX_BYTES = 8 * 1024;
@@ -25,7 +25,7 @@ export function createInteractions(provider: Provider, accounts: Account[]): Mid
       return finish(ctx, { error: 'access_denied', error_description: 'The user refused.' });
     if (action === 'login' && details.prompt.name === 'login') return login(ctx, details);
     if (action === 'confirm' && details.prompt.name === 'consent')
-      return finish(ctx, { consent: { grantId: await grant(details) } });
+      return finish(ctx, { consent: { grantId: await grant(details, await readForm(ctx)) } });
     throw new Error('this step was completed before');
   }
 
@@ -55,8 +55,14 @@ export function createInteractions(provider: Provider, accounts: Account[]): Mid
     return finish(ctx, { login: { accountId: account.id } });
   }
 
-  /** Grants what the client asked for, in addition to what it was granted before. */
-  async function grant({ prompt, params, session, grantId }: Details): Promise<string> {
+  /**
+   * Grants what the user left checked of what the client asked for, in addition to what it was granted before; the rest is
+   * refused, and not asked for again.
+   */
+  async function grant(
+    { prompt, params, session, grantId }: Details,
+    form: URLSearchParams,
+  ): Promise<string> {
     const accountId = session?.accountId ?? '';
     const existing = grantId ? await provider.Grant.find(grantId) : undefined;
     const allowed = existing ?? new provider.Grant({ accountId, clientId: String(params.client_id) });
@@ -68,7 +74,10 @@ export function createInteractions(provider: Provider, accounts: Account[]): Mid
     if (missing.missingOIDCScope) allowed.addOIDCScope(missing.missingOIDCScope.join(' '));
     if (missing.missingOIDCClaims) allowed.addOIDCClaims(missing.missingOIDCClaims);
     for (const [resource, scopes] of Object.entries(missing.missingResourceScopes ?? {}))
-      allowed.addResourceScope(resource, scopes.join(' '));
+      for (const scope of scopes) {
+        if (form.get(scopeField(resource, scope)) === 'on') allowed.addResourceScope(resource, scope);
+        else allowed.rejectResourceScope(resource, scope);
+      }
     return allowed.save();
   }
 

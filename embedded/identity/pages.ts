@@ -1,11 +1,12 @@
 // The pages of the embedded identity provider: plain HTML, no scripts, nothing from elsewhere.
 import type { Context } from 'koa';
+import { MANAGEMENT_SCOPE, type McpScope } from '../../api/auth/scopes.ts';
 
 const NAME_MAX_LENGTH = 80;
 const STYLE = `body{font:1rem/1.5 system-ui,sans-serif;max-width:24rem;margin:4rem auto;padding:0 1rem;color-scheme:light dark}
 label{display:block;margin-top:1rem}input{box-sizing:border-box;width:100%;font:inherit;padding:.5rem}
 button{font:inherit;padding:.5rem 1rem;margin:1.5rem .5rem 0 0}[role=alert]{border-left:.25rem solid #c00;padding-left:.75rem}
-code,strong{overflow-wrap:anywhere}.choice{display:flex}`;
+code,strong{overflow-wrap:anywhere}.choice{display:flex}.scope input{width:auto}`;
 
 /** Answers with a page; `body` is HTML. */
 export function sendPage(ctx: Context, title: string, body: string): void {
@@ -47,6 +48,21 @@ ${failed ? `<p role="alert">${escapeHtml(failed.problem)}</p>` : ''}
 <code>identity-accounts.json</code> in its state folder (<code>.weir</code>) and start again.</p>`;
 }
 
+/** Says what each scope lets a client do, in words for whoever is asked to allow it. */
+const ALLOWS: { [scope: string]: string } = {
+  [MANAGEMENT_SCOPE]:
+    'manage your organizations as far as your role allows (projects, members, API keys, webhooks) and run flows',
+  'flows:read': 'read your flows, their versions and test cases',
+  'flows:write': 'create and change drafts of flows and their test cases',
+  'flows:run': 'run flows and test cases, which costs credits',
+  'flows:publish': 'publish versions of flows and choose those in production',
+} satisfies { [scope in McpScope | typeof MANAGEMENT_SCOPE]: string };
+
+/** Names the checkbox with which a user allows a scope at a resource. */
+export function scopeField(resource: string, scope: string): string {
+  return `${scope}@${resource}`;
+}
+
 /** The contents of the consent form; `email` is that of the account that is signed in. */
 export type Consent = {
   client: string;
@@ -57,15 +73,18 @@ export type Consent = {
 
 export function consentForm(action: string, { client, email, returnsTo, resources }: Consent): string {
   const wanted = resources.map(({ name, scopes }) => {
-    const what =
-      scopes.length > 0 ? `: ${scopes.map((scope) => `<code>${escapeHtml(scope)}</code>`).join(', ')}` : '';
-    return `<li><code>${escapeHtml(name)}</code>${what}</li>`;
+    const choices = scopes.map((scope) => {
+      const field = escapeHtml(scopeField(name, scope));
+      const words = `${escapeHtml(ALLOWS[scope] ?? scope)} (<code>${escapeHtml(scope)}</code>)`;
+      return `<label class="scope"><input type="checkbox" name="${field}" value="on" checked> ${words}</label>`;
+    });
+    return `<li><code>${escapeHtml(name)}</code>${choices.join('')}</li>`;
   });
   return `<p>${nameOf(client)} wants to act on your behalf, as <strong>${escapeHtml(email)}</strong>, at:</p>
-<ul>${wanted.join('')}</ul>
-<p>You then return to <code>${escapeHtml(returnsTo)}</code>. Allow this only if you have just started it yourself.</p>
+<form id="allow" method="post" action="${escapeHtml(action)}/confirm"><ul>${wanted.join('')}</ul></form>
+<p>Clear what it shall not do. You then return to <code>${escapeHtml(returnsTo)}</code>. Allow this only if you have just started it yourself.</p>
 <div class="choice">
-<form method="post" action="${escapeHtml(action)}/confirm"><button autofocus>Allow</button></form>
+<button form="allow" autofocus>Allow</button>
 <form method="post" action="${escapeHtml(action)}/abort"><button>Refuse</button></form>
 </div>`;
 }

@@ -45,7 +45,11 @@ export function createBrowser(origin: string): Browser {
       const [, target, inner = ''] = forms.find(([, url]) => url?.endsWith(action)) ?? [];
       if (target === undefined) throw new Error(`No form ${action} on this page: ${last.text}`);
       const hidden = [...inner.matchAll(/type="hidden" name="([^"]+)" value="([^"]*)"/g)];
-      const values = { ...Object.fromEntries(hidden.map(([, name, value]) => [name, value])), ...fields };
+      const checked = [...inner.matchAll(/type="checkbox" name="([^"]+)" value="([^"]*)" checked/g)];
+      const values = {
+        ...Object.fromEntries([...hidden, ...checked].map(([, name, value]) => [name, value])),
+        ...fields,
+      };
       return request(new URL(target, last.url).href, {
         method: 'POST',
         body: new URLSearchParams(values),

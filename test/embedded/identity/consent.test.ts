@@ -38,7 +38,7 @@ describe('consent at the embedded identity provider', () => {
     return ((await answer.json()) as { client_id: string }).client_id;
   };
   /** The consent page of a client that asks for no resource, and the claims of the token it gets. */
-  const signIn = async (scope: string, name = 'Assistant') => {
+  const signIn = async (scope: string, name = 'Assistant', choices: { [field: string]: string } = {}) => {
     const client_id = await register(name);
     const browser = createBrowser(provider.issuer);
     const query = new URLSearchParams({
@@ -52,7 +52,7 @@ describe('consent at the embedded identity provider', () => {
     await browser.open(`${provider.issuer}/auth?${query}`);
     const password = new Map(provider.passwords).get(EMAIL) ?? '';
     const { text } = await browser.submit('/login', { email: EMAIL, password });
-    const code = new URL((await browser.submit('/confirm')).url).searchParams.get('code') ?? '';
+    const code = new URL((await browser.submit('/confirm', choices)).url).searchParams.get('code') ?? '';
     const form = { grant_type: 'authorization_code', client_id, code, code_verifier: verifier };
     const answer = await fetch(`${provider.issuer}/token`, {
       method: 'POST',
@@ -66,6 +66,15 @@ describe('consent at the embedded identity provider', () => {
     const { text, claims } = await signIn('flows:read flows:write');
     assert.deepEqual([claims.aud, claims.scope], [MCP_AUDIENCE, 'flows:read flows:write']);
     assert.ok(!text.includes(`<code>${AUDIENCE}</code>`));
+  });
+
+  it('says in words what a client may do, and gives it only what the user leaves checked', async () => {
+    const leftOut = { [`flows:publish@${MCP_AUDIENCE}`]: '' };
+    const { text, claims } = await signIn('flows:read flows:run flows:publish', 'Assistant', leftOut);
+    assert.match(text, /run flows and test cases, which costs credits/);
+    assert.match(text, /publish versions of flows/);
+    assert.match(text, /<code>http:\/\/127\.0\.0\.1:1<\/code>/);
+    assert.equal(claims.scope, 'flows:read flows:run');
   });
 
   it('gives a client that asks for management a token for it', async () => {
@@ -83,6 +92,6 @@ describe('consent at the embedded identity provider', () => {
   it('cuts a client’s name to length and sets it apart from the text around it', async () => {
     const { text } = await signIn('flows:read', `\u202e<b>${'x'.repeat(5_000)}`);
     assert.match(text, /<bdi>\u202e&lt;b&gt;x{76}…<\/bdi>/);
-    assert.ok(text.length < 3_000);
+    assert.ok(text.length < 3_500);
   });
 });
