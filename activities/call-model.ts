@@ -82,7 +82,8 @@ export async function callModel(
       response_format: format,
       ...(tools.length > 0 && { tools, tool_choice: choice }),
     } as Omit<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming, 'model'>;
-    const estimate = deps.registry.costMicrocredits(model, estimateUsage(asked, answerTokens));
+    const expected = estimateUsage(asked, answerTokens);
+    const estimate = deps.registry.costMicrocredits(model, expected);
     const provider = await request.begin(usage.costMicrocredits + estimate);
     return completeChat(deps.largeValues.json, provider, model, {
       organizationId: request.organizationId,
@@ -91,6 +92,7 @@ export async function callModel(
       timeoutMs: config.timeout_ms ?? MODEL_TIMEOUT_DEFAULT_MS,
       offered: choice === 'none' ? [] : tools,
       signal,
+      expected,
       count(answer) {
         usage.promptTokens += answer.promptTokens;
         usage.completionTokens += answer.completionTokens;

@@ -40,6 +40,8 @@ export type Ask = {
   /** The time that the request and its answer may take, in milliseconds. */
   timeoutMs: number;
   signal: AbortSignal;
+  /** The usage for which credits were reserved. */
+  expected: TokenUsage;
   /** Counts an answer's usage before its content is read. */
   count(usage: TokenUsage): void;
 };
@@ -68,7 +70,10 @@ export async function completeChat(
       : { answer: undefined };
   } catch (error) {
     signal.throwIfAborted();
-    throw modelError(error, model, provider);
+    const failure = modelError(error, model, provider);
+    // The provider bills it, and its usage is in the part that is not read.
+    if (failure instanceof ServiceError && failure.code === 'OUTPUT_TOO_LARGE') count(ask.expected);
+    throw failure;
   }
   const invalid = (what: string) => new ServiceError('MODEL_OUTPUT_INVALID', what, { model });
 

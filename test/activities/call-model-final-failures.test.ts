@@ -90,8 +90,11 @@ describe('a failed model call', () => {
       }
     });
 
-    it('is OUTPUT_TOO_LARGE when the answer does not end', () =>
-      assert.rejects(harness.callAfter(sendForever), fails('OUTPUT_TOO_LARGE', /16 MiB/)));
+    it('is OUTPUT_TOO_LARGE, and costs what was reserved, when the answer does not end', async () => {
+      await assert.rejects(harness.callAfter(sendForever), fails('OUTPUT_TOO_LARGE', /16 MiB/));
+      assert.deepEqual([harness.usage.costMicrocredits], harness.reserved);
+      assert.ok(harness.usage.costMicrocredits > 0);
+    });
 
     it('is MODEL_REFUSED when the model refuses', () =>
       assert.rejects(
