@@ -1,7 +1,7 @@
 // get_test_run_trace and get_step_trace show the input of each block of a run, what it sent, and its output.
 import { z } from 'zod';
 import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
-import { listBlockTraces } from '../../db/runs/block-traces.ts';
+import { listBlockTraces, measureTrace } from '../../db/runs/block-traces.ts';
 import { readResult } from '../../db/runs/read-result.ts';
 import { findFlowOfRun, findRun, getRunInput, type RunRow } from '../../db/runs/runs.ts';
 import { RUN_MODES, RUN_STATUSES } from '../../db/schema.ts';
@@ -13,6 +13,7 @@ import { listBlocks } from '../../flow/plan.ts';
 import { eachStep } from '../../flow/step-path.ts';
 import type { ApiDeps } from '../deps.ts';
 import { parsedJson } from '../flows/written-flow.ts';
+import { takeBytes } from '../http/take-bytes.ts';
 import { iterations } from '../runs/receipt.ts';
 import { blockTrace, traceBlocks } from './block-trace.ts';
 import { cutJson, cutText, VALUE_MAX_CHARS } from './cut-json.ts';
@@ -89,42 +90,44 @@ export async function traceRun(
     const { flowId } = await requireVisibleFlow(deps, testRunRow.flow_id, access, 'run');
     return { test_run: await describeTestRun(deps, id, flowId) };
   }
-  const run = await requireRun(deps, access, id);
+  return holdingTrace(deps, access, id, async (run) => ({ flow_run: await describeRun(deps, run) }));
+}
+
+async function describeRun(deps: ApiDeps, run: RunRow): Promise<z.input<typeof flowRun>> {
+  const id = run.execution_id;
   const [rows, input, test] = await Promise.all([
     listBlockTraces(deps.db, id),
     getRunInput(deps.db, id),
     findTestOfRun(deps.db, id),
   ]);
   return {
-    flow_run: {
-      flow_run_id: id,
-      flow_id: run.flow_id,
-      version: run.version,
-      mode: run.mode,
-      status: run.status,
-      error: run.error && {
-        code: run.error.code,
-        message: run.error.message,
-        step_id: run.error.step_id ?? null,
-        ...(run.error.iterations && { iterations: run.error.iterations }),
-      },
-      started_at: run.started_at.toISOString(),
-      finished_at: run.finished_at?.toISOString() ?? null,
-      cost: run.cost_microcredits / MICROCREDITS_PER_CREDIT,
-      message: cutText(input.message, VALUE_MAX_CHARS),
-      parameters: cutJson(input.parameters, VALUE_MAX_CHARS),
-      answer: await readAnswer(deps, run),
-      test: test
-        ? {
-            test_run_id: test.test_run_id,
-            test_case_id: test.test_case_id,
-            name: test.name,
-            status: test.status,
-            why: test.why,
-          }
-        : null,
-      ...(await traceBlocks(deps, run, rows, VALUE_MAX_CHARS)),
+    flow_run_id: id,
+    flow_id: run.flow_id,
+    version: run.version,
+    mode: run.mode,
+    status: run.status,
+    error: run.error && {
+      code: run.error.code,
+      message: run.error.message,
+      step_id: run.error.step_id ?? null,
+      ...(run.error.iterations && { iterations: run.error.iterations }),
     },
+    started_at: run.started_at.toISOString(),
+    finished_at: run.finished_at?.toISOString() ?? null,
+    cost: run.cost_microcredits / MICROCREDITS_PER_CREDIT,
+    message: cutText(input.message, VALUE_MAX_CHARS),
+    parameters: cutJson(input.parameters, VALUE_MAX_CHARS),
+    answer: await readAnswer(deps, run),
+    test: test
+      ? {
+          test_run_id: test.test_run_id,
+          test_case_id: test.test_case_id,
+          name: test.name,
+          status: test.status,
+          why: test.why,
+        }
+      : null,
+    ...(await traceBlocks(deps, run, rows, VALUE_MAX_CHARS)),
   };
 }
 
@@ -134,29 +137,47 @@ export async function traceStep(
   access: ProjectAccess,
   { flow_run_id: id, step_id }: z.output<typeof stepTraceInput>,
 ): Promise<z.input<typeof stepTrace>> {
-  const run = await requireRun(deps, access, id);
-  const definition = await deps.definitions.get(run.flow_version_id);
-  const steps = [...eachStep(definition)].map(({ step }) => step);
-  const step = steps.find((candidate) => candidate.step_id === step_id);
-  if (!step)
-    throw new ServiceError(
-      'NOT_FOUND',
-      `The flow of this run has no step ${JSON.stringify(step_id.slice(0, 100))}. It has: ${steps.map((known) => known.step_id).join(', ')}.`,
-    );
-  const stepIds = listBlocks({ steps: [step] }).map((block) => block.step_id);
-  const rows = await listBlockTraces(deps.db, id, stepIds);
-  const { blocks: executions, left_out } = await traceBlocks(deps, run, rows, STEP_VALUE_MAX_CHARS);
-  return { flow_run_id: id, step_id, executions, left_out };
+  return holdingTrace(deps, access, id, async (run) => {
+    const definition = await deps.definitions.get(run.flow_version_id);
+    const steps = [...eachStep(definition)].map(({ step }) => step);
+    const step = steps.find((candidate) => candidate.step_id === step_id);
+    if (!step)
+      throw new ServiceError(
+        'NOT_FOUND',
+        `The flow of this run has no step ${JSON.stringify(step_id.slice(0, 100))}. It has: ${steps.map((known) => known.step_id).join(', ')}.`,
+      );
+    const stepIds = listBlocks({ steps: [step] }).map((block) => block.step_id);
+    const rows = await listBlockTraces(deps.db, id, stepIds);
+    const { blocks: executions, left_out } = await traceBlocks(deps, run, rows, STEP_VALUE_MAX_CHARS);
+    return { flow_run_id: id, step_id, executions, left_out };
+  });
 }
 
-async function requireRun(deps: ApiDeps, access: ProjectAccess, id: string): Promise<RunRow> {
+/** Does work over a run that the caller may see, once its organization's turn has come to hold what is read for its trace. */
+async function holdingTrace<T>(
+  deps: ApiDeps,
+  access: ProjectAccess,
+  id: string,
+  work: (run: RunRow) => Promise<T>,
+): Promise<T> {
+  const { run, organizationId } = await requireRun(deps, access, id);
+  const bytes = await measureTrace(deps.db, id);
+  const giveBack = await takeBytes(deps.largeValues.answers, organizationId, bytes);
+  try {
+    return await work(run);
+  } finally {
+    giveBack();
+  }
+}
+
+async function requireRun(deps: ApiDeps, access: ProjectAccess, id: string) {
   const { db } = deps;
   const ofRun = await findFlowOfRun(db, id);
   const flowId = ofRun ?? (await findTestOfRun(db, id))?.flow_id;
-  await requireVisibleFlow(deps, flowId, access, 'run');
+  const { organizationId } = await requireVisibleFlow(deps, flowId, access, 'run');
   const run = flowId && (await findRun(db, flowId, id));
   if (!run) throw new ServiceError('CONFLICT', 'This run has not begun yet: try again in a moment.');
-  return run;
+  return { run, organizationId };
 }
 
 async function readAnswer(deps: ApiDeps, run: RunRow): Promise<Json> {

@@ -18,6 +18,19 @@ export function listBlockTraces(db: Db, executionId: string, stepIds?: string[])
 }
 export type BlockTraceRow = Awaited<ReturnType<typeof listBlockTraces>>[number];
 
+/** Measures what is read for a trace of a run: the requests and outputs of all its calls, in bytes of JSON. */
+export async function measureTrace(db: Db, executionId: string): Promise<number> {
+  const outputs = sql`(
+    select coalesce(sum(octet_length(output::text)), 0) from block_run where block_run.execution_id = run.execution_id
+  )`;
+  const { bytes } = await db
+    .selectFrom('run')
+    .select(sql<number>`coalesce(sum(octet_length(run.input::text) + ${outputs}), 0)::bigint`.as('bytes'))
+    .where(isCallOf(executionId))
+    .executeTakeFirstOrThrow();
+  return bytes;
+}
+
 /** Loads the input of a block execution, and the first `maxChars` of its output's JSON with its length (0: no output). */
 export function loadBlockValues(
   db: Db,

@@ -46,6 +46,7 @@ export async function startTestsWeir(env: NodeJS.ProcessEnv = {}): Promise<Tests
     registry,
     definitions: createFlowDefinitions(db),
     admission: createAdmission({ hasWorker: true }),
+    largeValues: weir.largeValues,
   } as ApiDeps;
   const tenant = await weir.createTenant();
   const ada = callerWith({ userId: 'ada' });

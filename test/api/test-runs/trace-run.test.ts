@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { runTestCase } from '../../../api/test-runs/run-tests.ts';
 import { runTrace, stepTrace, traceRun, traceStep } from '../../../api/test-runs/trace-run.ts';
+import { SMALL_BYTES } from '../../../fairness/byte-budget.ts';
 import type { Step } from '../../../flow/definition.ts';
+import { REQUESTS_SHARE_BYTES } from '../../../large-values/large-values.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
 import { answer, respond } from '../../fakes/model-server.ts';
 import { startTestsWeir, type TestsWeir } from './tests-harness.ts';
@@ -185,6 +187,27 @@ describe('traces', () => {
     assert.match(JSON.stringify(executions[1]?.sent), /a stone/);
     assert.equal((await trace(executionId)).answer, 'found');
   });
+
+  for (const [name, read] of [
+    ['a run', trace],
+    ['a step', (id: string) => traceOf(id, 'a')],
+  ] as const)
+    it(`of ${name} with large values wait for the turn of its organization to hold them`, async () => {
+      const large = await execute([passthrough('a')], { message: 'x'.repeat(2 * SMALL_BYTES) });
+      const small = await execute([passthrough('a')]);
+      const { answers } = tests.weir.largeValues;
+      const giveBack = await answers.take(tests.tenant.organizationId, REQUESTS_SHARE_BYTES);
+      let isRead = false;
+      const reading = read(large).then(() => {
+        isRead = true;
+      });
+      await read(small);
+      assert.equal(isRead, false);
+      giveBack();
+      await reading;
+      const giveAgain = await answers.take(tests.tenant.organizationId, REQUESTS_SHARE_BYTES);
+      giveAgain();
+    });
 
   it('of a test case tell its verdict', async () => {
     const flowId = await tests.draft([passthrough('a')]);
