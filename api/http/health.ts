@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Middleware } from 'koa';
 import type { Config } from '../../config.ts';
-import { acceptsWrites } from '../../db/connection/accepts-writes.ts';
+import { findWriteRefusal } from '../../db/connection/find-write-refusal.ts';
 import { askEngine } from '../../engine/ask-engine.ts';
 import { DEFAULT_NAMESPACE } from '../../engine/connect.ts';
 import { RETRY_AFTER_SECONDS } from './errors.ts';
@@ -54,9 +54,9 @@ export function createHealth(deps: Deps, isReady: () => boolean): { live: Middle
 /** Asks all parts at once; each counts as away until it has answered. */
 function startCheck({ config, client }: Deps): Check {
   const away: Away = { database: 'does not answer', engine: 'does not answer' };
-  const database = acceptsWrites(config.databaseUrl, CHECK_TIMEOUT_MS).then((writes) => {
-    if (writes) delete away.database;
-    else away.database = 'does not accept writes';
+  const database = findWriteRefusal(config.databaseUrl, CHECK_TIMEOUT_MS).then((refusal) => {
+    if (refusal === undefined) delete away.database;
+    else away.database = refusal;
   });
   const engine = countPollers({ config, client }).then((count) => {
     delete away.engine;

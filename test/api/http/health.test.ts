@@ -59,6 +59,22 @@ describe('/healthz and /readyz', () => {
     await until(({ away }) => away.database === undefined);
   });
 
+  it('name a database whose disk is full: /readyz is 503', async () => {
+    const name = new URL(weir.config.databaseUrl).pathname.slice(1);
+    // PostgreSQL answers so when it cannot write the file that the probe asks for.
+    await sql`create schema full_disk`.execute(weir.db);
+    await sql`create function full_disk.generate_series(integer, integer) returns setof integer language plpgsql as
+      $$ begin raise sqlstate '53100' using message = 'No space left on device'; end $$`.execute(weir.db);
+    await sql`alter database ${sql.id(name)} set search_path = full_disk, pg_catalog, public`.execute(
+      weir.db,
+    );
+    const answer = await until(({ away }) => away.database === 'has no room left on its disk');
+    assert.deepEqual([answer.code, answer.status, answer.retryAfter], [503, 'not ready', '5']);
+    await sql`alter database ${sql.id(name)} reset search_path`.execute(weir.db);
+    await sql`drop schema full_disk cascade`.execute(weir.db);
+    await until(({ away }) => away.database === undefined);
+  });
+
   it('name an engine that is silent', async () => {
     engine.silence();
     for (const path of ['/readyz', '/healthz'])
