@@ -6,8 +6,11 @@ import { ServiceError } from './errors.ts';
 import { RESERVED_NAMES } from './find-tree-problems.ts';
 import { eachStep } from './step-path.ts';
 
-/** `right`: after the target in its sequence; `bottom`: parallel to the target. Without a target: at the end of the flow. */
-export type Place = { target?: string | undefined; direction: 'right' | 'bottom' };
+/**
+ * `right`: after the target in its sequence, `left`: before it; `bottom`: parallel to the target. Without a target: at the
+ * end of the flow, or with `left` at its beginning.
+ */
+export type Place = { target?: string | undefined; direction: 'left' | 'right' | 'bottom' };
 
 /** A step in the list that holds it; `parent`: the parallel or loop step around that list. */
 type Spot = { steps: Step[]; index: number; parent: ParallelStep | LoopStep | undefined };
@@ -54,6 +57,25 @@ export function setLoop(
   });
 }
 
+/** Renames branches of a parallel step, which keep their order. `names` maps old names to new ones. */
+export function renameBranches(step: Step, names: { [branch: string]: string }): Step {
+  if (step.type !== 'parallel')
+    throw new ServiceError('VALIDATION_ERROR', `${step.step_id} is not a parallel step: it has no branches.`);
+  const known = Object.keys(step.branches);
+  const unknown = Object.keys(names).find((name) => !known.includes(name));
+  if (unknown !== undefined)
+    throw new ServiceError(
+      'VALIDATION_ERROR',
+      `${step.step_id} has no branch ${JSON.stringify(unknown)}. It has: ${known.join(', ')}.`,
+    );
+  const renamed = Object.entries(step.branches).map(
+    ([name, steps]) => [Object.hasOwn(names, name) ? (names[name] as string) : name, steps] as const,
+  );
+  if (new Set(renamed.map(([name]) => name)).size < known.length)
+    throw new ServiceError('VALIDATION_ERROR', `Two branches of ${step.step_id} would have the same name.`);
+  return { ...step, branches: Object.fromEntries(renamed) };
+}
+
 /** Replaces a loop by its body. */
 export function removeLoop(definition: FlowDefinition, stepId: string): FlowDefinition {
   const edited = structuredClone(definition);
@@ -88,12 +110,14 @@ function take(edited: FlowDefinition, stepId: string): Step {
 
 function insert(edited: FlowDefinition, step: Step, { target: targetId, direction }: Place): void {
   if (targetId === undefined) {
-    edited.steps.push(step);
+    if (direction === 'left') edited.steps.unshift(step);
+    else edited.steps.push(step);
     return;
   }
   const { steps, index, parent } = locate(edited, targetId);
   const target = steps[index] as Step;
-  if (direction === 'right') steps.splice(index + 1, 0, step);
+  if (direction === 'left') steps.splice(index, 0, step);
+  else if (direction === 'right') steps.splice(index + 1, 0, step);
   else if (target.type === 'parallel') addBranch(target, step);
   else if (parent?.type === 'parallel' && steps.length === 1) addBranch(parent, step);
   else {

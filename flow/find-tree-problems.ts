@@ -60,7 +60,7 @@ function checkBlock(block: SequentialStep, depth: number, report: Report): void 
   if (block.processor_type === 'llm' && !MODEL.test(block.model ?? ''))
     report(
       ['model'],
-      'An llm block needs a model with its provider in front, such as openai/gpt-5-mini.',
+      'An llm block needs a model with its provider in front, as provider/model.',
       block.model === undefined,
     );
   if (block.processor_type === 'llm' && !block.prompt)

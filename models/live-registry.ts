@@ -49,6 +49,7 @@ export async function openRegistry(config: RegistryConfig): Promise<LiveRegistry
   if (url !== undefined) await refresh(url);
   return {
     capabilities: (model) => current.capabilities(model),
+    models: () => current.models(),
     costMicrocredits: (model, usage) => current.costMicrocredits(model, usage),
     isAvailable: () => available,
     close() {

@@ -30,6 +30,8 @@ export type TokenUsage = { promptTokens: number; completionTokens: number };
 export type Registry = {
   /** Throws MODEL_NOT_CONFIGURED when the list has neither the model nor its provider. */
   capabilities(model: string): ModelCapabilities;
+  /** Lists the names of the list: of models, and `provider/*` for all others of a provider. */
+  models(): string[];
   /** Computes the cost in whole microcredits, rounded up; 1 credit is 0.01 USD. */
   costMicrocredits(model: string, usage: TokenUsage): number;
 };
@@ -79,6 +81,7 @@ export function createRegistry(
 
   return {
     capabilities: find,
+    models: () => [...resolved.keys()],
     costMicrocredits(model, usage) {
       const { price } = find(model);
       // Whole micro-dollars per million tokens keep the sum exact; one USD is 1e8 microcredits.

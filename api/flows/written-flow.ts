@@ -163,13 +163,15 @@ export const loopFields = (json: z.ZodType<Json>) => ({
     .meta({ description: 'When present, the body runs again on its own output until this value is equal.' }),
 });
 
+export const branchName = z.string().min(1).max(BRANCH_NAME_MAX_LENGTH);
+
 const steps: z.ZodType<WrittenStep[]> = z.array(z.lazy(() => step));
 
 const parallel = z
   .strictObject({
     type: z.literal('parallel'),
     ...naming,
-    branches: z.record(z.string().min(1).max(BRANCH_NAME_MAX_LENGTH), steps),
+    branches: z.record(branchName, steps),
   })
   .meta({
     id: 'ParallelStep',

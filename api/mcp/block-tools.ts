@@ -8,10 +8,18 @@ import {
   type Place,
   removeLoop,
   removeStep,
+  renameBranches,
   setLoop,
 } from '../../flow/edit-tree.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { blockFields, loopFields, nameSchema, parsedJson, processorConfig } from '../flows/written-flow.ts';
+import {
+  blockFields,
+  branchName,
+  loopFields,
+  nameSchema,
+  parsedJson,
+  processorConfig,
+} from '../flows/written-flow.ts';
 import { editDraft, editedDraft } from './edit-draft.ts';
 import { flowId, placeFields, stepId } from './shapes.ts';
 import { defineTool, type ToolCall } from './tool.ts';
@@ -56,7 +64,7 @@ const addBlockTool = defineTool({
 const updateBlock = defineTool({
   name: 'update_block',
   title: 'Change a block',
-  description: `Sets the given fields of a block in the draft; null removes a field. Parallel and loop steps have only the fields name and loop. ${NOT_DESTROYED}`,
+  description: `Sets the given fields of a block in the draft; null removes a field. Parallel and loop steps have only the fields name, branches and loop. ${NOT_DESTROYED}`,
   scope: 'flows:write',
   hints: { readOnlyHint: false, destructiveHint: true },
   input: z.strictObject({
@@ -64,10 +72,13 @@ const updateBlock = defineTool({
     step_id: stepId,
     name: nameSchema.optional(),
     processor_type: processorType.optional(),
-    model: model.nullable().meta({ description: 'provider/model, such as openai/gpt-5-mini.' }),
+    model: model.nullable().meta({ description: 'provider/model, from list_models.' }),
     prompt: prompt.nullable(),
     inputSchema: schemaObject.nullish(),
     outputSchema: schemaObject.nullish(),
+    branches: z.record(z.string(), branchName).optional().meta({
+      description: 'Renames branches of a parallel step: old name to new name.',
+    }),
     processor_config: processorConfig.nullish().meta({ description: 'Replaces the whole object.' }),
     loop: loop.nullish().meta({
       description:
@@ -75,9 +86,9 @@ const updateBlock = defineTool({
     }),
   }),
   output: editedDraft,
-  async run(call, { flow_id, step_id, loop, ...fields }) {
+  async run(call, { flow_id, step_id, loop, branches, ...fields }) {
     const given = Object.entries(fields).filter(([, value]) => value !== undefined);
-    if (given.length === 0 && loop === undefined)
+    if (given.length === 0 && loop === undefined && branches === undefined)
       throw new ServiceError('VALIDATION_ERROR', 'Send at least one field to set, such as model.');
     if (typeof fields.model === 'string') requireModel(call, fields.model);
     await requireSchema(call, 'inputSchema', fields.inputSchema);
@@ -85,7 +96,8 @@ const updateBlock = defineTool({
     const set = (step: Step) => {
       if (given.some(([key]) => key !== 'name')) requireBlock(step);
       const kept = Object.entries({ ...step, ...Object.fromEntries(given) });
-      return Object.fromEntries(kept.filter(([, value]) => value !== null)) as Step;
+      const changed = Object.fromEntries(kept.filter(([, value]) => value !== null)) as Step;
+      return branches ? renameBranches(changed, branches) : changed;
     };
     return editDraft(call, flow_id, 'update_block', (draft) => {
       const changed = changeStep(draft, step_id, set);
@@ -188,7 +200,7 @@ function requireBlock(step: Step): SequentialStep {
   if (step.type === 'sequential') return step;
   throw new ServiceError(
     'VALIDATION_ERROR',
-    `${step.step_id} is a ${step.type} step: only its name and loop can be set. Change the blocks inside it instead.`,
+    `${step.step_id} is a ${step.type} step: only its name, branches and loop can be set. Change the blocks inside it instead.`,
   );
 }
 

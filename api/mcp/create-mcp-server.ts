@@ -7,12 +7,13 @@ import { describeIssue } from '../http/describe-issue.ts';
 import { dropNulls } from '../http/drop-nulls.ts';
 import { validationError } from '../http/json-body.ts';
 import { toServiceError } from '../http/to-service-error.ts';
+import { listedInput, listedOutput } from './listed-schema.ts';
 import type { McpTool, ToolCall } from './tool.ts';
 import { MCP_TOOLS } from './tools.ts';
 
 const VERSION = '0.1.0';
 const INSTRUCTIONS = `Weir hosts flows: trees of blocks (llm, code, passthrough) that callers run over HTTP.
-Begin with list_projects, then hydrate_project. You edit the draft of a flow (add_block, update_block, …);
+Begin with list_projects, then hydrate_project; list_models names the models that work. You edit the draft of a flow (add_block, update_block, …);
 callers run your changes only after publish_version and set_production_version. Test the draft first: create_test_case,
 run_all_tests. The answer to each edit lists under "problems" what is still missing in the draft.`;
 
@@ -20,7 +21,7 @@ run_all_tests. The answer to each edit lists under "problems" what is still miss
 const LISTED = new Map(
   MCP_TOOLS.map((tool) => [
     tool,
-    { inputSchema: listedSchema(tool.input), outputSchema: listedSchema(tool.output) },
+    { inputSchema: listedInput(tool.input), outputSchema: listedOutput(tool.output) },
   ]),
 );
 
@@ -92,27 +93,4 @@ function describe(error: unknown, tool: McpTool, { author: { requestId } }: Tool
   const { code, message } = toServiceError(error, { requestId, line, mayWrite: !tool.hints.readOnlyHint });
   const reference = code === 'INTERNAL_ERROR' ? ` Operators find it as request ${requestId}.` : '';
   return `${code}: ${message}${reference}`;
-}
-
-/** Wraps a schema so that the SDK lists it, but does not validate with it. */
-function listedSchema(schema: z.ZodObject) {
-  const { jsonSchema } = schema['~standard'];
-  const input = once(() => jsonSchema.input({ target: 'draft-2020-12' }));
-  const output = once(() => jsonSchema.output({ target: 'draft-2020-12' }));
-  return {
-    '~standard': {
-      version: 1 as const,
-      vendor: 'weir',
-      validate: (value: unknown) => ({ value: value as Record<string, unknown> }),
-      jsonSchema: { input, output },
-    },
-  };
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }

@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import type { Tx } from '../../db/connect.ts';
 import { updateDraft } from '../../db/flows/flows.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { findDraftProblems, requireSound } from './find-draft-problems.ts';
+import { noteModels } from './note-models.ts';
 import { withLockedFlow } from './require-flow-design.ts';
 import { outlineOf, problems, stepOutline } from './shapes.ts';
 import type { ToolCall } from './tool.ts';
@@ -13,7 +15,10 @@ export const editedDraft = z.strictObject({
   step_id: z.string().meta({ description: 'The step that was edited.' }),
   steps: z.array(stepOutline).meta({ description: 'The steps of the draft after the edit.' }),
   problems,
+  notes: z.array(z.string()).meta({ description: 'What would fail when callers run the flow.' }),
 });
+
+type Edited = { definition: FlowDefinition; stepId: string };
 
 /**
  * Replaces a draft by the result of `edit`, which also names the step that was edited. A draft may be incomplete, but
@@ -23,20 +28,22 @@ export async function editDraft(
   call: ToolCall,
   flowId: string,
   tool: string,
-  edit: (draft: FlowDefinition) => { definition: FlowDefinition; stepId: string },
+  edit: (draft: FlowDefinition, tx: Tx) => Edited | Promise<Edited>,
 ): Promise<z.infer<typeof editedDraft>> {
-  const { definition, stepId } = await withLockedFlow(call, flowId, async (tx, { draft, organizationId }) => {
-    const edited = edit(draft);
+  const { definition, stepId, organizationId } = await withLockedFlow(call, flowId, async (tx, flow) => {
+    const { draft, organizationId } = flow;
+    const edited = await edit(draft, tx);
     requireSound(edited.definition);
     await updateDraft(tx, flowId, edited.definition);
     const details = { tool, step_id: edited.stepId };
     await recordChange(tx, call.author, { organizationId, action: 'flow.edit', resourceId: flowId, details });
-    return edited;
+    return { ...edited, organizationId };
   });
   return {
     flow_id: flowId,
     step_id: stepId,
     steps: outlineOf(definition),
     problems: findDraftProblems(definition),
+    notes: await noteModels(call, organizationId, definition),
   };
 }

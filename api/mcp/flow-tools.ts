@@ -1,18 +1,19 @@
-// create_flow and get_flow
+// create_flow, get_flow and update_flow
 import { z } from 'zod';
 import { inTransaction } from '../../db/connect.ts';
-import { findVersionById, insertFlow, listVersions } from '../../db/flows/flows.ts';
+import { findVersionById, insertFlow, listVersions, updateDraft } from '../../db/flows/flows.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { nameSchema, slugSchema } from '../flows/written-flow.ts';
+import { nameSchema, slugSchema, textSchema } from '../flows/written-flow.ts';
 import { describeTestCases, listedTestCase } from '../test-runs/test-case.ts';
 import { flowDesign, steps, toFlowDesign } from './flow-design.ts';
-import { requireFlowDesign } from './require-flow-design.ts';
+import { requireFlowDesign, withLockedFlow } from './require-flow-design.ts';
 import { requireLockedProject } from './require-project.ts';
 import { flowId, projectId, versionId } from './shapes.ts';
 import { defineTool } from './tool.ts';
 
 const VERSIONS_MAX = 100;
+const DESCRIPTION_MAX_LENGTH = 2_000;
 
 const createFlow = defineTool({
   name: 'create_flow',
@@ -94,4 +95,36 @@ const getFlowTool = defineTool({
   },
 });
 
-export const flowTools = [createFlow, getFlowTool];
+const updateFlow = defineTool({
+  name: 'update_flow',
+  title: 'Rename or describe a flow',
+  description: 'Sets the name or the description of a flow, at once. Its slug, and so its URL, stays.',
+  scope: 'flows:write',
+  hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+  input: z.strictObject({
+    flow_id: flowId,
+    name: nameSchema.optional(),
+    description: textSchema.max(DESCRIPTION_MAX_LENGTH).optional(),
+  }),
+  output: z.strictObject({ flow_id: z.string(), name: z.string(), description: z.string() }),
+  async run(call, { flow_id, name, description }) {
+    if (name === undefined && description === undefined)
+      throw new ServiceError('VALIDATION_ERROR', 'Send name or description.');
+    const named = { ...(name !== undefined && { name }), ...(description !== undefined && { description }) };
+    const flow = await withLockedFlow(call, flow_id, async (tx, flow) => {
+      await updateDraft(tx, flow_id, flow.draft, named);
+      const { organizationId } = flow;
+      const details = { tool: 'update_flow', ...named };
+      await recordChange(tx, call.author, {
+        organizationId,
+        action: 'flow.edit',
+        resourceId: flow_id,
+        details,
+      });
+      return { name: flow.name, description: flow.description, ...named };
+    });
+    return { flow_id, ...flow };
+  },
+});
+
+export const flowTools = [createFlow, getFlowTool, updateFlow];

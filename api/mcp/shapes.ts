@@ -30,11 +30,11 @@ export const problems = z
 export const placeFields = {
   target_id: stepId.optional().meta({
     description:
-      'The step_id of the step next to which the place is. Without it, the place is at the end of the flow.',
+      'The step_id of the step next to which the place is. Without it, the place is at the end of the flow, or with left at its beginning.',
   }),
-  direction: z.enum(['right', 'bottom']).default('right').meta({
+  direction: z.enum(['right', 'left', 'bottom']).default('right').meta({
     description:
-      'right: after the target, in the same sequence. bottom: parallel to the target, as a branch of a new parallel step that also holds the target (when the target is alone in a branch: as one more branch beside it). The step after a parallel step gets an object with the output of each branch under its name.',
+      'right: after the target, in the same sequence. left: before it. bottom: parallel to the target, as a branch of a new parallel step that also holds the target (when the target is alone in a branch: as one more branch beside it). The step after a parallel step gets an object with the output of each branch under its name.',
   }),
 };
 

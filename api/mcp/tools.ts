@@ -1,6 +1,7 @@
 // All tools of the MCP endpoint (docs/mcp.md).
 import { blockTools } from './block-tools.ts';
 import { flowTools } from './flow-tools.ts';
+import { modelTools } from './model-tools.ts';
 import { projectTools } from './project-tools.ts';
 import { runTools } from './run-tools.ts';
 import { testTools } from './test-tools.ts';
@@ -9,6 +10,7 @@ import { versionTools } from './version-tools.ts';
 
 export const MCP_TOOLS: McpTool[] = [
   ...projectTools,
+  ...modelTools,
   ...flowTools,
   ...blockTools,
   ...versionTools,

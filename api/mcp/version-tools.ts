@@ -1,9 +1,11 @@
-// publish_version and set_production_version
+// publish_version, set_production_version and restore_version
 import { z } from 'zod';
+import type { Tx } from '../../db/connect.ts';
 import { findVersionById, getVersion } from '../../db/flows/flows.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { promoteFlow, publishFlow } from '../flows/publish-flow.ts';
 import { textSchema } from '../flows/written-flow.ts';
+import { editDraft, editedDraft } from './edit-draft.ts';
 import { requireComplete } from './find-draft-problems.ts';
 import { withLockedFlow } from './require-flow-design.ts';
 import { flowId, versionId } from './shapes.ts';
@@ -48,12 +50,7 @@ const setProduction = defineTool({
   }),
   async run(call, { flow_id, version_id }) {
     const { version, previous } = await withLockedFlow(call, flow_id, async (tx, flow) => {
-      const found = await findVersionById(tx, flow_id, version_id);
-      if (!found)
-        throw new ServiceError(
-          'NOT_FOUND',
-          'The flow has no such version: get_flow lists its versions with their ids.',
-        );
+      const found = await requireVersion(tx, flow_id, version_id);
       await promoteFlow(tx, call.author, flow, found.version);
       return { version: found.version, previous: flow.production_version };
     });
@@ -61,4 +58,35 @@ const setProduction = defineTool({
   },
 });
 
-export const versionTools = [publish, setProduction];
+const restore = defineTool({
+  name: 'restore_version',
+  title: 'Go back to a version',
+  description: 'Replaces the draft by a version of the flow. Edits that were not published are lost.',
+  scope: 'flows:write',
+  hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+  input: z.strictObject({ flow_id: flowId, version_id: versionId }),
+  output: editedDraft.omit({ step_id: true }),
+  async run(call, { flow_id, version_id }) {
+    const { step_id: _, ...edited } = await editDraft(
+      call,
+      flow_id,
+      'restore_version',
+      async (_draft, tx) => {
+        const { definition } = await requireVersion(tx, flow_id, version_id);
+        return { definition, stepId: version_id };
+      },
+    );
+    return edited;
+  },
+});
+
+export const versionTools = [publish, setProduction, restore];
+
+async function requireVersion(tx: Tx, flowId: string, versionId: string) {
+  const found = await findVersionById(tx, flowId, versionId);
+  if (found) return found;
+  throw new ServiceError(
+    'NOT_FOUND',
+    'The flow has no such version: get_flow lists its versions with their ids.',
+  );
+}

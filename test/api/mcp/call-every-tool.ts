@@ -20,6 +20,7 @@ export async function callEveryTool(options: {
     return answer as { [id: string]: string };
   };
   await call('list_projects', {});
+  await call('list_models', { project_id });
   const { flow_id } = await call('create_flow', { project_id, name: 'Flow', slug });
   const { step_id } = await call('add_block', { flow_id, name: 'One', processor_type: 'code' });
   await call('update_block', { flow_id, step_id, name: 'First' });
@@ -41,6 +42,8 @@ export async function callEveryTool(options: {
   await call('delete_test_case', { test_case_id });
   const { version_id } = await call('publish_version', { flow_id, note: 'first' });
   await call('set_production_version', { flow_id, version_id });
+  await call('restore_version', { flow_id, version_id });
+  await call('update_flow', { flow_id, description: 'Made by every tool.' });
   await call('get_flow', { flow_id });
   await call('hydrate_project', { project_id });
   await call('list_runs', { flow_id });

@@ -8,7 +8,7 @@ import { type McpWeir, startMcpWeir, type ToolAnswer } from './mcp-harness.ts';
 type Arguments = Record<string, unknown>;
 
 /** Registers the hooks of the enclosing `describe`; the member is ada. */
-export function useTools(options: { worker?: boolean } = {}) {
+export function useTools(options: { env?: NodeJS.ProcessEnv; worker?: boolean } = {}) {
   const tools = {} as { mcp: McpWeir; client: Client };
   before(async () => {
     tools.mcp = await startMcpWeir(options);

@@ -16,16 +16,19 @@ describe('MCP tools', () => {
     'get_step_trace',
     'get_test_run_trace',
     'hydrate_project',
+    'list_models',
     'list_projects',
     'list_runs',
     'move_block',
     'publish_version',
+    'restore_version',
     'run_all_tests',
     'run_test_case',
     'set_production_version',
     'update_block',
     'update_block_draft',
     'update_block_output_schema',
+    'update_flow',
   ];
 
   it('are listed with title, description, annotations and both schemas', async () => {
@@ -40,6 +43,11 @@ describe('MCP tools', () => {
       // Not every client follows references in what a tool takes.
       assert.doesNotMatch(JSON.stringify(tool.inputSchema), /\$ref/, tool.name);
     }
+  });
+
+  it('are listed in less than 25 KB', async () => {
+    const listed = await tools.client.listTools();
+    assert.ok(Buffer.byteLength(JSON.stringify(listed)) < 25_000);
   });
 
   it('design, publish and promote a flow that then runs over HTTP; drafts and unpromoted versions do not', async () => {
@@ -122,7 +130,7 @@ describe('MCP tools', () => {
     );
     const refused = await call('publish_version', { flow_id, note: '' });
     assert.ok(refused.isError);
-    assert.match(refused.text, /steps\[0\]\.model: .*openai\/gpt-5-mini/);
+    assert.match(refused.text, /steps\[0\]\.model: .*provider\/model/);
     await ask('update_block', { flow_id, step_id: 'ask', model: 'demo/echo' });
     const ready = await ask('update_block_draft', { flow_id, step_id: 'ask', content: '{{message}}' });
     assert.deepEqual(ready.problems, []);

@@ -101,6 +101,9 @@ describe('A whole flow through MCP alone', () => {
 
     const { version_id } = await ask('publish_version', { flow_id, note: 'first' });
     await ask('set_production_version', { flow_id, version_id });
+    await ask('restore_version', { flow_id, version_id });
+    await ask('update_flow', { flow_id, description: 'Describes each part.' });
+    await ask('list_models', { project_id });
     await ask('hydrate_project', { project_id });
     await ask('list_projects', {});
     models.will(answer('a weir'), answer('a dam'));

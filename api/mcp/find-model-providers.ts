@@ -1,0 +1,15 @@
+import { listModelKeys } from '../../db/tenants/model-keys.ts';
+import type { ToolCall } from './tool.ts';
+
+/** Finds the providers whose models an organization's runs can use, by prefix, and whose key they use. */
+export async function findModelProviders(
+  { deps: { db, config } }: ToolCall,
+  organizationId: string,
+): Promise<Map<string, 'service' | 'organization'>> {
+  const keys = await listModelKeys(db, organizationId);
+  const usable = keys.filter(({ provider }) => Object.hasOwn(config.providerUrls, provider));
+  return new Map([
+    ...Object.keys(config.providers).map((provider) => [provider, 'service'] as const),
+    ...usable.map(({ provider }) => [provider, 'organization'] as const),
+  ]);
+}

@@ -1,0 +1,56 @@
+// The schemas that `tools/list` answers. Every client loads them with each conversation, so they are short.
+import type { z } from 'zod';
+
+type Schema = { [key: string]: unknown };
+
+/** Wraps the schema of a tool's input so that the SDK lists it, but does not validate with it. */
+export function listedInput(schema: z.ZodObject) {
+  return listed(() => shorten(schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' })) as Schema);
+}
+
+/** Wraps the schema of a tool's output, of which only the names and types of its fields are listed. */
+export function listedOutput(schema: z.ZodObject) {
+  return listed(() => {
+    const { properties = {} } = shorten(
+      schema['~standard'].jsonSchema.output({ target: 'draft-2020-12' }),
+    ) as { properties?: { [name: string]: Schema } };
+    const fields = Object.entries(properties).map(([name, { type }]) => [
+      name,
+      type === undefined ? {} : { type },
+    ]);
+    return { type: 'object', properties: Object.fromEntries(fields) };
+  });
+}
+
+function listed(make: () => Schema) {
+  let made: Schema | undefined;
+  const schema = () => {
+    made ??= make();
+    return made;
+  };
+  return {
+    '~standard': {
+      version: 1 as const,
+      vendor: 'weir',
+      validate: (value: unknown) => ({ value: value as Record<string, unknown> }),
+      jsonSchema: { input: schema, output: schema },
+    },
+  };
+}
+
+/** Leaves out what says nothing to a reader: the dialect, the pattern of a known format, bounds of all safe integers. */
+function shorten(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(shorten);
+  if (value === null || typeof value !== 'object') return value;
+  const isFormat = 'format' in value && typeof value.format === 'string';
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(
+        ([key, item]) =>
+          key !== '$schema' &&
+          !(key === 'pattern' && isFormat) &&
+          Math.abs(Number(item)) !== Number.MAX_SAFE_INTEGER,
+      )
+      .map(([key, item]) => [key, shorten(item)]),
+  );
+}
