@@ -3,6 +3,7 @@
 import { readConfig, withoutEmpty } from '../config.ts';
 import { endOnFatal } from '../process/end-on-fatal.ts';
 import { type Backend, provideDatabase, provideTemporal } from './backends.ts';
+import { bypassProxy } from './bypass-proxy.ts';
 import { startDemoModelServer } from './demo-model/server.ts';
 import { curlLine, demoRequest, send } from './demo-request.ts';
 import { describePasswords, firstMembers, provideIdentity } from './identity/provide-identity.ts';
@@ -21,6 +22,7 @@ const BACKEND_RESTARTS_MAX = 5;
 
 // Files written from here on, also by the servers, are readable by this user only.
 process.umask(0o077);
+bypassProxy(process.env);
 const progress = createProgress();
 // `npm start | head` must not take the service down when its reader goes away.
 process.stdout.on('error', () => undefined);

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
+import { bypassProxy } from '../embedded/bypass-proxy.ts';
 import { startServers } from './start-servers.ts';
 
 const ALL_TESTS = 'test/**/*.test.ts';
@@ -30,6 +31,7 @@ const ROOT = path.dirname(import.meta.dirname);
 
 type Outcome = { code: number; passed: number; failed: number; summary: string };
 
+bypassProxy(process.env);
 let mocha: ChildProcess | undefined;
 let interrupted = false;
 // The servers are still to be stopped: end mocha, and go on from there.
