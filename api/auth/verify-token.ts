@@ -5,6 +5,7 @@ import type { Config } from '../../config.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { UserPrincipal } from '../http/principal.ts';
 import { createIdentityProviderKeys } from './identity-provider-keys.ts';
+import { createRefusedTokenLog } from './log-refused-token.ts';
 import { userIdSchema } from './user-id.ts';
 
 /** Asymmetric signatures only: whoever can check a token cannot issue one. */
@@ -28,6 +29,7 @@ export function createTokenVerifier({ oidc }: Pick<Config, 'oidc'>): TokenVerifi
   if (!oidc) return { verify: async () => undefined };
   const { issuer } = oidc;
   const getKey = createIdentityProviderKeys(issuer);
+  const logRefusedToken = createRefusedTokenLog();
   return {
     async verify(token, audiences) {
       if (!COMPACT.test(token)) return undefined;
@@ -43,6 +45,7 @@ export function createTokenVerifier({ oidc }: Pick<Config, 'oidc'>): TokenVerifi
         return toPrincipal(payload, audiences);
       } catch (error) {
         if (error instanceof ServiceError) throw error;
+        logRefusedToken(error);
         return undefined;
       }
     },

@@ -1,0 +1,22 @@
+import { errors } from 'jose';
+import { LRUCache } from 'lru-cache';
+
+const SAME_REASON_MS = 60_000;
+const REASONS_MAX = 100;
+const USER_MAX_CHARS = 80;
+
+/**
+ * Creates a function that logs why a token was refused, which its caller is not told: one line a minute for a reason and
+ * user. A user is named only where the signature was valid.
+ */
+export function createRefusedTokenLog(): (error: unknown) => void {
+  const logged = new LRUCache<string, true>({ max: REASONS_MAX, ttl: SAME_REASON_MS });
+  return function logRefusedToken(error) {
+    const isSigned = error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed;
+    const user = isSigned ? ` of ${JSON.stringify(String(error.payload.sub).slice(0, USER_MAX_CHARS))}` : '';
+    const line = `A token${user} was refused: ${error instanceof Error ? error.message : String(error)}.`;
+    if (logged.has(line)) return;
+    logged.set(line, true);
+    console.error(line);
+  };
+}
