@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import type { Processor } from '../../activities/block-execution.ts';
+import { createBlockExecutor } from '../../activities/block-executor.ts';
+import type { Attempt } from '../../activities/run-attempt.ts';
+import type { Db } from '../../db/connect.ts';
+import { reserveCredits } from '../../db/credits/reservations.ts';
+import { createFlowDefinitions } from '../../db/flows/flow-definitions.ts';
+import { createInProcessRuns } from '../../db/runs/in-process-runs.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import type { Busy } from '../../flow/run.ts';
+import type { Pause } from '../../flow/tool-calls.ts';
+import { MESSAGE_REF, type Value } from '../../flow/value.ts';
+import { createValidator } from '../../json-schema/validator.ts';
+import { createLargeValues } from '../../large-values/large-values.ts';
+import { llm } from '../blocks.ts';
+import { type Account, audit, openAccount } from '../db/credits/ledger-fixture.ts';
+import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
+
+/** The cost of the model call, in microcredits. */
+const COST = 300;
+
+/** A regular activity, none of whose attempts was refused. */
+const attemptOf = (begun: number): Attempt => ({
+  number: 1,
+  begun,
+  refusals: 0,
+  isLocal: false,
+  signal: new AbortController().signal,
+  kept: undefined,
+  keep: () => true,
+});
+
+/** Sets up attempts at one model call that costs COST, of an organization with 1,000 microcredits. */
+export function useAttempts() {
+  const validator = createValidator();
+  let database: TestDatabase;
+  let account: Account;
+  let asked: number;
+  /** The organizations whose balance limit was asked for. */
+  let limited: string[];
+  let cost: number;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  beforeEach(async () => {
+    account = await openAccount(database.db, 1_000, 1, [llm('ask', 'x', 'demo/chat')]);
+    asked = 0;
+    limited = [];
+    cost = COST;
+  });
+  after(async () => {
+    await validator.close();
+    await database.drop();
+  });
+
+  /** One attempt in a process of its own. */
+  function attempt(
+    number: number,
+    db: Db,
+    answer: () => string,
+    more: Partial<Attempt> = {},
+  ): Promise<Value | Pause | Busy> {
+    const blocks = createBlockExecutor({
+      db,
+      definitions: createFlowDefinitions(db),
+      balanceLimit: {
+        run(organizationId, work) {
+          limited.push(organizationId);
+          return work();
+        },
+      },
+      validator,
+      inProcessRuns: createInProcessRuns(),
+      largeValues: createLargeValues(),
+    });
+    const callId = account.runs[0] as string;
+    const execution = { callId, stepId: 'ask', blockKey: 'ask', input: { ref: MESSAGE_REF }, ends: false };
+    const process: Processor = async ({ payer, usage }) => {
+      await reserveCredits(database.db, { ...payer, callId, blockKey: 'ask', microcredits: COST });
+      asked += 1;
+      Object.assign(usage, {
+        model: 'demo/chat',
+        promptTokens: 1,
+        completionTokens: 1,
+        costMicrocredits: cost,
+      });
+      return { output: answer() };
+    };
+    return blocks.run(execution, { ...attemptOf(number), ...more }, process);
+  }
+  async function assertChargedOnce(): Promise<void> {
+    const { balance, reserved, charges } = await audit(database.db, account);
+    assert.deepEqual([balance, reserved, charges.size], [1_000 - COST, 0, 1]);
+  }
+
+  return {
+    attempt,
+    assertChargedOnce,
+    get database() {
+      return database;
+    },
+    get account() {
+      return account;
+    },
+    get callId() {
+      return account.runs[0] as string;
+    },
+    /** How often the model was asked. */
+    get asked() {
+      return asked;
+    },
+    get limited() {
+      return limited;
+    },
+    /** Sets what the model call is said to cost. */
+    costs(microcredits: number) {
+      cost = microcredits;
+    },
+  };
+}
+
+export function refuse(): never {
+  throw new ServiceError('MODEL_REFUSED', 'I will not.');
+}
