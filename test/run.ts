@@ -14,7 +14,10 @@ const LONGEST = [
   'test/faults/outages.test.ts',
   'test/faults/kill.test.ts',
   'test/faults/rolling.test.ts',
+  'test/api/mcp/inspector.test.ts',
+  'test/api/management/model-keys.test.ts',
   'test/cli/weir.test.ts',
+  'test/api/mcp/test-tools.test.ts',
   'test/faults/lost-under-block.test.ts',
 ];
 /** Run last, one at a time, each for its reason. */
@@ -24,7 +27,8 @@ const ALONE = [
   // A thousand deliveries and a worker killed among them keep all processors busy: other tests' deadlines pass.
   'test/faults/webhook-kill.test.ts',
 ];
-const JOBS = Math.min(Math.max(availableParallelism(), 2), 4);
+/** One more than processors, since tests mostly wait. */
+const JOBS = Math.min(availableParallelism() + 1, 4);
 /** For what never comes: what a test waits for comes, however slow the machine is. */
 const TIMEOUT_MS = 180_000;
 const ROOT = path.dirname(import.meta.dirname);
