@@ -33,7 +33,7 @@ export function createMcpServer(call: ToolCall): McpServer {
   );
   for (const tool of MCP_TOOLS) {
     const { name, title, description, scope, hints } = tool;
-    const annotations = { title, openWorldHint: false, ...hints };
+    const annotations = { openWorldHint: false, ...hints };
     server.registerTool(
       name,
       { title, description, annotations, ...LISTED.get(tool), scopeChallenge: needScope(scope) },

@@ -38,7 +38,10 @@ function listed(make: () => Schema) {
   };
 }
 
-/** Leaves out what says nothing to a reader: the dialect, the pattern of a known format, bounds of all safe integers. */
+/**
+ * Leaves out what says nothing to a reader: the dialect, the pattern of a known format, bounds of all safe integers, that any
+ * property is allowed or has a name.
+ */
 function shorten(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(shorten);
   if (value === null || typeof value !== 'object') return value;
@@ -48,9 +51,15 @@ function shorten(value: unknown): unknown {
       .filter(
         ([key, item]) =>
           key !== '$schema' &&
+          key !== 'propertyNames' &&
           !(key === 'pattern' && isFormat) &&
+          !(key === 'additionalProperties' && isEmpty(item)) &&
           Math.abs(Number(item)) !== Number.MAX_SAFE_INTEGER,
       )
       .map(([key, item]) => [key, shorten(item)]),
   );
+}
+
+function isEmpty(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }

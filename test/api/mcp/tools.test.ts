@@ -47,7 +47,8 @@ describe('MCP tools', () => {
 
   it('are listed in less than 25 KB', async () => {
     const listed = await tools.client.listTools();
-    assert.ok(Buffer.byteLength(JSON.stringify(listed)) < 25_000);
+    const bytes = Buffer.byteLength(JSON.stringify(listed));
+    assert.ok(bytes < 25_000, `${bytes} bytes`);
   });
 
   it('design, publish and promote a flow that then runs over HTTP; drafts and unpromoted versions do not', async () => {
