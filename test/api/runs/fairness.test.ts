@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { llm } from '../../blocks.ts';
 import { answer, type FakeModelServer, hang, startFakeModelServer } from '../../fakes/model-server.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+import { waitUntil } from '../../wait-until.ts';
 
 const BACKLOG = 20;
 
@@ -24,12 +25,11 @@ describe('runs that wait for a worker', () => {
     const [busyFlow, otherFlow] = [await flowOf(busy, 'busy'), await flowOf(other, 'other')];
     models.will(hang);
     const held = models.nextCall();
-    await waitForWorker(await start(busy, busyFlow), 'STARTED');
+    await waitForActivity(await start(busy, busyFlow));
     const response = await held;
-    for (let index = 0; index < BACKLOG; index += 1)
-      await waitForWorker(await start(busy, busyFlow), 'SCHEDULED');
+    for (let index = 0; index < BACKLOG; index += 1) await waitForActivity(await start(busy, busyFlow));
     const last = await start(other, otherFlow);
-    await waitForWorker(last, 'SCHEDULED');
+    await waitForActivity(last);
     models.will(...Array.from({ length: BACKLOG + 1 }, () => answer('done')));
     answer('done')(response);
     await weir.finish(otherFlow, last, other.key);
@@ -40,16 +40,10 @@ describe('runs that wait for a worker', () => {
   const start = async (tenant: Tenant, flow: string): Promise<string> =>
     (await weir.call('POST', `${flow}/jobs`, { key: tenant.key, body: { message: 'm' } })).body.executionId;
 
-  /** Waits until the run's activity is in this state: of several activities, one is started and the others wait for it. */
-  async function waitForWorker(executionId: string, state: 'STARTED' | 'SCHEDULED'): Promise<void> {
-    for (;;) {
+  /** Waits until the run has an activity: one of them makes its call, one has been taken, the others are with the engine. */
+  const waitForActivity = (executionId: string) =>
+    waitUntil(async () => {
       const { raw } = await weir.client.workflow.getHandle(executionId).describe();
-      const pending = raw.pendingActivities?.[0];
-      if (pending && String(pending.state) === String(STATES[state])) return;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-  }
+      return raw.pendingActivities?.length;
+    });
 });
-
-/** PendingActivityState of Temporal's API. */
-const STATES = { SCHEDULED: 1, STARTED: 2 };
