@@ -9,9 +9,9 @@ import { retryWrite } from './retry-write.ts';
 import type { Attempt } from './run-attempt.ts';
 
 /**
- * Begins a request to `model` and returns its provider; `again` as in `beginModelCall`. With an own key (`own`), that key replaces the service's and is sent
- * only to the provider's configured address, and nothing is reserved, since the provider bills the caller. Throws
- * MODEL_NOT_CONFIGURED, MODEL_KEY_GONE, and what `beginModelCall` throws.
+ * Begins a request to `model` and returns its provider; `again` as in `beginModelCall`. With an own key (`own`), that key
+ * replaces the service's and is sent only to the provider's configured address, and nothing is reserved, since the provider
+ * bills the caller. Throws MODEL_NOT_CONFIGURED, MODEL_KEY_GONE, and what `beginModelCall` throws.
  */
 export async function beginRequest(
   deps: Pick<

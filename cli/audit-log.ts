@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { toAuditEntry } from '../api/management/to-audit-entry.ts';
 import type { Db } from '../db/connect.ts';
 import { type AuditFilter, listAuditEntries } from '../db/tenants/audit-entries.ts';
 import { getOrganization } from './find-by-path.ts';
@@ -24,14 +25,7 @@ export function addAuditLogCommand(program: Command): void {
 
 async function list(db: Db, slug: string, options: AuditFilter & { limit: number }): Promise<CommandResult> {
   const { id } = await getOrganization(db, slug);
-  const entries = (await listAuditEntries(db, id, options)).map((row) => ({
-    at: row.at,
-    actor: row.actor,
-    action: row.action,
-    resourceId: row.resource_id,
-    details: row.details,
-    requestId: row.request_id,
-  }));
+  const entries = (await listAuditEntries(db, id, options)).map(toAuditEntry);
   return {
     json: entries,
     text: formatTable(

@@ -1,6 +1,6 @@
 // GET /organizations/{org_id}/audit-log lists who changed what.
 import { z } from 'zod';
-import { type AuditEntryRow, listAuditEntries } from '../../db/tenants/audit-entries.ts';
+import { listAuditEntries } from '../../db/tenants/audit-entries.ts';
 import { authenticateUser } from '../auth/authenticate.ts';
 import { authorizeOrganization } from '../auth/authorize-organization.ts';
 import { limitRate } from '../auth/limit-rate.ts';
@@ -12,6 +12,7 @@ import { auditPage } from '../reference/management-examples.ts';
 import { ORGANIZATIONS_PATH, ROLE_ERRORS, USERS_ONLY } from '../reference/management-operations.ts';
 import { answer, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { auditList } from './schemas.ts';
+import { toAuditEntry } from './to-audit-entry.ts';
 
 const LIMIT_MAX = 200;
 const LIMIT_DEFAULT = 50;
@@ -84,15 +85,4 @@ function listAuditLog({ db }: ApiDeps): ApiMiddleware {
 function toMicroseconds(text: string): bigint {
   const beyond = /\.\d{3}(\d{1,3})/.exec(text)?.[1] ?? '';
   return BigInt(Date.parse(text)) * 1000n + BigInt(beyond.padEnd(3, '0'));
-}
-
-function toAuditEntry(row: AuditEntryRow) {
-  return {
-    at: row.at,
-    actor: row.actor,
-    action: row.action,
-    resourceId: row.resource_id,
-    details: row.details,
-    requestId: row.request_id,
-  };
 }

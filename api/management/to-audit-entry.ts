@@ -1,0 +1,13 @@
+import type { AuditEntryRow } from '../../db/tenants/audit-entries.ts';
+
+/** Describes an entry of the audit log as answers and the `weir` command show it. */
+export function toAuditEntry(row: AuditEntryRow) {
+  return {
+    at: row.at,
+    actor: row.actor,
+    action: row.action,
+    resourceId: row.resource_id,
+    details: row.details,
+    requestId: row.request_id,
+  };
+}
