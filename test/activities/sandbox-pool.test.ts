@@ -45,7 +45,7 @@ describe('the pool of guest processes', () => {
     }
   });
 
-  it('starts one process for each caller who waits and one to spare, however long the start takes', async function () {
+  it('starts one process for each caller who waits and one to spare, however long the start takes (on Linux)', async function () {
     if (process.platform !== 'linux') this.skip();
     const pool = createPool({ size: 10, kept: 10 });
     try {
