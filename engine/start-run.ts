@@ -2,6 +2,7 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { type Priority, TypedSearchAttributes } from '@temporalio/common';
 import type { Environment, RunMode } from '../db/schema.ts';
 import type { FlowDefinition } from '../flow/definition.ts';
+import { OUTPUT_MAX_BYTES } from '../flow/limits.ts';
 import { toPlan } from '../flow/plan.ts';
 import { type CallIds, RUN_FLOW, type RunInput, workflowIdOf } from '../flow/run.ts';
 import { INPUT_REF } from '../flow/value.ts';
@@ -41,6 +42,7 @@ export async function startRun(
     executionId: callId,
     steps,
     showsCompleted: false,
+    outputMaxBytes: OUTPUT_MAX_BYTES,
     ...(from && { input: { ref: INPUT_REF } }),
     ...(callId !== executionId && { continues: true }),
     ...(run.callback && { callback: true }),

@@ -18,12 +18,13 @@ export type Surroundings = {
 
 /**
  * Runs steps one after the other and returns the output of the last one (the input when there are no steps), or the pause of
- * the step that paused.
+ * the step that paused. What a loop or parallel step composes has at most `outputMaxBytes`.
  */
 export async function interpret(
   steps: PlannedStep[],
   input: Value,
   surroundings: Surroundings,
+  outputMaxBytes = OUTPUT_MAX_BYTES,
 ): Promise<Value | Pause> {
   let blockRuns = 0;
 
@@ -113,6 +114,16 @@ export async function interpret(
     return compact({ items });
   }
 
+  /** Measures a composition before it is built: each part may be small enough to store, and all together too large. */
+  function requireComposable(step: PlannedStep, iterations: number[], bytes: number): void {
+    if (bytes > outputMaxBytes)
+      throw new ServiceError(
+        'OUTPUT_TOO_LARGE',
+        `The outputs of ${step.step_id} together have more than ${outputMaxBytes} bytes: let its blocks return less.`,
+        placeOf(step, iterations),
+      );
+  }
+
   let value = input;
   let answered = 0;
   for (const step of steps) {
@@ -125,16 +136,6 @@ export async function interpret(
     answered += sizeOf(value);
   }
   return value;
-}
-
-/** Measures a composition before it is built: each part may be small enough to store, and all together too large. */
-function requireComposable(step: PlannedStep, iterations: number[], bytes: number): void {
-  if (bytes > OUTPUT_MAX_BYTES)
-    throw new ServiceError(
-      'OUTPUT_TOO_LARGE',
-      `The outputs of ${step.step_id} together have more than ${OUTPUT_MAX_BYTES} bytes: let its blocks return less.`,
-      placeOf(step, iterations),
-    );
 }
 
 function requireCarriable({ step_id }: PlannedStep, bytes: number): void {

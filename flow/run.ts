@@ -12,7 +12,7 @@ export const RUN_FLOW = 'runFlow';
  * step gets, the run's message when absent. `continues`: the run goes on after a pause, or is one call of a step-through
  * session. `callback`: its end may have a delivery; only a call with which a run begins has one, so its id is the run's.
  * `showsCompleted: false`: the outcome of a completed run is not shown, which saves the engine a write; absent in runs that
- * began before.
+ * began before. `outputMaxBytes`: the limit of what its loops and parallel steps compose, absent in runs that began before.
  */
 export type RunInput = {
   executionId: string;
@@ -21,6 +21,7 @@ export type RunInput = {
   continues?: true;
   callback?: true;
   showsCompleted?: boolean;
+  outputMaxBytes?: number;
 };
 
 /** Names a call: `executionId` is the run's id, `callId` the call's own, the same for the call that a run begins with. */

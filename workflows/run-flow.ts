@@ -1,5 +1,6 @@
 import { ApplicationFailure, CancellationScope, upsertSearchAttributes } from '@temporalio/workflow';
 import { interpret } from '../flow/interpreter.ts';
+import { EARLIER_OUTPUT_MAX_BYTES } from '../flow/limits.ts';
 import type { RunInput, RunOutcome } from '../flow/run.ts';
 import { isPause, type Pause } from '../flow/tool-calls.ts';
 import { MESSAGE_REF, type Value } from '../flow/value.ts';
@@ -21,6 +22,7 @@ export async function runFlow({
   continues,
   callback,
   showsCompleted = true,
+  outputMaxBytes = EARLIER_OUTPUT_MAX_BYTES,
 }: RunInput): Promise<Value | Pause> {
   const blocks = new CancellationScope();
   const parking = createParking(callId);
@@ -29,10 +31,15 @@ export async function runFlow({
   let outcome: RunOutcome;
   try {
     const reply = await blocks.run(() =>
-      interpret(steps, input, {
-        runBlock: createBlockScheduler(callId, steps, parking, lastBlock),
-        ...createInspector(callId, parking),
-      }),
+      interpret(
+        steps,
+        input,
+        {
+          runBlock: createBlockScheduler(callId, steps, parking, lastBlock),
+          ...createInspector(callId, parking),
+        },
+        outputMaxBytes,
+      ),
     );
     outcome = isPause(reply)
       ? { status: 'tool_calls_required', pause: reply.paused }

@@ -1,4 +1,5 @@
 import { CancellationScope, executeChild, workflowInfo } from '@temporalio/workflow';
+import { OUTPUT_MAX_BYTES } from '../flow/limits.ts';
 import type { PlannedStep } from '../flow/plan.ts';
 import { RUN_FLOW } from '../flow/run.ts';
 import type { RunTestsInput } from '../flow/test-case.ts';
@@ -39,7 +40,7 @@ async function runToEnd(executionId: string, steps: PlannedStep[], name: string)
   await executeChild<typeof runFlow>(RUN_FLOW, {
     workflowId: executionId,
     workflowIdReusePolicy: 'REJECT_DUPLICATE',
-    args: [{ executionId, steps, showsCompleted: false }],
+    args: [{ executionId, steps, showsCompleted: false, outputMaxBytes: OUTPUT_MAX_BYTES }],
     staticSummary: name,
     typedSearchAttributes: workflowInfo().typedSearchAttributes,
   }).catch(() => undefined);

@@ -16,14 +16,17 @@ import { insertTestRun } from '../../db/test-runs/test-runs.ts';
 import { PAIR_MAX } from '../../db/webhooks/webhook-turns.ts';
 import { startDemoModelServer } from '../../embedded/demo-model/server.ts';
 import { startTestRun } from '../../engine/start-test-run.ts';
-import { workflowIdOf } from '../../flow/run.ts';
+import { toPlan } from '../../flow/plan.ts';
+import { RUN_FLOW, workflowIdOf } from '../../flow/run.ts';
 import type { Expectation } from '../../flow/test-case.ts';
 import { unparkRequestedRuns } from '../../worker/unpark-requested-runs.ts';
+import type { runFlow } from '../../workflows/run-flow.ts';
+import { acceptRun } from '../accept-run.ts';
 import { code, llm, passthrough } from '../blocks.ts';
 import { answerWith, type WebhookReceiver } from '../fakes/webhook-receiver.ts';
 import { startParkingWorker } from '../parking-worker.ts';
 import { startWebhookWeir } from '../webhooks.ts';
-import { CANCELLED_FLOWS, FLOWS } from './recorded-flows.ts';
+import { CANCELLED_FLOWS, COMPOSED_BEFORE_LIMIT, FLOWS } from './recorded-flows.ts';
 
 async function record(name: string, workflowId: string): Promise<void> {
   const file = path.join(import.meta.dirname, '..', 'histories', `${name}.json`);
@@ -110,6 +113,15 @@ await setTimeout(4_000);
 await weir.call('POST', `${refusing}/jobs/${refused.executionId}/cancel`, { key: tenant.key });
 await weir.finish(refusing, refused.executionId, tenant.key);
 await record('model-refused', refused.executionId);
+// A run that began before runs carried the limit of what they compose, and composed more than it.
+const composing = await weir.createFlow(tenant, COMPOSED_BEFORE_LIMIT);
+const { executionId: composed, definition } = await acceptRun(weir, tenant, composing);
+await weir.client.workflow.execute<typeof runFlow>(RUN_FLOW, {
+  workflowId: composed,
+  taskQueue: weir.config.taskQueue,
+  args: [{ executionId: composed, steps: toPlan(definition.steps), showsCompleted: false }],
+});
+await record('composed-before-limit', composed);
 // A run that pauses for a tool, its resume, and the rest of the flow after it.
 const asking = await weir.createFlow(tenant, [
   code('a', 'return message;'),

@@ -85,3 +85,17 @@ export const CANCELLED_FLOWS: { [name: string]: Step[] } = {
   'cancelled-taken-over': [llm('wait', 'x', 'demo/slow-60000'), passthrough('b')],
   'cancelled-code': [code('spin', 'for (;;);', { processor_config: { timeout_ms: 30_000 } })],
 };
+
+/** Its parallel step composes more than a run can today. */
+export const COMPOSED_BEFORE_LIMIT: Step[] = [
+  {
+    type: 'parallel',
+    step_id: 'p',
+    name: 'p',
+    branches: {
+      x: [code('x', 'return "x".repeat(5_000_000);')],
+      y: [code('y', 'return "y".repeat(5_000_000);')],
+    },
+  },
+  code('b', 'return input.x.length + input.y.length;'),
+];
