@@ -1,10 +1,11 @@
 // The configuration of the embedded identity provider: code with PKCE, device flow, client credentials for `weir token`.
 import type { JWK } from 'jose';
 import type { Middleware } from 'koa';
-import { type ClientMetadata, type Configuration, errors, interactionPolicy } from 'oidc-provider';
+import { type ClientMetadata, type Configuration, errors } from 'oidc-provider';
 import { MANAGEMENT_SCOPE, MCP_SCOPES } from '../../api/auth/scopes.ts';
 import type { Account } from './accounts.ts';
-import { deviceConfirm, deviceInput, escapeHtml, sendPage } from './pages.ts';
+import { consentPolicy } from './consent-policy.ts';
+import { deviceConfirm, deviceInput, escapeHtml, sendPage, signOut } from './pages.ts';
 import { createIdentityStore } from './store.ts';
 
 /** The client of `weir token`, and the user its tokens stand for. */
@@ -50,16 +51,21 @@ export function identityConfiguration(
     // Includes the scopes of the resources: clients name them when they register.
     scopes: ['openid', 'offline_access', 'email', MANAGEMENT_SCOPE, ...MCP_SCOPES],
     claims: { openid: ['sub'], email: ['email', 'email_verified'] },
-    interactions: { url: (_ctx, { uid }) => `/interaction/${uid}`, policy: consentToEveryClient() },
+    interactions: { url: (_ctx, { uid }) => `/interaction/${uid}`, policy: consentPolicy() },
     findAccount: (_ctx, sub) => {
       const account = accounts.find(({ id }) => id === sub);
       return (
         account && { accountId: sub, claims: () => ({ sub, email: account.email, email_verified: true }) }
       );
     },
-    extraTokenClaims: (_ctx, token) => {
+    async extraTokenClaims(ctx, token) {
       const account = 'accountId' in token && accounts.find(({ id }) => id === token.accountId);
-      return account ? { email: account.email } : undefined;
+      if (!account) return undefined;
+      return {
+        email: account.email,
+        client_name: token.client?.clientName,
+        consented_at: ctx.oidc.grant?.iat,
+      };
     },
     issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),
     expiresWithSession: () => false,
@@ -69,7 +75,12 @@ export function identityConfiguration(
       sendPage(ctx, 'Something went wrong', `<p role="alert">${escapeHtml(description ?? error)}</p>`),
     features: {
       devInteractions: { enabled: false },
-      rpInitiatedLogout: { enabled: false },
+      rpInitiatedLogout: {
+        enabled: true,
+        logoutSource: (ctx, form) => sendPage(ctx, 'Sign out?', signOut(form)),
+        postLogoutSuccessSource: (ctx) =>
+          sendPage(ctx, 'Signed out', '<p>What you have allowed assistants to do stays allowed.</p>'),
+      },
       clientCredentials: { enabled: true },
       registration: { enabled: true, issueRegistrationAccessToken: false },
       clientIdMetadataDocument: { enabled: true, ack: 'draft-02' },
@@ -128,21 +139,6 @@ function clients({ scriptSecret }: IdentitySecrets): ClientMetadata[] {
       ),
     },
   ];
-}
-
-/** Asks for consent to every new client, even one without scopes: anybody can register a client. */
-function consentToEveryClient() {
-  const policy = interactionPolicy.base();
-  policy
-    .get('consent')
-    ?.checks.add(
-      new interactionPolicy.Check(
-        'first_time',
-        'the client was never granted anything',
-        ({ oidc }) => !oidc.result?.consent && !oidc.session?.grantIdFor(oidc.client?.clientId ?? ''),
-      ),
-    );
-  return policy;
 }
 
 /** Fills in the smallest scopes where a client names none: without a scope it would get no code (RFC 6749, 3.3). */

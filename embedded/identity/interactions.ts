@@ -3,10 +3,11 @@ import type { Context, Middleware } from 'koa';
 import type { InteractionResults, Provider } from 'oidc-provider';
 import { getRawBody } from 'raw-body';
 import { type Account, findAccount } from './accounts.ts';
+import type { RequestedAccess } from './consent-policy.ts';
 import { limitPasswordGuesses } from './limit-password-guesses.ts';
 import { consentForm, escapeHtml, type FailedLogin, loginForm, scopeField, sendPage } from './pages.ts';
 
-const PATH = /^\/interaction\/([\w-]+)(?:\/(login|confirm|abort))?$/;
+const PATH = /^\/interaction\/([\w-]+)(?:\/(login|confirm|abort|switch))?$/;
 const FORM_MAX_BYTES = 8 * 1024;
 
 type Details = Awaited<ReturnType<Provider['interactionDetails']>>;
@@ -20,27 +21,38 @@ export function createInteractions(provider: Provider, accounts: Account[]): Mid
     const details = await provider.interactionDetails(ctx.req, ctx.res);
     if (details.uid !== uid) throw new Error('it belongs to another sign-in');
     if (ctx.method === 'GET' && !action) return show(ctx, details);
+    if (ctx.method === 'GET' && action === 'switch') return showLogin(ctx, details);
     if (ctx.method !== 'POST' || !action) return ctx.throw(405);
     if (action === 'abort')
       return finish(ctx, { error: 'access_denied', error_description: 'The user refused.' });
-    if (action === 'login' && details.prompt.name === 'login') return login(ctx, details);
+    // Also where consent is asked for: the provider then signs the account out that was signed in.
+    if (action === 'login') return login(ctx, details);
     if (action === 'confirm' && details.prompt.name === 'consent')
       return finish(ctx, { consent: { grantId: await grant(details, await readForm(ctx)) } });
     throw new Error('this step was completed before');
   }
 
-  async function show(ctx: Context, details: Details, failed?: FailedLogin): Promise<void> {
+  async function show(ctx: Context, details: Details): Promise<void> {
     const { prompt, params, uid, session } = details;
-    const found = await provider.Client.find(String(params.client_id));
-    const client = found?.clientName ?? String(params.client_id);
-    const action = `/interaction/${uid}`;
-    if (prompt.name === 'login') return sendPage(ctx, 'Sign in', loginForm(action, client, failed));
-    const scopes = (prompt.details.missingResourceScopes ?? {}) as Record<string, string[]>;
-    const names = new Set([...[params.resource ?? []].flat().map(String), ...Object.keys(scopes)]);
-    const resources = [...names].map((name) => ({ name, scopes: scopes[name] ?? [] }));
+    if (prompt.name === 'login') return showLogin(ctx, details);
+    const { resources } = prompt.details as RequestedAccess;
     const returnsTo = params.redirect_uri ? originOf(String(params.redirect_uri)) : 'your terminal';
     const email = accounts.find(({ id }) => id === session?.accountId)?.email ?? '';
-    sendPage(ctx, 'Allow access?', consentForm(action, { client, email, returnsTo, resources }));
+    const client = await nameOfClient(params);
+    sendPage(
+      ctx,
+      'Allow access?',
+      consentForm(`/interaction/${uid}`, { client, email, returnsTo, resources }),
+    );
+  }
+
+  async function showLogin(ctx: Context, { params, uid }: Details, failed?: FailedLogin): Promise<void> {
+    sendPage(ctx, 'Sign in', loginForm(`/interaction/${uid}`, await nameOfClient(params), failed));
+  }
+
+  async function nameOfClient({ client_id }: Details['params']): Promise<string> {
+    const found = await provider.Client.find(String(client_id));
+    return found?.clientName ?? String(client_id);
   }
 
   async function login(ctx: Context, details: Details): Promise<void> {
@@ -48,35 +60,29 @@ export function createInteractions(provider: Provider, accounts: Account[]): Mid
     const email = (form.get('email') ?? '').trim().toLowerCase();
     // Counted before the password is checked, so that guesses sent at the same time count too.
     if (!guesses.allow(email))
-      return show(ctx, details, { email, problem: 'Too many attempts: try again in five minutes.' });
+      return showLogin(ctx, details, { email, problem: 'Too many attempts: try again in five minutes.' });
     const account = await findAccount(accounts, email, form.get('password') ?? '');
-    if (!account) return show(ctx, details, { email, problem: 'The email or the password is wrong.' });
+    if (!account) return showLogin(ctx, details, { email, problem: 'The email or the password is wrong.' });
     guesses.forget(email);
     return finish(ctx, { login: { accountId: account.id } });
   }
 
   /**
-   * Grants what the user left checked of what the client asked for, in addition to what it was granted before; the rest is
-   * refused, and not asked for again.
+   * Grants what the user left checked of what the client asks for; the rest is refused. Each consent is a grant of its own:
+   * it takes nothing over from an earlier one, which stays as it is.
    */
-  async function grant(
-    { prompt, params, session, grantId }: Details,
-    form: URLSearchParams,
-  ): Promise<string> {
-    const accountId = session?.accountId ?? '';
-    const existing = grantId ? await provider.Grant.find(grantId) : undefined;
-    const allowed = existing ?? new provider.Grant({ accountId, clientId: String(params.client_id) });
-    const missing = prompt.details as {
-      missingOIDCScope?: string[];
-      missingOIDCClaims?: string[];
-      missingResourceScopes?: Record<string, string[]>;
-    };
-    if (missing.missingOIDCScope) allowed.addOIDCScope(missing.missingOIDCScope.join(' '));
-    if (missing.missingOIDCClaims) allowed.addOIDCClaims(missing.missingOIDCClaims);
-    for (const [resource, scopes] of Object.entries(missing.missingResourceScopes ?? {}))
-      for (const scope of scopes) {
-        if (form.get(scopeField(resource, scope)) === 'on') allowed.addResourceScope(resource, scope);
-        else allowed.rejectResourceScope(resource, scope);
+  async function grant({ prompt, params, session }: Details, form: URLSearchParams): Promise<string> {
+    const allowed = new provider.Grant({
+      accountId: session?.accountId ?? '',
+      clientId: String(params.client_id),
+    });
+    const { openid, claims, resources } = prompt.details as RequestedAccess;
+    allowed.addOIDCScope(openid);
+    allowed.addOIDCClaims(claims);
+    for (const { name, scopes } of resources)
+      for (const { scope } of scopes) {
+        if (form.get(scopeField(name, scope)) === 'on') allowed.addResourceScope(name, scope);
+        else allowed.rejectResourceScope(name, scope);
       }
     return allowed.save();
   }

@@ -1,6 +1,7 @@
 // The pages of the embedded identity provider: plain HTML, no scripts, nothing from elsewhere.
 import type { Context } from 'koa';
 import { MANAGEMENT_SCOPE, type McpScope } from '../../api/auth/scopes.ts';
+import type { RequestedAccess } from './consent-policy.ts';
 
 const NAME_MAX_LENGTH = 80;
 const STYLE = `body{font:1rem/1.5 system-ui,sans-serif;max-width:24rem;margin:4rem auto;padding:0 1rem;color-scheme:light dark}
@@ -68,14 +69,14 @@ export type Consent = {
   client: string;
   email: string;
   returnsTo: string;
-  resources: { name: string; scopes: string[] }[];
+  resources: RequestedAccess['resources'];
 };
 
 export function consentForm(action: string, { client, email, returnsTo, resources }: Consent): string {
   const wanted = resources.map(({ name, scopes }) => {
-    const choices = scopes.map((scope) => {
+    const choices = scopes.map(({ scope, refused }) => {
       const field = escapeHtml(scopeField(name, scope));
-      const words = `${escapeHtml(ALLOWS[scope] ?? scope)} (<code>${escapeHtml(scope)}</code>)`;
+      const words = `${escapeHtml(ALLOWS[scope] ?? scope)} (<code>${escapeHtml(scope)}</code>)${refused ? ', which you left out before' : ''}`;
       return `<label class="scope"><input type="checkbox" name="${field}" value="on" checked> ${words}</label>`;
     });
     return `<li><code>${escapeHtml(name)}</code>${choices.join('')}</li>`;
@@ -86,7 +87,8 @@ export function consentForm(action: string, { client, email, returnsTo, resource
 <div class="choice">
 <button form="allow" autofocus>Allow</button>
 <form method="post" action="${escapeHtml(action)}/abort"><button>Refuse</button></form>
-</div>`;
+</div>
+<p><a href="${escapeHtml(action)}/switch">Use another account</a> or <a href="/session/end">sign out</a>.</p>`;
 }
 
 /** Wraps the provider's own `form`, whose id is `op.deviceInputForm`. */
@@ -104,6 +106,14 @@ export function deviceConfirm(form: string, client: string, code: string): strin
 ${form}
 <button form="op.deviceConfirmForm" autofocus>Continue</button>
 <button form="op.deviceConfirmForm" name="abort" value="yes">Cancel</button>`;
+}
+
+/** Wraps the provider's own `form`, whose id is `op.logoutForm`. */
+export function signOut(form: string): string {
+  return `<p>You sign out in this browser. What you have allowed assistants to do stays allowed.</p>
+${form}
+<button form="op.logoutForm" name="logout" value="yes" autofocus>Sign out</button>
+<button form="op.logoutForm">Stay signed in</button>`;
 }
 
 /** Shows a name that a client chose itself: cut to length, and unable to reverse the text around it. */

@@ -1,0 +1,36 @@
+// When the embedded identity provider asks its users for consent, and for what.
+import { interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider';
+
+/** The access that a client asks for; `refused`: the user left the scope out the last time. */
+export type RequestedAccess = {
+  openid: string[];
+  claims: string[];
+  resources: { name: string; scopes: { scope: string; refused: boolean }[] }[];
+};
+
+/**
+ * Asks for consent to each request of each client, for all that it asks for: anybody can register a client or pose as one
+ * that runs on the user's machine (RFC 8252, 8.6), and what was left out once can be allowed later.
+ */
+export function consentPolicy() {
+  const policy = interactionPolicy.base();
+  policy.get('consent')?.checks.add(
+    new interactionPolicy.Check(
+      'every_request',
+      'the user has not been asked about this request',
+      ({ oidc }) => !oidc.result?.consent,
+      ({ oidc }) => ({ ...requestedAccess(oidc) }),
+    ),
+  );
+  return policy;
+}
+
+function requestedAccess(oidc: KoaContextWithOIDC['oidc']): RequestedAccess {
+  const grant = oidc.grant;
+  const resources = Object.entries(oidc.resourceServers ?? {}).map(([name, { scopes }]) => {
+    const refused = grant?.getRejectedResourceScope(name).split(' ') ?? [];
+    const asked = [...oidc.requestParamScopes].filter((scope) => scopes.has(scope));
+    return { name, scopes: asked.map((scope) => ({ scope, refused: refused.includes(scope) })) };
+  });
+  return { openid: [...oidc.requestParamOIDCScopes], claims: [...oidc.requestParamClaims], resources };
+}
