@@ -46,8 +46,6 @@ export type ApiState = {
   flowIds: FlowIds;
   run: RunRow;
   body: unknown;
-  /** Aborts when the reader of the answer has gone (`readerSignal`). */
-  readerGone?: AbortSignal;
   /** The request's place among those that begin runs (`admit`). */
   place?: Place | undefined;
   /** The body, for `readBody`; rejects with what is wrong with it. */

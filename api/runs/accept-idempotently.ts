@@ -3,28 +3,31 @@ import { findKeyedRun } from '../../db/runs/idempotency-keys.ts';
 import { toOutcome } from '../../db/runs/runs.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import type { ApiDeps } from '../deps.ts';
-import type { ApiContext } from '../http/context.ts';
+import type { CallRequest } from './call-request.ts';
 import { type AcceptedCall, holdModelKeys } from './store-call.ts';
 
 /**
  * Accepts a call with `accept`. When the request's Idempotency-Key stands for a call already, returns that one as it is
- * now and sets `Idempotent-Replayed`. Throws IDEMPOTENCY_KEY_REUSED, and whatever a run can be refused for.
+ * now, marked as replayed. Throws IDEMPOTENCY_KEY_REUSED, and whatever a run can be refused for.
  */
-export async function acceptIdempotently(
+export async function acceptIdempotently<Body>(
   deps: ApiDeps,
-  ctx: ApiContext,
-  accept: () => Promise<AcceptedCall | undefined>,
+  request: CallRequest<Body>,
+  accept: (request: CallRequest<Body>) => Promise<AcceptedCall | undefined>,
 ): Promise<AcceptedCall> {
   for (;;) {
-    const run = (await findEarlierCall(deps, ctx)) ?? (await accept());
+    const run = (await findEarlierCall(deps, request)) ?? (await accept(request));
     if (run) return run;
   }
 }
 
-async function findEarlierCall(deps: ApiDeps, ctx: ApiContext): Promise<AcceptedCall | undefined> {
-  const key = ctx.state.idempotencyKey;
+async function findEarlierCall(
+  deps: ApiDeps,
+  request: CallRequest<unknown>,
+): Promise<AcceptedCall | undefined> {
+  const key = request.idempotencyKey;
   const callId = key && (await findKeyedRun(deps.db, key));
-  return callId ? replay(deps, ctx, callId) : undefined;
+  return callId ? replay(deps, request, callId) : undefined;
 }
 
 /**
@@ -33,14 +36,13 @@ async function findEarlierCall(deps: ApiDeps, ctx: ApiContext): Promise<Accepted
  */
 export async function replay(
   deps: ApiDeps,
-  ctx: ApiContext,
+  request: Pick<CallRequest<unknown>, 'modelKeys'>,
   callId: string,
 ): Promise<AcceptedCall | undefined> {
   const run = await findAcceptedCall(deps, callId);
   if (!run) return undefined;
-  ctx.set('Idempotent-Replayed', 'true');
-  if (!run.outcome) await holdModelKeys(deps, ctx, callId);
-  return run;
+  if (!run.outcome) await holdModelKeys(deps, request, callId);
+  return { ...run, replayed: true };
 }
 
 /** Finds a call that was accepted before, as it is now. */

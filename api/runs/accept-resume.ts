@@ -11,9 +11,9 @@ import {
   type ToolCallMessage,
 } from '../../flow/tool-calls.ts';
 import type { ApiDeps } from '../deps.ts';
-import type { ApiContext } from '../http/context.ts';
 import { findAcceptedCall, replay } from './accept-idempotently.ts';
 import { requireCredits } from './accept-run.ts';
+import type { CallRequest } from './call-request.ts';
 import { deriveCallId } from './derive-call-id.ts';
 import type { ExecuteRequest } from './requests.ts';
 import { requireImageSupport } from './require-image-support.ts';
@@ -42,12 +42,14 @@ export function isResume(body: ExecuteRequest): boolean {
  * Stores the call that resumes a paused run. A resume that is sent again returns the call that was accepted before.
  * Returns undefined when another request has stored it, or taken its Idempotency-Key, in the meantime.
  */
-export async function acceptResume(deps: ApiDeps, ctx: ApiContext): Promise<AcceptedCall | undefined> {
-  const { flow } = ctx.state;
-  const body = ctx.state.body as ExecuteRequest;
+export async function acceptResume(
+  deps: ApiDeps,
+  request: CallRequest<ExecuteRequest>,
+): Promise<AcceptedCall | undefined> {
+  const { flow, body } = request;
   const { executionId = '', pausedAtStep = '', accumulatedOutputs = {} } = body;
   const messages = body.toolCallMessages as ToolCallMessage[];
-  const run = await findPaused(deps, ctx, executionId);
+  const run = await findPaused(deps, request, executionId);
   const definition = run ? await deps.definitions.get(run.flow_version_id) : flow.definition;
 
   const earlier = run && (await findRunInput(deps.db, run.execution_id));
@@ -61,9 +63,9 @@ export async function acceptResume(deps: ApiDeps, ctx: ApiContext): Promise<Acce
   const outputs = accumulatedOutputs as { [stepId: string]: Json };
   const { tools: sent, toolChoice, maxCredits } = body;
   const asked = [pausedAtStep, messages, outputs, overrides, sent, toolChoice, maxCredits];
-  const callId = deriveCallId(executionId, [ctx.state.principal.environment, ...asked]);
+  const callId = deriveCallId(executionId, [request.environment, ...asked]);
   await requireStateAgain(deps, callId, { ...body, executionId, stepId: pausedAtStep, messages, outputs });
-  const accepted = await replay(deps, ctx, callId);
+  const accepted = await replay(deps, request, callId);
   if (accepted) return accepted;
 
   const { pause } = run;
@@ -107,7 +109,7 @@ export async function acceptResume(deps: ApiDeps, ctx: ApiContext): Promise<Acce
   const to = definition.steps.length;
   const continues = { executionId, from, to, concludes: true, after: run.concluded_by };
   const stored = { callId, mode: run.mode, input, continues, flowVersionId, version, definition };
-  return storeCall(deps, ctx, stored);
+  return storeCall(deps, request, stored);
 }
 
 /**
@@ -153,12 +155,11 @@ export function requireToolStep(definition: FlowDefinition, stepId: string): voi
 /** Finds the run that the caller names, if it was started by /execute in the version that the path asks for. */
 async function findPaused(
   { db }: ApiDeps,
-  ctx: ApiContext,
+  { flow, pinned }: CallRequest<ExecuteRequest>,
   executionId: string,
 ): Promise<RunRow | undefined> {
-  const { flowId, version } = ctx.state.flow;
+  const { flowId, version } = flow;
   const run = UUID_PATTERN.test(executionId) ? await findRun(db, flowId, executionId) : undefined;
-  const pinned = ctx.params.version !== undefined;
   return run?.mode === 'execute' && (!pinned || run.version === version) ? run : undefined;
 }
 

@@ -1,11 +1,13 @@
 // Accepts a new run of /execute or /jobs, with the checks that resumes and steps share.
 import { randomUUID } from 'node:crypto';
 import type { RunMode, StoredRunInput } from '../../db/schema.ts';
+import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { BlockOverrides } from '../../flow/overrides.ts';
 import type { ApiDeps } from '../deps.ts';
-import type { ApiContext, LoadedFlow } from '../http/context.ts';
+import type { LoadedFlow } from '../http/context.ts';
 import { readAttachments } from './attachments.ts';
+import type { CallRequest } from './call-request.ts';
 import { readCallback } from './read-callback.ts';
 import type { JobRequest, RunRequest } from './requests.ts';
 import { requireImageSupport } from './require-image-support.ts';
@@ -19,25 +21,19 @@ import { type AcceptedCall, storeCall } from './store-call.ts';
  */
 export async function acceptRun(
   deps: ApiDeps,
-  ctx: ApiContext,
+  request: CallRequest<RunRequest>,
   mode: RunMode,
 ): Promise<AcceptedCall | undefined> {
-  const { flow } = ctx.state;
-  const {
-    message,
-    parameters = {},
-    block_overrides = {},
-    maxCredits,
-    ...asked
-  } = ctx.state.body as RunRequest;
+  const { flow, body } = request;
+  const { message, parameters = {}, block_overrides = {}, maxCredits, ...asked } = body;
   if (message === undefined) throw missing('message');
   requireParameterNames(parameters);
   const overrides = block_overrides as BlockOverrides;
   const validator = deps.validator.of(flow.organizationId);
   await requireValidOverrides(validator, flow.definition, 'block_overrides', overrides);
-  const images = await acceptAttachments(deps, ctx, overrides, asked.attachments);
+  const images = await acceptAttachments(deps, flow.definition, overrides, asked.attachments);
   const tools = requireTools(deps, flow.definition, overrides, asked);
-  const callback = mode === 'jobs' ? await readCallback(deps, ctx.state.body as JobRequest) : undefined;
+  const callback = mode === 'jobs' ? await readCallback(deps, body as JobRequest) : undefined;
   requireCredits(flow);
   const input = {
     message,
@@ -47,18 +43,17 @@ export async function acceptRun(
     ...images,
     ...tools,
   } as StoredRunInput;
-  return storeCall(deps, ctx, { callId: randomUUID(), mode, input, callback, ...flow });
+  return storeCall(deps, request, { callId: randomUUID(), mode, input, callback, ...flow });
 }
 
 /** Returns the attachments as they are stored; {} when there are none. Throws the codes of attachments. */
 export async function acceptAttachments(
   deps: ApiDeps,
-  ctx: ApiContext,
+  definition: FlowDefinition,
   overrides: BlockOverrides,
   sent: unknown[] = [],
 ): Promise<Pick<StoredRunInput, 'attachments'>> {
   const attachments = await readAttachments(sent, deps.resolvePublic);
-  const { definition } = ctx.state.flow;
   requireImageSupport(deps.registry, { definition, overrides, attachments });
   return attachments.length > 0 ? { attachments } : {};
 }

@@ -7,10 +7,10 @@ import { ServiceError } from '../../flow/errors.ts';
 import type { BlockOverrides } from '../../flow/overrides.ts';
 import { type PausePoint, requireMatchingResults, type ToolCallMessage } from '../../flow/tool-calls.ts';
 import type { ApiDeps } from '../deps.ts';
-import type { ApiContext } from '../http/context.ts';
 import { findAcceptedCall, replay } from './accept-idempotently.ts';
 import { requireStateAgain, withoutResults } from './accept-resume.ts';
 import { acceptAttachments, missing, requireCredits, requireParameterNames } from './accept-run.ts';
+import type { CallRequest } from './call-request.ts';
 import { deriveCallId } from './derive-call-id.ts';
 import { describePause } from './describe-outcome.ts';
 import { getSession } from './get-session.ts';
@@ -35,10 +35,12 @@ export function firstCallOf(executionId: string): string {
  * Stores one call of a session, and on the first call the session too. A tool resume that is sent again returns the call
  * that was accepted before. Returns undefined when another request has taken its Idempotency-Key in the meantime.
  */
-export async function acceptStep(deps: ApiDeps, ctx: ApiContext): Promise<AcceptedCall | undefined> {
-  const { flow } = ctx.state;
+export async function acceptStep(
+  deps: ApiDeps,
+  request: CallRequest<StepRequest>,
+): Promise<AcceptedCall | undefined> {
+  const { flow, body } = request;
   const { definition } = flow;
-  const body = ctx.state.body as StepRequest;
   const { steps } = definition;
   const { stepIndex, runRemaining = false } = body;
   requireStepIndex(definition, body);
@@ -53,7 +55,7 @@ export async function acceptStep(deps: ApiDeps, ctx: ApiContext): Promise<Accept
   const session =
     body.executionId == null ? undefined : await getSession(deps, flow.flowId, body.executionId);
 
-  const resumeId = session && messages && idOfResume(ctx, session, body);
+  const resumeId = session && messages && idOfResume(request, session);
   if (resumeId)
     await requireStateAgain(deps, resumeId, {
       executionId: session.execution_id,
@@ -62,7 +64,7 @@ export async function acceptStep(deps: ApiDeps, ctx: ApiContext): Promise<Accept
       outputs: body.accumulatedOutputs as Outputs | undefined,
       resumeState: body.resumeState,
     });
-  const accepted = resumeId && (await replay(deps, ctx, resumeId));
+  const accepted = resumeId && (await replay(deps, request, resumeId));
   if (accepted) return accepted;
 
   const paused = messages && session?.pause ? await pausedOutputs(deps, session, session.pause) : undefined;
@@ -72,7 +74,7 @@ export async function acceptStep(deps: ApiDeps, ctx: ApiContext): Promise<Accept
     ...pipelineInput(definition, body, outputs, republished),
     outputs: outputs ?? {},
   };
-  const images = session ? {} : await acceptAttachments(deps, ctx, overrides, body.attachments);
+  const images = session ? {} : await acceptAttachments(deps, definition, overrides, body.attachments);
   const kept = await inputOf(deps, body, session);
   const inherited = { ...kept, block_overrides: overrides, ...images, ...tools };
   const { maxCredits } = body;
@@ -93,7 +95,7 @@ export async function acceptStep(deps: ApiDeps, ctx: ApiContext): Promise<Accept
     const first = { ...run, callId: firstCallOf(executionId), continues };
     return storeCall(
       deps,
-      ctx,
+      request,
       { ...first, input: { ...input, continuation } },
       { callId: executionId, input },
     );
@@ -102,14 +104,14 @@ export async function acceptStep(deps: ApiDeps, ctx: ApiContext): Promise<Accept
   const executionId = session.execution_id;
   const continues = { executionId, from: stepIndex, to, concludes };
   if (resumeId)
-    return resume(deps, ctx, session, {
+    return resume(deps, request, session, {
       ...run,
       callId: resumeId,
       continues: { ...continues, after: session.concluded_by },
       input: { ...input, continuation },
     });
   requireCredits(flow);
-  return storeCall(deps, ctx, {
+  return storeCall(deps, request, {
     ...run,
     callId: randomUUID(),
     continues: stepIndex === 0 ? { ...continues, sessionInput: inherited } : continues,
@@ -120,11 +122,11 @@ export async function acceptStep(deps: ApiDeps, ctx: ApiContext): Promise<Accept
 /** Stores the call that runs the paused step again, with tool results. */
 async function resume(
   deps: ApiDeps,
-  ctx: ApiContext,
+  request: CallRequest<StepRequest>,
   session: RunRow,
   run: CallToStore & { continues: NonNullable<CallToStore['continues']> },
 ): Promise<AcceptedCall | undefined> {
-  const body = ctx.state.body as StepRequest;
+  const { flow, body } = request;
   const messages = body.toolCallMessages as ToolCallMessage[];
   const { definition, input, continues } = run;
   const { from, executionId } = continues;
@@ -143,18 +145,18 @@ async function resume(
     });
   const { block_overrides: overrides } = input;
   const iterations = requireIterations(definition, overrides, pause, messages, body.iterationsUsed);
-  requireCredits(ctx.state.flow);
+  requireCredits(flow);
   const continuation = {
     ...(input.continuation as Continuation),
     resume: { step_id, iterations, messages },
   };
-  return storeCall(deps, ctx, { ...run, input: { ...input, continuation } });
+  return storeCall(deps, request, { ...run, input: { ...input, continuation } });
 }
 
 /** Derives the id of a resume from the fields that make two resumes the same. */
-function idOfResume(ctx: ApiContext, session: RunRow, body: StepRequest): string {
+function idOfResume({ environment, body }: CallRequest<StepRequest>, session: RunRow): string {
   const { iterationsUsed, resumeState, message, parameters, attachments, ...asked } = body;
-  return deriveCallId(session.execution_id, [ctx.state.principal.environment, asked]);
+  return deriveCallId(session.execution_id, [environment, asked]);
 }
 
 /** Reads the outputs of the steps before a pause, for a resume that leaves them out. */

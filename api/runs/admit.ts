@@ -1,6 +1,7 @@
 import { startRun } from '../../engine/start-run.ts';
+import type { Place } from '../../fairness/place.ts';
 import type { ApiDeps } from '../deps.ts';
-import type { ApiContext, ApiMiddleware } from '../http/context.ts';
+import type { ApiMiddleware, ApiState } from '../http/context.ts';
 import { readerSignal } from './event-stream.ts';
 import type { AcceptedCall } from './store-call.ts';
 
@@ -8,7 +9,7 @@ import type { AcceptedCall } from './store-call.ts';
 export function admit({ admission, cutOff }: ApiDeps): ApiMiddleware {
   return async function admit(ctx, next) {
     const { organizationId } = ctx.state.flow;
-    ctx.state.place = await admission.enter(organizationId, () => readerSignal(ctx, cutOff));
+    ctx.state.place = await admission.enter(organizationId, () => readerSignal(ctx.res, cutOff));
     try {
       await next();
     } finally {
@@ -17,17 +18,22 @@ export function admit({ admission, cutOff }: ApiDeps): ApiMiddleware {
   };
 }
 
+/** Takes a request's place over from it, for `startInPlace`. */
+export function takePlace(state: Pick<ApiState, 'place'>): Place | undefined {
+  const { place } = state;
+  state.place = undefined;
+  return place;
+}
+
 /**
  * Starts the workflow of an accepted run, as `startRun` does. When this process's worker has the run, the run holds the
- * request's place until it ends or waits: no more runs are started than the worker carries out at once.
+ * place until it ends or waits: no more runs are started than the worker carries out at once.
  */
 export async function startInPlace(
   deps: ApiDeps,
-  ctx: ApiContext,
   run: AcceptedCall,
+  place: Place | undefined,
 ): Promise<{ here: boolean }> {
-  const { place } = ctx.state;
-  ctx.state.place = undefined;
   const leave = (place && deps.inProcessRuns?.holdPlace(run.callId, place)) ?? place?.end;
   try {
     const started = await startRun(deps, run);

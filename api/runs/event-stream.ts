@@ -1,9 +1,10 @@
 // Server-Sent Events: the parts that the streams of runs and of /step share.
+import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { findRole } from '../../db/tenants/memberships.ts';
 import { isUsable } from '../auth/authenticate.ts';
 import type { ApiDeps } from '../deps.ts';
-import type { ApiContext } from '../http/context.ts';
+import type { ApiState } from '../http/context.ts';
 import { StreamInterruption } from '../http/stream-interruption.ts';
 
 export const HEARTBEAT_MS = 15_000;
@@ -19,39 +20,39 @@ export function formatEvent(id: string, name: string, data: object): string {
   return `id: ${id}\nevent: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-/** Returns a signal that aborts when the reader has gone or `ending` aborts. */
-export function readerSignal(ctx: ApiContext, ending: AbortSignal | undefined): AbortSignal {
-  ctx.state.readerGone ??= signalGone(ctx);
-  return ending ? AbortSignal.any([ctx.state.readerGone, ending]) : ctx.state.readerGone;
-}
-
-function signalGone(ctx: ApiContext): AbortSignal {
+/** Returns a signal that aborts when the reader of an answer has gone or `ending` aborts. */
+export function readerSignal(res: ServerResponse, ending: AbortSignal | undefined): AbortSignal {
   const gone = new AbortController();
-  ctx.res.once('close', () => gone.abort());
-  return gone.signal;
+  if (res.closed) gone.abort();
+  else res.once('close', () => gone.abort());
+  return ending ? AbortSignal.any([gone.signal, ending]) : gone.signal;
 }
 
 /** Tells whether the caller may still read what they asked for. */
-export async function mayRead({ db, apiKeys }: ApiDeps, ctx: ApiContext): Promise<boolean> {
-  const { principal, flowIds } = ctx.state;
+export async function mayRead(
+  { db, apiKeys }: ApiDeps,
+  { principal, flowIds }: Pick<ApiState, 'principal' | 'flowIds'>,
+): Promise<boolean> {
   if (principal.kind === 'key') return isUsable(await apiKeys.find(principal.key.key_id));
   if (principal.expiresAt.getTime() <= Date.now()) return false;
   return (await findRole(db, flowIds.organizationId, principal.userId)) !== undefined;
 }
 
+/** The headers of a stream that proxies do not buffer. */
+export const EVENT_STREAM_HEADERS = {
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  'Cache-Control': 'no-cache, no-transform',
+  'X-Accel-Buffering': 'no',
+};
+
 /**
- * Answers with a stream that proxies do not buffer. The next event is made only when the reader has taken the last one.
- * When `events` throws, the last event of the stream says why.
+ * Makes the body of an answer of events. The next event is made only when the reader has taken the last one. When `events`
+ * throws, the last event of the stream says why.
  */
-export function answerEvents(ctx: ApiContext, executionId: string, events: AsyncGenerator<string>): void {
-  ctx.set({
-    'Content-Type': 'text/event-stream; charset=utf-8',
-    'Cache-Control': 'no-cache, no-transform',
-    'X-Accel-Buffering': 'no',
-  });
+export function createEventStream(executionId: string, events: AsyncGenerator<string>): Readable {
   const gone = () => stream.destroyed;
   const stream: Readable = Readable.from(endInWords(events, executionId, gone), { highWaterMark: 1 });
-  ctx.body = stream;
+  return stream;
 }
 
 /** Cuts a text into pieces: no more than one piece waits for the reader outside this process. */

@@ -14,7 +14,8 @@ import { runEvents } from './answers.ts';
 import { describeBlockExecution } from './describe-block-execution.ts';
 import { describeRun } from './describe-run.ts';
 import {
-  answerEvents,
+  createEventStream,
+  EVENT_STREAM_HEADERS,
   formatEvent,
   HEARTBEAT,
   HEARTBEAT_MS,
@@ -78,9 +79,10 @@ function streamJob(deps: ApiDeps, news: News): ApiMiddleware {
       return;
     }
     // The stream ends as soon as this process stops: its reader can go on at another one at once.
-    const signal = readerSignal(ctx, deps.stopping);
-    const events = follow(deps, news, run, after, () => mayRead(deps, ctx), signal);
-    answerEvents(ctx, run.execution_id, events);
+    const signal = readerSignal(ctx.res, deps.stopping);
+    const events = follow(deps, news, run, after, () => mayRead(deps, ctx.state), signal);
+    ctx.set(EVENT_STREAM_HEADERS);
+    ctx.body = createEventStream(run.execution_id, events);
   };
 }
 

@@ -2,12 +2,13 @@
 // Each checks a request (accept-*.ts), stores it as a call of a run, has the engine start it, and describes how it ended.
 import { describeEngineError } from '../../engine/describe-engine-error.ts';
 import { waitForRun } from '../../engine/wait-for-run.ts';
+import type { Place } from '../../fairness/place.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { RunOutcome } from '../../flow/run.ts';
 import { authenticate } from '../auth/authenticate.ts';
 import { limitRate } from '../auth/limit-rate.ts';
 import type { ApiDeps } from '../deps.ts';
-import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
+import type { ApiMiddleware, Route } from '../http/context.ts';
 import { holdAnswerBytes, measureOutcome } from '../http/hold-answer-bytes.ts';
 import { readBody } from '../http/json-body.ts';
 import { receiveBody } from '../http/receive-body.ts';
@@ -22,10 +23,10 @@ import {
   runRequest,
   toolsRequest,
 } from '../reference/run-examples.ts';
-import { acceptIdempotently } from './accept-idempotently.ts';
+import { acceptCall } from './accept-call.ts';
 import { acceptResume, isResume } from './accept-resume.ts';
 import { acceptRun } from './accept-run.ts';
-import { admit, startInPlace } from './admit.ts';
+import { admit, startInPlace, takePlace } from './admit.ts';
 import { executeResponse } from './answers.ts';
 import { describeOutcome } from './describe-outcome.ts';
 import { readerSignal } from './event-stream.ts';
@@ -102,10 +103,13 @@ export function executeRoutes(deps: ApiDeps): Route[] {
 
 function execute(deps: ApiDeps): ApiMiddleware {
   return async function execute(ctx) {
-    const accept = isResume(ctx.state.body as ExecuteRequest) ? acceptResume : acceptRun;
-    const run = await acceptIdempotently(deps, ctx, () => accept(deps, ctx, 'execute'));
+    const resumes = isResume(ctx.state.body as ExecuteRequest);
+    const run = await acceptCall<ExecuteRequest>(deps, ctx, (request) =>
+      resumes ? acceptResume(deps, request) : acceptRun(deps, request, 'execute'),
+    );
     ctx.state.dropBody();
-    const outcome = run.outcome ?? (await runToEnd(deps, ctx, run, readerSignal(ctx, deps.cutOff)));
+    const signal = readerSignal(ctx.res, deps.cutOff);
+    const outcome = run.outcome ?? (await runToEnd(deps, run, takePlace(ctx.state), signal));
     const { executionId } = run;
     if (!outcome) throw new ServiceError('SERVICE_STOPPING', SERVICE_STOPPING, { executionId });
     const pauses = outcome.status === 'tool_calls_required';
@@ -127,12 +131,12 @@ function execute(deps: ApiDeps): ApiMiddleware {
 /** Starts the call and waits for its end. Returns undefined when `signal` aborts first. */
 function runToEnd(
   deps: ApiDeps,
-  ctx: ApiContext,
   run: AcceptedCall,
+  place: Place | undefined,
   signal: AbortSignal,
 ): Promise<RunOutcome | undefined> {
   const { executionId } = run;
-  const started = startInPlace(deps, ctx, run).catch((error: unknown) => {
+  const started = startInPlace(deps, run, place).catch((error: unknown) => {
     console.error(`Run ${executionId} could not be started yet: ${describeEngineError(error)}`);
     throw new ServiceError('ENGINE_UNAVAILABLE', ENGINE_UNAVAILABLE, { executionId });
   });

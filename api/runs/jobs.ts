@@ -21,9 +21,10 @@ import {
   runRequest,
   underWay,
 } from '../reference/run-examples.ts';
-import { acceptIdempotently, findAcceptedCall } from './accept-idempotently.ts';
+import { acceptCall } from './accept-call.ts';
+import { findAcceptedCall } from './accept-idempotently.ts';
 import { acceptRun } from './accept-run.ts';
-import { admit, startInPlace } from './admit.ts';
+import { admit, startInPlace, takePlace } from './admit.ts';
 import { jobAccepted, jobState } from './answers.ts';
 import { describePause } from './describe-outcome.ts';
 import { describeRun } from './describe-run.ts';
@@ -33,7 +34,7 @@ import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
 import { readReceipt } from './receipt.ts';
 import { refuseIdleOfJob } from './refuse-without-effect.ts';
-import { idempotencyHeaders, jobRequest } from './requests.ts';
+import { idempotencyHeaders, type JobRequest, jobRequest } from './requests.ts';
 import { requireFewOverrides } from './require-valid-overrides.ts';
 import { OUTPUT_REFUSAL, READ_ERRORS, runErrors } from './run-refusals.ts';
 import { TOOL_REFUSALS } from './tool-refusals.ts';
@@ -113,12 +114,12 @@ function refuseTools(body: unknown): void {
 
 function startJob(deps: ApiDeps): ApiMiddleware {
   return async function startJob(ctx) {
-    const run = await acceptIdempotently(deps, ctx, () => acceptRun(deps, ctx, 'jobs'));
+    const run = await acceptCall<JobRequest>(deps, ctx, (request) => acceptRun(deps, request, 'jobs'));
     ctx.state.dropBody();
     // The run is stored: if its workflow cannot start now, the reconciler starts it.
     const { executionId, flowId, blockCount } = run;
     if (!run.outcome)
-      await startInPlace(deps, ctx, run).catch((error: unknown) =>
+      await startInPlace(deps, run, takePlace(ctx.state)).catch((error: unknown) =>
         console.error(`Run ${executionId} could not be started yet: ${describeEngineError(error)}`),
       );
     ctx.status = 202;

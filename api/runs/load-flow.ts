@@ -7,8 +7,8 @@ import { SLUG_PATTERN } from '../../flow/limits.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import { formatPath } from '../../flow/step-path.ts';
 import type { ApiDeps } from '../deps.ts';
-import type { ApiContext, ApiMiddleware } from '../http/context.ts';
-import { accessOf } from '../http/principal.ts';
+import type { ApiMiddleware } from '../http/context.ts';
+import { accessOf, type Principal } from '../http/principal.ts';
 import { invalidTree } from './require-sound-tree.ts';
 
 /** The slugs in the path and the version number; without one, the production version is meant. */
@@ -20,9 +20,9 @@ type FlowPath = { org?: string; project?: string; flow?: string; version?: strin
  */
 export function loadFlow({ db, definitions }: ApiDeps): ApiMiddleware {
   return async function loadFlow(ctx, next) {
-    const { version } = ctx.params as FlowPath;
-    const asked = version === undefined ? 'production' : parseVersion(version);
-    const query = queryOf(ctx);
+    const path: FlowPath = ctx.params;
+    const asked = path.version === undefined ? 'production' : parseVersion(path.version);
+    const query = queryOf(path, ctx.state.principal);
     const found = query && (await findFlowForRun(db, { ...query, version: asked }));
     if (!found) throw flowNotFound();
     const definition = await definitions.get(found.flowVersionId);
@@ -38,9 +38,9 @@ export function loadFlow({ db, definitions }: ApiDeps): ApiMiddleware {
 /** Loads the ids of the flow of the path, for requests about its runs: it need not be published. Throws the same 404. */
 export function loadFlowIds({ db }: ApiDeps): ApiMiddleware {
   return async function loadFlowIds(ctx, next) {
-    const { version } = ctx.params as FlowPath;
-    const asked = version === undefined ? undefined : parseVersion(version);
-    const query = queryOf(ctx);
+    const path: FlowPath = ctx.params;
+    const asked = path.version === undefined ? undefined : parseVersion(path.version);
+    const query = queryOf(path, ctx.state.principal);
     const found = query && (await findFlowOfRuns(db, { ...query, version: asked }));
     if (!found) throw flowNotFound();
     ctx.state.flowIds = found;
@@ -49,10 +49,9 @@ export function loadFlowIds({ db }: ApiDeps): ApiMiddleware {
 }
 
 /** Returns which flow the path asks for; undefined when no flow can be there. */
-function queryOf(ctx: ApiContext) {
-  const { org: organization = '', project = '', flow = '' } = ctx.params as FlowPath;
+function queryOf({ org: organization = '', project = '', flow = '' }: FlowPath, principal: Principal) {
   if (![organization, project, flow].every((slug) => SLUG_PATTERN.test(slug))) return undefined;
-  return { organization, project, flow, within: accessOf(ctx.state.principal) };
+  return { organization, project, flow, within: accessOf(principal) };
 }
 
 export function flowNotFound(): ServiceError {

@@ -2,21 +2,31 @@
 import { z } from 'zod';
 import { describeEngineError } from '../../engine/describe-engine-error.ts';
 import { waitForRun } from '../../engine/wait-for-run.ts';
+import type { Place } from '../../fairness/place.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { authenticate } from '../auth/authenticate.ts';
 import { limitRate } from '../auth/limit-rate.ts';
 import type { ApiDeps } from '../deps.ts';
-import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
+import type { ApiMiddleware, ApiState, Route } from '../http/context.ts';
 import { idempotentReplayed, rateLimitHeaders } from '../http/headers.ts';
 import { takeEventBytes } from '../http/hold-answer-bytes.ts';
 import { readBody, validationError } from '../http/json-body.ts';
 import { receiveBody } from '../http/receive-body.ts';
 import { body, flowPaths } from '../reference/operations.ts';
 import { firstStepRequest, nextStepRequest } from '../reference/run-examples.ts';
-import { acceptIdempotently, findAcceptedCall } from './accept-idempotently.ts';
+import { acceptCall } from './accept-call.ts';
+import { findAcceptedCall } from './accept-idempotently.ts';
 import { acceptStep } from './accept-step.ts';
-import { admit, startInPlace } from './admit.ts';
-import { answerEvents, formatEvent, HEARTBEAT, mayRead, RETRY, readerSignal } from './event-stream.ts';
+import { admit, startInPlace, takePlace } from './admit.ts';
+import {
+  createEventStream,
+  EVENT_STREAM_HEADERS,
+  formatEvent,
+  HEARTBEAT,
+  mayRead,
+  RETRY,
+  readerSignal,
+} from './event-stream.ts';
 import { loadFlow } from './load-flow.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
@@ -92,29 +102,30 @@ export function stepRoutes(deps: ApiDeps): Route[] {
 
 function step(deps: ApiDeps): ApiMiddleware {
   return async function step(ctx) {
-    const last = readLastEventId(ctx);
+    const last = readLastEventId(ctx.get('last-event-id'));
     const run = last
-      ? await getCall(deps, ctx, last.callId)
-      : await acceptIdempotently(deps, ctx, () => acceptStep(deps, ctx));
+      ? await getCall(deps, ctx.state, last.callId)
+      : await acceptCall<StepRequest>(deps, ctx, (request) => acceptStep(deps, request));
     const resumes = !last && (ctx.state.body as StepRequest).toolCallMessages !== undefined;
     ctx.state.dropBody();
-    const signal = readerSignal(ctx, deps.cutOff);
+    const signal = readerSignal(ctx.res, deps.cutOff);
     const { ended } = run.outcome
       ? { ended: Promise.resolve(run.outcome) }
-      : await start(deps, ctx, run, signal);
+      : await start(deps, run, takePlace(ctx.state), signal);
     const events = stepEvents(deps, run, ended, {
-      mayRead: () => mayRead(deps, ctx),
+      mayRead: () => mayRead(deps, ctx.state),
       take: (bytes) => takeEventBytes(deps.largeValues, ctx.state.flow.organizationId, bytes, signal),
       signal,
     });
     const begun = resumes ? await refuseBeyondCap(deps, run, events) : events;
-    answerEvents(ctx, run.executionId, format(begun, run.callId, last?.number ?? 0));
+    ctx.set(EVENT_STREAM_HEADERS);
+    ctx.body = createEventStream(run.executionId, format(begun, run.callId, last?.number ?? 0));
   };
 }
 
 /** Starts the workflow of a call. Resolves once it has one, which is before the answer begins; `ended` is its end. */
-async function start(deps: ApiDeps, ctx: ApiContext, run: AcceptedCall, signal: AbortSignal) {
-  const started = startInPlace(deps, ctx, run);
+async function start(deps: ApiDeps, run: AcceptedCall, place: Place | undefined, signal: AbortSignal) {
+  const started = startInPlace(deps, run, place);
   const ended = waitForRun(deps, run, started, signal);
   ended.catch(() => undefined);
   await started.catch((error: unknown) => {
@@ -139,8 +150,7 @@ async function* format(
   }
 }
 
-function readLastEventId(ctx: ApiContext): { callId: string; number: number } | undefined {
-  const sent = ctx.get('last-event-id');
+function readLastEventId(sent: string): { callId: string; number: number } | undefined {
   if (sent === '') return undefined;
   const [, callId, number] = EVENT_ID.exec(sent) ?? [];
   if (callId !== undefined) return { callId, number: Number(number) };
@@ -149,12 +159,16 @@ function readLastEventId(ctx: ApiContext): { callId: string; number: number } | 
 }
 
 /** Gets the call whose events are asked for again. It must belong to this flow and to the session that the body names. */
-async function getCall(deps: ApiDeps, ctx: ApiContext, callId: string): Promise<AcceptedCall> {
+async function getCall(
+  deps: ApiDeps,
+  { flow, body }: Pick<ApiState, 'flow' | 'body'>,
+  callId: string,
+): Promise<AcceptedCall> {
   const run = await findAcceptedCall(deps, callId);
-  const { executionId } = ctx.state.body as StepRequest;
+  const { executionId } = body as StepRequest;
   if (
     run?.mode !== 'step' ||
-    run.flowId !== ctx.state.flow.flowId ||
+    run.flowId !== flow.flowId ||
     // The session itself is not one of its calls.
     run.callId === run.executionId ||
     (executionId ?? run.executionId) !== run.executionId

@@ -9,12 +9,14 @@ import { ServiceError } from '../../flow/errors.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import type { RunOutcome } from '../../flow/run.ts';
 import type { ApiDeps } from '../deps.ts';
-import type { ApiContext } from '../http/context.ts';
+import type { CallRequest } from './call-request.ts';
 
 /** A stored call of a run. `outcome` says how it ended or paused, where a repeated request finds one that has. */
 export type AcceptedCall = RunStart & {
   flowId: string;
   blockCount: number;
+  /** Set when the request was answered before: it is a repetition. */
+  replayed?: true;
   outcome?: RunOutcome | undefined;
 };
 
@@ -25,28 +27,37 @@ export type CallToStore = Pick<NewCall, 'callId' | 'mode' | 'input' | 'callback'
   definition: FlowDefinition;
 };
 
+/** The connection was lost while a call was stored: it may be there or not. `cause` says how. */
+export class PerhapsStored extends Error {
+  readonly executionId: string;
+
+  constructor(executionId: string, cause: unknown) {
+    super(`A call of run ${executionId} may have been stored or not.`, { cause });
+    this.executionId = executionId;
+  }
+}
+
 /**
  * Stores a call, and on the first call of a session the `session` too. Returns undefined when
- * another request has taken the Idempotency-Key, or stored the same resume, in the meantime.
+ * another request has taken the Idempotency-Key, or stored the same resume, in the meantime. Throws PerhapsStored when
+ * nothing says whether the call is stored.
  */
 export async function storeCall(
   deps: ApiDeps,
-  ctx: ApiContext,
+  request: CallRequest<unknown>,
   call: CallToStore,
   session?: Pick<NewCall, 'callId' | 'input'>,
 ): Promise<AcceptedCall | undefined> {
-  const { flow, principal, idempotencyKey, modelKeys } = ctx.state;
-  const { environment } = principal;
+  const { slugs, flow, environment, idempotencyKey, modelKeys } = request;
   const { callId, mode, input, callback, continues } = call;
   const executionId = continues?.executionId ?? callId;
-  ctx.state.accepted = { executionId };
   const { organizationId, projectId, flowId } = flow;
   const { flowVersionId, version, definition } = call;
   const row = { organizationId, projectId, flowId, flowVersionId, mode, environment };
   const modelKeyProviders = modelKeys && Object.keys(modelKeys);
   const rows: NewCall[] = [{ ...row, callId, input, callback, continues, modelKeyProviders }];
   if (session) rows.unshift({ ...row, ...session, status: 'in_progress' });
-  await holdModelKeys(deps, ctx, callId);
+  await holdModelKeys(deps, request, callId);
   // When this is repeated after a lost answer, a run with a key finds the key taken and a resume finds itself stored.
   const accepted = await repeatLostWrite(() => {
     if (idempotencyKey) return insertKeyedCalls(deps.db, rows, idempotencyKey);
@@ -56,25 +67,18 @@ export async function storeCall(
     return stored.then((isNew) => isNew || mode === 'step');
   }).catch((error: unknown) => {
     // A call that was refused is not stored.
-    if (error instanceof ServiceError) ctx.state.accepted = undefined;
-    throw error;
+    throw error instanceof ServiceError ? error : new PerhapsStored(executionId, error);
   });
-  if (!accepted) {
-    ctx.state.accepted = undefined;
-    return undefined;
-  }
+  if (!accepted) return undefined;
   const fresh = { completed: new Set<string>(), cancelled: false, awaited: isAwaited(mode) };
   const context = { organizationId, flowVersionId, input, ...fresh };
   deps.inProcessRuns?.contexts.set(callId, context);
-  const { org = '', project = '', flow: flowSlug = '' } = ctx.params;
   return {
     executionId,
     callId,
     from: continues?.from ?? null,
     to: continues?.to ?? null,
-    organization: org,
-    project,
-    flow: flowSlug,
+    ...slugs,
     version,
     mode,
     environment,
@@ -87,7 +91,10 @@ export async function storeCall(
 }
 
 /** Holds the model keys of the request. Called before the call is stored, so that the worker finds them. */
-export async function holdModelKeys(deps: ApiDeps, ctx: ApiContext, callId: string): Promise<void> {
-  const { modelKeys } = ctx.state;
+export async function holdModelKeys(
+  deps: ApiDeps,
+  { modelKeys }: Pick<CallRequest<unknown>, 'modelKeys'>,
+  callId: string,
+): Promise<void> {
   if (modelKeys) await repeatLostWrite(() => deps.requestModelKeys.hold(callId, modelKeys));
 }

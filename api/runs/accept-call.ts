@@ -1,0 +1,39 @@
+import type { ApiDeps } from '../deps.ts';
+import type { ApiContext } from '../http/context.ts';
+import { acceptIdempotently } from './accept-idempotently.ts';
+import type { CallRequest } from './call-request.ts';
+import { type AcceptedCall, PerhapsStored } from './store-call.ts';
+
+/**
+ * Accepts a handler's request with `accept`. From here on down nothing knows Koa's context: a plain request goes in, and
+ * the headers and the state that follow from what comes back are set here.
+ */
+export async function acceptCall<Body>(
+  deps: ApiDeps,
+  ctx: ApiContext,
+  accept: (request: CallRequest<Body>) => Promise<AcceptedCall | undefined>,
+): Promise<AcceptedCall> {
+  try {
+    const call = await acceptIdempotently(deps, toCallRequest<Body>(ctx), accept);
+    ctx.state.accepted = { executionId: call.executionId };
+    if (call.replayed) ctx.set('Idempotent-Replayed', 'true');
+    return call;
+  } catch (error) {
+    if (!(error instanceof PerhapsStored)) throw error;
+    ctx.state.accepted = { executionId: error.executionId };
+    throw error.cause;
+  }
+}
+
+function toCallRequest<Body>({ state, params }: ApiContext): CallRequest<Body> {
+  const { org: organization = '', project = '', flow = '', version } = params;
+  return {
+    slugs: { organization, project, flow },
+    pinned: version !== undefined,
+    flow: state.flow,
+    environment: state.principal.environment,
+    body: state.body as Body,
+    idempotencyKey: state.idempotencyKey,
+    modelKeys: state.modelKeys,
+  };
+}

@@ -1,0 +1,18 @@
+import type { IdempotencyKey } from '../../db/runs/idempotency-keys.ts';
+import type { Environment } from '../../db/schema.ts';
+import type { ModelKeys } from '../../db/tenants/model-keys.ts';
+import type { RunStart } from '../../engine/start-run.ts';
+import type { LoadedFlow } from '../http/context.ts';
+
+/** A request that starts a run or goes on with one, as its middleware has read it. */
+export type CallRequest<Body> = {
+  /** The path's names for the flow. */
+  slugs: Pick<RunStart, 'organization' | 'project' | 'flow'>;
+  /** Whether the path names a version. */
+  pinned: boolean;
+  flow: LoadedFlow;
+  environment: Environment;
+  body: Body;
+  idempotencyKey: IdempotencyKey | undefined;
+  modelKeys: ModelKeys | undefined;
+};
