@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Provider } from '../config.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { ToolCall, ToolDefinition } from '../flow/tool-calls.ts';
+import { freeBytes } from '../large-values/free-bytes.ts';
 import type { LargeJson } from '../large-values/large-json.ts';
 import type { Completion } from '../large-values/tasks.ts';
 import type { TokenUsage } from '../models/registry.ts';
@@ -68,6 +69,7 @@ export async function completeChat(
     read = body
       ? await largeJson.readCompletion(organizationId, body, { asText, signal })
       : { answer: undefined };
+    if (body) freeBytes(body);
   } catch (error) {
     signal.throwIfAborted();
     const failure = modelError(error, model, provider);

@@ -3,7 +3,7 @@ import { OpenAI } from 'openai';
 import { Agent } from 'undici';
 import type { Provider } from '../config.ts';
 import { ServiceError } from '../flow/errors.ts';
-import { joinChunks } from '../large-values/large-json.ts';
+import { createByteCollector } from '../large-values/byte-collector.ts';
 import { isDeeper } from './read-model-json.ts';
 import { reserveAnswerMemory } from './reserve-memory.ts';
 
@@ -118,18 +118,16 @@ async function readBody(response: Response, awaitMemory: () => Promise<void>): P
     await response.body?.cancel();
     throw tooLarge();
   }
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
+  const body = createByteCollector();
   let isLarge = false;
   for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > MODEL_ANSWER_MAX_BYTES) throw tooLarge();
-    chunks.push(chunk);
-    if (isLarge || bytes <= LARGE_ANSWER_BYTES) continue;
+    if (body.length + chunk.length > MODEL_ANSWER_MAX_BYTES) throw tooLarge();
+    body.add(chunk);
+    if (isLarge || body.length <= LARGE_ANSWER_BYTES) continue;
     isLarge = true;
     await awaitMemory();
   }
-  return joinChunks(chunks, bytes);
+  return body.take();
 }
 
 /**

@@ -42,7 +42,7 @@ export function createLargeJson(largeBytes = LARGE_JSON_BYTES): LargeJson {
     if (json.length < largeBytes) return TASKS[task](json, options);
     const endTurn = await turns.wait(owner, signal);
     try {
-      const reply: ThreadReply = closed ? FAILED : await ask({ task, json: toShared(json), options });
+      const reply: ThreadReply = closed ? FAILED : await ask({ task, json: copyOf(json), options });
       if ('done' in reply) return reply.done;
       if ('invalid' in reply) throw new SyntaxError(reply.invalid);
       // The thread has ended, or could not do it: nothing fails for that.
@@ -58,7 +58,7 @@ export function createLargeJson(largeBytes = LARGE_JSON_BYTES): LargeJson {
     const { promise, resolve } = Promise.withResolvers<ThreadReply>();
     job = { worker, resolve };
     worker.ref();
-    worker.postMessage(request);
+    worker.postMessage(request, [request.json]);
     return promise;
   }
 
@@ -103,23 +103,9 @@ export function createLargeJson(largeBytes = LARGE_JSON_BYTES): LargeJson {
 
 const FAILED: ThreadReply = { failed: 'the thread has ended' };
 
-/** Returns the memory of the bytes where the thread may see it, else a copy. */
-function toShared(json: Buffer): SharedArrayBuffer {
-  const { buffer } = json;
-  if (buffer instanceof SharedArrayBuffer && buffer.byteLength === json.length) return buffer;
-  const shared = new SharedArrayBuffer(json.length);
-  new Uint8Array(shared).set(json);
-  return shared;
-}
-
-/** Joins chunks in memory that the thread may see, where they are large: it need not be copied again. */
-export function joinChunks(chunks: Uint8Array[], bytes: number): Buffer {
-  if (bytes < LARGE_JSON_BYTES) return Buffer.concat(chunks, bytes);
-  const joined = new Uint8Array(new SharedArrayBuffer(bytes));
-  let at = 0;
-  for (const chunk of chunks) {
-    joined.set(chunk, at);
-    at += chunk.length;
-  }
-  return Buffer.from(joined.buffer);
+/** Copies bytes for the thread, which frees the copy: what is lost with the thread is still here. */
+function copyOf(json: Buffer): ArrayBuffer {
+  const copy = Buffer.allocUnsafeSlow(json.length);
+  copy.set(json);
+  return copy.buffer;
 }

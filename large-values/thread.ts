@@ -1,9 +1,10 @@
 // The program of the thread that works on large JSON texts, one at a time.
 import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
+import { freeBytes } from './free-bytes.ts';
 import { type Completion, TASKS, type TaskOptions } from './tasks.ts';
 
-export type ThreadRequest = { task: keyof typeof TASKS; json: SharedArrayBuffer; options: TaskOptions };
+export type ThreadRequest = { task: keyof typeof TASKS; json: ArrayBuffer; options: TaskOptions };
 /** `invalid`: why the text is not valid JSON. `failed`: the work could not be done here. */
 export type ThreadReply = { done: unknown } | { invalid: string } | { failed: string };
 
@@ -14,6 +15,7 @@ if (process.platform === 'linux') setPriority(NICENESS);
 
 parentPort?.on('message', (request: ThreadRequest) => {
   const reply = answer(request);
+  freeBytes(new Uint8Array(request.json));
   const { content } = 'done' in reply ? (reply.done as Partial<Completion>) : {};
   try {
     parentPort?.postMessage(reply, content ? [content.buffer] : []);

@@ -26,7 +26,7 @@ export type LoadedFlow = FlowIds & {
   blockCount: number;
 };
 
-/** A body as it was sent, whose bytes it takes, and the function that gives its bytes back to the budget. */
+/** A body as it was sent, whose bytes it takes, and the function that frees it and gives its bytes back to the budget. */
 export type ReceivedBody = { owner: string; bytes: Buffer; giveBack: () => void };
 
 /** The state of one request: each field is set by the middleware named after it. */

@@ -6,6 +6,7 @@ import { ServiceError } from '../../flow/errors.ts';
 import { findInexactNumber } from '../../flow/find-inexact-number.ts';
 import { FLOW_STEPS_MAX } from '../../flow/limits.ts';
 import { REFUSED_KEYS } from '../../flow/refused-keys.ts';
+import { freeBytes } from '../../large-values/free-bytes.ts';
 import type { Measure } from '../../large-values/tasks.ts';
 import { describeIssue } from './describe-issue.ts';
 import { dropNulls } from './drop-nulls.ts';
@@ -49,6 +50,7 @@ export function readBody(
       refuseExcess(await largeJson.measure(owner, bytes, { member: excess?.member }), excess);
       endTurn = await takeLargeWork(work, owner, bytes.length);
       const json = parseJson(bytes);
+      freeBytes(bytes);
       checkStructure(json, describe);
       dropNulls(schema, json);
       for (const check of before) check(json);

@@ -1,8 +1,10 @@
 // Receives request bodies: only JSON, bounded, in memory that organizations take in turns.
+import type { IncomingMessage } from 'node:http';
 import type { Context, Middleware } from 'koa';
-import getRawBody from 'raw-body';
 import { SMALL_BYTES } from '../../fairness/byte-budget.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { createByteCollector } from '../../large-values/byte-collector.ts';
+import { freeBytes } from '../../large-values/free-bytes.ts';
 import type { LargeValues } from '../../large-values/large-values.ts';
 import type { ReceivedBody } from './context.ts';
 import { ownerOf } from './principal.ts';
@@ -42,7 +44,12 @@ export async function receive({ largeValues }: BodyDeps, ctx: Context): Promise<
   const owner: string = flow?.organizationId ?? (principal ? ownerOf(principal) : '');
   const giveBack = await takeBytes(largeValues.bodies, owner, announcedBytes(length));
   try {
-    return { owner, bytes: await readBytes(ctx.req, length), giveBack };
+    const bytes = await readBytes(ctx.req, length);
+    const free = () => {
+      freeBytes(bytes);
+      giveBack();
+    };
+    return { owner, bytes, giveBack: free };
   } catch (error) {
     giveBack();
     throw error;
@@ -73,24 +80,27 @@ export function bodyTooLarge(): ServiceError {
   return new ServiceError('BODY_TOO_LARGE', `The body is over ${BODY_MAX_BYTES} bytes.`);
 }
 
-async function readBytes(request: NodeJS.ReadableStream, length: string): Promise<Buffer> {
+async function readBytes(request: IncomingMessage, length: string): Promise<Buffer> {
+  const cutOff = new ServiceError('MALFORMED_JSON', 'The body ended before its announced length.');
+  if (!request.readable) throw cutOff;
+  const body = createByteCollector(length === '' ? undefined : announcedBytes(length));
   let resuming: NodeJS.Immediate | undefined;
-  // Otherwise megabytes are read in one turn of the event loop, from each of many connections.
-  const pace = () => {
+  const { promise: ended, resolve: end, reject } = Promise.withResolvers<void>();
+  const fail = () => reject(cutOff);
+  function add(chunk: Buffer): void {
+    if (body.length + chunk.length <= BODY_MAX_BYTES) body.add(chunk);
+    else reject(bodyTooLarge());
+    if (body.length < SMALL_BYTES) return;
+    // Otherwise megabytes are read in one turn of the event loop, from each of many connections.
     request.pause();
     resuming = setImmediate(() => request.resume());
-  };
-  if (announcedBytes(length) >= SMALL_BYTES) request.on('data', pace);
+  }
+  request.on('error', fail).on('close', fail).on('end', end).on('data', add);
   try {
-    return await getRawBody(request, { limit: BODY_MAX_BYTES, length: length || null });
-  } catch (error) {
-    const type = error instanceof Error && 'type' in error ? error.type : undefined;
-    if (type === 'entity.too.large') throw bodyTooLarge();
-    if (type === 'request.aborted' || type === 'request.size.invalid' || type === 'stream.not.readable')
-      throw new ServiceError('MALFORMED_JSON', 'The body ended before its announced length.');
-    throw error;
+    await ended;
+    return body.take();
   } finally {
-    request.off('data', pace);
     clearImmediate(resuming);
+    request.off('data', add).off('end', end).off('close', fail).off('error', fail).pause();
   }
 }

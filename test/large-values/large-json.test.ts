@@ -1,10 +1,5 @@
 import assert from 'node:assert/strict';
-import {
-  createLargeJson,
-  joinChunks,
-  LARGE_JSON_BYTES,
-  type LargeJson,
-} from '../../large-values/large-json.ts';
+import { createLargeJson, LARGE_JSON_BYTES, type LargeJson } from '../../large-values/large-json.ts';
 
 const LONG = 'x'.repeat(LARGE_JSON_BYTES);
 
@@ -92,12 +87,4 @@ describe('the thread for large JSON texts', () => {
     await first;
     await largeJson.close();
   });
-});
-
-describe('joinChunks', () => {
-  for (const bytes of [3, LARGE_JSON_BYTES])
-    it(`joins ${bytes} bytes`, () => {
-      const chunks = [Buffer.alloc(1, 'a'), Buffer.alloc(bytes - 1, 'b')];
-      assert.ok(joinChunks(chunks, bytes).equals(Buffer.concat(chunks)));
-    });
 });
