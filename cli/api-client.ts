@@ -19,11 +19,17 @@ export type JobState = {
 export class Unreachable extends Error {}
 
 /** Sends a request. Throws Unreachable, or a ServiceError with the code and message of the API's answer. */
-export async function callApi<T>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<T> {
+export async function callApi<T>(
+  method: 'GET' | 'POST',
+  path: string,
+  body?: unknown,
+  headers: { [name: string]: string } = {},
+): Promise<T> {
   const { url, key } = apiAccess();
   const { status, text } = await exchange(url + path, {
     method,
     headers: {
+      ...headers,
       authorization: `Bearer ${key}`,
       ...(body !== undefined && { 'content-type': 'application/json' }),
     },

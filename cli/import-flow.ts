@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { buffer } from 'node:stream/consumers';
 import { checkFlowFile, type FlowFile } from '../api/flows/flow-file.ts';
 import { promoteFlow, publishFlow } from '../api/flows/publish-flow.ts';
 import { type Db, inTransaction } from '../db/connect.ts';
@@ -9,6 +7,7 @@ import { ServiceError } from '../flow/errors.ts';
 import { getProject } from './find-by-path.ts';
 import { operator } from './operator.ts';
 import type { CommandResult } from './print-result.ts';
+import { readSource } from './read-source.ts';
 import { UsageError } from './usage-error.ts';
 import { withValidator } from './with-validator.ts';
 
@@ -58,26 +57,4 @@ async function readFlow(source: string): Promise<FlowFile> {
     if (!(error instanceof ServiceError)) throw error;
     throw new ServiceError(error.code, `${source} cannot be imported:\n${error.message}`, error.extra);
   }
-}
-
-async function readSource(source: string): Promise<string> {
-  const bytes =
-    source === '-' ? await buffer(process.stdin) : await readFile(source).catch(unreadable(source));
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw new ServiceError('VALIDATION_ERROR', `${source} is not UTF-8 text.`);
-  }
-}
-
-function unreadable(source: string) {
-  return (error: NodeJS.ErrnoException): never => {
-    const why = {
-      ENOENT: 'the file does not exist',
-      EISDIR: 'it is a folder',
-      EACCES: 'you may not read it',
-    };
-    const reason = why[error.code as keyof typeof why] ?? error.message;
-    throw new ServiceError('VALIDATION_ERROR', `${source} cannot be imported: ${reason}.`);
-  };
 }

@@ -1,10 +1,9 @@
-import { Argument, type Command, Option } from 'commander';
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { userIdSchema } from '../api/auth/user-id.ts';
 import { addMember, changeRole, removeMember } from '../api/management/recorded-writes.ts';
 import { type Db, inTransaction } from '../db/connect.ts';
 import type { Role } from '../db/schema.ts';
 import { listMembers, lockMember, type MemberRow } from '../db/tenants/memberships.ts';
-import { ServiceError } from '../flow/errors.ts';
 import { getOrganization } from './find-by-path.ts';
 import { formatTable, formatTime } from './format-table.ts';
 import { onDatabase } from './on-database.ts';
@@ -21,7 +20,11 @@ export function addMemberCommands(program: Command): void {
     .command('add')
     .description('add a user to an organization, for example as its first owner')
     .argument('<org>', 'slug of the organization')
-    .argument('<userId>', 'id of the user: the `sub` of the tokens that the identity provider issues')
+    .argument(
+      '<userId>',
+      'id of the user: the `sub` of the tokens that the identity provider issues',
+      parseUserId,
+    )
     .addOption(
       new Option('--role <role>', 'role of the user in the organization')
         .choices(['owner', 'admin', 'member'])
@@ -49,8 +52,6 @@ export function addMemberCommands(program: Command): void {
 }
 
 async function add(db: Db, slug: string, userId: string, { role }: { role: Role }): Promise<CommandResult> {
-  if (!userIdSchema.safeParse(userId).success)
-    throw new ServiceError('VALIDATION_ERROR', `${JSON.stringify(userId)} is not a valid user id.`);
   const { id: organizationId } = await getOrganization(db, slug);
   const row = await inTransaction(db, (tx) => addMember(tx, operator(), { organizationId, userId, role }));
   return { json: toJson(row), text: `Added ${userId} to ${slug} as ${role}.` };
@@ -83,6 +84,11 @@ async function remove(db: Db, slug: string, userId: string): Promise<CommandResu
     removeMember(tx, operator(), (await lockMember(tx, id, userId)).member),
   );
   return { json: { organization: slug, userId }, text: `Removed ${userId} from ${slug}.` };
+}
+
+function parseUserId(text: string): string {
+  if (userIdSchema.safeParse(text).success) return text;
+  throw new InvalidArgumentError('It is not a valid user id.');
 }
 
 function toJson(row: MemberRow) {

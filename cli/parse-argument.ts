@@ -2,6 +2,8 @@
 import { InvalidArgumentError } from 'commander';
 import { nameSchema, slugSchema } from '../api/flows/written-flow.ts';
 import { moment } from '../api/http/query.ts';
+import { UUID_PATTERN } from '../flow/limits.ts';
+import { parseHttpsUrl } from '../net/parse-https-url.ts';
 
 export function parseSlug(text: string): string {
   return parse(slugSchema, text);
@@ -27,6 +29,18 @@ export function parseTime(text: string): Date {
   if (!parsed.success)
     throw new InvalidArgumentError('Give an ISO 8601 date or time, e.g. 2030-01-31 or 2030-01-31T12:00:00Z.');
   return parsed.data;
+}
+
+export function parseUuid(text: string): string {
+  if (!UUID_PATTERN.test(text)) throw new InvalidArgumentError('Give an id, as lists print it.');
+  return text;
+}
+
+/** Parses an https URL, whose host is not looked up. */
+export function parseHttps(text: string): string {
+  const { message } = parseHttpsUrl(text);
+  if (message !== undefined) throw new InvalidArgumentError(`It ${message}.`);
+  return text;
 }
 
 /** Parses a version number: a 32-bit integer in the database. */

@@ -1,13 +1,20 @@
 // `weir run`: starts a run over the API, as any caller would, and follows it to its end.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Command, InvalidArgumentError } from 'commander';
-import { findInexactNumber } from '../flow/find-inexact-number.ts';
+import type { Command } from 'commander';
 import { callApi, type JobState, Unreachable } from './api-client.ts';
 import { blockLine } from './block-table.ts';
 import { splitPath } from './find-by-path.ts';
 import { oneLine } from './format-table.ts';
-import { parseVersionNumber } from './parse-argument.ts';
+import { parseHttps, parseVersionNumber } from './parse-argument.ts';
 import { printResult } from './print-result.ts';
+import {
+  parseIdempotencyKey,
+  parseJsonObject,
+  parseMaxCredits,
+  parseOverride,
+  type RequestOptions,
+  runRequest,
+} from './run-request.ts';
 
 const POLL_MS = 300;
 /** A run outlives restarts of the service: --follow tries to reach the service again for this long. */
@@ -18,8 +25,20 @@ export function addRunCommand(program: Command): void {
     .command('run')
     .description('start a run over the API and, with --follow, wait for its result')
     .argument('<org/project/flow>', 'path of the flow')
-    .requiredOption('--message <text>', 'message of the run, its primary input')
-    .option('--parameters <json>', 'parameters of the run, as a JSON object', parseParameters)
+    .option('--message <text>', 'message of the run, its primary input')
+    .option('--parameters <json>', 'parameters of the run, as a JSON object', parseJsonObject)
+    .option(
+      '--file <file>',
+      'JSON file with the request, as POST …/jobs takes it, which the other options add to; - reads standard input',
+    )
+    .option('--override <step_id=json>', 'fields of a block to replace; may be repeated', parseOverride)
+    .option('--max-credits <number>', 'most credits that the run may cost', parseMaxCredits)
+    .option('--callback-url <url>', 'where to send the webhook when the run has ended', parseHttps)
+    .option(
+      '--idempotency-key <key>',
+      'start the run once, however often the command is repeated with the key',
+      parseIdempotencyKey,
+    )
     .option(
       '--version <number>',
       'published version to run (default: the production version)',
@@ -29,9 +48,8 @@ export function addRunCommand(program: Command): void {
     .action(run);
 }
 
-type RunOptions = {
-  message: string;
-  parameters?: { [key: string]: unknown };
+type RunOptions = RequestOptions & {
+  idempotencyKey?: string;
   version?: number;
   follow?: boolean;
   json?: boolean;
@@ -39,9 +57,11 @@ type RunOptions = {
 
 async function run(path: string, options: RunOptions, command: Command): Promise<void> {
   const flow = splitPath(path, 'org/project/flow').map(encodeURIComponent).join('/');
-  const { message, parameters, version } = options;
+  const { version, idempotencyKey } = options;
   const jobs = `/api/v1/seq/${flow}${version === undefined ? '' : `/v${version}`}/jobs`;
-  const accepted = await callApi<{ executionId: string }>('POST', jobs, { message, parameters });
+  const headers: Record<string, string> = idempotencyKey ? { 'idempotency-key': idempotencyKey } : {};
+  const request = await runRequest(options);
+  const accepted = await callApi<{ executionId: string }>('POST', jobs, request, headers);
   const { executionId } = accepted;
   if (!options.follow) return printResult({ json: accepted, text: `Started ${executionId}.` }, command);
   if (!options.json) console.log(`Started ${executionId}.`);
@@ -75,17 +95,4 @@ function ending(state: JobState): string {
   const spent = `${state.durationMs} ms, ${state.cost} credits`;
   if (state.status !== 'completed') return `Failed after ${spent}: ${oneLine(state.errorMessage ?? '')}`;
   return `Completed in ${spent}:\n${JSON.stringify(state.result, null, 2)}`;
-}
-
-function parseParameters(text: string): { [key: string]: unknown } {
-  try {
-    const number = findInexactNumber(Buffer.from(text));
-    if (number) throw new InvalidArgumentError(`The digits of ${number} would be changed: write it as text.`);
-    const value: unknown = JSON.parse(text);
-    if (value !== null && typeof value === 'object' && !Array.isArray(value))
-      return value as { [key: string]: unknown };
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-  }
-  throw new InvalidArgumentError('Give a JSON object, e.g. \'{"language":"fr"}\'.');
 }

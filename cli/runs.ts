@@ -12,9 +12,11 @@ import { requestUnpark } from '../db/runs/parked-runs.ts';
 import { RUN_STATUSES, type RunStatus } from '../db/schema.ts';
 import type { Json } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
+import { UUID_PATTERN } from '../flow/limits.ts';
 import { resolveValue, type Value } from '../flow/value.ts';
 import { blockTable } from './block-table.ts';
 import { getFlow, getOrganization, getProject } from './find-by-path.ts';
+import { forkRun } from './fork-run.ts';
 import { formatTable, formatTime, oneLine } from './format-table.ts';
 import { onDatabase } from './on-database.ts';
 import { operator } from './operator.ts';
@@ -22,11 +24,11 @@ import { parseTime, parseWholeNumber } from './parse-argument.ts';
 import type { CommandResult } from './print-result.ts';
 import { UsageError } from './usage-error.ts';
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const LIST_MAX = 1000;
+const STEP_INDEX_MAX = 999_999;
 
 export function addRunsCommands(program: Command): void {
-  const runs = program.command('runs').description('list, show, cancel and resume runs');
+  const runs = program.command('runs').description('list, show, cancel, resume and fork runs');
   runs
     .command('list')
     .description('list runs, newest first')
@@ -61,6 +63,16 @@ export function addRunsCommands(program: Command): void {
     .argument('[executionId]', 'id of the run')
     .option('--all', 'resume all parked runs')
     .action(onDatabase(resume));
+  runs
+    .command('fork')
+    .description('print the request with which a new …/step session goes on with a stored run')
+    .argument('<executionId>', 'id of the run')
+    .requiredOption(
+      '--step <index>',
+      'index of the step to begin with, from 0',
+      parseWholeNumber(0, STEP_INDEX_MAX),
+    )
+    .action(onDatabase(forkRun));
 }
 
 const PARKED = 'started (parked)';
@@ -101,7 +113,7 @@ async function requirePath(db: Db, path: string): Promise<void> {
 }
 
 async function show(db: Db, executionId: string, options: { full?: boolean }) {
-  const row = UUID.test(executionId) ? await findListedRun(db, executionId) : undefined;
+  const row = UUID_PATTERN.test(executionId) ? await findListedRun(db, executionId) : undefined;
   if (!row) throw new ServiceError('RUN_NOT_FOUND', `Run ${executionId} does not exist.`);
   const run = toJson(row);
   const values = options.full ? await readValues(db, executionId) : new Map<string, BlockValues>();
@@ -132,7 +144,7 @@ async function show(db: Db, executionId: string, options: { full?: boolean }) {
 }
 
 async function cancel(db: Db, executionId: string): Promise<CommandResult> {
-  if (UUID.test(executionId)) await inTransaction(db, (tx) => cancelRun(tx, operator(), executionId));
+  if (UUID_PATTERN.test(executionId)) await inTransaction(db, (tx) => cancelRun(tx, operator(), executionId));
   const { json, text } = await show(db, executionId, {});
   return {
     json,

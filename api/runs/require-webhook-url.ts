@@ -1,11 +1,11 @@
 // Checks the destinations of webhooks (docs/webhooks.md).
 import { ServiceError } from '../../flow/errors.ts';
 import { parseHttpsUrl } from '../../net/parse-https-url.ts';
-import type { ApiDeps } from '../deps.ts';
+import type { ResolvePublic } from '../../net/resolve-public.ts';
 
 /** Returns the URL as it will be called. Throws a VALIDATION_ERROR for `field` unless it is https and public now. */
 export async function requireWebhookUrl(
-  { resolvePublic }: ApiDeps,
+  { resolvePublic }: { resolvePublic: ResolvePublic },
   field: string,
   text: string,
 ): Promise<string> {

@@ -2,16 +2,8 @@
 // members of an organization look at deliveries, send them again, and rotate the signing secret; the worker makes the
 // attempts. GET …/webhooks/deliveries and …/webhooks/deliveries/{deliveryId} show deliveries.
 import { z } from 'zod';
-import {
-  type DeliveryPlace,
-  type DeliveryRow,
-  findDelivery,
-  findRequestBody,
-  listAttempts,
-  listDeliveries,
-} from '../../db/webhooks/deliveries.ts';
+import { type DeliveryPlace, type DeliveryRow, listDeliveries } from '../../db/webhooks/deliveries.ts';
 import { DELIVERY_STATUSES } from '../../flow/delivery.ts';
-import { UUID_PATTERN } from '../../flow/limits.ts';
 import { authenticate } from '../auth/authenticate.ts';
 import { authorizeOrganization } from '../auth/authorize-organization.ts';
 import { limitRate } from '../auth/limit-rate.ts';
@@ -23,7 +15,8 @@ import { pageSize, readQuery } from '../http/query.ts';
 import { answer, ORGANIZATION_ERRORS, VALIDATION_ERRORS, WEBHOOKS_PATH } from '../reference/operations.ts';
 import { deliveryPage, detailedDelivery } from '../reference/webhook-examples.ts';
 import { webhookEvent } from '../runs/callback-fields.ts';
-import { DELIVERY_ERRORS, deliveryNotFound } from './delivery-not-found.ts';
+import { DELIVERY_ERRORS } from './delivery-not-found.ts';
+import { getDeliveryDetail } from './get-delivery-detail.ts';
 import { deliveryDetail, deliveryList } from './schemas.ts';
 import { toDeliveryRecord } from './to-delivery-record.ts';
 
@@ -108,26 +101,8 @@ function listPage({ db }: ApiDeps): ApiMiddleware {
 function getOne({ db }: ApiDeps): ApiMiddleware {
   return async function getOne(ctx) {
     const { deliveryId = '' } = ctx.params;
-    const delivery = UUID_PATTERN.test(deliveryId)
-      ? await findDelivery(db, ctx.state.membership.organizationId, deliveryId)
-      : undefined;
-    if (!delivery) throw deliveryNotFound();
-    const attempts = await listAttempts(db, delivery.id);
-    ctx.body = {
-      ...toDeliveryRecord(delivery),
-      executionId: delivery.execution_id,
-      nextAttemptAt: delivery.next_attempt_at?.toISOString() ?? null,
-      requestBody: await findRequestBody(db, delivery.id, accessOf(ctx.state.principal)),
-      attempts: attempts.map((row) => ({
-        round: row.round,
-        attempt: row.attempt,
-        startedAt: row.started_at.toISOString(),
-        durationMs: row.duration_ms,
-        responseStatus: row.response_status,
-        responseBody: row.response_body,
-        errorMessage: row.error_message,
-      })),
-    };
+    const { organizationId } = ctx.state.membership;
+    ctx.body = await getDeliveryDetail(db, organizationId, deliveryId, accessOf(ctx.state.principal));
   };
 }
 

@@ -2,13 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import { repeatLostWrite } from '../../db/connection/repeat-lost-write.ts';
-import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { findDelivery } from '../../db/webhooks/deliveries.ts';
-import { insertTestDelivery, redeliver, redeliverMany } from '../../db/webhooks/open-deliveries.ts';
-import { awaitTurns } from '../../db/webhooks/webhook-turns.ts';
 import { startNextDeliveries, tryStartDelivery } from '../../engine/start-delivery-workflow.ts';
-import type { DeliveryCall, DeliveryPayload, WebhookEvent } from '../../flow/delivery.ts';
-import { UUID_PATTERN } from '../../flow/limits.ts';
+import type { DeliveryCall } from '../../flow/delivery.ts';
 import { authenticate } from '../auth/authenticate.ts';
 import { authorizeOrganization } from '../auth/authorize-organization.ts';
 import { limitRate } from '../auth/limit-rate.ts';
@@ -19,11 +15,10 @@ import { readBody } from '../http/json-body.ts';
 import { answer, BODY_ERRORS, body, ORGANIZATION_ERRORS, WEBHOOKS_PATH } from '../reference/operations.ts';
 import { delivery, pendingDelivery, recovery, testOf } from '../reference/webhook-examples.ts';
 import { requireWebhookUrl } from '../runs/require-webhook-url.ts';
-import { DELIVERY_ERRORS, deliveryNotFound } from './delivery-not-found.ts';
+import { DELIVERY_ERRORS } from './delivery-not-found.ts';
+import { addTestDelivery, RECOVERED_MAX, recoverDeliveries, resendDelivery } from './recorded-resends.ts';
 import { deliveryRecord, recovered, recoverRequest, testRequest } from './schemas.ts';
 import { toDeliveryRecord } from './to-delivery-record.ts';
-
-const RECOVERED_MAX = 1_000;
 
 export function webhookResendRoutes(deps: ApiDeps): Route[] {
   const first = [
@@ -95,17 +90,9 @@ function redeliverOne(deps: ApiDeps): ApiMiddleware {
   return async function redeliverOne(ctx) {
     const { deliveryId = '' } = ctx.params;
     const { organizationId } = ctx.state.membership;
-    if (!UUID_PATTERN.test(deliveryId)) throw deliveryNotFound();
-    const call = await writeAuthorized(deps.db, ctx.state, async (tx, author) => {
-      const again = await redeliver(tx, organizationId, deliveryId);
-      if (!again) throw deliveryNotFound();
-      await recordChange(tx, author, {
-        organizationId,
-        action: 'webhook_delivery.redeliver',
-        resourceId: again.deliveryId,
-      });
-      return again;
-    });
+    const call = await writeAuthorized(deps.db, ctx.state, (tx, author) =>
+      resendDelivery(tx, author, organizationId, deliveryId),
+    );
     ctx.status = 202;
     ctx.body = await startDelivery(deps, call);
   };
@@ -113,22 +100,11 @@ function redeliverOne(deps: ApiDeps): ApiMiddleware {
 
 function recover(deps: ApiDeps): ApiMiddleware {
   return async function recover(ctx) {
-    const { since, until, status } = ctx.state.body as z.infer<typeof recoverRequest>;
+    const period = ctx.state.body as z.infer<typeof recoverRequest>;
     const { organizationId } = ctx.state.membership;
-    const recovered = await writeAuthorized(deps.db, ctx.state, async (tx, author) => {
-      const calls = await redeliverMany(tx, {
-        organizationId,
-        since,
-        until: until ?? new Date(),
-        statuses: status ? [status] : ['failed_permanent', 'dead_letter'],
-        limit: RECOVERED_MAX,
-      });
-      await awaitTurns(tx, calls);
-      const details = { since: since.toISOString(), recovered: calls.length };
-      const action = 'webhook_delivery.recover';
-      await recordChange(tx, author, { organizationId, action, resourceId: organizationId, details });
-      return calls;
-    });
+    const recovered = await writeAuthorized(deps.db, ctx.state, (tx, author) =>
+      recoverDeliveries(tx, author, { organizationId, ...period }),
+    );
     await startNextDeliveries(deps, recovered);
     const count = recovered.length;
     ctx.status = 202;
@@ -139,42 +115,15 @@ function recover(deps: ApiDeps): ApiMiddleware {
 function sendTest(deps: ApiDeps): ApiMiddleware {
   return async function sendTest(ctx) {
     const request = ctx.state.body as z.infer<typeof testRequest>;
-    const { event } = request;
     const url = await requireWebhookUrl(deps, 'url', request.url);
-    const organizationId = ctx.state.membership.organizationId;
-    const id = randomUUID();
-    const text = JSON.stringify({ ...samplePayload(event, organizationId), test: true });
-    const { host } = new URL(url);
-    const change = {
-      organizationId,
-      action: 'webhook_delivery.test',
-      resourceId: id,
-      details: { event, host },
-    };
+    const { organizationId } = ctx.state.membership;
+    const test = { id: randomUUID(), organizationId, event: request.event, url };
     const write = () =>
-      writeAuthorized(deps.db, ctx.state, async (tx, author) => {
-        if (await insertTestDelivery(tx, { id, organizationId, event, url, body: text }))
-          await recordChange(tx, author, change);
-      });
-    await repeatLostWrite(write);
-    const call = { deliveryId: id, round: 1, made: 0, organizationId, event, host };
+      writeAuthorized(deps.db, ctx.state, (tx, author) => addTestDelivery(tx, author, test));
+    const call = await repeatLostWrite(write);
     ctx.status = 202;
     ctx.body = await startDelivery(deps, call);
   };
-}
-
-function samplePayload(event: WebhookEvent, organizationId: string): DeliveryPayload {
-  const about = {
-    event,
-    executionId: randomUUID(),
-    flowId: randomUUID(),
-    organizationId,
-    durationMs: 1234,
-    occurredAt: new Date().toISOString(),
-  };
-  return event === 'flow.completed'
-    ? { ...about, result: { message: 'This is a test.' } }
-    : { ...about, errorMessage: 'This is a test.', failureReason: 'error' };
 }
 
 /** Starts a stored delivery, and answers its record. */

@@ -61,7 +61,7 @@ describe('weir', () => {
       assert.match(await fail(1, weir('flow', 'export', 'acme/main/wrong')), /no flow acme\/main\/wrong/);
       assert.match(
         await fail(1, weir('flow', 'import', 'nowhere.yaml', '--project', 'acme/main')),
-        /nowhere\.yaml cannot be imported: the file does not exist/,
+        /nowhere\.yaml cannot be read: the file does not exist/,
       );
     });
 

@@ -31,6 +31,13 @@ describe('weir without a service', () => {
     ['completion'],
     ['runs', 'list', '--limit', '0'],
     ['--nosuch'],
+    ['member', 'add', 'acme', '..'],
+    ['runs', 'fork', 'id'],
+    ['runs', 'fork', 'id', '--step', '-1'],
+    ['run', 'a/b/c', '--message', 'm', '--override', 'topics'],
+    ['run', 'a/b/c', '--message', 'm', '--max-credits', '0'],
+    ['run', 'a/b/c', '--message', 'm', '--idempotency-key', 'two words'],
+    ['run', 'a/b/c', '--message', 'm', '--callback-url', 'http://a.example/'],
     ['token', 'more'],
   ])
     it(`ends with 2 when it is called wrongly: weir ${args.join(' ')}`, async () => {
@@ -48,5 +55,9 @@ describe('weir without a service', () => {
     assert.equal(complete('flow', 'exp'), 'export');
     assert.equal(complete('flow', 'export', 'a/b/c', '--f'), '--format');
     assert.equal(complete('runs', 'list', '--st'), '--status');
+    assert.equal(complete('deliv'), 'deliveries');
+    assert.equal(complete('deliveries', 'redel'), 'redeliver');
+    assert.equal(complete('runs', 'fo'), 'fork');
+    assert.equal(complete('run', 'a/b/c', '--idem'), '--idempotency-key');
   });
 });

@@ -19,13 +19,14 @@ describe('weir', () => {
       model: null,
       usage: { promptTokens: 1, completionTokens: 2, cost: 0.5, ms: 9 },
     });
-    const requests: { method?: string; url?: string; authorization?: string; body?: unknown }[] = [];
+    const requests: { [field: string]: unknown }[] = [];
     let answers: { status: number; body: unknown }[] = [];
     const server = createServer(async (request: IncomingMessage, response) => {
       requests.push({
         method: request.method,
         url: request.url,
         authorization: request.headers.authorization,
+        ...(request.headers['idempotency-key'] && { key: request.headers['idempotency-key'] }),
         ...(request.method === 'POST' && { body: await json(request) }),
       });
       const { status, body } = answers.shift() ?? { status: 500, body: 'no more answers' };
@@ -77,6 +78,47 @@ describe('weir', () => {
         body: { message: 'hi', parameters: { a: 1 } },
       });
       assert.equal(requests[3]?.url, '/api/v1/seq/o/p/f/v3/jobs/id');
+    });
+
+    it('sends a request from a file, in which options replace fields, under an idempotency key', async () => {
+      const file = path.join(cli.folder, 'request.json');
+      const overrides = { a: { temperature: 0 } };
+      await writeFile(file, JSON.stringify({ message: 'file', parameters: { b: 2 }, maxCredits: 9 }));
+      const options = [
+        '--max-credits',
+        '1.5',
+        '--idempotency-key',
+        'k-1',
+        '--callback-url',
+        'https://h.example/',
+      ];
+      for (const [step, fields] of Object.entries(overrides))
+        options.push('--override', `${step}=${JSON.stringify(fields)}`);
+      answers = [start];
+      await succeed('run', 'o/p/f', '--file', file, ...options, '--override', 'c={"model":"x=y"}');
+      assert.deepEqual(requests[0], {
+        method: 'POST',
+        url: '/api/v1/seq/o/p/f/jobs',
+        authorization: 'Bearer weir_live_local',
+        key: 'k-1',
+        body: {
+          message: 'file',
+          parameters: { b: 2 },
+          maxCredits: 1.5,
+          callbackUrl: 'https://h.example/',
+          block_overrides: { ...overrides, c: { model: 'x=y' } },
+        },
+      });
+    });
+
+    it('reads the request from standard input, and says what is wrong with one', async () => {
+      answers = [start];
+      const { code } = await weirIn(cli.env, ['run', 'o/p/f', '--file', '-'], '{"message":"in"}');
+      assert.deepEqual([code, requests[0]?.body], [0, { message: 'in' }]);
+      const refused = weirIn(cli.env, ['run', 'o/p/f', '--file', '-'], '[]');
+      assert.match(await fail(1, refused), /^- is not a request: Give a JSON object/);
+      assert.match(await fail(1, weir('run', 'o/p/f', '--file', 'nowhere.json')), /the file does not exist/);
+      assert.match(await fail(2, weir('run', 'o/p/f')), /Give --message, or --file/);
     });
 
     it('exits with 1 when the run fails, and prints only its state as JSON', async () => {

@@ -82,6 +82,18 @@ describe('weir', () => {
       await fail(2, weir('runs', 'list', 'a/b/c/d'));
     });
 
+    it('prints the request that goes on with a run at a step', async () => {
+      const cursor = JSON.parse(await succeed('runs', 'fork', executionId, '--step', '1'));
+      assert.deepEqual([cursor.executionId, cursor.version, cursor.stepIndex], [null, 1, 1]);
+      assert.deepEqual(cursor.accumulatedOutputs, { parse: { from: 'parse' } });
+      assert.equal(cursor.message, 'two lines');
+      assert.match(
+        await fail(1, weir('runs', 'fork', executionId, '--step', '7')),
+        /index of a step, from 0 to/,
+      );
+      assert.match(await fail(1, weir('runs', 'fork', randomUUID(), '--step', '0')), /does not exist/);
+    });
+
     it('cancels a run that has not ended, once in the audit log', async () => {
       const asked = async () =>
         (

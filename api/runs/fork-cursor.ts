@@ -1,0 +1,54 @@
+// The cursor with which a /step session goes on with a stored run, for GET …/fork and `weir runs fork`.
+import type { Db } from '../../db/connect.ts';
+import type { FlowDefinitions } from '../../db/flows/flow-definitions.ts';
+import { listCalls } from '../../db/runs/list-calls.ts';
+import { measureOutputs } from '../../db/runs/load-references.ts';
+import { getRunInput } from '../../db/runs/runs.ts';
+import { DRAFT_VERSION } from '../../flow/definition.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { toPlan } from '../../flow/plan.ts';
+import { BODY_MAX_BYTES } from '../http/receive-body.ts';
+import { collectOutputs } from './collect-outputs.ts';
+
+type ForkedRun = { execution_id: string; version: number; flow_version_id: string };
+
+/**
+ * Makes the request that starts a /step session at `step` of a stored run. `holdBytes` is called with the size of the
+ * outputs before they are read. Throws a ServiceError when the run cannot be forked there.
+ */
+export async function forkCursor(
+  { db, definitions }: { db: Db; definitions: FlowDefinitions },
+  run: ForkedRun,
+  step: number,
+  holdBytes: (bytes: number) => Promise<void>,
+) {
+  if (run.version === DRAFT_VERSION)
+    throw new ServiceError('INVALID_VERSION', 'This is a run of a draft, which …/step does not run.');
+  const plan = toPlan((await definitions.get(run.flow_version_id)).steps);
+  if (step >= plan.length) throw outOfRange(plan.length);
+  const calls = await listCalls(db, run.execution_id);
+  const ids = calls.map(({ callId }) => callId);
+  await holdBytes(Math.min(await measureOutputs(db, ids), BODY_MAX_BYTES));
+  const input = await getRunInput(db, run.execution_id);
+  const { message, parameters, block_overrides, attachments, tools, tool_choice: toolChoice } = input;
+  const cursor = {
+    executionId: null,
+    version: run.version,
+    stepIndex: step,
+    accumulatedOutputs: {},
+    message,
+    parameters,
+    ...(Object.keys(block_overrides).length > 0 && { blockOverrides: block_overrides }),
+    ...(attachments && { attachments }),
+    ...(tools && { tools }),
+    ...(toolChoice && { toolChoice }),
+  };
+  const room = BODY_MAX_BYTES - Buffer.byteLength(JSON.stringify(cursor));
+  return { ...cursor, accumulatedOutputs: await collectOutputs(db, calls, plan.slice(0, step), room) };
+}
+
+function outOfRange(steps: number): ServiceError {
+  const message =
+    steps === 0 ? 'the flow has no steps' : `must be the index of a step, from 0 to ${steps - 1}`;
+  return new ServiceError('VALIDATION_ERROR', `step: ${message}`, { errors: [{ field: 'step', message }] });
+}

@@ -1,0 +1,35 @@
+import type { Db } from '../../db/connect.ts';
+import type { ProjectAccess } from '../../db/tenants/project-access.ts';
+import { findDelivery, findRequestBody, listAttempts } from '../../db/webhooks/deliveries.ts';
+import { UUID_PATTERN } from '../../flow/limits.ts';
+import { deliveryNotFound } from './delivery-not-found.ts';
+import { toDeliveryRecord } from './to-delivery-record.ts';
+
+/** Gets a delivery of the organization with all its attempts; an operator has no `access`. Throws NOT_FOUND. */
+export async function getDeliveryDetail(
+  db: Db,
+  organizationId: string,
+  deliveryId: string,
+  access?: ProjectAccess,
+) {
+  const delivery = UUID_PATTERN.test(deliveryId)
+    ? await findDelivery(db, organizationId, deliveryId)
+    : undefined;
+  if (!delivery) throw deliveryNotFound();
+  const attempts = await listAttempts(db, delivery.id);
+  return {
+    ...toDeliveryRecord(delivery),
+    executionId: delivery.execution_id,
+    nextAttemptAt: delivery.next_attempt_at?.toISOString() ?? null,
+    requestBody: await findRequestBody(db, delivery.id, access),
+    attempts: attempts.map((row) => ({
+      round: row.round,
+      attempt: row.attempt,
+      startedAt: row.started_at.toISOString(),
+      durationMs: row.duration_ms,
+      responseStatus: row.response_status,
+      responseBody: row.response_body,
+      errorMessage: row.error_message,
+    })),
+  };
+}

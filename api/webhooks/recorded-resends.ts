@@ -1,0 +1,100 @@
+// Webhooks sent on request, by users over HTTP and by operators with the `weir` command. Each is in the audit log. Whoever
+// calls these starts the deliveries after the transaction; a worker starts those that nobody does.
+import { randomUUID } from 'node:crypto';
+import type { Tx } from '../../db/connect.ts';
+import { type Author, recordChange } from '../../db/tenants/audit-entries.ts';
+import { insertTestDelivery, redeliver, redeliverMany } from '../../db/webhooks/open-deliveries.ts';
+import { awaitTurns } from '../../db/webhooks/webhook-turns.ts';
+import type { DeliveryCall, DeliveryPayload, WebhookEvent } from '../../flow/delivery.ts';
+import { UUID_PATTERN } from '../../flow/limits.ts';
+import { deliveryNotFound } from './delivery-not-found.ts';
+
+/** The most deliveries that one request sends again. */
+export const RECOVERED_MAX = 1_000;
+
+/** Begins a new round of a delivery, whatever its status. Throws NOT_FOUND. */
+export async function resendDelivery(
+  tx: Tx,
+  author: Author,
+  organizationId: string,
+  deliveryId: string,
+): Promise<DeliveryCall> {
+  const again = UUID_PATTERN.test(deliveryId) && (await redeliver(tx, organizationId, deliveryId));
+  if (!again) throw deliveryNotFound();
+  await recordChange(tx, author, {
+    organizationId,
+    action: 'webhook_delivery.redeliver',
+    resourceId: again.deliveryId,
+  });
+  return again;
+}
+
+/** Begins a new round of the deliveries that failed in a period, RECOVERED_MAX at most, and queues them for their turns. */
+export async function recoverDeliveries(
+  tx: Tx,
+  author: Author,
+  {
+    organizationId,
+    since,
+    until = new Date(),
+    status,
+  }: {
+    organizationId: string;
+    since: Date;
+    until?: Date | undefined;
+    status?: 'failed_permanent' | 'dead_letter' | undefined;
+  },
+): Promise<DeliveryCall[]> {
+  const calls = await redeliverMany(tx, {
+    organizationId,
+    since,
+    until,
+    statuses: status ? [status] : ['failed_permanent', 'dead_letter'],
+    limit: RECOVERED_MAX,
+  });
+  await awaitTurns(tx, calls);
+  await recordChange(tx, author, {
+    organizationId,
+    action: 'webhook_delivery.recover',
+    resourceId: organizationId,
+    details: { since: since.toISOString(), recovered: calls.length },
+  });
+  return calls;
+}
+
+/** Adds the delivery of a made-up event; one with this id that is there already stays as it is. */
+export async function addTestDelivery(
+  tx: Tx,
+  author: Author,
+  {
+    id,
+    organizationId,
+    event,
+    url,
+  }: { id: string; organizationId: string; event: WebhookEvent; url: string },
+): Promise<DeliveryCall> {
+  const { host } = new URL(url);
+  const body = JSON.stringify({ ...samplePayload(event, organizationId), test: true });
+  if (await insertTestDelivery(tx, { id, organizationId, event, url, body }))
+    await recordChange(tx, author, {
+      organizationId,
+      action: 'webhook_delivery.test',
+      resourceId: id,
+      details: { event, host },
+    });
+  return { deliveryId: id, round: 1, made: 0, organizationId, event, host };
+}
+
+function samplePayload(event: WebhookEvent, organizationId: string): DeliveryPayload {
+  const about = {
+    event,
+    executionId: randomUUID(),
+    flowId: randomUUID(),
+    organizationId,
+    durationMs: 1234,
+    occurredAt: new Date().toISOString(),
+  };
+  return event === 'flow.completed'
+    ? { ...about, result: { message: 'This is a test.' } }
+    : { ...about, errorMessage: 'This is a test.', failureReason: 'error' };
+}
