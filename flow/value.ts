@@ -18,6 +18,11 @@ export type Stored = { json: Json; bytes: number };
 /** Reads the values of several references at once. */
 export type Load = (refs: string[]) => Promise<Map<string, { json: Json }>>;
 
+/** The JSON text of a stored value; `bytes` is its size. */
+export type StoredText = { text: string; bytes: number };
+/** Reads the JSON texts of several references at once. */
+export type LoadTexts = (refs: string[]) => Promise<Map<string, { text: string }>>;
+
 /** A stored value, or a composition of stored values: a loop's outputs, a parallel step's outputs by branch. */
 export type Value = Leaf | { items: Value[] } | { branches: { [branch: string]: Value } };
 
@@ -89,6 +94,12 @@ export async function resolveValue(value: Value, load: Load): Promise<Json> {
   return build(value, refs.length > 0 ? await load(refs) : new Map());
 }
 
+/** Resolves a value to its JSON as text, without parsing the outputs whose text `load` reads. */
+export async function resolveText(value: Value, load: LoadTexts): Promise<string> {
+  const refs = [...new Set(listRefs(value))];
+  return write(value, refs.length > 0 ? await load(refs) : new Map());
+}
+
 function listRefs(value: Value): string[] {
   if ('items' in value) return value.items.flatMap(listRefs);
   if ('branches' in value) return Object.values(value.branches).flatMap(listRefs);
@@ -99,9 +110,22 @@ function build(value: Value, stored: Map<string, { json: Json }>): Json {
   if ('items' in value) return value.items.map((item) => build(item, stored));
   if ('branches' in value) return mapValues(value.branches, (branch) => build(branch, stored));
   if (value.json !== undefined) return value.json;
-  let json = stored.get(value.ref)?.json as Json;
-  for (const index of value.at ?? []) json = (json as Json[])[index] as Json;
-  return json;
+  return itemAt(stored.get(value.ref)?.json as Json, value.at);
+}
+
+function write(value: Value, stored: Map<string, { text: string }>): string {
+  if ('items' in value) return `[${value.items.map((item) => write(item, stored)).join(',')}]`;
+  if ('branches' in value) {
+    const branches = Object.entries(value.branches);
+    return `{${branches.map(([name, branch]) => `${JSON.stringify(name)}:${write(branch, stored)}`).join(',')}}`;
+  }
+  if (value.json !== undefined) return JSON.stringify(value.json);
+  const text = stored.get(value.ref)?.text as string;
+  return value.at ? JSON.stringify(itemAt(JSON.parse(text), value.at)) : text;
+}
+
+function itemAt(json: Json, at: number[] = []): Json {
+  return at.reduce((list, index) => (list as Json[])[index] as Json, json);
 }
 
 function mapValues<T, U>(record: { [key: string]: T }, map: (value: T) => U): { [key: string]: U } {

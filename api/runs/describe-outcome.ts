@@ -1,7 +1,7 @@
 // Describes to callers how a run ended or paused (docs/running-flows.md, Answers).
 import { listBlockRunsOfCall, loadBlockOutput } from '../../db/runs/block-runs.ts';
 import { referenceLoader } from '../../db/runs/load-references.ts';
-import { readResult } from '../../db/runs/read-result.ts';
+import { readResultText } from '../../db/runs/read-result.ts';
 import { getRunInput } from '../../db/runs/runs.ts';
 import { composeOutputs } from '../../flow/compose-outputs.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
@@ -10,6 +10,7 @@ import type { CallIds, RunOutcome } from '../../flow/run.ts';
 import type { AssistantMessage, PausePoint, ToolCallMessage } from '../../flow/tool-calls.ts';
 import { INPUT_REF, MESSAGE_REF } from '../../flow/value.ts';
 import type { ApiDeps } from '../deps.ts';
+import { JsonText } from '../http/write-json.ts';
 import { describeRunError } from './describe-run-error.ts';
 import { digestOf, signState } from './resume-state.ts';
 
@@ -20,12 +21,12 @@ type EndedCall = CallIds & {
   definition: FlowDefinition;
 };
 
-/** Returns the fields of an answer that tell how a run ended or paused, `status` among them. */
+/** Returns the fields of an answer that tell how a run ended or paused, `status` among them, for `writeJson`. */
 export async function describeOutcome(deps: ApiDeps, run: EndedCall, outcome: RunOutcome) {
   const { status } = outcome;
   switch (status) {
     case 'completed':
-      return { status, result: await readResult(deps.db, run.callId, outcome.result) };
+      return { status, result: new JsonText(await readResultText(deps.db, run.callId, outcome.result)) };
     case 'failed':
       return { status, result: null, ...describeRunError(outcome.error) };
     case 'tool_calls_required':

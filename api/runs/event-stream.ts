@@ -6,6 +6,7 @@ import { isUsable } from '../auth/authenticate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiState } from '../http/context.ts';
 import { StreamInterruption } from '../http/stream-interruption.ts';
+import { writeJson } from '../http/write-json.ts';
 
 export const HEARTBEAT_MS = 15_000;
 export const HEARTBEAT = ':\n\n';
@@ -15,9 +16,14 @@ export const RETRY = 'retry: 1000\n\n';
 const PIECE_CHARS = 64 * 1024;
 const HIGH_SURROGATE = /^[\uD800-\uDBFF]$/;
 
-/** Formats one event; `data` is sent as JSON. */
+/** Formats one event; `data` is sent as `writeJson` writes it. */
 export function formatEvent(id: string, name: string, data: object): string {
-  return `id: ${id}\nevent: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+  return `id: ${id}\nevent: ${name}\ndata: ${toLine(writeJson(data))}\n\n`;
+}
+
+/** Replaces line breaks, which would end the event, by spaces: outside its strings, JSON text may hold them. */
+function toLine(json: string): string {
+  return json.includes('\n') || json.includes('\r') ? json.replaceAll(/[\r\n]/g, ' ') : json;
 }
 
 /** Returns a signal that aborts when the reader of an answer has gone or `ending` aborts. */

@@ -12,6 +12,7 @@ import type { ApiMiddleware, Route } from '../http/context.ts';
 import { holdAnswerBytes, measureOutcome } from '../http/hold-answer-bytes.ts';
 import { readBody } from '../http/json-body.ts';
 import { receiveBody } from '../http/receive-body.ts';
+import { writeJson } from '../http/write-json.ts';
 import { body, flowPaths, runAnswer } from '../reference/operations.ts';
 import {
   completed,
@@ -118,13 +119,14 @@ function execute(deps: ApiDeps): ApiMiddleware {
     await holdAnswerBytes(deps.largeValues, ctx.res, ctx.state.flow.organizationId, bytes);
     const described = await describeOutcome(deps, run, outcome);
     if (described.status === 'tool_calls_required') await requirePauseAllowed(deps, run, described);
-    ctx.body = {
+    ctx.type = 'json';
+    ctx.body = writeJson({
       executionId,
       ...described,
       flowId: run.flowId,
       blockCount: run.blockCount,
       ...(await readReceipt(deps.db, executionId, run.callId)),
-    };
+    });
   };
 }
 

@@ -1,6 +1,6 @@
 // POST …/jobs and GET …/jobs/{executionId} (docs/running-flows.md)
 
-import { readResult } from '../../db/runs/read-result.ts';
+import { readResultText } from '../../db/runs/read-result.ts';
 import { describeEngineError } from '../../engine/describe-engine-error.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { PausePoint } from '../../flow/tool-calls.ts';
@@ -11,6 +11,7 @@ import type { ApiMiddleware, Route } from '../http/context.ts';
 import { holdAnswerBytes, measureOutcome } from '../http/hold-answer-bytes.ts';
 import { readBody } from '../http/json-body.ts';
 import { receiveBody } from '../http/receive-body.ts';
+import { JsonText, writeJson } from '../http/write-json.ts';
 import { answer, body, flowPaths, refusal, runAnswer } from '../reference/operations.ts';
 import {
   accepted,
@@ -134,12 +135,13 @@ function getJob(deps: ApiDeps): ApiMiddleware {
     const pauses = run.pause !== null;
     const bytes = await measureOutcome(deps.db, ended, { result: run.result, pauses });
     await holdAnswerBytes(deps.largeValues, ctx.res, flowIds.organizationId, bytes);
-    ctx.body = {
+    ctx.type = 'json';
+    ctx.body = writeJson({
       ...(await describeRun(deps, run)),
-      ...(run.result && { result: await readResult(deps.db, ended, run.result) }),
+      ...(run.result && { result: new JsonText(await readResultText(deps.db, ended, run.result)) }),
       ...(run.pause && (await pauseOf(deps, ended, run.pause))),
       ...(await readReceipt(deps.db, run.execution_id)),
-    };
+    });
   };
 }
 

@@ -2,14 +2,15 @@
 import { setTimeout } from 'node:timers/promises';
 import { listBlockRunsOfCall } from '../../db/runs/block-runs.ts';
 import { measureOutputs, referenceLoader } from '../../db/runs/load-references.ts';
-import { composeOutputs } from '../../flow/compose-outputs.ts';
-import type { Facts } from '../../flow/compose-values.ts';
+import { readResultText } from '../../db/runs/read-result.ts';
+import { composeValues, type Facts } from '../../flow/compose-values.ts';
 import type { Step } from '../../flow/definition.ts';
 import { listBlocks, toPlan } from '../../flow/plan.ts';
 import type { RunOutcome } from '../../flow/run.ts';
-import { bytesToLoad, INPUT_REF, MESSAGE_REF, resolveValue, type Value } from '../../flow/value.ts';
+import { bytesToLoad, INPUT_REF, MESSAGE_REF, type Value } from '../../flow/value.ts';
 import type { ApiDeps } from '../deps.ts';
 import { StreamInterruption } from '../http/stream-interruption.ts';
+import { JsonText } from '../http/write-json.ts';
 import { firstCallOf } from './accept-step.ts';
 import { describePause } from './describe-outcome.ts';
 import { describeRunError } from './describe-run-error.ts';
@@ -99,11 +100,11 @@ export async function* stepEvents(
     const giveBack = await reader.take(await measureOutputs(deps.db, run.callId, ids));
     try {
       const planned = plan.slice(place.stepIndex, place.stepIndex + 1);
-      const composed = await composeOutputs(planned, completed, load, value, facts);
-      if (composed.missing) return false;
-      value = composed.value;
+      const { values, missing } = await composeValues(planned, completed, load, value, facts);
+      if (missing) return false;
+      value = values.get(step.step_id) ?? value;
       const own = blocks.filter(({ step_id }) => ids.includes(step_id));
-      const output = composed.outputs[step.step_id] ?? null;
+      const output = new JsonText(await readResultText(deps.db, run.callId, value));
       yield { name: 'block_completed', data: { ...place, output, ...toReceipt(own) } };
       return true;
     } finally {
@@ -144,7 +145,7 @@ export async function* stepEvents(
     } else {
       const giveBack = await reader.take(bytesToLoad(end.result));
       try {
-        const result = await resolveValue(end.result, load);
+        const result = new JsonText(await readResultText(deps.db, run.callId, end.result));
         yield { name: 'run_completed', data: { ...session, status: 'completed', result, ...receipt } };
       } finally {
         giveBack();

@@ -1,36 +1,44 @@
 import { sql } from 'kysely';
-import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { OUTPUTS_READ_MAX_BYTES } from '../../flow/limits.ts';
-import { INPUT_REF, type Load, MESSAGE_REF, type Stored } from '../../flow/value.ts';
+import {
+  INPUT_REF,
+  type Load,
+  type LoadTexts,
+  MESSAGE_REF,
+  type Stored,
+  type StoredText,
+} from '../../flow/value.ts';
 import type { Db } from '../connect.ts';
 import { callNotFound, outputNotFound } from '../run-not-found.ts';
 
 /**
- * Loads what references in the values of a call stand for: outputs of completed blocks, the run's message, the input of a
- * call that goes on with a run. Throws RUN_NOT_FOUND when one is not stored (any more), and OUTPUT_TOO_LARGE instead of
- * reading more than OUTPUTS_READ_MAX_BYTES.
+ * Loads what references in the values of a call stand for, as JSON text: outputs of completed blocks, the run's message, the
+ * input of a call that goes on with a run. Throws RUN_NOT_FOUND when one is not stored (any more), and OUTPUT_TOO_LARGE instead
+ * of reading more than OUTPUTS_READ_MAX_BYTES.
  */
-export async function loadReferences(db: Db, callId: string, refs: string[]): Promise<Map<string, Stored>> {
-  const stored = new Map<string, Stored>();
+export async function loadTexts(db: Db, callId: string, refs: string[]): Promise<Map<string, StoredText>> {
+  const stored = new Map<string, StoredText>();
   const keys = refs.filter((ref) => ref !== MESSAGE_REF && ref !== INPUT_REF);
   if (keys.length < refs.length) {
-    const { input } = await db
-      .selectFrom('run')
-      .select('input')
-      .where('execution_id', '=', callId)
-      .executeTakeFirstOrThrow(() => callNotFound(callId));
+    const texts = await selectInput(db, callId).executeTakeFirstOrThrow(() => callNotFound(callId));
     for (const ref of refs)
-      if (ref === MESSAGE_REF) stored.set(ref, measure(input.message));
-      else if (ref === INPUT_REF) stored.set(ref, measure(input.continuation?.input ?? null));
+      if (ref === MESSAGE_REF) stored.set(ref, measure(texts.message));
+      else if (ref === INPUT_REF) stored.set(ref, measure(texts.input));
   }
   for (const row of keys.length > 0 ? await selectOutputs(db, callId, keys) : []) {
     if (row.all_bytes > OUTPUTS_READ_MAX_BYTES) throw outputsTooLarge(row.all_bytes);
-    stored.set(row.block_key, { json: row.output, bytes: row.bytes });
+    stored.set(row.block_key, { text: row.output, bytes: row.bytes });
   }
   const missing = keys.find((key) => !stored.has(key));
   if (missing !== undefined) throw outputNotFound(callId, missing);
   return stored;
+}
+
+/** Loads what references stand for as `loadTexts` does, and parses it. */
+export async function loadReferences(db: Db, callId: string, refs: string[]): Promise<Map<string, Stored>> {
+  const texts = await loadTexts(db, callId, refs);
+  return new Map([...texts].map(([ref, { text, bytes }]) => [ref, { json: JSON.parse(text), bytes }]));
 }
 
 /** The error for outputs of `bytes` in all, which are not read. */
@@ -42,6 +50,11 @@ export function outputsTooLarge(bytes: number): ServiceError {
 /** Makes the function that loads the references of one call. */
 export function referenceLoader(db: Db, callId: string): Load {
   return (refs) => loadReferences(db, callId, refs);
+}
+
+/** Makes the function that loads the references of one call as text. */
+export function textLoader(db: Db, callId: string): LoadTexts {
+  return (refs) => loadTexts(db, callId, refs);
 }
 
 /** Adds up the bytes of the recorded outputs of one or several calls, of these steps when given. */
@@ -57,6 +70,14 @@ export async function measureOutputs(
     .$if(stepIds !== undefined, (query) => query.where('step_id', 'in', stepIds as string[]))
     .executeTakeFirstOrThrow();
   return bytes;
+}
+
+function selectInput(db: Db, callId: string) {
+  return db
+    .selectFrom('run')
+    .select(sql<string>`(input -> 'message')::text`.as('message'))
+    .select(sql<string>`coalesce((input #> '{continuation,input}')::text, 'null')`.as('input'))
+    .where('execution_id', '=', callId);
 }
 
 /** Selects the outputs in one statement, whose rows hold them only when all of them together may be read. */
@@ -79,10 +100,10 @@ function selectOutputs(db: Db, callId: string, keys: string[]) {
     )
     .selectFrom('summed')
     .select(['block_key', 'bytes', 'all_bytes'])
-    .select(sql<Json>`case when all_bytes <= ${OUTPUTS_READ_MAX_BYTES} then output end`.as('output'))
+    .select(sql<string>`case when all_bytes <= ${OUTPUTS_READ_MAX_BYTES} then output::text end`.as('output'))
     .execute();
 }
 
-function measure(json: Json): Stored {
-  return { json, bytes: Buffer.byteLength(JSON.stringify(json)) };
+function measure(text: string): StoredText {
+  return { text, bytes: Buffer.byteLength(text) };
 }

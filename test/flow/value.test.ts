@@ -5,6 +5,7 @@ import {
   compact,
   INLINE_MAX_BYTES,
   type Load,
+  resolveText,
   resolveValue,
   sizeOf,
   toLeaf,
@@ -44,4 +45,18 @@ describe('Value', () => {
     const json = (await resolveValue(value, async () => new Map())) as object;
     assert.deepEqual(Object.entries(json), [['__proto__', 1]]);
   });
+
+  for (const [name, value] of Object.entries<Value>({
+    'a stored output': { ref: 'rows' },
+    'an inline copy': { ref: 'x', json: { a: 'b' } },
+    'an item of an item of an output': { ref: 'rows', at: [1, 0] },
+    'the outputs of a loop': { items: [{ ref: 'rows' }, { ref: 'rows', at: [0] }, { ref: 'x', json: null }] },
+    'the outputs of a parallel step': { branches: { 'a "b"': { items: [] }, 1: { ref: 'rows' } } },
+  }))
+    it(`resolves to the same JSON as text: ${name}`, async () => {
+      const rows = [['"\n'], [{ a: 1 }]];
+      const load: Load = async () => new Map([['rows', { json: rows }]]);
+      const text = await resolveText(value, async () => new Map([['rows', { text: JSON.stringify(rows) }]]));
+      assert.deepEqual(JSON.parse(text), await resolveValue(value, load));
+    });
 });
