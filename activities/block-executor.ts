@@ -13,6 +13,7 @@ import { listBlocks } from '../flow/plan.ts';
 import { type Busy, CANCELLED } from '../flow/run.ts';
 import type { Pause, ToolCallMessage } from '../flow/tool-calls.ts';
 import { bytesToLoad, toLeaf, type Value } from '../flow/value.ts';
+import { freeBytes } from '../large-values/free-bytes.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import { KEPT_RESULT_MAX_BYTES } from './attempt-progress.ts';
 import type { BlockExecution, Kept, Processor } from './block-execution.ts';
@@ -21,7 +22,7 @@ import { ModelUnavailable } from './model-unavailable.ts';
 import { type BlockEnd, recordBlockEnd, toError, UNUSED } from './record-block-end.ts';
 import { reserveInputMemory } from './reserve-memory.ts';
 import type { Attempt } from './run-attempt.ts';
-import { outputValue, serializeOutput } from './serialize-output.ts';
+import { serializeOutput } from './serialize-output.ts';
 import { createValueResolver } from './value-resolver.ts';
 
 /** A model call is given up after this many unreadable answers. */
@@ -106,6 +107,7 @@ export function createBlockExecutor(
       end,
       result,
     );
+    if (Buffer.isBuffer(end.output)) freeBytes(end.output);
     if (end.error) throw new ServiceError(end.error.code, end.error.message);
     context.completed.add(execution.blockKey);
     if (!recorded || !value) return await recordedReply(execution);
@@ -146,7 +148,13 @@ export function createBlockExecutor(
       });
       // The processor has already validated, and maybe repaired, a model's answer.
       if (block.processor_type !== 'llm' && block.outputSchema !== undefined)
-        await enforceSchema(validator, organizationId, 'output', block.outputSchema, outputValue(answered));
+        await enforceSchema(
+          validator,
+          organizationId,
+          'output',
+          block.outputSchema,
+          answered.json ?? answered.output,
+        );
       const { serialized, bytes } = serializeOutput(answered);
       if (paused) return { usage, output: serialized, paused };
       const value = answered.json

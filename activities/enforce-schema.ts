@@ -7,16 +7,22 @@ const MISMATCHES = {
   output: { code: 'OUTPUT_SCHEMA_MISMATCH', subject: 'The output' },
 } as const;
 
-/** Throws INPUT_SCHEMA_MISMATCH or OUTPUT_SCHEMA_MISMATCH when a value does not match its block's schema, if there is one. */
+/**
+ * Throws INPUT_SCHEMA_MISMATCH or OUTPUT_SCHEMA_MISMATCH when a value, or JSON text as bytes, does not match its block's schema,
+ * if there is one.
+ */
 export async function enforceSchema(
   validator: Validator,
   organizationId: string,
   which: keyof typeof MISMATCHES,
   schema: JsonSchema | undefined,
-  value: Json,
+  value: Json | Buffer,
 ): Promise<void> {
   if (schema === undefined) return;
-  const problems = await validator.of(organizationId).validate(schema, value);
+  const own = validator.of(organizationId);
+  const problems = Buffer.isBuffer(value)
+    ? await own.validateText(schema, value.toString())
+    : await own.validate(schema, value);
   if (problems.length === 0) return;
   const { code, subject } = MISMATCHES[which];
   const list = problems.map(({ path, message }) => `${path || 'the value'} ${message}`).join('; ');

@@ -5,11 +5,6 @@ import { OUTPUT_MAX_BYTES } from '../flow/limits.ts';
 /** The output of a block: a value, or where it is large, its JSON text, which is stored without being parsed. */
 export type Output = { output: Json; json?: undefined } | { json: Buffer; output?: undefined };
 
-/** Returns the value of an output, which blocks the process where it is large. */
-export function outputValue({ output, json }: Output): Json {
-  return json ? JSON.parse(json.toString()) : output;
-}
-
 /** Serializes a block's output for the database; throws OUTPUT_TOO_LARGE. */
 export function serializeOutput({ output, json }: Output): { serialized: string | Buffer; bytes: number } {
   const serialized = json ?? JSON.stringify(output);

@@ -12,6 +12,8 @@ export type OrganizationValidator = {
   requireValidSchema(schema: JsonSchema): Promise<void>;
   /** [] when the value is valid, else up to 10 problems. Throws SCHEMA_INVALID, also when it takes over 200 ms. */
   validate(schema: JsonSchema, value: Json): Promise<SchemaProblem[]>;
+  /** Validates a value that is there as JSON text, as `validate` does. */
+  validateText(schema: JsonSchema, text: string): Promise<SchemaProblem[]>;
   /** Whether the organization has a turn now or within an instant. */
   hasRoom(): Promise<boolean>;
 };
@@ -26,9 +28,8 @@ export function createValidator(): Validator {
   const pool = createThreadPool();
   const refusals = createRefusals();
 
-  async function run(organization: string, schema: JsonSchema, value?: Json): Promise<SchemaProblem[]> {
+  async function run(organization: string, schema: JsonSchema, json?: string): Promise<SchemaProblem[]> {
     const text = requireUsableSchema(schema);
-    const json = value === undefined ? undefined : toText(value);
     const refusal = refusals.find(organization, text, json?.length);
     if (refusal) throw invalidSchema('', refusal);
     const request = json === undefined ? { schema: text } : { schema: text, value: json };
@@ -48,7 +49,8 @@ export function createValidator(): Validator {
       async requireValidSchema(schema) {
         await run(organization, schema);
       },
-      validate: (schema, value) => run(organization, schema, value),
+      validate: async (schema, value) => run(organization, schema, toText(value)),
+      validateText: (schema, text) => run(organization, schema, text),
       hasRoom: () => pool.hasRoom(organization),
     }),
     close: () => pool.close(),

@@ -1,12 +1,15 @@
 import { onBehalfOf } from '../../db/connection/connection-turns.ts';
 import { findFlowForRun, findFlowOfRuns } from '../../db/flows/find-flow-for-run.ts';
-import { DRAFT_VERSION } from '../../flow/definition.ts';
+import { DRAFT_VERSION, type FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { findShapeProblems } from '../../flow/find-shape-problems.ts';
 import { SLUG_PATTERN } from '../../flow/limits.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import { formatPath } from '../../flow/step-path.ts';
+import { requireUsableSchema } from '../../json-schema/require-usable-schema.ts';
 import type { ApiDeps } from '../deps.ts';
+import { findSchemaProblems } from '../flows/find-schema-problems.ts';
+import type { Problem } from '../flows/parse-text.ts';
 import type { ApiMiddleware } from '../http/context.ts';
 import { accessOf, type Principal } from '../http/principal.ts';
 import { invalidTree } from './require-sound-tree.ts';
@@ -16,7 +19,8 @@ type FlowPath = { org?: string; project?: string; flow?: string; version?: strin
 
 /**
  * Loads the flow of the path, in the version to run, into `ctx.state.flow`. Unknown, foreign and unpublished flows all get
- * the same 404. Throws INVALID_TREE when the stored definition is not a tree of steps.
+ * the same 404. Throws INVALID_TREE when the stored definition is not a tree of steps, or has a JSON Schema that can never be
+ * used: its runs would fail, at a cost to everybody.
  */
 export function loadFlow({ db, definitions }: ApiDeps): ApiMiddleware {
   return async function loadFlow(ctx, next) {
@@ -26,13 +30,26 @@ export function loadFlow({ db, definitions }: ApiDeps): ApiMiddleware {
     const found = query && (await findFlowForRun(db, { ...query, version: asked }));
     if (!found) throw flowNotFound();
     const definition = await definitions.get(found.flowVersionId);
-    const problems = findShapeProblems(definition);
+    const problems = await findProblems(definition);
     if (problems.length > 0)
       throw invalidTree(problems.map(({ path, message }) => ({ path: formatPath(path), message })));
     ctx.state.flow = { ...found, definition, blockCount: listBlocks(definition).length };
     ctx.state.flowIds = found;
     await onBehalfOf(found.organizationId, next);
   };
+}
+
+/** The problems of definitions, which never change. */
+const known = new WeakMap<FlowDefinition, Problem[]>();
+
+async function findProblems(definition: FlowDefinition): Promise<Problem[]> {
+  const found = known.get(definition);
+  if (found) return found;
+  let problems: Problem[] = findShapeProblems(definition);
+  if (problems.length === 0)
+    problems = await findSchemaProblems(definition, async (schema) => void requireUsableSchema(schema));
+  known.set(definition, problems);
+  return problems;
 }
 
 /** Loads the ids of the flow of the path, for requests about its runs: it need not be published. Throws the same 404. */

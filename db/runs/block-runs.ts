@@ -50,7 +50,6 @@ export async function recordBlockRun(db: Db, payer: Payer, run: BlockRun, result
     processor_type: run.processorType,
     status: run.error ? 'failed' : run.paused ? 'paused' : 'completed',
     input: JSON.stringify(run.input),
-    output: run.output ?? null,
     error: run.error ? JSON.stringify(run.error) : null,
     model: run.model ?? null,
     prompt_tokens: run.promptTokens ?? 0,
@@ -63,6 +62,8 @@ export async function recordBlockRun(db: Db, payer: Payer, run: BlockRun, result
     result: result ? JSON.stringify(result) : null,
     charged_to: isCharged(run) ? organizationId : null,
     maximum: maxMicrocredits ?? null,
+    // The last one, because pg copies what precedes a parameter when it needs more room.
+    output: run.output ?? null,
   };
   const values = Object.entries(row).map(([column, value]) => sql`${sql.raw(`p_${column}`)} => ${value}`);
   const { rows } = await sql<{

@@ -1,5 +1,4 @@
 import type { CodeCall, Sandbox } from '../../activities/sandbox/sandbox.ts';
-import { outputValue } from '../../activities/serialize-output.ts';
 import type { Json } from '../../flow/definition.ts';
 
 /** Runs one call when it is the organization's turn. */
@@ -9,6 +8,6 @@ export async function runInTurn(
   { signal, organization = 'organization' }: { signal?: AbortSignal; organization?: string } = {},
 ): Promise<{ output: Json; logs: string }> {
   const turn = await sandbox.wait(organization, signal);
-  const result = await turn.run(call, signal).finally(turn.end);
-  return { output: outputValue(result), logs: result.logs };
+  const { output, json, logs } = await turn.run(call, signal).finally(turn.end);
+  return { output: json ? JSON.parse(json.toString()) : output, logs };
 }

@@ -116,6 +116,10 @@ describe('POST …/step: the tree of steps', () => {
       ['steps that are no array', { steps: 'none' }],
       ['no steps at all', {}],
       ['a block of no known type', { steps: [{ ...passthrough('a'), processor_type: 'shell' }] }],
+      [
+        'a JSON Schema that can never be used',
+        { steps: [passthrough('a', { inputSchema: { $ref: 'https://example.com/schema' } })] },
+      ],
       ['a step_id that is no text', { steps: [{ ...passthrough('a'), step_id: { a: 1 } }] }],
     ] as const)
       it(`INVALID_TREE: ${what}`, async () => {
