@@ -13,6 +13,7 @@ import {
   encryptionKeys,
   httpUrl,
   nodeEnv,
+  onOrOff,
   origins,
   pepper,
   port,
@@ -70,6 +71,8 @@ const environment = z.object({
   WEIR_WEBHOOK_CONCURRENCY: count.default(500),
   /** Path of a PEM file with certificate authorities of webhook receivers, in addition to those of Node.js. */
   WEIR_WEBHOOK_CA_FILE: z.string().optional(),
+  /** `on` lets `weir listen` receive webhooks; needs API and worker in one process. Refused in production. */
+  WEIR_WEBHOOK_LISTENERS: onOrOff.default(false),
   /** The proxy for webhooks, `http://[user:password@]host:port`. */
   WEIR_EGRESS_PROXY: proxyUrl.optional(),
   /** Path of a JSON file that is merged over models/models.json. */
@@ -97,11 +100,16 @@ const environment = z.object({
   /** For tests: the path of a workflow bundle that workers load. Refused in production. */
   WEIR_TEST_WORKFLOW_BUNDLE: z.string().optional(),
 });
+const NOT_IN_PRODUCTION = [
+  'WEIR_TEST_DIAL_MAP',
+  'WEIR_TEST_WORKFLOW_BUNDLE',
+  'WEIR_WEBHOOK_LISTENERS',
+] as const;
 const checkedEnvironment = environment.superRefine((values, context) => {
   if (values.NODE_ENV !== 'production') return;
-  const message = 'must not be set in production: it is for tests';
-  for (const name of ['WEIR_TEST_DIAL_MAP', 'WEIR_TEST_WORKFLOW_BUNDLE'] as const)
-    if (values[name] !== undefined) context.addIssue({ code: 'custom', path: [name], message });
+  const message = 'must not be set in production: it is for tests or a local service';
+  for (const name of NOT_IN_PRODUCTION)
+    if (values[name]) context.addIssue({ code: 'custom', path: [name], message });
 });
 
 export type Config = {
@@ -128,6 +136,7 @@ export type Config = {
   modelConcurrency: number;
   webhookConcurrency: number;
   webhookCaFile: string | undefined;
+  webhookListeners: boolean;
   egressProxy: URL | undefined;
   modelsFile: string | undefined;
   modelsUrl: string | undefined;
@@ -181,6 +190,7 @@ export function readConfig(given: NodeJS.ProcessEnv = process.env): Config {
     modelConcurrency: values.WEIR_MODEL_CONCURRENCY,
     webhookConcurrency: values.WEIR_WEBHOOK_CONCURRENCY,
     webhookCaFile: values.WEIR_WEBHOOK_CA_FILE,
+    webhookListeners: values.WEIR_WEBHOOK_LISTENERS,
     egressProxy: values.WEIR_EGRESS_PROXY,
     modelsFile: values.WEIR_MODELS_FILE,
     modelsUrl: values.WEIR_MODELS_URL,

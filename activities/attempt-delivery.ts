@@ -13,6 +13,7 @@ import { ensureSigningSecret } from '../db/webhooks/webhook-secrets.ts';
 import { type GivenTurn, takeTurn } from '../db/webhooks/webhook-turns.ts';
 import { ATTEMPTS_MAX, type DeliveryCall, RETRY_DELAYS_MS } from '../flow/delivery.ts';
 import { DestinationBlocked, type GuardedPost, NoAnswer } from '../net/guarded-post.ts';
+import { isListenerHost, type WebhookListeners } from '../net/webhook-listeners.ts';
 import { buildDeliveryBody } from './delivery-body.ts';
 import { deliveryHeaders } from './delivery-headers.ts';
 import { endDeliveryTurn } from './end-delivery-turn.ts';
@@ -25,6 +26,8 @@ export type DeliveryDeps = {
   db: Db;
   encryption: Encryption;
   post: GuardedPost;
+  /** Present where `weir listen` may be connected to this process. */
+  listeners?: WebhookListeners | undefined;
   /** Starts the workflow of a delivery whose turn has come, or signals it. Never rejects. */
   beginTurn(turn: GivenTurn): Promise<void>;
 };
@@ -60,7 +63,7 @@ export async function attemptDelivery(
     if (!prepared) return postponed;
     if (prepared === 'over') return prepared;
     const startedAt = performance.now();
-    const answer = await deps.post(prepared.url, prepared.headers, prepared.body).then(judge, judgeFailure);
+    const answer = await send(deps, call, prepared).then(judge, judgeFailure);
     const isLast = answer.status === 'failed_retry' && number >= ATTEMPTS_MAX;
     const end: AttemptEnd = {
       ...answer,
@@ -76,12 +79,21 @@ export async function attemptDelivery(
   }
 }
 
+type Prepared = { url: URL; headers: { [name: string]: string }; body: Buffer };
+
+/** Sends the request to the listener that has the host, or to the public address. */
+function send({ listeners, post }: DeliveryDeps, call: DeliveryCall, { url, headers, body }: Prepared) {
+  return listeners && isListenerHost(url.hostname)
+    ? listeners.post(call.organizationId, url, headers, body)
+    : post(url, headers, body);
+}
+
 /** Does everything that can fail before anything is sent; afterwards the row is `in_flight`. */
 async function prepare(
   { db, encryption }: DeliveryDeps,
   call: DeliveryCall,
   attempt: number,
-): Promise<'over' | { url: URL; headers: { [name: string]: string }; body: Buffer }> {
+): Promise<'over' | Prepared> {
   const delivery = await findDeliveryToAttempt(db, call.deliveryId);
   if (!delivery) return 'over';
   const service = { actor: 'service', requestId: randomUUID() };

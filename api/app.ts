@@ -28,6 +28,7 @@ import { runRoutes } from './runs/list-runs.ts';
 import { stepRoutes } from './runs/step.ts';
 import { testRunRoutes } from './test-runs/test-run-routes.ts';
 import { webhookDeliveryRoutes } from './webhooks/deliveries.ts';
+import { webhookListenerRoutes } from './webhooks/listeners.ts';
 import { webhookResendRoutes } from './webhooks/resends.ts';
 import { webhookSecretRoutes } from './webhooks/secrets.ts';
 
@@ -53,6 +54,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...webhookSecretRoutes(deps),
     ...webhookDeliveryRoutes(deps),
     ...webhookResendRoutes(deps),
+    ...webhookListenerRoutes(deps),
     ...testRunRoutes(deps),
     ...mcpRoutes(deps),
   ];

@@ -5,6 +5,7 @@ import type { Validator } from '../json-schema/validator.ts';
 import type { LargeValues } from '../large-values/large-values.ts';
 import type { LiveRegistry } from '../models/live-registry.ts';
 import type { ResolvePublic } from '../net/resolve-public.ts';
+import type { WebhookListeners } from '../net/webhook-listeners.ts';
 import type { AuthDeps } from './auth/deps.ts';
 import type { Admission } from './http/admission.ts';
 
@@ -18,6 +19,8 @@ export type ApiDeps = AuthDeps &
     registry: LiveRegistry;
     resolvePublic: ResolvePublic;
     admission: Admission;
+    /** Present in a local service, whose worker runs in this process. */
+    listeners?: WebhookListeners | undefined;
     /** Aborted shortly before connections are closed by force: every open answer ends with a last message. */
     cutOff?: AbortSignal;
   };

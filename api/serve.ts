@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { InProcessRuns } from '../db/runs/in-process-runs.ts';
 import { createValidator } from '../json-schema/validator.ts';
 import { createResolvePublic } from '../net/resolve-public.ts';
+import type { WebhookListeners } from '../net/webhook-listeners.ts';
 import type { Dependencies } from '../process/open-dependencies.ts';
 import { createApp } from './app.ts';
 import { createApiKeyCache } from './auth/api-key-cache.ts';
@@ -28,7 +29,10 @@ type RunningApi = {
 
 /** Listens on the configured host and port. Rejects when the port is taken. The caller closes `given`. */
 export async function serveApi(
-  given: Omit<Dependencies, 'connection' | 'close'> & { inProcessRuns?: InProcessRuns },
+  given: Omit<Dependencies, 'connection' | 'close'> & {
+    inProcessRuns?: InProcessRuns;
+    listeners?: WebhookListeners | undefined;
+  },
   drainMs = DRAIN_MS,
 ): Promise<RunningApi> {
   const { config, db } = given;

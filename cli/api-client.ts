@@ -35,19 +35,37 @@ export async function callApi<T>(
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
     signal: AbortSignal.timeout(TIMEOUT_MS),
-  }).catch((error: Error) => {
-    const cause = error.cause instanceof Error ? error.cause.message || error.message : error.message;
-    throw new Unreachable(`Weir cannot be reached at ${url}: ${cause}. Start it, or correct WEIR_URL.`);
-  });
+  }).catch(unreachable(url));
   const answer = parse(text);
   if (status < 300 && answer) return answer as T;
+  throw toError(url, status, answer);
+}
+
+/** Opens a stream of Server-Sent Events; throws as `callApi` does. */
+export async function openStream(path: string): Promise<NonNullable<Response['body']>> {
+  const { url, key } = apiAccess();
+  const response = await fetch(url + path, { headers: { authorization: `Bearer ${key}` } }).catch(
+    unreachable(url),
+  );
+  if (response.ok && response.body) return response.body;
+  throw toError(url, response.status, parse(await response.text().catch(unreachable(url))));
+}
+
+function unreachable(url: string) {
+  return (error: Error): never => {
+    const cause = error.cause instanceof Error ? error.cause.message || error.message : error.message;
+    throw new Unreachable(`Weir cannot be reached at ${url}: ${cause}. Start it, or correct WEIR_URL.`);
+  };
+}
+
+function toError(url: string, status: number, answer: object | undefined): Error {
   const { detail } = (answer ?? {}) as { detail?: { code: string; message: string } };
   if (status >= 500 || status === 429 || !detail)
-    throw new Unreachable(
+    return new Unreachable(
       `${url} answered ${status}${detail ? `: ${detail.message}` : '. Is WEIR_URL the address of a Weir service?'}`,
     );
   const code = ERROR_CODES.find((known) => known === detail.code) ?? 'INTERNAL_ERROR';
-  throw new ServiceError(code, `${detail.message} (${detail.code})`);
+  return new ServiceError(code, `${detail.message} (${detail.code})`);
 }
 
 async function exchange(url: string, request: RequestInit): Promise<{ status: number; text: string }> {

@@ -17,9 +17,10 @@ import { isFromWeir } from '../examples/webhooks/verify.ts';
 import { databaseUrl, secretsKeys } from './environment.ts';
 import { getOrganization } from './find-by-path.ts';
 import { oneLine } from './format-table.ts';
+import { forwardDeliveries } from './forward-deliveries.ts';
 import { LISTEN_HOST, listenCertificate } from './listen-certificate.ts';
 import { operator } from './operator.ts';
-import { parseWholeNumber } from './parse-argument.ts';
+import { parseHttpAddress, parseWholeNumber } from './parse-argument.ts';
 import { UsageError } from './usage-error.ts';
 
 const BODY_MAX_BYTES = 1024 * 1024;
@@ -28,19 +29,35 @@ const PORT_DEFAULT = 9443;
 export function addListenCommand(program: Command): void {
   program
     .command('listen')
-    .description('receive webhooks on this machine, verify their signatures and print them')
+    .description('receive webhooks on this machine: forward them to your receiver, or verify and print them')
     .argument('[org]', 'organization whose signing secret is used (read from the database)')
+    .addOption(
+      new Option(
+        '--forward-to <url>',
+        'connect to a local service, and post what it delivers to this http address; needs no restart of the service',
+      )
+        .argParser(parseHttpAddress)
+        .conflicts(['port', 'http']),
+    )
     .addOption(new Option('--secret <secret>', 'signing secret to use instead').env('WEIR_WEBHOOK_SECRET'))
     .option('--port <number>', 'port on 127.0.0.1; 0 for any', parseWholeNumber(0, 65_535), PORT_DEFAULT)
     .option('--http', 'listen without TLS, behind a tunnel that has a certificate')
     .action(listen);
 }
 
-type ListenOptions = { secret?: string; port: number; http?: boolean; json?: boolean };
+type ListenOptions = { forwardTo?: URL; secret?: string; port: number; http?: boolean; json?: boolean };
 /** Reads the secret anew for each delivery, so that a rotation takes effect. */
 type ReadSecret = () => Promise<string>;
 
-async function listen(org: string | undefined, options: ListenOptions): Promise<void> {
+async function listen(org: string | undefined, options: ListenOptions, command: Command): Promise<void> {
+  if (options.forwardTo) {
+    // The variable may be set for the receiver.
+    if (org !== undefined || command.getOptionValueSource('secret') === 'cli')
+      throw new UsageError(
+        'With --forward-to, give neither an organization nor --secret: your receiver verifies.',
+      );
+    return forwardDeliveries(options.forwardTo, options.json === true);
+  }
   const readSecret = await secretSource(org, options.secret);
   const receive = (request: IncomingMessage, response: ServerResponse) =>
     void answer(request, response, readSecret, options.json === true);
@@ -59,7 +76,8 @@ async function listen(org: string | undefined, options: ListenOptions): Promise<
 
 async function secretSource(org: string | undefined, secret: string | undefined): Promise<ReadSecret> {
   if (secret !== undefined) return async () => secret;
-  if (org === undefined) throw new UsageError('Give an organization, --secret or WEIR_WEBHOOK_SECRET.');
+  if (org === undefined)
+    throw new UsageError('Give --forward-to, an organization, --secret or WEIR_WEBHOOK_SECRET.');
   const db = connect(databaseUrl(), 1);
   const encryption = createEncryption(secretsKeys());
   const { id: organizationId } = await getOrganization(db, org);

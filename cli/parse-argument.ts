@@ -43,6 +43,13 @@ export function parseHttps(text: string): string {
   return text;
 }
 
+/** Parses an address on this machine or its network, such as http://localhost:3000/hook. */
+export function parseHttpAddress(text: string): URL {
+  const url = URL.parse(text);
+  if (url && /^https?:$/.test(url.protocol) && /^https?:\/\//i.test(text)) return url;
+  throw new InvalidArgumentError('Give an http or https URL, e.g. http://localhost:3000/hook.');
+}
+
 /** Parses a version number: a 32-bit integer in the database. */
 export const parseVersionNumber = parseWholeNumber(1, 2 ** 31 - 1);
 

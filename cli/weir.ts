@@ -25,7 +25,7 @@ const USAGE_ERROR = 2;
 const program = new Command('weir').description(
   'Manages a Weir service.\n\n' +
     'Commands work on the database at DATABASE_URL; key create also needs WEIR_API_KEY_PEPPER, and secrets and ' +
-    'listen need WEIR_SECRETS_KEYS. weir run calls the API at WEIR_URL with WEIR_API_KEY. In a checkout where npm ' +
+    'listen need WEIR_SECRETS_KEYS. weir run and listen --forward-to use the API at WEIR_URL with WEIR_API_KEY. In a checkout where npm ' +
     'start has run, nothing has to be set, except WEIR_STATE_DIR if npm start ran with it.',
 );
 addOrganizationCommands(program);

@@ -48,6 +48,12 @@ export const nodeEnv = z.enum(['production', 'development', 'test'], {
       ? undefined
       : `must be production, development or test; it is ${JSON.stringify(input)}`,
 });
+export const onOrOff = z
+  .enum(['on', 'off'], {
+    error: ({ input }) =>
+      input === undefined ? undefined : `must be on or off; it is ${JSON.stringify(input)}`,
+  })
+  .transform((text) => text === 'on');
 export const pepper = z.string().min(32, 'must have at least 32 characters');
 export const port = wholeNumber(0, 65_535);
 export const count = wholeNumber(1);

@@ -75,6 +75,7 @@ async function start(
   const demoModels = config.providers.demo ? undefined : await startDemoModelServer();
   const env: NodeJS.ProcessEnv = {
     WEIR_SECRETS_KEYS: secrets.secretsKeys,
+    ...(!config.production && { WEIR_WEBHOOK_LISTENERS: 'on' }),
     ...given,
     ...database.env,
     ...temporal.env,

@@ -27,7 +27,7 @@ const HEADERS_MAX_BYTES = 16_384;
 const ADDRESS_TIMEOUT_MS = 1_000;
 
 /** The status of the answer and the first bytes of its body, at most BODY_MAX_BYTES. */
-type GuardedAnswer = { status: number; body: Buffer };
+export type GuardedAnswer = { status: number; body: Buffer };
 
 /** Nothing was sent because the destination is not public. */
 export class DestinationBlocked extends Error {}

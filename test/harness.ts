@@ -16,6 +16,7 @@ import { insertProject } from '../db/tenants/projects.ts';
 import type { RequestModelKeys } from '../db/tenants/request-model-keys.ts';
 import type { Step } from '../flow/definition.ts';
 import type { LargeValues } from '../large-values/large-values.ts';
+import { createWebhookListeners } from '../net/webhook-listeners.ts';
 import { openDependencies } from '../process/open-dependencies.ts';
 import { installRuntime } from '../worker/install-runtime.ts';
 import { runWorker } from '../worker/run-worker.ts';
@@ -98,7 +99,8 @@ export async function startWeir(
     dependencies.requestModelKeys = options.requestModelKeys;
   }
   const { inProcessRuns = createInProcessRuns() } = options;
-  const api = await serveApi({ ...dependencies, inProcessRuns }, options.drainMs);
+  const listeners = config.webhookListeners ? createWebhookListeners() : undefined;
+  const api = await serveApi({ ...dependencies, inProcessRuns, listeners }, options.drainMs);
   const url = `http://127.0.0.1:${api.port}`;
   let worker: Awaited<ReturnType<typeof runWorker>> | undefined;
 
@@ -157,6 +159,7 @@ export async function startWeir(
         ...dependencies,
         workflowBundle: await testWorkflowBundle(),
         inProcessRuns,
+        listeners,
         modelCallsInTask: options.modelCallsInTask,
       });
     },

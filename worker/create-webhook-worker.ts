@@ -18,6 +18,7 @@ export function createWebhookWorker({
   db,
   client,
   connection,
+  listeners,
   workflowBundle,
 }: WorkerDeps): Promise<Worker> {
   const engine = { client, taskQueue: config.taskQueue };
@@ -35,6 +36,7 @@ export function createWebhookWorker({
         ca: config.webhookCaFile && readFileSync(config.webhookCaFile, 'utf8'),
         proxy: config.egressProxy,
       }),
+      listeners,
       beginTurn: (turn) => beginTurn(engine, turn),
     }),
     maxConcurrentActivityTaskExecutions: config.webhookConcurrency,

@@ -1,6 +1,7 @@
 // main of `npm run serve`: API and worker in one process on one Temporal connection, the shortest path for /execute.
 import { serveApi } from '../api/serve.ts';
 import { createInProcessRuns } from '../db/runs/in-process-runs.ts';
+import { createWebhookListeners } from '../net/webhook-listeners.ts';
 import { endOnFatal } from '../process/end-on-fatal.ts';
 import { endOnSignal, SERVE_END_MAX_SECONDS } from '../process/end-on-signal.ts';
 import { exitOnFailure } from '../process/exit-on-failure.ts';
@@ -13,11 +14,12 @@ installRuntime();
 const dependencies = await exitOnFailure(() => openDependencies());
 const { config } = dependencies;
 const inProcessRuns = createInProcessRuns();
+const listeners = config.webhookListeners ? createWebhookListeners() : undefined;
 const bundle = await workflowBundle(config);
 const worker = await exitOnFailure(() =>
-  runWorker({ ...dependencies, workflowBundle: bundle, inProcessRuns }),
+  runWorker({ ...dependencies, workflowBundle: bundle, inProcessRuns, listeners }),
 );
-const api = await exitOnFailure(() => serveApi({ ...dependencies, inProcessRuns }));
+const api = await exitOnFailure(() => serveApi({ ...dependencies, inProcessRuns, listeners }));
 console.log(`API and worker: http://${config.host}:${api.port}/api/v1, task queue ${config.taskQueue}.`);
 endOnSignal(stop, SERVE_END_MAX_SECONDS);
 endOnFatal(stop);

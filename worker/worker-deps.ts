@@ -1,6 +1,7 @@
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import type { InTask } from '../activities/held-model-calls.ts';
 import type { InProcessRuns } from '../db/runs/in-process-runs.ts';
+import type { WebhookListeners } from '../net/webhook-listeners.ts';
 import type { Dependencies } from '../process/open-dependencies.ts';
 
 /** The dependencies of a process's worker. Whoever opens them closes them. */
@@ -8,6 +9,8 @@ export type WorkerDeps = Omit<Dependencies, 'close'> & {
   workflowBundle: WorkflowBundleOption;
   /** Present where the API runs in this process too. */
   inProcessRuns?: InProcessRuns;
+  /** Present where the API runs in this process too, and is local. */
+  listeners?: WebhookListeners | undefined;
   /** For tests: how long model calls may be inside workflow tasks. */
   modelCallsInTask?: InTask | undefined;
 };

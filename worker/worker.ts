@@ -4,6 +4,7 @@ import { endOnFatal } from '../process/end-on-fatal.ts';
 import { endOnSignal } from '../process/end-on-signal.ts';
 import { exitOnFailure } from '../process/exit-on-failure.ts';
 import { openDependencies } from '../process/open-dependencies.ts';
+import { refuseListeners } from '../process/refuse-listeners.ts';
 import { workflowBundle } from './bundle.ts';
 import { installRuntime } from './install-runtime.ts';
 import { runWorker } from './run-worker.ts';
@@ -13,6 +14,7 @@ const END_MAX_SECONDS = 45;
 
 installRuntime();
 const dependencies = await exitOnFailure(() => openDependencies());
+await exitOnFailure(() => refuseListeners(dependencies.config));
 const { config } = dependencies;
 const bundle = await workflowBundle(config);
 const worker = await exitOnFailure(() => runWorker({ ...dependencies, workflowBundle: bundle }));

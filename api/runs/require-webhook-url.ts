@@ -2,15 +2,17 @@
 import { ServiceError } from '../../flow/errors.ts';
 import { parseHttpsUrl } from '../../net/parse-https-url.ts';
 import type { ResolvePublic } from '../../net/resolve-public.ts';
+import { isListenerHost } from '../../net/webhook-listeners.ts';
 
-/** Returns the URL as it will be called. Throws a VALIDATION_ERROR for `field` unless it is https and public now. */
+/** Returns the URL as it will be called. Throws a VALIDATION_ERROR for `field` unless it is https, and public now or a listener's. */
 export async function requireWebhookUrl(
-  { resolvePublic }: { resolvePublic: ResolvePublic },
+  { resolvePublic, config }: { resolvePublic: ResolvePublic; config: { webhookListeners: boolean } },
   field: string,
   text: string,
 ): Promise<string> {
   const checked = parseHttpsUrl(text);
   if (!checked.url) throw invalid(field, checked.message);
+  if (config.webhookListeners && isListenerHost(checked.url.hostname)) return checked.url.href;
   const resolution = await resolvePublic(checked.url);
   if (resolution.problem) throw invalid(field, `is refused: ${resolution.message}`);
   return checked.url.href;

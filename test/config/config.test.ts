@@ -19,6 +19,16 @@ describe('readConfig', () => {
     });
   });
 
+  it('takes listeners of webhooks only where it is told to, and never in production', () => {
+    assert.equal(readConfig(env).webhookListeners, false);
+    const on = { ...env, WEIR_WEBHOOK_LISTENERS: 'on' };
+    assert.equal(readConfig(on).webhookListeners, true);
+    assert.throws(
+      () => readConfig({ ...on, NODE_ENV: 'production' }),
+      /WEIR_WEBHOOK_LISTENERS must not be set in production/,
+    );
+  });
+
   it('refuses in production what is for tests: a dial map, and a bundle of their own', () => {
     const production = { ...env, NODE_ENV: 'production' };
     assert.equal(readConfig(production).production, true);
@@ -57,6 +67,7 @@ describe('readConfig', () => {
 
   const wrong: [string, string, string][] = [
     ['WEIR_PORT', 'abc', 'must be a whole number from 0 to 65535; it is "abc"'],
+    ['WEIR_WEBHOOK_LISTENERS', 'yes', 'must be on or off; it is "yes"'],
     ['WEIR_PROXIES', '11', 'must be a whole number from 0 to 10; it is "11"'],
     ['WEIR_MODEL_CONCURRENCY', '0', 'must be a whole number of at least 1; it is "0"'],
     ['WEIR_CODE_PRICE', '-1', 'must be a number from 0 to 1000000; it is "-1"'],
