@@ -4,7 +4,7 @@
 import { availableParallelism } from 'node:os';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
-import { readAudiences } from './config/audiences.ts';
+import { type Oidc, readOidc } from './config/oidc.ts';
 import { type Provider, readProviders, readProviderUrls } from './config/providers.ts';
 import {
   count,
@@ -100,16 +100,13 @@ const environment = z.object({
   /** For tests: the path of a workflow bundle that workers load. Refused in production. */
   WEIR_TEST_WORKFLOW_BUNDLE: z.string().optional(),
 });
-const NOT_IN_PRODUCTION = [
-  'WEIR_TEST_DIAL_MAP',
-  'WEIR_TEST_WORKFLOW_BUNDLE',
-  'WEIR_WEBHOOK_LISTENERS',
-] as const;
 const checkedEnvironment = environment.superRefine((values, context) => {
   if (values.NODE_ENV !== 'production') return;
+  const { WEIR_TEST_DIAL_MAP, WEIR_TEST_WORKFLOW_BUNDLE, WEIR_WEBHOOK_LISTENERS } = values;
+  const refused = { WEIR_TEST_DIAL_MAP, WEIR_TEST_WORKFLOW_BUNDLE, WEIR_WEBHOOK_LISTENERS };
   const message = 'must not be set in production: it is for tests or a local service';
-  for (const name of NOT_IN_PRODUCTION)
-    if (values[name]) context.addIssue({ code: 'custom', path: [name], message });
+  for (const [name, value] of Object.entries(refused))
+    if (value) context.addIssue({ code: 'custom', path: [name], message });
 });
 
 export type Config = {
@@ -123,7 +120,7 @@ export type Config = {
   port: number;
   publicUrl: string | undefined;
   /** The issuer whose JWTs are accepted; undefined when only API keys are. */
-  oidc: { issuer: string; audience: string; mcpAudience: string } | undefined;
+  oidc: Oidc | undefined;
   /** The MCP endpoint, with a trailing slash, and the origins whose web pages may use it. */
   mcp: { url: string; allowedOrigins: string[] };
   /** Read from TEMPORAL_ADDRESS and Temporal's other standard variables, or its configuration file. */
@@ -180,7 +177,7 @@ export function readConfig(given: NodeJS.ProcessEnv = process.env): Config {
     host: values.WEIR_HOST,
     port: values.WEIR_PORT,
     publicUrl: readPublicUrl(values),
-    oidc: readOidc(values),
+    oidc: readOidc(values, readBaseUrl(values)),
     mcp: readMcp(values),
     temporal: loadClientConnectConfig({ overrideEnvVars: env as Record<string, string> }),
     taskQueue: values.WEIR_TASK_QUEUE,
@@ -233,21 +230,4 @@ function readMcp(values: Values): Config['mcp'] {
   const known = isUrl && values.WEIR_PUBLIC_URL === undefined;
   const url = known ? audience.replace(/\/?$/, '/') : `${readBaseUrl(values)}/api/v1/mcp/`;
   return { url, allowedOrigins: [new URL(url).origin, ...values.WEIR_MCP_ALLOWED_ORIGINS] };
-}
-
-function readOidc(values: Values): Config['oidc'] {
-  const issuer = values.WEIR_OIDC_ISSUER;
-  if (!issuer) return undefined;
-  const { protocol, hostname } = new URL(issuer);
-  const local = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
-  if (protocol === 'http:' && !local && values.NODE_ENV === 'production')
-    throw new Error(
-      `WEIR_OIDC_ISSUER must be an https URL in production, because its keys decide who gets access; it is ${issuer}`,
-    );
-  const { audience, mcpAudience } = readAudiences(values, readBaseUrl(values));
-  if (audience.replace(/\/$/, '') === mcpAudience.replace(/\/$/, ''))
-    throw new Error(
-      'WEIR_OIDC_AUDIENCE and WEIR_MCP_AUDIENCE must differ: a token is valid for one of them only.',
-    );
-  return { issuer, audience, mcpAudience };
 }
