@@ -4,6 +4,7 @@
 import { availableParallelism } from 'node:os';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
+import { loopbackUrls } from './config/loopback.ts';
 import { type Oidc, readOidc } from './config/oidc.ts';
 import { type Provider, readProviders, readProviderUrls } from './config/providers.ts';
 import {
@@ -28,6 +29,7 @@ import type { EncryptionKey } from './db/encrypt.ts';
 import type { DialMap } from './net/resolve-public.ts';
 
 export { readAudiences } from './config/audiences.ts';
+export { loopbackUrls } from './config/loopback.ts';
 export type { Provider } from './config/providers.ts';
 export { withoutEmpty } from './config/values.ts';
 
@@ -121,8 +123,11 @@ export type Config = {
   publicUrl: string | undefined;
   /** The issuer whose JWTs are accepted; undefined when only API keys are. */
   oidc: Oidc | undefined;
-  /** The MCP endpoint, with a trailing slash, and the origins whose web pages may use it. */
-  mcp: { url: string; allowedOrigins: string[] };
+  /**
+   * The MCP endpoint, with a trailing slash, and the origins whose web pages may use it. An endpoint of this machine has
+   * several `urls`: localhost is 127.0.0.1.
+   */
+  mcp: { url: string; urls: string[]; allowedOrigins: string[] };
   /** Read from TEMPORAL_ADDRESS and Temporal's other standard variables, or its configuration file. */
   temporal: ReturnType<typeof loadClientConnectConfig>;
   taskQueue: string;
@@ -229,5 +234,7 @@ function readMcp(values: Values): Config['mcp'] {
   const isUrl = /^https?:\/\/\S+\/api\/v1\/mcp\/?$/.test(audience) && URL.canParse(audience);
   const known = isUrl && values.WEIR_PUBLIC_URL === undefined;
   const url = known ? audience.replace(/\/?$/, '/') : `${readBaseUrl(values)}/api/v1/mcp/`;
-  return { url, allowedOrigins: [new URL(url).origin, ...values.WEIR_MCP_ALLOWED_ORIGINS] };
+  const urls = loopbackUrls(url);
+  const own = urls.map((one) => new URL(one).origin);
+  return { url, urls, allowedOrigins: [...own, ...values.WEIR_MCP_ALLOWED_ORIGINS] };
 }

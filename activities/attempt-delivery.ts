@@ -67,6 +67,7 @@ export async function attemptDelivery(
     const isLast = answer.status === 'failed_retry' && number >= ATTEMPTS_MAX;
     const end: AttemptEnd = {
       ...answer,
+      requestHeaders: prepared.headers,
       status: isLast ? 'dead_letter' : answer.status,
       durationMs: Math.round(performance.now() - startedAt),
       retryInMs: RETRY_DELAYS_MS[number - 1] ?? 0,

@@ -9,6 +9,7 @@ import type { Route } from './http/context.ts';
 import { handleErrors } from './http/errors.ts';
 import { createHealth } from './http/health.ts';
 import { apiKeyRoutes } from './management/api-keys.ts';
+import { assistantRoutes } from './management/assistants.ts';
 import { auditLogRoutes } from './management/audit-log.ts';
 import { memberRoutes } from './management/members.ts';
 import { modelKeyRoutes } from './management/model-keys.ts';
@@ -47,6 +48,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...stepRoutes(deps),
     ...organizationRoutes(deps),
     ...memberRoutes(deps),
+    ...assistantRoutes(deps),
     ...projectRoutes(deps),
     ...apiKeyRoutes(deps),
     ...auditLogRoutes(deps),

@@ -36,7 +36,10 @@ async function create(
 ): Promise<CommandResult> {
   const details = { name: options.name ?? slug, slug, description: options.description ?? '' };
   const row = await inTransaction(db, (tx) => addOrganization(tx, operator(), details));
-  return { json: toJson(row), text: `Created organization ${row.slug}.` };
+  return {
+    json: toJson(row),
+    text: `Created organization ${row.slug}. Its runs need credits: weir credits grant ${row.slug} 1000`,
+  };
 }
 
 async function list(db: Db): Promise<CommandResult> {

@@ -2,6 +2,7 @@
 // `weir run`, the API) go in, a table or JSON comes out.
 import { Command, CommanderError } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
+import { addAssistantCommands } from './assistants.ts';
 import { addAuditLogCommand } from './audit-log.ts';
 import { addCompletionCommand } from './completion.ts';
 import { addCreditCommands } from './credits.ts';
@@ -30,6 +31,7 @@ const program = new Command('weir').description(
 );
 addOrganizationCommands(program);
 addMemberCommands(program);
+addAssistantCommands(program);
 addProjectCommands(program);
 addKeyCommands(program);
 addFlowCommands(program);

@@ -342,6 +342,20 @@ CREATE TABLE block_run (
   constraint block_run_status_check CHECK ((status = ANY (ARRAY['completed'::text, 'failed'::text, 'paused'::text])))
 );
 
+CREATE TABLE connected_assistant (
+  id uuid not null default gen_random_uuid(),
+  user_id text not null,
+  client_id text not null,
+  name text,
+  scopes text[] not null,
+  consented_at timestamp with time zone not null,
+  first_used_at timestamp with time zone not null default now(),
+  last_used_at timestamp with time zone not null default now(),
+  disconnected_at timestamp with time zone,
+  constraint connected_assistant_pkey PRIMARY KEY (id),
+  constraint connected_assistant_user_id_client_id_key UNIQUE (user_id, client_id)
+);
+
 CREATE UNLOGGED TABLE duty (
   name text not null,
   due_at timestamp with time zone not null,
@@ -544,6 +558,7 @@ CREATE TABLE webhook_attempt (
   response_status integer,
   response_body text,
   error_message text,
+  request_headers json,
   constraint webhook_attempt_pkey PRIMARY KEY (delivery_id, round, attempt)
 );
 

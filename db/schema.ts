@@ -8,6 +8,7 @@ import type { BlockOverrides } from '../flow/overrides.ts';
 import type { RunOutcome } from '../flow/run.ts';
 import type { PausePoint, ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
+import type { ApiKeyTable, ConnectedAssistantTable } from './tables/access.ts';
 import type { LedgerEntryTable, ReservationTable } from './tables/credits.ts';
 import type { TestCaseTable, TestResultTable, TestRunTable } from './tables/test-runs.ts';
 import type { WebhookTables } from './tables/webhooks.ts';
@@ -54,22 +55,6 @@ export interface ProjectTable {
   created_at: Now;
   updated_at: Now;
   deleted_at: Date | null;
-}
-
-export interface ApiKeyTable {
-  id: Generated<string>;
-  key_id: string;
-  project_id: string;
-  environment: Environment;
-  name: string;
-  secret_hmac: Buffer;
-  created_at: Now;
-  expires_at: Date | null;
-  revoked_at: Date | null;
-  /** The user who made it; null when an operator did. */
-  created_by: string | null;
-  /** To the minute. */
-  last_used_at: Date | null;
 }
 
 export interface FlowTable {
@@ -229,6 +214,7 @@ export interface AuditEntryTable {
 export interface Schema extends WebhookTables {
   organization: OrganizationTable;
   membership: MembershipTable;
+  connected_assistant: ConnectedAssistantTable;
   audit_entry: AuditEntryTable;
   model_key: ModelKeyTable;
   project: ProjectTable;

@@ -71,7 +71,15 @@ async function start(
     provideTemporal(context),
   ]);
   const baseUrl = `http://${addressFor(config.host)}:${port}`;
-  const identity = await provideIdentity({ config, stateFolder, port: ports.identity, baseUrl, progress });
+  const databaseUrl = database.env.DATABASE_URL ?? config.databaseUrl;
+  const identity = await provideIdentity({
+    config,
+    stateFolder,
+    port: ports.identity,
+    databaseUrl,
+    baseUrl,
+    progress,
+  });
   const demoModels = config.providers.demo ? undefined : await startDemoModelServer();
   const env: NodeJS.ProcessEnv = {
     WEIR_SECRETS_KEYS: secrets.secretsKeys,
@@ -91,7 +99,6 @@ async function start(
     ...(identity.own && { identity: identity.own.port }),
     api: port,
   });
-  const databaseUrl = env.DATABASE_URL ?? config.databaseUrl;
   const local = {
     DATABASE_URL: databaseUrl,
     WEIR_API_KEY_PEPPER: config.apiKeyPepper,

@@ -59,9 +59,27 @@ const scopeNames = z
     z.string().transform((names) => names.split(' ').filter((name) => name !== '')),
   ])
   .catch([]);
+/** A client id (RFC 6749, 2.2) as tokens name it: `client_id` (RFC 9068) or, in OpenID Connect, `azp`. */
+const clientId = z
+  .string()
+  .regex(/^[\x20-\x7e]{1,1000}$/)
+  .optional()
+  .catch(undefined);
+const NAME_MAX_CHARS = 200;
+/** Seconds since 1970, up to the year 9999. */
+const numericDate = z.number().min(0).max(253_402_300_799).optional().catch(undefined);
 const claims = z.object({
   sub: userIdSchema,
   exp: z.number(),
+  iat: numericDate,
+  consented_at: numericDate,
+  client_id: clientId,
+  azp: clientId,
+  client_name: z
+    .string()
+    .transform((name) => name.slice(0, NAME_MAX_CHARS).toWellFormed().replaceAll('\0', '\u{fffd}'))
+    .optional()
+    .catch(undefined),
   email: z.string().optional().catch(undefined),
   scope: scopeNames,
   scp: scopeNames,
@@ -70,7 +88,7 @@ const claims = z.object({
 function toPrincipal(payload: JWTPayload, audiences: string[]): UserPrincipal | undefined {
   const parsed = claims.safeParse(payload);
   if (!parsed.success) return undefined;
-  const { sub, exp, email, scope, scp } = parsed.data;
+  const { sub, exp, iat = 0, email, scope, scp, client_id, azp, client_name: name } = parsed.data;
   const issuedFor = [payload.aud].flat();
   return {
     kind: 'user',
@@ -78,6 +96,8 @@ function toPrincipal(payload: JWTPayload, audiences: string[]): UserPrincipal | 
     ...(email !== undefined && { email }),
     scopes: [...scope, ...scp],
     audience: audiences.find((audience) => issuedFor.includes(audience)) as string,
+    client: { id: client_id ?? azp ?? '', ...(name && { name }) },
+    consentedAt: new Date((parsed.data.consented_at ?? iat) * 1000),
     expiresAt: new Date(exp * 1000),
     environment: 'live',
   };

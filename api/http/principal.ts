@@ -22,6 +22,10 @@ export type UserPrincipal = {
   email?: string;
   scopes: string[];
   audience: string;
+  /** The OAuth client that the token was issued to: its id, `''` when the token does not name it, and its name. */
+  client: { id: string; name?: string };
+  /** When the user consented to the client; the token's own time when it does not say, and 1970 when it has none. */
+  consentedAt: Date;
   expiresAt: Date;
   environment: 'live';
 };

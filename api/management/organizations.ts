@@ -2,6 +2,7 @@
 // with JWTs; every write is authorized again in its own transaction and recorded in the audit log (recorded-writes.ts).
 // This file has the endpoints of organizations.
 import type { z } from 'zod';
+import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { insertMember } from '../../db/tenants/memberships.ts';
 import {
@@ -63,6 +64,8 @@ export function organizationRoutes(deps: ApiDeps): Route[] {
         ...common,
         operationId: 'createOrganization',
         summary: 'Create an organization, of which you become the owner',
+        description:
+          'It begins without credits, and its runs need some: the operator of the service grants them (`weir credits grant <slug> <credits>`).',
         requestBody: body(createOrganizationRequest, { organization: example.newOrganization }),
         responses: {
           201: one,
@@ -223,6 +226,7 @@ function toOrganization(row: Omit<UserOrganization, 'role'> & { role: string }) 
     slug: row.slug,
     description: row.description,
     role: row.role,
+    credits: row.balance_microcredits / MICROCREDITS_PER_CREDIT,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
   };

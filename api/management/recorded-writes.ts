@@ -5,7 +5,8 @@ import { deleteFlow } from '../../db/flows/flows.ts';
 import { cancelFromAfar } from '../../db/runs/cancel-run.ts';
 import type { Role } from '../../db/schema.ts';
 import { insertApiKey, type NewApiKey, revokeApiKey } from '../../db/tenants/api-keys.ts';
-import { type Author, recordChange } from '../../db/tenants/audit-entries.ts';
+import { type Author, recordChange, recordUserChange } from '../../db/tenants/audit-entries.ts';
+import { disconnect } from '../../db/tenants/connected-assistants.ts';
 import { deleteMember, insertMember, type MemberRow, updateRole } from '../../db/tenants/memberships.ts';
 import { deleteOrganization, insertOrganization } from '../../db/tenants/organizations.ts';
 import { deleteProjects, insertProject, projectNotFound } from '../../db/tenants/projects.ts';
@@ -158,4 +159,16 @@ export async function removeFlow(
     resourceId: id,
     details: { slug },
   });
+}
+
+/** Disconnects an assistant of a user: its tokens are refused until the user consents again. Throws NOT_FOUND. */
+export async function disconnectAssistant(tx: Tx, author: Author, userId: string, id: string) {
+  const row = await disconnect(tx, userId, id);
+  await recordUserChange(tx, author, {
+    userId,
+    action: 'assistant.disconnect',
+    resourceId: id,
+    details: { user_id: userId, client_id: row.client_id, name: row.name },
+  });
+  return row;
 }

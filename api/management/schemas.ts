@@ -34,6 +34,10 @@ export const organizationRecord = z
     slug: z.string(),
     description: z.string(),
     role: role.meta({ description: 'Your role.' }),
+    credits: z.number().min(0).meta({
+      description:
+        'Its balance, which pays for runs: 0 for a new organization, until the operator of the service grants credits.',
+    }),
     createdAt: time,
     updatedAt: time,
   })
@@ -115,6 +119,27 @@ const auditEntry = z
   })
   .meta({ id: 'AuditEntry' });
 
+const assistantRecord = z
+  .object({
+    id: z.uuid(),
+    clientId: z.string().nullable().meta({
+      description:
+        'The client id at the identity provider. null for all clients together that their tokens do not name.',
+    }),
+    name: z
+      .string()
+      .nullable()
+      .meta({ description: 'As the client calls itself, where the token says so (`client_name`).' }),
+    scopes: z.array(z.string()).meta({ description: 'Those of the token that it used last.' }),
+    consentedAt: time.meta({
+      description:
+        'When you consented to it; when its newest token was issued if the identity provider does not say (`consented_at`).',
+    }),
+    firstUsedAt: time,
+    lastUsedAt: time.meta({ description: 'Accurate to the minute.' }),
+  })
+  .meta({ id: 'Assistant' });
+
 /** Makes the schema of one page of a list. */
 function page<K extends string, T extends z.ZodType>(id: string, key: K, item: T) {
   const items = { [key]: z.array(item) } as { [key in K]: z.ZodArray<T> };
@@ -130,6 +155,7 @@ function page<K extends string, T extends z.ZodType>(id: string, key: K, item: T
     .meta({ id });
 }
 export const organizationList = page('OrganizationList', 'organizations', organizationRecord);
+export const assistantList = page('AssistantList', 'assistants', assistantRecord);
 export const memberList = page('MemberList', 'members', memberRecord);
 export const projectList = page('ProjectList', 'projects', projectRecord);
 export const auditList = page('AuditLog', 'entries', auditEntry);

@@ -1,40 +1,46 @@
 // Authenticates MCP clients by JWTs issued for MCP (docs/mcp.md); its challenges let them sign in.
+import { loopbackUrls } from '../../config.ts';
+import type { Db } from '../../db/connect.ts';
+import { recordAssistantUse } from '../../db/tenants/connected-assistants.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { MCP_SCOPES } from '../auth/scopes.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware } from '../http/context.ts';
+import type { UserPrincipal } from '../http/principal.ts';
 import { resourceMetadataUrl } from './resource-metadata.ts';
 
+const NOT_VALID =
+  'The token is not valid here: it has expired, or was not issued for MCP. API keys are not accepted.';
+const DISCONNECTED =
+  'The user has disconnected this client: it needs the consent of the user again, so let the user sign in anew.';
+
 /**
- * Sets `ctx.state.user` to the user of a token whose audience is MCP; otherwise answers 401, which says where to sign
- * in.
+ * Sets `ctx.state.user` to the user of a token whose audience is MCP and whose client the user has not disconnected;
+ * otherwise answers 401, which says where to sign in.
  */
-export function authenticateMcp({ config, signInLimiter, tokens }: ApiDeps): ApiMiddleware {
-  const bare = config.oidc?.mcpAudience.replace(/\/$/, '') ?? '';
+export function authenticateMcp({ config, db, signInLimiter, tokens }: ApiDeps): ApiMiddleware {
+  const bare = loopbackUrls(config.oidc?.mcpAudience.replace(/\/$/, '') ?? '');
+  const audiences = bare.flatMap((one) => [`${one}/`, one]);
   return async function authenticateMcp(ctx, next) {
     const header = ctx.get('authorization');
     const token = /^Bearer +(\S+)$/i.exec(header)?.[1] ?? '';
-    const refuse = (): never => {
-      const problem =
-        header === ''
-          ? 'Sign in first: the header WWW-Authenticate says where.'
-          : 'The token is not valid here: it has expired, or was not issued for MCP. API keys are not accepted.';
-      ctx.set(
-        'WWW-Authenticate',
-        challenge(resourceMetadataUrl(config.mcp.url, ctx.path), header && problem),
-      );
+    const refuse = (problem: string): never => {
+      ctx.set('WWW-Authenticate', challenge(resourceMetadataUrl(config.mcp, ctx), header && problem));
       throw new ServiceError('UNAUTHENTICATED', problem);
     };
-    if (header === '') return refuse();
-    const user = await signInLimiter.check(
-      ctx.req,
-      token,
-      async () => (await tokens.verify(token, [`${bare}/`, bare])) ?? refuse(),
-    );
+    if (header === '') return refuse('Sign in first: the header WWW-Authenticate says where.');
+    const user = await signInLimiter.check(ctx.req, token, async () => {
+      const found = (await tokens.verify(token, audiences)) ?? refuse(NOT_VALID);
+      return (await recordUse(db, found)) ? found : refuse(DISCONNECTED);
+    });
     ctx.state.user = user;
     ctx.state.principal = user;
     await next();
   };
+}
+
+function recordUse(db: Db, { userId, client, scopes, consentedAt }: UserPrincipal): Promise<boolean> {
+  return recordAssistantUse(db, { userId, clientId: client.id, name: client.name, scopes, consentedAt });
 }
 
 /** Makes a challenge (RFC 6750, 3; RFC 9728, 5.1). It names the scopes of all tools, so that a user is asked once. */

@@ -48,7 +48,7 @@ function serveMcp(deps: ApiDeps): ApiMiddleware {
           token: '',
           clientId: '',
           scopes: user.scopes,
-          resourceMetadataUrl: resourceMetadataUrl(url, ctx.path),
+          resourceMetadataUrl: resourceMetadataUrl(deps.config.mcp, ctx),
           extra: { user, ...toCaller(user, requestId) } satisfies Omit<ToolCall, 'deps'>,
         },
       },

@@ -5,7 +5,13 @@ const user = 'auth0|5f7c8ec7c33c6c004bbafe82';
 
 export const newOrganization = { name: 'Acme', slug: 'acme', description: 'Makes everything.' };
 export const renaming = { name: 'Acme Corporation' };
-export const organization = { id: organizationId, ...newOrganization, role: 'owner', ...times };
+export const organization = {
+  id: organizationId,
+  ...newOrganization,
+  role: 'owner',
+  credits: 1000,
+  ...times,
+};
 export const organizationPage = { organizations: [organization], hasMore: false, nextCursor: null };
 
 export const deletedOrganization = {
@@ -50,6 +56,22 @@ export const mintedApiKey = {
 };
 export const revokedApiKey = { ...apiKey, state: 'revoked', revokedAt: '2026-02-02T00:00:00.000Z' };
 export const apiKeys = { apiKeys: [apiKey] };
+
+export const assistantPage = {
+  assistants: [
+    {
+      id: '0e5f0f5b-3a6a-4c3f-9f0e-6a2d1c4b8e77',
+      clientId: 'https://assistant.example.com/client.json',
+      name: 'An assistant',
+      scopes: ['flows:read', 'flows:write'],
+      consentedAt: times.createdAt,
+      firstUsedAt: '2026-01-31T12:00:02.345Z',
+      lastUsedAt: '2026-02-01T08:30:00.000Z',
+    },
+  ],
+  hasMore: false,
+  nextCursor: null,
+};
 
 export const auditPage = {
   entries: [

@@ -1,6 +1,7 @@
 // The parts that the OpenAPI entries of the management API share.
 import { z } from 'zod';
 import type { ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi';
+import { assistantNotFound } from '../../db/tenants/connected-assistants.ts';
 import { organizationNotFound } from '../../db/tenants/organizations.ts';
 import { keyRefused } from '../auth/authenticate.ts';
 import { lacksRole } from '../auth/authorize-organization.ts';
@@ -29,6 +30,12 @@ export const RESOURCE_ERRORS: ZodOpenApiResponsesObject = {
     'The resource is unknown, or belongs to an organization that the caller is not a member of.',
     examplesOf(organizationNotFound()),
   ),
+};
+
+/** The error answers of endpoints about one of the caller's assistants. */
+export const ASSISTANT_ERRORS: ZodOpenApiResponsesObject = {
+  ...CALLER_ERRORS,
+  404: refusal('The caller has no such connected assistant.', examplesOf(assistantNotFound())),
 };
 
 /** The error answers of endpoints that need more than membership. */

@@ -49,6 +49,18 @@ export const detailedDelivery = {
       attempt: 1,
       startedAt: '2026-01-31T12:00:00.172Z',
       durationMs: 29,
+      requestHeaders: {
+        'Content-Type': 'application/json',
+        'User-Agent': 'Weir-Webhooks/1.0',
+        'X-Weir-Event': 'flow.completed',
+        'X-Weir-Delivery': delivery.id,
+        'X-Weir-Timestamp': '1769860800',
+        'X-Weir-Signature':
+          't=1769860800,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd',
+        'webhook-id': delivery.id,
+        'webhook-timestamp': '1769860800',
+        'webhook-signature': 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+      },
       responseStatus: 503,
       responseBody: 'Down for maintenance',
       errorMessage: 'The receiver answered 503.',

@@ -61,7 +61,10 @@ export async function acceptAttachments(
 /** Throws INSUFFICIENT_CREDITS. */
 export function requireCredits(flow: Pick<LoadedFlow, 'balanceMicrocredits'>): void {
   if (flow.balanceMicrocredits <= 0)
-    throw new ServiceError('INSUFFICIENT_CREDITS', 'The organization has no credits left.');
+    throw new ServiceError(
+      'INSUFFICIENT_CREDITS',
+      'The organization has no credits, or none left: the operator of the service grants them, with `weir credits grant <organization> <credits>`.',
+    );
 }
 
 /** Throws PARAMETER_NAME_RESERVED. */

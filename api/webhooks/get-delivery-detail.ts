@@ -17,16 +17,18 @@ export async function getDeliveryDetail(
     : undefined;
   if (!delivery) throw deliveryNotFound();
   const attempts = await listAttempts(db, delivery.id);
+  const requestBody = await findRequestBody(db, delivery.id, access);
   return {
     ...toDeliveryRecord(delivery),
     executionId: delivery.execution_id,
     nextAttemptAt: delivery.next_attempt_at?.toISOString() ?? null,
-    requestBody: await findRequestBody(db, delivery.id, access),
+    requestBody: requestBody ?? null,
     attempts: attempts.map((row) => ({
       round: row.round,
       attempt: row.attempt,
       startedAt: row.started_at.toISOString(),
       durationMs: row.duration_ms,
+      requestHeaders: requestBody === undefined ? null : row.request_headers,
       responseStatus: row.response_status,
       responseBody: row.response_body,
       errorMessage: row.error_message,

@@ -63,6 +63,10 @@ const attemptRecord = z
       .min(0)
       .nullable()
       .meta({ description: 'null while the attempt is under way, and when its worker was lost.' }),
+    requestHeaders: z.record(z.string(), z.string()).nullable().meta({
+      description:
+        'The headers of the request with its signatures; Host and Content-Length were sent besides. null while the attempt is under way, when its worker was lost, and where `requestBody` is null for an API key.',
+    }),
     responseStatus: z.int().nullable(),
     responseBody: z.string().nullable().meta({ description: 'The first 1,024 characters.' }),
     errorMessage: z.string().nullable(),

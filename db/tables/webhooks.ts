@@ -1,5 +1,5 @@
 // The tables of webhooks as Kysely sees them, beside those of schema.ts.
-import type { ColumnType, Generated } from 'kysely';
+import type { ColumnType, Generated, JSONColumnType } from 'kysely';
 import type { DeliveryStatus, WebhookEvent } from '../../flow/delivery.ts';
 
 type Now = ColumnType<Date, Date | undefined, Date>;
@@ -47,6 +47,12 @@ interface WebhookAttemptTable {
   /** null while it runs, and when its worker was lost. */
   duration_ms: number | null;
   response_status: number | null;
+  /** The headers as they were sent, as JSON; null while it runs, and when its worker was lost. */
+  request_headers: JSONColumnType<
+    { [name: string]: string } | null,
+    string | null | undefined,
+    string | null
+  >;
   /** The first characters. */
   response_body: string | null;
   error_message: string | null;

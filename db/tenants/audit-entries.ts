@@ -34,6 +34,33 @@ export async function recordChange(tx: Tx, { actor, requestId }: Author, change:
     .execute();
 }
 
+/** Records a change that concerns a user in the audit log of each organization that the user belongs to. */
+export async function recordUserChange(
+  tx: Tx,
+  { actor, requestId }: Author,
+  { userId, action, resourceId, details }: Omit<Change, 'organizationId'> & { userId: string },
+): Promise<void> {
+  await tx
+    .insertInto('audit_entry')
+    .columns(['organization_id', 'actor', 'action', 'resource_id', 'details', 'request_id'])
+    .expression((eb) =>
+      eb
+        .selectFrom('membership')
+        .innerJoin('organization', 'organization.id', 'membership.organization_id')
+        .select([
+          'organization.id',
+          eb.val(actor).as('actor'),
+          eb.val(action).as('action'),
+          eb.val(resourceId).as('resource_id'),
+          sql<never>`${JSON.stringify(details ?? {})}::json`.as('details'),
+          sql<string>`${requestId}::uuid`.as('request_id'),
+        ])
+        .where('membership.user_id', '=', userId)
+        .where('organization.deleted_at', 'is', null),
+    )
+    .execute();
+}
+
 /** Which entries are listed: those that meet every condition that is given; `since` and `beforeUs` are times. */
 export type AuditFilter = {
   actor?: string | undefined;

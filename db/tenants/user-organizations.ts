@@ -13,6 +13,7 @@ function organizationsOf(db: Db, userId: string) {
       'organization.slug',
       'organization.name',
       'organization.description',
+      'organization.balance_microcredits',
       'organization.created_at',
       'organization.updated_at',
       'membership.role',

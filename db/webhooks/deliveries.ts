@@ -77,6 +77,7 @@ export function listAttempts(db: Db, deliveryId: string) {
       'attempt',
       'started_at',
       'duration_ms',
+      'request_headers',
       'response_status',
       'response_body',
       'error_message',
@@ -88,10 +89,14 @@ export function listAttempts(db: Db, deliveryId: string) {
 }
 
 /**
- * Finds the body of a delivery as it is sent; null before its first attempt, and for an API key when the run is of another
- * project than the key. Operators, who have no `access`, see every body.
+ * Finds the body of a delivery as it is sent, null before its first attempt. Undefined for an API key when the run is of
+ * another project than the key. Operators, who have no `access`, see every body.
  */
-export async function findRequestBody(db: Db, id: string, access?: ProjectAccess): Promise<string | null> {
+export async function findRequestBody(
+  db: Db,
+  id: string,
+  access?: ProjectAccess,
+): Promise<string | null | undefined> {
   const row = await db
     .selectFrom('webhook_delivery')
     .leftJoin('run', 'run.execution_id', 'webhook_delivery.execution_id')
@@ -100,5 +105,5 @@ export async function findRequestBody(db: Db, id: string, access?: ProjectAccess
     .executeTakeFirst();
   const ofKey = access && 'projectId' in access ? access.projectId : undefined;
   const isForeign = ofKey !== undefined && row?.project_id && row.project_id !== ofKey;
-  return isForeign ? null : (row?.body ?? null);
+  return isForeign ? undefined : (row?.body ?? null);
 }

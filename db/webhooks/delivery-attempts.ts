@@ -70,6 +70,7 @@ export async function beginAttempt(db: Db, key: AttemptKey, body: string): Promi
 export type AttemptEnd = {
   status: Exclude<DeliveryStatus, 'pending' | 'in_flight'>;
   durationMs: number;
+  requestHeaders: { [name: string]: string };
   responseStatus: number | null;
   responseBody: string | null;
   errorMessage: string | null;
@@ -86,6 +87,7 @@ export async function endAttempt(db: Db, key: AttemptKey, end: AttemptEnd): Prom
         .updateTable('webhook_attempt')
         .set({
           duration_ms: end.durationMs,
+          request_headers: JSON.stringify(end.requestHeaders),
           response_status: end.responseStatus,
           response_body: end.responseBody,
           error_message: end.errorMessage,

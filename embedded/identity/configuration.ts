@@ -3,6 +3,7 @@ import type { JWK } from 'jose';
 import type { Middleware } from 'koa';
 import { type ClientMetadata, type Configuration, errors } from 'oidc-provider';
 import { MANAGEMENT_SCOPE, MCP_SCOPES } from '../../api/auth/scopes.ts';
+import { loopbackUrls } from '../../config.ts';
 import type { Account } from './accounts.ts';
 import { consentPolicy } from './consent-policy.ts';
 import { deviceConfirm, deviceInput, escapeHtml, sendPage, signOut } from './pages.ts';
@@ -32,12 +33,25 @@ export type IdentitySecrets = { jwk: JWK; cookieKey: string; scriptSecret: strin
 /** `audience` is the `aud` of tokens for management and execution, `mcpAudience` that of tokens for MCP. */
 export type Audiences = { audience: string; mcpAudience: string };
 
-export function identityConfiguration(
-  stateFolder: string,
-  accounts: Account[],
-  secrets: IdentitySecrets,
-  { audience, mcpAudience }: Audiences,
-): Configuration {
+export type IsDisconnected = (consent: {
+  userId: string;
+  clientId: string;
+  consentedAt: Date;
+}) => Promise<boolean>;
+
+export function identityConfiguration({
+  stateFolder,
+  accounts,
+  secrets,
+  audiences: { audience, mcpAudience },
+  isDisconnected,
+}: {
+  stateFolder: string;
+  accounts: Account[];
+  secrets: IdentitySecrets;
+  audiences: Audiences;
+  isDisconnected: IsDisconnected;
+}): Configuration {
   return {
     adapter: createIdentityStore(stateFolder),
     jwks: { keys: [secrets.jwk] },
@@ -52,8 +66,16 @@ export function identityConfiguration(
     scopes: ['openid', 'offline_access', 'email', MANAGEMENT_SCOPE, ...MCP_SCOPES],
     claims: { openid: ['sub'], email: ['email', 'email_verified'] },
     interactions: { url: (_ctx, { uid }) => `/interaction/${uid}`, policy: consentPolicy() },
-    findAccount: (_ctx, sub) => {
+    async findAccount({ oidc }, sub) {
       const account = accounts.find(({ id }) => id === sub);
+      const { RefreshToken: refreshed, Grant: grant } = oidc.entities;
+      const consent = refreshed &&
+        grant?.iat !== undefined && {
+          userId: sub,
+          clientId: refreshed.clientId ?? '',
+          consentedAt: new Date(grant.iat * 1_000),
+        };
+      if (consent && (await isDisconnected(consent))) return undefined;
       return (
         account && { accountId: sub, claims: () => ({ sub, email: account.email, email_verified: true }) }
       );
@@ -102,7 +124,9 @@ export function identityConfiguration(
         useGrantedResource: () => true,
         getResourceServerInfo(ctx, resource, client) {
           const isScript = ctx.oidc.params?.grant_type === 'client_credentials';
-          const known = [audience, mcpAudience].find((one) => withoutSlash(one) === withoutSlash(resource));
+          const known = [audience, mcpAudience].find((one) =>
+            loopbackUrls(withoutSlash(one)).includes(withoutSlash(resource)),
+          );
           if (known === undefined || (isScript && client.clientId !== SCRIPT_CLIENT_ID))
             throw new errors.InvalidTarget();
           return {

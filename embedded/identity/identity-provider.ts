@@ -11,6 +11,7 @@ import {
   type Audiences,
   defaultScope,
   type IdentitySecrets,
+  type IsDisconnected,
   identityConfiguration,
 } from './configuration.ts';
 import { createInteractions } from './interactions.ts';
@@ -37,13 +38,18 @@ export async function startIdentityProvider(options: {
   stateFolder: string;
   port?: number | undefined;
   audiences: Audiences;
+  /** Tells whether a user has disconnected a client since a consent: its refresh tokens are then refused. */
+  isDisconnected?: IsDisconnected;
 }): Promise<IdentityProvider> {
-  const { stateFolder, audiences } = options;
+  const { stateFolder, audiences, isDisconnected = async () => false } = options;
   const { accounts, passwords } = await provideAccounts(stateFolder);
   const secrets = await provideIdentitySecrets(stateFolder);
   const port = await findFreePort(options.port);
   const issuer = `http://${HOST}:${port}`;
-  const provider = new Provider(issuer, identityConfiguration(stateFolder, accounts, secrets, audiences));
+  const provider = new Provider(
+    issuer,
+    identityConfiguration({ stateFolder, accounts, secrets, audiences, isDisconnected }),
+  );
   provider.use(defaultScope);
   provider.use(createInteractions(provider, accounts));
   provider.on('server_error', (_ctx, error) => console.error('The identity provider failed:', error));

@@ -1,5 +1,7 @@
 // The identity provider for a local start: the configured one, else our own.
 import { type Config, readAudiences } from '../../config.ts';
+import { connect } from '../../db/connect.ts';
+import { isDisconnected } from '../../db/tenants/connected-assistants.ts';
 import type { FirstMember } from '../demo-data.ts';
 import type { Progress } from '../progress.ts';
 import type { LocalEnvironment } from '../state-folder.ts';
@@ -22,11 +24,12 @@ export async function provideIdentity(options: {
   config: Pick<Config, 'oidc' | 'production' | 'publicUrl'>;
   stateFolder: string;
   port: number | undefined;
+  databaseUrl: string;
   /** Base URL of the API. */
   baseUrl: string;
   progress: Progress;
 }): Promise<ProvidedIdentity> {
-  const { config, stateFolder, port, baseUrl, progress } = options;
+  const { config, stateFolder, port, databaseUrl, baseUrl, progress } = options;
   if (config.oidc) return { env: {}, local: {} };
   const task = progress.begin('Identity');
   try {
@@ -37,7 +40,13 @@ export async function provideIdentity(options: {
       return { env: {}, local: {} };
     }
     const audiences = readAudiences(process.env, config.publicUrl ?? baseUrl);
-    const own = await startIdentityProvider({ stateFolder, port, audiences });
+    const db = connect(databaseUrl, 1);
+    const own = await startIdentityProvider({
+      stateFolder,
+      port,
+      audiences,
+      isDisconnected: (consent) => isDisconnected(db, consent),
+    });
     const { issuer, scriptSecret } = own;
     task.done(issuer);
     return {
@@ -46,7 +55,13 @@ export async function provideIdentity(options: {
         WEIR_OIDC_AUDIENCE: audiences.audience,
         WEIR_MCP_AUDIENCE: audiences.mcpAudience,
       },
-      own,
+      own: {
+        ...own,
+        async close() {
+          await own.close();
+          await db.destroy();
+        },
+      },
       local: { identity: { issuer, ...audiences, scriptSecret } },
     };
   } finally {

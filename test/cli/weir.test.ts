@@ -21,6 +21,10 @@ describe('weir', () => {
 
     it('refuse a taken slug with a sentence, and an invalid one as a usage error', async () => {
       assert.match(
+        await succeed('org', 'create', 'poor'),
+        /^Created organization poor\. Its runs need credits: weir credits grant poor 1000$/m,
+      );
+      assert.match(
         await fail(1, weir('org', 'create', 'acme')),
         /There is already an organization with the slug acme/,
       );

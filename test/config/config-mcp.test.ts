@@ -23,10 +23,12 @@ describe('configuration of MCP', () => {
       assert.equal(read(env).mcp.url, url);
     });
 
-  it('allows pages of its own origin and of the listed ones', () => {
+  it('allows pages of its own origin, under each name of this machine, and of the listed ones', () => {
     const { allowedOrigins } = read({ WEIR_MCP_ALLOWED_ORIGINS: 'https://a.test, http://b.test:1' }).mcp;
-    assert.deepEqual(allowedOrigins, ['http://127.0.0.1:8787', 'https://a.test', 'http://b.test:1']);
-    assert.equal(read({ WEIR_MCP_ALLOWED_ORIGINS: '' }).mcp.allowedOrigins.length, 1);
+    const local = ['127.0.0.1', 'localhost', '[::1]'].map((host) => `http://${host}:8787`);
+    assert.deepEqual(allowedOrigins, [...local, 'https://a.test', 'http://b.test:1']);
+    const { mcp } = read({ WEIR_PUBLIC_URL: 'https://weir.test' });
+    assert.deepEqual([mcp.urls, mcp.allowedOrigins], [[mcp.url], ['https://weir.test']]);
     assert.throws(() => read({ WEIR_MCP_ALLOWED_ORIGINS: 'a.test' }), /WEIR_MCP_ALLOWED_ORIGINS/);
   });
 

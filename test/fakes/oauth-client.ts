@@ -6,6 +6,8 @@ const CALLBACK = 'http://127.0.0.1:1/callback';
 
 export type OAuthClient = {
   provider: OAuthClientProvider;
+  /** The id under which it has registered itself. */
+  clientId(): string;
   /** The URL that the user was last sent to. */
   sentTo(): URL;
   /** Signs the user in where asked to, and consents; returns the parameters with which the browser comes back. */
@@ -34,6 +36,9 @@ export function createOAuthClient(issuer: string, scope?: string): OAuthClient {
     saveTokens: (tokens: unknown) => {
       kept.tokens = tokens;
     },
+    invalidateCredentials: (which: string) => {
+      if (which === 'all' || which === 'tokens') delete kept.tokens;
+    },
     codeVerifier: () => kept.verifier,
     saveCodeVerifier: (verifier: string) => {
       kept.verifier = verifier;
@@ -51,6 +56,7 @@ export function createOAuthClient(issuer: string, scope?: string): OAuthClient {
   } as OAuthClientProvider;
   return {
     provider,
+    clientId: () => (kept.client as { client_id: string }).client_id,
     sentTo: () => sentTo as URL,
     consent: async (account) => new URL(await consent(browser, kept.url as string, account)).searchParams,
   };

@@ -17,8 +17,8 @@ describe('management', () => {
         key,
       );
       assert.deepEqual(
-        [status, body.slug, body.name, body.description, body.role],
-        [201, slug, 'New', 'd', 'owner'],
+        [status, body.slug, body.name, body.description, body.role, body.credits],
+        [201, slug, 'New', 'd', 'owner', 0],
       );
       for (const path of [body.id, `by-slug/${slug}`])
         assert.deepEqual((await call('GET', `/organizations/${path}`, undefined, key)).body, body);

@@ -30,8 +30,10 @@ describe('roles', () => {
     sendTo(weir, route, values, key, body);
 
   it('are tested for every route of the management API', () => {
-    // MCP and test runs have tests of their own.
-    const managed = routes().filter((route) => !/\/(seq|webhooks|test-runs|mcp)(\/|$)/.test(route));
+    // MCP, test runs and assistants have tests of their own.
+    const managed = routes().filter(
+      (route) => !/\/(seq|webhooks|test-runs|mcp|assistants)(\/|$)/.test(route),
+    );
     assert.deepEqual(managed.sort(), Object.keys(MANAGEMENT).sort());
   });
 

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
+import { isDisconnected } from '../../../db/tenants/connected-assistants.ts';
 import { insertMember } from '../../../db/tenants/memberships.ts';
 import {
   type IdentityProvider,
@@ -39,9 +40,13 @@ export async function startSignInWeir(
   const base = `http://127.0.0.1:${await findFreePort()}`;
   const mcpUrl = `${base}/api/v1/mcp/`;
   const audiences = { audience: `${base}/api/v1`, mcpAudience: mcpUrl };
-  const identity = await startIdentityProvider({ stateFolder, audiences });
+  const identity = await startIdentityProvider({
+    stateFolder,
+    audiences,
+    isDisconnected: (consent) => isDisconnected(weir.db, consent),
+  });
   const account = { email: EMAIL, password: new Map(identity.passwords).get(EMAIL) ?? '' };
-  const weir = await startWeir({
+  const weir: Weir = await startWeir({
     ...options,
     env: {
       WEIR_PORT: new URL(base).port,

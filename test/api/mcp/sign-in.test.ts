@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { UnauthorizedError } from '@modelcontextprotocol/client';
 import { MCP_SCOPES } from '../../../api/auth/scopes.ts';
+import { disconnect, listAssistants } from '../../../db/tenants/connected-assistants.ts';
 import { createOAuthClient, type OAuthClient } from '../../fakes/oauth-client.ts';
+import { waitUntil } from '../../wait-until.ts';
 import { callEveryTool } from './call-every-tool.ts';
 import { type SignInWeir, startSignInWeir } from './sign-in-harness.ts';
 
@@ -64,6 +66,24 @@ describe('sign-in of an MCP client', () => {
     const { isError } = await client.callTool(create);
     assert.ok(!isError);
     await client.callTool({ name: 'list_projects', arguments: {} });
+  });
+
+  it('sends the user of a disconnected client to sign in again, and lets it in after a new consent', async () => {
+    const oauth = createOAuthClient(app.identity.issuer);
+    const { client, transport } = await app.signIn(oauth);
+    const list = () => client.callTool({ name: 'list_projects', arguments: {} });
+    await list();
+    const [connected] = (await listAssistants(app.weir.db, 'dev-member', { limit: 100 })).filter(
+      ({ client_id }) => client_id === oauth.clientId(),
+    );
+    assert.deepEqual([connected?.name, connected?.scopes], ['An assistant', [...MCP_SCOPES]]);
+    await app.weir.db.transaction().execute((tx) => disconnect(tx, 'dev-member', connected?.id ?? ''));
+    // Times in tokens have whole seconds: a consent counts from the next one on.
+    const disconnectedAt = Math.ceil(Date.now() / 1_000);
+    await waitUntil(() => Date.now() / 1_000 > disconnectedAt);
+    await assert.rejects(list(), UnauthorizedError);
+    await transport.finishAuth(await oauth.consent(app.account));
+    assert.ok(!(await list()).isError);
   });
 
   it('gives no access to the management API, nor a management token to MCP', async () => {

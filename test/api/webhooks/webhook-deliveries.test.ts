@@ -96,7 +96,7 @@ describeWith(['openssl'], 'webhook deliveries', () => {
       assert.deepEqual(await list('status=pending&limit=1'), [2]);
     });
 
-    it('shows the body of a delivery to no API key of another project', async () => {
+    it('shows the body and the headers of a delivery to no API key of another project', async () => {
       const tenant = await weir.createTenant();
       const flow = await weir.createFlow(tenant, []);
       const run = await weir.call('POST', `${flow}/jobs`, { key: tenant.key, body: { message: '' } });
@@ -107,10 +107,20 @@ describeWith(['openssl'], 'webhook deliveries', () => {
       const { plaintext, keyId, secretHmac } = mintApiKey('live', weir.config.apiKeyPepper);
       const key = { projectId: other.id, keyId, environment: 'live', name: 'other', secretHmac } as const;
       await weir.db.transaction().execute((tx) => insertApiKey(tx, key));
-      const read = async (key: string) =>
-        (await weir.webhooks({ ...tenant, key }, 'GET', `deliveries/${id}`)).body.requestBody;
-      assert.equal(await read(tenant.key), '{}');
-      assert.equal(await read(plaintext), null);
+      const headers = { 'X-Weir-Event': 'flow.failed' };
+      const attempt = {
+        delivery_id: id as string,
+        round: 1,
+        attempt: 1,
+        request_headers: JSON.stringify(headers),
+      };
+      await weir.db.insertInto('webhook_attempt').values(attempt).execute();
+      const read = async (key: string) => {
+        const { body } = await weir.webhooks({ ...tenant, key }, 'GET', `deliveries/${id}`);
+        return [body.requestBody, body.attempts[0].requestHeaders];
+      };
+      assert.deepEqual(await read(tenant.key), ['{}', headers]);
+      assert.deepEqual(await read(plaintext), [null, null]);
     });
 
     it('has 50 on a page unless limit says otherwise, up to 200', async () => {

@@ -40,6 +40,24 @@ describeWith(['openssl'], 'webhook deliveries sent by hand', () => {
       );
     });
 
+    it('leaves each attempt with the headers it was sent with, signatures included, and no secret', async () => {
+      const tenant = await weir.createTenant();
+      const secret = await weir.rotate(tenant);
+      const { id } = await weir.sendTest(tenant, hook);
+      const delivery = await weir.deliveryWhen(tenant, statusIs('succeeded'), id);
+      const [{ requestHeaders }] = delivery.attempts;
+      const [arrival] = await hook.arrivalsOf(id);
+      const { host, connection, 'content-length': length, ...arrived } = arrival?.headers ?? {};
+      assert.deepEqual(
+        Object.fromEntries(
+          Object.entries(requestHeaders).map(([name, value]) => [name.toLowerCase(), value]),
+        ),
+        arrived,
+      );
+      assert.equal(requestHeaders['X-Weir-Delivery'], id);
+      assert.ok(!JSON.stringify(delivery).includes(secret));
+    });
+
     it('replaces the attempts still to come of the round before', async () => {
       const tenant = await weir.createTenant();
       hook.will(answerWith(503));

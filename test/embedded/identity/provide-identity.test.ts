@@ -39,6 +39,7 @@ describe('the identity provider of npm start', () => {
       config,
       stateFolder,
       port: undefined,
+      databaseUrl: 'postgres://nowhere.invalid/weir',
       baseUrl: 'http://127.0.0.1:8787',
       progress,
     });

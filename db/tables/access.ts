@@ -1,0 +1,38 @@
+// The tables of API keys and connected assistants as Kysely sees them, beside those of schema.ts.
+import type { ColumnType, Generated } from 'kysely';
+
+type Now = ColumnType<Date, Date | undefined, Date>;
+
+export interface ApiKeyTable {
+  id: Generated<string>;
+  key_id: string;
+  project_id: string;
+  environment: 'live' | 'test';
+  name: string;
+  secret_hmac: Buffer;
+  created_at: Now;
+  expires_at: Date | null;
+  revoked_at: Date | null;
+  /** The user who made it; null when an operator did. */
+  created_by: string | null;
+  /** To the minute. */
+  last_used_at: Date | null;
+}
+
+/** An OAuth client that has used MCP for a user. */
+export interface ConnectedAssistantTable {
+  id: Generated<string>;
+  user_id: string;
+  /** Empty for all clients that their tokens do not name. */
+  client_id: string;
+  name: string | null;
+  /** Those of the token that was seen last. */
+  scopes: string[];
+  /** The latest consent that a token was seen of. */
+  consented_at: Date;
+  first_used_at: Now;
+  /** To the minute. */
+  last_used_at: Now;
+  /** Tokens of a consent until then are refused. */
+  disconnected_at: Date | null;
+}
