@@ -16,6 +16,8 @@ type BlockInput = {
   input: Json;
   message: string;
   parameters: { [key: string]: Json };
+  /** The outputs of earlier steps that it reads by their names. */
+  outputs: { [stepId: string]: Json };
   attachments: Attachment[] | undefined;
   tools?: ToolDefinition[] | undefined;
   tool_choice?: ToolChoice | undefined;

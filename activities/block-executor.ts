@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto';
 import { MICROCREDITS_PER_CREDIT } from '../db/credits/ledger.ts';
 import { BlockRecorded } from '../db/credits/reservations.ts';
 import { loadBlockOutput, type Payer } from '../db/runs/block-runs.ts';
+import type { OutputsRead } from '../db/runs/find-outputs-read.ts';
 import { getRunContext, type RunContext } from '../db/runs/runs.ts';
 import { canonicalJson } from '../flow/canonical-json.ts';
 import type { Block, Json } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
-import { MODEL_RETRIES_AWAITED, MODEL_RETRIES_MAX } from '../flow/limits.ts';
 import { applyOverride, overrideOf } from '../flow/overrides.ts';
 import { listBlocks } from '../flow/plan.ts';
 import { type Busy, CANCELLED } from '../flow/run.ts';
@@ -18,15 +18,14 @@ import type { ActivityDeps } from './activity-deps.ts';
 import { KEPT_RESULT_MAX_BYTES } from './attempt-progress.ts';
 import type { BlockExecution, Kept, Processor } from './block-execution.ts';
 import { enforceSchema } from './enforce-schema.ts';
+import { isGivenUp } from './is-given-up.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
+import { createOutputsReader } from './outputs-reader.ts';
 import { type BlockEnd, recordBlockEnd, toError, UNUSED } from './record-block-end.ts';
 import { reserveInputMemory } from './reserve-memory.ts';
 import type { Attempt } from './run-attempt.ts';
 import { serializeOutput } from './serialize-output.ts';
 import { createValueResolver } from './value-resolver.ts';
-
-/** A model call is given up after this many unreadable answers. */
-const UNREADABLE_MAX = 3;
 
 export type BlockExecutor = {
   /**
@@ -52,6 +51,7 @@ export function createBlockExecutor(
   const { db, definitions, validator, inProcessRuns, largeValues } = deps;
   const { contexts } = inProcessRuns;
   const resolve = createValueResolver(db, async (callId) => (await loadContext(callId)).input);
+  const outputsRead = createOutputsReader(db, definitions, resolve);
 
   async function run(
     execution: BlockExecution,
@@ -64,19 +64,21 @@ export function createBlockExecutor(
     // The run was cancelled just as its workflow started: it must not spend anything.
     if (context.cancelled) throw new ServiceError(CANCELLED.code, CANCELLED.message);
     if (context.completed.has(execution.blockKey)) return recordedReply(execution);
-    const bytes = bytesToLoad(execution.input) + context.input.message.length;
+    const block = await loadBlock(context, execution.stepId);
+    const read = await outputsRead.find(context, execution, block);
+    const bytes = bytesToLoad(execution.input) + context.input.message.length + read.bytes;
     return reserveInputMemory(largeValues, context.organizationId, bytes, attempt, () =>
-      runOnce(execution, context, attempt, process),
+      runOnce(execution, context, { block, read }, attempt, process),
     );
   }
 
   async function runOnce(
     execution: BlockExecution,
     context: RunContext,
+    { block, read }: { block: Block; read: OutputsRead },
     attempt: Attempt,
     process: Processor,
   ): Promise<Value | Pause> {
-    const block = await loadBlock(context, execution.stepId);
     const trace = {
       callId: execution.callId,
       blockKey: execution.blockKey,
@@ -89,7 +91,7 @@ export function createBlockExecutor(
     const kept = attempt.kept as Kept | undefined;
     let end = kept?.end;
     try {
-      end ??= await carryOut(execution, context, block, attempt, process);
+      end ??= await carryOut(execution, context, { block, read }, attempt, process);
     } catch (error) {
       // By a worker that was taken for lost.
       if (error instanceof BlockRecorded) return recordedReply(execution);
@@ -119,7 +121,7 @@ export function createBlockExecutor(
   async function carryOut(
     execution: BlockExecution,
     context: RunContext,
-    block: Block,
+    { block, read }: { block: Block; read: OutputsRead },
     attempt: Attempt,
     process: Processor,
   ): Promise<BlockEnd> {
@@ -137,6 +139,8 @@ export function createBlockExecutor(
         input,
         message,
         parameters,
+        // A block that goes on after a pause has its prompt in the conversation.
+        outputs: conversation ? {} : await outputsRead.load(execution.callId, read),
         attachments,
         ...(block.processor_config?.tools_enabled && { tools, tool_choice, conversation }),
         payer: payerOf(context),
@@ -163,7 +167,7 @@ export function createBlockExecutor(
       return { usage, output: serialized, value };
     } catch (error) {
       if (error instanceof ServiceError) return { usage, error: toError(error) };
-      if (error instanceof ModelUnavailable && isGivenUp(error, attempt, retriesOf(block, context)))
+      if (error instanceof ModelUnavailable && isGivenUp(error, attempt, block, context))
         return { usage, error: { code: 'MODEL_UNAVAILABLE', message: error.message } };
       throw error;
     }
@@ -224,16 +228,6 @@ export function createBlockExecutor(
       );
     },
   };
-}
-
-/** Each unreadable answer may have cost the provider's price. */
-function isGivenUp({ isUnreadable }: ModelUnavailable, attempt: Attempt, retries: number): boolean {
-  return attempt.refusals >= retries || (isUnreadable && attempt.number >= UNREADABLE_MAX);
-}
-
-/** Returns how often a refused model call is repeated: a caller who waits for the answer hears of it sooner. */
-function retriesOf({ processor_config }: Block, { awaited }: RunContext): number {
-  return processor_config?.max_retries ?? (awaited ? MODEL_RETRIES_AWAITED : MODEL_RETRIES_MAX);
 }
 
 /** Finds the resume of a block if it is the one that paused. */

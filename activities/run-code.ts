@@ -43,11 +43,11 @@ export async function runCode(
     return await blocks.run(
       execution,
       attempt,
-      async ({ block, input, message, parameters, payer, usage }) => {
+      async ({ block, input, message, parameters, outputs, payer, usage }) => {
         const timeoutMs = block.processor_config?.timeout_ms ?? CODE_TIMEOUT_DEFAULT_MS;
         const reservation = { ...payer, callId, blockKey, microcredits: costOf(timeoutMs) };
         if (codePrice > 0) await balanceLimit.run(organization, () => reserveCredits(db, reservation));
-        const code = { source: block.prompt ?? '', input, message, parameters, timeoutMs };
+        const code = { source: block.prompt ?? '', input, message, parameters, outputs, timeoutMs };
         const { logs: _, ...output } = await runUntilCrashes(turn, code, signal, (ms) => {
           usage.costMicrocredits = costOf(Math.min(ms, timeoutMs));
         });

@@ -23,8 +23,8 @@ export async function runModelBlock(
     return await blocks.run(
       execution,
       attempt,
-      async ({ block, input, message, parameters, payer, ...asked }) => {
-        const values = { message, previousOutput: input, parameters };
+      async ({ block, input, message, parameters, outputs, payer, ...asked }) => {
+        const values = { message, previousOutput: input, parameters, outputs };
         const conversation = asked.conversation ?? [
           { role: 'user', content: buildPrompt(deps.registry, block, values, asked.tools) },
         ];

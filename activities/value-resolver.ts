@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Db } from '../db/connect.ts';
 import { loadReferences } from '../db/runs/load-references.ts';
 import { loadThroughCache } from '../db/runs/load-through-cache.ts';
-import type { StoredRunInput } from '../db/schema.ts';
+import type { StoredRunInput } from '../db/tables/run-input.ts';
 import type { Json } from '../flow/definition.ts';
 import { OUTPUTS_READ_MAX_BYTES } from '../flow/limits.ts';
 import { INPUT_REF, MESSAGE_REF, resolveValue, type Stored, type Value } from '../flow/value.ts';

@@ -1,15 +1,14 @@
 // The tables as Kysely sees them; `schema.sql` is the database's own description, checked in CI.
 import type { ColumnType, Generated, JSONColumnType } from 'kysely';
-import type { Attachment } from '../flow/attachment.ts';
 import type { FlowDefinition, Json, ProcessorType } from '../flow/definition.ts';
 import type { WebhookEvent } from '../flow/delivery.ts';
 import type { ErrorCode } from '../flow/errors.ts';
-import type { BlockOverrides } from '../flow/overrides.ts';
 import type { RunOutcome } from '../flow/run.ts';
-import type { PausePoint, ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
+import type { PausePoint } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import type { ApiKeyTable, ConnectedAssistantTable } from './tables/access.ts';
 import type { LedgerEntryTable, ReservationTable } from './tables/credits.ts';
+import type { StoredRunInput } from './tables/run-input.ts';
 import type { TestCaseTable, TestResultTable, TestRunTable } from './tables/test-runs.ts';
 import type { WebhookTables } from './tables/webhooks.ts';
 
@@ -81,29 +80,6 @@ export interface FlowVersionTable {
   /** SHA-256 of the definition, for snapshots of drafts. */
   digest: ColumnType<Buffer | null, Buffer | undefined, never>;
 }
-
-/** The request for a run, as stored in `run.input`. */
-export type StoredRunInput = {
-  message: string;
-  parameters: { [key: string]: Json };
-  block_overrides: BlockOverrides;
-  attachments?: Attachment[];
-  /** Credits the run may cost at most. */
-  max_credits?: number | undefined;
-  tools?: ToolDefinition[] | undefined;
-  tool_choice?: ToolChoice | undefined;
-  continuation?: Continuation | undefined;
-};
-
-/** The values that a caller carried from one call of a run to the next. */
-export type Continuation = {
-  /** The input of the first step, unless that is the message. */
-  input?: Json | undefined;
-  /** The outputs of the steps before. */
-  outputs: { [stepId: string]: Json };
-  /** The conversation with which the paused step goes on. */
-  resume?: { step_id: string; iterations: number; messages: ToolCallMessage[] } | undefined;
-};
 
 type StoredError = Extract<RunOutcome, { status: 'failed' }>['error'];
 

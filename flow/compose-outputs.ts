@@ -1,6 +1,7 @@
 // Composes the outputs of steps again from the stored outputs of their blocks.
-import { type ComposedValues, composeValues, type Facts } from './compose-values.ts';
+import { type ComposedValues, composeValues } from './compose-values.ts';
 import type { Json } from './definition.ts';
+import type { Facts } from './look-up-facts.ts';
 import type { PlannedStep } from './plan.ts';
 import { type Load, resolveValue, type Value } from './value.ts';
 

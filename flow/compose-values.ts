@@ -1,7 +1,7 @@
 // Composes the values of steps again from the stored outputs of their blocks.
-import type { Json } from './definition.ts';
 import { ServiceError } from './errors.ts';
-import { interpret, meets, type Surroundings } from './interpreter.ts';
+import { interpret, type Surroundings } from './interpreter.ts';
+import { type Facts, lookUpFacts } from './look-up-facts.ts';
 import { blockKey, type PlannedStep } from './plan.ts';
 import { type Load, resolveValue, type Value } from './value.ts';
 
@@ -10,10 +10,6 @@ export type ComposedValues = {
   values: Map<string, Value>;
   missing?: { step_id: string; message: string };
 };
-
-/** A fact about a value that a loop needs: how many items it has, or whether the loop's condition holds. */
-type Fact = boolean | { items: number | undefined };
-export type Facts = Map<string, Fact>;
 
 /**
  * Composes the values of the first steps of a plan as the interpreter did, up to the first step that has not completed.
@@ -27,22 +23,13 @@ export async function composeValues(
   input: Value,
   facts: Facts = new Map(),
 ): Promise<ComposedValues> {
-  async function know<T extends Fact>(what: string, value: Value, look: (json: Json) => T): Promise<T> {
-    const key = `${what} ${JSON.stringify(value)}`;
-    const known = facts.get(key) as T | undefined;
-    const fact = known ?? look(await resolveValue(value, load));
-    facts.set(key, fact);
-    return fact;
-  }
   const surroundings: Surroundings = {
+    ...lookUpFacts((value) => resolveValue(value, load), facts),
     async runBlock(block, _input, iterations) {
       const ref = blockKey(block.step_id, iterations);
       if (!completed.has(ref)) throw new ServiceError('CONFLICT', `${ref} has not completed`);
       return { ref };
     },
-    inspect: (value) =>
-      know('items', value, (json) => ({ items: Array.isArray(json) ? json.length : undefined })),
-    holds: (condition, value) => know(JSON.stringify(condition), value, (json) => meets(condition, json)),
   };
   const values = new Map<string, Value>();
   let value = input;

@@ -54,6 +54,12 @@ export function listParallelBlocks(steps: PlannedStep[], inParallel = false): Pl
   });
 }
 
+/** Returns the iterations that a key made by `blockKey` has. */
+export function iterationsOf(key: string): number[] {
+  const [, iterations] = key.split('#');
+  return iterations === undefined ? [] : iterations.split('.').map(Number);
+}
+
 /** Names one block execution within a run: `stepId`, or in loops `stepId#2.0` with the iteration of each loop. */
 export function blockKey(stepId: string, iterations: number[]): string {
   return iterations.length > 0 ? `${stepId}#${iterations.join('.')}` : stepId;

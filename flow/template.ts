@@ -1,50 +1,79 @@
 // Prompt templates (docs/blocks.md).
 import type { Json } from './definition.ts';
+import { RENDERED_PROMPT_MAX_CHARS } from './limits.ts';
 
-export type TemplateValues = { message: string; previousOutput: Json; parameters: { [key: string]: Json } };
+type Members = { [key: string]: Json };
 
-const VARIABLE = /\{\{\s*(message|previous_output|parameters((?:\.[A-Za-z0-9_-]+)+))\s*\}\}/g;
+/** `outputs`: those of earlier steps, by step_id. */
+export type TemplateValues = { message: string; previousOutput: Json; parameters: Members; outputs: Members };
+
+const VARIABLE = /\{\{\s*(message|previous_output|(?:parameters|steps)(?:\.[A-Za-z0-9_-]+)+)\s*\}\}/g;
 /** A text that looks like a variable: a name, with a path perhaps. Other text in braces is left alone. */
 const LOOKALIKE = /\{\{\s*[\p{L}_$][\p{L}\p{N}_$.[\] -]{0,98}\}\}/gu;
 
-/** A template with its variables filled in, measured before it is built, since a short template may make a huge text. */
+/**
+ * A template with its variables filled in, measured before it is built, since a short template may make a huge text. `length` is
+ * exact up to RENDERED_PROMPT_MAX_CHARS; a text over that may be longer than `length` says, and is not to be built.
+ */
 export type Rendering = { length: number; build(): string };
 
 /**
- * Replaces `{{message}}`, `{{previous_output}}` and `{{parameters.<key>}}` (a path of keys, such as `a.b.0`) in one pass; inserted text is never
- * interpreted again. Strings are inserted as they are, other values as JSON, an absent parameter as nothing.
+ * Replaces `{{message}}`, `{{previous_output}}`, `{{parameters.<key>}}` and `{{steps.<step_id>}}` (both with a path of keys, such
+ * as `a.b.0`) in one pass; inserted text is never interpreted again. Strings are inserted as they are, other values as JSON, an
+ * absent value as nothing. A step without an output stays as it is.
  */
 export function renderTemplate(template: string, values: TemplateValues): Rendering {
   const texts = new Map<string, string>();
-  const textOf = (variable: string, parameter: string | undefined): string => {
-    const text = texts.get(variable) ?? toText(insertedValue(values, variable, parameter));
+  const pieces: string[] = [];
+  let length = 0;
+  const add = (piece: string) => {
+    pieces.push(piece);
+    length += piece.length;
+  };
+  const textOf = (variable: string): string => {
+    const known = texts.get(variable);
+    // Parts of one value may be many, and each as long as the value.
+    if (known !== undefined || length > RENDERED_PROMPT_MAX_CHARS) return known ?? '';
+    const text = toText(insertedValue(values, variable));
     texts.set(variable, text);
     return text;
   };
-  const pieces: string[] = [];
   let end = 0;
-  for (const match of template.matchAll(VARIABLE)) {
-    pieces.push(template.slice(end, match.index), textOf(match[1] as string, match[2]));
-    end = match.index + match[0].length;
+  for (const { 0: text, 1: variable = '', index } of template.matchAll(VARIABLE)) {
+    const stepId = stepOf(variable);
+    if (stepId !== undefined && !Object.hasOwn(values.outputs, stepId)) continue;
+    add(template.slice(end, index));
+    add(textOf(variable));
+    end = index + text.length;
   }
-  pieces.push(template.slice(end));
-  return {
-    length: pieces.reduce((sum, piece) => sum + piece.length, 0),
-    build: () => pieces.join(''),
-  };
+  add(template.slice(end));
+  return { length, build: () => pieces.join('') };
 }
 
-function insertedValue(values: TemplateValues, variable: string, parameter: string | undefined): Json {
-  if (variable === 'message') return values.message;
-  if (variable === 'previous_output') return values.previousOutput;
-  const keys = (parameter as string).slice(1).split('.');
-  return keys.reduce<Json>((value, key) => memberOf(value, key), values.parameters);
+function insertedValue(
+  { message, previousOutput, parameters, outputs }: TemplateValues,
+  variable: string,
+): Json {
+  if (variable === 'message') return message;
+  if (variable === 'previous_output') return previousOutput;
+  const [root, ...keys] = variable.split('.');
+  return keys.reduce<Json>(memberOf, root === 'steps' ? outputs : parameters);
 }
 
 /** Returns a member of an object or an array; '' when there is none. */
 function memberOf(value: Json, key: string): Json {
   if (value === null || typeof value !== 'object' || !{}.propertyIsEnumerable.call(value, key)) return '';
-  return (value as { [key: string]: Json })[key] as Json;
+  return (value as Members)[key] as Json;
+}
+
+function stepOf(variable: string): string | undefined {
+  return variable.startsWith('steps.') ? variable.split('.')[1] : undefined;
+}
+
+/** Lists the steps whose outputs a template inserts, each once. */
+export function listTemplateSteps(template: string): string[] {
+  const steps = Array.from(template.matchAll(VARIABLE), ([, variable = '']) => stepOf(variable));
+  return [...new Set(steps.filter((step) => step !== undefined))];
 }
 
 /** Finds, each once, the texts that look like variables and are not, which `renderTemplate` leaves as they are. */

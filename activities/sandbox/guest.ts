@@ -1,8 +1,8 @@
 // The program of a guest process: reads calls from standard input, writes results to standard output.
 //
 // The author of a code block may rely on this:
-// - The source is the body of an async function with `input` (the block's input), `message` (the run's message) and
-//   `parameters` (the run's parameters) in scope. `return` gives the output; no return, or undefined, gives null.
+// - The source is the body of an async function with `input` (the block's input), `message` (the run's message),
+//   `parameters` (the run's parameters) and `outputs` (of earlier steps, by step_id) in scope. `return` gives the output; no return, or undefined, gives null.
 // - `await` and promises work. There is nothing else to wait for: no timers, network, files, modules or imports.
 // - The output must be JSON: a function, symbol, BigInt, NaN, infinity, cycle, key `__proto__` or more than 64 levels
 //   of nesting fails the block; `toJSON` is called, undefined properties are left out, as JSON.stringify does.
@@ -20,7 +20,7 @@ import { type Failure, prepareMachine, usedMs } from './machine.ts';
 const NOBODY = 65_534;
 const NOTHING = Buffer.alloc(0);
 
-/** Header of a frame to the guest; the body is the JSON text of `{ input, message, parameters }`. */
+/** Header of a frame to the guest; the body is the JSON text of `{ input, message, parameters, outputs }`. */
 export type CallHeader = { call: number; source: string; timeoutMs: number };
 /** Header of a frame from the guest, with the number of the call it answers; the body is the output. Call 0: ready. */
 export type GuestHeader = { call: number; logs: string; processorMs: number; failure?: Failure };

@@ -21,7 +21,7 @@ import {
 import { type Prelude, prelude } from './prelude.ts';
 import { takeSnapshot } from './snapshot.ts';
 
-/** The user's code and its arguments; `values` is the JSON text of `{ input, message, parameters }`. */
+/** The user's code and its arguments; `values` is the JSON text of `{ input, message, parameters, outputs }`. */
 type MachineCall = { source: string; values: string; timeoutMs: number };
 export type Failure = {
   code: 'CODE_ERROR' | 'CODE_TIMEOUT' | 'CODE_LIMIT_EXCEEDED';

@@ -31,7 +31,8 @@ export function prelude(depthMax: number, logsMax: number): Prelude {
   const cut = (text: string, end: number): string => apply(slice, text, [0, end]);
   const textOf = (value: unknown, end: number): string => (typeof value === 'string' ? cut(value, end) : '');
 
-  let given: { input: unknown; message: unknown; parameters: unknown };
+  const { defineProperty } = Object;
+  let given: { input: unknown; message: unknown; parameters: unknown; outputs?: unknown };
   let problem = '';
   let logs = '';
   let logsFull = false;
@@ -133,11 +134,14 @@ export function prelude(depthMax: number, logsMax: number): Prelude {
   }
 
   const console = { debug: log, dir: log, error: log, info: log, log, trace: log, warn: log };
-  Object.defineProperty(globalThis, 'console', { value: console, writable: true, configurable: true });
+  defineProperty(globalThis, 'console', { value: console, writable: true, configurable: true });
 
   return {
     setInput: (json) => {
       given = parse(json);
+      // A global variable: code may have one of its own with the same name.
+      const outputs = given.outputs ?? {};
+      defineProperty(globalThis, 'outputs', { value: outputs, writable: true, configurable: true });
     },
     run: (main) => main(given.input, given.message, given.parameters),
     sourceLength: (main) => apply(functionToString, main, []).length,

@@ -20,6 +20,7 @@ export type CodeCall = {
   input: Json;
   message: string;
   parameters: { [key: string]: Json };
+  outputs: { [stepId: string]: Json };
   timeoutMs: number;
 };
 
@@ -116,13 +117,13 @@ async function runCode(
   return answer;
 }
 
-function encodeCall({ source, input, message, parameters, timeoutMs }: CodeCall): GuestCall {
+function encodeCall({ source, timeoutMs, ...given }: CodeCall): GuestCall {
   if (Buffer.byteLength(source) > SOURCE_MAX_BYTES) {
     throw new ServiceError('CODE_LIMIT_EXCEEDED', `The code is over the limit of ${SOURCE_MAX_BYTES} bytes`);
   }
-  const values = encodeJson({ input, message, parameters });
+  const values = encodeJson(given);
   if (values.length > VALUE_MAX_BYTES) {
-    const text = `The input, message and parameters of the code are over the limit of ${VALUE_MAX_BYTES} bytes as JSON`;
+    const text = `The input, message, parameters and outputs that the code gets are over the limit of ${VALUE_MAX_BYTES} bytes as JSON`;
     throw new ServiceError('CODE_LIMIT_EXCEEDED', text);
   }
   return { source, timeoutMs, values };

@@ -1,23 +1,27 @@
 // Finds what would fail in a block at run time: code, variables and models (docs/flow-file.md).
 import type { FlowDefinition, SequentialStep } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { findNearestName } from '../../flow/find-nearest-name.ts';
 import { eachStep } from '../../flow/step-path.ts';
 import { findUnknownVariables } from '../../flow/template.ts';
 import { createRegistry } from '../../models/registry.ts';
 import { findCodeProblem } from './find-code-problem.ts';
+import { findReadProblems } from './find-read-problems.ts';
 import type { Problem } from './parse-text.ts';
 
 /** The most unknown variables of one prompt that a problem names. */
 const UNKNOWN_SHOWN = 5;
+const VARIABLE_NAMES = ['message', 'previous_output'];
 
 /** Operators' lists add models, but no providers. */
 const { capabilities } = createRegistry();
 
-/** Finds code that does not parse, variables that do not exist, and models of providers that the service does not know. */
+/** Finds code that does not parse, variables and steps that do not exist, and models of providers that the service does not know. */
 export function findBlockProblems(definition: FlowDefinition): Problem[] {
   return [...eachStep(definition)].flatMap(({ step, path }) => {
     if (step.type !== 'sequential') return [];
     const problems = step.processor_type === 'code' ? checkCode(step) : checkModelCall(step);
+    for (const message of findReadProblems(definition, step)) problems.push({ field: 'prompt', message });
     return problems.map(({ field, message }) => ({ path: [...path, field], message }));
   });
 }
@@ -42,7 +46,12 @@ function checkModelCall({ processor_type, model, prompt = '' }: SequentialStep):
   if (unknown.length > 0)
     problems.push({
       field: 'prompt',
-      message: `There is no variable ${unknown.join(', ')}: the variables are {{message}}, {{previous_output}} and {{parameters.<key>}}.`,
+      message: `There is no variable ${unknown.map(withSuggestion).join(', ')}: the variables are {{message}}, {{previous_output}}, {{parameters.<key>}} and {{steps.<step_id>}}.`,
     });
   return problems;
+}
+
+function withSuggestion(unknown: string): string {
+  const nearest = findNearestName(unknown.slice(2, -2).trim(), VARIABLE_NAMES);
+  return nearest ? `${unknown} (did you mean {{${nearest}}}?)` : unknown;
 }

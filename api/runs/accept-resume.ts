@@ -18,6 +18,7 @@ import { deriveCallId } from './derive-call-id.ts';
 import type { ExecuteRequest } from './requests.ts';
 import { requireImageSupport } from './require-image-support.ts';
 import { requireIterations } from './require-iterations.ts';
+import { requireReadOutputs } from './require-read-outputs.ts';
 import { requireTools } from './require-tools.ts';
 import { requireValidOverrides } from './require-valid-overrides.ts';
 import { digestOf, requireState } from './resume-state.ts';
@@ -89,6 +90,8 @@ export async function acceptResume(
     overrides,
     attachments: earlier.attachments ?? [],
   });
+  const to = definition.steps.length;
+  requireReadOutputs(definition, overrides, { from, to, pausedAt: pausedAtStep }, outputs);
   requireCredits(flow);
 
   const previous = definition.steps[from - 1];
@@ -101,12 +104,12 @@ export async function acceptResume(
     ...(maxCredits !== undefined && { max_credits: maxCredits }),
     continuation: {
       ...(previous && { input: outputs[previous.step_id] ?? null }),
+      from,
       outputs,
       resume: { step_id: pausedAtStep, iterations, messages },
     },
   };
   const { flow_version_id: flowVersionId, version } = run;
-  const to = definition.steps.length;
   const continues = { executionId, from, to, concludes: true, after: run.concluded_by };
   const stored = { callId, mode: run.mode, input, continues, flowVersionId, version, definition };
   return storeCall(deps, request, stored);

@@ -1,6 +1,7 @@
 // Accepts a new run of /execute or /jobs, with the checks that resumes and steps share.
 import { randomUUID } from 'node:crypto';
-import type { RunMode, StoredRunInput } from '../../db/schema.ts';
+import type { RunMode } from '../../db/schema.ts';
+import type { StoredRunInput } from '../../db/tables/run-input.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { BlockOverrides } from '../../flow/overrides.ts';

@@ -1,7 +1,7 @@
 // Accepts one call of a session: checks everything it can be refused for before the first byte.
 import { randomUUID } from 'node:crypto';
 import { getRunInput, type RunRow } from '../../db/runs/runs.ts';
-import type { Continuation, StoredRunInput } from '../../db/schema.ts';
+import type { Continuation, StoredRunInput } from '../../db/tables/run-input.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { BlockOverrides } from '../../flow/overrides.ts';
@@ -16,6 +16,7 @@ import { describePause } from './describe-outcome.ts';
 import { getSession } from './get-session.ts';
 import { requireImageSupport } from './require-image-support.ts';
 import { requireIterations } from './require-iterations.ts';
+import { requireReadOutputs } from './require-read-outputs.ts';
 import { requireSoundTree, staleTree } from './require-sound-tree.ts';
 import { requireStepIndex } from './require-step-index.ts';
 import { requireTools } from './require-tools.ts';
@@ -70,10 +71,16 @@ export async function acceptStep(
   const paused = messages && session?.pause ? await pausedOutputs(deps, session, session.pause) : undefined;
   const outputs = (body.accumulatedOutputs ?? paused) as Outputs | undefined;
   const republished = session !== undefined && session.flow_version_id !== flow.flowVersionId;
+  const replaced = stepIndex > 0 ? (body.inputOverrides as Outputs | undefined) : undefined;
   const continuation: Continuation = {
     ...pipelineInput(definition, body, outputs, republished),
+    from: stepIndex,
     outputs: outputs ?? {},
+    ...(replaced && { replaced }),
   };
+  const pausedAt = messages && steps[stepIndex]?.step_id;
+  const range = { from: stepIndex, to, pausedAt };
+  requireReadOutputs(definition, overrides, range, { ...outputs, ...replaced });
   const images = session ? {} : await acceptAttachments(deps, definition, overrides, body.attachments);
   const kept = await inputOf(deps, body, session);
   const inherited = { ...kept, block_overrides: overrides, ...images, ...tools };

@@ -15,20 +15,24 @@ type Source = { callId: string; value?: Value | undefined };
 
 /**
  * Collects the latest output of each of the steps from the calls of a run; a caller may have sent other outputs with a call.
- * Outputs of early steps are left out when all together have more than `room` bytes: a step needs only the one before it.
- * Throws CONFLICT when the last step has none, and BODY_TOO_LARGE when its output alone does not fit.
+ * When all together have more than `room` bytes, the last one comes first, then those that later blocks read by name (`read`),
+ * then the latest; the others are left out. Throws CONFLICT when the last step has none, and BODY_TOO_LARGE when its output alone does not fit.
  */
 export async function collectOutputs(
   db: Db,
   calls: Calls,
   steps: PlannedStep[],
+  read: ReadonlySet<string>,
   room: number,
 ): Promise<{ [stepId: string]: Json }> {
   const sources = await findSources(db, calls, steps);
-  const outputs: [string, Json][] = [];
+  const outputs = new Map<string, Json>();
+  const [last, ...others] = steps.toReversed();
+  const isRead = ({ step_id }: PlannedStep) => read.has(step_id);
+  const inOrder = [...others.filter(isRead), ...others.filter((step) => !isRead(step))];
   let bytes = 0;
   let brought: { callId: string; outputs: { [stepId: string]: Json } } | undefined;
-  for (const { step_id } of steps.toReversed()) {
+  for (const { step_id } of last ? [last, ...inOrder] : []) {
     const source = sources.get(step_id);
     if (!source) continue;
     const { callId, value } = source;
@@ -41,12 +45,13 @@ export async function collectOutputs(
       : (brought?.outputs[step_id] as Json);
     bytes += Buffer.byteLength(JSON.stringify({ [step_id]: output }));
     if (bytes > room) {
-      if (outputs.length === 0) throw tooLarge(step_id);
+      if (outputs.size === 0) throw tooLarge(step_id);
       break;
     }
-    outputs.unshift([step_id, output]);
+    outputs.set(step_id, output);
   }
-  return Object.fromEntries(outputs);
+  const carried = steps.filter(({ step_id }) => outputs.has(step_id));
+  return Object.fromEntries(carried.map(({ step_id }) => [step_id, outputs.get(step_id) as Json]));
 }
 
 /** Finds the latest output of each step without reading it, so that no more are in memory than are carried. */

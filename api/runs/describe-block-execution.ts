@@ -1,14 +1,16 @@
 import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
 import type { listBlockRuns } from '../../db/runs/block-runs.ts';
+import { iterationsOf } from '../../flow/plan.ts';
 
 type BlockRunRow = Awaited<ReturnType<typeof listBlockRuns>>[number];
 
 /** Describes a block execution to callers and operators. `cost` is in credits; `ms` is the time of its last attempt. */
 export function describeBlockExecution(row: BlockRunRow) {
+  const iterations = iterationsOf(row.block_key);
   return {
     step_id: row.step_id,
     key: row.block_key,
-    ...iterationsOf(row.block_key),
+    ...(iterations.length > 0 && { iterations }),
     name: row.name,
     processor_type: row.processor_type,
     status: row.status,
@@ -22,10 +24,4 @@ export function describeBlockExecution(row: BlockRunRow) {
       ms: row.latency_ms,
     },
   };
-}
-
-/** Returns the iteration of each loop around a block, outermost first; {} outside loops. */
-function iterationsOf(blockKey: string): { iterations?: number[] } {
-  const [, iterations] = blockKey.split('#');
-  return iterations === undefined ? {} : { iterations: iterations.split('.').map(Number) };
 }

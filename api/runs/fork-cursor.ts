@@ -6,7 +6,9 @@ import { measureOutputs } from '../../db/runs/load-references.ts';
 import { getRunInput } from '../../db/runs/runs.ts';
 import { DRAFT_VERSION } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { toPlan } from '../../flow/plan.ts';
+import { listStepsNamed } from '../../flow/list-steps-read.ts';
+import { applyOverride, overrideOf } from '../../flow/overrides.ts';
+import { listBlocks, toPlan } from '../../flow/plan.ts';
 import { BODY_MAX_BYTES } from '../http/receive-body.ts';
 import { collectOutputs } from './collect-outputs.ts';
 
@@ -24,7 +26,8 @@ export async function forkCursor(
 ) {
   if (run.version === DRAFT_VERSION)
     throw new ServiceError('INVALID_VERSION', 'This is a run of a draft, which …/step does not run.');
-  const plan = toPlan((await definitions.get(run.flow_version_id)).steps);
+  const { steps } = await definitions.get(run.flow_version_id);
+  const plan = toPlan(steps);
   if (step >= plan.length) throw outOfRange(plan.length);
   const calls = await listCalls(db, run.execution_id);
   const ids = calls.map(({ callId }) => callId);
@@ -44,7 +47,11 @@ export async function forkCursor(
     ...(toolChoice && { toolChoice }),
   };
   const room = BODY_MAX_BYTES - Buffer.byteLength(JSON.stringify(cursor));
-  return { ...cursor, accumulatedOutputs: await collectOutputs(db, calls, plan.slice(0, step), room) };
+  const named = listBlocks({ steps: steps.slice(step) }).flatMap((block) =>
+    listStepsNamed(applyOverride(block, overrideOf(block_overrides, block.step_id))),
+  );
+  const accumulatedOutputs = await collectOutputs(db, calls, plan.slice(0, step), new Set(named), room);
+  return { ...cursor, accumulatedOutputs };
 }
 
 function outOfRange(steps: number): ServiceError {

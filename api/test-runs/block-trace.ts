@@ -7,8 +7,8 @@ import { type BlockTraceRow, loadBlockValues } from '../../db/runs/block-traces.
 import { loadReferences } from '../../db/runs/load-references.ts';
 import { loadThroughCache } from '../../db/runs/load-through-cache.ts';
 import { getRunInput, type RunRow } from '../../db/runs/runs.ts';
-import type { StoredRunInput } from '../../db/schema.ts';
-import type { Block, Json } from '../../flow/definition.ts';
+import type { StoredRunInput } from '../../db/tables/run-input.ts';
+import type { Block, FlowDefinition, Json } from '../../flow/definition.ts';
 import { OUTPUTS_READ_MAX_BYTES } from '../../flow/limits.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import { resolveValue, type Stored } from '../../flow/value.ts';
@@ -56,7 +56,7 @@ export async function traceBlocks(
   const share = shareOf(shown.length * VALUES_EACH, maxChars);
   const definition = await deps.definitions.get(run.flow_version_id);
   const blocks = new Map(listBlocks(definition).map((block) => [block.step_id, block]));
-  const stored = createStore(deps.db);
+  const stored = { ...createStore(deps.db), definition };
   const traced: BlockTrace[] = [];
   // One at a time, since each may hold megabytes before it is cut.
   for (const row of shown) traced.push(await traceBlock(deps, stored, row, blocks.get(row.step_id), share));
@@ -88,7 +88,7 @@ function createStore(db: Db): Store {
 
 async function traceBlock(
   deps: ApiDeps,
-  store: Store,
+  store: Store & { definition: FlowDefinition },
   row: BlockTraceRow,
   block: Block | undefined,
   maxChars: number,

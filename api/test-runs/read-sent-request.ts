@@ -1,12 +1,15 @@
 // The request that a block sent to its processor. It is made again from stored data, as the worker made it: to store a
 // copy of every prompt would double the size of a run.
+import type { Db } from '../../db/connect.ts';
 import type { BlockTraceRow } from '../../db/runs/block-traces.ts';
-import type { StoredRunInput } from '../../db/schema.ts';
-import type { Block, Json } from '../../flow/definition.ts';
+import { findOutputsRead } from '../../db/runs/find-outputs-read.ts';
+import type { StoredRunInput } from '../../db/tables/run-input.ts';
+import type { Block, FlowDefinition, Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { RENDERED_PROMPT_MAX_CHARS } from '../../flow/limits.ts';
 import { applyOverride, overrideOf } from '../../flow/overrides.ts';
 import { type Rendering, renderTemplate } from '../../flow/template.ts';
+import { resolveValue, type Stored } from '../../flow/value.ts';
 import { buildMessages } from '../../models/build-messages.ts';
 import type { Registry } from '../../models/registry.ts';
 import { cutJson, cutText } from './cut-json.ts';
@@ -15,29 +18,52 @@ import { cutJson, cutText } from './cut-json.ts';
 export type Sent = string | { model: string; messages: SentMessage[]; tools?: string[] };
 type SentMessage = { role: string; content?: unknown; tool_calls?: unknown };
 
+/** The stored data that a request is made again from. */
+type Source = {
+  input(callId: string): Promise<StoredRunInput>;
+  outputs(callId: string, refs: string[]): Promise<Map<string, Stored>>;
+  definition: FlowDefinition;
+};
+
 /** Makes the request of a block whose input was `previousOutput`; undefined for a block that sends none. */
 export async function readSentRequest(
-  { registry }: { registry: Registry },
-  store: { input(callId: string): Promise<StoredRunInput> },
-  { execution_id, step_id }: BlockTraceRow,
+  { registry, db }: { registry: Registry; db: Db },
+  source: Source,
+  row: BlockTraceRow,
   stored: Block,
   previousOutput: Json,
 ): Promise<Sent | undefined> {
   if (stored.processor_type === 'passthrough') return undefined;
   if (stored.processor_type === 'code') return stored.prompt ?? '';
-  const { message, parameters, attachments, ...input } = await store.input(execution_id);
+  const { execution_id: callId, block_key: blockKey, step_id } = row;
+  const { message, parameters, attachments, ...input } = await source.input(callId);
   const block = applyOverride(stored, overrideOf(input.block_overrides, step_id));
-  const { model = '', prompt = '' } = block;
   const resume = input.continuation?.resume;
-  const conversation = resume?.step_id === step_id ? resume.messages : undefined;
-  const content = showPrompt(renderTemplate(prompt, { message, previousOutput, parameters }));
-  const request = { block, conversation: conversation ?? [{ role: 'user' as const, content }], attachments };
+  async function readPrompt(): Promise<string> {
+    const execution = { callId, blockKey };
+    const read = await findOutputsRead(db, execution, block, source.definition, input.continuation);
+    const outputs = await read.load((value) => resolveValue(value, (refs) => source.outputs(callId, refs)));
+    return showPrompt(renderTemplate(block.prompt ?? '', { message, previousOutput, parameters, outputs }));
+  }
+  const conversation =
+    resume?.step_id === step_id
+      ? resume.messages
+      : [{ role: 'user' as const, content: await readPrompt().catch(showTooLarge) }];
+  const { model = '' } = block;
+  const request = { block, conversation, attachments };
   const tools = block.processor_config?.tools_enabled ? input.tools : undefined;
   return {
     model,
     messages: buildMessages(request, hasFormat(registry, model)).messages,
     ...(tools && { tools: tools.map((tool) => tool.function.name) }),
   };
+}
+
+/** Shows why a prompt was not built; throws what else went wrong. */
+function showTooLarge(error: unknown): string {
+  if (error instanceof ServiceError && error.code === 'OUTPUT_TOO_LARGE')
+    return `[not sent: ${error.message}]`;
+  throw error;
 }
 
 /** Builds the prompt, unless it was too long to be sent. */

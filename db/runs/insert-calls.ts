@@ -4,7 +4,8 @@ import { ServiceError } from '../../flow/errors.ts';
 import { notPaused } from '../../flow/tool-calls.ts';
 import type { Db, Tx } from '../connect.ts';
 import { runNotFound } from '../run-not-found.ts';
-import type { Environment, RunMode, StoredRunInput } from '../schema.ts';
+import type { Environment, RunMode } from '../schema.ts';
+import type { StoredRunInput } from '../tables/run-input.ts';
 
 /** A row of `run` to insert: a call that begins or goes on with a run, or a step-through session. */
 export type NewCall = {

@@ -4,7 +4,8 @@ import { type Selectable, sql } from 'kysely';
 import { CANCELLED, type RunOutcome } from '../../flow/run.ts';
 import type { Db, Tx } from '../connect.ts';
 import { callNotFound } from '../run-not-found.ts';
-import type { RunMode, RunTable, StoredRunInput } from '../schema.ts';
+import type { RunMode, RunTable } from '../schema.ts';
+import type { StoredRunInput } from '../tables/run-input.ts';
 import { costOfRun, pauseOfRun, statusOfRun, versionOfRun } from './run-columns.ts';
 
 /**

@@ -9,6 +9,7 @@ export const call = (source: string, timeoutMs = 120_000): CodeCall => ({
   input: 1,
   message: '',
   parameters: {},
+  outputs: {},
   timeoutMs,
 });
 

@@ -14,7 +14,12 @@ describe('large prompts', () => {
   const registry = createRegistry();
   const prompt = (template: string, message: string, model = 'openai/gpt-4.1', tools: unknown[] = []) => {
     const block = { step_id: 's', name: 'S', processor_type: 'llm', model, prompt: template } as Block;
-    return buildPrompt(registry, block, { message, previousOutput: null, parameters: {} }, tools);
+    return buildPrompt(
+      registry,
+      block,
+      { message, previousOutput: null, parameters: {}, outputs: {} },
+      tools,
+    );
   };
 
   it('fails with PROMPT_TOO_LARGE instead of building 40 times a message of 9 MB', () => {

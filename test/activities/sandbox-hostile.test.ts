@@ -186,7 +186,14 @@ describe('hostile user code', () => {
   after(() => sandbox.close());
 
   const run = (source: string, timeoutMs: number) =>
-    runInTurn(sandbox, { source, input: 'secret of this call', message: '', parameters: {}, timeoutMs });
+    runInTurn(sandbox, {
+      source,
+      input: 'secret of this call',
+      message: '',
+      parameters: {},
+      outputs: {},
+      timeoutMs,
+    });
 
   afterEach('the pool still works and shows nothing of the call before', async () => {
     const source = 'return [input, typeof globalThis.x, typeof {}.admin]';
@@ -195,6 +202,7 @@ describe('hostile user code', () => {
       input: 'clean',
       message: '',
       parameters: {},
+      outputs: {},
       timeoutMs: PATIENCE_MS,
     });
     assert.deepEqual(output, ['clean', 'undefined', 'undefined']);

@@ -14,7 +14,14 @@ describe('user code', () => {
   after(() => sandbox.close());
 
   const run = (source: string, input: Json = null): Promise<{ output: Json; logs: string }> =>
-    runInTurn(sandbox, { source, input, message: 'hello', parameters: { tone: 'warm' }, timeoutMs: 120_000 });
+    runInTurn(sandbox, {
+      source,
+      input,
+      message: 'hello',
+      parameters: { tone: 'warm' },
+      outputs: {},
+      timeoutMs: 120_000,
+    });
   const failure = async (source: string, input: Json = null): Promise<ServiceError> => {
     try {
       await run(source, input);

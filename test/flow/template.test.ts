@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Json } from '../../flow/definition.ts';
+import { RENDERED_PROMPT_MAX_CHARS } from '../../flow/limits.ts';
 import { findUnknownVariables, renderTemplate, type TemplateValues } from '../../flow/template.ts';
 
 describe('renderTemplate', () => {
@@ -7,6 +8,7 @@ describe('renderTemplate', () => {
     message: 'hi',
     previousOutput: { a: 1 },
     parameters: { tone: 'dry', n: 3, user: { names: ['Ada'] } },
+    outputs: { extract: { items: [{ name: 'Ada' }] }, 'two-views': 'text', empty: null },
   };
   const table: [string, string, string, Partial<TemplateValues>?][] = [
     ['inserts the message', '<{{message}}>', '<hi>'],
@@ -23,6 +25,25 @@ describe('renderTemplate', () => {
       'inserts nothing where a path leads nowhere',
       '[{{parameters.tone.length}}{{parameters.user.names.length}}]',
       '[]',
+    ],
+    [
+      'inserts the output of a step',
+      '{{steps.two-views}} {{ steps.extract.items }}',
+      'text [{"name":"Ada"}]',
+    ],
+    ['inserts what a path in an output leads to', '{{steps.extract.items.0.name}}', 'Ada'],
+    [
+      'inserts nothing where a path in an output leads nowhere',
+      '[{{steps.extract.items.1.name}}{{steps.two-views.0}}]',
+      '[]',
+    ],
+    ['inserts an output that is null as JSON', '{{steps.empty}}', 'null'],
+    ['leaves a step without an output as it is', '{{steps.other.a}}', '{{steps.other.a}}'],
+    ['leaves steps without a name as they are', '{{steps}} {{steps.}}', '{{steps}} {{steps.}}'],
+    [
+      'does not reach inherited names of steps',
+      '{{steps.constructor}} {{steps.toString.name}}',
+      '{{steps.constructor}} {{steps.toString.name}}',
     ],
     ['does not reach inherited properties', '[{{parameters.constructor}}]', '[]'],
     ['leaves other braces alone', '{{unknown}} {message} {{}}', '{{unknown}} {message} {{}}'],
@@ -47,6 +68,15 @@ describe('renderTemplate', () => {
     const template = 'a{{message}}b{{previous_output}}{{ parameters.n }}{{parameters.none}}{{unknown}}';
     const rendering = renderTemplate(template, values);
     assert.equal(rendering.length, rendering.build().length);
+  });
+
+  it('stops writing parts of values when the text is too long anyway', () => {
+    let written = 0;
+    const large = { toJSON: () => `${++written}${'x'.repeat(RENDERED_PROMPT_MAX_CHARS)}` } as unknown as Json;
+    const outputs = { a: { b: { c: large, d: large, e: large } } };
+    const rendering = renderTemplate('{{steps.a.b.c}}{{steps.a.b.d}}{{steps.a.b.e}}', { ...values, outputs });
+    assert(rendering.length > RENDERED_PROMPT_MAX_CHARS);
+    assert.equal(written, 1);
   });
 
   it('writes a value as JSON once, however often it is inserted', () => {

@@ -156,7 +156,10 @@ describe('parseFlowFile', () => {
         [17, 'steps[3].body[0].prompt'],
         [20, 'steps[3].body[1].processor_type'],
       ]);
-      assert.match(error.message, /There is no variable \{\{ mesage \}\}:/);
+      assert.match(
+        error.message,
+        /There is no variable \{\{ mesage \}\} \(did you mean \{\{message\}\}\?\):/,
+      );
       assert.match(error.message, /"nobody\/model" is not a known model/);
       assert.match(error.message, /'a' has already been declared \(line 2 of the code\)/);
     } finally {

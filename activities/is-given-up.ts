@@ -1,0 +1,23 @@
+import type { RunContext } from '../db/runs/runs.ts';
+import type { Block } from '../flow/definition.ts';
+import { MODEL_RETRIES_AWAITED, MODEL_RETRIES_MAX } from '../flow/limits.ts';
+import type { ModelUnavailable } from './model-unavailable.ts';
+import type { Attempt } from './run-attempt.ts';
+
+/** A model call is given up after this many unreadable answers: each may have cost the provider's price. */
+const UNREADABLE_MAX = 3;
+
+/** Whether a model call that its provider refused, or answered in no readable way, is not repeated any more. */
+export function isGivenUp(
+  { isUnreadable }: ModelUnavailable,
+  attempt: Attempt,
+  block: Block,
+  context: RunContext,
+): boolean {
+  return attempt.refusals >= retriesOf(block, context) || (isUnreadable && attempt.number >= UNREADABLE_MAX);
+}
+
+/** Returns how often a refused model call is repeated: a caller who waits for the answer hears of it sooner. */
+function retriesOf({ processor_config }: Block, { awaited }: RunContext): number {
+  return processor_config?.max_retries ?? (awaited ? MODEL_RETRIES_AWAITED : MODEL_RETRIES_MAX);
+}

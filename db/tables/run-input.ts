@@ -1,0 +1,30 @@
+import type { Attachment } from '../../flow/attachment.ts';
+import type { Json } from '../../flow/definition.ts';
+import type { BlockOverrides } from '../../flow/overrides.ts';
+import type { ToolCallMessage, ToolChoice, ToolDefinition } from '../../flow/tool-calls.ts';
+
+/** The request for a run, as stored in `run.input`. */
+export type StoredRunInput = {
+  message: string;
+  parameters: { [key: string]: Json };
+  block_overrides: BlockOverrides;
+  attachments?: Attachment[];
+  /** Credits the run may cost at most. */
+  max_credits?: number | undefined;
+  tools?: ToolDefinition[] | undefined;
+  tool_choice?: ToolChoice | undefined;
+  continuation?: Continuation | undefined;
+};
+
+/** The values that a caller carried from one call of a run to the next. */
+export type Continuation = {
+  /** The input of the first step, unless that is the message. */
+  input?: Json | undefined;
+  /** The first step's index in the plan. */
+  from?: number | undefined;
+  /** The outputs of the steps before, and those that this call has instead of some of them. */
+  outputs: { [stepId: string]: Json };
+  replaced?: { [stepId: string]: Json } | undefined;
+  /** The conversation with which the paused step goes on. */
+  resume?: { step_id: string; iterations: number; messages: ToolCallMessage[] } | undefined;
+};

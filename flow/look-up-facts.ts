@@ -1,0 +1,26 @@
+import type { Json } from './definition.ts';
+import { meets, type Surroundings } from './interpreter.ts';
+import type { Value } from './value.ts';
+
+/** A fact about a value that a loop needs: how many items it has, or whether the loop's condition holds. */
+type Fact = boolean | { items: number | undefined };
+export type Facts = Map<string, Fact>;
+
+/** Makes the functions that tell a loop what it needs to know of stored values, which `resolve` reads once: `facts` keeps it. */
+export function lookUpFacts(
+  resolve: (value: Value) => Promise<Json>,
+  facts: Facts,
+): Pick<Surroundings, 'inspect' | 'holds'> {
+  async function know<T extends Fact>(what: string, value: Value, look: (json: Json) => T): Promise<T> {
+    const key = `${what} ${JSON.stringify(value)}`;
+    const known = facts.get(key) as T | undefined;
+    const fact = known ?? look(await resolve(value));
+    facts.set(key, fact);
+    return fact;
+  }
+  return {
+    inspect: (value) =>
+      know('items', value, (json) => ({ items: Array.isArray(json) ? json.length : undefined })),
+    holds: (condition, value) => know(JSON.stringify(condition), value, (json) => meets(condition, json)),
+  };
+}
