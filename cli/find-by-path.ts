@@ -16,6 +16,11 @@ export function splitPath(text: string, form: string): string[] {
   return parts;
 }
 
+/** Makes a parser of arguments that are paths of the form. It throws UsageError. */
+export function parsePath(form: string) {
+  return (text: string): string => splitPath(text, form).join('/');
+}
+
 /** Finds an organization. Throws NOT_FOUND, as the other functions here do. */
 export async function getOrganization(db: Db, slug: string): Promise<OrganizationRow> {
   return (await findOrganizationBySlug(db, slug)) ?? unknown('organization', slug);

@@ -6,7 +6,7 @@ import { removeFlow } from '../api/management/recorded-writes.ts';
 import { type Db, inTransaction } from '../db/connect.ts';
 import { getVersion, listFlows, listVersions } from '../db/flows/flows.ts';
 import { requireConfirmation } from './deletion.ts';
-import { getFlow, getProject } from './find-by-path.ts';
+import { getFlow, getProject, parsePath } from './find-by-path.ts';
 import { formatTable, formatTime } from './format-table.ts';
 import { importFlow } from './import-flow.ts';
 import { onDatabase } from './on-database.ts';
@@ -17,7 +17,7 @@ import { withValidator } from './with-validator.ts';
 
 export function addFlowCommands(program: Command): void {
   const flow = program.command('flow').description('import, export, publish and delete flows');
-  const flowArgument = ['<org/project/flow>', 'path of the flow'] as const;
+  const flowArgument = ['<org/project/flow>', 'path of the flow', parsePath('org/project/flow')] as const;
   flow
     .command('import')
     .description('import a file as the draft of its flow; creates the flow if its slug is new')
@@ -25,7 +25,7 @@ export function addFlowCommands(program: Command): void {
       '<file>',
       'flow file (docs/flow-file.md): YAML, or JSON if the name ends in .json; - reads standard input',
     )
-    .requiredOption('--project <org/project>', 'project of the flow')
+    .requiredOption('--project <org/project>', 'project of the flow', parsePath('org/project'))
     .option('--publish', 'publish the draft as a version')
     .option('--note <text>', 'what changed in the version, with --publish or --production')
     .option('--production', 'publish the draft, as --publish does, and make it the production version')
@@ -42,7 +42,7 @@ export function addFlowCommands(program: Command): void {
   flow
     .command('list')
     .description('list the flows of a project')
-    .argument('<org/project>', 'path of the project')
+    .argument('<org/project>', 'path of the project', parsePath('org/project'))
     .action(onDatabase(list));
   flow
     .command('versions')

@@ -5,7 +5,7 @@ import { type Db, inTransaction } from '../db/connect.ts';
 import type { Environment } from '../db/schema.ts';
 import { type ApiKeyRow, listApiKeys } from '../db/tenants/api-keys.ts';
 import { apiKeyPepper } from './environment.ts';
-import { getProject } from './find-by-path.ts';
+import { getProject, parsePath } from './find-by-path.ts';
 import { formatTable, formatTime } from './format-table.ts';
 import { onDatabase } from './on-database.ts';
 import { operator } from './operator.ts';
@@ -17,7 +17,7 @@ export function addKeyCommands(program: Command): void {
   key
     .command('create')
     .description('create an API key and print it; it cannot be shown again')
-    .argument('<org/project>', 'project that the key gives access to')
+    .argument('<org/project>', 'project that the key gives access to', parsePath('org/project'))
     .requiredOption('--name <name>', 'what the key is for', parseName)
     .addOption(
       new Option('--environment <environment>', 'environment of the runs that use the key')
@@ -33,12 +33,12 @@ export function addKeyCommands(program: Command): void {
   key
     .command('list')
     .description('list the keys of a project, without their secrets')
-    .argument('<org/project>', 'project of the keys')
+    .argument('<org/project>', 'project of the keys', parsePath('org/project'))
     .action(onDatabase(list));
   key
     .command('revoke')
     .description('revoke a key: it stops working within 10 seconds')
-    .argument('<org/project>', 'project of the key')
+    .argument('<org/project>', 'project of the key', parsePath('org/project'))
     .argument('<keyId>', 'the 8 characters of the key after weir_live_ or weir_test_')
     .action(onDatabase(revoke));
 }

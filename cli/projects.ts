@@ -4,7 +4,7 @@ import { type Db, inTransaction } from '../db/connect.ts';
 import { listOrganizations, lockOrganization } from '../db/tenants/organizations.ts';
 import { listProjects, type ProjectRow } from '../db/tenants/projects.ts';
 import { describeDeletion, requireConfirmation } from './deletion.ts';
-import { getOrganization, getProject } from './find-by-path.ts';
+import { getOrganization, getProject, parsePath } from './find-by-path.ts';
 import { formatTable } from './format-table.ts';
 import { onDatabase } from './on-database.ts';
 import { operator } from './operator.ts';
@@ -28,7 +28,7 @@ export function addProjectCommands(program: Command): void {
   project
     .command('delete')
     .description('delete a project with its flows and API keys, and cancel what is under way in it')
-    .argument('<org/project>', 'path of the project')
+    .argument('<org/project>', 'path of the project', parsePath('org/project'))
     .requiredOption('--confirm <slug>', 'the slug of the project once more: there is no way back')
     .action(onDatabase(remove));
 }

@@ -1,5 +1,5 @@
 // The operator's `weir` command. Each command is in the file it is imported from: arguments and the database (or, for
-// `weir run`, the API) go in, a table or JSON comes out.
+// `weir run` and `weir listen --forward-to`, the API) go in, a table or JSON comes out.
 import { Command, CommanderError } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
 import { addAssistantCommands } from './assistants.ts';

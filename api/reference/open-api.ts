@@ -17,6 +17,7 @@ const PARAMETERS: { [name: string]: { description: string; example?: string | nu
   key_id: { description: 'The 8 characters after weir_live_ or weir_test_.' },
   org_id: { description: 'The id of the organization.' },
   test_run_id: { description: 'The id that run_all_tests or run_test_case of MCP answered.' },
+  requestId: { description: 'The id of a `delivery` event of the stream.' },
   deliveryId: { description: 'The X-Weir-Delivery header of the webhook.' },
 };
 

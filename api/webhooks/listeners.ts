@@ -118,14 +118,14 @@ async function* follow(
   yield formatEvent('0', 'listening', { callbackUrl });
   for (let beatAt = performance.now(); !listener.isClosed(); ) {
     const request = await listener.next(beatAt + HEARTBEAT_MS - performance.now());
-    if (request) yield formatEvent(request.id, 'delivery', request);
-    if (listener.isClosed() || performance.now() - beatAt < HEARTBEAT_MS) continue;
+    const isDue = request !== undefined || performance.now() - beatAt >= HEARTBEAT_MS;
+    if (listener.isClosed() || !isDue) continue;
     if (!(await isAllowed())) {
       listener.close();
       yield formatEvent('0', 'ended', { message: 'The API key is no longer valid.' });
       return;
     }
-    yield HEARTBEAT;
+    yield request ? formatEvent(request.id, 'delivery', request) : HEARTBEAT;
     beatAt = performance.now();
   }
   if (!signal.aborted)
