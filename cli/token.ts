@@ -1,7 +1,7 @@
 // `weir token`: gets a JWT for scripts and experiments from the identity provider of a local start.
 import type { Command } from 'commander';
 import { MANAGEMENT_SCOPE, MCP_SCOPES } from '../api/auth/scopes.ts';
-import { SCRIPT_CLIENT_ID } from '../embedded/identity/configuration.ts';
+import { SCRIPT_CLIENT_ID } from '../embedded/identity/script-client-id.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { localIdentity } from './environment.ts';
 import { type CommandResult, printResult } from './print-result.ts';

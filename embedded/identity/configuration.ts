@@ -7,10 +7,9 @@ import { loopbackUrls } from '../../config.ts';
 import type { Account } from './accounts.ts';
 import { consentPolicy } from './consent-policy.ts';
 import { deviceConfirm, deviceInput, escapeHtml, sendPage, signOut } from './pages.ts';
+import { SCRIPT_CLIENT_ID } from './script-client-id.ts';
 import { createIdentityStore } from './store.ts';
 
-/** The client of `weir token`, and the user its tokens stand for. */
-export const SCRIPT_CLIENT_ID = 'weir-script';
 /** A client for local programs that cannot register themselves; it may redirect to any port on loopback. */
 const LOCAL_CLIENT_ID = 'weir-local';
 const DEVICE_CODE = 'urn:ietf:params:oauth:grant-type:device_code';

@@ -5,8 +5,8 @@ import { isDisconnected } from '../../db/tenants/connected-assistants.ts';
 import type { FirstMember } from '../demo-data.ts';
 import type { Progress } from '../progress.ts';
 import type { LocalEnvironment } from '../state-folder.ts';
-import { SCRIPT_CLIENT_ID } from './configuration.ts';
 import { type IdentityProvider, startIdentityProvider } from './identity-provider.ts';
+import { SCRIPT_CLIENT_ID } from './script-client-id.ts';
 
 export type ProvidedIdentity = {
   /** Variables for the service. */

@@ -12,6 +12,7 @@ const run = promisify(execFile);
 const MODULES = path.join(import.meta.dirname, '../../../node_modules');
 const ENV = {
   PATH: process.env.PATH,
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
   // The inspector's: a person opens what it prints, and what it keeps stays below its home.
   MCP_AUTO_OPEN_ENABLED: 'false',
   MCP_INSPECTOR_SECRET_STORE: 'file',

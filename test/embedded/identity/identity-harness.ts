@@ -4,7 +4,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { SCRIPT_CLIENT_ID } from '../../../embedded/identity/configuration.ts';
+import { SCRIPT_CLIENT_ID } from '../../../embedded/identity/script-client-id.ts';
 import {
   type IdentityProvider,
   startIdentityProvider,
