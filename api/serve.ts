@@ -33,7 +33,7 @@ export async function serveApi(
     inProcessRuns?: InProcessRuns;
     listeners?: WebhookListeners | undefined;
   },
-  drainMs = DRAIN_MS,
+  { drainMs = DRAIN_MS, countTimeoutMs }: { drainMs?: number; countTimeoutMs?: number } = {},
 ): Promise<RunningApi> {
   const { config, db } = given;
   let ready = true;
@@ -48,7 +48,7 @@ export async function serveApi(
     validator,
     tokens: createTokenVerifier(config),
     signInLimiter: createSignInLimiter({ perMinute: config.failedSignInsPerMinute, proxies: config.proxies }),
-    requestLeases: createRequestLeases(db),
+    requestLeases: createRequestLeases(db, countTimeoutMs),
     resolvePublic: createResolvePublic(config),
     admission: createAdmission({ hasWorker: given.inProcessRuns !== undefined }),
     stopping: stopping.signal,

@@ -75,6 +75,7 @@ export async function startWeir(
     requestModelKeys?: RequestModelKeys;
     inProcessRuns?: InProcessRuns;
     drainMs?: number;
+    countTimeoutMs?: number;
     modelCallsInTask?: InTask;
   } = {},
 ): Promise<Weir> {
@@ -100,7 +101,7 @@ export async function startWeir(
   }
   const { inProcessRuns = createInProcessRuns() } = options;
   const listeners = config.webhookListeners ? createWebhookListeners() : undefined;
-  const api = await serveApi({ ...dependencies, inProcessRuns, listeners }, options.drainMs);
+  const api = await serveApi({ ...dependencies, inProcessRuns, listeners }, options);
   const url = `http://127.0.0.1:${api.port}`;
   let worker: Awaited<ReturnType<typeof runWorker>> | undefined;
 

@@ -9,16 +9,23 @@ import { bypassProxy } from '../embedded/bypass-proxy.ts';
 import { startServers } from './start-servers.ts';
 
 const ALL_TESTS = 'test/**/*.test.ts';
-/** Run first: the others fill the time beside them. */
+/** Run first, in this order: the others fill the time beside them. */
 const LONGEST = [
   'test/faults/outages.test.ts',
-  'test/faults/kill.test.ts',
-  'test/faults/rolling.test.ts',
-  'test/api/mcp/inspector.test.ts',
-  'test/api/management/model-keys.test.ts',
   'test/cli/weir.test.ts',
-  'test/api/mcp/test-tools.test.ts',
+  'test/faults/kill.test.ts',
+  'test/api/mcp/inspector.test.ts',
+  'test/examples.test.ts',
+  'test/faults/frozen.test.ts',
+  'test/start.test.ts',
   'test/faults/lost-under-block.test.ts',
+  'test/faults/rolling.test.ts',
+  'test/faults/webhook-turns.test.ts',
+  'test/workflows/run-model-call.test.ts',
+  'test/activities/sandbox-hostile.test.ts',
+  'test/json-schema/hostile-schemas.test.ts',
+  'test/faults/webhook-schedule.test.ts',
+  'test/workflows/run-flow.test.ts',
 ];
 /** Run last, one at a time, each for its reason. */
 const ALONE = [
@@ -87,7 +94,8 @@ function planRuns(args: string[]): string[][] {
   const isAlone = (file: string) => ALONE.includes(file) || process.env.WEIR_FAULTS === 'full';
   const alone = files.filter(isAlone).sort();
   const others = files.filter((file) => !isAlone(file)).sort();
-  others.sort((a, b) => Number(LONGEST.includes(b)) - Number(LONGEST.includes(a)));
+  const rank = (file: string) => (LONGEST.includes(file) ? LONGEST.indexOf(file) : LONGEST.length);
+  others.sort((a, b) => rank(a) - rank(b));
   const parallel = others.length > 1 ? ['--parallel', '--jobs', String(JOBS)] : [];
   return [
     ...(others.length > 0 ? [[...parallel, ...options, ...others]] : []),

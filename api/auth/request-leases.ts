@@ -9,7 +9,7 @@ const LEASE_SHARE = 1 / 1_000;
 const CURRENT_MS = 1_000;
 const LEASES_MAX = 10_000;
 /** Counting takes a millisecond. A database that hangs is waited for where it is needed, not here as well. */
-export const COUNT_TIMEOUT_MS = 1_000;
+const COUNT_TIMEOUT_MS = 1_000;
 const SECOND_US = 1_000_000;
 
 /** A quota after a request: after `resetSeconds` all of it is available again, after `retrySeconds` one request. */
@@ -44,7 +44,7 @@ export type RequestLeases = {
 };
 
 /** Creates the leases of one process. */
-export function createRequestLeases(db: Db): RequestLeases {
+export function createRequestLeases(db: Db, countTimeoutMs = COUNT_TIMEOUT_MS): RequestLeases {
   const leases = new LRUCache<string, Lease>({ max: LEASES_MAX });
 
   function leaseOf(subject: string): Lease {
@@ -62,7 +62,7 @@ export function createRequestLeases(db: Db): RequestLeases {
     const size = Math.max(1, Math.floor(quota.perMinute * LEASE_SHARE), lease.waiting);
     let count = Math.min(quota.perMinute, Math.max(0, size - lease.left));
     for (;;) {
-      const { taken, fullInUs } = await inTime(takeRequests(db, quota, count));
+      const { taken, fullInUs } = await inTime(takeRequests(db, quota, count), countTimeoutMs);
       Object.assign(lease, { fullInUs, at: performance.now(), empty: false });
       if (taken) {
         lease.left += count;
@@ -135,10 +135,10 @@ function stateOf(lease: Lease, { name, perMinute }: Quota): Omit<QuotaState, 'al
   };
 }
 
-function inTime<T>(counting: Promise<T>): Promise<T> {
+function inTime<T>(counting: Promise<T>, timeoutMs: number): Promise<T> {
   return new Promise((resolve, reject) => {
-    const late = () => reject(new Error(`the database took over ${COUNT_TIMEOUT_MS} ms`));
-    const timer = setTimeout(late, COUNT_TIMEOUT_MS);
+    const late = () => reject(new Error(`the database took over ${timeoutMs} ms`));
+    const timer = setTimeout(late, timeoutMs);
     counting.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

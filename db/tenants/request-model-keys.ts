@@ -42,6 +42,7 @@ export type RequestModelKeys = {
 export function createRequestModelKeys(
   db: Db,
   { databaseUrl, secretsKeys }: { databaseUrl: string; secretsKeys: Parameters<typeof createEncryption>[0] },
+  askAgainMs = ASK_AGAIN_MS,
 ): RequestModelKeys {
   const encryption = createEncryption(secretsKeys);
   const held = new Map<string, { keys: ModelKeys; since: number }>();
@@ -118,7 +119,7 @@ export function createRequestModelKeys(
         const key = held.get(callId)?.keys[provider];
         if (key !== undefined) return key;
         if (asked === ASKED_MAX) throw gone(provider);
-        const soon = AbortSignal.any([signal, AbortSignal.timeout(ASK_AGAIN_MS)]);
+        const soon = AbortSignal.any([signal, AbortSignal.timeout(askAgainMs)]);
         const arrived = once(arrivals, owner, { signal: soon }).catch(() => undefined);
         await Promise.all([arrived, tell([{ wanted: [callId] }])]);
         if (listener.hears()) asked++;

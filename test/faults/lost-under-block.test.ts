@@ -1,7 +1,6 @@
 // Workers die again and again under what a run does inside its workflow task, which goes with the worker.
 
 import assert from 'node:assert/strict';
-import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { requestUnpark } from '../../db/runs/parked-runs.ts';
 import { toPlan } from '../../flow/plan.ts';
@@ -97,12 +96,16 @@ describe('a run whose workers are lost under a block in its workflow task', () =
         await sql`select pg_terminate_backend(${pid})`.execute(weir.db);
         await look();
         assert(!(await hasParkSignal(executionId)), 'too early');
-        let task = await taskOf(executionId);
-        for (; task.begun; task = await taskOf(executionId)) await setTimeout(100);
-        attempt = task.attempt;
+        ({ attempt } = await waitUntil(async () => {
+          const task = await taskOf(executionId);
+          return !task.begun && task;
+        }));
       }
     });
-    while (!(await hasParkSignal(executionId))) await look();
+    await waitUntil(async () => {
+      await look();
+      return hasParkSignal(executionId);
+    });
     await weir.startWorker();
     await waitUntil(async () => (await row(executionId)).parked_at);
     assert.equal((await row(executionId)).status, 'started');

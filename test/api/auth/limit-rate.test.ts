@@ -4,7 +4,7 @@ import { apiRoutes } from '../../../api/app.ts';
 import { mintApiKey } from '../../../api/auth/api-key.ts';
 import { readConfig } from '../../../config.ts';
 import { insertApiKey } from '../../../db/tenants/api-keys.ts';
-import { countAtLeisure } from '../../count-at-leisure.ts';
+import { COUNT_AT_LEISURE } from '../../count-at-leisure.ts';
 import { startApiProcess } from '../../faults/api-process.ts';
 import { type Answer, SECRETS_KEYS, startWeir, type Tenant, type Weir } from '../../harness.ts';
 
@@ -21,16 +21,13 @@ describe('rate limits', () => {
   let weir: Weir;
   let tenant: Tenant;
   let flow: string;
-  let counting: ReturnType<typeof countAtLeisure>;
   before(async () => {
-    weir = await startWeir({ worker: false, env: LIMITS });
+    weir = await startWeir({ worker: false, env: LIMITS, ...COUNT_AT_LEISURE });
   });
   beforeEach(async () => {
     tenant = await weir.createTenant();
     flow = await weir.createFlow(tenant, []);
-    counting = countAtLeisure();
   });
-  afterEach(() => counting.restore());
   after(() => weir.stop());
 
   const start = (key = tenant.key, url = weir.url) =>
@@ -179,12 +176,16 @@ describe('rate limits', () => {
   });
 
   it('do not wait for a database that hangs while it counts', async () => {
-    counting.restore();
-    await weir.db.transaction().execute(async (tx) => {
-      await sql`lock table rate_limit in access exclusive mode`.execute(tx);
-      const answer = await start();
-      assert.deepEqual([answer.status, ...fields(answer)], [202, null, null, null]);
-    });
+    const impatient = await startApiProcess(weir, LIMITS);
+    try {
+      await weir.db.transaction().execute(async (tx) => {
+        await sql`lock table rate_limit in access exclusive mode`.execute(tx);
+        const answer = await start(tenant.key, impatient.url);
+        assert.deepEqual([answer.status, ...fields(answer)], [202, null, null, null]);
+      });
+    } finally {
+      await impatient.stop();
+    }
   });
 
   it('are off at 0', async () => {

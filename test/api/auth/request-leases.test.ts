@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { mock } from 'node:test';
 import { sql } from 'kysely';
 import { createRequestLeases } from '../../../api/auth/request-leases.ts';
-import { countAtLeisure } from '../../count-at-leisure.ts';
+import type { Db } from '../../../db/connect.ts';
+import { COUNT_AT_LEISURE } from '../../count-at-leisure.ts';
 import { createTestDatabase, type TestDatabase } from '../../db/test-database.ts';
 
 const PER_MINUTE = 10_000;
@@ -11,22 +12,20 @@ const LEASE = 10;
 
 describe('leases of requests', () => {
   let database: TestDatabase;
-  let counting: ReturnType<typeof countAtLeisure>;
   let now: number;
   before(async () => {
     database = await createTestDatabase();
   });
   beforeEach(() => {
-    counting = countAtLeisure();
     now = performance.now();
     mock.method(performance, 'now', () => now);
   });
   afterEach(() => {
     mock.restoreAll();
-    counting.restore();
   });
   after(() => database.drop());
 
+  const leasesOn = (db: Db) => createRequestLeases(db, COUNT_AT_LEISURE.countTimeoutMs);
   const quotaOf = (perMinute = PER_MINUTE) => ({ name: 'test', subject: randomUUID(), perMinute });
   async function fullAt({ subject }: { subject: string }): Promise<number> {
     const row = await database.db
@@ -39,7 +38,7 @@ describe('leases of requests', () => {
   const remaining = ({ remaining }: { remaining: number }) => remaining;
 
   it('hold a thousandth of the quota: the database is asked once for that many requests', async () => {
-    const leases = createRequestLeases(database.db);
+    const leases = leasesOn(database.db);
     const quota = quotaOf();
     const first = await leases.take(quota);
     const asked = await fullAt(quota);
@@ -51,7 +50,7 @@ describe('leases of requests', () => {
   });
 
   it('show one request less after each', async () => {
-    const leases = createRequestLeases(database.db);
+    const leases = leasesOn(database.db);
     const quota = quotaOf();
     const shown: number[] = [];
     for (let taken = 0; taken < LEASE; taken += 1) shown.push(remaining(await leases.take(quota)));
@@ -62,14 +61,14 @@ describe('leases of requests', () => {
   });
 
   it('take no more than is waited for: what another process could use is not kept', async () => {
-    const [here, there] = [createRequestLeases(database.db), createRequestLeases(database.db)];
+    const [here, there] = [leasesOn(database.db), leasesOn(database.db)];
     const quota = quotaOf(4);
     await Promise.all(Array.from({ length: 3 }, () => here.take(quota)));
     assert((await there.take(quota)).allowed);
   });
 
   it('are one request where the limit is small', async () => {
-    const [here, there] = [createRequestLeases(database.db), createRequestLeases(database.db)];
+    const [here, there] = [leasesOn(database.db), leasesOn(database.db)];
     const quota = quotaOf(4);
     const taken = await Promise.all(
       [here, there, here, there, here, there].map((leases) => leases.take(quota)),
@@ -78,7 +77,7 @@ describe('leases of requests', () => {
   });
 
   it('are given up once all of the quota is there again, so that nobody has more than that', async () => {
-    const leases = createRequestLeases(database.db);
+    const leases = leasesOn(database.db);
     const quota = quotaOf();
     await leases.take(quota);
     await sql`update rate_limit set full_at = now() where subject = ${quota.subject}`.execute(database.db);
@@ -95,7 +94,7 @@ describe('leases of requests', () => {
       },
       transformResult: async ({ result }) => result,
     });
-    const leases = createRequestLeases(counted);
+    const leases = leasesOn(counted);
     const quota = quotaOf(1_000);
     const states = await Promise.all(Array.from({ length: 50 }, () => leases.take(quota)));
     assert(states.every(({ allowed }) => allowed));

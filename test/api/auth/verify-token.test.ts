@@ -3,7 +3,7 @@ import { exportJWK, exportSPKI, generateKeyPair, SignJWT, UnsecuredJWT } from 'j
 import { createTokenVerifier } from '../../../api/auth/verify-token.ts';
 import type { Role } from '../../../db/schema.ts';
 import { insertMember } from '../../../db/tenants/memberships.ts';
-import { countAtLeisure } from '../../count-at-leisure.ts';
+import { COUNT_AT_LEISURE } from '../../count-at-leisure.ts';
 import {
   AUDIENCE,
   type IdentityProvider,
@@ -108,10 +108,10 @@ describe('JWTs of an identity provider', () => {
   });
 
   it('are rate limited by user', async () => {
-    const counting = countAtLeisure();
     const limited = await startWeir({
       env: { ...provider.env, WEIR_RATE_LIMIT_PER_KEY: '1' },
       worker: false,
+      ...COUNT_AT_LEISURE,
     });
     try {
       const call = async (userId: string) =>
@@ -121,7 +121,6 @@ describe('JWTs of an identity provider', () => {
       assert.equal(answer.status, 429);
       assert.match(answer.body.detail.message, /^The user is over its 1 requests/);
     } finally {
-      counting.restore();
       await limited.stop();
     }
   });

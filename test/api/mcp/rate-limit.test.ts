@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { countAtLeisure } from '../../count-at-leisure.ts';
+import { COUNT_AT_LEISURE } from '../../count-at-leisure.ts';
 import { type McpWeir, startMcpWeir } from './mcp-harness.ts';
 
 describe('MCP endpoint under a rate limit', () => {
   let mcp: McpWeir;
-  let counting: ReturnType<typeof countAtLeisure>;
   before(async () => {
-    mcp = await startMcpWeir({ worker: false, env: { WEIR_RATE_LIMIT_PER_KEY: '2' } });
-    counting = countAtLeisure();
+    mcp = await startMcpWeir({
+      worker: false,
+      env: { WEIR_RATE_LIMIT_PER_KEY: '2' },
+      ...COUNT_AT_LEISURE,
+    });
   });
   after(async () => {
-    counting.restore();
     await mcp.stop();
   });
 

@@ -12,6 +12,8 @@ import { openAccount } from '../credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';
 
 const SECRET = 'sk-of-a-request';
+/** Asks again sooner than the service does. */
+const SOON_MS = 250;
 const SIGNAL = new AbortController().signal;
 
 describe('model keys of requests', () => {
@@ -32,10 +34,11 @@ describe('model keys of requests', () => {
   function start(
     key = 'k',
     databaseUrl = database.url,
+    askAgainMs?: number,
   ): RequestModelKeys & { end(): Promise<void>; kill(): Promise<void> } {
     const db = connect(database.url, 1);
     const secretsKeys: [EncryptionKey] = [{ id: 'one', key: Buffer.alloc(32, key) }];
-    const keys = createRequestModelKeys(db, { databaseUrl, secretsKeys });
+    const keys = createRequestModelKeys(db, { databaseUrl, secretsKeys }, askAgainMs);
     const end = async () => {
       open.delete(end);
       await keys.close();
@@ -83,7 +86,7 @@ describe('model keys of requests', () => {
       });
     });
     mock.method(console, 'error', () => undefined);
-    const found = start('k', proxy.url).find(run, 'demo', SIGNAL);
+    const found = start('k', proxy.url, SOON_MS).find(run, 'demo', SIGNAL);
     await Promise.race([asked, found]);
     await proxy.restore();
     assert.equal(await found, SECRET);
@@ -145,7 +148,8 @@ describe('model keys of requests', () => {
     mock.timers.reset();
     const worker = start();
     assert.equal(await worker.find(underWay, 'demo', SIGNAL), SECRET);
-    await assert.rejects(worker.find(ended, 'demo', SIGNAL), {
+    const asking = start('k', database.url, SOON_MS);
+    await assert.rejects(asking.find(ended, 'demo', SIGNAL), {
       code: 'MODEL_KEY_GONE',
       message: /Send the request again/,
     });
