@@ -14,7 +14,7 @@ import { type DeliveryFilter, listDeliveries } from '../db/webhooks/deliveries.t
 import { awaitTurns } from '../db/webhooks/webhook-turns.ts';
 import { DELIVERY_STATUSES, WEBHOOK_EVENTS, type WebhookEvent } from '../flow/delivery.ts';
 import { createResolvePublic } from '../net/resolve-public.ts';
-import { deliveryTable, describeDelivery } from './delivery-table.ts';
+import { deliveryTable, formatDelivery } from './delivery-table.ts';
 import { getOrganization } from './find-by-path.ts';
 import { onDatabase } from './on-database.ts';
 import { operator } from './operator.ts';
@@ -88,7 +88,7 @@ async function list(db: Db, slug: string, { run, ...filter }: ListOptions): Prom
 async function show(db: Db, slug: string, deliveryId: string): Promise<CommandResult> {
   const { id } = await getOrganization(db, slug);
   const delivery = await getDeliveryDetail(db, id, deliveryId);
-  return { json: delivery, text: describeDelivery(delivery) };
+  return { json: delivery, text: formatDelivery(delivery) };
 }
 
 async function redeliver(db: Db, slug: string, deliveryId: string): Promise<CommandResult> {

@@ -24,7 +24,7 @@ export function deliveryTable(deliveries: Delivery[]): string {
 }
 
 /** Formats a delivery with its attempts and its body. */
-export function describeDelivery(delivery: DetailedDelivery): string {
+export function formatDelivery(delivery: DetailedDelivery): string {
   const { nextAttemptAt, requestBody } = delivery;
   return [
     `${delivery.id}  ${delivery.eventType} to ${oneLine(delivery.targetUrl)}`,

@@ -1,7 +1,7 @@
 import { type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { describeNetworkError } from '../net/describe-network-error.ts';
-import { BODY_MAX_BYTES, TOTAL_TIMEOUT_MS } from '../net/guarded-post.ts';
+import { ANSWER_BODY_MAX_BYTES, TOTAL_TIMEOUT_MS } from '../net/guarded-post.ts';
 
 /** The receiver's answer, or why there was none. */
 export type ReceiverAnswer = { status: number; body: string } | { error: string };
@@ -39,12 +39,12 @@ async function readStart(answer: IncomingMessage): Promise<string> {
     for await (const chunk of answer) {
       chunks.push(chunk);
       bytes += chunk.length;
-      if (bytes >= BODY_MAX_BYTES) break;
+      if (bytes >= ANSWER_BODY_MAX_BYTES) break;
     }
   } catch {
     // As far as it came.
   } finally {
     answer.destroy();
   }
-  return Buffer.concat(chunks).subarray(0, BODY_MAX_BYTES).toString();
+  return Buffer.concat(chunks).subarray(0, ANSWER_BODY_MAX_BYTES).toString();
 }

@@ -18,7 +18,7 @@ export type RequestOptions = {
 };
 
 /** Makes the body of POST …/jobs; an option replaces that field of the file. */
-export async function runRequest(options: RequestOptions): Promise<JsonObject> {
+export async function readRunRequest(options: RequestOptions): Promise<JsonObject> {
   const { file, message, parameters, override, maxCredits, callbackUrl } = options;
   if (file === undefined && message === undefined) throw new UsageError('Give --message, or --file.');
   return {

@@ -13,7 +13,7 @@ import {
   parseMaxCredits,
   parseOverride,
   type RequestOptions,
-  runRequest,
+  readRunRequest,
 } from './run-request.ts';
 
 const POLL_MS = 300;
@@ -60,7 +60,7 @@ async function run(path: string, options: RunOptions, command: Command): Promise
   const { version, idempotencyKey } = options;
   const jobs = `/api/v1/seq/${flow}${version === undefined ? '' : `/v${version}`}/jobs`;
   const headers: Record<string, string> = idempotencyKey ? { 'idempotency-key': idempotencyKey } : {};
-  const request = await runRequest(options);
+  const request = await readRunRequest(options);
   const accepted = await callApi<{ executionId: string }>('POST', jobs, request, headers);
   const { executionId } = accepted;
   if (!options.follow) return printResult({ json: accepted, text: `Started ${executionId}.` }, command);

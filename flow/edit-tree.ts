@@ -10,7 +10,7 @@ import { eachStep } from './step-path.ts';
  * `right`: after the target in its sequence, `left`: before it; `bottom`: parallel to the target. Without a target: at the
  * end of the flow, or with `left` at its beginning.
  */
-export type Place = { target?: string | undefined; direction: 'left' | 'right' | 'bottom' };
+export type StepPlace = { target?: string | undefined; direction: 'left' | 'right' | 'bottom' };
 
 /** A step in the list that holds it; `parent`: the parallel or loop step around that list. */
 type Spot = { steps: Step[]; index: number; parent: ParallelStep | LoopStep | undefined };
@@ -21,7 +21,7 @@ const IDS_NAMED_MAX = 50;
 export function addBlock(
   definition: FlowDefinition,
   block: Omit<SequentialStep, 'step_id' | 'type'>,
-  place: Place,
+  place: StepPlace,
 ): { definition: FlowDefinition; stepId: string } {
   const edited = structuredClone(definition);
   const stepId = deriveStepId(block.name, block.processor_type, idsOf(edited));
@@ -94,7 +94,7 @@ export function removeStep(definition: FlowDefinition, stepId: string): FlowDefi
 }
 
 /** Moves a step to another place and removes what this leaves empty. */
-export function moveStep(definition: FlowDefinition, stepId: string, place: Place): FlowDefinition {
+export function moveStep(definition: FlowDefinition, stepId: string, place: StepPlace): FlowDefinition {
   const edited = structuredClone(definition);
   const step = take(edited, stepId);
   if (place.target !== undefined && idsOf({ steps: [step] }).has(place.target))
@@ -108,7 +108,7 @@ function take(edited: FlowDefinition, stepId: string): Step {
   return steps.splice(index, 1)[0] as Step;
 }
 
-function insert(edited: FlowDefinition, step: Step, { target: targetId, direction }: Place): void {
+function insert(edited: FlowDefinition, step: Step, { target: targetId, direction }: StepPlace): void {
   if (targetId === undefined) {
     if (direction === 'left') edited.steps.unshift(step);
     else edited.steps.push(step);

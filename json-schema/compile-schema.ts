@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { RE2JS, RE2JSException } from 're2js';
 import type { Json, JsonSchema } from '../flow/definition.ts';
-import { PROBLEMS_MAX } from './limits.ts';
+import { VALUE_PROBLEMS_MAX } from './limits.ts';
 
 /** Why a schema does not compile; `path` points into the schema, or `culprit` is the wrong string in it. */
 export class CompilationError extends Error {
@@ -68,7 +68,7 @@ export function compileSchema(schema: JsonSchema): CompiledSchema {
   const validate = compile(ajv, schema);
   return (value) => {
     if (validate(value)) return [];
-    return (validate.errors ?? []).slice(0, PROBLEMS_MAX).map((error) => ({
+    return (validate.errors ?? []).slice(0, VALUE_PROBLEMS_MAX).map((error) => ({
       path: error.instancePath,
       message: messageOf(error),
     }));

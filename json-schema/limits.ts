@@ -13,10 +13,10 @@ export const SCHEMA_CHECK_STEPS_MAX = 100_000;
 export const THREADS = 2;
 export const RESERVED_THREADS = 2;
 /** Threads yield the processors to the rest of the service. */
-export const NICENESS = 5;
+export const THREAD_NICENESS = 5;
 /** For how long, and for how many schemas, a refusal is remembered. */
 export const REFUSED_MS = 5 * 60_000;
-export const REFUSALS_MAX = 1_000;
+export const REMEMBERED_REFUSALS_MAX = 1_000;
 /** Length as JSON. A schema that takes too long for a value this small takes too long for any value. */
 export const SMALL_VALUE_LENGTH = 1_000;
 /** The phase that a thread reports while it validates. */
@@ -26,4 +26,4 @@ export const THREAD_HEAP_MAX_MB = 512;
 /** Compiled schemas kept by each thread, by number and by the length of their texts. */
 export const COMPILED_MAX = 500;
 export const COMPILED_MAX_LENGTH = 8 * 1024 * 1024;
-export const PROBLEMS_MAX = 10;
+export const VALUE_PROBLEMS_MAX = 10;

@@ -1,7 +1,7 @@
 // A check that was stopped once would be stopped again: it is refused for a while without being tried.
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { REFUSALS_MAX, REFUSED_MS, SMALL_VALUE_LENGTH } from './limits.ts';
+import { REFUSED_MS, REMEMBERED_REFUSALS_MAX, SMALL_VALUE_LENGTH } from './limits.ts';
 
 type Refusals = {
   /**
@@ -16,7 +16,7 @@ type Refusals = {
 /** Creates a bounded memory of the schemas that were stopped, by organization, and from which size of value on. */
 export function createRefusals(): Refusals {
   const refused = new LRUCache<string, { reason: string; fromLength: number }>({
-    max: REFUSALS_MAX,
+    max: REMEMBERED_REFUSALS_MAX,
     ttl: REFUSED_MS,
   });
   const keyOf = (organization: string, schema: string) =>

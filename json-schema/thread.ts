@@ -14,7 +14,7 @@ import {
   COMPILATION_MAX_MS,
   COMPILED_MAX,
   COMPILED_MAX_LENGTH,
-  NICENESS,
+  THREAD_NICENESS,
   VALIDATING,
   VALIDATION_MAX_MS,
 } from './limits.ts';
@@ -31,7 +31,7 @@ export type ThreadReply =
  */
 const limits = new BigInt64Array(workerData as SharedArrayBuffer);
 /** On Linux this is the thread's alone; elsewhere it would be the whole service's. */
-if (process.platform === 'linux') setPriority(NICENESS);
+if (process.platform === 'linux') setPriority(THREAD_NICENESS);
 const compiled = new LRUCache<string, CompiledSchema>({
   max: COMPILED_MAX,
   maxSize: COMPILED_MAX_LENGTH,

@@ -9,9 +9,9 @@ export type ThreadRequest = { task: keyof typeof TASKS; json: ArrayBuffer; optio
 export type ThreadReply = { done: unknown } | { invalid: string } | { failed: string };
 
 /** The thread yields the processors to the rest of the service. */
-const NICENESS = 5;
+const THREAD_NICENESS = 5;
 /** On Linux this is the thread's alone; elsewhere it would be the whole service's. */
-if (process.platform === 'linux') setPriority(NICENESS);
+if (process.platform === 'linux') setPriority(THREAD_NICENESS);
 
 parentPort?.on('message', (request: ThreadRequest) => {
   const reply = answer(request);

@@ -21,12 +21,12 @@ export const CONNECT_TIMEOUT_MS = 5_000;
 export const TOTAL_TIMEOUT_MS = 20_000;
 /** Time limit of the answer's body, which decides nothing: the rest is not waited for. */
 const BODY_TIMEOUT_MS = 2_000;
-export const BODY_MAX_BYTES = 4_096;
+export const ANSWER_BODY_MAX_BYTES = 4_096;
 const HEADERS_MAX_BYTES = 16_384;
 /** Time limit for one of several addresses; Node's default of 250 ms is too short for a distant host. */
 const ADDRESS_TIMEOUT_MS = 1_000;
 
-/** The status of the answer and the first bytes of its body, at most BODY_MAX_BYTES. */
+/** The status of the answer and the first bytes of its body, at most ANSWER_BODY_MAX_BYTES. */
 export type GuardedAnswer = { status: number; body: Buffer };
 
 /** Nothing was sent because the destination is not public. */
@@ -155,14 +155,14 @@ async function readStart(body: IncomingMessage): Promise<Buffer> {
     for await (const chunk of body) {
       chunks.push(chunk);
       bytes += chunk.length;
-      if (bytes >= BODY_MAX_BYTES) break;
+      if (bytes >= ANSWER_BODY_MAX_BYTES) break;
     }
   } catch {
     // As far as it came.
   } finally {
     clearTimeout(timer);
   }
-  return Buffer.concat(chunks).subarray(0, BODY_MAX_BYTES);
+  return Buffer.concat(chunks).subarray(0, ANSWER_BODY_MAX_BYTES);
 }
 
 /** Describes an error; those made in net/ have a message and no code. */

@@ -7,9 +7,9 @@ import type { Confinement } from './confinement.ts';
 import { createFrameDecoder, encodeFrame, type Frame } from './frames.ts';
 import type { CallHeader, GuestHeader } from './guest.ts';
 import {
+  GUEST_NICENESS,
   KILL_GRACE_MS,
   LOGS_MAX_LENGTH,
-  NICENESS,
   SHORT_CALL_MS,
   START_TIMEOUT_MS,
   STARVED_MAX_MS,
@@ -152,7 +152,7 @@ export async function startGuest(confinement: Confinement, signal: AbortSignal):
       const isLate = () =>
         performance.now() - began > timeoutMs + STARVED_MAX_MS + KILL_GRACE_MS ||
         processorMs(child.pid) - used >= timeoutMs;
-      const yielding = setTimeout(() => prioritize(child.pid, getPriority() + NICENESS), SHORT_CALL_MS);
+      const yielding = setTimeout(() => prioritize(child.pid, getPriority() + GUEST_NICENESS), SHORT_CALL_MS);
       try {
         return await nextFrame(timeoutMs + KILL_GRACE_MS, isLate, late, signal);
       } finally {

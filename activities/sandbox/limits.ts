@@ -22,7 +22,7 @@ export const KILL_GRACE_MS = 1_000;
 export const STARVED_MAX_MS = 60_000;
 /** A call that takes longer than this yields the processors to the service and to shorter calls. */
 export const SHORT_CALL_MS = 50;
-export const NICENESS = 10;
+export const GUEST_NICENESS = 10;
 export const START_TIMEOUT_MS = 15_000;
 /**
  * A process that has run this often, or was busy this long, is replaced. Every call starts from the same memory, so

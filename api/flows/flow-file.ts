@@ -8,7 +8,13 @@ import { formatPath, type PathSegment } from '../../flow/step-path.ts';
 import { describeIssue } from '../http/describe-issue.ts';
 import { findBlockProblems } from './find-block-problems.ts';
 import { type CheckSchema, findSchemaProblems } from './find-schema-problems.ts';
-import { type FileProblem, findNonJson, type Problem, parseText, refusal } from './parse-text.ts';
+import {
+  describeFileProblems,
+  type FileProblem,
+  findNonJson,
+  type Problem,
+  parseText,
+} from './parse-text.ts';
 import { replaceWrongSteps } from './replace-wrong-steps.ts';
 import { completeSteps, flowFileSchema } from './written-flow.ts';
 
@@ -81,7 +87,7 @@ function requireSound(inspected: Inspected, schemaProblems: Problem[]): FlowFile
     ({ path, message }): FileProblem => ({ path: formatPath(path), message, line: lineOf(path) }),
   );
   if (file && problems.length === 0) return file;
-  throw refusal(shapeProblems.length > 0 ? 'VALIDATION_ERROR' : 'INVALID_TREE', problems);
+  throw describeFileProblems(shapeProblems.length > 0 ? 'VALIDATION_ERROR' : 'INVALID_TREE', problems);
 }
 
 /** Says what a value must be, as a sentence. */

@@ -21,13 +21,15 @@ function parseJson(text: string): Parsed {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw refusal('VALIDATION_ERROR', [{ path: '', message: `Not valid JSON: ${(error as Error).message}` }]);
+    throw describeFileProblems('VALIDATION_ERROR', [
+      { path: '', message: `Not valid JSON: ${(error as Error).message}` },
+    ]);
   }
   if (findNonJson(value).length > 0) return { value, lineOf: () => 1 };
   // JSON is YAML too. The YAML parser knows lines, and finds what JSON.parse ignores: keys written twice.
   const { document, lineOf } = readDocument(text);
   const twice = findForbidden(document, lineOf);
-  if (twice.length > 0) throw refusal('VALIDATION_ERROR', twice);
+  if (twice.length > 0) throw describeFileProblems('VALIDATION_ERROR', twice);
   return { value, lineOf: (path) => lineOf(offsetOf(document, path)) };
 }
 
@@ -39,7 +41,7 @@ function parseYaml(text: string): Parsed {
     line: lineOf(error.pos[0]),
   }));
   const problems = syntax.length > 0 ? syntax : findForbidden(document, lineOf);
-  if (problems.length > 0) throw refusal('VALIDATION_ERROR', problems);
+  if (problems.length > 0) throw describeFileProblems('VALIDATION_ERROR', problems);
   return { value: document.toJS({ maxAliasCount: 0 }), lineOf: (path) => lineOf(offsetOf(document, path)) };
 }
 
@@ -109,7 +111,10 @@ export function findNonJson(value: unknown, path: PathSegment[] = []): Problem[]
 }
 
 /** Makes the error that lists problems in the order of their lines. */
-export function refusal(code: 'VALIDATION_ERROR' | 'INVALID_TREE', problems: FileProblem[]): ServiceError {
+export function describeFileProblems(
+  code: 'VALIDATION_ERROR' | 'INVALID_TREE',
+  problems: FileProblem[],
+): ServiceError {
   const shown = problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)).slice(0, PROBLEMS_MAX);
   const lines = shown.map(
     ({ path, message, line }) => `${line ? `line ${line}: ` : ''}${path ? `${path}: ` : ''}${message}`,

@@ -12,7 +12,7 @@ export const moment = z
   .transform((text) => new Date(text));
 
 /** A whole number, written in digits. */
-export const wholeNumber = (min: number, max: number) =>
+export const queryNumber = (min: number, max: number) =>
   z
     .string()
     .regex(/^\d{1,10}$/, `must be a whole number from ${min} to ${max}`)
@@ -22,7 +22,7 @@ export const wholeNumber = (min: number, max: number) =>
 
 /** The number of entries on a page; `fallback` when the caller does not say. */
 export const pageSize = (max: number, fallback: number) =>
-  wholeNumber(1, max)
+  queryNumber(1, max)
     .default(fallback)
     .meta({ override: { default: fallback } });
 

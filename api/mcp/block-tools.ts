@@ -5,10 +5,10 @@ import {
   addBlock,
   changeStep,
   moveStep,
-  type Place,
   removeLoop,
   removeStep,
   renameBranches,
+  type StepPlace,
   setLoop,
 } from '../../flow/edit-tree.ts';
 import { ServiceError } from '../../flow/errors.ts';
@@ -22,7 +22,7 @@ import {
 } from '../flows/written-flow.ts';
 import { editDraft, editedDraft } from './edit-draft.ts';
 import { flowId, placeFields, stepId } from './shapes.ts';
-import { defineTool, type ToolCall } from './tool.ts';
+import { defineTool, type McpCall } from './tool.ts';
 
 const { model, prompt } = blockFields;
 /** Not a shared component: some clients do not follow a $ref in the input of a tool. */
@@ -183,7 +183,7 @@ export const blockTools = [
   deleteBlock,
 ];
 
-function toPlace(target: string | undefined, direction: Place['direction']): Place {
+function toPlace(target: string | undefined, direction: StepPlace['direction']): StepPlace {
   if (direction === 'bottom' && target === undefined)
     throw new ServiceError(
       'VALIDATION_ERROR',
@@ -192,7 +192,7 @@ function toPlace(target: string | undefined, direction: Place['direction']): Pla
   return { target, direction };
 }
 
-function change(call: ToolCall, flowId: string, stepId: string, tool: string, make: (step: Step) => Step) {
+function change(call: McpCall, flowId: string, stepId: string, tool: string, make: (step: Step) => Step) {
   return editDraft(call, flowId, tool, (draft) => ({ definition: changeStep(draft, stepId, make), stepId }));
 }
 
@@ -205,7 +205,7 @@ function requireBlock(step: Step): SequentialStep {
 }
 
 /** Throws VALIDATION_ERROR for a model whose provider the service does not know. */
-function requireModel({ deps }: ToolCall, model: string): void {
+function requireModel({ deps }: McpCall, model: string): void {
   try {
     deps.registry.capabilities(model);
   } catch (error) {
@@ -216,7 +216,7 @@ function requireModel({ deps }: ToolCall, model: string): void {
 
 /** Throws VALIDATION_ERROR for a JSON Schema that cannot be used. Done before the flow is locked. */
 async function requireSchema(
-  { deps, user }: ToolCall,
+  { deps, user }: McpCall,
   field: string,
   schema: JsonSchema | null | undefined,
 ): Promise<void> {

@@ -8,7 +8,7 @@ import { dropNulls } from '../http/drop-nulls.ts';
 import { validationError } from '../http/json-body.ts';
 import { toServiceError } from '../http/to-service-error.ts';
 import { listedInput, listedOutput } from './listed-schema.ts';
-import type { McpTool, ToolCall } from './tool.ts';
+import type { McpCall, McpTool } from './tool.ts';
 import { MCP_TOOLS } from './tools.ts';
 
 const VERSION = '0.1.0';
@@ -26,7 +26,7 @@ const LISTED = new Map(
 );
 
 /** Creates a server that answers one request, of `call.user`. */
-export function createMcpServer(call: ToolCall): McpServer {
+export function createMcpServer(call: McpCall): McpServer {
   const server = new McpServer(
     { name: 'weir', title: 'Weir', version: VERSION },
     { instructions: INSTRUCTIONS, capabilities: { tools: { listChanged: false } } },
@@ -58,7 +58,7 @@ function needScope(needed: McpScope): ScopeChallengeHandler {
   };
 }
 
-async function answerCall(tool: McpTool, call: ToolCall, input: unknown): Promise<CallToolResult> {
+async function answerCall(tool: McpTool, call: McpCall, input: unknown): Promise<CallToolResult> {
   try {
     dropNulls(tool.input, input);
     const parsed = tool.input.safeParse(input ?? {}, { reportInput: false, error: sayHowToCorrect });
@@ -88,7 +88,7 @@ function wrongInput(error: z.ZodError, { name }: McpTool): ServiceError {
   return new ServiceError('VALIDATION_ERROR', validationError(error).message + known.join(''));
 }
 
-function describe(error: unknown, tool: McpTool, { author: { requestId } }: ToolCall): string {
+function describe(error: unknown, tool: McpTool, { author: { requestId } }: McpCall): string {
   const line = `(tool ${tool.name})`;
   const { code, message } = toServiceError(error, { requestId, line, mayWrite: !tool.hints.readOnlyHint });
   const reference = code === 'INTERNAL_ERROR' ? ` Operators find it as request ${requestId}.` : '';

@@ -7,7 +7,7 @@ import { findDraftProblems, requireSound } from './find-draft-problems.ts';
 import { noteModels } from './note-models.ts';
 import { withLockedFlow } from './require-flow-design.ts';
 import { outlineOf, problems, stepOutline } from './shapes.ts';
-import type { ToolCall } from './tool.ts';
+import type { McpCall } from './tool.ts';
 
 /** The answer of the tools that edit a draft. */
 export const editedDraft = z.strictObject({
@@ -25,7 +25,7 @@ type Edited = { definition: FlowDefinition; stepId: string };
  * not wrong: throws INVALID_TREE when no further edit could complete it.
  */
 export async function editDraft(
-  call: ToolCall,
+  call: McpCall,
   flowId: string,
   tool: string,
   edit: (draft: FlowDefinition, tx: Tx) => Edited | Promise<Edited>,

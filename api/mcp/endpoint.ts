@@ -14,7 +14,7 @@ import { mcpOperation } from './operation.ts';
 import { readMessage } from './read-message.ts';
 import { requireAllowedOrigin } from './require-allowed-origin.ts';
 import { resourceMetadataUrl } from './resource-metadata.ts';
-import type { ToolCall } from './tool.ts';
+import type { McpCall } from './tool.ts';
 
 export const MCP_PATHS = ['/api/v1/mcp/', '/api/v1/mcp'];
 
@@ -34,7 +34,7 @@ function serveMcp(deps: ApiDeps): ApiMiddleware {
   const { url } = deps.config.mcp;
   // The tools do not change while the process runs: a subscription is acknowledged, and ends without a notification.
   const handler = createMcpHandler(({ authInfo }) =>
-    createMcpServer({ deps, ...(authInfo?.extra as Omit<ToolCall, 'deps'>) }),
+    createMcpServer({ deps, ...(authInfo?.extra as Omit<McpCall, 'deps'>) }),
   );
   return async function serveMcp(ctx) {
     const { user, requestId } = ctx.state;
@@ -49,7 +49,7 @@ function serveMcp(deps: ApiDeps): ApiMiddleware {
           clientId: '',
           scopes: user.scopes,
           resourceMetadataUrl: resourceMetadataUrl(deps.config.mcp, ctx),
-          extra: { user, ...toCaller(user, requestId) } satisfies Omit<ToolCall, 'deps'>,
+          extra: { user, ...toCaller(user, requestId) } satisfies Omit<McpCall, 'deps'>,
         },
       },
     );

@@ -1,11 +1,11 @@
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import { findModelProviders } from './find-model-providers.ts';
-import type { ToolCall } from './tool.ts';
+import type { McpCall } from './tool.ts';
 
 /** Finds blocks without a model, and models for which there is no key here; names models that work. */
 export async function noteModels(
-  call: ToolCall,
+  call: McpCall,
   organizationId: string,
   definition: FlowDefinition,
 ): Promise<string[]> {

@@ -1,18 +1,18 @@
 import { inTransaction, type Tx } from '../../db/connect.ts';
 import { type FlowDesign, findFlowDesign, lockFlowDesign } from '../../db/flows/flow-designs.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import type { ToolCall } from './tool.ts';
+import type { McpCall } from './tool.ts';
 
 /**
  * Finds a flow that the caller may see. Throws the same NOT_FOUND for ids that do not exist and for those of others.
  */
-export async function requireFlowDesign({ deps, user }: ToolCall, flowId: string): Promise<FlowDesign> {
+export async function requireFlowDesign({ deps, user }: McpCall, flowId: string): Promise<FlowDesign> {
   return (await findFlowDesign(deps.db, user.userId, flowId)) ?? unknownFlow(flowId);
 }
 
 /** Does `work` in one transaction that locks the flow. `work` records its changes itself. */
 export function withLockedFlow<T>(
-  { deps, user }: ToolCall,
+  { deps, user }: McpCall,
   flowId: string,
   work: (tx: Tx, flow: FlowDesign & { organizationId: string }) => Promise<T>,
 ): Promise<T> {

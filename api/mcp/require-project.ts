@@ -5,19 +5,19 @@ import {
   type UserProject,
 } from '../../db/tenants/user-projects.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import type { ToolCall } from './tool.ts';
+import type { McpCall } from './tool.ts';
 
 /**
  * Finds a project that the caller may see. Throws the same NOT_FOUND for ids that do not exist and for those of others.
  */
-export async function requireProject({ deps, user }: ToolCall, projectId: string): Promise<UserProject> {
+export async function requireProject({ deps, user }: McpCall, projectId: string): Promise<UserProject> {
   return (await findUserProject(deps.db, user.userId, projectId)) ?? unknownProject(projectId);
 }
 
 /** Finds such a project, and locks it until the transaction ends. */
 export async function requireLockedProject(
   tx: Tx,
-  { user }: Pick<ToolCall, 'user'>,
+  { user }: Pick<McpCall, 'user'>,
   projectId: string,
 ): Promise<UserProject> {
   return (await findUserProjectForUpdate(tx, user.userId, projectId)) ?? unknownProject(projectId);

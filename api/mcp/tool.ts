@@ -6,7 +6,7 @@ import type { UserPrincipal } from '../http/principal.ts';
 import type { Caller } from '../test-runs/caller.ts';
 
 /** One call of a tool: its caller and its dependencies. */
-export type ToolCall = Caller & { deps: ApiDeps; user: UserPrincipal };
+export type McpCall = Caller & { deps: ApiDeps; user: UserPrincipal };
 
 /** MCP's tool annotations: what clients may assume of a call before they make it. */
 type Hints = {
@@ -29,7 +29,7 @@ export type McpTool<I extends z.ZodObject = z.ZodObject, O extends z.ZodObject =
   hints: Hints;
   input: I;
   output: O;
-  run(call: ToolCall, input: z.output<I>): Promise<z.input<O>>;
+  run(call: McpCall, input: z.output<I>): Promise<z.input<O>>;
 };
 
 /** Defines a tool whose `run` is typed by its input and output schemas. */

@@ -15,9 +15,9 @@ import { errorBody } from '../http/errors.ts';
 import { errorResponse, idempotentReplayed, rateLimitHeaders, retryAfter } from '../http/headers.ts';
 import { arrivedLate, HEADERS_TOO_LARGE, notHttp } from '../http/http-server.ts';
 import { PARSE_OPTIONS, parseJson, validationError } from '../http/json-body.ts';
-import { wholeNumber } from '../http/query.ts';
+import { queryNumber } from '../http/query.ts';
 import { bodyTooLarge, requireJson } from '../http/receive-body.ts';
-import { DATABASE_UNAVAILABLE, INTERNAL_ERROR as INTERNAL_ERROR_MESSAGE } from '../http/to-service-error.ts';
+import { DATABASE_UNAVAILABLE, INTERNAL_ERROR } from '../http/to-service-error.ts';
 
 /** The path of a flow; the paths of its endpoints begin with it. */
 export const FLOW_PATH = '/api/v1/seq/:org/:project/:flow';
@@ -101,8 +101,8 @@ function jsonContent(schema: z.ZodType, examples: Examples) {
 }
 
 export const BAD_REQUEST = notHttp('Parse Error: Invalid method encountered');
-export const INTERNAL_ERROR = {
-  message: INTERNAL_ERROR_MESSAGE,
+export const INTERNAL_ERROR_EXAMPLE = {
+  message: INTERNAL_ERROR,
   request_id: '1d9cbb4e-9d6c-4e3b-b1c8-5d3a4f2e7f10',
 };
 
@@ -135,7 +135,7 @@ export const ERRORS: ZodOpenApiResponsesObject = {
     headers: undefined,
   },
   500: refusal('A fault of the service: `detail.request_id` finds it in the log.', {
-    INTERNAL_ERROR,
+    INTERNAL_ERROR: INTERNAL_ERROR_EXAMPLE,
   }),
   503: refusal(
     'Try again after `Retry-After`. A change may have been made all the same: check before you repeat it.',
@@ -163,7 +163,7 @@ export const ORGANIZATION_ERRORS: ZodOpenApiResponsesObject = {
 export const VALIDATION_ERRORS: ZodOpenApiResponsesObject = {
   422: refusal(
     '`detail.errors` names each parameter.',
-    examplesOf(invalid(z.strictObject({ limit: wholeNumber(1, 200) }), { limit: '0' })),
+    examplesOf(invalid(z.strictObject({ limit: queryNumber(1, 200) }), { limit: '0' })),
   ),
 };
 

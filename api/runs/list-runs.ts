@@ -7,7 +7,7 @@ import { authenticate } from '../auth/authenticate.ts';
 import { limitRate } from '../auth/limit-rate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
-import { moment, pageSize, readQuery, wholeNumber } from '../http/query.ts';
+import { moment, pageSize, queryNumber, readQuery } from '../http/query.ts';
 import { answer, FLOW_PATH, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { runPage } from '../reference/run-examples.ts';
 import { runList, runState } from './answers.ts';
@@ -24,7 +24,7 @@ const runQuery = z.strictObject({
   status: status.optional(),
   mode: mode.optional(),
   environment: environment.optional(),
-  version: wholeNumber(1, 2 ** 31 - 1).optional(),
+  version: queryNumber(1, 2 ** 31 - 1).optional(),
   since: moment.optional().meta({ description: 'Only runs that started at this time or later.' }),
   until: moment.optional().meta({ description: 'Only runs that started before this time.' }),
   limit: pageSize(LIMIT_MAX, LIMIT_DEFAULT),

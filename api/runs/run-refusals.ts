@@ -13,7 +13,7 @@ import {
   ERRORS,
   type ErrorExamples,
   examplesOf,
-  INTERNAL_ERROR,
+  INTERNAL_ERROR_EXAMPLE,
   refusal,
   thrownBy,
 } from '../reference/operations.ts';
@@ -76,7 +76,7 @@ export function runErrors(more: { [status: number]: ErrorExamples } = {}): ZodOp
     415: refusal('The body is not application/json in UTF-8.', BODY_REFUSALS[415]),
     422: refusal('`detail.errors` names each field.', { ...BODY_REFUSALS[422], ...more[422] }),
     500: refusal('A fault of the service: `detail.request_id` finds it in the log.', {
-      INTERNAL_ERROR,
+      INTERNAL_ERROR: INTERNAL_ERROR_EXAMPLE,
       ...more[500],
     }),
     503: refusal(

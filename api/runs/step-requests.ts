@@ -56,7 +56,7 @@ const place = {
 const event = (name: string, description: string, shape: z.ZodRawShape) =>
   z.object(shape).meta({ id: name, description });
 
-export const stepEvents = z.union([
+export const stepEventSchema = z.union([
   event('StepRunStarted', 'run_started, on the first call of a session', {
     executionId,
     flowId: z.uuid(),

@@ -36,7 +36,7 @@ import { idempotencyHeaders } from './requests.ts';
 import { requireFewOverrides } from './require-valid-overrides.ts';
 import { runErrors } from './run-refusals.ts';
 import { type StepEvent, stepEvents } from './step-events.ts';
-import { type StepRequest, stepEvents as stepEventSchema, stepRequest } from './step-requests.ts';
+import { type StepRequest, stepEventSchema, stepRequest } from './step-requests.ts';
 import type { AcceptedCall } from './store-call.ts';
 import { STEP_REFUSALS, TOOL_REFUSALS } from './tool-refusals.ts';
 import { describeProblems, EXCESS_MESSAGES, requireMessagesFit } from './tool-requests.ts';

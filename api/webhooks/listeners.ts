@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
-import { BODY_MAX_BYTES } from '../../net/guarded-post.ts';
+import { ANSWER_BODY_MAX_BYTES } from '../../net/guarded-post.ts';
 import { LISTENER_DOMAIN, type Listener, type WebhookListeners } from '../../net/webhook-listeners.ts';
 import { authenticate } from '../auth/authenticate.ts';
 import { limitRate } from '../auth/limit-rate.ts';
@@ -30,7 +30,7 @@ const ERROR_MAX_CHARS = 1_000;
 const receiverAnswer = z
   .strictObject({
     status: z.int().min(100).max(999).optional().meta({ description: 'The status of the answer.' }),
-    body: z.string().max(BODY_MAX_BYTES).optional().meta({ description: 'The start of its body.' }),
+    body: z.string().max(ANSWER_BODY_MAX_BYTES).optional().meta({ description: 'The start of its body.' }),
     error: z.string().max(ERROR_MAX_CHARS).optional().meta({ description: 'Why there was no answer.' }),
   })
   .refine(({ status, error }) => (status === undefined) !== (error === undefined), {

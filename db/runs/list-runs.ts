@@ -1,7 +1,7 @@
 // Lists runs: of every organization for operators, and of one flow for its callers.
 import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
-import { costOfRun, isParked, statusOfRun, versionOfRun } from './run-columns.ts';
+import { costOfRun, hasParkedCall, statusOfRun, versionOfRun } from './run-columns.ts';
 import { type RunFilter, selectRunPage } from './select-run-page.ts';
 
 /** Lists runs, newest first, each with all its calls and the cost of their blocks in microcredits. */
@@ -42,6 +42,6 @@ function selectRuns(db: Db) {
       'run.started_at',
       'run.finished_at',
     ])
-    .select([costOfRun, isParked().as('parked')])
+    .select([costOfRun, hasParkedCall().as('parked')])
     .select([statusOfRun().as('status'), versionOfRun().as('version')]);
 }

@@ -44,7 +44,7 @@ export function statusOfRun() {
 }
 
 /** Whether any call of a run is parked. */
-export function isParked() {
+export function hasParkedCall() {
   return sql<boolean>`(run.parked_at is not null and run.status = 'started' or exists (
     select from run call
     where call.continues = run.execution_id and call.parked_at is not null and call.status = 'started'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import {
-  BODY_MAX_BYTES,
+  ANSWER_BODY_MAX_BYTES,
   CONNECT_TIMEOUT_MS,
   createGuardedPost,
   DestinationBlocked,
@@ -46,7 +46,7 @@ describeWith(['openssl'], 'guarded POST', () => {
   it('reads at most 4 KiB of an endless body', async () => {
     guarded.hooks.will(receiver.sendForever);
     const { status, body } = await postTo(guarded.hooks.host);
-    assert.deepEqual([status, body.length], [200, BODY_MAX_BYTES]);
+    assert.deepEqual([status, body.length], [200, ANSWER_BODY_MAX_BYTES]);
   });
 
   for (const [name, reaction] of Object.entries({
