@@ -10,7 +10,7 @@ export function requireConfirmation(slug: string, confirm: string): void {
 
 type Deletion = { id: string; projectIds: string[]; cancelled: Cancelled };
 
-/** Marks what the deletion left as cancelled, and describes it; the workflows are cancelled by a worker within a minute. */
+/** Describes a deletion, once the runs that it left under way are marked as cancelled; a worker cancels their workflows within a minute. */
 export async function describeDeletion(db: Db, what: string, deletion: Deletion): Promise<CommandResult> {
   const { id, projectIds, cancelled } = deletion;
   await cancelLeft(db, { projectIds });

@@ -1,4 +1,4 @@
-import { checkFlowFile, type FlowFile } from '../api/flows/flow-file.ts';
+import { type FlowFile, parseUsableFlowFile } from '../api/flows/flow-file.ts';
 import { promoteFlow, publishFlow } from '../api/flows/publish-flow.ts';
 import { type Db, inTransaction } from '../db/connect.ts';
 import { findFlowBySlug, insertFlow, updateDraft } from '../db/flows/flows.ts';
@@ -52,7 +52,9 @@ async function readFlow(source: string): Promise<FlowFile> {
   const text = await readSource(source);
   try {
     const format = source.toLowerCase().endsWith('.json') ? 'json' : 'yaml';
-    return await withValidator((validator) => checkFlowFile(text, format, validator.requireValidSchema));
+    return await withValidator((validator) =>
+      parseUsableFlowFile(text, format, validator.requireValidSchema),
+    );
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     throw new ServiceError(error.code, `${source} cannot be imported:\n${error.message}`, error.extra);

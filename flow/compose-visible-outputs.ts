@@ -76,7 +76,7 @@ export async function composeVisibleOutputs(
   return found;
 }
 
-/** Whether the outputs of blocks alone do not tell how a step went: a loop runs as often as its input says. */
+/** Whether composing a step's output takes its input besides the outputs of its blocks: a loop runs as often as its input says. */
 function needsInput(step: PlannedStep | undefined): boolean {
   if (step?.type === 'sequential') return false;
   return step?.type !== 'parallel' || Object.values(step.branches).some(([first]) => needsInput(first));

@@ -30,7 +30,7 @@ export type TokenUsage = { promptTokens: number; completionTokens: number };
 export type Registry = {
   /** Throws MODEL_NOT_CONFIGURED when the list has neither the model nor its provider. */
   capabilities(model: string): ModelCapabilities;
-  /** Lists the names of the list: of models, and `provider/*` for all others of a provider. */
+  /** Lists the names that have a price: those of models, and `provider/*` for all other models of a provider. */
   models(): string[];
   /** Computes the cost in whole microcredits, rounded up; 1 credit is 0.01 USD. */
   costMicrocredits(model: string, usage: TokenUsage): number;

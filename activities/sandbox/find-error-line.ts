@@ -1,6 +1,6 @@
-/** Errors that the engine makes itself, where it knows the line of an earlier call or statement only. */
+/** Errors that the engine itself throws, for which it knows only the line of an earlier call or statement. */
 const UNPLACED = /^TypeError: (cannot |not an object|invalid '|.*\biterable\b)|is not initialized$/i;
-/** Text without an end: the engine knows where the source ends, not where the text began. */
+/** An unterminated string, comment or template: the engine knows where the source ends, not where the text began. */
 const ENDLESS = /^SyntaxError: unexpected end of (string|comment|template)/;
 const PROPERTY = /^TypeError: cannot (?:read|set) property '(.+)' of /;
 
@@ -8,7 +8,7 @@ const PROPERTY = /^TypeError: cannot (?:read|set) property '(.+)' of /;
 export function findErrorLine(title: string, line: number, source: string): number | undefined {
   const lines = source.split('\n');
   const property = PROPERTY.exec(title)?.[1];
-  // A property that one line alone names behind a dot was read there.
+  // A property that only one line names after a dot was read there.
   if (property !== undefined) {
     const holders = lines.flatMap((text, index) => (names(text, property) ? [index + 1] : []));
     return holders.length === 1 ? holders[0] : undefined;

@@ -35,14 +35,14 @@ type Inspected = {
 /**
  * Parses a flow file. Throws VALIDATION_ERROR for a text that is not a flow file and INVALID_TREE for a flow that cannot
  * run, both with all problems in the order of their lines, as `extra.problems: FileProblem[]`. Does not check the JSON
- * Schemas inside: see `checkFlowFile`.
+ * Schemas inside: see `parseUsableFlowFile`.
  */
 export function parseFlowFile(text: string, format: FlowFileFormat): FlowFile {
   return requireSound(inspect(text, format), []);
 }
 
 /** Parses a flow file as `parseFlowFile` does and checks its JSON Schemas too. `check` throws SCHEMA_INVALID. */
-export async function checkFlowFile(
+export async function parseUsableFlowFile(
   text: string,
   format: FlowFileFormat,
   check: CheckSchema,

@@ -23,16 +23,16 @@ export interface ApiKeyTable {
 export interface ConnectedAssistantTable {
   id: Generated<string>;
   user_id: string;
-  /** Empty for all clients that their tokens do not name. */
+  /** Empty for clients whose tokens do not name them. */
   client_id: string;
   name: string | null;
-  /** Those of the token that was seen last. */
+  /** The scopes of the token that was seen last. */
   scopes: string[];
-  /** The latest consent that a token was seen of. */
+  /** The latest consent of which a token was seen. */
   consented_at: Date;
   first_used_at: Now;
   /** To the minute. */
   last_used_at: Now;
-  /** Tokens of a consent until then are refused. */
+  /** Tokens of a consent that was given no later are refused. */
   disconnected_at: Date | null;
 }

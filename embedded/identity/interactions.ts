@@ -25,7 +25,7 @@ export function createInteractions(provider: Provider, accounts: Account[]): Mid
     if (ctx.method !== 'POST' || !action) return ctx.throw(405);
     if (action === 'abort')
       return finish(ctx, { error: 'access_denied', error_description: 'The user refused.' });
-    // Also where consent is asked for: the provider then signs the account out that was signed in.
+    // A user may sign in here as another account where consent is asked for: the provider then signs out the earlier one.
     if (action === 'login') return login(ctx, details);
     if (action === 'confirm' && details.prompt.name === 'consent')
       return finish(ctx, { consent: { grantId: await grant(details, await readForm(ctx)) } });

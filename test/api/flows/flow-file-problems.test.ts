@@ -1,6 +1,6 @@
 // Each problem of a flow file is reported with its path and line.
 import assert from 'node:assert/strict';
-import { checkFlowFile } from '../../../api/flows/flow-file.ts';
+import { parseUsableFlowFile } from '../../../api/flows/flow-file.ts';
 import type { FileProblem } from '../../../api/flows/parse-text.ts';
 import { ServiceError } from '../../../flow/errors.ts';
 import { createValidator } from '../../../json-schema/validator.ts';
@@ -143,7 +143,7 @@ describe('parseFlowFile', () => {
     const validator = createValidator();
     try {
       const check = validator.of('organization').requireValidSchema;
-      const error = await checkFlowFile(text, 'yaml', check).catch((error: unknown) => error);
+      const error = await parseUsableFlowFile(text, 'yaml', check).catch((error: unknown) => error);
       assert.ok(error instanceof ServiceError);
       assert.equal(error.code, 'VALIDATION_ERROR');
       const found = (error.extra.problems as FileProblem[]).map((problem) => [problem.line, problem.path]);
