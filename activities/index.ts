@@ -2,6 +2,7 @@
 // each block. Workflows call it through Temporal by the names below, which operators read in the Temporal Web UI; values
 // come in and go out as `Value`s (flow/value.ts), and errors for callers as failures whose type is the ErrorCode.
 
+import type { InProcessRuns } from '../db/runs/in-process-runs.ts';
 import { parkRun, unparkRun } from '../db/runs/parked-runs.ts';
 import { finishRun } from '../db/runs/runs.ts';
 import { acceptTest, finishTestRun } from '../db/test-runs/test-runs.ts';
@@ -18,6 +19,7 @@ import type { ActivityDeps } from './activity-deps.ts';
 import type { BlockExecution } from './block-execution.ts';
 import { createBlockExecutor } from './block-executor.ts';
 import { evaluateTest, readJudgement } from './evaluate-test.ts';
+import { hasLostWorkersInTask } from './has-lost-workers-in-task.ts';
 import { createModelActivities } from './model-activities.ts';
 import { type Attempt, runAttempt } from './run-attempt.ts';
 import { runCode } from './run-code.ts';
@@ -31,10 +33,12 @@ export function createActivities(deps: ActivityDeps) {
     ...createModelActivities(deps, blocks),
 
     /** Runs the JavaScript of a code block in the sandbox. */
-    runCode: blockActivity((execution, attempt) => runCode(deps, blocks, execution, attempt)),
+    runCode: blockActivity(deps.inProcessRuns, (execution, attempt) =>
+      runCode(deps, blocks, execution, attempt),
+    ),
 
     /** Returns the input of a passthrough block as its output. */
-    passThrough: blockActivity(async (execution, attempt) => {
+    passThrough: blockActivity(deps.inProcessRuns, async (execution, attempt) => {
       if (attempt.isLocal && !(await blocks.hasRoom(execution))) return BUSY;
       return blocks.run(execution, attempt, async ({ input }) => ({ output: input }));
     }),
@@ -91,10 +95,22 @@ export function createActivities(deps: ActivityDeps) {
   };
 }
 
-/** Makes the activity of a block from its work. */
+/**
+ * Makes the activity of a block from its work. A block that has lost its workers inside the workflow task goes on as a regular
+ * activity, which is delayed, and in the end parked, when that happens again and again. A process that knows the run has not
+ * been lost under it.
+ */
 function blockActivity(
+  { contexts }: InProcessRuns,
   work: (execution: BlockExecution, attempt: Attempt) => Promise<Value | Pause | Busy>,
 ): (call: BlockCall) => Promise<Value | Pause | Busy> {
-  return ({ executionId: callId, ...block }) =>
-    runAttempt((attempt) => work({ callId, ...block }, attempt), { isBlock: true });
+  return ({ executionId: callId, historyLength, ...block }) =>
+    runAttempt(
+      async (attempt) => {
+        if (historyLength && !contexts.has(callId) && (await hasLostWorkersInTask(historyLength)))
+          return BUSY;
+        return work({ callId, ...block }, attempt);
+      },
+      { isBlock: true },
+    );
 }

@@ -53,6 +53,8 @@ export type BlockCall = {
   input: Value;
   /** Whether the output is the run's result: then the end of the run is recorded with it in one write. */
   ends: boolean;
+  /** The number of events in the workflow's history; only in code and passthrough blocks inside the workflow task. */
+  historyLength?: number;
 };
 
 /** The `failureReason` that callers read (docs/webhooks.md). */

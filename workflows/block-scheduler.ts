@@ -108,13 +108,14 @@ async function runInTurn(
   { summary, say }: Shown,
   parking: Parking,
 ): Promise<Value | Pause> {
+  const { historyLength, taskQueue } = workflowInfo();
   const reply = await parking.whenFree(
-    () => blockActivities[activity].executeWithOptions({ summary }, [call]),
+    () => blockActivities[activity].executeWithOptions({ summary }, [{ ...call, historyLength }]),
     say,
   );
   if (!isBusy(reply)) return reply;
   say('waits for its turn');
   tellWaiting(call.executionId);
-  const waiting = waitingBlockActivities(workflowInfo().taskQueue);
+  const waiting = waitingBlockActivities(taskQueue);
   return waiting[activity].executeWithOptions({ activityId: call.blockKey, summary }, [call]);
 }

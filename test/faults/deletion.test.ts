@@ -1,6 +1,7 @@
 // A project is deleted while its runs, test runs and deliveries are under way, and the process that did it dies.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { grantCredits, MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
 import { llm, passthrough } from '../blocks.ts';
 import { type CountingModelServer, startCountingModelServer } from '../fakes/counting-model-server.ts';
 import { type IdentityProvider, startIdentityProvider } from '../fakes/identity-provider.ts';
@@ -16,6 +17,8 @@ const RUNS = faultSize(60, 3_000);
 /** The number of them that have been charged for a block when the project is deleted. */
 const CHARGED = faultSize(30, 100);
 const BLOCKS = 12;
+/** More than all runs together cost. */
+const CREDITS = 100_000;
 const INNOCENT = faultSize(5, 50);
 const DELIVERIES = 10;
 const AT_ONCE = 8;
@@ -40,6 +43,7 @@ describe('a deletion under load', () => {
     weir = await startWeir({ env, worker: false });
     worker = await startProgram(weir, 'worker/worker.ts', env);
     about = await createOrganization(weir, provider);
+    await grantCredits(weir.db, about.organizationId, CREDITS * MICROCREDITS_PER_CREDIT, 'grant/enough');
   });
   after(async () => {
     await worker.kill();

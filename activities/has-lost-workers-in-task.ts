@@ -1,0 +1,41 @@
+import { Context } from '@temporalio/activity';
+
+/** So many losses in a row are no accident. */
+const LOST_MAX = 3;
+/** A loss leaves at least so many events: the task timed out; the next one was scheduled, started, renewed, and started again. */
+const EVENTS_OF_A_LOSS = 6;
+const EVENTS_READ_MAX = 200;
+const START_TO_CLOSE = 1;
+const ASK_TIMEOUT_MS = 4_000;
+
+/**
+ * Whether the block that this local activity is to run has lost several workers in a row. A block that takes longer than some
+ * seconds renews its workflow task, so the engine counts each loss as the first, and only the end of the history tells how
+ * many there were. `historyLength`: when it is too short for that, the engine is not asked.
+ */
+export async function hasLostWorkersInTask(historyLength: number): Promise<boolean> {
+  if (historyLength < LOST_MAX * EVENTS_OF_A_LOSS) return false;
+  const { client, info } = Context.current();
+  const request = {
+    namespace: client.options.namespace,
+    execution: info.workflowExecution,
+    maximumPageSize: EVENTS_READ_MAX,
+  };
+  const { history } = await client.withDeadline(Date.now() + ASK_TIMEOUT_MS, () =>
+    client.workflowService.getWorkflowExecutionHistoryReverse(request),
+  );
+  let lost = 0;
+  for (const event of history?.events ?? []) {
+    const timedOut = event.workflowTaskTimedOutEventAttributes;
+    if (timedOut?.timeoutType === START_TO_CLOSE) lost += 1;
+    // Anything but workflow tasks is progress.
+    else if (
+      !timedOut &&
+      !event.workflowTaskScheduledEventAttributes &&
+      !event.workflowTaskStartedEventAttributes &&
+      !event.workflowTaskCompletedEventAttributes
+    )
+      break;
+  }
+  return lost >= LOST_MAX;
+}
