@@ -85,7 +85,9 @@ export function createResilientPool(pool: pg.Pool, silence: SilenceDetector): Po
       if (broken || !held) throw broken;
       const { client } = held;
       try {
-        return await silence.watch(client.query(sql, [...parameters]));
+        const answer = await silence.watch(client.query(sql, [...parameters]));
+        silence.hear();
+        return answer;
       } catch (error) {
         const failed = error instanceof ConnectionFailed ? error : toQueryFailure(error, lost.has(client));
         // Not used again, also when it is silent or its server is read-only: after a failover there is another server.

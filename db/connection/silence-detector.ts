@@ -5,33 +5,38 @@ import { ConnectionFailed } from './connection-failed.ts';
 
 /** When a statement takes longer, the detector asks whether the database is there at all. */
 const SLOW_MS = 1_000;
-/** The database is silent when a new connection takes longer. */
-const SILENT_MS = 1_500;
+/** The database is silent when a new connection takes longer, and nothing else is answered meanwhile. */
+const SILENT_MS = 3_000;
 /** Times are counted in this many parts, so that a blocked event loop, which adds one part at most, is not taken for silence. */
 const PARTS = 3;
 
 export type SilenceDetector = {
-  /** Settles as `work` does; rejects with ConnectionFailed within 2.5 s when the database is silent. */
+  /** Settles as `work` does; rejects with ConnectionFailed within 4 s when the database is silent. */
   watch<T>(work: Promise<T>): Promise<T>;
-  /** Whether the database answers a new connection, with success or an error: at once, or false after 1.5 s. */
-  answers(): Promise<boolean>;
+  /** Takes note that the database has answered: it is there, however slowly it lets new connections in. */
+  hear(): void;
 };
 
 /** Creates a detector that asks with connections of its own, one at a time, and only when something takes long. */
 export function createSilenceDetector(url: string): SilenceDetector {
   let asking: Promise<boolean> | undefined;
   let silent = false;
+  let heard = Promise.withResolvers<true>();
 
+  /** Whether the database answers anything: at once, or false after 3 s. */
   async function answers(): Promise<boolean> {
-    asking ??= ask(url).finally(() => {
+    asking ??= ask(url, heard.promise).finally(() => {
       asking = undefined;
+      heard = Promise.withResolvers();
     });
     silent = !(await asking);
     return !silent;
   }
 
   return {
-    answers,
+    hear() {
+      if (asking) heard.resolve(true);
+    },
     // This surrounds every query: plain timers cost a tenth of promised ones.
     watch: (work) =>
       new Promise((resolve, reject) => {
@@ -58,20 +63,22 @@ export function createSilenceDetector(url: string): SilenceDetector {
   };
 }
 
-async function ask(url: string): Promise<boolean> {
-  // The connection's own timeout only cleans up after the detector has given up.
+/** Whether a new connection is answered, or `heard` resolves, before the database counts as silent. */
+async function ask(url: string, heard: Promise<true>): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2 * SILENT_MS });
   client.on('error', () => undefined);
   const over = new AbortController();
-  const answered = client.connect().then(
-    () => client.end().catch(() => undefined),
-    // A refusal is an answer too; the statement itself will get it.
-    () => undefined,
-  );
+  // A refusal is an answer too; the statement itself will get it.
+  const answered = client.connect().catch(() => undefined);
   try {
-    return await Promise.race([answered.then(() => true), pass(SILENT_MS, over.signal).then(() => false)]);
+    return await Promise.race([
+      answered.then(() => true),
+      heard,
+      pass(SILENT_MS, over.signal).then(() => false),
+    ]);
   } finally {
     over.abort();
+    client.end().catch(() => undefined);
   }
 }
 

@@ -7,6 +7,8 @@ export type TcpProxy = {
   url: string;
   /** Lets nothing through any more, on new connections either, and tells nobody. */
   silence(): void;
+  /** Lets nothing through on new connections; those that are open go on. */
+  stall(): void;
   /** Cuts all connections, and resets new ones until `restore`. */
   cut(): void;
   /** Cuts all connections, and refuses new ones until `restore`. */
@@ -59,6 +61,9 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     silence() {
       state = 'silent';
       for (const socket of sockets) socket.unpipe().pause();
+    },
+    stall() {
+      state = 'silent';
     },
     cut,
     refuse,

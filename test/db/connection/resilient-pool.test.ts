@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { connect, type Db, inTransaction } from '../../../db/connect.ts';
 import { startTcpProxy, type TcpProxy } from '../../fakes/tcp-proxy.ts';
@@ -116,6 +117,22 @@ describe('an outage of the database', () => {
 
   it('is not assumed when a query is slow', async () => {
     await sql`select pg_sleep(3)`.execute(db);
+  });
+
+  it('is not assumed while statements are answered, however long a new connection takes', async () => {
+    // Both connections of the pool are open.
+    await Promise.all([1, 2].map(() => sql`select pg_sleep(0.5)`.execute(db)));
+    proxy.stall();
+    let over = false;
+    const slow = sql`select pg_sleep(5)`.execute(db).finally(() => {
+      over = true;
+    });
+    slow.catch(() => undefined);
+    while (!over) {
+      assert.deepEqual(await read(), []);
+      await setTimeout(50);
+    }
+    await slow;
   });
 
   it('is not assumed for a fault: a wrong query, a wrong value, a bug', async () => {
