@@ -10,7 +10,7 @@ import type { Block, Json } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { applyOverride, overrideOf } from '../flow/overrides.ts';
 import { listBlocks } from '../flow/plan.ts';
-import { type Busy, CANCELLED } from '../flow/run.ts';
+import { type Busy, CANCELLED, ENDED } from '../flow/run.ts';
 import type { Pause, ToolCallMessage } from '../flow/tool-calls.ts';
 import { bytesToLoad, toLeaf, type Value } from '../flow/value.ts';
 import { freeBytes } from '../large-values/free-bytes.ts';
@@ -64,6 +64,7 @@ export function createBlockExecutor(
     // The run was cancelled just as its workflow started: it must not spend anything.
     if (context.cancelled) throw new ServiceError(CANCELLED.code, CANCELLED.message);
     if (context.completed.has(execution.blockKey)) return recordedReply(execution);
+    if (context.ended) throw new ServiceError(ENDED.code, ENDED.message);
     const block = await loadBlock(context, execution.stepId);
     const read = await outputsRead.find(context, execution, block);
     const bytes = bytesToLoad(execution.input) + context.input.message.length + read.bytes;

@@ -2,7 +2,6 @@
 // each block. Workflows call it through Temporal by the names below, which operators read in the Temporal Web UI; values
 // come in and go out as `Value`s (flow/value.ts), and errors for callers as failures whose type is the ErrorCode.
 
-import type { InProcessRuns } from '../db/runs/in-process-runs.ts';
 import { parkRun, unparkRun } from '../db/runs/parked-runs.ts';
 import { finishRun } from '../db/runs/runs.ts';
 import { acceptTest, finishTestRun } from '../db/test-runs/test-runs.ts';
@@ -17,12 +16,13 @@ import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import type { BlockExecution } from './block-execution.ts';
-import { createBlockExecutor } from './block-executor.ts';
+import { type BlockExecutor, createBlockExecutor } from './block-executor.ts';
 import { evaluateTest, readJudgement } from './evaluate-test.ts';
 import { hasLostWorkersInTask } from './has-lost-workers-in-task.ts';
 import { createModelActivities } from './model-activities.ts';
 import { type Attempt, runAttempt } from './run-attempt.ts';
 import { runCode } from './run-code.ts';
+import { showUnderWay } from './show-under-way.ts';
 
 export type Activities = ReturnType<typeof createActivities>;
 
@@ -33,12 +33,10 @@ export function createActivities(deps: ActivityDeps) {
     ...createModelActivities(deps, blocks),
 
     /** Runs the JavaScript of a code block in the sandbox. */
-    runCode: blockActivity(deps.inProcessRuns, (execution, attempt) =>
-      runCode(deps, blocks, execution, attempt),
-    ),
+    runCode: blockActivity(deps, blocks, (execution, attempt) => runCode(deps, blocks, execution, attempt)),
 
     /** Returns the input of a passthrough block as its output. */
-    passThrough: blockActivity(deps.inProcessRuns, async (execution, attempt) => {
+    passThrough: blockActivity(deps, blocks, async (execution, attempt) => {
       if (attempt.isLocal && !(await blocks.hasRoom(execution))) return BUSY;
       return blocks.run(execution, attempt, async ({ input }) => ({ output: input }));
     }),
@@ -101,7 +99,8 @@ export function createActivities(deps: ActivityDeps) {
  * been lost under it.
  */
 function blockActivity(
-  { contexts }: InProcessRuns,
+  { db, inProcessRuns: { contexts } }: Pick<ActivityDeps, 'db' | 'inProcessRuns'>,
+  blocks: BlockExecutor,
   work: (execution: BlockExecution, attempt: Attempt) => Promise<Value | Pause | Busy>,
 ): (call: BlockCall) => Promise<Value | Pause | Busy> {
   return ({ executionId: callId, historyLength, ...block }) =>
@@ -109,7 +108,8 @@ function blockActivity(
       async (attempt) => {
         if (historyLength && !contexts.has(callId) && (await hasLostWorkersInTask(historyLength)))
           return BUSY;
-        return work({ callId, ...block }, attempt);
+        const execution = { callId, ...block };
+        return showUnderWay(db, blocks, execution, attempt, () => work(execution, attempt));
       },
       { isBlock: true },
     );

@@ -1,6 +1,7 @@
 // The activities of llm blocks. A call begins inside the workflow task, as a local activity. When it takes long, it goes on in
 // its process, and a regular activity on that process's own task queue takes it over; what else has to be repeated or to wait is
 // a regular activity that any worker may have.
+import { type Refusal, showAttempt } from '../db/runs/blocks-under-way.ts';
 import { hasStopped } from '../db/runs/cancel-run.ts';
 import type { HandedOver, ModelBlockCall } from '../flow/model-call.ts';
 import { type BlockCall, BUSY, type Busy } from '../flow/run.ts';
@@ -15,6 +16,7 @@ import { createModelSpeeds } from './model-speeds.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
 import { type Attempt, runAttempt } from './run-attempt.ts';
 import { runModelBlock } from './run-model-block.ts';
+import { describeAttempt, showUnderWay } from './show-under-way.ts';
 
 const IN_TASK: InTask = { maxMs: 1_500, slowMs: 1_000 };
 
@@ -32,15 +34,21 @@ export function createModelActivities(deps: ActivityDeps, blocks: BlockExecutor)
   /** Makes the call; it is slow or fast whoever waits for it. */
   async function make(execution: BlockExecution, attempt: Attempt): Promise<Value | Pause | Busy> {
     const { organizationId, block } = await blocks.find(execution);
-    const endTurn = await modelTurns.wait(organizationId, attempt.signal);
-    const began = performance.now();
-    try {
-      const reply = await runModelBlock(deps, blocks, execution, attempt);
-      speeds.note(block.model ?? '', performance.now() - began);
-      return reply;
-    } finally {
-      endTurn();
-    }
+    return showUnderWay(db, blocks, execution, attempt, async () => {
+      const endTurn = await modelTurns.wait(organizationId, attempt.signal);
+      const began = performance.now();
+      try {
+        const reply = await runModelBlock(deps, blocks, execution, attempt);
+        speeds.note(block.model ?? '', performance.now() - began);
+        return reply;
+      } finally {
+        endTurn();
+      }
+    });
+  }
+
+  async function tellRefusal(execution: BlockExecution, attempt: Attempt, refusal: Refusal): Promise<void> {
+    await showAttempt(db, await describeAttempt(blocks, execution, attempt), refusal);
   }
 
   async function begin(execution: BlockExecution): Promise<HeldModelCall | undefined> {
@@ -66,18 +74,23 @@ export function createModelActivities(deps: ActivityDeps, blocks: BlockExecutor)
   }
 
   return {
-    callModel: ({ executionId: callId, left, ...block }) =>
-      runAttempt<Reply>(
+    callModel({ executionId: callId, left, ...block }) {
+      const execution = { callId, ...block };
+      return runAttempt<Reply>(
         async (attempt) => {
-          const execution = { callId, ...block };
           if (attempt.isLocal) return callInTask(execution, attempt);
           // The first attempt was made before this activity, which tells the engine how it ended and when the next is due.
           if (left?.refused && attempt.begun === 2)
             throw new ModelUnavailable(left.refused.message, left.refused);
           return make(execution, attempt);
         },
-        { isBlock: true, left },
-      ),
+        {
+          isBlock: true,
+          left,
+          onRefusal: (attempt, refusal) => tellRefusal(execution, attempt, refusal),
+        },
+      );
+    },
   };
 }
 

@@ -2,6 +2,7 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { TemporalFailure } from '@temporalio/common';
 import { isUnstorableValue } from '../db/connection/is-unstorable-value.ts';
+import type { Refusal } from '../db/runs/blocks-under-way.ts';
 import { ServiceError, sanitizeMessage } from '../flow/errors.ts';
 import { MODEL_RETRIES_MAX } from '../flow/limits.ts';
 import type { Left } from '../flow/model-call.ts';
@@ -41,11 +42,20 @@ export type Attempt = {
  * Runs one attempt of an activity. A ServiceError becomes a failure that is not retried, with the ErrorCode as its type;
  * so do the last refusal by a provider and a value that the database refuses. Any other error is the service's own: it is
  * retried as the policies in workflows/activities.ts say, and does not count. `isBlock`: as a regular activity, it is
- * delayed after its workers were lost repeatedly. `left`: it goes on with a model call that began elsewhere.
+ * delayed after its workers were lost repeatedly. `left`: it goes on with a model call that began elsewhere. `onRefusal` is
+ * told of a refusal; its own failure changes nothing.
  */
 export async function runAttempt<T>(
   work: (attempt: Attempt) => Promise<T>,
-  { isBlock = false, left }: { isBlock?: boolean; left?: Left | undefined } = {},
+  {
+    isBlock = false,
+    left,
+    onRefusal,
+  }: {
+    isBlock?: boolean;
+    left?: Left | undefined;
+    onRefusal?: (attempt: Attempt, refusal: Refusal) => Promise<void>;
+  } = {},
 ): Promise<T> {
   const { info, cancellationSignal: signal, heartbeat } = Context.current();
   const progress = readProgress(info.heartbeatDetails ?? (left?.kept ? { kept: left.kept } : undefined));
@@ -73,7 +83,14 @@ export async function runAttempt<T>(
     if (error instanceof ModelUnavailable) progress.refusals += 1;
     const failure = toFailure(error, progress, signal);
     // A thrown failure is reported after the last heartbeat, so the progress has to be in that one.
-    if (!info.isLocal && failure instanceof ApplicationFailure && !failure.nonRetryable) heartbeat(progress);
+    if (!info.isLocal && failure instanceof ApplicationFailure && !failure.nonRetryable) {
+      if (onRefusal && error instanceof ModelUnavailable)
+        await onRefusal(attempt, {
+          message: failure.message,
+          retryInMs: failure.nextRetryDelay as number,
+        }).catch(() => undefined);
+      heartbeat(progress);
+    }
     throw failure;
   } finally {
     clearInterval(beat);

@@ -26,6 +26,7 @@ import { executeRoutes } from './runs/execute.ts';
 import { forkRoutes } from './runs/fork.ts';
 import { jobRoutes } from './runs/jobs.ts';
 import { runRoutes } from './runs/list-runs.ts';
+import { createNews } from './runs/news.ts';
 import { stepRoutes } from './runs/step.ts';
 import { testRunRoutes } from './test-runs/test-run-routes.ts';
 import { webhookDeliveryRoutes } from './webhooks/deliveries.ts';
@@ -38,11 +39,12 @@ const HSTS = 'max-age=31536000';
 
 /** Lists every endpoint of the interface. */
 export function apiRoutes(deps: ApiDeps): Route[] {
+  const news = createNews(deps.db);
   return [
     ...executeRoutes(deps),
-    ...jobRoutes(deps),
+    ...jobRoutes(deps, news),
     ...cancelRoutes(deps),
-    ...eventRoutes(deps),
+    ...eventRoutes(deps, news),
     ...forkRoutes(deps),
     ...runRoutes(deps),
     ...stepRoutes(deps),

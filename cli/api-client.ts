@@ -1,6 +1,6 @@
 // Requests to the HTTP API of the service, with errors as sentences.
 import { ERROR_CODES, ServiceError } from '../flow/errors.ts';
-import type { BlockState } from './block-table.ts';
+import type { BlockState, BlockUnderWay } from './block-table.ts';
 import { apiAccess } from './environment.ts';
 
 const TIMEOUT_MS = 30_000;
@@ -13,6 +13,7 @@ export type JobState = {
   durationMs: number | null;
   cost: number;
   blocks: BlockState[];
+  blocksUnderWay?: BlockUnderWay[];
 };
 
 /** The service did not answer, or cannot at the moment. */

@@ -11,6 +11,16 @@ export type BlockState = {
   usage: { promptTokens: number; completionTokens: number; cost: number; ms: number };
 };
 
+/** A block that takes long or was refused, as GET …/jobs/{executionId} answers it. */
+export type BlockUnderWay = {
+  key: string;
+  name: string;
+  status: 'running' | 'retrying';
+  attempts: number;
+  errorMessage?: string;
+  nextAttemptAt?: string;
+};
+
 /** Formats one row per block, with its error in place of its model. */
 export function blockTable(blocks: BlockState[], empty: string): string {
   return formatTable(
@@ -35,4 +45,14 @@ export function blockLine(block: BlockState): string {
   const spent = tokens > 0 ? `, ${tokens} tokens, ${block.usage.cost} credits` : '';
   const line = `${block.status} ${block.key} (${block.name}) ${block.usage.ms} ms${spent}`;
   return oneLine(block.errorMessage === undefined ? line : `${line}: ${block.errorMessage}`);
+}
+
+/** Formats one block under way as a line. */
+export function underWayLine(block: BlockUnderWay): string {
+  const line = `${block.status} ${block.key} (${block.name})`;
+  if (block.nextAttemptAt === undefined)
+    return block.attempts > 1 ? `${line}, attempt ${block.attempts}` : line;
+  return oneLine(
+    `${line}, attempt ${block.attempts} failed, the next is at ${block.nextAttemptAt}: ${block.errorMessage}`,
+  );
 }

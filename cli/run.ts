@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { callApi, type JobState, Unreachable } from './api-client.ts';
-import { blockLine } from './block-table.ts';
+import { blockLine, underWayLine } from './block-table.ts';
 import { splitPath } from './find-by-path.ts';
 import { oneLine } from './format-table.ts';
 import { parseHttps, parseVersionNumber } from './parse-argument.ts';
@@ -44,7 +44,10 @@ export function addRunCommand(program: Command): void {
       'published version to run (default: the production version)',
       parseVersionNumber,
     )
-    .option('--follow', 'print each block as it ends, then the result; exit with 1 if the run fails')
+    .option(
+      '--follow',
+      'print each block as it ends, takes long or is refused, then the result; exit with 1 if the run fails',
+    )
     .action(run);
 }
 
@@ -70,7 +73,7 @@ async function run(path: string, options: RunOptions, command: Command): Promise
   if (state.status !== 'completed') process.exitCode = 1;
 }
 
-/** Polls until the run has ended; `report` gets a line for each block that ends. */
+/** Polls until the run has ended; `report` gets a line for each block that ends, takes long or is refused. */
 async function follow(path: string, report: (line: string) => void): Promise<JobState> {
   const reported = new Map<string, string>();
   let reachable = Date.now();
@@ -82,6 +85,12 @@ async function follow(path: string, report: (line: string) => void): Promise<Job
         if (reported.get(block.key) === block.status) continue;
         reported.set(block.key, block.status);
         report(blockLine(block));
+      }
+      for (const block of state.blocksUnderWay ?? []) {
+        const line = underWayLine(block);
+        if (reported.get(block.key) === line) continue;
+        reported.set(block.key, line);
+        report(line);
       }
       if (state.status !== 'started') return state;
     } catch (error) {

@@ -342,6 +342,20 @@ CREATE TABLE block_run (
   constraint block_run_status_check CHECK ((status = ANY (ARRAY['completed'::text, 'failed'::text, 'paused'::text])))
 );
 
+CREATE TABLE block_under_way (
+  execution_id uuid not null,
+  block_key text not null,
+  step_id text not null,
+  name text not null,
+  processor_type text not null,
+  attempts integer not null,
+  started_at timestamp with time zone not null,
+  last_error text,
+  next_attempt_at timestamp with time zone,
+  recorded xid8 not null default pg_current_xact_id(),
+  constraint block_under_way_pkey PRIMARY KEY (execution_id, block_key)
+);
+
 CREATE TABLE connected_assistant (
   id uuid not null default gen_random_uuid(),
   user_id text not null,
@@ -673,6 +687,8 @@ ALTER TABLE api_key ADD CONSTRAINT api_key_project_id_fkey FOREIGN KEY (project_
 ALTER TABLE audit_entry ADD CONSTRAINT audit_entry_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
 
 ALTER TABLE block_run ADD CONSTRAINT block_run_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES run(execution_id);
+
+ALTER TABLE block_under_way ADD CONSTRAINT block_under_way_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES run(execution_id) ON DELETE CASCADE;
 
 ALTER TABLE flow ADD CONSTRAINT flow_production_version_fkey FOREIGN KEY (id, production_version) REFERENCES flow_version(flow_id, version);
 

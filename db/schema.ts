@@ -1,12 +1,12 @@
 // The tables as Kysely sees them; `schema.sql` is the database's own description, checked in CI.
 import type { ColumnType, Generated, JSONColumnType } from 'kysely';
-import type { FlowDefinition, Json, ProcessorType } from '../flow/definition.ts';
+import type { FlowDefinition, Json } from '../flow/definition.ts';
 import type { WebhookEvent } from '../flow/delivery.ts';
-import type { ErrorCode } from '../flow/errors.ts';
 import type { RunOutcome } from '../flow/run.ts';
 import type { PausePoint } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import type { ApiKeyTable, ConnectedAssistantTable } from './tables/access.ts';
+import type { BlockRunTable, BlockUnderWayTable } from './tables/blocks.ts';
 import type { LedgerEntryTable, ReservationTable } from './tables/credits.ts';
 import type { StoredRunInput } from './tables/run-input.ts';
 import type { TestCaseTable, TestResultTable, TestRunTable } from './tables/test-runs.ts';
@@ -120,30 +120,6 @@ export interface RunTable {
   pause: ColumnType<PausePoint | null, string | null, string | null>;
 }
 
-export interface BlockRunTable {
-  execution_id: string;
-  block_key: string;
-  step_id: string;
-  name: string;
-  processor_type: ProcessorType;
-  /** `paused`: the model asked for tools, and the output is the conversation up to there. */
-  status: 'completed' | 'failed' | 'paused';
-  /** A Value (flow/value.ts) over the run's message and the outputs of its other blocks. */
-  input: ColumnType<Value, string, string>;
-  output: ColumnType<Json, string | null, string | null>;
-  error: ColumnType<{ code: ErrorCode; message: string } | null, string | null, string | null>;
-  model: string | null;
-  prompt_tokens: Default<number>;
-  completion_tokens: Default<number>;
-  cost_microcredits: Default<number>;
-  latency_ms: number;
-  attempts: number;
-  started_at: Date;
-  finished_at: Date;
-  /** The id (xid8) of the transaction that recorded the block: the order of a run's events. */
-  recorded: Generated<string>;
-}
-
 /** A token bucket of requests, stored as the time at which it is full again (GCRA). */
 export interface RateLimitTable {
   /** The id of an API key or an organization, or the hash of a userId. */
@@ -199,6 +175,7 @@ export interface Schema extends WebhookTables {
   flow_version: FlowVersionTable;
   run: RunTable;
   block_run: BlockRunTable;
+  block_under_way: BlockUnderWayTable;
   ledger_entry: LedgerEntryTable;
   reservation: ReservationTable;
   rate_limit: RateLimitTable;

@@ -1,4 +1,5 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
+import { findDeliveryOrigin } from '../db/webhooks/find-delivery-origin.ts';
 import {
   type GivenTurn,
   giveTurns,
@@ -16,8 +17,9 @@ import {
   webhookTaskQueue,
 } from '../flow/delivery.ts';
 import { askEngine } from './ask-engine.ts';
-import type { Engine, EngineDeps } from './deps.ts';
+import type { EngineDeps } from './deps.ts';
 import { describeEngineError } from './describe-engine-error.ts';
+import { searchAttributesOf } from './search-attributes-of.ts';
 
 /**
  * Starts the workflow of a recorded delivery when it has its turn at the destination, unless that round of the delivery was
@@ -51,10 +53,10 @@ export async function startNextDeliveries(deps: EngineDeps, calls: DeliveryCall[
 }
 
 /** Signals the workflow of a delivery that was given its turn, or starts it. The reconciler repeats what fails. */
-export async function beginTurn(engine: Engine, { call, hasWorkflow, isOpen }: GivenTurn): Promise<void> {
+export async function beginTurn(deps: EngineDeps, { call, hasWorkflow, isOpen }: GivenTurn): Promise<void> {
   try {
-    const isSignalled = hasWorkflow && (await signalDelivery(engine.client, call));
-    if (isOpen && !isSignalled) await startWorkflow(engine, call);
+    const isSignalled = hasWorkflow && (await signalDelivery(deps.client, call));
+    if (isOpen && !isSignalled) await startWorkflow(deps, call);
   } catch (error) {
     console.error(
       `Delivery ${call.deliveryId} could not be given its turn yet: ${describeEngineError(error)}`,
@@ -73,7 +75,8 @@ export async function signalDelivery(client: Client, call: DeliveryCall): Promis
   }
 }
 
-async function startWorkflow({ client, taskQueue }: Engine, call: DeliveryCall): Promise<void> {
+async function startWorkflow({ db, client, taskQueue }: EngineDeps, call: DeliveryCall): Promise<void> {
+  const origin = await findDeliveryOrigin(db, call.deliveryId);
   try {
     await askEngine(client, () =>
       client.workflow.start(DELIVER_WEBHOOK, {
@@ -82,6 +85,7 @@ async function startWorkflow({ client, taskQueue }: Engine, call: DeliveryCall):
         args: [call],
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
         staticSummary: describeDelivery(call),
+        typedSearchAttributes: searchAttributesOf(origin),
         priority: fairShareOfDelivery(call),
       }),
     );

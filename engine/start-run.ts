@@ -1,5 +1,5 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { type Priority, TypedSearchAttributes } from '@temporalio/common';
+import type { Priority } from '@temporalio/common';
 import type { Environment, RunMode } from '../db/schema.ts';
 import type { FlowDefinition } from '../flow/definition.ts';
 import { OUTPUT_MAX_BYTES } from '../flow/limits.ts';
@@ -9,6 +9,7 @@ import { INPUT_REF } from '../flow/value.ts';
 import type { runFlow } from '../workflows/run-flow.ts';
 import { askEngine } from './ask-engine.ts';
 import type { Engine } from './deps.ts';
+import { searchAttributesOf } from './search-attributes-of.ts';
 
 /** The call of an accepted run, with all that its workflow is started from. */
 export type RunStart = CallIds & {
@@ -70,18 +71,4 @@ export async function startRun(
 /** Has workers take the waiting work of organizations in turn, however much one of them has waiting. */
 export function fairShareOf({ organization }: Pick<RunStart, 'organization'>): Priority {
   return { fairnessKey: organization };
-}
-
-/** The search attributes by which operators find the workflows of a flow. */
-export function searchAttributesOf(
-  run: Pick<RunStart, 'organization' | 'project' | 'flow' | 'version' | 'mode' | 'environment'>,
-): TypedSearchAttributes {
-  return new TypedSearchAttributes([
-    { key: { name: 'WeirOrganization', type: 'KEYWORD' }, value: run.organization },
-    { key: { name: 'WeirProject', type: 'KEYWORD' }, value: run.project },
-    { key: { name: 'WeirFlow', type: 'KEYWORD' }, value: run.flow },
-    { key: { name: 'WeirVersion', type: 'INT' }, value: run.version },
-    { key: { name: 'WeirMode', type: 'KEYWORD' }, value: run.mode },
-    { key: { name: 'WeirEnvironment', type: 'KEYWORD' }, value: run.environment },
-  ]);
 }

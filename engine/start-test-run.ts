@@ -6,7 +6,8 @@ import { RUN_TESTS } from '../flow/test-case.ts';
 import type { runTests } from '../workflows/run-tests.ts';
 import { askEngine } from './ask-engine.ts';
 import type { EngineDeps } from './deps.ts';
-import { fairShareOf, searchAttributesOf } from './start-run.ts';
+import { searchAttributesOf } from './search-attributes-of.ts';
+import { fairShareOf } from './start-run.ts';
 
 /** Starts the workflow of an accepted test run, unless it was started before. */
 export async function startTestRun({ db, client, taskQueue }: EngineDeps, testRunId: string): Promise<void> {

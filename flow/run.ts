@@ -85,6 +85,13 @@ export const CANCELLED = {
   reason: 'error',
 } as const;
 
+/** The failure of a block of a run that has ended: only a reset of the run's workflow brings one. */
+export const ENDED = {
+  code: 'CONFLICT',
+  message:
+    'The run has ended, and a reset of its workflow runs no block of it again. Fork it instead: GET …/jobs/{executionId}/fork answers the request that goes on from a step.',
+} as const;
+
 /** Failure type of a block that is not retried until an operator asks for it. */
 export const PARKED = 'PARKED';
 /** Name of the signal that unparks a run: its parked blocks run again. */

@@ -27,7 +27,11 @@ export async function* readMessages(response: Response): AsyncGenerator<SseMessa
   assert.equal(text, '', 'the stream ended within an event');
 }
 
-/** Yields the same for streams whose ids are numbers. */
+/** Events of a run that have no id, as they are told again to a reader who comes back. */
+const UNDER_WAY = ['block_started', 'block_retrying'];
+
+/** Yields the same for streams whose ids are numbers, without what is told of blocks under way. */
 export async function* readEvents(response: Response): AsyncGenerator<SseEvent> {
-  for await (const { id, ...message } of readMessages(response)) yield { ...message, id: Number(id) };
+  for await (const { id, ...message } of readMessages(response))
+    if (!UNDER_WAY.includes(message.event)) yield { ...message, id: Number(id) };
 }

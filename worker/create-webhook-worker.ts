@@ -21,7 +21,7 @@ export function createWebhookWorker({
   listeners,
   workflowBundle,
 }: WorkerDeps): Promise<Worker> {
-  const engine = { client, taskQueue: config.taskQueue };
+  const engine = { db, client, taskQueue: config.taskQueue };
   return Worker.create({
     connection,
     namespace: config.temporal.namespace ?? DEFAULT_NAMESPACE,

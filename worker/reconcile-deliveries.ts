@@ -48,7 +48,7 @@ async function reconcileDelivery(
     if (call.made < ATTEMPTS_MAX) await startDeliveryWorkflow({ db, client, taskQueue }, call);
     else await abandonDelivery(db, call, 'The outcome of the last attempt is not known.');
   } else if (state !== 'open') {
-    const reason = `The delivery's workflow ended as ${state} before its end was recorded.`;
+    const reason = `The delivery's workflow ended as ${state} before its end was recorded: redeliver it.`;
     await abandonDelivery(db, call, reason);
   } else if (status !== 'in_flight') {
     // The workflow may wait for a turn that nobody will announce any more.

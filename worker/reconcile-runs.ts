@@ -7,6 +7,9 @@ import { CANCELLED } from '../flow/run.ts';
 import { type Reconciled, reconcileUnfinished } from './reconcile-unfinished.ts';
 import { cancelOpenWorkflow } from './with-open-workflow.ts';
 
+const TERMINATED =
+  "An operator terminated the run's workflow in Temporal before its result was recorded. To stop a run, cancel it: POST …/jobs/{executionId}/cancel or weir runs cancel.";
+
 /**
  * Repairs all unfinished runs older than `quietSeconds`: starts a missing workflow, records the end of a run whose workflow
  * was terminated or timed out, and cancels a run whose caller asked for it while the engine was away.
@@ -24,7 +27,10 @@ async function reconcileRun({ db, client, taskQueue }: EngineDeps, run: Reconcil
     if (start?.status === 'started') await startRun({ client, taskQueue }, start, { eagerly: false });
     return;
   }
-  const reason = `The run's workflow ended as ${state} before its result was recorded.`;
+  const reason =
+    state === 'terminated'
+      ? TERMINATED
+      : `The run's workflow ended as ${state} before its result was recorded.`;
   const code = state === 'cancelled' || state === 'terminated' ? 'CANCELLED' : 'INTERNAL_ERROR';
   await finishRun(db, id, {
     status: 'failed',

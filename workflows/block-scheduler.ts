@@ -25,7 +25,7 @@ export class BlockFailure extends Error {
 
 /**
  * Creates the function that schedules the blocks of one call as activities, under their names, and shows their states in the
- * workflow's current details (the Web UI does not show a local activity's summary). It rejects with BlockFailure.
+ * workflow's current details. It rejects with BlockFailure.
  */
 export function createBlockScheduler(
   callId: string,

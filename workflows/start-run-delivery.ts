@@ -16,13 +16,18 @@ import { deliverWebhook } from './deliver-webhook.ts';
 export async function startRunDelivery(executionId: string): Promise<void> {
   const call = await findRunDelivery(executionId);
   if (!call) return;
+  const { taskQueue, typedSearchAttributes } = workflowInfo();
   try {
     await startChild(deliverWebhook, {
       workflowId: deliveryWorkflowId(call),
-      taskQueue: webhookTaskQueue(workflowInfo().taskQueue),
+      taskQueue: webhookTaskQueue(taskQueue),
       parentClosePolicy: ParentClosePolicy.ABANDON,
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
       staticSummary: describeDelivery(call),
+      // The outcome is the run's alone.
+      typedSearchAttributes: typedSearchAttributes.updateCopy([
+        { key: { name: 'WeirOutcome', type: 'KEYWORD' }, value: null },
+      ]),
       priority: fairShareOfDelivery(call),
       args: [call],
     });

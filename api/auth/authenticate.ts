@@ -46,15 +46,15 @@ export function bearerToken(header: string, what: string): string {
 
 async function verifyUser({ config, tokens }: AuthDeps, token: string) {
   const user = await tokens.verify(token, config.oidc ? [config.oidc.audience] : []);
-  return user ?? refuse();
+  return user ?? refuseCredentials();
 }
 
 async function findKey({ config, apiKeys }: AuthDeps, token: string): Promise<KeyPrincipal> {
   const parts = parseApiKey(token);
-  if (!parts) return refuse();
+  if (!parts) return refuseCredentials();
   const matches = (key?: FoundApiKey) => secretMatches(parts.secret, key?.secret_hmac, config.apiKeyPepper);
   const key = await apiKeys.find(parts.keyId, matches);
-  if (!matches(key) || !isUsable(key) || key.environment !== parts.environment) return refuse();
+  if (!matches(key) || !isUsable(key) || key.environment !== parts.environment) return refuseCredentials();
   apiKeys.recordUse(key);
   return {
     kind: 'key',
@@ -66,7 +66,8 @@ async function findKey({ config, apiKeys }: AuthDeps, token: string): Promise<Ke
   };
 }
 
-function refuse(): never {
+/** Throws the 401 of a key or token that is not valid. */
+export function refuseCredentials(): never {
   throw new ServiceError(
     'UNAUTHENTICATED',
     'The API key or token is not valid: it is unknown, revoked, expired or not for this service.',

@@ -113,9 +113,9 @@ export const endedState = {
   durationMs: 172,
 };
 
-export const underWay = { ...startedState, blocks };
+export const underWay = { ...startedState, blocksUnderWay: [], blocks };
 
-export const ended = { ...endedState, result, blocks };
+export const ended = { ...endedState, result, deliveries: [], blocks };
 
 export const runPage = { runs: [endedState], hasMore: true, nextCursor: executionId };
 

@@ -1,10 +1,12 @@
 // The shapes of answers about runs, as the API reference shows them. Those of requests: requests.ts.
 import { z } from 'zod';
 import { RUN_MODES, RUN_STATUSES } from '../../db/schema.ts';
+import { DELIVERY_STATUSES, WEBHOOK_EVENTS } from '../../flow/delivery.ts';
 import { parsedObject } from '../flows/written-flow.ts';
 import { errorCode } from '../http/headers.ts';
 import { streamInterrupted } from '../http/stream-interruption.ts';
 import { attachmentsField } from './attachments.ts';
+import { blockRetrying, blockStarted, blockUnderWay } from './block-under-way.ts';
 import { blockRun, iterations, receipt } from './receipt.ts';
 import { blockOverrides, outputsByStep } from './requests.ts';
 import { toolCallMessages, toolCalls, toolFields } from './tool-requests.ts';
@@ -36,7 +38,7 @@ const pauseFields = {
 };
 export const pausePoint = z.object(pauseFields);
 
-const ofExecute = { flowId, blockCount, ...receipt };
+const ofExecute = { flowId, blockCount, ...z.object(receipt).partial().shape };
 /** One shape for each `status`, so that clients made from the reference know which fields they have. */
 export const executeResponse = z
   .discriminatedUnion('status', [
@@ -86,16 +88,27 @@ const ofRun = runState.omit({
   errorMessage: true,
   failureReason: true,
 });
+/** The deliveries that report the end of a run; its caller may have asked for none. */
+const deliveries = z
+  .array(z.object({ id: z.uuid(), event: z.enum(WEBHOOK_EVENTS), status: z.enum(DELIVERY_STATUSES) }))
+  .meta({ description: 'The webhook deliveries of the run.' });
+/** The block executions, which `?receipt=false` leaves out. */
+const blocks = receipt.blocks.optional();
+
 /** Makes the shape of a run of one status, with its blocks. */
 function stateOf<T extends z.ZodRawShape>(id: string, status: (typeof RUN_STATUSES)[number], fields: T) {
-  return ofRun.extend({ status: z.literal(status), ...fields, blocks: receipt.blocks }).meta({ id });
+  return ofRun.extend({ status: z.literal(status), ...fields, blocks }).meta({ id });
 }
 
 export const jobState = z
   .discriminatedUnion('status', [
-    stateOf('JobStarted', 'started', {}),
-    stateOf('JobCompleted', 'completed', { result }),
-    stateOf('JobFailed', 'failed', failure),
+    stateOf('JobStarted', 'started', {
+      blocksUnderWay: z
+        .array(blockUnderWay)
+        .meta({ description: 'The blocks that take longer than a second, or were refused.' }),
+    }),
+    stateOf('JobCompleted', 'completed', { result, deliveries }),
+    stateOf('JobFailed', 'failed', { ...failure, deliveries }),
     stateOf('JobPaused', 'tool_calls_required', pauseFields),
     stateOf('JobInProgress', 'in_progress', pausePoint.partial().shape),
   ])
@@ -117,6 +130,8 @@ export const runEvents = z
         'run_completed and run_failed (GET …/jobs has the result); run_tool_calls_required and run_in_progress when the run waits for its caller',
     }),
     blockRun.meta({ description: 'block_completed, block_failed, block_paused' }),
+    blockStarted.meta({ description: 'block_started, before the end of each block' }),
+    blockRetrying.meta({ description: 'block_retrying, when a provider refused a block' }),
     streamInterrupted,
   ])
   .meta({

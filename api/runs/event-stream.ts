@@ -16,9 +16,9 @@ export const RETRY = 'retry: 1000\n\n';
 const PIECE_CHARS = 64 * 1024;
 const HIGH_SURROGATE = /^[\uD800-\uDBFF]$/;
 
-/** Formats one event; `data` is sent as `writeJson` writes it. */
-export function formatEvent(id: string, name: string, data: object): string {
-  return `id: ${id}\nevent: ${name}\ndata: ${toLine(writeJson(data))}\n\n`;
+/** Formats one event, without an `id` where readers do not go on after it; `data` is sent as `writeJson` writes it. */
+export function formatEvent(id: string | undefined, name: string, data: object): string {
+  return `${id === undefined ? '' : `id: ${id}\n`}event: ${name}\ndata: ${toLine(writeJson(data))}\n\n`;
 }
 
 /** Replaces line breaks, which would end the event, by spaces: outside its strings, JSON text may hold them. */

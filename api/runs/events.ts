@@ -1,5 +1,6 @@
 // GET …/jobs/{executionId}/events: a running or finished run as Server-Sent Events.
 import { z } from 'zod';
+import { listBlocksUnderWay } from '../../db/runs/blocks-under-way.ts';
 import { listRecordedBlocks } from '../../db/runs/list-recorded-blocks.ts';
 import { findRun, type RunRow } from '../../db/runs/runs.ts';
 import { authenticate } from '../auth/authenticate.ts';
@@ -11,6 +12,7 @@ import { validationError } from '../http/json-body.ts';
 import { StreamInterruption } from '../http/stream-interruption.ts';
 import { flowPaths, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { runEvents } from './answers.ts';
+import { describeBlockNews } from './block-under-way.ts';
 import { describeBlockExecution } from './describe-block-execution.ts';
 import { describeRun } from './describe-run.ts';
 import {
@@ -25,9 +27,10 @@ import {
 } from './event-stream.ts';
 import { loadFlowIds } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
-import { createNews, type News } from './news.ts';
+import type { News } from './news.ts';
 import { readReceipt } from './receipt.ts';
 import { READ_ERRORS } from './run-refusals.ts';
+import { type BlockNews, createBlockTeller } from './tell-blocks.ts';
 
 const lastEventId = z.strictObject({
   'Last-Event-ID': z
@@ -38,8 +41,7 @@ const lastEventId = z.strictObject({
 });
 
 /** Lists the endpoints that stream runs. */
-export function eventRoutes(deps: ApiDeps): Route[] {
-  const news = createNews(deps.db);
+export function eventRoutes(deps: ApiDeps, news: News): Route[] {
   return flowPaths('/jobs/:executionId/events').map(({ path, versioned }) => ({
     method: 'get',
     path,
@@ -51,7 +53,7 @@ export function eventRoutes(deps: ApiDeps): Route[] {
       responses: {
         200: {
           description:
-            'One event for each block execution, in the order they ended, then the end of the run, which ends the stream. A stream that has to end earlier ends with stream_interrupted.',
+            'Of each block execution block_started and its end, in the order they ended, then the end of the run, which ends the stream. A stream that has to end earlier ends with stream_interrupted. Events without an `id` tell what is under way; a reader who comes back is told again.',
           headers: z.object(rateLimitHeaders),
           content: { 'text/event-stream': { schema: runEvents } },
         },
@@ -106,9 +108,14 @@ async function* follow(
   yield RETRY;
   if (after === undefined)
     yield formatEvent('0', 'run_started', await describeRun(deps, { ...run, ...STARTED }));
+  const teller = createBlockTeller();
+  let lastUnderWay = 0n;
   while (!signal.aborted) {
+    // Read first, so that no block is told to begin after its end.
+    const underWay = await listBlocksUnderWay(deps.db, run.execution_id);
     const { status, blocks } = await listRecordedBlocks(deps.db, run.execution_id, last);
     for (const block of blocks) {
+      for (const event of teller.end(block)) yield formatNews(event);
       last = BigInt(block.recorded);
       yield formatEvent(String(last), `block_${block.status}`, describeBlockExecution(block));
     }
@@ -121,7 +128,11 @@ async function* follow(
       });
       return;
     }
-    const followed = { executionId: run.execution_id, after: last };
+    const ended = new Set(blocks.map(({ block_key }) => block_key));
+    const begun = underWay.filter(({ block_key, settled }) => settled && !ended.has(block_key));
+    for (const event of teller.tell(begun)) yield formatNews(event);
+    for (const { recorded } of begun) if (BigInt(recorded) > lastUnderWay) lastUnderWay = BigInt(recorded);
+    const followed = { executionId: run.execution_id, after: last, underWay: lastUnderWay };
     for (let isNews = false; !isNews && !signal.aborted; ) {
       isNews = await news.wait(followed, beatAt + HEARTBEAT_MS - performance.now(), signal);
       if (signal.aborted || performance.now() - beatAt < HEARTBEAT_MS) continue;
@@ -131,6 +142,10 @@ async function* follow(
     }
   }
   throw new StreamInterruption('stopping');
+}
+
+function formatNews(event: BlockNews): string {
+  return formatEvent(undefined, event.name, describeBlockNews(event));
 }
 
 /** The first event shows the run as it started, so that it is the same whenever a reader asks for it. */

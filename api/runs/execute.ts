@@ -1,5 +1,6 @@
 // POST …/execute (docs/running-flows.md). The folder runs/ has the endpoints that start, resume, step, follow, cancel and fork runs.
 // Each checks a request (accept-*.ts), stores it as a call of a run, has the engine start it, and describes how it ended.
+import { z } from 'zod';
 import { describeEngineError } from '../../engine/describe-engine-error.ts';
 import { waitForRun } from '../../engine/wait-for-run.ts';
 import type { Place } from '../../fairness/place.ts';
@@ -11,6 +12,7 @@ import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { holdAnswerBytes, measureOutcome } from '../http/hold-answer-bytes.ts';
 import { readBody } from '../http/json-body.ts';
+import { readQuery } from '../http/query.ts';
 import { receiveBody } from '../http/receive-body.ts';
 import { writeJson } from '../http/write-json.ts';
 import { body, flowPaths, runAnswer } from '../reference/operations.ts';
@@ -34,7 +36,7 @@ import { readerSignal } from './event-stream.ts';
 import { loadFlow } from './load-flow.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
-import { readReceipt } from './receipt.ts';
+import { readReceipt, receiptParameter } from './receipt.ts';
 import { refuseIdleOfExecute } from './refuse-without-effect.ts';
 import { type ExecuteRequest, executeRequest, idempotencyHeaders } from './requests.ts';
 import { requirePauseAllowed } from './require-iterations.ts';
@@ -50,6 +52,8 @@ const ENGINE_UNAVAILABLE =
 const SERVICE_STOPPING =
   'This process is stopping, but the run goes on. Poll …/jobs/{executionId}, or repeat the request with the same Idempotency-Key; without one, the request sent again is another run.';
 
+const executeQuery = z.strictObject({ receipt: receiptParameter });
+
 /** Lists the endpoints that run a flow and answer when it has ended. */
 export function executeRoutes(deps: ApiDeps): Route[] {
   return flowPaths('/execute').map(({ path, versioned }) => ({
@@ -59,7 +63,7 @@ export function executeRoutes(deps: ApiDeps): Route[] {
       operationId: versioned ? 'executeVersion' : 'execute',
       summary: versioned ? 'Run a published version and wait' : 'Run the production version and wait',
       tags: ['Execution'],
-      requestParams: { header: idempotencyHeaders.extend(modelKeyHeaders.shape) },
+      requestParams: { header: idempotencyHeaders.extend(modelKeyHeaders.shape), query: executeQuery },
       requestBody: body(executeRequest, {
         message: runRequest,
         overrides: overridingRequest,
@@ -87,6 +91,7 @@ export function executeRoutes(deps: ApiDeps): Route[] {
     handlers: [
       authenticate(deps),
       limitRate(deps),
+      readQuery(executeQuery),
       loadFlow(deps),
       receiveBody(deps),
       admit(deps),
@@ -104,6 +109,7 @@ export function executeRoutes(deps: ApiDeps): Route[] {
 
 function execute(deps: ApiDeps): ApiMiddleware {
   return async function execute(ctx) {
+    const { receipt } = ctx.state.query as z.infer<typeof executeQuery>;
     const resumes = isResume(ctx.state.body as ExecuteRequest);
     const run = await acceptCall<ExecuteRequest>(deps, ctx, (request) =>
       resumes ? acceptResume(deps, request) : acceptRun(deps, request, 'execute'),
@@ -125,7 +131,7 @@ function execute(deps: ApiDeps): ApiMiddleware {
       ...described,
       flowId: run.flowId,
       blockCount: run.blockCount,
-      ...(await readReceipt(deps.db, executionId, run.callId)),
+      ...(receipt && (await readReceipt(deps.db, executionId, run.callId))),
     });
   };
 }

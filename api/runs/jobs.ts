@@ -1,6 +1,9 @@
 // POST …/jobs and GET …/jobs/{executionId} (docs/running-flows.md)
-
+import { z } from 'zod';
+import { listBlocksUnderWay } from '../../db/runs/blocks-under-way.ts';
 import { readResultText } from '../../db/runs/read-result.ts';
+import type { RunRow } from '../../db/runs/runs.ts';
+import { listRunDeliveries } from '../../db/webhooks/list-run-deliveries.ts';
 import { describeEngineError } from '../../engine/describe-engine-error.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { PausePoint } from '../../flow/tool-calls.ts';
@@ -10,9 +13,10 @@ import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { holdAnswerBytes, measureOutcome } from '../http/hold-answer-bytes.ts';
 import { readBody } from '../http/json-body.ts';
+import { queryNumber, readQuery } from '../http/query.ts';
 import { receiveBody } from '../http/receive-body.ts';
 import { JsonText, writeJson } from '../http/write-json.ts';
-import { answer, body, flowPaths, refusal, runAnswer } from '../reference/operations.ts';
+import { answer, body, flowPaths, refusal, runAnswer, VALIDATION_ERRORS } from '../reference/operations.ts';
 import {
   accepted,
   callbackRequest,
@@ -27,24 +31,37 @@ import { findAcceptedCall } from './accept-idempotently.ts';
 import { acceptRun } from './accept-run.ts';
 import { admit, startInPlace, takePlace } from './admit.ts';
 import { jobAccepted, jobState } from './answers.ts';
+import { describeBlockUnderWay } from './block-under-way.ts';
 import { describePause } from './describe-outcome.ts';
 import { describeRun } from './describe-run.ts';
 import { loadFlow, loadFlowIds } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
+import type { News } from './news.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
-import { readReceipt } from './receipt.ts';
+import { readReceipt, receiptParameter } from './receipt.ts';
 import { refuseIdleOfJob } from './refuse-without-effect.ts';
 import { idempotencyHeaders, type JobRequest, jobRequest } from './requests.ts';
 import { requireFewOverrides } from './require-valid-overrides.ts';
 import { OUTPUT_REFUSAL, READ_ERRORS, runErrors } from './run-refusals.ts';
 import { TOOL_REFUSALS } from './tool-refusals.ts';
 import { describeProblems } from './tool-requests.ts';
+import { WAIT_MAX_SECONDS, waitForEnd } from './wait-for-end.ts';
 
 const TOOLS_REQUIRE_SYNC_EXECUTE = 'Tool calls need a caller that waits: use …/execute or …/step.';
 
+const jobQuery = z.strictObject({
+  wait: queryNumber(0, WAIT_MAX_SECONDS)
+    .default(0)
+    .meta({
+      description: 'Seconds: the answer comes when the run has ended or pauses, at the latest after these.',
+      override: { default: 0 },
+    }),
+  receipt: receiptParameter,
+});
+
 /** Lists the endpoints that start asynchronous runs and report on runs. */
-export function jobRoutes(deps: ApiDeps): Route[] {
+export function jobRoutes(deps: ApiDeps, news: News): Route[] {
   const start: Route[] = flowPaths('/jobs').map(({ path, versioned }) => ({
     method: 'post',
     path,
@@ -93,16 +110,26 @@ export function jobRoutes(deps: ApiDeps): Route[] {
       operationId: versioned ? 'getVersionJob' : 'getJob',
       summary: 'Get the state, result and per-block usage of a run',
       tags: ['Execution'],
+      requestParams: { query: jobQuery },
       responses: {
         200: answer('The run as it is now. Ask again while it is `started`.', jobState, {
           started: underWay,
           completed: ended,
         }),
         ...READ_ERRORS,
+        ...VALIDATION_ERRORS,
         413: refusal('The result is larger than a result may be.', OUTPUT_REFUSAL),
       },
     },
-    handlers: [authenticate(deps), limitRate(deps), loadFlowIds(deps), loadRun(deps), getJob(deps)],
+    handlers: [
+      authenticate(deps),
+      limitRate(deps),
+      loadFlowIds(deps),
+      readQuery(jobQuery),
+      loadRun(deps),
+      waitForEnd(deps, news),
+      getJob(deps),
+    ],
   }));
   return [...start, ...poll];
 }
@@ -131,6 +158,7 @@ function startJob(deps: ApiDeps): ApiMiddleware {
 function getJob(deps: ApiDeps): ApiMiddleware {
   return async function getJob(ctx) {
     const { flowIds, run } = ctx.state;
+    const { receipt } = ctx.state.query as z.infer<typeof jobQuery>;
     const ended = run.concluded_by ?? run.execution_id;
     const pauses = run.pause !== null;
     const bytes = await measureOutcome(deps.db, ended, { result: run.result, pauses });
@@ -140,8 +168,24 @@ function getJob(deps: ApiDeps): ApiMiddleware {
       ...(await describeRun(deps, run)),
       ...(run.result && { result: new JsonText(await readResultText(deps.db, ended, run.result)) }),
       ...(run.pause && (await pauseOf(deps, ended, run.pause))),
-      ...(await readReceipt(deps.db, run.execution_id)),
+      ...(await describeProgress(deps, run)),
+      ...(receipt && (await readReceipt(deps.db, run.execution_id))),
     });
+  };
+}
+
+/** Describes what a run does now: the blocks under way, then the deliveries that report its end. */
+async function describeProgress({ db }: ApiDeps, { execution_id: executionId, status, mode }: RunRow) {
+  if (status === 'started')
+    return { blocksUnderWay: (await listBlocksUnderWay(db, executionId)).map(describeBlockUnderWay) };
+  if (status !== 'completed' && status !== 'failed') return {};
+  const deliveries = mode === 'jobs' ? await listRunDeliveries(db, executionId) : [];
+  return {
+    deliveries: deliveries.map((delivery) => ({
+      id: delivery.id,
+      event: delivery.event_type,
+      status: delivery.status,
+    })),
   };
 }
 

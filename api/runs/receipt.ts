@@ -45,6 +45,16 @@ export const receipt = {
     .meta({ description: 'What each block execution used, in the order they started.' }),
 };
 
+/** A query parameter with which a caller leaves the receipt out. */
+export const receiptParameter = z
+  .enum(['true', 'false'])
+  .default('true')
+  .transform((sent) => sent === 'true')
+  .meta({
+    description: '`false` leaves out what each block execution used.',
+    override: { type: 'boolean', default: true },
+  });
+
 /** Reads what a run and each of its block executions cost, in credits; up to the call `until`, when given. */
 export async function readReceipt(db: Db, executionId: string, until?: string) {
   return toReceipt(await listBlockRuns(db, executionId, until));

@@ -6,7 +6,7 @@ import type { StepEvent } from './step-events.ts';
 import type { AcceptedCall } from './store-call.ts';
 
 /** The events that tell nothing of how a step ends. */
-const BEGINNING = ['run_started', 'block_started'];
+const BEGINNING = ['run_started', 'block_started', 'block_retrying'];
 
 /**
  * Returns the events of a tool resume, all of them. Where the model may not ask for tools again, waits for its answer first:

@@ -16,13 +16,14 @@ import { firstCallOf } from './accept-step.ts';
 import { describePause } from './describe-outcome.ts';
 import { describeRunError } from './describe-run-error.ts';
 import { HEARTBEAT, HEARTBEAT_MS } from './event-stream.ts';
+import { createInnerEvents, type InnerEvent } from './inner-events.ts';
 import { toReceipt } from './receipt.ts';
 import { describePlan } from './require-sound-tree.ts';
 import type { AcceptedCall } from './store-call.ts';
 
 const LOOK_MS = 250;
 
-export type StepEvent = { name: string; data: object } | typeof HEARTBEAT;
+export type StepEvent = { name: string; data: object } | InnerEvent | typeof HEARTBEAT;
 
 /** Who reads the events. `take` waits until so many bytes of outputs may be in memory; what it returns gives them back. */
 type Reader = {
@@ -64,6 +65,7 @@ export async function* stepEvents(
     const stepIndex = from + offset;
     const place = { executionId, stepId: step.step_id, stepIndex };
     yield { name: 'block_started', data: { ...place, name: step.name, type: step.type } };
+    const tellInner = createInnerEvents(deps, run, step, place, reader.take);
     let seen = -1;
     for (;;) {
       // If the call had ended before this look, everything is recorded now.
@@ -72,6 +74,7 @@ export async function* stepEvents(
       const completed = new Set(
         blocks.filter(({ status }) => status === 'completed').map((block) => block.block_key),
       );
+      yield* tellInner(blocks);
       // Composing reads the outputs, so it is only done when there is a new one.
       if (completed.size > seen && (yield* tellCompleted(step, place, completed))) break;
       seen = completed.size;

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { errorCode } from '../http/headers.ts';
 import { streamInterrupted } from '../http/stream-interruption.ts';
 import { executionId, pausePoint } from './answers.ts';
+import { blockRetrying, blockUnderWay } from './block-under-way.ts';
 import { iterations, receipt } from './receipt.ts';
 import { blockOverrides, outputsByStep, runFields } from './requests.ts';
 import { resumeFields, toolFields } from './tool-requests.ts';
@@ -53,6 +54,15 @@ const place = {
   stepId: z.string(),
   stepIndex: z.int().min(0),
 };
+/** The fields of a block inside a parallel or loop step; its stepIndex is that of the step. */
+const inner = {
+  key: z.string().optional().meta({ description: 'Of a block inside a step: its key in `blocks`.' }),
+  iterations,
+  branches: z
+    .array(z.string())
+    .optional()
+    .meta({ description: 'Inside parallel steps: the branch of each of them, outermost first.' }),
+};
 const event = (name: string, description: string, shape: z.ZodRawShape) =>
   z.object(shape).meta({ id: name, description });
 
@@ -64,13 +74,30 @@ export const stepEventSchema = z.union([
     blockCount: z.int(),
     steps: z.array(z.object({ index: z.int(), step_id: z.string(), name: z.string(), type: z.string() })),
   }),
-  event('StepBlockStarted', 'block_started', { ...place, name: z.string(), type: z.string() }),
+  event('StepBlockStarted', 'block_started, of a step or of a block inside it', {
+    ...place,
+    ...inner,
+    name: z.string(),
+    type: z.string(),
+    processor_type: blockUnderWay.shape.processor_type.optional(),
+  }),
+  event('StepBlockRetrying', 'block_retrying: a provider refused the block, which is asked again', {
+    ...place,
+    ...blockRetrying.omit({ step_id: true }).shape,
+    ...inner,
+    type: z.string(),
+  }),
   event(
     'StepBlockCompleted',
     'block_completed, with cost and blocks of this step: merge output into accumulatedOutputs under stepId',
     {
       ...place,
+      ...inner,
       output: z.unknown(),
+      outputBytes: z.int().optional().meta({
+        description:
+          'Of a block inside a step whose output is too long to be sent: its size; output is null.',
+      }),
       ...receipt,
     },
   ),

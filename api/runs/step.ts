@@ -67,7 +67,8 @@ export function stepRoutes(deps: ApiDeps): Route[] {
       requestBody: body(stepRequest, { first: firstStepRequest, next: nextStepRequest }),
       responses: {
         200: {
-          description: 'The events of this call, in this order. Their `id` names the call and the event.',
+          description:
+            'The events of this call, in this order. Their `id` names the call and the event; events of blocks inside a step have none.',
           headers: z.object({ ...rateLimitHeaders, 'Idempotent-Replayed': idempotentReplayed }),
           content: { 'text/event-stream': { schema: stepEventSchema } },
         },
@@ -136,7 +137,7 @@ async function start(deps: ApiDeps, run: AcceptedCall, place: Place | undefined,
   return { ended };
 }
 
-/** Formats the events, numbered from 1, and leaves out those that the reader has. */
+/** Formats the events, numbered from 1 except inner ones, and leaves out those that the reader has. */
 async function* format(
   events: AsyncGenerator<StepEvent>,
   callId: string,
@@ -146,7 +147,9 @@ async function* format(
   let number = 0;
   for await (const event of events) {
     if (event === HEARTBEAT) yield HEARTBEAT;
-    else if (++number > after) yield formatEvent(`${callId}:${number}`, event.name, event.data);
+    else if ('isInner' in event) {
+      if (number >= after) yield formatEvent(undefined, event.name, event.data);
+    } else if (++number > after) yield formatEvent(`${callId}:${number}`, event.name, event.data);
   }
 }
 

@@ -5,7 +5,7 @@ import { BLOCK_RUN_COLUMNS } from './block-runs.ts';
 import { statusOfRun } from './run-columns.ts';
 
 /** For this long, a row with a smaller id than a visible one may still be on its way into the database. */
-const UNSETTLED_SECONDS = 5;
+export const UNSETTLED_SECONDS = 5;
 
 /** Whether no block execution of a smaller `recorded` can appear after this one. */
 export function isSettled() {

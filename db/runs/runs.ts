@@ -67,8 +67,8 @@ async function recordOutcome(db: Db | Tx, callId: string, outcome: RunOutcome): 
 }
 
 /**
- * A call as activities need it. `completed`: its completed or paused blocks; `cancelled`: it was asked to cancel; `awaited`: its
- * caller waits for its end.
+ * A call as activities need it. `completed`: its completed or paused blocks; `cancelled`: it was asked to cancel; `ended`: its
+ * end is recorded; `awaited`: its caller waits for its end.
  */
 export type RunContext = {
   organizationId: string;
@@ -76,6 +76,7 @@ export type RunContext = {
   input: StoredRunInput;
   completed: Set<string>;
   cancelled: boolean;
+  ended?: true;
   awaited: boolean;
 };
 
@@ -88,7 +89,7 @@ export function isAwaited(mode: RunMode): boolean {
 export async function getRunContext(db: Db, callId: string): Promise<RunContext> {
   const row = await db
     .selectFrom('run')
-    .select(['organization_id', 'flow_version_id', 'input', 'mode', 'cancel_requested_at'])
+    .select(['organization_id', 'flow_version_id', 'input', 'mode', 'cancel_requested_at', 'finished_at'])
     .select((eb) =>
       eb
         .selectFrom('block_run')
@@ -106,6 +107,7 @@ export async function getRunContext(db: Db, callId: string): Promise<RunContext>
     input: row.input,
     completed: new Set(row.completed ?? []),
     cancelled: row.cancel_requested_at !== null,
+    ...(row.finished_at && { ended: true }),
     awaited: isAwaited(row.mode),
   };
 }

@@ -80,6 +80,29 @@ describe('weir', () => {
       assert.equal(requests[3]?.url, '/api/v1/seq/o/p/f/v3/jobs/id');
     });
 
+    it('prints a line for a block that takes long or was refused, once for each attempt', async () => {
+      const under = (more: object) => ({
+        ...state,
+        status: 'started',
+        blocks: [],
+        blocksUnderWay: [{ key: 'a', name: 'A', status: 'running', attempts: 1, ...more }],
+      });
+      const refused = { status: 'retrying', errorMessage: 'busy', nextAttemptAt: '2030-01-01T00:00:00.000Z' };
+      const again = { attempts: 2, errorMessage: 'busy' };
+      answers = [
+        start,
+        ...[under({}), under({}), under(refused), under(again)].map((body) => ({ status: 200, body })),
+        { status: 200, body: { ...state, status: 'completed', result: 1 } },
+      ];
+      const out = await succeed('run', 'o/p/f', '--message', 'hi', '--follow');
+      assert.deepEqual(out.split('\n').slice(1, 5), [
+        'running a (A)',
+        'retrying a (A), attempt 1 failed, the next is at 2030-01-01T00:00:00.000Z: busy',
+        'running a (A), attempt 2',
+        'completed a (A) 9 ms, 3 tokens, 0.5 credits',
+      ]);
+    });
+
     it('sends a request from a file, in which options replace fields, under an idempotency key', async () => {
       const file = path.join(cli.folder, 'request.json');
       const overrides = { a: { temperature: 0 } };

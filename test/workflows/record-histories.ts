@@ -204,6 +204,7 @@ await weir.pendingAttempt(retried, 2);
 await weir.attemptNow(retried);
 await ends(retried);
 await record('callback', callback);
+await record('callback-found-by-flow', callback);
 await record('delivery-retried', retried);
 hook.will(answerWith(404));
 const { id: failed } = await weir.sendTest(tenant, hook);

@@ -35,11 +35,10 @@ for wait in 1 2 4 8 16; do
   sleep "$wait"
 done
 
-# Without events: ask until the run has ended.
-job=$(call "$jobs/$id")
+# Without events: ask until the run has ended. Each answer comes with the end of the run, or after 20 seconds.
+job=$(call "$jobs/$id?wait=20")
 while [ "$(jq -r .status <<<"$job")" = started ]; do
-  sleep 1
-  job=$(call "$jobs/$id")
+  job=$(call "$jobs/$id?wait=20")
 done
 jq '.result // .errorMessage' <<<"$job"
 [ "$(jq -r .status <<<"$job")" = completed ]

@@ -25,6 +25,8 @@ step() {
         session=$(jq -s '.[0] + (.[1] | {executionId})' <<<"$session$value")
         version=$(jq .version <<<"$value") ;;
       data:block_completed)
+        # Blocks inside a step, which have a key, are part of the output of the step.
+        jq -e .key <<<"$value" >/dev/null && continue
         jq -r '"\(.stepId): \(.output | tojson)"' <<<"$value"
         session=$(jq -s '.[0] + {accumulatedOutputs: (.[0].accumulatedOutputs + (.[1] | {(.stepId): .output}))}' \
           <<<"$session$value") ;;

@@ -5,7 +5,6 @@ WEIR_URL=http://127.0.0.1:8787 WEIR_API_KEY=weir_… python3 examples/clients/py
 
 import json
 import sys
-import time
 
 from weir import call, stream
 
@@ -14,13 +13,15 @@ job = call("POST", "demo/demo/hello/jobs", {"message": message})
 path = f"demo/demo/hello/jobs/{job['executionId']}"
 
 for event, data in stream("GET", f"{path}/events"):
-    print(event, f"{data['key']} ({data['usage']['ms']} ms)" if "key" in data else data["executionId"])
+    if "usage" in data:
+        print(event, f"{data['key']} ({data['usage']['ms']} ms)")
+    else:
+        print(event, data.get("key") or data["executionId"])
 
-# Without events: ask until the run has ended.
-job = call("GET", path)
+# Without events: ask until the run has ended. Each answer comes with the end of the run, or after 20 seconds.
+job = call("GET", f"{path}?wait=20")
 while job["status"] == "started":
-    time.sleep(1)
-    job = call("GET", path)
+    job = call("GET", f"{path}?wait=20")
 if job["status"] == "failed":
     sys.exit(job["errorMessage"])
 print(json.dumps(job["result"], indent=2))

@@ -20,7 +20,8 @@ def step(**body):
             session["executionId"] = data["executionId"]
             # So that the steps stay what they are when the flow is published again.
             path = f"demo/demo/hello/v{data['version']}/step"
-        elif event == "block_completed":
+        # Blocks inside a step, which have a key, are part of the output of the step.
+        elif event == "block_completed" and "key" not in data:
             session["accumulatedOutputs"][data["stepId"]] = data["output"]
             print(f"{data['stepId']}:", json.dumps(data["output"]))
         elif event == "step_paused":

@@ -1,6 +1,5 @@
 // Starts a run, follows its events, and asks for its result.
 //   WEIR_URL=http://127.0.0.1:8787 WEIR_API_KEY=weir_… node examples/clients/typescript/jobs.ts 'rivers, dams'
-import { setTimeout } from 'node:timers/promises';
 import { call, stream } from './weir.ts';
 
 type Job = {
@@ -11,6 +10,7 @@ type Job = {
 };
 type RunEvent =
   | { event: 'block_completed' | 'block_failed'; data: { key: string; usage: { ms: number } } }
+  | { event: 'block_started' | 'block_retrying'; data: { key: string; usage?: undefined } }
   | { event: 'run_started' | 'run_completed' | 'run_failed'; data: Job };
 
 const message = process.argv[2] ?? 'rivers, dams';
@@ -18,13 +18,11 @@ const { executionId } = await call<Job>('POST', 'demo/demo/hello/jobs', { messag
 const path = `demo/demo/hello/jobs/${executionId}`;
 
 for await (const { event, data } of stream<RunEvent>('GET', `${path}/events`))
-  console.log(event, 'key' in data ? `${data.key} (${data.usage.ms} ms)` : data.executionId);
+  if (!('key' in data)) console.log(event, data.executionId);
+  else console.log(event, data.usage ? `${data.key} (${data.usage.ms} ms)` : data.key);
 
-// Without events: ask until the run has ended.
-let job = await call<Job>('GET', path);
-while (job.status === 'started') {
-  await setTimeout(1000);
-  job = await call<Job>('GET', path);
-}
+// Without events: ask until the run has ended. Each answer comes with the end of the run, or after 20 seconds.
+let job = await call<Job>('GET', `${path}?wait=20`);
+while (job.status === 'started') job = await call<Job>('GET', `${path}?wait=20`);
 if (job.status === 'failed') throw new Error(job.errorMessage);
 console.log(JSON.stringify(job.result, null, 2));

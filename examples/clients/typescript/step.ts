@@ -5,7 +5,7 @@ import { stream } from './weir.ts';
 type StepEvent =
   | { event: 'run_started'; data: { executionId: string; version: number } }
   | { event: 'block_started' | 'step_progress'; data: { stepId: string } }
-  | { event: 'block_completed'; data: { stepId: string; output: unknown } }
+  | { event: 'block_completed'; data: { stepId: string; key?: string; output: unknown } }
   | { event: 'step_paused'; data: { nextStepIndex: number } }
   | { event: 'run_completed'; data: { result: unknown } }
   | { event: 'run_failed'; data: { errorMessage: string } };
@@ -22,7 +22,8 @@ async function step(body: object): Promise<void> {
       executionId = data.executionId;
       // With the version in the path, the steps stay the same when the flow is published again.
       path = `demo/demo/hello/v${data.version}/step`;
-    } else if (event === 'block_completed') {
+      // Blocks inside a step, which have a key, are part of the output of the step.
+    } else if (event === 'block_completed' && !data.key) {
       accumulatedOutputs[data.stepId] = data.output;
       console.log(`${data.stepId}:`, JSON.stringify(data.output));
     } else if (event === 'step_paused') console.log(`Step ${data.nextStepIndex} is next.`);

@@ -25,7 +25,7 @@ describe('GET …/jobs/{executionId}/events', () => {
         ['run_completed', undefined],
       ],
     );
-    const { result, ...state } = body;
+    const { result, deliveries, ...state } = body;
     assert.deepEqual(
       events.slice(1, -1).map(({ data }) => data),
       state.blocks,

@@ -9,6 +9,7 @@ const SCHEMAS: { [event: string]: string } = {
   run_started: 'StepRunStarted',
   block_started: 'StepBlockStarted',
   block_completed: 'StepBlockCompleted',
+  block_retrying: 'StepBlockRetrying',
   step_progress: 'StepProgress',
   step_paused: 'StepPaused',
   step_paused_for_tool_calls: 'StepPausedForToolCalls',
@@ -36,7 +37,8 @@ export async function createStepClient(weir: Weir, tenant: Tenant): Promise<Step
   ajv.addSchema((await (await fetch(`${weir.url}/openapi.json`)).json()) as object, 'openapi');
 
   function check({ id, event, data }: SseMessage): void {
-    assert.match(id, event === 'stream_interrupted' ? /^$/ : /^[0-9a-f-]{36}:\d+$/);
+    // A block inside a step has a key.
+    assert.match(id, event === 'stream_interrupted' || data.key ? /^$/ : /^[0-9a-f-]{36}:\d+$/);
     const schema = ajv.getSchema(`openapi#/components/schemas/${SCHEMAS[event]}`);
     assert(schema, `${event} is not in the API reference`);
     assert(schema(data), `${event}: ${ajv.errorsText(schema.errors)} in ${JSON.stringify(data)}`);

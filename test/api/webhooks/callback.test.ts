@@ -16,6 +16,14 @@ describeWith(['openssl'], 'callbacks of jobs', () => {
 
   const hook = () => weir.hooks[0] as WebhookWeir['hooks'][number];
 
+  it('is named, with its state, by the run that it reports', async () => {
+    const flow = await weir.createFlow(tenant, []);
+    const executionId = await weir.startJob(tenant, flow, hook());
+    const delivery = await weir.deliveryWhen(tenant, ({ status }) => status === 'succeeded');
+    const { body } = await weir.call('GET', `${flow}/jobs/${executionId}`, { key: tenant.key });
+    assert.deepEqual(body.deliveries, [{ id: delivery.id, event: 'flow.completed', status: 'succeeded' }]);
+  });
+
   it('records a delivery only for the events that were asked for', async () => {
     const other = await weir.createTenant();
     const good = await weir.createFlow(other, []);

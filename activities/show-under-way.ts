@@ -1,0 +1,59 @@
+// Callers see a run at work: its blocks that take long, and what a provider said that refused one (docs/running-flows.md).
+import type { Db } from '../db/connect.ts';
+import { type BlockAttempt, hideBlock, showAttempt } from '../db/runs/blocks-under-way.ts';
+import type { BlockExecution } from './block-execution.ts';
+import type { BlockExecutor } from './block-executor.ts';
+import { ModelUnavailable } from './model-unavailable.ts';
+import type { Attempt } from './run-attempt.ts';
+
+/** A shorter block costs no write. */
+const SHOWN_AFTER_MS = 1_000;
+
+/**
+ * Does the work of one attempt at a block, which is shown as under way once it takes long, a later attempt at once. What cannot
+ * be shown, because the database is away, fails nothing.
+ */
+export async function showUnderWay<T>(
+  db: Db,
+  blocks: Pick<BlockExecutor, 'find'>,
+  execution: BlockExecution,
+  attempt: Attempt,
+  work: () => Promise<T>,
+): Promise<T> {
+  const startedAt = new Date();
+  let shown: Promise<void> | undefined;
+  const timer = setTimeout(
+    () => {
+      shown = describeAttempt(blocks, execution, attempt, startedAt)
+        .then((described) => showAttempt(db, described))
+        .catch(() => undefined);
+    },
+    attempt.begun > 1 ? 0 : SHOWN_AFTER_MS,
+  );
+  let isRefused = false;
+  try {
+    return await work();
+  } catch (error) {
+    isRefused = error instanceof ModelUnavailable;
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    // Only now, since the row is deleted when it has been written.
+    if (!isRefused && (shown || attempt.begun > 1))
+      void Promise.resolve(shown)
+        .then(() => hideBlock(db, execution))
+        .catch(() => undefined);
+  }
+}
+
+/** Describes an attempt to those who follow its run. */
+export async function describeAttempt(
+  blocks: Pick<BlockExecutor, 'find'>,
+  execution: BlockExecution,
+  { number: attempts }: Attempt,
+  startedAt = new Date(),
+): Promise<BlockAttempt> {
+  const { callId, blockKey, stepId } = execution;
+  const { name, processor_type: processorType } = (await blocks.find(execution)).block;
+  return { callId, blockKey, stepId, name, processorType, attempts, startedAt };
+}

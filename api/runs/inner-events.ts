@@ -1,0 +1,100 @@
+// The events of the blocks inside a parallel or loop step. They have no id: a reader who comes back is told again of the step
+// that is under way.
+import type { listBlockRunsOfCall } from '../../db/runs/block-runs.ts';
+import { listBlocksUnderWay } from '../../db/runs/blocks-under-way.ts';
+import { listSmallOutputs } from '../../db/runs/list-small-outputs.ts';
+import type { Step } from '../../flow/definition.ts';
+import { iterationsOf } from '../../flow/plan.ts';
+import type { CallIds } from '../../flow/run.ts';
+import type { ApiDeps } from '../deps.ts';
+import { JsonText } from '../http/write-json.ts';
+import { describeBlockNews } from './block-under-way.ts';
+import { toReceipt } from './receipt.ts';
+import { type BlockNews, createBlockTeller } from './tell-blocks.ts';
+
+/**
+ * A longer output is left out. A client that merges all outputs by stepId echoes at most these of 200 blocks beside the outputs
+ * of steps, and has room for both in a request.
+ */
+export const INNER_OUTPUT_MAX_BYTES = 16 * 1024;
+/** Outputs that are read at once. */
+const AT_ONCE = 64;
+
+export type InnerEvent = { name: string; data: object; isInner: true };
+
+type BlockRuns = Awaited<ReturnType<typeof listBlockRunsOfCall>>;
+
+/** Creates the teller of one step: it gets the recorded blocks of the call at each look, and yields the events that are new. */
+export function createInnerEvents(
+  { db }: Pick<ApiDeps, 'db'>,
+  { executionId, callId }: CallIds,
+  step: Step,
+  { stepIndex }: { stepIndex: number },
+  take: (bytes: number) => Promise<() => void>,
+): (blocks: BlockRuns) => AsyncGenerator<InnerEvent> {
+  const branchesOf = new Map(listPlaces(step, []));
+  const teller = createBlockTeller();
+  const ended = new Set<string>();
+  const isInner = step.type !== 'sequential';
+  let looks = 0;
+
+  const format = (news: BlockNews): InnerEvent => {
+    const { step_id, ...block } = describeBlockNews(news);
+    return innerEvent(news.name, step_id, { type: 'sequential', ...block });
+  };
+
+  function innerEvent(name: string, stepId: string, data: object): InnerEvent {
+    const branches = branchesOf.get(stepId) ?? [];
+    const place = { executionId, stepId, stepIndex, ...(branches.length > 0 && { branches }) };
+    return { name, data: { ...place, ...data }, isInner: true };
+  }
+
+  async function* tellEnds(blocks: BlockRuns): AsyncGenerator<InnerEvent> {
+    const giveBack = await take(blocks.length * INNER_OUTPUT_MAX_BYTES);
+    try {
+      const keys = blocks.map(({ block_key }) => block_key);
+      const outputs = await listSmallOutputs(db, callId, keys, INNER_OUTPUT_MAX_BYTES);
+      for (const block of blocks) {
+        for (const news of teller.end(block)) yield format(news);
+        const output = outputs.get(block.block_key);
+        if (!output) continue;
+        const { text, bytes } = output;
+        const iterations = iterationsOf(block.block_key);
+        yield innerEvent('block_completed', block.step_id, {
+          key: block.block_key,
+          ...(iterations.length > 0 && { iterations }),
+          output: text === null ? null : new JsonText(text),
+          ...(text === null && { outputBytes: bytes }),
+          ...toReceipt([block]),
+        });
+      }
+    } finally {
+      giveBack();
+    }
+  }
+
+  return async function* tell(blocks) {
+    looks += 1;
+    const news = isInner
+      ? blocks.filter(({ step_id, block_key }) => branchesOf.has(step_id) && !ended.has(block_key))
+      : [];
+    for (const { block_key } of news) ended.add(block_key);
+    for (let from = 0; from < news.length; from += AT_ONCE) yield* tellEnds(news.slice(from, from + AT_ONCE));
+    // Short steps are spared the query.
+    if (looks === 1) return;
+    const underWay = (await listBlocksUnderWay(db, executionId)).filter(
+      (row) => row.execution_id === callId && branchesOf.has(row.step_id) && !ended.has(row.block_key),
+    );
+    for (const event of teller.tell(underWay))
+      if (isInner || event.name === 'block_retrying') yield format(event);
+  };
+}
+
+/** Lists the blocks of a step, with the names of the branches around each, outermost first. */
+function listPlaces(step: Step, branches: string[]): [string, string[]][] {
+  if (step.type === 'sequential') return [[step.step_id, branches]];
+  if (step.type === 'loop') return step.body.flatMap((inner) => listPlaces(inner, branches));
+  return Object.entries(step.branches).flatMap(([name, inner]) =>
+    inner.flatMap((each) => listPlaces(each, [...branches, name])),
+  );
+}

@@ -1,0 +1,31 @@
+import { LAST } from '../../db/runs/find-news-of-runs.ts';
+import { findRun } from '../../db/runs/runs.ts';
+import { refuseCredentials } from '../auth/authenticate.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ApiMiddleware } from '../http/context.ts';
+import { mayRead, readerSignal } from './event-stream.ts';
+import { noSuchRun } from './load-run.ts';
+import type { News } from './news.ts';
+
+/** A caller may have an answer held for this long. */
+export const WAIT_MAX_SECONDS = 60;
+
+/**
+ * Waits until the run has ended or pauses, for the seconds that the query asks for at most, and loads it anew. Ends at once when
+ * the process stops or the caller has gone. Throws what a new request would when the caller may no longer read the run.
+ */
+export function waitForEnd(deps: ApiDeps, news: News): ApiMiddleware {
+  return async function waitForEnd(ctx, next) {
+    const { wait } = ctx.state.query as { wait: number };
+    const { run, flowIds } = ctx.state;
+    if (wait > 0 && run.status === 'started') {
+      const ended = { executionId: run.execution_id, after: LAST };
+      await news.wait(ended, wait * 1_000, readerSignal(ctx.res, deps.stopping));
+      if (!(await mayRead(deps, ctx.state))) refuseCredentials();
+      const later = await findRun(deps.db, flowIds.flowId, run.execution_id);
+      if (!later) throw noSuchRun();
+      ctx.state.run = later;
+    }
+    await next();
+  };
+}

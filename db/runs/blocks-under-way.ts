@@ -1,0 +1,89 @@
+// Blocks under way, as callers see them. A row is written once a block takes long or was refused, and deleted with its end; one
+// that its worker left behind is not shown once the block is recorded or the call has ended.
+import { sql } from 'kysely';
+import type { ProcessorType } from '../../flow/definition.ts';
+import type { Db } from '../connect.ts';
+import { UNSETTLED_SECONDS } from './list-recorded-blocks.ts';
+import { isCallOf } from './run-columns.ts';
+
+/** An attempt at a block; `attempts` counts it. */
+export type BlockAttempt = {
+  callId: string;
+  blockKey: string;
+  stepId: string;
+  name: string;
+  processorType: ProcessorType;
+  attempts: number;
+  startedAt: Date;
+};
+
+/** A provider's refusal of an attempt, after which the next one is due. */
+export type Refusal = { message: string; retryInMs: number };
+
+/** Shows that an attempt is under way, or that it was refused. A later attempt keeps the words of the last refusal. */
+export async function showAttempt(db: Db, attempt: BlockAttempt, refusal?: Refusal): Promise<void> {
+  const { callId, blockKey, stepId, name, processorType, attempts, startedAt } = attempt;
+  const state = {
+    attempts,
+    ...(refusal && { last_error: refusal.message }),
+    next_attempt_at: refusal ? sql<Date>`now() + ${refusal.retryInMs} * interval '1 millisecond'` : null,
+    recorded: sql<string>`pg_current_xact_id()`,
+  };
+  await db
+    .insertInto('block_under_way')
+    .values({
+      execution_id: callId,
+      block_key: blockKey,
+      step_id: stepId,
+      name,
+      processor_type: processorType,
+      started_at: startedAt,
+      ...state,
+    })
+    .onConflict((conflict) => conflict.columns(['execution_id', 'block_key']).doUpdateSet(state))
+    .execute();
+}
+
+/** Shows a block no longer. */
+export async function hideBlock(
+  db: Db,
+  { callId, blockKey }: Pick<BlockAttempt, 'callId' | 'blockKey'>,
+): Promise<void> {
+  await db
+    .deleteFrom('block_under_way')
+    .where('execution_id', '=', callId)
+    .where('block_key', '=', blockKey)
+    .execute();
+}
+
+/** Whether no block that ended before this one began can appear in listRecordedBlocks any more. */
+export function isUnderWaySettled() {
+  return sql<boolean>`(block_under_way.recorded < pg_snapshot_xmin(pg_current_snapshot())
+    or block_under_way.started_at < now() - ${UNSETTLED_SECONDS} * interval '1 second')`;
+}
+
+/** Lists the blocks of all calls of a run that are under way, in the order they started. */
+export function listBlocksUnderWay(db: Db, executionId: string) {
+  return db
+    .selectFrom('block_under_way')
+    .innerJoin('run', 'run.execution_id', 'block_under_way.execution_id')
+    .selectAll('block_under_way')
+    .select(isUnderWaySettled().as('settled'))
+    .where(isCallOf(executionId))
+    .where('run.status', '=', 'started')
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('block_run')
+            .select('block_run.block_key')
+            .whereRef('block_run.execution_id', '=', 'block_under_way.execution_id')
+            .whereRef('block_run.block_key', '=', 'block_under_way.block_key'),
+        ),
+      ),
+    )
+    .orderBy('block_under_way.started_at')
+    .orderBy('block_under_way.block_key')
+    .execute();
+}
+export type BlockUnderWayRow = Awaited<ReturnType<typeof listBlocksUnderWay>>[number];

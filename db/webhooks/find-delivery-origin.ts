@@ -1,0 +1,29 @@
+import type { Db } from '../connect.ts';
+import { versionOfRun } from '../runs/run-columns.ts';
+
+/**
+ * Finds the slugs of the organization of a delivery, and the flow, version, mode and environment of the run that it reports;
+ * those are absent from a test delivery.
+ */
+export async function findDeliveryOrigin(db: Db, deliveryId: string) {
+  const { organization, ...run } = await db
+    .selectFrom('webhook_delivery')
+    .innerJoin('organization', 'organization.id', 'webhook_delivery.organization_id')
+    .leftJoin('run', 'run.execution_id', 'webhook_delivery.execution_id')
+    .leftJoin('project', 'project.id', 'run.project_id')
+    .leftJoin('flow', 'flow.id', 'run.flow_id')
+    .leftJoin('flow_version', 'flow_version.id', 'run.flow_version_id')
+    .select([
+      'organization.slug as organization',
+      'project.slug as project',
+      'flow.slug as flow',
+      versionOfRun().as('version'),
+      'run.mode',
+      'run.environment',
+    ])
+    .where('webhook_delivery.id', '=', deliveryId)
+    .executeTakeFirstOrThrow();
+  const { project, flow, version, mode, environment } = run;
+  if (project === null || flow === null || mode === null || environment === null) return { organization };
+  return { organization, project, flow, version, mode, environment };
+}
