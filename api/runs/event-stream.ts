@@ -26,12 +26,21 @@ function toLine(json: string): string {
   return json.includes('\n') || json.includes('\r') ? json.replaceAll(/[\r\n]/g, ' ') : json;
 }
 
+/** One signal for each answer, whose listeners are few. */
+const readers = new WeakMap<ServerResponse, AbortSignal>();
+
 /** Returns a signal that aborts when the reader of an answer has gone or `ending` aborts. */
 export function readerSignal(res: ServerResponse, ending: AbortSignal | undefined): AbortSignal {
+  const gone = readers.get(res) ?? signalGone(res);
+  readers.set(res, gone);
+  return ending ? AbortSignal.any([gone, ending]) : gone;
+}
+
+function signalGone(res: ServerResponse): AbortSignal {
   const gone = new AbortController();
   if (res.closed) gone.abort();
   else res.once('close', () => gone.abort());
-  return ending ? AbortSignal.any([gone.signal, ending]) : gone.signal;
+  return gone.signal;
 }
 
 /** Tells whether the caller may still read what they asked for. */
