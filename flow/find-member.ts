@@ -6,6 +6,8 @@ const SPACES = new Set([0x20, 0x09, 0x0a, 0x0d]);
 /** Finds the unparsed text of a member's value in the outermost object of a JSON text; undefined when there is none. */
 export function findMember(json: Uint8Array, name: string): Uint8Array | undefined {
   const key = Buffer.from(JSON.stringify(name));
+  // A native search, far faster than looking at each byte.
+  if (!Buffer.from(json.buffer, json.byteOffset, json.length).includes(key)) return undefined;
   let start: number | undefined;
   let depth = 0;
   for (let index = 0; index < json.length; index += 1) {

@@ -107,6 +107,13 @@ describe('npm start', function () {
     assert.equal(answer.result.sentences.length, 3);
   });
 
+  it('takes listeners of webhooks', async () => {
+    const headers = { authorization: `Bearer ${printed('Demo API key')}` };
+    const listening = await fetch(`${printed('API')}/api/v1/webhooks/listen`, { headers });
+    assert.equal(listening.status, 200);
+    await listening.body?.cancel();
+  });
+
   it('says that it is already running when started a second time', async () => {
     const second = launch();
     let said = '';

@@ -13,12 +13,7 @@ import type { ApiMiddleware, Route } from '../http/context.ts';
 import { readBody } from '../http/json-body.ts';
 import { done, ORGANIZATIONS_PATH, ROLE_ERRORS, USERS_ONLY } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body } from '../reference/operations.ts';
-import {
-  modelKeyExample,
-  modelKeyList,
-  modelKeyRecord,
-  setModelKeyRequest,
-} from '../runs/model-key-schema.ts';
+import { modelKeyExample, modelKeyList, modelKeyRecord, setModelKeyRequest } from './model-key-schemas.ts';
 
 const MODEL_KEYS_PATH = `${ORGANIZATIONS_PATH}/:org_id/model-keys`;
 const common = { tags: ['Model keys'], security: USERS_ONLY };

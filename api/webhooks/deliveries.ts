@@ -15,7 +15,7 @@ import { pageSize, readQuery } from '../http/query.ts';
 import { answer, ORGANIZATION_ERRORS, VALIDATION_ERRORS, WEBHOOKS_PATH } from '../reference/operations.ts';
 import { deliveryPage, detailedDelivery } from '../reference/webhook-examples.ts';
 import { webhookEvent } from '../runs/callback-fields.ts';
-import { DELIVERY_ERRORS } from './delivery-not-found.ts';
+import { DELIVERY_ERRORS } from './delivery-errors.ts';
 import { getDeliveryDetail } from './get-delivery-detail.ts';
 import { deliveryDetail, deliveryList } from './schemas.ts';
 import { toDeliveryRecord } from './to-delivery-record.ts';

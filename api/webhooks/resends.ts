@@ -15,7 +15,7 @@ import { readBody } from '../http/json-body.ts';
 import { answer, BODY_ERRORS, body, ORGANIZATION_ERRORS, WEBHOOKS_PATH } from '../reference/operations.ts';
 import { delivery, pendingDelivery, recovery, testOf } from '../reference/webhook-examples.ts';
 import { requireWebhookUrl } from '../runs/require-webhook-url.ts';
-import { DELIVERY_ERRORS } from './delivery-not-found.ts';
+import { DELIVERY_ERRORS } from './delivery-errors.ts';
 import { addTestDelivery, RECOVERED_MAX, recoverDeliveries, resendDelivery } from './recorded-resends.ts';
 import { deliveryRecord, recovered, recoverRequest, testRequest } from './schemas.ts';
 import { toDeliveryRecord } from './to-delivery-record.ts';

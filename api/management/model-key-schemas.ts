@@ -1,14 +1,6 @@
-// The keys of model providers that an organization brings.
+// Request and response schemas of model keys.
 import { z } from 'zod';
-
-const KEY_MAX_LENGTH = 500;
-
-/** A key as providers issue it: visible ASCII, which fits into a header. */
-export const modelKeySchema = z
-  .string()
-  .min(1)
-  .max(KEY_MAX_LENGTH)
-  .regex(/^[!-+\--~]*$/, 'must be visible ASCII characters, without spaces and commas');
+import { modelKeySchema } from '../http/model-key-schema.ts';
 
 export const setModelKeyRequest = z.strictObject({ key: modelKeySchema }).meta({ id: 'SetModelKey' });
 
