@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
+import { findMember } from '../../flow/find-member.ts';
 import { OUTPUTS_READ_MAX_BYTES } from '../../flow/limits.ts';
 import {
   INPUT_REF,
@@ -21,10 +22,10 @@ export async function loadTexts(db: Db, callId: string, refs: string[]): Promise
   const stored = new Map<string, StoredText>();
   const keys = refs.filter((ref) => ref !== MESSAGE_REF && ref !== INPUT_REF);
   if (keys.length < refs.length) {
-    const texts = await selectInput(db, callId).executeTakeFirstOrThrow(() => callNotFound(callId));
+    const input = await readInput(db, callId);
     for (const ref of refs)
-      if (ref === MESSAGE_REF) stored.set(ref, measure(texts.message));
-      else if (ref === INPUT_REF) stored.set(ref, measure(texts.input));
+      if (ref === MESSAGE_REF) stored.set(ref, toText(findMember(input, 'message')));
+      else if (ref === INPUT_REF) stored.set(ref, toText(findContinuedInput(input)));
   }
   for (const row of keys.length > 0 ? await selectOutputs(db, callId, keys) : []) {
     if (row.all_bytes > OUTPUTS_READ_MAX_BYTES) throw outputsTooLarge(row.all_bytes);
@@ -72,12 +73,19 @@ export async function measureOutputs(
   return bytes;
 }
 
-function selectInput(db: Db, callId: string) {
-  return db
+/** Reads the request of a call as JSON text: PostgreSQL finds no member in one with U+0000 or half a surrogate pair. */
+async function readInput(db: Db, callId: string): Promise<Buffer> {
+  const { input } = await db
     .selectFrom('run')
-    .select(sql<string>`(input -> 'message')::text`.as('message'))
-    .select(sql<string>`coalesce((input #> '{continuation,input}')::text, 'null')`.as('input'))
-    .where('execution_id', '=', callId);
+    .select(sql<string>`input::text`.as('input'))
+    .where('execution_id', '=', callId)
+    .executeTakeFirstOrThrow(() => callNotFound(callId));
+  return Buffer.from(input);
+}
+
+function findContinuedInput(input: Buffer): Uint8Array | undefined {
+  const continuation = findMember(input, 'continuation');
+  return continuation && findMember(continuation, 'input');
 }
 
 /** Selects the outputs in one statement, whose rows hold them only when all of them together may be read. */
@@ -104,6 +112,8 @@ function selectOutputs(db: Db, callId: string, keys: string[]) {
     .execute();
 }
 
-function measure(text: string): StoredText {
+/** A value that is not there is null. */
+function toText(json: Uint8Array | undefined): StoredText {
+  const text = json ? Buffer.from(json.buffer, json.byteOffset, json.length).toString().trim() : 'null';
   return { text, bytes: Buffer.byteLength(text) };
 }
