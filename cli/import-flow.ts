@@ -5,6 +5,7 @@ import { findFlowBySlug, insertFlow, updateDraft } from '../db/flows/flows.ts';
 import { recordChange } from '../db/tenants/audit-entries.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { getProject } from './find-by-path.ts';
+import { noteMissingKeys } from './note-missing-keys.ts';
 import { operator } from './operator.ts';
 import type { CommandResult } from './print-result.ts';
 import { readSource } from './read-source.ts';
@@ -42,9 +43,10 @@ export async function importFlow(db: Db, source: string, options: ImportOptions)
   const done = [created ? `Created flow ${path}` : `Replaced the draft of ${path}`];
   if (version !== null) done.push(`published it as version ${version}`);
   if (options.production) done.push('made that version the production version');
+  const notes = await noteMissingKeys(db, organizationId, { steps });
   return {
-    json: { flow: path, created, version, production: options.production === true },
-    text: `${done.join(', ')}.`,
+    json: { flow: path, created, version, production: options.production === true, notes },
+    text: [`${done.join(', ')}.`, ...notes.map((note) => `Note: ${note}`)].join('\n'),
   };
 }
 

@@ -1,10 +1,13 @@
-// create_flow, get_flow and update_flow
+// create_flow, get_flow, update_flow and delete_flow
 import { z } from 'zod';
 import { inTransaction } from '../../db/connect.ts';
 import { findVersionById, insertFlow, listVersions, updateDraft } from '../../db/flows/flows.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
+import { findUserProject } from '../../db/tenants/user-projects.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { requireRole } from '../auth/authorize-organization.ts';
 import { nameSchema, slugSchema, textSchema } from '../flows/written-flow.ts';
+import { removeFlow } from '../management/recorded-writes.ts';
 import { describeTestCases, listedTestCase } from '../test-runs/test-case.ts';
 import { flowDesign, steps, toFlowDesign } from './flow-design.ts';
 import { requireFlowDesign, withLockedFlow } from './require-flow-design.ts';
@@ -127,4 +130,27 @@ const updateFlow = defineTool({
   },
 });
 
-export const flowTools = [createFlow, getFlowTool, updateFlow];
+const deleteFlowTool = defineTool({
+  name: 'delete_flow',
+  title: 'Delete a flow',
+  description:
+    'Deletes a flow for good: no further run of it is accepted, and runs under way go on. Needs an owner or admin of the organization.',
+  scope: 'flows:publish',
+  hints: { readOnlyHint: false, destructiveHint: true },
+  input: z.strictObject({
+    flow_id: flowId,
+    confirm: z.string().meta({ description: 'The slug of the flow, once more.' }),
+  }),
+  output: z.strictObject({ flow_id: z.string(), slug: z.string() }),
+  run: (call, { flow_id, confirm }) =>
+    withLockedFlow(call, flow_id, async (tx, { id, slug, project_id, organizationId }) => {
+      const project = await findUserProject(tx, call.user.userId, project_id);
+      requireRole(project?.role ?? 'member', 'admin');
+      if (confirm !== slug)
+        throw new ServiceError('VALIDATION_ERROR', `confirm: must be the slug of the flow, ${slug}`);
+      await removeFlow(tx, call.author, { id, organizationId });
+      return { flow_id, slug };
+    }),
+});
+
+export const flowTools = [createFlow, getFlowTool, updateFlow, deleteFlowTool];

@@ -4,19 +4,17 @@ import { listRuns } from '../../db/runs/list-runs.ts';
 import { findRun } from '../../db/runs/runs.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { toPage } from '../http/page.ts';
-import { runList, runState } from '../runs/answers.ts';
-import { describeRun } from '../runs/describe-run.ts';
+import { runState } from '../runs/answers.ts';
 import { cancelRunOrTestRun } from '../test-runs/cancel-run-or-test-run.ts';
 import { testRun } from '../test-runs/describe-test-run.ts';
+import { describeToolRun, toolRun, toToolRun } from './describe-tool-run.ts';
 import { requireFlowDesign } from './require-flow-design.ts';
+import { runFlowTool } from './run-flow-tool.ts';
 import { flowId } from './shapes.ts';
 import { defineTool } from './tool.ts';
 
 const LIMIT_MAX = 100;
 const LIMIT_DEFAULT = 20;
-
-/** The state of a run without the list of all codes, which every client would load with the tools. */
-const toolRun = runState.extend({ code: z.string().optional() });
 
 const listRunsTool = defineTool({
   name: 'list_runs',
@@ -28,17 +26,23 @@ const listRunsTool = defineTool({
     flow_id: flowId,
     status: runState.shape.status.optional(),
     limit: z.int().min(1).max(LIMIT_MAX).default(LIMIT_DEFAULT),
-    cursor: z.guid().meta({ description: 'nextCursor of the previous page.' }).optional(),
+    after: z.guid().optional().meta({ description: 'next of the previous page.' }),
   }),
-  output: z.strictObject({ ...runList.shape, runs: z.array(toolRun) }),
-  async run(call, { flow_id, status, limit, cursor }) {
+  output: z.strictObject({
+    runs: z.array(toolRun),
+    next: z.string().nullable().meta({ description: 'Send it as `after` to get more; null at the end.' }),
+  }),
+  async run(call, { flow_id, status, limit, after }) {
     const { db } = call.deps;
     const flow = await requireFlowDesign(call, flow_id);
-    if (cursor !== undefined && !(await findRun(db, flow.id, cursor)))
-      throw new ServiceError('VALIDATION_ERROR', 'cursor: must be a nextCursor of this flow’s runs');
-    const runs = await listRuns(db, { flowId: flow.id, status, after: cursor, limit: limit + 1 });
+    if (after !== undefined && !(await findRun(db, flow.id, after)))
+      throw new ServiceError('VALIDATION_ERROR', 'after: must be a next of this flow’s runs');
+    const runs = await listRuns(db, { flowId: flow.id, status, after, limit: limit + 1 });
     const { page, end } = toPage(runs, limit, (run) => run.execution_id);
-    return { runs: await Promise.all(page.map((run) => describeRun(call.deps, run))), ...end };
+    return {
+      runs: await Promise.all(page.map((run) => describeToolRun(call.deps, run))),
+      next: end.nextCursor,
+    };
   },
 });
 
@@ -51,11 +55,14 @@ const cancelRunTool = defineTool({
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   input: z.strictObject({
     flow_run_id: z.guid().meta({
-      description: 'flow_run_id or executionId of a run, or test_run_id for all its cases.',
+      description: 'flow_run_id of a run, or test_run_id for all its cases.',
     }),
   }),
   output: z.strictObject({ flow_run: toolRun.optional(), test_run: testRun.optional() }),
-  run: (call, { flow_run_id }) => cancelRunOrTestRun(call.deps, call, flow_run_id),
+  async run(call, { flow_run_id }) {
+    const { flow_run, test_run } = await cancelRunOrTestRun(call.deps, call, flow_run_id);
+    return { ...(flow_run && { flow_run: toToolRun(flow_run) }), ...(test_run && { test_run }) };
+  },
 });
 
-export const runTools = [listRunsTool, cancelRunTool];
+export const runTools = [runFlowTool, listRunsTool, cancelRunTool];

@@ -10,7 +10,7 @@ import { requireUsableSchema } from '../../json-schema/require-usable-schema.ts'
 import type { ApiDeps } from '../deps.ts';
 import { findSchemaProblems } from '../flows/find-schema-problems.ts';
 import type { Problem } from '../flows/parse-text.ts';
-import type { ApiMiddleware } from '../http/context.ts';
+import type { ApiMiddleware, LoadedFlow } from '../http/context.ts';
 import { accessOf, type Principal } from '../http/principal.ts';
 import { invalidTree } from './require-sound-tree.ts';
 
@@ -18,22 +18,34 @@ import { invalidTree } from './require-sound-tree.ts';
 type FlowPath = { org?: string; project?: string; flow?: string; version?: string };
 
 /**
- * Loads the flow of the path, in the version to run, into `ctx.state.flow`. Unknown, foreign and unpublished flows all get
- * the same 404. Throws INVALID_TREE when the stored definition is not a tree of steps, or has a JSON Schema that can never be
- * used: its runs would fail, at a cost to everybody.
+ * Finds a flow in the version to run. Throws INVALID_TREE when the stored definition is not a tree of steps, or has a JSON Schema
+ * that can never be used: its runs would fail, at a cost to everybody.
  */
-export function loadFlow({ db, definitions }: ApiDeps): ApiMiddleware {
+export async function findRunnableFlow(
+  { db, definitions }: Pick<ApiDeps, 'db' | 'definitions'>,
+  query: Parameters<typeof findFlowForRun>[1],
+): Promise<LoadedFlow | undefined> {
+  const found = await findFlowForRun(db, query);
+  if (!found) return undefined;
+  const definition = await definitions.get(found.flowVersionId);
+  const problems = await findProblems(definition);
+  if (problems.length > 0)
+    throw invalidTree(problems.map(({ path, message }) => ({ path: formatPath(path), message })));
+  return { ...found, definition, blockCount: listBlocks(definition).length };
+}
+
+/**
+ * Loads the flow of the path, in the version to run, into `ctx.state.flow`. Unknown, foreign and unpublished flows all get
+ * the same 404. Throws INVALID_TREE as `findRunnableFlow` does.
+ */
+export function loadFlow(deps: ApiDeps): ApiMiddleware {
   return async function loadFlow(ctx, next) {
     const path: FlowPath = ctx.params;
-    const asked = path.version === undefined ? 'production' : parseVersion(path.version);
+    const version = path.version === undefined ? 'production' : parseVersion(path.version);
     const query = queryOf(path, ctx.state.principal);
-    const found = query && (await findFlowForRun(db, { ...query, version: asked }));
+    const found = query && (await findRunnableFlow(deps, { ...query, version }));
     if (!found) throw flowNotFound();
-    const definition = await definitions.get(found.flowVersionId);
-    const problems = await findProblems(definition);
-    if (problems.length > 0)
-      throw invalidTree(problems.map(({ path, message }) => ({ path: formatPath(path), message })));
-    ctx.state.flow = { ...found, definition, blockCount: listBlocks(definition).length };
+    ctx.state.flow = found;
     ctx.state.flowIds = found;
     await onBehalfOf(found.organizationId, next);
   };

@@ -56,7 +56,7 @@ const ALLOWS: { [scope: string]: string } = {
   'flows:read': 'read your flows, their versions and test cases',
   'flows:write': 'create and change drafts of flows and their test cases',
   'flows:run': 'run flows and test cases, which costs credits',
-  'flows:publish': 'publish versions of flows and choose those in production',
+  'flows:publish': 'publish versions of flows, choose those in production and delete flows',
 } satisfies { [scope in McpScope | typeof MANAGEMENT_SCOPE]: string };
 
 /** Names the checkbox with which a user allows a scope at a resource. */

@@ -12,7 +12,8 @@ describe('weir', () => {
     it('imports, publishes, sets production, and exports a file that imports as the same flow', async () => {
       const args = ['flow', 'import', example, '--project', 'acme/main'];
       const first = await succeedJson(...args, '--note', 'first', '--production');
-      assert.deepEqual(first, { flow: 'acme/main/parallel', created: true, version: 1, production: true });
+      const created = { flow: 'acme/main/parallel', created: true, version: 1, production: true };
+      assert.deepEqual(first, { ...created, notes: [] });
       const exported = await succeed('flow', 'export', 'acme/main/parallel', '--version', '1');
       assert.match(exported, /^description: /m);
       const again = await weirIn(
@@ -42,6 +43,17 @@ describe('weir', () => {
         ],
       );
       assert.match(await succeed('flow', 'list', 'acme/main'), /parallel +Article review +2 +2 /);
+    });
+
+    it('notes models for which it sees no key', async () => {
+      const block = 'processor_type: llm\n    prompt: x\n    model: anthropic/claude';
+      const file = `name: K\nslug: keyless\nsteps:\n  - step_id: ask\n    ${block}\n`;
+      const importing = ['flow', 'import', '-', '--project', 'acme/main'];
+      const keyless = { ...cli.env, ANTHROPIC_API_KEY: '', ANTHROPIC_BASE_URL: '' };
+      const { stdout } = await weirIn(keyless, importing, file);
+      assert.match(stdout, /^Created flow.*\nNote: ask asks anthropic\/claude, .*ANTHROPIC_API_KEY/);
+      const keyed = { ...keyless, ANTHROPIC_API_KEY: 'k' };
+      assert.doesNotMatch((await weirIn(keyed, importing, file)).stdout, /Note:/);
     });
 
     it('refuses a note that belongs to no version', async () => {

@@ -42,11 +42,13 @@ export async function callEveryTool(options: {
   await call('delete_test_case', { test_case_id });
   const { version_id } = await call('publish_version', { flow_id, note: 'first' });
   await call('set_production_version', { flow_id, version_id });
+  await call('run_flow', { flow_id, message: '' });
   await call('restore_version', { flow_id, version_id });
   await call('update_flow', { flow_id, description: 'Made by every tool.' });
   await call('get_flow', { flow_id });
   await call('hydrate_project', { project_id });
   await call('list_runs', { flow_id });
+  await call('delete_flow', { flow_id, confirm: slug });
   assert.ok(listed.length > 0);
   assert.deepEqual([...left], []);
 }

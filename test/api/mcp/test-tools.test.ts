@@ -185,15 +185,15 @@ describe('MCP test tools', () => {
     const start = async () => {
       const running = ask('run_test_case', { test_case_id });
       running.catch(() => undefined);
-      const run = await waitUntil<{ executionId: string }>(async () => {
+      const run = await waitUntil<{ flow_run_id: string }>(async () => {
         const { runs } = await ask('list_runs', { flow_id, status: 'started' });
         return runs[0];
       });
-      return { running, flow_run_id: run.executionId };
+      return { running, flow_run_id: run.flow_run_id };
     };
     const one = await start();
     const { flow_run } = await ask('cancel_run', { flow_run_id: one.flow_run_id });
-    assert.equal(flow_run.executionId, one.flow_run_id);
+    assert.equal(flow_run.flow_run_id, one.flow_run_id);
     const ended = await one.running;
     assert.deepEqual([ended.status, ended.results[0].status], ['completed', 'error']);
     assert.match(ended.results[0].why, /cancelled/);

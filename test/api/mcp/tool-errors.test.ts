@@ -56,7 +56,7 @@ describe('MCP tools', () => {
     ['update_block', { step_id: 'one', loop: { max_iterations: 0 } }, /loop.max_iterations: /],
     ['set_production_version', { version_id: randomUUID() }, /get_flow lists its versions/],
     ['list_runs', { limit: 1_000 }, /limit: /],
-    ['list_runs', { cursor: randomUUID() }, /cursor: /],
+    ['list_runs', { after: randomUUID() }, /after: /],
   ];
   for (const [tool, args, says] of wrong)
     it(`answer ${tool} ${JSON.stringify(args).slice(0, 60)} with an error that says what to correct`, async () => {

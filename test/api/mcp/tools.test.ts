@@ -11,6 +11,7 @@ describe('MCP tools', () => {
     'create_flow',
     'create_test_case',
     'delete_block',
+    'delete_flow',
     'delete_test_case',
     'get_flow',
     'get_step_trace',
@@ -23,6 +24,7 @@ describe('MCP tools', () => {
     'publish_version',
     'restore_version',
     'run_all_tests',
+    'run_flow',
     'run_test_case',
     'set_production_version',
     'update_block',
@@ -104,10 +106,9 @@ describe('MCP tools', () => {
     );
     assert.equal(flow.execute_url, `${tools.mcp.weir.url}/api/v1/seq/${path}/execute`);
     const runs = await ask('list_runs', { flow_id, limit: 2 });
-    assert.deepEqual([runs.runs.length, runs.hasMore], [2, true]);
-    const rest = await ask('list_runs', { flow_id, limit: 2, cursor: runs.nextCursor });
-    assert.equal(rest.runs.length, 2);
-    assert.equal(rest.hasMore, false);
+    assert.deepEqual([runs.runs.length, runs.next], [2, runs.runs[1].flow_run_id]);
+    const rest = await ask('list_runs', { flow_id, limit: 2, after: runs.next });
+    assert.deepEqual([rest.runs.length, rest.next], [2, null]);
   });
 
   it('answer all of a project at once, with long texts cut', async () => {

@@ -110,7 +110,7 @@ describe('A whole flow through MCP alone', () => {
     const path = `${organization}/project/digest/execute`;
     const ran = await mcp.weir.call('POST', path, { key, body: { message: 'weir,dam' } });
     assert.deepEqual([ran.body.status, ran.body.result], ['completed', result]);
-    assert.equal((await ask('list_runs', { flow_id })).runs[0].executionId, ran.body.executionId);
+    assert.equal((await ask('list_runs', { flow_id })).runs[0].flow_run_id, ran.body.executionId);
     assert.deepEqual([...called].sort(), [...writes.keys()].sort());
   });
 });

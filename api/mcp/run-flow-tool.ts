@@ -1,0 +1,166 @@
+// run_flow
+import { z } from 'zod';
+import { inTransaction } from '../../db/connect.ts';
+import { onBehalfOf } from '../../db/connection/connection-turns.ts';
+import { readResult } from '../../db/runs/read-result.ts';
+import { findRun, type RunRow } from '../../db/runs/runs.ts';
+import { recordChange } from '../../db/tenants/audit-entries.ts';
+import { describeEngineError } from '../../engine/describe-engine-error.ts';
+import { waitForRun } from '../../engine/wait-for-run.ts';
+import type { Json } from '../../flow/definition.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { listBlocks } from '../../flow/plan.ts';
+import type { ApiDeps } from '../deps.ts';
+import { parsedJson } from '../flows/written-flow.ts';
+import { measureOutcome } from '../http/hold-answer-bytes.ts';
+import { takeBytes } from '../http/take-bytes.ts';
+import { acceptRun } from '../runs/accept-run.ts';
+import { startInPlace } from '../runs/admit.ts';
+import type { CallRequest } from '../runs/call-request.ts';
+import { findRunnableFlow } from '../runs/load-flow.ts';
+import { readReceipt } from '../runs/receipt.ts';
+import type { JobRequest } from '../runs/requests.ts';
+import type { AcceptedCall } from '../runs/store-call.ts';
+import { cutJson } from '../test-runs/cut-json.ts';
+import { describeToolRun, toolRun } from './describe-tool-run.ts';
+import { requireFlowDesign } from './require-flow-design.ts';
+import { flowId } from './shapes.ts';
+import { defineTool, type ToolCall } from './tool.ts';
+
+/** Less than the 60 s that MCP clients wait by default. */
+const RUN_WAIT_MS = 45_000;
+const ANSWER_MAX_CHARS = 20_000;
+/** The most block executions of a receipt. */
+const BLOCKS_MAX = 60;
+
+const count = z.int().min(0);
+const blockReceipt = z.strictObject({
+  step_id: z.string(),
+  key: z.string(),
+  status: z.enum(['completed', 'failed', 'paused']),
+  model: z.string().nullable(),
+  prompt_tokens: count,
+  completion_tokens: count,
+  cost: z.number(),
+  ms: count,
+});
+
+export const runFlowTool = defineTool({
+  name: 'run_flow',
+  title: 'Run a published flow',
+  description:
+    'Runs the production version of a flow, or another published version, at its usual cost, and answers its result and what each block cost. After 45 s it answers how the run stands: get_test_run_trace shows the rest, cancel_run stops it. Blocks run without the tools that callers bring. To run the draft, use run_test_case.',
+  scope: 'flows:run',
+  hints: { readOnlyHint: false, destructiveHint: false, openWorldHint: true },
+  input: z.strictObject({
+    flow_id: flowId,
+    message: z.string().meta({ description: 'The message to the flow.' }),
+    parameters: z.record(z.string(), parsedJson).optional(),
+    version: z.int().min(1).optional().meta({ description: 'The production version when absent.' }),
+    max_credits: z.number().positive().optional().meta({ description: 'The most that the run may cost.' }),
+  }),
+  output: z.strictObject({
+    flow_run: toolRun,
+    answer: parsedJson.meta({ description: 'The result; null when there is none.' }),
+    blocks: z.array(blockReceipt),
+    left_out: count.meta({ description: 'Block executions that are not listed.' }),
+    notes: z.array(z.string()),
+  }),
+  async run(call, { flow_id, message, parameters = {}, version, max_credits: maxCredits }) {
+    const design = await requireFlowDesign(call, flow_id);
+    const slugs = {
+      organization: design.organization_slug,
+      project: design.project_slug,
+      flow: design.slug,
+    };
+    const asked = { ...slugs, within: call.access, version: version ?? ('production' as const) };
+    const flow = await findRunnableFlow(call.deps, asked);
+    if (!flow) throw notPublished(version);
+    const { user } = call;
+    const body = { message, parameters, ...(maxCredits !== undefined && { maxCredits }) };
+    const { environment } = user;
+    const ofRequest = { environment, idempotencyKey: undefined, modelKeys: undefined };
+    const request = { slugs, pinned: version !== undefined, flow, body, ...ofRequest };
+    return onBehalfOf(flow.organizationId, () => runToEnd(call, request));
+  },
+});
+
+function notPublished(version: number | undefined): ServiceError {
+  return new ServiceError(
+    'CONFLICT',
+    version === undefined
+      ? 'The flow has no production version: use publish_version, then set_production_version.'
+      : `The flow has no version ${version}: get_flow lists its versions.`,
+  );
+}
+
+async function runToEnd(call: ToolCall, request: CallRequest<JobRequest>) {
+  const { deps } = call;
+  const { organizationId, flowId, version, definition } = request.flow;
+  const stopping = deps.stopping ?? new AbortController().signal;
+  const place = await deps.admission.enter(organizationId, () => stopping);
+  // Only a request with an Idempotency-Key, which this one has not, may find that another has taken it.
+  const run = (await acceptRun(deps, request, 'jobs').catch((error: unknown) => {
+    place.end();
+    throw error;
+  })) as AcceptedCall;
+  const { executionId } = run;
+  const started = startInPlace(deps, run, place);
+  started.catch(() => undefined);
+  await inTransaction(deps.db, (tx) =>
+    recordChange(tx, call.author, {
+      organizationId,
+      action: 'run.start',
+      resourceId: executionId,
+      details: { flow_id: flowId, version },
+    }),
+  );
+  const waited = waitForRun(
+    deps,
+    run,
+    started,
+    AbortSignal.any([AbortSignal.timeout(RUN_WAIT_MS), stopping]),
+  );
+  // The run is stored: the reconciler starts it when the engine is back.
+  await waited.catch((error: unknown) =>
+    console.error(`Run ${executionId} could not be started yet: ${describeEngineError(error)}`),
+  );
+  const row = (await findRun(deps.db, flowId, executionId)) as RunRow;
+  const { blocks } = await readReceipt(deps.db, executionId);
+  const toolSteps = listBlocks(definition).filter(({ processor_config }) => processor_config?.tools_enabled);
+  return {
+    flow_run: await describeToolRun(deps, row),
+    answer: await readAnswer(deps, organizationId, row),
+    blocks: blocks.slice(0, BLOCKS_MAX).map(({ step_id, key, status, model, usage }) => ({
+      step_id,
+      key,
+      status,
+      model,
+      prompt_tokens: usage.promptTokens,
+      completion_tokens: usage.completionTokens,
+      cost: usage.cost,
+      ms: usage.ms,
+    })),
+    left_out: Math.max(0, blocks.length - BLOCKS_MAX),
+    notes: [
+      ...(row.status === 'started'
+        ? ['The run goes on: get_test_run_trace shows how it stands, cancel_run stops it.']
+        : []),
+      ...toolSteps.map(
+        ({ step_id }) => `${step_id} ran without tools: callers bring them to /execute or /step.`,
+      ),
+    ],
+  };
+}
+
+async function readAnswer({ db, largeValues }: ApiDeps, organizationId: string, row: RunRow): Promise<Json> {
+  const { result, execution_id: callId } = row;
+  if (!result) return null;
+  const bytes = await measureOutcome(db, callId, { result, pauses: false });
+  const giveBack = await takeBytes(largeValues.answers, organizationId, bytes);
+  try {
+    return cutJson(await readResult(db, callId, result), ANSWER_MAX_CHARS);
+  } finally {
+    giveBack();
+  }
+}

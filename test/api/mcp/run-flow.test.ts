@@ -1,0 +1,92 @@
+// Assistants run published flows and delete flows (docs/mcp.md).
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { useTools } from './tools-harness.ts';
+
+describe('MCP tools', () => {
+  const { tools, call, ask, createFlow, add } = useTools();
+  const publish = async (flow_id: string) => {
+    const { version_id } = await ask('publish_version', { flow_id, note: '' });
+    await ask('set_production_version', { flow_id, version_id });
+  };
+  const actionsOn = async (id: string) => {
+    const { db } = tools.mcp.weir;
+    const entries = db.selectFrom('audit_entry').select(['actor', 'action']).where('resource_id', '=', id);
+    return (await entries.orderBy('id').execute()).map(({ actor, action }) => `${actor} ${action}`);
+  };
+  const code = (prompt: string) => ({ processor_type: 'code', prompt });
+
+  describe('run_flow', () => {
+    it('answers the result and the receipt of a run, with parameters, and traces show what earlier steps put out', async () => {
+      const flow_id = await createFlow();
+      await add(flow_id, 'Extract', code('return { city: parameters.user.city };'));
+      await add(flow_id, 'End', code('return message + " " + outputs.extract.city;'));
+      const unpublished = await call('run_flow', { flow_id, message: 'm' });
+      assert.match(unpublished.text, /^CONFLICT: .*set_production_version/);
+      await publish(flow_id);
+      const run = await ask('run_flow', { flow_id, message: 'in', parameters: { user: { city: 'Rome' } } });
+      assert.deepEqual([run.flow_run.status, run.answer, run.notes], ['completed', 'in Rome', []]);
+      assert.deepEqual(
+        run.blocks.map(({ step_id, status }: { step_id: string; status: string }) => [step_id, status]),
+        [
+          ['extract', 'completed'],
+          ['end', 'completed'],
+        ],
+      );
+      const { flow_run_id } = run.flow_run;
+      const { executions } = await ask('get_step_trace', { flow_run_id, step_id: 'extract' });
+      assert.deepEqual(executions[0].output, { city: 'Rome' });
+      assert.deepEqual(await actionsOn(flow_run_id), ['ada run.start']);
+      const failing = await ask('run_flow', { flow_id, message: 'm', version: 1 });
+      assert.deepEqual([failing.flow_run.status, failing.answer], ['failed', null]);
+      assert.deepEqual([failing.flow_run.code, failing.flow_run.step_id], ['CODE_ERROR', 'extract']);
+      assert.match((await call('run_flow', { flow_id, message: 'm', version: 9 })).text, /no version 9/);
+    });
+
+    it('traces prompts with the outputs that were inserted, and says which blocks ran without tools', async () => {
+      const flow_id = await createFlow();
+      await add(flow_id, 'Extract', code('return { items: ["a"] };'));
+      await add(flow_id, 'Ask', { processor_type: 'llm', prompt: 'Say {{steps.extract.items.0}}' });
+      const processor_config = { tools_enabled: true, max_retries: 0 };
+      await ask('update_block', { flow_id, step_id: 'ask', model: 'demo/chat', processor_config });
+      await publish(flow_id);
+      const { flow_run, notes } = await ask('run_flow', { flow_id, message: 'm' });
+      assert.match(notes.join(), /^ask ran without tools/);
+      const trace = { flow_run_id: flow_run.flow_run_id, step_id: 'ask' };
+      const { executions } = await ask('get_step_trace', trace);
+      assert.equal(executions[0].sent.messages[0].content, 'Say a');
+    });
+
+    it('needs the scope flows:run, and a flow that the user may see', async () => {
+      const reader = await tools.mcp.connect(await tools.mcp.token('ada', { scope: 'flows:read' }));
+      await assert.rejects(tools.mcp.callTool(reader, 'run_flow', { flow_id: randomUUID(), message: '' }));
+      const flow_id = await createFlow();
+      await publish(flow_id);
+      const eve = await tools.mcp.connect(await tools.mcp.token('eve'));
+      const foreign = await tools.mcp.callTool(eve, 'run_flow', { flow_id, message: '' });
+      assert.match(foreign.text, /^NOT_FOUND/);
+    });
+  });
+
+  describe('delete_flow', () => {
+    it('deletes a flow for admins who repeat its slug, and leaves an entry in the audit log', async () => {
+      const flow_id = await createFlow();
+      const { slug } = await ask('get_flow', { flow_id });
+      assert.match((await call('delete_flow', { flow_id, confirm: slug })).text, /^FORBIDDEN/);
+      await tools.mcp.join('grace', 'admin');
+      const admin = await tools.mcp.connect(await tools.mcp.token('grace'));
+      const refused = await call('delete_flow', { flow_id, confirm: 'other' }, admin);
+      assert.match(refused.text, /confirm: must be the slug/);
+      assert.deepEqual(await ask('delete_flow', { flow_id, confirm: slug }, admin), { flow_id, slug });
+      assert.match((await call('get_flow', { flow_id })).text, /^NOT_FOUND/);
+      assert.deepEqual(await actionsOn(flow_id), ['ada flow.create', 'grace flow.delete']);
+    });
+
+    it('needs the scope flows:publish', async () => {
+      const scope = 'flows:read flows:write flows:run';
+      const writer = await tools.mcp.connect(await tools.mcp.token('ada', { scope }));
+      const args = { flow_id: randomUUID(), confirm: 'x' };
+      await assert.rejects(tools.mcp.callTool(writer, 'delete_flow', args));
+    });
+  });
+});
