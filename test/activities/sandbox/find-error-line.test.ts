@@ -18,6 +18,21 @@ describe('the line of an error in code', () => {
     ['return 1 +\n  missing;', 2],
     ['return input\n  .map((x) => x);', 2],
     ['class A {\n  get x() { throw new TypeError("t"); }\n}\nreturn new A().x', 2],
+    ['const a = 1;\n\nreturn missing;', 3],
+    ['const a = `one\ntwo ${missing}\nthree`;\nreturn a;', 2],
+    ['if (input === "other") return missing;\nreturn [\n  missing,\n];', undefined],
+    ['const a = {};\na.go(\n  1,\n);', undefined],
+    ['return JSON.parse(\n  "{x",\n);', undefined],
+    ['return "x".repeat(\n  -1\n);', undefined],
+    ['Object.defineProperty(1, "x", {\n  value: 1,\n});', undefined],
+    ['const a = 1;\nreturn eval("1;\\n2;\\n3;\\nthrow new Error(4)");', 2],
+    ['const a = 1;\nreturn new Function("\\n\\n\\nthrow new Error(4)")();', 2],
+    ['async function f() {\n  await null;\n  throw new Error("x");\n}\nawait f();', 3],
+    ['const a = 1;\nawait Promise.reject(new Error("x"));\nreturn a;', 2],
+    ['function* g() {\n  yield 1;\n  throw new Error("x");\n}\nreturn [...g()];', 3],
+    ['const a = 1;\r\nconst b = 2;\r\nthrow new Error("x")', 3],
+    ['throw new Error(\n  "x",\n);', 1],
+    ['return outputs.other.items;', 1],
   ];
   for (const [source, line] of cases)
     it(`${JSON.stringify(source)}: ${line ?? 'left out'}`, async () => {

@@ -57,7 +57,7 @@ export async function startSignInWeir(
   });
   const tenant = await weir.createTenant();
   const { organizationId } = tenant;
-  await insertMember(weir.db, { organizationId, userId: 'dev-member', role: 'member' });
+  await insertMember(weir.db, { organizationId, userId: 'dev-member', role: 'admin' });
 
   const open = (oauth: OAuthClient, url: string, mode: 'legacy' | 'auto') => {
     const transport = new StreamableHTTPClientTransport(new URL(url), { authProvider: oauth.provider });

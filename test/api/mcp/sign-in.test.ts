@@ -33,7 +33,7 @@ describe('sign-in of an MCP client', () => {
         const { projects } = structuredContent as { projects: { project_id: string; role: string }[] };
         assert.deepEqual(
           projects.map(({ project_id, role }) => [project_id, role]),
-          [[app.tenant.projectId, 'member']],
+          [[app.tenant.projectId, 'admin']],
         );
       });
 
