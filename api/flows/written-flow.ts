@@ -126,7 +126,7 @@ export const blockFields = {
   model: textSchema.min(1).max(200).optional().meta({ description: 'llm: provider/model.' }),
   prompt: z.string().refine(hasPromptSize, PROMPT_TOO_LARGE).optional().meta({
     description:
-      'llm: the prompt, with {{message}}, {{previous_output}}, {{parameters.<key>}} and {{steps.<step_id>}} (also with a path, as {{steps.extract.items.0}}); code: the body of an async JavaScript function of input (the previous output), message, parameters and outputs (of earlier steps, by step_id), whose return value is the output.',
+      'llm: the prompt, with {{message}}, {{previous_output}}, {{parameters.<key>}} and {{steps.<step_id>}}, also with a path (.items.0); code: the body of an async JavaScript function of input (the previous output), message, parameters and outputs (by step_id), which returns the output.',
   }),
   inputSchema: jsonSchema.optional(),
   outputSchema: jsonSchema.optional(),

@@ -37,7 +37,7 @@ const processorType = z.enum(PROCESSOR_TYPES).meta({
   description:
     'llm: asks a model, which update_block sets. code: runs JavaScript. passthrough: answers its input.',
 });
-const NOT_DESTROYED = 'Only the draft changes; callers still run the same version.';
+const NOT_DESTROYED = 'Only the draft changes.';
 
 const addBlockTool = defineTool({
   name: 'add_block',
@@ -150,7 +150,12 @@ const moveBlock = defineTool({
   description: `Moves a step of the draft, with the steps inside it. A branch, parallel or loop step that is empty then is removed. ${NOT_DESTROYED}`,
   scope: 'flows:write',
   hints: { readOnlyHint: false, destructiveHint: false },
-  input: z.strictObject({ flow_id: flowId, step_id: stepId, ...placeFields }),
+  input: z.strictObject({
+    flow_id: flowId,
+    step_id: stepId,
+    target_id: placeFields.target_id.meta({ description: 'As in add_block.' }),
+    direction: placeFields.direction.meta({ description: 'As in add_block.' }),
+  }),
   output: editedDraft,
   run: (call, { flow_id, step_id, target_id, direction }) =>
     editDraft(call, flow_id, 'move_block', (draft) => ({

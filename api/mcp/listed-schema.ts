@@ -3,6 +3,9 @@ import type { z } from 'zod';
 
 type Schema = { [key: string]: unknown };
 
+/** The description of `parsedJson`: a schema without rules says the same. */
+const ANY_VALUE = 'Any JSON value.';
+
 /** Wraps the schema of a tool's input so that the SDK lists it, but does not validate with it. */
 export function listedInput(schema: z.ZodObject) {
   return listed(() => shorten(schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' })) as Schema);
@@ -40,7 +43,7 @@ function listed(make: () => Schema) {
 
 /**
  * Leaves out what says nothing to a reader: the dialect, the pattern of a known format, bounds of all safe integers, that any
- * property is allowed or has a name.
+ * value or property is allowed or has a name; and bounds of lengths, which errors tell.
  */
 function shorten(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(shorten);
@@ -52,8 +55,10 @@ function shorten(value: unknown): unknown {
         ([key, item]) =>
           key !== '$schema' &&
           key !== 'propertyNames' &&
+          !(/^m(in|ax)Length$/.test(key) && typeof item === 'number') &&
+          !(key === 'description' && item === ANY_VALUE) &&
           !(key === 'pattern' && isFormat) &&
-          !(key === 'additionalProperties' && isEmpty(item)) &&
+          !(key === 'additionalProperties' && isEmpty(shorten(item))) &&
           Math.abs(Number(item)) !== Number.MAX_SAFE_INTEGER,
       )
       .map(([key, item]) => [key, shorten(item)]),

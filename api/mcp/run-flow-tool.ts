@@ -49,7 +49,7 @@ export const runFlowTool = defineTool({
   name: 'run_flow',
   title: 'Run a published flow',
   description:
-    'Runs the production version of a flow, or another published version, at its usual cost, and answers its result and what each block cost. After 45 s it answers how the run stands: get_test_run_trace shows the rest, cancel_run stops it. Blocks run without the tools that callers bring. To run the draft, use run_test_case.',
+    'Runs a published version of a flow at its usual cost; answers the result and what each block cost, or after 45 s how the run stands. Blocks run without tools, which callers bring. run_test_case runs the draft.',
   scope: 'flows:run',
   hints: { readOnlyHint: false, destructiveHint: false, openWorldHint: true },
   input: z.strictObject({

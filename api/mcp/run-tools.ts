@@ -26,7 +26,7 @@ const listRunsTool = defineTool({
     flow_id: flowId,
     status: runState.shape.status.optional(),
     limit: z.int().min(1).max(LIMIT_MAX).default(LIMIT_DEFAULT),
-    after: z.guid().optional().meta({ description: 'next of the previous page.' }),
+    after: z.guid().meta({ description: 'next of the previous page.' }).optional(),
   }),
   output: z.strictObject({
     runs: z.array(toolRun),
@@ -50,7 +50,7 @@ const cancelRunTool = defineTool({
   name: 'cancel_run',
   title: 'Cancel a run',
   description:
-    'Cancels a run that is under way or waits for its caller, or a whole test run, whose other cases then do not begin. It ends within seconds, and nothing more is charged for it. The call can be repeated; a run that has ended stays as it is.',
+    'Cancels a run that is under way or waits for its caller, or a whole test run. It ends within seconds, and nothing more is charged; a run that has ended stays as it is.',
   scope: 'flows:run',
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   input: z.strictObject({

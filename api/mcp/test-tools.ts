@@ -16,7 +16,7 @@ import { defineTool } from './tool.ts';
 
 const testCaseId = z.guid().meta({ description: 'test_case_id from create_test_case or get_flow.' });
 const RUNS_DRAFT =
-  'The draft must be complete; it runs as callers would run it, at its usual cost. Answers when all is done, or after 45 s with the results so far.';
+  'The draft must be complete; it runs at its usual cost. Answers after 45 s at the latest, with the results so far.';
 
 const create = defineTool({
   name: 'create_test_case',

@@ -39,7 +39,7 @@ export const expectation = z
   )
   .meta({
     description:
-      'What the answer of the flow, which is the output of its last step, must be. equals: this JSON value. json_schema: a value that matches the schema. contains: a value with this text in it. judge: a value that meets the criteria, as a model judges.',
+      'What the answer of the flow must be. equals: this JSON value. json_schema: a value that matches the schema. contains: a value with this text in it. judge: a value that meets the criteria, as a model judges.',
   });
 
 /**

@@ -15,7 +15,7 @@ describe('A whole flow through MCP alone', () => {
   before(async () => {
     models = await startFakeModelServer();
     mcp = await startMcpWeir({ env: { DEMO_BASE_URL: models.provider.baseUrl } });
-    await mcp.join('ada');
+    await mcp.join('ada', 'admin');
     client = await mcp.connect(await mcp.token('ada'));
     const { tools } = await client.listTools();
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
@@ -111,6 +111,9 @@ describe('A whole flow through MCP alone', () => {
     const ran = await mcp.weir.call('POST', path, { key, body: { message: 'weir,dam' } });
     assert.deepEqual([ran.body.status, ran.body.result], ['completed', result]);
     assert.equal((await ask('list_runs', { flow_id })).runs[0].flow_run_id, ran.body.executionId);
+    models.will(answer('a weir'), answer('a dam'));
+    assert.deepEqual((await ask('run_flow', { flow_id, message: 'weir,dam' })).answer, result);
+    await ask('delete_flow', { flow_id, confirm: 'digest' });
     assert.deepEqual([...called].sort(), [...writes.keys()].sort());
   });
 });
