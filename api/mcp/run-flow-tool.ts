@@ -25,7 +25,7 @@ import { cutJson } from '../test-runs/cut-json.ts';
 import { describeToolRun, toolRun } from './describe-tool-run.ts';
 import { requireFlowDesign } from './require-flow-design.ts';
 import { flowId } from './shapes.ts';
-import { defineTool, type ToolCall } from './tool.ts';
+import { defineTool, type McpCall } from './tool.ts';
 
 /** Less than the 60 s that MCP clients wait by default. */
 const RUN_WAIT_MS = 45_000;
@@ -94,7 +94,7 @@ function notPublished(version: number | undefined): ServiceError {
   );
 }
 
-async function runToEnd(call: ToolCall, request: CallRequest<JobRequest>) {
+async function runToEnd(call: McpCall, request: CallRequest<JobRequest>) {
   const { deps } = call;
   const { organizationId, flowId, version, definition } = request.flow;
   const stopping = deps.stopping ?? new AbortController().signal;
