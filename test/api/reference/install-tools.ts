@@ -3,9 +3,11 @@ import { execFile } from 'node:child_process';
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import pg from 'pg';
 
 const run = promisify(execFile);
 export const CLIENTS = path.join(import.meta.dirname, 'clients');
+const LOCK = 7_335_019;
 const CACHE = path.join(import.meta.dirname, '../../../node_modules/.cache/reference-tools');
 
 /** Installs the npm packages of clients/package.json; returns their folder. */
@@ -35,10 +37,27 @@ async function installOnce(
   const folder = path.join(CACHE, name);
   const marker = path.join(folder, '.installed');
   const wanted = await readFile(path.join(CLIENTS, lockFile), 'utf8');
-  if ((await readFile(marker, 'utf8').catch(() => '')) === wanted) return folder;
-  await rm(folder, { recursive: true, force: true });
-  await mkdir(folder, { recursive: true });
-  await install(folder);
-  await writeFile(marker, wanted);
+  const isInstalled = async () => (await readFile(marker, 'utf8').catch(() => '')) === wanted;
+  if (await isInstalled()) return folder;
+  await alone(async () => {
+    if (await isInstalled()) return;
+    await rm(folder, { recursive: true, force: true });
+    await mkdir(folder, { recursive: true });
+    await install(folder);
+    await writeFile(marker, wanted);
+  });
   return folder;
+}
+
+/** Does `work` while no other test file does: the database of the tests lets one at a time through. */
+async function alone(work: () => Promise<void>): Promise<void> {
+  const client = new pg.Client(process.env.TEST_DATABASE_URL);
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    await client.query('select pg_advisory_lock($1)', [LOCK]);
+    await work();
+  } finally {
+    await client.end();
+  }
 }

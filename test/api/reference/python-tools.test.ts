@@ -1,26 +1,15 @@
 import assert from 'node:assert/strict';
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { passthrough } from '../../blocks.ts';
 import { startWeir, type Weir } from '../../harness.ts';
+import { hasPython } from './has-python.ts';
 import { CLIENTS, installPythonTools } from './install-tools.ts';
 
 const run = promisify(execFile);
-
-/** The tools need Python 3.11 with venv and pip. */
-function hasPython(): boolean {
-  try {
-    execFileSync('python3', ['-c', 'import sys, venv, ensurepip; assert sys.version_info >= (3, 11)'], {
-      stdio: 'ignore',
-    });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 if (!hasPython())
   describe('The OpenAPI document, with tools from PyPI: left out, there is no Python 3.11', () => {});
