@@ -5,7 +5,7 @@ import { rateLimitHeaders } from '../http/headers.ts';
 import { answer, body, ERRORS, refusal } from '../reference/operations.ts';
 import { ORIGIN_NOT_ALLOWED } from './require-allowed-origin.ts';
 
-const id = z.union([z.string(), z.int(), z.null()]).optional();
+const id = z.union([z.string(), z.number(), z.null()]).optional();
 const message = z
   .looseObject({ jsonrpc: z.literal('2.0'), id, method: z.string().optional() })
   .meta({ id: 'McpMessage', description: 'A JSON-RPC 2.0 message of the Model Context Protocol.' });
