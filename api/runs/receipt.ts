@@ -52,7 +52,11 @@ export const receiptParameter = z
   .transform((sent) => sent === 'true')
   .meta({
     description: '`false` leaves out what each block execution used.',
-    override: { type: 'boolean', default: true },
+    // In the API document a boolean, although it arrives as text.
+    override({ jsonSchema }) {
+      delete jsonSchema.enum;
+      Object.assign(jsonSchema, { type: 'boolean', default: true });
+    },
   });
 
 /** Reads what a run and each of its block executions cost, in credits; up to the call `until`, when given. */
