@@ -5,6 +5,8 @@ import Router from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { ServiceError } from '../flow/errors.ts';
 import type { ApiDeps } from './deps.ts';
+import { draftRoutes } from './flows/draft-routes.ts';
+import { flowRoutes } from './flows/flow-routes.ts';
 import type { Route } from './http/context.ts';
 import { handleErrors } from './http/errors.ts';
 import { createHealth } from './http/health.ts';
@@ -52,6 +54,8 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...memberRoutes(deps),
     ...assistantRoutes(deps),
     ...projectRoutes(deps),
+    ...flowRoutes(deps),
+    ...draftRoutes(deps),
     ...apiKeyRoutes(deps),
     ...auditLogRoutes(deps),
     ...modelKeyRoutes(deps),

@@ -1,8 +1,7 @@
 import { type Command, Option } from 'commander';
 import { formatFlowFile } from '../api/flows/flow-file.ts';
-import { promoteFlow, publishFlow } from '../api/flows/publish-flow.ts';
+import { promoteFlow, publishFlow, removeFlow } from '../api/flows/recorded-flow-writes.ts';
 import { requireRunnable } from '../api/flows/require-runnable.ts';
-import { removeFlow } from '../api/management/recorded-writes.ts';
 import { type Db, inTransaction } from '../db/connect.ts';
 import { getVersion, listFlows, listVersions } from '../db/flows/flows.ts';
 import { requireConfirmation } from './deletion.ts';

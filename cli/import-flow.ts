@@ -1,5 +1,5 @@
 import { type FlowFile, parseUsableFlowFile } from '../api/flows/flow-file.ts';
-import { promoteFlow, publishFlow } from '../api/flows/publish-flow.ts';
+import { promoteFlow, publishFlow } from '../api/flows/recorded-flow-writes.ts';
 import { type Db, inTransaction } from '../db/connect.ts';
 import { findFlowBySlug, insertFlow, updateDraft } from '../db/flows/flows.ts';
 import { recordChange } from '../db/tenants/audit-entries.ts';

@@ -1,13 +1,19 @@
-// An organization with an owner, an admin, a member and its own key for `openai/…`, for tests of who may do what.
+// An organization with an owner, an admin, a member, its own key for `openai/…` and a flow of one version, for tests of who
+// may do what.
 import { createEncryption } from '../db/encrypt.ts';
+import { insertFlow, publishVersion } from '../db/flows/flows.ts';
 import type { Role } from '../db/schema.ts';
 import { insertMember } from '../db/tenants/memberships.ts';
 import { setModelKey } from '../db/tenants/model-keys.ts';
 import type { IdentityProvider } from './fakes/identity-provider.ts';
 import type { Tenant, Weir } from './harness.ts';
 
-/** Each user's `user_id` and `token`. */
-export type Organization = Tenant & { users: { [role in Role]: string }; token: { [role in Role]: string } };
+/** Each user's `user_id` and `token`, and the id of the flow. */
+export type Organization = Tenant & {
+  users: { [role in Role]: string };
+  token: { [role in Role]: string };
+  flowId: string;
+};
 
 export async function createOrganization(weir: Weir, provider: IdentityProvider): Promise<Organization> {
   const tenant = await weir.createTenant();
@@ -26,5 +32,8 @@ export async function createOrganization(weir: Weir, provider: IdentityProvider)
     userId: users.owner,
   };
   await weir.db.transaction().execute((tx) => setModelKey(tx, encryption, key));
-  return { ...tenant, users, token };
+  const flow = { projectId: tenant.projectId, slug: 'flow', name: 'Flow' };
+  const { id: flowId } = await insertFlow(weir.db, flow);
+  await publishVersion(weir.db, flowId, 'The first');
+  return { ...tenant, users, token, flowId };
 }

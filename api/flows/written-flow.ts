@@ -32,6 +32,7 @@ import {
 
 const LOOP_ITERATIONS_DEFAULT = 100;
 const BRANCH_NAME_MAX_LENGTH = 64;
+const DESCRIPTION_MAX_LENGTH = 2_000;
 
 /** Any JSON value. It has one name in all documents made from these schemas. */
 export const jsonValue = z
@@ -71,6 +72,7 @@ export const textSchema = z
   .string()
   .refine((text) => !text.includes('\0'), { error: 'The character U+0000 is not accepted.' });
 export const nameSchema = textSchema.min(1).max(NAME_MAX_LENGTH);
+export const descriptionSchema = textSchema.max(DESCRIPTION_MAX_LENGTH);
 
 const jsonSchema: z.ZodType<JsonSchema> = z
   .union([z.boolean(), z.record(z.string(), parsedJson)], {
@@ -204,7 +206,7 @@ export const flowFileSchema = z
     $schema: z.string().optional().meta({ description: 'For editors; ignored.' }),
     name: nameSchema,
     slug: slugSchema.meta({ description: 'The last segment of the flow’s URL.' }),
-    description: textSchema.max(2000).optional().meta({ description: 'What the flow is for.' }),
+    description: descriptionSchema.optional().meta({ description: 'What the flow is for.' }),
     steps,
   })
   .meta({ title: 'Weir flow file' });

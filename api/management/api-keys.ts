@@ -4,6 +4,7 @@ import { type ApiKeyRow, listApiKeys, TOO_MANY_API_KEYS } from '../../db/tenants
 import { mintApiKey } from '../auth/api-key.ts';
 import { authenticateUser } from '../auth/authenticate.ts';
 import { limitRate } from '../auth/limit-rate.ts';
+import { loadProject } from '../auth/load-project.ts';
 import { writeAuthorized } from '../auth/write-authorized.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
@@ -11,7 +12,6 @@ import { readBody } from '../http/json-body.ts';
 import * as example from '../reference/management-examples.ts';
 import { conflict, PROJECTS_PATH, ROLE_ERRORS, USERS_ONLY } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body } from '../reference/operations.ts';
-import { loadProject } from './load-project.ts';
 import { addApiKey, endApiKey } from './recorded-writes.ts';
 import { apiKeyList, apiKeyRecord, createApiKeyRequest, newApiKey } from './schemas.ts';
 

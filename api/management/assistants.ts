@@ -8,13 +8,14 @@ import { limitRate } from '../auth/limit-rate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { toPage } from '../http/page.ts';
+import { type PageQuery, pageQuery } from '../http/page-schema.ts';
 import { authorOf } from '../http/principal.ts';
 import { readQuery } from '../http/query.ts';
 import { assistantPage } from '../reference/management-examples.ts';
 import { ASSISTANT_ERRORS, CALLER_ERRORS, done, USERS_ONLY } from '../reference/management-operations.ts';
 import { answer, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { disconnectAssistant } from './recorded-writes.ts';
-import { assistantList, type PageQuery, pageQuery } from './schemas.ts';
+import { assistantList } from './schemas.ts';
 import { toAssistant } from './to-assistant.ts';
 
 const ASSISTANTS_PATH = '/api/v1/assistants';

@@ -13,6 +13,7 @@ import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, CallerMembership, Route } from '../http/context.ts';
 import { readBody } from '../http/json-body.ts';
 import { toPage } from '../http/page.ts';
+import { type PageQuery, pageQuery } from '../http/page-schema.ts';
 import { readQuery } from '../http/query.ts';
 import * as example from '../reference/management-examples.ts';
 import {
@@ -25,14 +26,7 @@ import {
 } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { addMember, changeRole, removeMember } from './recorded-writes.ts';
-import {
-  addMemberRequest,
-  memberList,
-  memberRecord,
-  type PageQuery,
-  pageQuery,
-  updateMemberRequest,
-} from './schemas.ts';
+import { addMemberRequest, memberList, memberRecord, updateMemberRequest } from './schemas.ts';
 
 const MEMBERS_PATH = `${ORGANIZATIONS_PATH}/:org_id/members`;
 const LAST_OWNER = 'This member is the only owner: an organization needs at least one.';

@@ -26,6 +26,7 @@ import { slugSchema } from '../flows/written-flow.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { readBody } from '../http/json-body.ts';
 import { toPage } from '../http/page.ts';
+import { type PageQuery, pageQuery } from '../http/page-schema.ts';
 import { readQuery } from '../http/query.ts';
 import * as example from '../reference/management-examples.ts';
 import {
@@ -44,8 +45,6 @@ import {
   createOrganizationRequest,
   organizationList,
   organizationRecord,
-  type PageQuery,
-  pageQuery,
   updateOrganizationRequest,
 } from './schemas.ts';
 

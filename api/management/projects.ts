@@ -10,11 +10,13 @@ import { UUID_PATTERN } from '../../flow/limits.ts';
 import { authenticateUser } from '../auth/authenticate.ts';
 import { authorizeBy, requireRole } from '../auth/authorize-organization.ts';
 import { limitRate } from '../auth/limit-rate.ts';
+import { loadProject } from '../auth/load-project.ts';
 import { writeAuthorized } from '../auth/write-authorized.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { readBody } from '../http/json-body.ts';
 import { toPage } from '../http/page.ts';
+import { pageQuery } from '../http/page-schema.ts';
 import { readQuery } from '../http/query.ts';
 import * as example from '../reference/management-examples.ts';
 import {
@@ -29,15 +31,8 @@ import {
 } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { ambiguousSlug, bySlugQuery, getProjectBySlug, ofOrganization } from './get-project-by-slug.ts';
-import { loadProject } from './load-project.ts';
 import { addProject, removeProject } from './recorded-writes.ts';
-import {
-  createProjectRequest,
-  pageQuery,
-  projectList,
-  projectRecord,
-  updateProjectRequest,
-} from './schemas.ts';
+import { createProjectRequest, projectList, projectRecord, updateProjectRequest } from './schemas.ts';
 import { toProject } from './to-project.ts';
 
 const PROJECT_PATH = `${PROJECTS_PATH}/:project_id`;

@@ -1,7 +1,6 @@
 // Writes that users make over HTTP and operators with the `weir` command. Each records itself in the audit log.
 
 import type { Tx } from '../../db/connect.ts';
-import { deleteFlow } from '../../db/flows/flows.ts';
 import { cancelFromAfar } from '../../db/runs/cancel-run.ts';
 import type { Role } from '../../db/schema.ts';
 import { insertApiKey, type NewApiKey, revokeApiKey } from '../../db/tenants/api-keys.ts';
@@ -144,21 +143,6 @@ export async function removeMember(tx: Tx, author: Author, member: MemberRow): P
   const { organization_id: organizationId, user_id: userId } = member;
   await recordChange(tx, author, { organizationId, action: 'member.remove', resourceId: userId });
   await deleteMember(tx, organizationId, userId);
-}
-
-/** Deletes a flow: its slug is free, and no further run of it is accepted; runs under way go on. Throws NOT_FOUND. */
-export async function removeFlow(
-  tx: Tx,
-  author: Author,
-  { id, organizationId }: { id: string; organizationId: string },
-): Promise<void> {
-  const slug = await deleteFlow(tx, id);
-  await recordChange(tx, author, {
-    organizationId,
-    action: 'flow.delete',
-    resourceId: id,
-    details: { slug },
-  });
 }
 
 /** Disconnects an assistant of a user: its tokens are refused until the user consents again. Throws NOT_FOUND. */

@@ -1,15 +1,12 @@
 // Request and response schemas of organizations, members, projects, API keys and the audit log.
 import { z } from 'zod';
 import { userIdSchema } from '../auth/user-id.ts';
-import { nameSchema, slugSchema, textSchema } from '../flows/written-flow.ts';
-import { pageSize } from '../http/query.ts';
-
-const DESCRIPTION_MAX_LENGTH = 2_000;
-const PAGE_MAX = 200;
+import { descriptionSchema, nameSchema, slugSchema } from '../flows/written-flow.ts';
+import { pageOf } from '../http/page-schema.ts';
 
 const name = nameSchema;
 const slug = slugSchema.meta({ description: 'Lower-case letters, digits and single hyphens between them.' });
-const description = textSchema.max(DESCRIPTION_MAX_LENGTH);
+const description = descriptionSchema;
 const time = z.iso.datetime();
 const userId = userIdSchema.meta({ description: 'The `sub` of the user’s tokens.' });
 const role = z.enum(['owner', 'admin', 'member']);
@@ -140,32 +137,8 @@ const assistantRecord = z
   })
   .meta({ id: 'Assistant' });
 
-/** Makes the schema of one page of a list. */
-function page<K extends string, T extends z.ZodType>(id: string, key: K, item: T) {
-  const items = { [key]: z.array(item) } as { [key in K]: z.ZodArray<T> };
-  return z
-    .object({
-      ...items,
-      hasMore: z.boolean(),
-      nextCursor: z
-        .string()
-        .nullable()
-        .meta({ description: 'Where the next page begins; null on the last page.' }),
-    })
-    .meta({ id });
-}
-export const organizationList = page('OrganizationList', 'organizations', organizationRecord);
-export const assistantList = page('AssistantList', 'assistants', assistantRecord);
-export const memberList = page('MemberList', 'members', memberRecord);
-export const projectList = page('ProjectList', 'projects', projectRecord);
-export const auditList = page('AuditLog', 'entries', auditEntry);
-
-const pageLimit = pageSize(PAGE_MAX, PAGE_MAX);
-/** Makes the query of a list, whose cursor has the schema `cursor`. */
-export function pageQuery(cursor: z.ZodType<string>) {
-  return z.strictObject({
-    limit: pageLimit,
-    cursor: cursor.optional().meta({ description: '`nextCursor` of the previous page.' }),
-  });
-}
-export type PageQuery = z.infer<ReturnType<typeof pageQuery>>;
+export const organizationList = pageOf('OrganizationList', 'organizations', organizationRecord);
+export const assistantList = pageOf('AssistantList', 'assistants', assistantRecord);
+export const memberList = pageOf('MemberList', 'members', memberRecord);
+export const projectList = pageOf('ProjectList', 'projects', projectRecord);
+export const auditList = pageOf('AuditLog', 'entries', auditEntry);

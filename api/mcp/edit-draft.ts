@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { Tx } from '../../db/connect.ts';
-import { updateDraft } from '../../db/flows/flows.ts';
-import { recordChange } from '../../db/tenants/audit-entries.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
-import { findDraftProblems, requireSound } from './find-draft-problems.ts';
-import { noteModels } from './note-models.ts';
+import { findDraftProblems } from '../flows/find-draft-problems.ts';
+import { noteModels } from '../flows/note-models.ts';
+import { replaceDraft } from '../flows/recorded-flow-writes.ts';
+import { draftProblems } from '../flows/schemas.ts';
 import { withLockedFlow } from './require-flow-design.ts';
-import { outlineOf, problems, stepOutline } from './shapes.ts';
+import { outlineOf, stepOutline } from './shapes.ts';
 import type { McpCall } from './tool.ts';
 
 /** The answer of the tools that edit a draft. */
@@ -14,7 +14,7 @@ export const editedDraft = z.strictObject({
   flow_id: z.string(),
   step_id: z.string().meta({ description: 'The step that was edited.' }),
   steps: z.array(stepOutline).meta({ description: 'The steps of the draft after the edit.' }),
-  problems,
+  problems: draftProblems,
   notes: z.array(z.string()).meta({ description: 'What would fail when callers run the flow.' }),
 });
 
@@ -31,19 +31,15 @@ export async function editDraft(
   edit: (draft: FlowDefinition, tx: Tx) => Edited | Promise<Edited>,
 ): Promise<z.infer<typeof editedDraft>> {
   const { definition, stepId, organizationId } = await withLockedFlow(call, flowId, async (tx, flow) => {
-    const { draft, organizationId } = flow;
-    const edited = await edit(draft, tx);
-    requireSound(edited.definition);
-    await updateDraft(tx, flowId, edited.definition);
-    const details = { tool, step_id: edited.stepId };
-    await recordChange(tx, call.author, { organizationId, action: 'flow.edit', resourceId: flowId, details });
-    return { ...edited, organizationId };
+    const edited = await edit(flow.draft, tx);
+    await replaceDraft(tx, call.author, flow, edited.definition, { tool, step_id: edited.stepId });
+    return { ...edited, organizationId: flow.organizationId };
   });
   return {
     flow_id: flowId,
     step_id: stepId,
     steps: outlineOf(definition),
     problems: findDraftProblems(definition),
-    notes: await noteModels(call, organizationId, definition),
+    notes: await noteModels(call.deps, organizationId, definition),
   };
 }

@@ -2,16 +2,14 @@
 import { z } from 'zod';
 import type { FlowDesign } from '../../db/flows/flow-designs.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
-import { findDraftProblems } from './find-draft-problems.ts';
-import { problems } from './shapes.ts';
+import { findDraftProblems } from '../flows/find-draft-problems.ts';
+import { draftProblems, storedSteps } from '../flows/schemas.ts';
 
 /** The full steps, as in flow files. */
-export const steps = z
-  .array(z.looseObject({ step_id: z.string(), name: z.string(), type: z.string() }))
-  .meta({
-    description:
-      'The tree of steps: sequential steps are blocks (processor_type, model, prompt, inputSchema, outputSchema, processor_config), parallel steps have branches, loop steps have a body.',
-  });
+export const steps = storedSteps.meta({
+  description:
+    'The tree of steps: sequential steps are blocks (processor_type, model, prompt, inputSchema, outputSchema, processor_config), parallel steps have branches, loop steps have a body.',
+});
 
 export const flowDesign = z.strictObject({
   flow_id: z.string(),
@@ -25,7 +23,7 @@ export const flowDesign = z.strictObject({
   production_version_id: z.string().nullable(),
   latest_version: z.int().nullable().meta({ description: 'null before the first publish_version.' }),
   has_unpublished_changes: z.boolean().meta({ description: 'The draft differs from the latest version.' }),
-  problems,
+  problems: draftProblems,
 });
 
 /** Makes a tool's answer from a flow. The URL at which flows run is derived from `mcpUrl`. */

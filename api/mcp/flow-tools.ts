@@ -1,13 +1,12 @@
 // create_flow, get_flow, update_flow and delete_flow
 import { z } from 'zod';
 import { inTransaction } from '../../db/connect.ts';
-import { findVersionById, insertFlow, listVersions, updateDraft } from '../../db/flows/flows.ts';
-import { recordChange } from '../../db/tenants/audit-entries.ts';
+import { findVersionById, listVersions } from '../../db/flows/flows.ts';
 import { findUserProject } from '../../db/tenants/user-projects.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { requireRole } from '../auth/authorize-organization.ts';
-import { nameSchema, slugSchema, textSchema } from '../flows/written-flow.ts';
-import { removeFlow } from '../management/recorded-writes.ts';
+import { createFlow, removeFlow, renameFlow } from '../flows/recorded-flow-writes.ts';
+import { descriptionSchema, nameSchema, slugSchema } from '../flows/written-flow.ts';
 import { describeTestCases, listedTestCase } from '../test-runs/test-case.ts';
 import { flowDesign, steps, toFlowDesign } from './flow-design.ts';
 import { requireFlowDesign, withLockedFlow } from './require-flow-design.ts';
@@ -16,9 +15,8 @@ import { flowId, projectId, versionId } from './shapes.ts';
 import { defineTool } from './tool.ts';
 
 const VERSIONS_MAX = 100;
-const DESCRIPTION_MAX_LENGTH = 2_000;
 
-const createFlow = defineTool({
+const createFlowTool = defineTool({
   name: 'create_flow',
   title: 'Create a flow',
   description:
@@ -36,10 +34,7 @@ const createFlow = defineTool({
   async run(call, { project_id, name, slug }) {
     const { id } = await inTransaction(call.deps.db, async (tx) => {
       const project = await requireLockedProject(tx, call, project_id);
-      const flow = await insertFlow(tx, { projectId: project.id, name, slug });
-      const change = { organizationId: project.organization_id, action: 'flow.create', resourceId: flow.id };
-      await recordChange(tx, call.author, { ...change, details: { slug } });
-      return flow;
+      return createFlow(tx, call.author, project, { name, slug });
     });
     return { flow_id: id, slug, name };
   },
@@ -107,7 +102,7 @@ const updateFlow = defineTool({
   input: z.strictObject({
     flow_id: flowId,
     name: nameSchema.optional(),
-    description: textSchema.max(DESCRIPTION_MAX_LENGTH).optional(),
+    description: descriptionSchema.optional(),
   }),
   output: z.strictObject({ flow_id: z.string(), name: z.string(), description: z.string() }),
   async run(call, { flow_id, name, description }) {
@@ -115,15 +110,7 @@ const updateFlow = defineTool({
       throw new ServiceError('VALIDATION_ERROR', 'Send name or description.');
     const named = { ...(name !== undefined && { name }), ...(description !== undefined && { description }) };
     const flow = await withLockedFlow(call, flow_id, async (tx, flow) => {
-      await updateDraft(tx, flow_id, flow.draft, named);
-      const { organizationId } = flow;
-      const details = { tool: 'update_flow', ...named };
-      await recordChange(tx, call.author, {
-        organizationId,
-        action: 'flow.edit',
-        resourceId: flow_id,
-        details,
-      });
+      await renameFlow(tx, call.author, flow, named, { tool: 'update_flow' });
       return { name: flow.name, description: flow.description, ...named };
     });
     return { flow_id, ...flow };
@@ -153,4 +140,4 @@ const deleteFlowTool = defineTool({
     }),
 });
 
-export const flowTools = [createFlow, getFlowTool, updateFlow, deleteFlowTool];
+export const flowTools = [createFlowTool, getFlowTool, updateFlow, deleteFlowTool];

@@ -1,6 +1,6 @@
 // list_models
 import { z } from 'zod';
-import { findModelProviders } from './find-model-providers.ts';
+import { findModelProviders } from '../flows/find-model-providers.ts';
 import { requireProject } from './require-project.ts';
 import { projectId } from './shapes.ts';
 import { defineTool } from './tool.ts';
@@ -34,7 +34,7 @@ const listModels = defineTool({
   }),
   async run(call, { project_id }) {
     const project = await requireProject(call, project_id);
-    const providers = await findModelProviders(call, project.organization_id);
+    const providers = await findModelProviders(call.deps, project.organization_id);
     const models = call.deps.registry.models().flatMap((model) => {
       const key = providers.get(model.slice(0, model.indexOf('/')));
       if (!key) return [];

@@ -22,10 +22,6 @@ export const after = z
   .optional()
   .meta({ description: 'next of the previous page.' });
 
-export const problems = z
-  .array(z.strictObject({ path: z.string(), message: z.string() }))
-  .meta({ description: 'What must be changed before the draft can be published.' });
-
 /** The place of a new or moved step. */
 export const placeFields = {
   target_id: stepId.optional().meta({

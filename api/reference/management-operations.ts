@@ -10,6 +10,7 @@ import { answer, COMMON_ERRORS, examplesOf, refusal } from './operations.ts';
 
 export const ORGANIZATIONS_PATH = '/api/v1/organizations';
 export const PROJECTS_PATH = '/api/v1/projects';
+export const FLOWS_PATH = `${PROJECTS_PATH}/:project_id/flows`;
 
 /** Replaces the security scheme of the document: API keys are not accepted. */
 export const USERS_ONLY = [{ jwt: [] }];

@@ -3,6 +3,7 @@ import { type NotNull, sql } from 'kysely';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { type Db, inTransaction, type Tx } from '../connect.ts';
+import { pickChanges } from '../tenants/organizations.ts';
 import { lockProject } from '../tenants/projects.ts';
 
 const COLUMNS = [
@@ -48,8 +49,12 @@ async function insertInto(tx: Tx, flow: NewFlow) {
     )
     .returning(COLUMNS)
     .executeTakeFirst();
-  if (!row) throw new ServiceError('CONFLICT', `The project already has a flow with the slug ${flow.slug}.`);
+  if (!row) throw slugTaken(flow.slug);
   return row;
+}
+
+export function slugTaken(slug: string): ServiceError {
+  return new ServiceError('CONFLICT', `The project already has a flow with the slug ${slug}.`);
 }
 
 export function findFlowBySlug(db: Db | Tx, projectId: string, slug: string): Promise<FlowRow | undefined> {
@@ -94,6 +99,30 @@ export async function updateDraft(
     .where('deleted_at', 'is', null)
     .executeTakeFirst();
   if (result.numUpdatedRows === 0n) throw unknownFlow();
+}
+
+/** Sets the name and the description, where given, and answers whether that changed any. Throws NOT_FOUND. */
+export async function updateNames(
+  tx: Tx,
+  flowId: string,
+  named: { name?: string; description?: string },
+): Promise<boolean> {
+  const flow = await tx
+    .selectFrom('flow')
+    .select(['name', 'description'])
+    .where('id', '=', flowId)
+    .where('deleted_at', 'is', null)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  if (!flow) throw unknownFlow();
+  const changes = pickChanges(flow, named);
+  if (Object.keys(changes).length === 0) return false;
+  await tx
+    .updateTable('flow')
+    .set({ ...changes, updated_at: sql`now()` })
+    .where('id', '=', flowId)
+    .execute();
+  return true;
 }
 
 /** Publishes the draft as the next version and returns its number. Throws NOT_FOUND. */

@@ -4,12 +4,14 @@ import type { Answer, Weir } from '../../harness.ts';
 import type { Organization } from '../../organization.ts';
 
 type Expected = { member: number; admin: number; owner: number };
-type Row = Expected & { body?: (about: Organization) => unknown; query?: string };
+type Row = Expected & { body?: (about: Organization) => unknown; headers?: { [name: string]: string } };
 const all = (status: number) => ({ member: status, admin: status, owner: status });
 const admins = (status: number) => ({ member: 403, admin: status, owner: status });
 
 export const O = '/api/v1/organizations';
 export const P = '/api/v1/projects';
+export const F = `${P}/:project_id/flows`;
+const STEP = { name: 'Pass on', processor_type: 'passthrough' };
 /** The status that each role gets. */
 export const MANAGEMENT: { [route: string]: Row } = {
   [`post ${O}`]: { ...all(201), body: () => ({ name: 'New', slug: `new-${randomUUID()}` }) },
@@ -36,6 +38,17 @@ export const MANAGEMENT: { [route: string]: Row } = {
   [`get ${P}/:project_id`]: all(200),
   [`put ${P}/:project_id`]: { ...admins(200), body: () => ({ description: 'Changed' }) },
   [`delete ${P}/:project_id`]: admins(200),
+  [`post ${F}`]: { ...all(201), body: () => ({ name: 'New', slug: 'new' }) },
+  [`get ${F}`]: all(200),
+  [`get ${F}/:flow_id`]: all(200),
+  [`put ${F}/:flow_id`]: { ...all(200), body: () => ({ name: 'Renamed' }) },
+  [`delete ${F}/:flow_id`]: admins(204),
+  [`get ${F}/:flow_id/draft`]: all(200),
+  [`put ${F}/:flow_id/draft`]: {
+    ...all(200),
+    body: () => ({ steps: [STEP] }),
+    headers: { 'if-match': '*' },
+  },
   [`post ${P}/:project_id/api-keys`]: { ...admins(201), body: () => ({ environment: 'test', name: 'k' }) },
   [`get ${P}/:project_id/api-keys`]: admins(200),
   [`delete ${P}/:project_id/api-keys/:key_id`]: admins(200),
@@ -47,6 +60,7 @@ export const parameters = (about: Organization | undefined, more: Record<string,
   project_id: about?.projectId ?? randomUUID(),
   member_user_id: encodeURIComponent(about?.users.member ?? 'nobody'),
   key_id: about?.keyId ?? 'AAAAAAAA',
+  flow_id: about?.flowId ?? randomUUID(),
   slug: about?.organization ?? 'unknown',
   provider: 'openai',
   ...more,
@@ -62,7 +76,8 @@ export function sendTo(
 ): Promise<Answer> {
   const [method = '', path = ''] = route.split(' ');
   const url = path.replace('/api/v1', '').replaceAll(/:(\w+)/g, (_, name: string) => values[name] ?? '');
-  return weir.call(method.toUpperCase(), url, { key, body });
+  const { headers = {} } = MANAGEMENT[route] ?? {};
+  return weir.call(method.toUpperCase(), url, { key, body, headers });
 }
 
 /** `parameters` with the slug of what the route is about. */

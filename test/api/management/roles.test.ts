@@ -37,7 +37,7 @@ describe('roles', () => {
     assert.deepEqual(managed.sort(), Object.keys(MANAGEMENT).sort());
   });
 
-  for (const [route, { body, ...expected }] of Object.entries(MANAGEMENT))
+  for (const [route, { body, headers: _, ...expected }] of Object.entries(MANAGEMENT))
     describe(route, () => {
       for (const [role, status] of Object.entries(expected))
         it(`answers ${status} to the ${role}, and leaves one entry in the audit log if it writes`, async () => {
@@ -82,16 +82,18 @@ describe('roles', () => {
       });
     });
 
-  it('answers 404 for a member, project or key of another organization under the path of one’s own', async () => {
+  it('answers 404 for a member, key or flow of another organization under the path of one’s own', async () => {
     const own = await createOrganization(weir, provider);
     const about = await createOrganization(weir, provider);
     const key = own.token.owner;
-    const mixed = parameters(own, { member_user_id: about.users.member, key_id: about.keyId });
-    for (const route of [
-      `delete ${O}/:org_id/members/:member_user_id`,
-      `delete ${P}/:project_id/api-keys/:key_id`,
-    ])
-      assert.equal((await send(route, mixed, key)).status, 404, route);
+    const mixed = parameters(own, {
+      member_user_id: about.users.member,
+      key_id: about.keyId,
+      flow_id: about.flowId,
+    });
+    for (const [route, { body }] of Object.entries(MANAGEMENT))
+      if (/:(member_user_id|key_id|flow_id)/.test(route))
+        assert.equal((await send(route, mixed, key, body?.(own))).status, 404, route);
   });
 
   it('answers 404, never 500, for malformed ids', async () => {
@@ -102,13 +104,14 @@ describe('roles', () => {
         slug: bad,
         member_user_id: bad,
         key_id: bad,
+        flow_id: bad,
         provider: bad,
       };
       for (const [route, { body }] of Object.entries(MANAGEMENT)) {
         if (OF_CALLER.includes(route) || route === `post ${P}`) continue;
         const answer = await send(route, values, other.token.owner, body?.(other));
         assert.equal(answer.status, 404, `${route} ${bad}`);
-        for (const name of ['member_user_id', 'key_id', 'provider'])
+        for (const name of ['member_user_id', 'key_id', 'provider', 'flow_id'])
           if (route.includes(name)) {
             const { status } = await send(
               route,

@@ -67,6 +67,7 @@ describe('API reference', () => {
         const header = [
           ...(starts ? ['Idempotency-Key', 'X-Weir-Model-Key'] : []),
           ...(resumable ? ['Last-Event-ID'] : []),
+          ...(IF_HEADERS[`${method} ${path.split('{flow_id}')[1]}`] ?? []),
         ];
         for (const [status, { headers }] of Object.entries(responses)) {
           const limits = ['401', '408', '431'].includes(status)
@@ -74,7 +75,8 @@ describe('API reference', () => {
             : ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
           const replayed = starts ? 'Idempotent-Replayed' : undefined;
           const more = { 200: replayed, 202: replayed, 429: 'Retry-After', 503: 'Retry-After' }[status];
-          const expected = [...limits, ...(more ? [more] : [])];
+          const tagged = path.endsWith('/draft') && ['200', '304'].includes(status) ? ['ETag'] : [];
+          const expected = [...limits, ...tagged, ...(more ? [more] : [])];
           assert.deepEqual(Object.keys(headers ?? {}), expected, `${method} ${path} ${status}`);
         }
         const taken = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name);
@@ -161,3 +163,8 @@ describe('API reference', () => {
     assert.equal((await fetch(`${weir.url}/readyz`)).status, 200);
   });
 });
+
+const IF_HEADERS: { [operation: string]: string[] } = {
+  'get /draft': ['If-None-Match'],
+  'put /draft': ['If-Match'],
+};

@@ -81,6 +81,7 @@ not_a_server_error.expected-statuses = ["2xx", "3xx", "4xx", "503"]
 "path.version" = 1
 "path.org_id" = "${about.organizationId}"
 "path.project_id" = "${about.projectId}"
+"path.flow_id" = "${about.flowId}"
 [[operations]]
 include-operation-id = "deleteOrganization"
 parameters = { "path.org_id" = "${deleted.organizationId}" }

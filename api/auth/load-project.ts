@@ -3,15 +3,15 @@ import type { Role } from '../../db/schema.ts';
 import { projectNotFound } from '../../db/tenants/projects.ts';
 import { findUserProject } from '../../db/tenants/user-projects.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
-import { authorizeBy, requireRole } from '../auth/authorize-organization.ts';
-import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware } from '../http/context.ts';
+import { authorizeBy, requireRole } from './authorize-organization.ts';
+import type { AuthDeps } from './deps.ts';
 
 /**
  * Sets `ctx.state.project` and `ctx.state.membership` for users who have at least the role `least` in the project's
  * organization. Answers the same 404 for projects that do not exist and for those of other organizations.
  */
-export function loadProject({ db }: ApiDeps, least: Role): ApiMiddleware {
+export function loadProject({ db }: AuthDeps, least: Role): ApiMiddleware {
   return async function loadProject(ctx, next) {
     const { project_id: id = '' } = ctx.params;
     if (!UUID_PATTERN.test(id)) throw projectNotFound();

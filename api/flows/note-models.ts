@@ -1,22 +1,21 @@
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { listBlocks } from '../../flow/plan.ts';
+import type { ApiDeps } from '../deps.ts';
 import { findModelProviders } from './find-model-providers.ts';
-import type { McpCall } from './tool.ts';
 
 /** Finds blocks without a model, and models for which there is no key here; names models that work. */
 export async function noteModels(
-  call: McpCall,
+  deps: Pick<ApiDeps, 'db' | 'config'>,
   organizationId: string,
   definition: FlowDefinition,
 ): Promise<string[]> {
   const blocks = listBlocks(definition).filter(({ processor_type }) => processor_type === 'llm');
   if (blocks.length === 0) return [];
-  const providers = await findModelProviders(call, organizationId);
+  const providers = await findModelProviders(deps, organizationId);
   const others = [...providers.keys()].map((provider) => `${provider}/…`).join(', ') || 'none';
   return blocks.flatMap(({ step_id, model }) => {
-    if (model === undefined)
-      return `${step_id} needs a model. Those that work here: ${others} (list_models).`;
+    if (model === undefined) return `${step_id} needs a model. Those that work here: ${others}.`;
     if (providers.has(model.slice(0, model.indexOf('/')))) return [];
-    return `${step_id} would fail: there is no key for ${model}, unless callers send their own. Models that work here: ${others} (list_models).`;
+    return `${step_id} would fail: there is no key for ${model}, unless callers send their own. Models that work here: ${others}.`;
   });
 }

@@ -1,9 +1,9 @@
 import { listModelKeys } from '../../db/tenants/model-keys.ts';
-import type { McpCall } from './tool.ts';
+import type { ApiDeps } from '../deps.ts';
 
 /** Finds the providers whose models an organization's runs can use, by prefix, and whose key they use. */
 export async function findModelProviders(
-  { deps: { db, config } }: McpCall,
+  { db, config }: Pick<ApiDeps, 'db' | 'config'>,
   organizationId: string,
 ): Promise<Map<string, 'service' | 'organization'>> {
   const keys = await listModelKeys(db, organizationId);

@@ -5,18 +5,19 @@ import { findTreeProblems } from '../../flow/find-tree-problems.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import { formatPath } from '../../flow/step-path.ts';
 import { requireUsableSchema } from '../../json-schema/require-usable-schema.ts';
-import { findBlockProblems } from '../flows/find-block-problems.ts';
-import { FLOW_FILE_MAX_BYTES } from '../flows/flow-file.ts';
-import type { problems } from './shapes.ts';
+import { findBlockProblems } from './find-block-problems.ts';
+import { FLOW_FILE_MAX_BYTES } from './flow-file.ts';
+import type { Problem } from './parse-text.ts';
+import type { draftProblems } from './schemas.ts';
 
 /** Lists the problems to solve before a draft can run, with paths for people. */
-export function findDraftProblems(definition: FlowDefinition): z.infer<typeof problems> {
+export function findDraftProblems(definition: FlowDefinition): z.infer<typeof draftProblems> {
   const found = [...findTreeProblems(definition), ...findBlockProblems(definition)];
   return found.map(({ path, message }) => ({ path: formatPath(path), message }));
 }
 
 /** Lists the JSON Schemas that are refused today; a draft may be older than the check. */
-function findSchemasRefusedNow(definition: FlowDefinition): z.infer<typeof problems> {
+function findSchemasRefusedNow(definition: FlowDefinition): z.infer<typeof draftProblems> {
   return listBlocks(definition).flatMap((block) =>
     (['inputSchema', 'outputSchema'] as const).flatMap((field) => {
       try {
@@ -41,14 +42,17 @@ export function requireComplete(draft: FlowDefinition): void {
 /** Throws INVALID_TREE when no further edit could complete the draft, VALIDATION_ERROR when it is too large. */
 export function requireSound(definition: FlowDefinition): void {
   const wrong = findTreeProblems(definition).filter(({ incomplete }) => !incomplete);
-  if (wrong.length > 0)
-    throw new ServiceError(
-      'INVALID_TREE',
-      `The draft stays as it was: ${wrong.map(({ path, message }) => `${formatPath(path)}: ${message}`).join(' ')}`,
-    );
+  if (wrong.length > 0) throw wrongDraft(wrong);
   if (Buffer.byteLength(JSON.stringify(definition)) > FLOW_FILE_MAX_BYTES)
     throw new ServiceError(
       'VALIDATION_ERROR',
       `The draft stays as it was: a flow can have at most ${FLOW_FILE_MAX_BYTES} bytes.`,
     );
+}
+
+/** Makes the error for a draft that has problems no addition could mend. */
+export function wrongDraft(found: Problem[]): ServiceError {
+  const problems = found.map(({ path, message }) => ({ path: formatPath(path), message }));
+  const lines = problems.map(({ path, message }) => `${path}: ${message}`);
+  return new ServiceError('INVALID_TREE', `The draft stays as it was: ${lines.join(' ')}`, { problems });
 }

@@ -1,0 +1,119 @@
+// The endpoints that read and replace the draft of a flow.
+import { z } from 'zod';
+import type { FlowDefinition } from '../../flow/definition.ts';
+import { authenticateUser } from '../auth/authenticate.ts';
+import { limitRate } from '../auth/limit-rate.ts';
+import { loadProject } from '../auth/load-project.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
+import { readBody } from '../http/json-body.ts';
+import * as example from '../reference/flow-examples.ts';
+import { FLOWS_PATH, RESOURCE_ERRORS, USERS_ONLY } from '../reference/management-operations.ts';
+import { answer, BODY_ERRORS, body, examplesOf, refusal } from '../reference/operations.ts';
+import { draftChanged, draftETag, ifMatchMissing, isNamed, requireMatch } from './draft-etag.ts';
+import { findDraftProblems, wrongDraft } from './find-draft-problems.ts';
+import { findSchemaProblems } from './find-schema-problems.ts';
+import { getFlow, writeFlow } from './flow-of-path.ts';
+import { noteModels } from './note-models.ts';
+import { replaceDraft } from './recorded-flow-writes.ts';
+import { draftRecord, draftRequest, etagHeader } from './schemas.ts';
+import { completeSteps } from './written-flow.ts';
+
+const DRAFT_PATH = `${FLOWS_PATH}/:flow_id/draft`;
+const common = { tags: ['Flows'], security: USERS_ONLY };
+const shown = answer('The draft.', draftRecord, { draft: example.draft }, etagHeader);
+const ifNoneMatch = z.object({
+  'If-None-Match': z.string().optional().meta({ description: 'An ETag: 304 while the draft has it.' }),
+});
+const ifMatch = z.object({
+  'If-Match': z.string().meta({
+    description: 'The ETag of the draft that you have read, or `*` to replace whatever is there.',
+  }),
+});
+
+export function draftRoutes(deps: ApiDeps): Route[] {
+  const first = [authenticateUser(deps), limitRate(deps), loadProject(deps, 'member')];
+  return [
+    {
+      method: 'get',
+      path: DRAFT_PATH,
+      operation: {
+        ...common,
+        operationId: 'getDraft',
+        summary: 'Read the draft of a flow',
+        requestParams: { header: ifNoneMatch },
+        responses: {
+          200: shown,
+          304: { description: 'The draft has the ETag that was sent.', headers: shown.headers },
+          ...RESOURCE_ERRORS,
+        },
+      },
+      handlers: [...first, readDraft(deps)],
+    },
+    {
+      method: 'put',
+      path: DRAFT_PATH,
+      operation: {
+        ...common,
+        operationId: 'replaceDraft',
+        summary: 'Replace the draft of a flow',
+        description:
+          'The steps are checked like those of a flow file. A draft may be unfinished: `problems` says what is missing before it can be published. Callers still run the same version.',
+        requestParams: { header: ifMatch },
+        requestBody: body(draftRequest, { draft: example.newDraft }),
+        responses: {
+          200: shown,
+          ...RESOURCE_ERRORS,
+          ...BODY_ERRORS,
+          400: refusal(
+            'The steps are wrong in a way that no addition could mend (`detail.problems`), or the request is not valid HTTP.',
+            examplesOf(wrongDraft([{ path: ['steps', 1, 'step_id'], message: 'Must be unique.' }])),
+          ),
+          412: refusal(
+            'The draft has changed; `detail.etag` is its ETag.',
+            examplesOf(draftChanged(example.etag)),
+          ),
+          428: refusal('The header If-Match is missing.', examplesOf(ifMatchMissing())),
+        },
+      },
+      handlers: [...first, readBody(deps, draftRequest), putDraft(deps)],
+    },
+  ];
+}
+
+function readDraft(deps: ApiDeps): ApiMiddleware {
+  return async function readDraft(ctx) {
+    const { draft } = await getFlow(deps.db, ctx);
+    ctx.status = 200;
+    ctx.set('ETag', draftETag(draft));
+    if (isNamed(ctx.get('If-None-Match'), draft)) ctx.status = 304;
+    else await answerDraft(deps, ctx, draft);
+  };
+}
+
+function putDraft(deps: ApiDeps): ApiMiddleware {
+  return async function putDraft(ctx) {
+    const match = ctx.get('If-Match');
+    if (match === '') throw ifMatchMissing();
+    const draft = completeSteps((ctx.state.body as z.output<typeof draftRequest>).steps);
+    // Before the flow is locked: compiling JSON Schemas takes its turn.
+    const { requireValidSchema } = deps.validator.of(ctx.state.project.organization_id);
+    const wrong = await findSchemaProblems(draft, requireValidSchema);
+    if (wrong.length > 0) throw wrongDraft(wrong);
+    await writeFlow(deps.db, ctx, async (tx, author, flow) => {
+      requireMatch(match, flow.draft);
+      if (draftETag(draft) !== draftETag(flow.draft))
+        await replaceDraft(tx, author, flow, draft, { replaced: true });
+    });
+    await answerDraft(deps, ctx, draft);
+  };
+}
+
+async function answerDraft(deps: ApiDeps, ctx: ApiContext, draft: FlowDefinition): Promise<void> {
+  ctx.set('ETag', draftETag(draft));
+  ctx.body = {
+    steps: draft.steps,
+    problems: findDraftProblems(draft),
+    notes: await noteModels(deps, ctx.state.project.organization_id, draft),
+  };
+}

@@ -1,0 +1,45 @@
+// The flow that the path of a request names, `/api/v1/projects/{project_id}/flows/{flow_id}/…`. The same NOT_FOUND is answered
+// for a flow that does not exist, one of another project, and one that the caller may not see.
+import type { Db, Tx } from '../../db/connect.ts';
+import { type FlowDesign, findFlowDesign, lockFlowDesign } from '../../db/flows/flow-designs.ts';
+import type { Author } from '../../db/tenants/audit-entries.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { UUID_PATTERN } from '../../flow/limits.ts';
+import { writeAuthorized } from '../auth/write-authorized.ts';
+import type { ApiContext } from '../http/context.ts';
+
+type Request = { state: ApiContext['state']; params: ApiContext['params'] };
+type LockedFlow = FlowDesign & { organizationId: string };
+
+/** Gets the id in the path. Throws NOT_FOUND for one that is malformed. */
+export function flowIdOf({ params: { flow_id: id = '' } }: Request): string {
+  if (!UUID_PATTERN.test(id)) throw flowNotFound();
+  return id;
+}
+
+/** Gets the flow, with its draft. */
+export async function getFlow(db: Db, request: Request): Promise<FlowDesign> {
+  const { user, project } = request.state;
+  const flow = await findFlowDesign(db, user.userId, flowIdOf(request));
+  if (flow?.project_id !== project.id) throw flowNotFound();
+  return flow;
+}
+
+/** Does a write in one transaction, which authorizes the caller again and locks the flow. The write records itself. */
+export function writeFlow<T>(
+  db: Db,
+  request: Request,
+  write: (tx: Tx, author: Author, flow: LockedFlow) => Promise<T>,
+): Promise<T> {
+  const { user, project } = request.state;
+  const id = flowIdOf(request);
+  return writeAuthorized(db, request.state, async (tx, author) => {
+    const flow = await lockFlowDesign(tx, user.userId, id);
+    if (flow?.project_id !== project.id) throw flowNotFound();
+    return write(tx, author, { ...flow, organizationId: flow.organization_id });
+  });
+}
+
+export function flowNotFound(): ServiceError {
+  return new ServiceError('NOT_FOUND', 'There is no such flow in the project.');
+}

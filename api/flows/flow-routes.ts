@@ -1,0 +1,160 @@
+// The endpoints of a project's flows.
+import { z } from 'zod';
+import { findFlowSummary, listFlowSummaries } from '../../db/flows/flow-summaries.ts';
+import { slugTaken } from '../../db/flows/flows.ts';
+import { authenticateUser } from '../auth/authenticate.ts';
+import { limitRate } from '../auth/limit-rate.ts';
+import { loadProject } from '../auth/load-project.ts';
+import { writeAuthorized } from '../auth/write-authorized.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ApiMiddleware, Route } from '../http/context.ts';
+import { readBody } from '../http/json-body.ts';
+import { toPage } from '../http/page.ts';
+import { type PageQuery, pageQuery } from '../http/page-schema.ts';
+import { readQuery } from '../http/query.ts';
+import * as example from '../reference/flow-examples.ts';
+import {
+  conflict,
+  done,
+  FLOWS_PATH,
+  RESOURCE_ERRORS,
+  ROLE_ERRORS,
+  USERS_ONLY,
+} from '../reference/management-operations.ts';
+import { answer, BODY_ERRORS, body, VALIDATION_ERRORS } from '../reference/operations.ts';
+import { flowIdOf, flowNotFound, writeFlow } from './flow-of-path.ts';
+import { createFlow, removeFlow, renameFlow } from './recorded-flow-writes.ts';
+import { createFlowRequest, flowList, flowRecord, updateFlowRequest } from './schemas.ts';
+import { toFlowRecord } from './to-flow-record.ts';
+
+const FLOW = `${FLOWS_PATH}/:flow_id`;
+const listQuery = pageQuery(z.string().regex(/^[a-z0-9-]+$/, 'must be a nextCursor of this list'));
+const common = { tags: ['Flows'], security: USERS_ONLY };
+const one = answer('The flow.', flowRecord, { flow: example.flow });
+
+export function flowRoutes(deps: ApiDeps): Route[] {
+  const first = [authenticateUser(deps), limitRate(deps)];
+  const asMember = [...first, loadProject(deps, 'member')];
+  return [
+    {
+      method: 'post',
+      path: FLOWS_PATH,
+      operation: {
+        ...common,
+        operationId: 'createFlow',
+        summary: 'Create a flow with an empty draft',
+        requestBody: body(createFlowRequest, { flow: example.newFlow }),
+        responses: {
+          201: one,
+          ...RESOURCE_ERRORS,
+          ...conflict('The slug is taken.', slugTaken(example.newFlow.slug).message),
+          ...BODY_ERRORS,
+        },
+      },
+      handlers: [...asMember, readBody(deps, createFlowRequest), addFlow(deps)],
+    },
+    {
+      method: 'get',
+      path: FLOWS_PATH,
+      operation: {
+        ...common,
+        operationId: 'listFlows',
+        summary: 'List the flows of a project, by slug',
+        requestParams: { query: listQuery },
+        responses: {
+          200: answer('A page of flows.', flowList, { page: example.flowPage }),
+          ...RESOURCE_ERRORS,
+          ...VALIDATION_ERRORS,
+        },
+      },
+      handlers: [...asMember, readQuery(listQuery), listPage(deps)],
+    },
+    {
+      method: 'get',
+      path: FLOW,
+      operation: {
+        ...common,
+        operationId: 'getFlow',
+        summary: 'Get a flow',
+        responses: { 200: one, ...RESOURCE_ERRORS },
+      },
+      handlers: [...asMember, getOne(deps)],
+    },
+    {
+      method: 'put',
+      path: FLOW,
+      operation: {
+        ...common,
+        operationId: 'updateFlow',
+        summary: 'Change the name or description of a flow',
+        requestBody: body(updateFlowRequest, { name: example.renaming }),
+        responses: { 200: one, ...RESOURCE_ERRORS, ...BODY_ERRORS },
+      },
+      handlers: [...asMember, readBody(deps, updateFlowRequest), putFlow(deps)],
+    },
+    {
+      method: 'delete',
+      path: FLOW,
+      operation: {
+        ...common,
+        operationId: 'deleteFlow',
+        summary: 'Delete a flow (owners and admins)',
+        description:
+          'No further run of it is accepted, and its slug can be used again. Runs under way go on; nobody can read them over HTTP any longer.',
+        responses: { 204: done('The flow is deleted.'), ...ROLE_ERRORS },
+      },
+      handlers: [...first, loadProject(deps, 'admin'), deleteOne(deps)],
+    },
+  ];
+}
+
+function addFlow(deps: ApiDeps): ApiMiddleware {
+  return async function addFlow(ctx) {
+    const { project } = ctx.state;
+    const named = ctx.state.body as z.output<typeof createFlowRequest>;
+    const { id } = await writeAuthorized(deps.db, ctx.state, (tx, author) =>
+      createFlow(tx, author, project, named),
+    );
+    ctx.status = 201;
+    ctx.body = await describe(deps, project.id, id);
+  };
+}
+
+function listPage({ db }: ApiDeps): ApiMiddleware {
+  return async function listPage(ctx) {
+    const { limit, cursor = '' } = ctx.state.query as PageQuery;
+    const rows = await listFlowSummaries(db, ctx.state.project.id, { after: cursor, limit: limit + 1 });
+    const { page, end } = toPage(rows, limit, ({ slug }) => slug);
+    ctx.body = { flows: page.map(toFlowRecord), ...end };
+  };
+}
+
+function getOne(deps: ApiDeps): ApiMiddleware {
+  return async function getOne(ctx) {
+    ctx.body = await describe(deps, ctx.state.project.id, flowIdOf(ctx));
+  };
+}
+
+function putFlow(deps: ApiDeps): ApiMiddleware {
+  return async function putFlow(ctx) {
+    const named = ctx.state.body as z.output<typeof updateFlowRequest>;
+    const id = await writeFlow(deps.db, ctx, async (tx, author, flow) => {
+      await renameFlow(tx, author, flow, named);
+      return flow.id;
+    });
+    ctx.body = await describe(deps, ctx.state.project.id, id);
+  };
+}
+
+function deleteOne(deps: ApiDeps): ApiMiddleware {
+  return async function deleteOne(ctx) {
+    await writeFlow(deps.db, ctx, removeFlow);
+    ctx.status = 204;
+  };
+}
+
+async function describe({ db }: ApiDeps, projectId: string, flowId: string) {
+  const row = await findFlowSummary(db, projectId, flowId);
+  if (!row) throw flowNotFound();
+  return toFlowRecord(row);
+}

@@ -1,0 +1,85 @@
+// Writes to flows that users make over HTTP and MCP, and operators with the `weir` command. Each records itself in the audit
+// log.
+import type { Tx } from '../../db/connect.ts';
+import {
+  deleteFlow,
+  type FlowRow,
+  insertFlow,
+  publishVersion,
+  setProductionVersion,
+  updateDraft,
+  updateNames,
+} from '../../db/flows/flows.ts';
+import { type Author, recordChange } from '../../db/tenants/audit-entries.ts';
+import type { FlowDefinition, Json } from '../../flow/definition.ts';
+import { requireSound } from './find-draft-problems.ts';
+
+type Flow = { id: string; organizationId: string };
+type Project = { id: string; organization_id: string };
+type Named = { name?: string; description?: string };
+
+/** Creates a flow with an empty draft. Throws CONFLICT when the slug is taken. */
+export async function createFlow(
+  tx: Tx,
+  author: Author,
+  { id: projectId, organization_id: organizationId }: Project,
+  named: { slug: string; name: string; description?: string },
+): Promise<FlowRow> {
+  const flow = await insertFlow(tx, { projectId, ...named });
+  const details = { slug: flow.slug };
+  await recordChange(tx, author, { organizationId, action: 'flow.create', resourceId: flow.id, details });
+  return flow;
+}
+
+/** Renames or describes a flow; one that has the name and the description already stays as it is. Throws NOT_FOUND. */
+export async function renameFlow(
+  tx: Tx,
+  author: Author,
+  { id, organizationId }: Flow,
+  named: Named,
+  origin: { tool?: string } = {},
+): Promise<void> {
+  if (!(await updateNames(tx, id, named))) return;
+  const details = { ...origin, ...named };
+  await recordChange(tx, author, { organizationId, action: 'flow.edit', resourceId: id, details });
+}
+
+/**
+ * Replaces the draft of a locked flow. A draft may be incomplete, but not wrong: throws INVALID_TREE when no further
+ * edit could complete it.
+ */
+export async function replaceDraft(
+  tx: Tx,
+  author: Author,
+  { id, organizationId }: Flow,
+  draft: FlowDefinition,
+  details: { [field: string]: Json },
+): Promise<void> {
+  requireSound(draft);
+  await updateDraft(tx, id, draft);
+  await recordChange(tx, author, { organizationId, action: 'flow.edit', resourceId: id, details });
+}
+
+/** Publishes the draft as a new version, whose number it answers. Throws NOT_FOUND. */
+export async function publishFlow(tx: Tx, author: Author, flow: Flow, note: string): Promise<number> {
+  const { id, organizationId } = flow;
+  const version = await publishVersion(tx, id, note);
+  const details = { version, note };
+  await recordChange(tx, author, { organizationId, action: 'flow.publish', resourceId: id, details });
+  return version;
+}
+
+/** Makes a published version the production version. Throws NOT_FOUND. */
+export async function promoteFlow(tx: Tx, author: Author, flow: Flow, version: number): Promise<void> {
+  const { id, organizationId } = flow;
+  await setProductionVersion(tx, id, version);
+  const details = { version };
+  await recordChange(tx, author, { organizationId, action: 'flow.set_production', resourceId: id, details });
+}
+
+/** Deletes a flow: its slug is free, and no further run of it is accepted; runs under way go on. Throws NOT_FOUND. */
+export async function removeFlow(tx: Tx, author: Author, { id, organizationId }: Flow): Promise<void> {
+  const slug = await deleteFlow(tx, id);
+  const details = { slug };
+  await recordChange(tx, author, { organizationId, action: 'flow.delete', resourceId: id, details });
+}

@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { pageSize } from './query.ts';
+
+const PAGE_MAX = 200;
+
+/** Makes the schema of one page of a list; `id` is its name in the API document, `key` that of the entries. */
+export function pageOf<K extends string, T extends z.ZodType>(id: string, key: K, item: T) {
+  const items = { [key]: z.array(item) } as { [key in K]: z.ZodArray<T> };
+  return z
+    .object({
+      ...items,
+      hasMore: z.boolean(),
+      nextCursor: z
+        .string()
+        .nullable()
+        .meta({ description: 'Where the next page begins; null on the last page.' }),
+    })
+    .meta({ id });
+}
+
+const pageLimit = pageSize(PAGE_MAX, PAGE_MAX);
+/** Makes the query of a list, whose cursor has the schema `cursor`. */
+export function pageQuery(cursor: z.ZodType<string>) {
+  return z.strictObject({
+    limit: pageLimit,
+    cursor: cursor.optional().meta({ description: '`nextCursor` of the previous page.' }),
+  });
+}
+export type PageQuery = z.infer<ReturnType<typeof pageQuery>>;

@@ -1,0 +1,76 @@
+// Flows without their drafts, as lists show them.
+import { sql } from 'kysely';
+import type { Db, Tx } from '../connect.ts';
+
+/** Selects the flows of a project: how the draft of each stands to its versions, and the run that began last. */
+function summariesOf(db: Db | Tx, projectId: string) {
+  return db
+    .selectFrom('flow')
+    .leftJoin('flow_version as production', (join) =>
+      join
+        .onRef('production.flow_id', '=', 'flow.id')
+        .onRef('production.version', '=', 'flow.production_version'),
+    )
+    .leftJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('flow_version')
+          .select(['flow_version.version', 'flow_version.definition'])
+          .whereRef('flow_version.flow_id', '=', 'flow.id')
+          .where('flow_version.version', 'is not', null)
+          .orderBy('flow_version.version', 'desc')
+          .limit(1)
+          .as('latest'),
+      (join) => join.onTrue(),
+    )
+    .leftJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('run')
+          .select(['run.execution_id', 'run.status', 'run.started_at'])
+          .whereRef('run.flow_id', '=', 'flow.id')
+          .where('run.continues', 'is', null)
+          .orderBy('run.started_at', 'desc')
+          .orderBy('run.execution_id', 'desc')
+          .limit(1)
+          .as('last_run'),
+      (join) => join.onTrue(),
+    )
+    .select([
+      'flow.id',
+      'flow.project_id',
+      'flow.slug',
+      'flow.name',
+      'flow.description',
+      'flow.production_version',
+      'flow.created_at',
+      'flow.updated_at',
+      'latest.version as latest_version',
+      'last_run.execution_id as last_run_id',
+      'last_run.status as last_run_status',
+      'last_run.started_at as last_run_started_at',
+      sql<boolean | null>`production.definition::text = flow.draft::text`.as('draft_is_production'),
+      sql<boolean | null>`latest.definition::text = flow.draft::text`.as('draft_is_latest'),
+    ])
+    .where('flow.project_id', '=', projectId)
+    .where('flow.deleted_at', 'is', null);
+}
+export type FlowSummary = NonNullable<Awaited<ReturnType<typeof findFlowSummary>>>;
+
+/** Finds a flow of a project. */
+export function findFlowSummary(db: Db | Tx, projectId: string, flowId: string) {
+  return summariesOf(db, projectId).where('flow.id', '=', flowId).executeTakeFirst();
+}
+
+/** Lists the flows of a project by slug, from the one after the slug `after`. */
+export function listFlowSummaries(
+  db: Db,
+  projectId: string,
+  { after, limit }: { after: string; limit: number },
+): Promise<FlowSummary[]> {
+  return summariesOf(db, projectId)
+    .where('flow.slug', '>', after)
+    .orderBy('flow.slug')
+    .limit(limit)
+    .execute();
+}

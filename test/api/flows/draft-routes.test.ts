@@ -1,0 +1,137 @@
+// Drafts over HTTP.
+import assert from 'node:assert/strict';
+import { FLOW_STEPS_MAX } from '../../../flow/limits.ts';
+import { code, useManagement } from '../management/management-harness.ts';
+
+const pass = (step_id: string) => ({ step_id, processor_type: 'passthrough' });
+const stored = (step_id: string) => ({ type: 'sequential', ...pass(step_id), name: step_id });
+
+describe('a draft over HTTP', () => {
+  const { management } = useManagement();
+
+  const path = () => `/projects/${management.acme.projectId}/flows/${management.acme.flowId}/draft`;
+  const send = (method: string, headers: Record<string, string>, body?: unknown) =>
+    management.weir.call(method, path(), { key: management.acme.token.member, body, headers });
+  const read = async () => {
+    const { body, headers } = await send('GET', {});
+    return { body, etag: headers.get('etag') ?? '' };
+  };
+  const put = (steps: unknown, etag = '*') => send('PUT', { 'if-match': etag }, { steps });
+
+  it('is read and replaced as a whole, with the step_id and name of each step filled in', async () => {
+    const { body, etag } = await read();
+    assert.deepEqual(body, { steps: [], problems: [], notes: [] });
+    const answer = await put([pass('a'), { name: 'Then this', processor_type: 'passthrough' }], etag);
+    assert.equal(answer.status, 200, JSON.stringify(answer.body));
+    const after = await read();
+    assert.deepEqual(after.body.steps, [stored('a'), { ...stored('then-this'), name: 'Then this' }]);
+    assert.deepEqual([answer.body, answer.headers.get('etag')], [after.body, after.etag]);
+    assert.notEqual(after.etag, etag);
+    assert.match(etag, /^"[\w-]+"$/);
+  });
+
+  it('has the ETag of its content, which is the same again once the content is', async () => {
+    const empty = await read();
+    await put([pass('a')]);
+    await put([]);
+    assert.equal((await read()).etag, empty.etag);
+  });
+
+  it('answers 304 without a body while it has an ETag of If-None-Match', async () => {
+    const { etag } = await read();
+    for (const tags of [etag, `"other", ${etag}`, `W/${etag}`, '*']) {
+      const answer = await send('GET', { 'if-none-match': tags });
+      assert.deepEqual(
+        [answer.status, answer.body, answer.headers.get('etag')],
+        [304, undefined, etag],
+        tags,
+      );
+    }
+    await put([pass('a')]);
+    assert.equal((await send('GET', { 'if-none-match': etag })).status, 200);
+  });
+
+  it('is replaced only with If-Match: 428 without, 412 with the newer ETag when it has changed', async () => {
+    const { etag } = await read();
+    assert.deepEqual(code(await send('PUT', {}, { steps: [] })), [428, 'PRECONDITION_REQUIRED']);
+    assert.equal((await put([pass('a')], etag)).status, 200);
+    const now = await read();
+    for (const old of [etag, '"x"', 'x', `W/${now.etag}`, now.etag.replaceAll('"', '')]) {
+      const refused = await put([pass('b')], old);
+      assert.deepEqual(code(refused), [412, 'PRECONDITION_FAILED'], old);
+      assert.equal(refused.body.detail.etag, now.etag);
+    }
+    assert.deepEqual(await read(), now);
+    assert.equal((await put([pass('b')], `"x", ${now.etag}`)).status, 200);
+    assert.equal((await put([pass('c')], '*')).status, 200);
+  });
+
+  it('is replaced by one of those who have read the same draft, and by no other', async () => {
+    const { etag } = await read();
+    const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const answers = await Promise.all(names.map((name) => put([pass(name)], etag)));
+    const won = names.filter((_, at) => answers[at]?.status === 200);
+    assert.equal(won.length, 1);
+    for (const { status } of answers) assert.ok(status === 200 || status === 412);
+    assert.deepEqual((await read()).body.steps, [stored(won[0] ?? '')]);
+  });
+
+  it('may be unfinished: the answer says what is missing, and which models have no key', async () => {
+    const unfinished = [
+      { step_id: 'one', processor_type: 'llm', prompt: 'Greet {{mesage}}.' },
+      { step_id: 'two', processor_type: 'llm', model: 'nobody/model', prompt: 'Hi' },
+      { step_id: 'three', processor_type: 'code', prompt: 'return {' },
+      { step_id: 'four', processor_type: 'llm', model: 'anthropic/claude', prompt: 'Hi' },
+    ];
+    const { status, body } = await put(unfinished);
+    assert.equal(status, 200, JSON.stringify(body));
+    const paths = body.problems.map(({ path }: { path: string }) => path);
+    assert.deepEqual(
+      [...paths].sort(),
+      ['steps[0].model', 'steps[0].prompt', 'steps[1].model', 'steps[2].prompt'],
+      JSON.stringify(body.problems),
+    );
+    assert.match(body.notes.join('\n'), /four would fail: there is no key/);
+    assert.deepEqual((await read()).body, body);
+  });
+
+  it('is not replaced by one that is wrong: the answer names each place', async () => {
+    assert.equal((await put([pass('kept')])).status, 200);
+    const kept = await read();
+    const field = async (steps: unknown) => {
+      const { status, body } = await put(steps);
+      return [status, body.detail.errors?.[0].field ?? body.detail.problems?.[0].path];
+    };
+    assert.deepEqual(await field([{ step_id: 'a' }]), [422, 'steps.0.processor_type']);
+    assert.deepEqual(await field([{ ...pass('a'), promt: 'x' }]), [422, 'steps.0.promt']);
+    assert.deepEqual(await field([{ type: 'loop', body: [{ ...pass('a'), name: '' }] }]), [
+      422,
+      'steps.0.body.0.name',
+    ]);
+    assert.deepEqual(await field('none'), [422, 'steps']);
+    assert.deepEqual(await field([pass('a'), pass('a')]), [400, 'steps[1].step_id']);
+    const schema = { type: 'nothing' };
+    assert.deepEqual(await field([{ ...pass('a'), outputSchema: schema }]), [400, 'steps[0].outputSchema']);
+    const many = Array.from({ length: FLOW_STEPS_MAX + 1 }, (_, at) => pass(`s${at}`));
+    assert.equal((await put(many)).status, 400);
+    const large = Array.from({ length: 9 }, (_, at) => ({
+      ...pass(`s${at}`),
+      prompt: 'x'.repeat(250_000),
+    }));
+    assert.equal((await put(large)).status, 422);
+    assert.deepEqual(await read(), kept);
+  });
+
+  it('is recorded when it changes, and not when it stays the same', async () => {
+    await put([pass('a')]);
+    await put([pass('a')]);
+    const entries = await management.weir.db
+      .selectFrom('audit_entry')
+      .select(['actor', 'action', 'details'])
+      .where('resource_id', '=', management.acme.flowId)
+      .execute();
+    assert.deepEqual(entries, [
+      { actor: management.acme.users.member, action: 'flow.edit', details: { replaced: true } },
+    ]);
+  });
+});

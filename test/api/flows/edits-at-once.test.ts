@@ -1,0 +1,82 @@
+// A draft that is edited over HTTP, over MCP and by `weir flow import` at once.
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Client } from '@modelcontextprotocol/client';
+import { importFlow } from '../../../cli/import-flow.ts';
+import { type McpWeir, startMcpWeir } from '../mcp/mcp-harness.ts';
+
+const AUDIENCE = 'https://api.weir.test';
+const pass = (step_id: string) => ({ step_id, processor_type: 'passthrough' });
+
+describe('a draft that several edit at once', () => {
+  let mcp: McpWeir;
+  let client: Client;
+  let token: string;
+  let folder: string;
+  before(async () => {
+    mcp = await startMcpWeir({ worker: false, env: { WEIR_OIDC_AUDIENCE: AUDIENCE } });
+    await mcp.join('ada');
+    client = await mcp.connect(await mcp.token('ada'));
+    token = await mcp.provider.token('ada', { aud: AUDIENCE });
+    folder = await mkdtemp(join(tmpdir(), 'weir-edits-'));
+  });
+  after(async () => {
+    await rm(folder, { recursive: true });
+    await mcp.stop();
+  });
+
+  const flows = () => `/projects/${mcp.tenant.projectId}/flows`;
+  const http = (method: string, path: string, body?: unknown, etag?: string) =>
+    mcp.weir.call(method, `${flows()}${path}`, {
+      key: token,
+      body,
+      headers: etag === undefined ? {} : { 'if-match': etag },
+    });
+  const createFlow = async (slug: string) => (await http('POST', '', { name: 'F', slug })).body.id as string;
+  const read = async (id: string) => {
+    const { body, headers } = await http('GET', `/${id}/draft`);
+    const ids = body.steps.map(({ step_id }: { step_id: string }) => step_id) as string[];
+    return { steps: body.steps, ids, etag: headers.get('etag') ?? '' };
+  };
+  const addOverMcp = async (flow_id: string, name: string) => {
+    const answer = await mcp.callTool(client, 'add_block', { flow_id, name, processor_type: 'passthrough' });
+    assert.equal(answer.isError, false, answer.text);
+  };
+  /** Adds a block to what it has read, and begins again when another was faster. */
+  const addOverHttp = async (id: string, name: string): Promise<void> => {
+    const { steps, etag } = await read(id);
+    const { status } = await http('PUT', `/${id}/draft`, { steps: [...steps, pass(name)] }, etag);
+    if (status === 412) return addOverHttp(id, name);
+    assert.equal(status, 200);
+  };
+  const importSteps = async (slug: string, step: string) => {
+    const file = join(folder, `${slug}.json`);
+    await writeFile(file, JSON.stringify({ name: 'F', slug, steps: [pass(step)] }));
+    return importFlow(mcp.weir.db, file, { project: `${mcp.tenant.organization}/project` });
+  };
+
+  it('holds every block that was added, over HTTP and MCP', async () => {
+    const id = await createFlow('both');
+    const names = ['a', 'b', 'c', 'd'];
+    await Promise.all(
+      names.flatMap((name) => [addOverHttp(id, `http-${name}`), addOverMcp(id, `mcp-${name}`)]),
+    );
+    const expected = names.flatMap((name) => [`http-${name}`, `mcp-${name}`]);
+    assert.deepEqual((await read(id)).ids.sort(), expected.sort());
+  });
+
+  it('is not replaced over HTTP by someone who has not read the edit of an assistant or an import', async () => {
+    const id = await createFlow('unread');
+    const first = await read(id);
+    await addOverMcp(id, 'assistant');
+    const refused = await http('PUT', `/${id}/draft`, { steps: [pass('mine')] }, first.etag);
+    assert.equal(refused.status, 412);
+    const second = await read(id);
+    assert.equal(refused.body.detail.etag, second.etag);
+    await importSteps('unread', 'imported');
+    assert.equal((await http('PUT', `/${id}/draft`, { steps: [pass('mine')] }, second.etag)).status, 412);
+    assert.deepEqual((await read(id)).ids, ['imported']);
+  });
+});

@@ -1,0 +1,146 @@
+// Flows over HTTP; who may what is in test/api/management/roles.test.ts.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { publishVersion, setProductionVersion, updateDraft } from '../../../db/flows/flows.ts';
+import { code, useManagement } from '../management/management-harness.ts';
+
+describe('flows over HTTP', () => {
+  const { management, call } = useManagement();
+
+  const flows = () => `/projects/${management.acme.projectId}/flows`;
+  const flowPath = () => `${flows()}/${management.acme.flowId}`;
+  const create = (slug: string, more: object = {}) => call('POST', flows(), { name: 'F', slug, ...more });
+  const auditOf = async (resourceId: string) =>
+    (
+      await management.weir.db
+        .selectFrom('audit_entry')
+        .select(['action', 'details'])
+        .where('resource_id', '=', resourceId)
+        .orderBy('id')
+        .execute()
+    ).map(({ action, details }) => ({ action, details }));
+
+  it('begin with an empty draft and no version', async () => {
+    const { status, body } = await create('fresh', { description: 'd' });
+    assert.equal(status, 201);
+    const { id, createdAt, updatedAt, ...rest } = body;
+    assert.deepEqual(rest, {
+      projectId: management.acme.projectId,
+      slug: 'fresh',
+      name: 'F',
+      description: 'd',
+      productionVersion: null,
+      latestVersion: null,
+      draftIsProduction: false,
+      draftIsPublished: false,
+      lastRun: null,
+    });
+    assert.equal(createdAt, updatedAt);
+    assert.deepEqual((await call('GET', `${flows()}/${id}`)).body, body);
+    assert.deepEqual(await auditOf(id), [{ action: 'flow.create', details: { slug: 'fresh' } }]);
+  });
+
+  it('have slugs that are unique in their project, and free after a deletion', async () => {
+    const first = await create('taken');
+    assert.deepEqual(code(await create('taken')), [409, 'CONFLICT']);
+    assert.equal((await call('DELETE', `${flows()}/${first.body.id}`)).status, 204);
+    const second = await create('taken');
+    assert.equal(second.status, 201);
+    assert.notEqual(second.body.id, first.body.id);
+  });
+
+  it('refuse names, slugs and fields that cannot be', async () => {
+    for (const body of [
+      {},
+      { name: 'F' },
+      { name: '', slug: 'f' },
+      { name: 'F', slug: 'Not a slug' },
+      { name: 'F\0', slug: 'f' },
+      { name: 'F', slug: 'f', steps: [] },
+      { name: 'F', slug: 'f', project_id: randomUUID() },
+    ])
+      assert.equal((await call('POST', flows(), body)).status, 422, JSON.stringify(body));
+    for (const body of [{}, { slug: 'moved' }, { name: '' }, { description: 'x'.repeat(2_001) }])
+      assert.equal((await call('PUT', flowPath(), body)).status, 422, JSON.stringify(body));
+  });
+
+  it('are listed by slug in pages', async () => {
+    for (const slug of ['c', 'a', 'b']) assert.equal((await create(slug)).status, 201);
+    const slugs: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const page = await call('GET', `${flows()}?limit=2${cursor === null ? '' : `&cursor=${cursor}`}`);
+      assert.equal(page.status, 200);
+      slugs.push(...page.body.flows.map(({ slug }: { slug: string }) => slug));
+      assert.equal(page.body.hasMore, page.body.nextCursor !== null);
+      cursor = page.body.nextCursor;
+    } while (cursor !== null);
+    assert.deepEqual(slugs, ['a', 'b', 'c', 'flow']);
+    for (const query of ['limit=0', 'limit=201', 'cursor=%00', 'cursor=A', 'after=a'])
+      assert.equal((await call('GET', `${flows()}?${query}`)).status, 422, query);
+  });
+
+  it('show how the draft stands to the versions', async () => {
+    const { flowId } = management.acme;
+    const { db } = management.weir;
+    const shown = async () => {
+      const { productionVersion, latestVersion, draftIsProduction, draftIsPublished } = (
+        await call('GET', flowPath())
+      ).body;
+      return [productionVersion, latestVersion, draftIsProduction, draftIsPublished];
+    };
+    assert.deepEqual(await shown(), [null, 1, false, true]);
+    await setProductionVersion(db, flowId, 1);
+    assert.deepEqual(await shown(), [1, 1, true, true]);
+    const step = { type: 'sequential', step_id: 'a', name: 'a', processor_type: 'passthrough' } as const;
+    await updateDraft(db, flowId, { steps: [step] });
+    assert.deepEqual(await shown(), [1, 1, false, false]);
+    await publishVersion(db, flowId, '');
+    assert.deepEqual(await shown(), [1, 2, false, true]);
+  });
+
+  it('show the run that began last', async () => {
+    const { acme, weir } = management;
+    const flow = await weir.createFlow(acme, []);
+    const slug = flow.split('/')[2];
+    const started: string[] = [];
+    for (const message of ['1', '2']) {
+      const { body } = await weir.call('POST', `${flow}/jobs`, { key: acme.key, body: { message } });
+      started.push(body.executionId);
+    }
+    const { body } = await call('GET', flows());
+    const shown = body.flows.find((one: { slug: string }) => one.slug === slug);
+    assert.deepEqual([shown.lastRun.executionId, shown.lastRun.status], [started[1], 'started']);
+    assert.ok(Date.parse(shown.lastRun.startedAt) > 0);
+    assert.deepEqual((await call('GET', `${flows()}/${shown.id}`)).body, shown);
+  });
+
+  it('change name and description, and record a change alone', async () => {
+    const before = (await call('GET', flowPath())).body;
+    const renamed = await call('PUT', flowPath(), { name: 'New' });
+    assert.deepEqual({ ...renamed.body, updatedAt: before.updatedAt }, { ...before, name: 'New' });
+    const again = await call('PUT', flowPath(), { name: 'New' });
+    assert.deepEqual([again.status, again.body], [200, renamed.body]);
+    assert.deepEqual(await auditOf(management.acme.flowId), [
+      { action: 'flow.edit', details: { name: 'New' } },
+    ]);
+  });
+
+  it('are gone for everyone once deleted: nobody reads, edits, deletes or runs them', async () => {
+    const { acme, weir } = management;
+    const flow = await weir.createFlow(acme, []);
+    const { body } = await call('GET', flows());
+    const { id } = body.flows.find(({ slug }: { slug: string }) => slug === flow.split('/')[2]);
+    assert.equal((await call('DELETE', `${flows()}/${id}`)).status, 204);
+    const gone = [
+      await call('GET', `${flows()}/${id}`),
+      await call('PUT', `${flows()}/${id}`, { name: 'x' }),
+      await call('DELETE', `${flows()}/${id}`),
+      await call('GET', `${flows()}/${id}/draft`),
+    ];
+    for (const answer of gone) assert.deepEqual(code(answer), [404, 'NOT_FOUND']);
+    const run = await weir.call('POST', `${flow}/jobs`, { key: acme.key, body: { message: '' } });
+    assert.deepEqual(code(run), [404, 'FLOW_NOT_FOUND']);
+    assert.deepEqual(await auditOf(id), [{ action: 'flow.delete', details: { slug: flow.split('/')[2] } }]);
+  });
+});
