@@ -52,7 +52,7 @@ describe('an API process that is asked to stop', () => {
       fetch(`${url}/api/v1/seq/${flow}/jobs/${executionId}/events`, {
         headers: { authorization: `Bearer ${h.tenant.key}`, ...(last && { 'last-event-id': last }) },
       });
-    const following = readMessages(await events(api.url));
+    const following = withoutBegun(readMessages(await events(api.url)));
     const followed = [
       (await following.next()).value as SseMessage,
       (await following.next()).value as SseMessage,
@@ -70,8 +70,13 @@ describe('an API process that is asked to stop', () => {
     ]);
     assert.equal(await stopped, 0);
     // Elsewhere, it goes on after what was seen.
-    for await (const event of readMessages(await events(h.weir.url, followed.at(-1)?.id)))
-      followed.push(event);
+    const elsewhere = readMessages(await events(h.weir.url, followed.at(-1)?.id));
+    for await (const event of withoutBegun(elsewhere)) followed.push(event);
     assert.deepEqual(names(followed), ['run_started', 'block_completed', 'block_completed', 'run_completed']);
   });
 });
+
+/** Leaves out that blocks began, which a reader who comes back is told again. */
+async function* withoutBegun(messages: AsyncGenerator<SseMessage>): AsyncGenerator<SseMessage> {
+  for await (const message of messages) if (message.event !== 'block_started') yield message;
+}

@@ -20,7 +20,7 @@ describe('GET …/runs', () => {
   const run = async (path: string, message = ''): Promise<string> =>
     (await weir.call('POST', path, { key: tenant.key, body: { message } })).body.executionId;
 
-  it('lists the runs of a flow, newest first, as GET …/jobs has them without result and blocks', async () => {
+  it('lists the runs of a flow, newest first, as GET …/jobs has them without result, blocks and deliveries', async () => {
     const flow = await weir.createFlow(tenant, [passthrough('a')]);
     await weir.createFlow(tenant, []).then((other) => run(`${other}/execute`));
     const first = await run(`${flow}/execute`);
@@ -30,7 +30,7 @@ describe('GET …/runs', () => {
     assert.deepEqual([body.hasMore, body.nextCursor], [false, null]);
     const states = await Promise.all(
       [second, first].map(async (id) => {
-        const { result, blocks, ...state } = (
+        const { result, blocks, deliveries, ...state } = (
           await weir.call('GET', `${flow}/jobs/${id}`, { key: tenant.key })
         ).body;
         return state;
