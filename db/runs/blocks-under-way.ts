@@ -62,6 +62,15 @@ export function isUnderWaySettled() {
     or block_under_way.started_at < now() - ${UNSETTLED_SECONDS} * interval '1 second')`;
 }
 
+/** Whether a row is shown: its worker may have left it behind. `call` is the name of the row of its call in the query. */
+export function isUnderWay(call: 'run' | 'call') {
+  return sql<boolean>`(${sql.ref(call)}.status = 'started' and not exists (
+    select from block_run
+    where block_run.execution_id = block_under_way.execution_id
+      and block_run.block_key = block_under_way.block_key
+  ))`;
+}
+
 /** Lists the blocks of all calls of a run that are under way, in the order they started. */
 export function listBlocksUnderWay(db: Db, executionId: string) {
   return db
@@ -70,18 +79,7 @@ export function listBlocksUnderWay(db: Db, executionId: string) {
     .selectAll('block_under_way')
     .select(isUnderWaySettled().as('settled'))
     .where(isCallOf(executionId))
-    .where('run.status', '=', 'started')
-    .where((eb) =>
-      eb.not(
-        eb.exists(
-          eb
-            .selectFrom('block_run')
-            .select('block_run.block_key')
-            .whereRef('block_run.execution_id', '=', 'block_under_way.execution_id')
-            .whereRef('block_run.block_key', '=', 'block_under_way.block_key'),
-        ),
-      ),
-    )
+    .where(isUnderWay('run'))
     .orderBy('block_under_way.started_at')
     .orderBy('block_under_way.block_key')
     .execute();

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
-import { isUnderWaySettled } from './blocks-under-way.ts';
+import { isUnderWay, isUnderWaySettled } from './blocks-under-way.ts';
 import { isSettled } from './list-recorded-blocks.ts';
 import { statusOfRun } from './run-columns.ts';
 
@@ -41,11 +41,14 @@ export async function findNewsOfRuns(db: Db, followed: readonly Followed[]): Pro
       or exists (
         select from block_under_way
         where block_under_way.execution_id = followed.execution_id
-          and block_under_way.recorded > followed.under_way and ${isUnderWaySettled()}
+          and block_under_way.recorded > followed.under_way
+          and ${isUnderWay('run')} and ${isUnderWaySettled()}
       )
       or exists (
         select from run call join block_under_way on block_under_way.execution_id = call.execution_id
-        where call.continues = followed.execution_id and block_under_way.recorded > followed.under_way and ${isUnderWaySettled()}
+        where call.continues = followed.execution_id
+          and block_under_way.recorded > followed.under_way
+          and ${isUnderWay('call')} and ${isUnderWaySettled()}
       )`.execute(db);
   return rows.map(({ place }) => place - 1);
 }

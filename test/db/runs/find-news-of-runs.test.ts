@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { showAttempt } from '../../../db/runs/blocks-under-way.ts';
 import { findNewsOfRuns } from '../../../db/runs/find-news-of-runs.ts';
 import { listRecordedBlocks } from '../../../db/runs/list-recorded-blocks.ts';
 import { waitUntil } from '../../wait-until.ts';
@@ -40,5 +41,39 @@ describe('news of runs', () => {
     assert.deepEqual(await findNewsOfRuns(db, followed), []);
     await settle(db, { organizationId }, { callId, blockKey: 'ask', costMicrocredits: 0 });
     await waitUntil(async () => (await findNewsOfRuns(db, followed)).length === 1);
+  });
+
+  it('are a block under way, and not one that its worker left behind', async () => {
+    const { db } = database;
+    const { organizationId, runs } = await openAccount(db, 0, 3);
+    const [executionId = '', call = '', endedCall = ''] = runs;
+    const continues = { continues: executionId };
+    await db.updateTable('run').set(continues).where('execution_id', 'in', [call, endedCall]).execute();
+    const show = (callId: string, blockKey: string) =>
+      showAttempt(db, {
+        callId,
+        blockKey,
+        stepId: blockKey,
+        name: blockKey,
+        processorType: 'code',
+        attempts: 1,
+        // Long ago: what runs elsewhere on the server does not withhold it.
+        startedAt: new Date(0),
+      });
+    const isNews = async () => {
+      const { blocks } = await listRecordedBlocks(db, executionId, 0n);
+      const after = BigInt(blocks.at(-1)?.recorded ?? 0);
+      return (await findNewsOfRuns(db, [{ executionId, after, underWay: 0n }])).length === 1;
+    };
+    for (const callId of [executionId, call]) {
+      await show(callId, 'ask');
+      assert.ok(await isNews());
+      await settle(db, { organizationId }, { callId, blockKey: 'ask', costMicrocredits: 0 });
+      await waitUntil(async () => !(await isNews()));
+    }
+    await show(endedCall, 'ask');
+    assert.ok(await isNews());
+    await db.updateTable('run').set({ status: 'failed' }).where('execution_id', '=', endedCall).execute();
+    assert.equal(await isNews(), false);
   });
 });
