@@ -18,9 +18,10 @@ import { acceptRun } from '../runs/accept-run.ts';
 import { startInPlace } from '../runs/admit.ts';
 import type { CallRequest } from '../runs/call-request.ts';
 import { findRunnableFlow } from '../runs/load-flow.ts';
+import { maxCredits } from '../runs/max-credits.ts';
 import { readReceipt } from '../runs/receipt.ts';
 import type { JobRequest } from '../runs/requests.ts';
-import type { AcceptedCall } from '../runs/store-call.ts';
+import { type AcceptedCall, PerhapsStored } from '../runs/store-call.ts';
 import { cutJson } from '../test-runs/cut-json.ts';
 import { describeToolRun, toolRun } from './describe-tool-run.ts';
 import { requireFlowDesign } from './require-flow-design.ts';
@@ -57,7 +58,7 @@ export const runFlowTool = defineTool({
     message: z.string().meta({ description: 'The message to the flow.' }),
     parameters: z.record(z.string(), parsedJson).optional(),
     version: z.int().min(1).optional().meta({ description: 'The production version when absent.' }),
-    max_credits: z.number().positive().optional().meta({ description: 'The most that the run may cost.' }),
+    max_credits: maxCredits.meta({ description: 'The most that the run may cost.' }),
   }),
   output: z.strictObject({
     flow_run: toolRun,
@@ -66,7 +67,7 @@ export const runFlowTool = defineTool({
     left_out: count.meta({ description: 'Block executions that are not listed.' }),
     notes: z.array(z.string()),
   }),
-  async run(call, { flow_id, message, parameters = {}, version, max_credits: maxCredits }) {
+  async run(call, { flow_id, message, parameters = {}, version, max_credits }) {
     const design = await requireFlowDesign(call, flow_id);
     const slugs = {
       organization: design.organization_slug,
@@ -77,7 +78,7 @@ export const runFlowTool = defineTool({
     const flow = await findRunnableFlow(call.deps, asked);
     if (!flow) throw notPublished(version);
     const { user } = call;
-    const body = { message, parameters, ...(maxCredits !== undefined && { maxCredits }) };
+    const body = { message, parameters, ...(max_credits !== undefined && { maxCredits: max_credits }) };
     const { environment } = user;
     const ofRequest = { environment, idempotencyKey: undefined, modelKeys: undefined };
     const request = { slugs, pinned: version !== undefined, flow, body, ...ofRequest };
@@ -102,7 +103,7 @@ async function runToEnd(call: McpCall, request: CallRequest<JobRequest>) {
   // Only a request with an Idempotency-Key, which this one has not, may find that another has taken it.
   const run = (await acceptRun(deps, request, 'jobs').catch((error: unknown) => {
     place.end();
-    throw error;
+    throw error instanceof PerhapsStored ? error.cause : error;
   })) as AcceptedCall;
   const { executionId } = run;
   const started = startInPlace(deps, run, place);

@@ -1,6 +1,7 @@
 // Assistants run published flows and delete flows (docs/mcp.md).
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import { useTools } from './tools-harness.ts';
 
 describe('MCP tools', () => {
@@ -55,6 +56,34 @@ describe('MCP tools', () => {
       const trace = { flow_run_id: flow_run.flow_run_id, step_id: 'ask' };
       const { executions } = await ask('get_step_trace', trace);
       assert.equal(executions[0].sent.messages[0].content, 'Say a');
+    });
+
+    it('refuses max_credits that the interface refuses too', async () => {
+      const flow_id = await createFlow();
+      await publish(flow_id);
+      for (const max_credits of [0, 1e300, 0.000_000_1]) {
+        const refused = await call('run_flow', { flow_id, message: 'm', max_credits });
+        assert.match(refused.text, /^VALIDATION_ERROR: max_credits/);
+      }
+      const { flow_run } = await ask('run_flow', { flow_id, message: 'm', max_credits: 0.5 });
+      assert.equal(flow_run.status, 'completed');
+    });
+
+    it('says that the database does not answer when nothing says whether the run is stored', async () => {
+      const flow_id = await createFlow();
+      await publish(flow_id);
+      const { db } = tools.mcp.weir;
+      await sql`create function fill_disk() returns trigger language plpgsql as
+        $$ begin raise 'disk full' using errcode = '53100'; end $$`.execute(db);
+      await sql`create trigger fill_disk before insert on run for each row execute function fill_disk()`.execute(
+        db,
+      );
+      try {
+        const { text } = await call('run_flow', { flow_id, message: 'm' });
+        assert.match(text, /^DATABASE_UNAVAILABLE/);
+      } finally {
+        await sql`drop function fill_disk cascade`.execute(db);
+      }
     });
 
     it('needs the scope flows:run, and a flow that the user may see', async () => {
