@@ -13,15 +13,13 @@ import {
 } from 'node:tls';
 import { describeNetworkError } from './describe-network-error.ts';
 import { connectThrough } from './egress-proxy.ts';
+import { readAnswerStart } from './read-answer-start.ts';
 import { type DialTarget, type ResolvePublic, withoutBrackets } from './resolve-public.ts';
 
 /** Time limit of the look-up, TCP and TLS together. */
 export const CONNECT_TIMEOUT_MS = 5_000;
 /** Time limit from the look-up to the status line. */
 export const TOTAL_TIMEOUT_MS = 20_000;
-/** Time limit of the answer's body, which decides nothing: the rest is not waited for. */
-const BODY_TIMEOUT_MS = 2_000;
-export const ANSWER_BODY_MAX_BYTES = 4_096;
 const HEADERS_MAX_BYTES = 16_384;
 /** Time limit for one of several addresses; Node's default of 250 ms is too short for a distant host. */
 const ADDRESS_TIMEOUT_MS = 1_000;
@@ -75,7 +73,7 @@ export function createGuardedPost({
     try {
       socket = await openSocket(url, targets, { secureContext, proxy }, connecting);
       const answer = await send(socket, url, headers, body, waiting);
-      return { status: answer.statusCode ?? 0, body: await readStart(answer) };
+      return { status: answer.statusCode ?? 0, body: await readAnswerStart(answer) };
     } catch (error) {
       if (waiting.aborted) throw new NoAnswer(`There was no answer within ${totalTimeoutMs / 1_000} s.`);
       throw new NoAnswer(`There was no answer: ${describe(error)}.`);
@@ -144,25 +142,6 @@ function send(
       .on('close', () => reject(new Error('the connection was closed')))
       .end(body);
   });
-}
-
-/** Reads the start of a body. The status has decided, so a body that stalls or breaks off is taken as far as it came. */
-async function readStart(body: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  const timer = setTimeout(() => body.destroy(), BODY_TIMEOUT_MS);
-  try {
-    for await (const chunk of body) {
-      chunks.push(chunk);
-      bytes += chunk.length;
-      if (bytes >= ANSWER_BODY_MAX_BYTES) break;
-    }
-  } catch {
-    // As far as it came.
-  } finally {
-    clearTimeout(timer);
-  }
-  return Buffer.concat(chunks).subarray(0, ANSWER_BODY_MAX_BYTES);
 }
 
 /** Describes an error; those made in net/ have a message and no code. */

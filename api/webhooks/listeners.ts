@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
-import { ANSWER_BODY_MAX_BYTES } from '../../net/guarded-post.ts';
+import { ANSWER_BODY_MAX_BYTES } from '../../net/read-answer-start.ts';
 import { LISTENER_DOMAIN, type Listener, type WebhookListeners } from '../../net/webhook-listeners.ts';
 import { authenticate } from '../auth/authenticate.ts';
 import { limitRate } from '../auth/limit-rate.ts';

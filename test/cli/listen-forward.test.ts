@@ -25,15 +25,16 @@ describeWith(['openssl'], 'weir listen --forward-to', () => {
   let flow: string;
   let receiver: Server;
   let received: Received[] = [];
-  let answers: [status: number, body: string][] = [];
+  let answers: [status: number, body: string, stalls?: boolean][] = [];
   const started = new Set<Command>();
 
   before(async () => {
     weir = await startWebhookWeir({ receivers: 0, env: { WEIR_WEBHOOK_LISTENERS: 'on' } });
     receiver = createServer(async (request, response) => {
       received.push({ headers: request.headers, body: await buffer(request) });
-      const [status, body] = answers.shift() ?? [200, 'taken'];
-      response.writeHead(status).end(body);
+      const [status, body, stalls = false] = answers.shift() ?? [200, 'taken'];
+      response.writeHead(status).write(body);
+      if (!stalls) response.end();
     });
     receiver.listen(0, '127.0.0.1');
     await once(receiver, 'listening');
@@ -108,6 +109,13 @@ describeWith(['openssl'], 'weir listen --forward-to', () => {
       'x-weir-timestamp',
     ]);
     assert.equal(headers['user-agent'], 'Weir-Webhooks/1.0');
+  });
+
+  it('takes the status of an answer whose body stalls', async () => {
+    answers = [[200, 'x', true]];
+    const { callbackUrl } = await listen();
+    await startJob(callbackUrl);
+    assert.deepEqual(results(await ended('succeeded')), [[200, 'x']]);
   });
 
   it('has a delivery repeated that its receiver answered with 500, and sent again on request', async () => {

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import {
-  ANSWER_BODY_MAX_BYTES,
   CONNECT_TIMEOUT_MS,
   createGuardedPost,
   DestinationBlocked,
   TOTAL_TIMEOUT_MS,
 } from '../../net/guarded-post.ts';
+import { ANSWER_BODY_MAX_BYTES } from '../../net/read-answer-start.ts';
 import { createResolvePublic } from '../../net/resolve-public.ts';
 import { createAuthority } from '../certificates.ts';
 import * as receiver from '../fakes/webhook-receiver.ts';
