@@ -38,8 +38,10 @@ export async function showUnderWay<T>(
     throw error;
   } finally {
     clearTimeout(timer);
+    // What is written of the refusal comes after this.
+    if (isRefused) await shown;
     // Only now, since the row is deleted when it has been written.
-    if (!isRefused && (shown || attempt.begun > 1))
+    else if (shown || attempt.begun > 1)
       void Promise.resolve(shown)
         .then(() => hideBlock(db, execution))
         .catch(() => undefined);

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { sql } from 'kysely';
+import type { BlockExecutor } from '../../activities/block-executor.ts';
+import { ModelUnavailable } from '../../activities/model-unavailable.ts';
+import type { Attempt } from '../../activities/run-attempt.ts';
+import { showUnderWay } from '../../activities/show-under-way.ts';
+import { openAccount } from '../db/credits/ledger-fixture.ts';
+import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
+import { waitUntil } from '../wait-until.ts';
+
+describe('showing an attempt at a block', () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  after(() => database.drop());
+
+  it('is written before its refusal, whose time of the next attempt it would take back', async () => {
+    const { db } = database;
+    const [callId = ''] = (await openAccount(db, 0, 1)).runs;
+    const block = { name: 'ask', processor_type: 'llm' };
+    const blocks = { find: async () => ({ block }) } as unknown as Pick<BlockExecutor, 'find'>;
+    const execution = { callId, blockKey: 'ask', stepId: 'ask', input: { ref: 'message' }, ends: false };
+    const refused = Promise.withResolvers<never>();
+    const order: string[] = [];
+    let shown = Promise.resolve();
+    await db.transaction().execute(async (tx) => {
+      await sql`lock table block_under_way in access exclusive mode`.execute(tx);
+      const attempt = { number: 2, begun: 2 } as Attempt;
+      shown = showUnderWay(db, blocks, execution, attempt, () => refused.promise).catch(() => {
+        order.push('refused');
+      });
+      await waitUntil(async () => {
+        const waiting = sql`select from pg_locks where not granted and relation = 'block_under_way'::regclass`;
+        return (await waiting.execute(db)).rows.length > 0;
+      });
+      refused.reject(new ModelUnavailable('overloaded', {}));
+      await sql`select 1`.execute(tx);
+      order.push('written');
+    });
+    await shown;
+    assert.deepEqual(order, ['written', 'refused']);
+  });
+});
