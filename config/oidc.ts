@@ -1,4 +1,5 @@
 import { readAudiences } from './audiences.ts';
+import { isLoopback } from './loopback.ts';
 
 export type Oidc = { issuer: string; audience: string; mcpAudience: string };
 type Values = Parameters<typeof readAudiences>[0] & {
@@ -11,8 +12,7 @@ export function readOidc(values: Values, baseUrl: string): Oidc | undefined {
   const issuer = values.WEIR_OIDC_ISSUER;
   if (!issuer) return undefined;
   const { protocol, hostname } = new URL(issuer);
-  const local = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
-  if (protocol === 'http:' && !local && values.NODE_ENV === 'production')
+  if (protocol === 'http:' && !isLoopback(hostname) && values.NODE_ENV === 'production')
     throw new Error(
       `WEIR_OIDC_ISSUER must be an https URL in production, because its keys decide who gets access; it is ${issuer}`,
     );
