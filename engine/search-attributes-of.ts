@@ -1,7 +1,8 @@
 import { type SearchAttributePair, TypedSearchAttributes } from '@temporalio/common';
 import type { Environment, RunMode } from '../db/schema.ts';
 
-type FlowRun = {
+/** A run of a flow, by the names and numbers that callers know. */
+export type FlowRun = {
   organization: string;
   project: string;
   flow: string;

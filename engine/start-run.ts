@@ -1,6 +1,5 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { Priority } from '@temporalio/common';
-import type { Environment, RunMode } from '../db/schema.ts';
 import type { FlowDefinition } from '../flow/definition.ts';
 import { OUTPUT_MAX_BYTES } from '../flow/limits.ts';
 import { toPlan } from '../flow/plan.ts';
@@ -9,24 +8,19 @@ import { INPUT_REF } from '../flow/value.ts';
 import type { runFlow } from '../workflows/run-flow.ts';
 import { askEngine } from './ask-engine.ts';
 import type { Engine } from './deps.ts';
-import { searchAttributesOf } from './search-attributes-of.ts';
+import { type FlowRun, searchAttributesOf } from './search-attributes-of.ts';
 
 /** The call of an accepted run, with all that its workflow is started from. */
-export type RunStart = CallIds & {
-  /** The steps that the call runs, `from` up to `to` (exclusive) of the plan; null: all. */
-  from: number | null;
-  to: number | null;
-  organization: string;
-  project: string;
-  flow: string;
-  version: number;
-  mode: RunMode;
-  environment: Environment;
-  flowVersionId: string;
-  definition: FlowDefinition;
-  /** Whether the caller asked for a webhook. */
-  callback?: boolean;
-};
+export type RunStart = CallIds &
+  FlowRun & {
+    /** The steps that the call runs, `from` up to `to` (exclusive) of the plan; null: all. */
+    from: number | null;
+    to: number | null;
+    flowVersionId: string;
+    definition: FlowDefinition;
+    /** Whether the caller asked for a webhook. */
+    callback?: boolean;
+  };
 
 /**
  * Starts the workflow of an accepted run, unless it was started before. `here`: this process's worker has it already, by an
