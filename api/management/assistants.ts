@@ -50,7 +50,7 @@ export function assistantRoutes(deps: ApiDeps): Route[] {
         operationId: 'disconnectAssistant',
         summary: 'Disconnect an assistant',
         description:
-          'MCP refuses the tokens of the assistant at once, and those that it gets without your consent. It is in the audit log of each organization that you belong to.',
+          'MCP refuses the tokens of the assistant at once, and those that it gets without your consent, if the identity provider says in its tokens when you consented (`consented_at`). The audit log of each organization that you belong to has it.',
         responses: { 204: done('The assistant is disconnected.'), ...ASSISTANT_ERRORS },
       },
       handlers: [...first, disconnectOne(deps)],

@@ -1,4 +1,4 @@
-import { LAST } from '../../db/runs/find-news-of-runs.ts';
+import { RECORDED_MAX } from '../../db/runs/find-news-of-runs.ts';
 import { findRun } from '../../db/runs/runs.ts';
 import { refuseCredentials } from '../auth/authenticate.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -19,7 +19,7 @@ export function waitForEnd(deps: ApiDeps, news: News): ApiMiddleware {
     const { wait } = ctx.state.query as { wait: number };
     const { run, flowIds } = ctx.state;
     if (wait > 0 && run.status === 'started') {
-      const ended = { executionId: run.execution_id, after: LAST };
+      const ended = { executionId: run.execution_id, after: RECORDED_MAX };
       await news.wait(ended, wait * 1_000, readerSignal(ctx.res, deps.stopping));
       if (!(await mayRead(deps, ctx.state))) refuseCredentials();
       const later = await findRun(deps.db, flowIds.flowId, run.execution_id);

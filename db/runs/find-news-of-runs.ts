@@ -6,12 +6,12 @@ import { statusOfRun } from './run-columns.ts';
 
 /**
  * A run, the `recorded` of the last of its block executions that is known, and for followers of blocks under way the last
- * `recorded` of those. A follower of the end alone has LAST for both.
+ * `recorded` of those. A follower of the end alone has RECORDED_MAX for both.
  */
 export type Followed = { executionId: string; after: bigint; underWay?: bigint };
 
 /** The greatest xid8: nothing is recorded later. */
-export const LAST = 2n ** 64n - 1n;
+export const RECORDED_MAX = 2n ** 64n - 1n;
 
 /**
  * Finds those of the followed runs of which there is more to tell: a later block of listRecordedBlocks, a change of
@@ -20,7 +20,7 @@ export const LAST = 2n ** 64n - 1n;
 export async function findNewsOfRuns(db: Db, followed: readonly Followed[]): Promise<number[]> {
   const ids = followed.map(({ executionId }) => executionId);
   const afters = followed.map(({ after }) => String(after));
-  const underWay = followed.map((run) => String(run.underWay ?? LAST));
+  const underWay = followed.map((run) => String(run.underWay ?? RECORDED_MAX));
   const { rows } = await sql<{ place: number }>`
     select place::int
     from unnest(${ids}::uuid[], ${afters}::xid8[], ${underWay}::xid8[])
