@@ -5,8 +5,10 @@ import Router from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { ServiceError } from '../flow/errors.ts';
 import type { ApiDeps } from './deps.ts';
+import { differenceRoutes } from './flows/difference-route.ts';
 import { draftRoutes } from './flows/draft-routes.ts';
 import { flowRoutes } from './flows/flow-routes.ts';
+import { versionRoutes } from './flows/version-routes.ts';
 import type { Route } from './http/context.ts';
 import { handleErrors } from './http/errors.ts';
 import { createHealth } from './http/health.ts';
@@ -56,6 +58,8 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...projectRoutes(deps),
     ...flowRoutes(deps),
     ...draftRoutes(deps),
+    ...versionRoutes(deps),
+    ...differenceRoutes(deps),
     ...apiKeyRoutes(deps),
     ...auditLogRoutes(deps),
     ...modelKeyRoutes(deps),

@@ -36,7 +36,7 @@ export function requireComplete(draft: FlowDefinition): void {
   const problems = [...findDraftProblems(draft), ...findSchemasRefusedNow(draft)];
   const lines = problems.map(({ path, message }) => `${path}: ${message}`);
   if (lines.length > 0)
-    throw new ServiceError('INVALID_TREE', `The draft is not complete.\n${lines.join('\n')}`);
+    throw new ServiceError('INVALID_TREE', `The draft is not complete.\n${lines.join('\n')}`, { problems });
 }
 
 /** Throws INVALID_TREE when no further edit could complete the draft, VALIDATION_ERROR when it is too large. */

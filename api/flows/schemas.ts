@@ -2,10 +2,20 @@
 import { z } from 'zod';
 import { RUN_STATUSES } from '../../db/schema.ts';
 import { pageOf } from '../http/page-schema.ts';
-import { descriptionSchema, flowFileSchema, nameSchema, slugSchema } from './written-flow.ts';
+import {
+  descriptionSchema,
+  flowFileSchema,
+  nameSchema,
+  parsedJson,
+  slugSchema,
+  textSchema,
+} from './written-flow.ts';
+
+const VERSION_MAX = 2 ** 31 - 1;
+const NOTE_MAX_LENGTH = 2_000;
 
 const time = z.iso.datetime();
-const version = z.int().min(1);
+const version = z.int().min(1).max(VERSION_MAX);
 
 export const draftProblems = z
   .array(z.strictObject({ path: z.string(), message: z.string() }))
@@ -69,3 +79,51 @@ export const draftRecord = z
     }),
   })
   .meta({ id: 'Draft' });
+
+/** The note of a version. */
+export const noteSchema = textSchema.max(NOTE_MAX_LENGTH);
+export const publishRequest = z
+  .strictObject({ note: noteSchema.default('').meta({ description: 'What changed, for people to read.' }) })
+  .meta({ id: 'PublishVersion' });
+export const productionRequest = z.strictObject({ version }).meta({ id: 'SetProduction' });
+export const productionRecord = z
+  .object({
+    version,
+    previousVersion: version.nullable().meta({ description: 'The version that callers ran before.' }),
+  })
+  .meta({ id: 'Production' });
+
+const versionRecord = z
+  .object({
+    version,
+    note: z.string(),
+    isProduction: z.boolean().meta({ description: 'Whether callers run it.' }),
+    publishedAt: time,
+  })
+  .meta({ id: 'Version' });
+export const versionDetail = versionRecord.extend({ steps: storedSteps }).meta({ id: 'VersionDetail' });
+export const versionList = pageOf('VersionList', 'versions', versionRecord);
+
+const side = z
+  .string({ error: 'must be the number of a version, or draft' })
+  .regex(/^(draft|[1-9]\d{0,8})$/, 'must be the number of a version, or draft');
+export const differenceQuery = z.strictObject({
+  from: side.meta({ description: 'The number of a version, or `draft`.' }),
+  to: side.meta({ description: 'The number of a version, or `draft`.' }),
+});
+const value = parsedJson.optional();
+export const differenceRecord = z
+  .object({
+    changes: z.array(
+      z.object({
+        step_id: z.string().nullable().meta({ description: 'null for the order of the flow’s own steps.' }),
+        field: z.string().meta({
+          description:
+            'A field of the step. `steps`, `body` and `branches` are lists of step_ids. Empty for a step that was added or removed, whose fields are the value.',
+        }),
+        from: value.meta({ description: 'The value before; absent when there was none.' }),
+        to: value.meta({ description: 'The value after; absent when there is none.' }),
+      }),
+    ),
+  })
+  .meta({ id: 'FlowDifference' });

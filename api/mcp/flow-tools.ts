@@ -77,12 +77,12 @@ const getFlowTool = defineTool({
         'NOT_FOUND',
         'The flow has no such version: call get_flow without version_id to list its versions.',
       );
-    const versions = await listVersions(db, flow.id);
+    const versions = await listVersions(db, flow.id, { limit: VERSIONS_MAX });
     return {
       ...toFlowDesign(flow, config.mcp.url),
       project_id: flow.project_id,
       steps: (version?.definition ?? flow.draft).steps,
-      versions: versions.slice(0, VERSIONS_MAX).map((row) => ({
+      versions: versions.map((row) => ({
         version_id: row.id,
         version: row.version,
         note: row.note,

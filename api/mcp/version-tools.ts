@@ -5,13 +5,11 @@ import { findVersionById, getVersion } from '../../db/flows/flows.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { requireComplete } from '../flows/find-draft-problems.ts';
 import { promoteFlow, publishFlow } from '../flows/recorded-flow-writes.ts';
-import { textSchema } from '../flows/written-flow.ts';
+import { noteSchema } from '../flows/schemas.ts';
 import { editDraft, editedDraft } from './edit-draft.ts';
 import { withLockedFlow } from './require-flow-design.ts';
 import { flowId, versionId } from './shapes.ts';
 import { defineTool } from './tool.ts';
-
-const NOTE_MAX_LENGTH = 2_000;
 
 const publish = defineTool({
   name: 'publish_version',
@@ -22,7 +20,7 @@ const publish = defineTool({
   hints: { readOnlyHint: false, destructiveHint: false },
   input: z.strictObject({
     flow_id: flowId,
-    note: textSchema.max(NOTE_MAX_LENGTH).meta({ description: 'What changed, for people to read.' }),
+    note: noteSchema.meta({ description: 'What changed, for people to read.' }),
   }),
   output: z.strictObject({ flow_id: z.string(), version_id: z.string(), version: z.int() }),
   async run(call, { flow_id, note }) {

@@ -31,3 +31,24 @@ export const draft = {
   problems: [{ path: 'steps[0].model', message: 'An llm block needs a model.' }],
   notes: ['sort needs a model. Those that work here: openai/….'],
 };
+
+export const incomplete = {
+  message: 'The draft is not complete.\nsteps[0].model: An llm block needs a model.',
+  problems: draft.problems,
+};
+
+export const publishing = { note: 'Sorts in one request.' };
+const versionRow = { version: 3, ...publishing, isProduction: false, publishedAt: at };
+export const version = { ...versionRow, steps: [{ step_id: 'sort', ...step, model: 'openai/gpt-5-mini' }] };
+export const versionPage = { versions: [versionRow], hasMore: true, nextCursor: '3' };
+export const difference = {
+  changes: [
+    { step_id: null, field: 'steps', from: ['read', 'sort'], to: ['sort'] },
+    { step_id: 'sort', field: 'model', from: 'openai/gpt-5-mini', to: 'openai/gpt-5' },
+    {
+      step_id: 'read',
+      field: '',
+      from: { type: 'sequential', name: 'Read', processor_type: 'passthrough' },
+    },
+  ],
+};

@@ -180,13 +180,19 @@ export async function setProductionVersion(db: Db | Tx, flowId: string, version:
   if (result.numUpdatedRows === 0n) throw unknownVersion(version);
 }
 
-/** Lists the published versions of a flow, newest first, without their definitions. */
-export function listVersions(db: Db | Tx, flowId: string) {
+/** Lists the published versions of a flow, newest first, without their definitions: with `page`, those `before` a version. */
+export function listVersions(
+  db: Db | Tx,
+  flowId: string,
+  page?: { before?: number | undefined; limit: number },
+) {
   return db
     .selectFrom('flow_version')
     .select(['id', 'version', 'note', 'created_at'])
     .where('flow_id', '=', flowId)
     .where('version', 'is not', null)
+    .$if(page?.before !== undefined, (query) => query.where('version', '<', page?.before as number))
+    .$if(page !== undefined, (query) => query.limit(page?.limit as number))
     .$narrowType<{ version: NotNull }>()
     .orderBy('version', 'desc')
     .execute();
@@ -221,7 +227,7 @@ function unknownFlow(): ServiceError {
   return new ServiceError('NOT_FOUND', 'There is no such flow.');
 }
 
-function unknownVersion(version: number): ServiceError {
+export function unknownVersion(version: number): ServiceError {
   return new ServiceError('NOT_FOUND', `The flow has no published version ${version}.`);
 }
 

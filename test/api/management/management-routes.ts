@@ -4,7 +4,11 @@ import type { Answer, Weir } from '../../harness.ts';
 import type { Organization } from '../../organization.ts';
 
 type Expected = { member: number; admin: number; owner: number };
-type Row = Expected & { body?: (about: Organization) => unknown; headers?: { [name: string]: string } };
+type Row = Expected & {
+  body?: (about: Organization) => unknown;
+  headers?: { [name: string]: string };
+  query?: string;
+};
 const all = (status: number) => ({ member: status, admin: status, owner: status });
 const admins = (status: number) => ({ member: 403, admin: status, owner: status });
 
@@ -49,6 +53,11 @@ export const MANAGEMENT: { [route: string]: Row } = {
     body: () => ({ steps: [STEP] }),
     headers: { 'if-match': '*' },
   },
+  [`post ${F}/:flow_id/versions`]: { ...all(201), body: () => ({ note: 'Second' }) },
+  [`get ${F}/:flow_id/versions`]: all(200),
+  [`get ${F}/:flow_id/versions/:version`]: all(200),
+  [`put ${F}/:flow_id/production`]: { ...all(200), body: () => ({ version: 1 }) },
+  [`get ${F}/:flow_id/difference`]: { ...all(200), query: '?from=1&to=draft' },
   [`post ${P}/:project_id/api-keys`]: { ...admins(201), body: () => ({ environment: 'test', name: 'k' }) },
   [`get ${P}/:project_id/api-keys`]: admins(200),
   [`delete ${P}/:project_id/api-keys/:key_id`]: admins(200),
@@ -63,6 +72,7 @@ export const parameters = (about: Organization | undefined, more: Record<string,
   flow_id: about?.flowId ?? randomUUID(),
   slug: about?.organization ?? 'unknown',
   provider: 'openai',
+  version: '1',
   ...more,
 });
 
@@ -76,8 +86,8 @@ export function sendTo(
 ): Promise<Answer> {
   const [method = '', path = ''] = route.split(' ');
   const url = path.replace('/api/v1', '').replaceAll(/:(\w+)/g, (_, name: string) => values[name] ?? '');
-  const { headers = {} } = MANAGEMENT[route] ?? {};
-  return weir.call(method.toUpperCase(), url, { key, body, headers });
+  const { headers = {}, query = '' } = MANAGEMENT[route] ?? {};
+  return weir.call(method.toUpperCase(), url + query, { key, body, headers });
 }
 
 /** `parameters` with the slug of what the route is about. */

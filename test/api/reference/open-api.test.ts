@@ -167,4 +167,5 @@ describe('API reference', () => {
 const IF_HEADERS: { [operation: string]: string[] } = {
   'get /draft': ['If-None-Match'],
   'put /draft': ['If-Match'],
+  'post /versions': ['If-Match'],
 };

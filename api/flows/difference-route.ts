@@ -1,0 +1,59 @@
+// GET …/flows/{flow_id}/difference: what changed between two versions, or a version and the draft.
+import type { z } from 'zod';
+import type { FlowDesign } from '../../db/flows/flow-designs.ts';
+import { getVersion } from '../../db/flows/flows.ts';
+import type { FlowDefinition } from '../../flow/definition.ts';
+import { findChanges } from '../../flow/find-changes.ts';
+import { authenticateUser } from '../auth/authenticate.ts';
+import { limitRate } from '../auth/limit-rate.ts';
+import { loadProject } from '../auth/load-project.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ApiMiddleware, Route } from '../http/context.ts';
+import { readQuery } from '../http/query.ts';
+import * as example from '../reference/flow-examples.ts';
+import { FLOWS_PATH, RESOURCE_ERRORS, USERS_ONLY } from '../reference/management-operations.ts';
+import { answer, VALIDATION_ERRORS } from '../reference/operations.ts';
+import { getFlow } from './flow-of-path.ts';
+import { differenceQuery, differenceRecord } from './schemas.ts';
+
+export function differenceRoutes(deps: ApiDeps): Route[] {
+  return [
+    {
+      method: 'get',
+      path: `${FLOWS_PATH}/:flow_id/difference`,
+      operation: {
+        operationId: 'compareVersions',
+        summary: 'Compare two versions of a flow, or a version and the draft',
+        tags: ['Flows'],
+        security: USERS_ONLY,
+        requestParams: { query: differenceQuery },
+        responses: {
+          200: answer('The fields that differ, by step.', differenceRecord, { changes: example.difference }),
+          ...RESOURCE_ERRORS,
+          ...VALIDATION_ERRORS,
+        },
+      },
+      handlers: [
+        authenticateUser(deps),
+        limitRate(deps),
+        loadProject(deps, 'member'),
+        readQuery(differenceQuery),
+        compare(deps),
+      ],
+    },
+  ];
+}
+
+function compare(deps: ApiDeps): ApiMiddleware {
+  return async function compare(ctx) {
+    const { from, to } = ctx.state.query as z.output<typeof differenceQuery>;
+    const flow = await getFlow(deps.db, ctx);
+    const changes = findChanges(await load(deps, flow, from), await load(deps, flow, to));
+    ctx.body = { changes };
+  };
+}
+
+async function load({ db }: ApiDeps, flow: FlowDesign, side: string): Promise<FlowDefinition> {
+  if (side === 'draft') return flow.draft;
+  return (await getVersion(db, flow.id, Number(side))).definition;
+}

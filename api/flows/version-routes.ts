@@ -1,0 +1,189 @@
+// The endpoints of a flow's versions: list, read, publish, and the one in production.
+import { z } from 'zod';
+import { getVersion, listVersions, unknownVersion } from '../../db/flows/flows.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { authenticateUser } from '../auth/authenticate.ts';
+import { limitRate } from '../auth/limit-rate.ts';
+import { loadProject } from '../auth/load-project.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
+import { readBody } from '../http/json-body.ts';
+import { toPage } from '../http/page.ts';
+import { type PageQuery, pageQuery } from '../http/page-schema.ts';
+import { readQuery } from '../http/query.ts';
+import * as example from '../reference/flow-examples.ts';
+import { FLOWS_PATH, RESOURCE_ERRORS, USERS_ONLY } from '../reference/management-operations.ts';
+import {
+  answer,
+  BODY_ERRORS,
+  body,
+  examplesOf,
+  refusal,
+  VALIDATION_ERRORS,
+} from '../reference/operations.ts';
+import { draftChanged, requireMatch } from './draft-etag.ts';
+import { requireComplete } from './find-draft-problems.ts';
+import { getFlow, writeFlow } from './flow-of-path.ts';
+import { promoteFlow, publishFlow } from './recorded-flow-writes.ts';
+import {
+  productionRecord,
+  productionRequest,
+  publishRequest,
+  versionDetail,
+  versionList,
+} from './schemas.ts';
+
+const FLOW = `${FLOWS_PATH}/:flow_id`;
+const VERSION_PATTERN = /^[1-9]\d{0,8}$/;
+const listQuery = pageQuery(z.string().regex(VERSION_PATTERN, 'must be a nextCursor of this list'));
+const common = { tags: ['Flows'], security: USERS_ONLY };
+const ifMatch = z.object({
+  'If-Match': z.string().optional().meta({
+    description: 'The ETag of the draft that you mean to publish: 412 when it has changed.',
+  }),
+});
+const one = answer('The version.', versionDetail, { version: example.version });
+
+export function versionRoutes(deps: ApiDeps): Route[] {
+  const first = [authenticateUser(deps), limitRate(deps), loadProject(deps, 'member')];
+  return [
+    {
+      method: 'post',
+      path: `${FLOW}/versions`,
+      operation: {
+        ...common,
+        operationId: 'publishVersion',
+        summary: 'Publish the draft of a flow',
+        description:
+          'The draft becomes a version, which never changes. Callers run it once it is set as production.',
+        requestParams: { header: ifMatch },
+        requestBody: body(publishRequest, { note: example.publishing }),
+        responses: {
+          201: one,
+          ...RESOURCE_ERRORS,
+          ...BODY_ERRORS,
+          400: refusal('The draft is not complete (`detail.problems`), or the request is not valid HTTP.', {
+            INVALID_TREE: example.incomplete,
+          }),
+          412: refusal(
+            'The draft has changed; `detail.etag` is its ETag.',
+            examplesOf(draftChanged(example.etag)),
+          ),
+        },
+      },
+      handlers: [...first, readBody(deps, publishRequest), publish(deps)],
+    },
+    {
+      method: 'get',
+      path: `${FLOW}/versions`,
+      operation: {
+        ...common,
+        operationId: 'listVersions',
+        summary: 'List the versions of a flow, newest first',
+        requestParams: { query: listQuery },
+        responses: {
+          200: answer('A page of versions.', versionList, { page: example.versionPage }),
+          ...RESOURCE_ERRORS,
+          ...VALIDATION_ERRORS,
+        },
+      },
+      handlers: [...first, readQuery(listQuery), listPage(deps)],
+    },
+    {
+      method: 'get',
+      path: `${FLOW}/versions/:version`,
+      operation: {
+        ...common,
+        operationId: 'getVersion',
+        summary: 'Get a version of a flow',
+        responses: { 200: one, ...RESOURCE_ERRORS },
+      },
+      handlers: [...first, getOne(deps)],
+    },
+    {
+      method: 'put',
+      path: `${FLOW}/production`,
+      operation: {
+        ...common,
+        operationId: 'setProduction',
+        summary: 'Choose the version that callers run',
+        description:
+          'Calls that name no version run this one from now on; runs under way stay with theirs. A roll-back is the same call with an earlier version.',
+        requestBody: body(productionRequest, { version: { version: 2 } }),
+        responses: {
+          200: answer('The version is in production.', productionRecord, {
+            production: { version: 2, previousVersion: 3 },
+          }),
+          ...RESOURCE_ERRORS,
+          404: refusal('The flow is unknown, or has no such version.', examplesOf(unknownVersion(2))),
+          ...BODY_ERRORS,
+        },
+      },
+      handlers: [...first, readBody(deps, productionRequest), setProduction(deps)],
+    },
+  ];
+}
+
+function publish(deps: ApiDeps): ApiMiddleware {
+  return async function publish(ctx) {
+    const { note } = ctx.state.body as z.output<typeof publishRequest>;
+    const version = await writeFlow(deps.db, ctx, async (tx, author, flow) => {
+      requireMatch(ctx.get('If-Match'), flow.draft);
+      requireComplete(flow.draft);
+      const published = await publishFlow(tx, author, flow, note);
+      return describe(await getVersion(tx, flow.id, published), flow);
+    });
+    ctx.status = 201;
+    ctx.body = version;
+  };
+}
+
+function listPage({ db }: ApiDeps): ApiMiddleware {
+  return async function listPage(ctx) {
+    const { limit, cursor } = ctx.state.query as PageQuery;
+    const flow = await getFlow(db, ctx);
+    const before = cursor === undefined ? undefined : Number(cursor);
+    const rows = await listVersions(db, flow.id, { before, limit: limit + 1 });
+    const { page, end } = toPage(rows, limit, ({ version }) => String(version));
+    ctx.body = { versions: page.map((row) => describe(row, flow)), ...end };
+  };
+}
+
+function getOne({ db }: ApiDeps): ApiMiddleware {
+  return async function getOne(ctx) {
+    const flow = await getFlow(db, ctx);
+    ctx.body = describe(await getVersion(db, flow.id, versionOf(ctx)), flow);
+  };
+}
+
+function setProduction(deps: ApiDeps): ApiMiddleware {
+  return async function setProduction(ctx) {
+    const { version } = ctx.state.body as z.output<typeof productionRequest>;
+    const previousVersion = await writeFlow(deps.db, ctx, async (tx, author, flow) => {
+      if (flow.production_version !== version) await promoteFlow(tx, author, flow, version);
+      return flow.production_version;
+    });
+    ctx.body = { version, previousVersion };
+  };
+}
+
+function versionOf({ params: { version = '' } }: ApiContext): number {
+  if (VERSION_PATTERN.test(version)) return Number(version);
+  throw new ServiceError('NOT_FOUND', 'The number of a version is a whole number from 1.');
+}
+
+type VersionRow = Awaited<ReturnType<typeof listVersions>>[number];
+
+/** Describes a version; a row with a definition also by its steps. */
+function describe(
+  { version, note, created_at, definition }: VersionRow & { definition?: { steps: unknown } },
+  flow: { production_version: number | null },
+) {
+  return {
+    version,
+    note,
+    isProduction: version === flow.production_version,
+    publishedAt: created_at.toISOString(),
+    ...(definition && { steps: definition.steps }),
+  };
+}
