@@ -2,7 +2,8 @@
 //
 // The author of a code block may rely on this:
 // - The source is the body of an async function with `input` (the block's input), `message` (the run's message),
-//   `parameters` (the run's parameters) and `outputs` (of earlier steps, by step_id) in scope. `return` gives the output; no return, or undefined, gives null.
+//   `parameters` (the run's parameters) and `outputs` (of earlier steps, by step_id) in scope. `return` gives the
+//   output; no return, or undefined, gives null.
 // - `await` and promises work. There is nothing else to wait for: no timers, network, files, modules or imports.
 // - The output must be JSON: a function, symbol, BigInt, NaN, infinity, cycle, key `__proto__` or more than 64 levels
 //   of nesting fails the block; `toJSON` is called, undefined properties are left out, as JSON.stringify does.
