@@ -32,6 +32,8 @@ import { jobRoutes } from './runs/jobs.ts';
 import { runRoutes } from './runs/list-runs.ts';
 import { createNews } from './runs/news.ts';
 import { stepRoutes } from './runs/step.ts';
+import { flowTestRunRoutes } from './test-runs/flow-test-run-routes.ts';
+import { testCaseRoutes } from './test-runs/test-case-routes.ts';
 import { testRunRoutes } from './test-runs/test-run-routes.ts';
 import { webhookDeliveryRoutes } from './webhooks/deliveries.ts';
 import { webhookListenerRoutes } from './webhooks/listeners.ts';
@@ -67,6 +69,8 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...webhookDeliveryRoutes(deps),
     ...webhookResendRoutes(deps),
     ...webhookListenerRoutes(deps),
+    ...testCaseRoutes(deps),
+    ...flowTestRunRoutes(deps),
     ...testRunRoutes(deps),
     ...mcpRoutes(deps),
   ];

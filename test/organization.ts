@@ -1,18 +1,20 @@
-// An organization with an owner, an admin, a member, its own key for `openai/…` and a flow of one version, for tests of who
+// An organization with an owner, an admin, a member, its own key for `openai/…` and a flow of one version with a test case, for tests of who
 // may do what.
 import { createEncryption } from '../db/encrypt.ts';
 import { insertFlow, publishVersion } from '../db/flows/flows.ts';
 import type { Role } from '../db/schema.ts';
 import { insertMember } from '../db/tenants/memberships.ts';
 import { setModelKey } from '../db/tenants/model-keys.ts';
+import { saveTestCase } from '../db/test-runs/test-cases.ts';
 import type { IdentityProvider } from './fakes/identity-provider.ts';
 import type { Tenant, Weir } from './harness.ts';
 
-/** Each user's `user_id` and `token`, and the id of the flow. */
+/** Each user's `user_id` and `token`, and the ids of the flow and its test case. */
 export type Organization = Tenant & {
   users: { [role in Role]: string };
   token: { [role in Role]: string };
   flowId: string;
+  testCaseId: string;
 };
 
 export async function createOrganization(weir: Weir, provider: IdentityProvider): Promise<Organization> {
@@ -35,5 +37,13 @@ export async function createOrganization(weir: Weir, provider: IdentityProvider)
   const flow = { projectId: tenant.projectId, slug: 'flow', name: 'Flow' };
   const { id: flowId } = await insertFlow(weir.db, flow);
   await publishVersion(weir.db, flowId, 'The first');
-  return { ...tenant, users, token, flowId };
+  const { id: testCaseId } = await weir.db.transaction().execute((tx) =>
+    saveTestCase(tx, {
+      flowId,
+      name: 'case',
+      input: { message: 'm', parameters: {} },
+      expectation: { type: 'equals', value: 'm' },
+    }),
+  );
+  return { ...tenant, users, token, flowId, testCaseId };
 }

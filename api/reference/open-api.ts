@@ -17,7 +17,8 @@ const PARAMETERS: { [name: string]: { description: string; example?: string | nu
   provider: { description: 'The prefix of its models.', example: 'openai' },
   key_id: { description: 'The 8 characters after weir_live_ or weir_test_.' },
   org_id: { description: 'The id of the organization.' },
-  test_run_id: { description: 'The id that run_all_tests or run_test_case of MCP answered.' },
+  test_case_id: { description: 'The id of the test case.' },
+  test_run_id: { description: 'The id that the test run was answered with when it was started.' },
   requestId: { description: 'The id of a `delivery` event of the stream.' },
   deliveryId: { description: 'The X-Weir-Delivery header of the webhook.' },
 };

@@ -25,3 +25,14 @@ export const cancelledTestRun = {
   pending: 0,
   results: [{ ...result, status: 'error', why: 'The test run was cancelled.' }],
 };
+
+export const newTestCase = {
+  name: 'answers in French',
+  message: 'What is the capital of France?',
+  parameters: { language: 'fr' },
+  expectation: { type: 'contains', text: 'Paris' },
+};
+const at = '2026-01-31T12:00:00.000Z';
+const listed = { test_case_id: result.test_case_id, name: newTestCase.name, created_at: at, updated_at: at };
+export const testCase = { ...listed, ...newTestCase };
+export const testCasePage = { test_cases: [listed], hasMore: false, nextCursor: null };

@@ -20,6 +20,9 @@ import { requireLockedFlow, requireVisibleFlow } from './require-visible-flow.ts
 /** Less than the 60 s that MCP clients wait by default. */
 const TEST_WAIT_MS = 45_000;
 
+export const NO_TEST_CASES =
+  'The flow has no test cases: create one first, with create_test_case (MCP) or POST …/test-cases.';
+
 /** Runs one case; answers its result, or how it stands after `waitMs`. */
 export async function runTestCase(
   deps: ApiDeps,
@@ -41,8 +44,7 @@ export async function runAllTests(
 ): Promise<TestRun> {
   const flow = await requireVisibleFlow(deps, flowId, caller.access);
   const testCases = await listTestCases(deps.db, flowId);
-  if (testCases.length === 0)
-    throw new ServiceError('CONFLICT', 'The flow has no test cases: create one with create_test_case first.');
+  if (testCases.length === 0) throw new ServiceError('CONFLICT', NO_TEST_CASES);
   return runTests(deps, caller, flow, testCases, waitMs);
 }
 
@@ -64,7 +66,7 @@ async function runTests(
     () => deps.stopping ?? new AbortController().signal,
   );
   const started = await storeAndStart().finally(place.end);
-  if (started) await waitForEnd(deps, testRunId, waitMs);
+  if (started && waitMs > 0) await waitForEnd(deps, testRunId, waitMs);
   return describeTestRun(deps, testRunId, flowId);
 
   async function storeAndStart(): Promise<boolean> {

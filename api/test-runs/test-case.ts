@@ -9,6 +9,7 @@ import {
   findTestCase,
   listTestCases,
   saveTestCase,
+  updateTestCase,
 } from '../../db/test-runs/test-cases.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { TestInput } from '../../flow/test-case.ts';
@@ -64,31 +65,55 @@ export async function createTestCase(
   { access, author }: Caller,
   input: z.output<typeof newTestCase>,
 ): Promise<z.input<typeof savedTestCase>> {
-  const { flow_id, name, message, parameters = {} } = input;
-  const { organizationId } = await requireVisibleFlow(deps, flow_id, access);
+  const { organizationId } = await requireVisibleFlow(deps, input.flow_id, access);
+  const testCase = await checkTestCase(deps, organizationId, input);
+  const { flowId } = testCase;
+  return inTransaction(deps.db, async (tx) => {
+    await requireLockedFlow(tx, flowId, access);
+    const { id, created } = await saveTestCase(tx, testCase);
+    const action = created ? 'test_case.create' : 'test_case.replace';
+    const details = { flow_id: flowId };
+    await recordChange(tx, author, { organizationId, action, resourceId: id, details });
+    return { test_case_id: id, created };
+  });
+}
+
+/** Replaces a test case of the flow, name and all. Throws NOT_FOUND, and CONFLICT when another case has the name. */
+export async function changeTestCase(
+  deps: ApiDeps,
+  { access, author }: Caller,
+  testCaseId: string,
+  input: z.output<typeof newTestCase>,
+): Promise<void> {
+  const { organizationId } = await requireVisibleFlow(deps, input.flow_id, access);
+  const testCase = await checkTestCase(deps, organizationId, input);
+  const { flowId } = testCase;
+  await inTransaction(deps.db, async (tx) => {
+    await requireLockedFlow(tx, flowId, access);
+    if (!(await updateTestCase(tx, testCaseId, testCase))) throw notVisible('test case');
+    const change = { organizationId, action: 'test_case.replace', resourceId: testCaseId };
+    await recordChange(tx, author, { ...change, details: { flow_id: flowId } });
+  });
+}
+
+/** Checks a case before its flow is locked, and completes its expectation. Throws VALIDATION_ERROR, and SCHEMA_INVALID. */
+async function checkTestCase(
+  deps: ApiDeps,
+  organizationId: string,
+  { flow_id: flowId, name, message, parameters = {}, expectation }: z.output<typeof newTestCase>,
+) {
   requireParameterNames(parameters);
   const expected = await requireExpectation(
     { ...deps, validator: deps.validator.of(organizationId) },
-    input.expectation,
+    expectation,
   );
-  const given = { message, parameters } as TestInput;
-  if (JSON.stringify([given, expected]).length > CASE_MAX_CHARS)
+  const input = { message, parameters } as TestInput;
+  if (JSON.stringify([input, expected]).length > CASE_MAX_CHARS)
     throw new ServiceError(
       'VALIDATION_ERROR',
       `A test case can have at most ${CASE_MAX_CHARS} characters of JSON, input and expectation together.`,
     );
-  return inTransaction(deps.db, async (tx) => {
-    await requireLockedFlow(tx, flow_id, access);
-    const { id, created } = await saveTestCase(tx, {
-      flowId: flow_id,
-      name,
-      input: given,
-      expectation: expected,
-    });
-    const action = created ? 'test_case.create' : 'test_case.replace';
-    await recordChange(tx, author, { organizationId, action, resourceId: id, details: { flow_id } });
-    return { test_case_id: id, created };
-  });
+  return { flowId, name, input, expectation: expected };
 }
 
 /** Deletes a test case; the results of its runs stay. */

@@ -11,7 +11,7 @@ import { cancelTestRun } from './cancel-test-run.ts';
 import { testRun } from './describe-test-run.ts';
 import { notVisible } from './require-visible-flow.ts';
 
-const record = testRun.meta({ id: 'TestRun' });
+export const testRunRecord = testRun.meta({ id: 'TestRun' });
 
 export function testRunRoutes(deps: ApiDeps): Route[] {
   return [
@@ -25,10 +25,10 @@ export function testRunRoutes(deps: ApiDeps): Route[] {
           'Cancels the runs of its cases; no further case begins, and nothing more is charged. This also works for a flow that was never published. You can repeat the request. The request body is ignored.',
         tags: ['Tests'],
         responses: {
-          200: answer('The test run had already ended, and stays as it is.', record, {
+          200: answer('The test run had already ended, and stays as it is.', testRunRecord, {
             ended: cancelledTestRun,
           }),
-          202: answer('The test run as it stands; it ends within seconds.', record, {
+          202: answer('The test run as it stands; it ends within seconds.', testRunRecord, {
             stopping: stoppingTestRun,
           }),
           ...COMMON_ERRORS,

@@ -6,13 +6,15 @@ import type { Db, Tx } from '../connect.ts';
 
 const COLUMNS = ['id', 'flow_id', 'name', 'input', 'expectation', 'created_at', 'updated_at'] as const;
 
+type SavedTestCase = { flowId: string; name: string; input: TestInput; expectation: Expectation };
+
 /**
  * Creates a case, or replaces the flow's case of that name (then `created` is false). Throws CONFLICT when the flow has
  * as many cases as it may have; the caller has locked the flow, which keeps the count exact.
  */
 export async function saveTestCase(
   tx: Tx,
-  testCase: { flowId: string; name: string; input: TestInput; expectation: Expectation },
+  testCase: SavedTestCase,
 ): Promise<{ id: string; created: boolean }> {
   const { flowId, name } = testCase;
   const { others } = await tx
@@ -21,11 +23,7 @@ export async function saveTestCase(
     .where('flow_id', '=', flowId)
     .where('name', '<>', name)
     .executeTakeFirstOrThrow();
-  if (others >= TEST_CASES_MAX)
-    throw new ServiceError(
-      'CONFLICT',
-      `A flow can have at most ${TEST_CASES_MAX} test cases: delete one, or give this one the name of the case it replaces.`,
-    );
+  if (others >= TEST_CASES_MAX) throw tooManyTestCases();
   return tx
     .insertInto('test_case')
     .values({
@@ -43,6 +41,57 @@ export async function saveTestCase(
     )
     .returning(['id', sql<boolean>`xmax = 0`.as('created')])
     .executeTakeFirstOrThrow();
+}
+
+export function tooManyTestCases(): ServiceError {
+  return new ServiceError(
+    'CONFLICT',
+    `A flow can have at most ${TEST_CASES_MAX} test cases: delete one, or give this one the name of the case it replaces.`,
+  );
+}
+
+/**
+ * Replaces a case of a flow, name and all; answers whether there is one. Throws CONFLICT when another case has the name. The
+ * caller has locked the flow.
+ */
+export async function updateTestCase(tx: Tx, id: string, testCase: SavedTestCase): Promise<boolean> {
+  const { flowId, name, input, expectation } = testCase;
+  const other = await tx
+    .selectFrom('test_case')
+    .select('id')
+    .where('flow_id', '=', flowId)
+    .where('name', '=', name)
+    .where('id', '<>', id)
+    .executeTakeFirst();
+  if (other) throw testCaseNameTaken(name);
+  const { numUpdatedRows } = await tx
+    .updateTable('test_case')
+    .set({
+      name,
+      input: JSON.stringify(input),
+      expectation: JSON.stringify(expectation),
+      updated_at: sql`now()`,
+    })
+    .where('id', '=', id)
+    .where('flow_id', '=', flowId)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+export function testCaseNameTaken(name: string): ServiceError {
+  return new ServiceError('CONFLICT', `The flow has another test case with the name ${name}.`);
+}
+
+/** Lists the cases of a flow by name, from the one after the name `after`, without their values. */
+export function listTestCasePage(db: Db, flowId: string, { after, limit }: { after: string; limit: number }) {
+  return db
+    .selectFrom('test_case')
+    .select(['id', 'name', 'created_at', 'updated_at'])
+    .where('flow_id', '=', flowId)
+    .where('name', '>', after)
+    .orderBy('name')
+    .limit(limit)
+    .execute();
 }
 
 /** Lists the cases of a flow, in the order they were created. */

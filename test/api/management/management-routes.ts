@@ -16,6 +16,7 @@ export const O = '/api/v1/organizations';
 export const P = '/api/v1/projects';
 export const F = `${P}/:project_id/flows`;
 const STEP = { name: 'Pass on', processor_type: 'passthrough' };
+const CASE = { name: 'case', message: 'x', expectation: { type: 'contains', text: 'x' } };
 /** The status that each role gets. */
 export const MANAGEMENT: { [route: string]: Row } = {
   [`post ${O}`]: { ...all(201), body: () => ({ name: 'New', slug: `new-${randomUUID()}` }) },
@@ -58,6 +59,12 @@ export const MANAGEMENT: { [route: string]: Row } = {
   [`get ${F}/:flow_id/versions/:version`]: all(200),
   [`put ${F}/:flow_id/production`]: { ...all(200), body: () => ({ version: 1 }) },
   [`get ${F}/:flow_id/difference`]: { ...all(200), query: '?from=1&to=draft' },
+  [`post ${F}/:flow_id/test-cases`]: { ...all(201), body: () => ({ ...CASE, name: 'new' }) },
+  [`get ${F}/:flow_id/test-cases`]: all(200),
+  [`get ${F}/:flow_id/test-cases/:test_case_id`]: all(200),
+  [`put ${F}/:flow_id/test-cases/:test_case_id`]: { ...all(200), body: () => CASE },
+  [`delete ${F}/:flow_id/test-cases/:test_case_id`]: all(204),
+  [`post ${F}/:flow_id/test-runs`]: { ...all(202), body: () => ({}) },
   [`post ${P}/:project_id/api-keys`]: { ...admins(201), body: () => ({ environment: 'test', name: 'k' }) },
   [`get ${P}/:project_id/api-keys`]: admins(200),
   [`delete ${P}/:project_id/api-keys/:key_id`]: admins(200),
@@ -70,6 +77,7 @@ export const parameters = (about: Organization | undefined, more: Record<string,
   member_user_id: encodeURIComponent(about?.users.member ?? 'nobody'),
   key_id: about?.keyId ?? 'AAAAAAAA',
   flow_id: about?.flowId ?? randomUUID(),
+  test_case_id: about?.testCaseId ?? randomUUID(),
   slug: about?.organization ?? 'unknown',
   provider: 'openai',
   version: '1',

@@ -30,9 +30,9 @@ describe('roles', () => {
     sendTo(weir, route, values, key, body);
 
   it('are tested for every route of the management API', () => {
-    // MCP, test runs and assistants have tests of their own.
+    // MCP, assistants and single test runs have tests of their own.
     const managed = routes().filter(
-      (route) => !/\/(seq|webhooks|test-runs|mcp|assistants)(\/|$)/.test(route),
+      (route) => !/\/(seq|webhooks|test-runs\/:test_run_id|mcp|assistants)(\/|$)/.test(route),
     );
     assert.deepEqual(managed.sort(), Object.keys(MANAGEMENT).sort());
   });
@@ -82,7 +82,7 @@ describe('roles', () => {
       });
     });
 
-  it('answers 404 for a member, key or flow of another organization under the path of one’s own', async () => {
+  it('answers 404 for a member, key, flow or test case of another organization under the path of one’s own', async () => {
     const own = await createOrganization(weir, provider);
     const about = await createOrganization(weir, provider);
     const key = own.token.owner;
@@ -91,9 +91,12 @@ describe('roles', () => {
       key_id: about.keyId,
       flow_id: about.flowId,
     });
+    const otherCase = parameters(own, { test_case_id: about.testCaseId });
     for (const [route, { body }] of Object.entries(MANAGEMENT))
-      if (/:(member_user_id|key_id|flow_id)/.test(route))
-        assert.equal((await send(route, mixed, key, body?.(own))).status, 404, route);
+      if (/:(member_user_id|key_id|flow_id)/.test(route)) {
+        const values = route.includes(':test_case_id') ? otherCase : mixed;
+        assert.equal((await send(route, values, key, body?.(own))).status, 404, route);
+      }
   });
 
   it('answers 404, never 500, for malformed ids', async () => {
@@ -105,13 +108,14 @@ describe('roles', () => {
         member_user_id: bad,
         key_id: bad,
         flow_id: bad,
+        test_case_id: bad,
         provider: bad,
       };
       for (const [route, { body }] of Object.entries(MANAGEMENT)) {
         if (OF_CALLER.includes(route) || route === `post ${P}`) continue;
         const answer = await send(route, values, other.token.owner, body?.(other));
         assert.equal(answer.status, 404, `${route} ${bad}`);
-        for (const name of ['member_user_id', 'key_id', 'provider', 'flow_id'])
+        for (const name of ['member_user_id', 'key_id', 'provider', 'flow_id', 'test_case_id'])
           if (route.includes(name)) {
             const { status } = await send(
               route,

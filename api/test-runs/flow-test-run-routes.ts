@@ -1,0 +1,96 @@
+// POST …/flows/{flow_id}/test-runs runs test cases on the draft; GET …/test-runs/{test_run_id} tells how they stand.
+import type { z } from 'zod';
+import { findTestRun } from '../../db/test-runs/test-results.ts';
+import { UUID_PATTERN } from '../../flow/limits.ts';
+import { authenticateUser } from '../auth/authenticate.ts';
+import { limitRate } from '../auth/limit-rate.ts';
+import { loadProject } from '../auth/load-project.ts';
+import type { ApiDeps } from '../deps.ts';
+import { getFlow } from '../flows/flow-of-path.ts';
+import type { ApiMiddleware, Route } from '../http/context.ts';
+import { readBody } from '../http/json-body.ts';
+import { incomplete } from '../reference/flow-examples.ts';
+import { conflict, FLOWS_PATH, RESOURCE_ERRORS, USERS_ONLY } from '../reference/management-operations.ts';
+import { answer, BODY_ERRORS, body, examplesOf, refusal, thrownBy } from '../reference/operations.ts';
+import * as example from '../reference/test-run-examples.ts';
+import { requireCredits } from '../runs/accept-run.ts';
+import { toCaller } from './caller.ts';
+import { describeTestRun } from './describe-test-run.ts';
+import { notVisible } from './require-visible-flow.ts';
+import { NO_TEST_CASES, runAllTests, runTestCase } from './run-tests.ts';
+import { getCase } from './test-case-routes.ts';
+import { testRunRequest } from './test-case-schemas.ts';
+import { testRunRecord } from './test-run-routes.ts';
+
+const RUNS_PATH = `${FLOWS_PATH}/:flow_id/test-runs`;
+const common = { tags: ['Tests'], security: USERS_ONLY };
+
+export function flowTestRunRoutes(deps: ApiDeps): Route[] {
+  const first = [authenticateUser(deps), limitRate(deps), loadProject(deps, 'member')];
+  return [
+    {
+      method: 'post',
+      path: RUNS_PATH,
+      operation: {
+        ...common,
+        operationId: 'runTests',
+        summary: 'Run one test case of a flow, or all',
+        description:
+          'Runs the draft, which has to be complete, at its usual cost. Answers at once; ask for the test run until its status is no longer `started`.',
+        requestBody: body(testRunRequest, { all: {}, one: { test_case_id: example.testCase.test_case_id } }),
+        responses: {
+          202: answer('The test run is accepted.', testRunRecord, { started: example.stoppingTestRun }),
+          ...RESOURCE_ERRORS,
+          ...BODY_ERRORS,
+          400: refusal('The draft is not complete (`detail.problems`), or the request is not valid HTTP.', {
+            INVALID_TREE: incomplete,
+          }),
+          402: refusal(
+            'The organization has no credits.',
+            examplesOf(thrownBy(() => requireCredits({ balanceMicrocredits: 0 }))),
+          ),
+          ...conflict('The flow has no test cases.', NO_TEST_CASES),
+        },
+      },
+      handlers: [...first, readBody(deps, testRunRequest), start(deps)],
+    },
+    {
+      method: 'get',
+      path: `${RUNS_PATH}/:test_run_id`,
+      operation: {
+        ...common,
+        operationId: 'getTestRun',
+        summary: 'Get a test run of a flow, with its results',
+        responses: {
+          200: answer('The test run as it stands.', testRunRecord, { ended: example.cancelledTestRun }),
+          ...RESOURCE_ERRORS,
+        },
+      },
+      handlers: [...first, getOne(deps)],
+    },
+  ];
+}
+
+function start(deps: ApiDeps): ApiMiddleware {
+  return async function start(ctx) {
+    const { principal, requestId } = ctx.state;
+    const { test_case_id: id } = ctx.state.body as z.output<typeof testRunRequest>;
+    const flow = await getFlow(deps.db, ctx);
+    const caller = toCaller(principal, requestId);
+    ctx.body =
+      id === undefined
+        ? await runAllTests(deps, caller, flow.id, 0)
+        : await runTestCase(deps, caller, (await getCase(deps, flow.id, id)).id, 0);
+    ctx.status = 202;
+  };
+}
+
+function getOne(deps: ApiDeps): ApiMiddleware {
+  return async function getOne(ctx) {
+    const { id: flowId } = await getFlow(deps.db, ctx);
+    const { test_run_id: id = '' } = ctx.params;
+    const row = UUID_PATTERN.test(id) ? await findTestRun(deps.db, id) : undefined;
+    if (row?.flow_id !== flowId) throw notVisible('test run');
+    ctx.body = await describeTestRun(deps, id, flowId);
+  };
+}

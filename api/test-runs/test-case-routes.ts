@@ -1,0 +1,194 @@
+// The endpoints of a flow's test cases.
+import { z } from 'zod';
+import {
+  findTestCase,
+  listTestCasePage,
+  type TestCaseRow,
+  testCaseNameTaken,
+  tooManyTestCases,
+} from '../../db/test-runs/test-cases.ts';
+import { UUID_PATTERN } from '../../flow/limits.ts';
+import { authenticateUser } from '../auth/authenticate.ts';
+import { limitRate } from '../auth/limit-rate.ts';
+import { loadProject } from '../auth/load-project.ts';
+import type { ApiDeps } from '../deps.ts';
+import { getFlow } from '../flows/flow-of-path.ts';
+import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
+import { readBody } from '../http/json-body.ts';
+import { toPage } from '../http/page.ts';
+import { type PageQuery, pageQuery } from '../http/page-schema.ts';
+import { readQuery } from '../http/query.ts';
+import {
+  conflict,
+  done,
+  FLOWS_PATH,
+  RESOURCE_ERRORS,
+  USERS_ONLY,
+} from '../reference/management-operations.ts';
+import { answer, BODY_ERRORS, body, VALIDATION_ERRORS } from '../reference/operations.ts';
+import * as example from '../reference/test-run-examples.ts';
+import { toCaller } from './caller.ts';
+import { notVisible } from './require-visible-flow.ts';
+import { changeTestCase, createTestCase, deleteTestCase } from './test-case.ts';
+import { testCaseList, testCaseRecord, testCaseRequest } from './test-case-schemas.ts';
+
+const CASES_PATH = `${FLOWS_PATH}/:flow_id/test-cases`;
+const CASE_PATH = `${CASES_PATH}/:test_case_id`;
+// PostgreSQL refuses a text with U+0000; no name has one.
+const listQuery = pageQuery(z.string().regex(/^[^\0]*$/, 'must not hold U+0000'));
+const common = { tags: ['Tests'], security: USERS_ONLY };
+const saved = (description: string) => answer(description, testCaseRecord, { testCase: example.testCase });
+
+export function testCaseRoutes(deps: ApiDeps): Route[] {
+  const first = [authenticateUser(deps), limitRate(deps), loadProject(deps, 'member')];
+  const requestBody = body(testCaseRequest, { testCase: example.newTestCase });
+  return [
+    {
+      method: 'post',
+      path: CASES_PATH,
+      operation: {
+        ...common,
+        operationId: 'saveTestCase',
+        summary: 'Create a test case, or replace the one of the same name',
+        requestBody,
+        responses: {
+          200: saved('The case of that name is replaced.'),
+          201: saved('The case is created.'),
+          ...RESOURCE_ERRORS,
+          ...conflict('The flow has as many test cases as it may have.', tooManyTestCases().message),
+          ...BODY_ERRORS,
+        },
+      },
+      handlers: [...first, readBody(deps, testCaseRequest), save(deps)],
+    },
+    {
+      method: 'get',
+      path: CASES_PATH,
+      operation: {
+        ...common,
+        operationId: 'listTestCases',
+        summary: 'List the test cases of a flow, by name',
+        requestParams: { query: listQuery },
+        responses: {
+          200: answer('A page of test cases.', testCaseList, { page: example.testCasePage }),
+          ...RESOURCE_ERRORS,
+          ...VALIDATION_ERRORS,
+        },
+      },
+      handlers: [...first, readQuery(listQuery), listPage(deps)],
+    },
+    {
+      method: 'get',
+      path: CASE_PATH,
+      operation: {
+        ...common,
+        operationId: 'getTestCase',
+        summary: 'Get a test case',
+        responses: { 200: saved('The test case.'), ...RESOURCE_ERRORS },
+      },
+      handlers: [...first, getOne(deps)],
+    },
+    {
+      method: 'put',
+      path: CASE_PATH,
+      operation: {
+        ...common,
+        operationId: 'replaceTestCase',
+        summary: 'Replace a test case, its name included',
+        requestBody,
+        responses: {
+          200: saved('The case is replaced.'),
+          ...RESOURCE_ERRORS,
+          ...conflict('Another case has the name.', testCaseNameTaken('in French').message),
+          ...BODY_ERRORS,
+        },
+      },
+      handlers: [...first, readBody(deps, testCaseRequest), replace(deps)],
+    },
+    {
+      method: 'delete',
+      path: CASE_PATH,
+      operation: {
+        ...common,
+        operationId: 'deleteTestCase',
+        summary: 'Delete a test case',
+        description: 'The results of its runs stay.',
+        responses: { 204: done('The case is deleted.'), ...RESOURCE_ERRORS },
+      },
+      handlers: [...first, remove(deps)],
+    },
+  ];
+}
+
+function save(deps: ApiDeps): ApiMiddleware {
+  return async function save(ctx) {
+    const { id: flow_id } = await getFlow(deps.db, ctx);
+    const input = { ...(ctx.state.body as z.output<typeof testCaseRequest>), flow_id };
+    const { test_case_id, created } = await createTestCase(deps, callerOf(ctx), input);
+    ctx.status = created ? 201 : 200;
+    ctx.body = toTestCase(await getCase(deps, flow_id, test_case_id));
+  };
+}
+
+function listPage({ db }: ApiDeps): ApiMiddleware {
+  return async function listPage(ctx) {
+    const { limit, cursor = '' } = ctx.state.query as PageQuery;
+    const { id } = await getFlow(db, ctx);
+    const rows = await listTestCasePage(db, id, { after: cursor, limit: limit + 1 });
+    const { page, end } = toPage(rows, limit, ({ name }) => name);
+    ctx.body = { test_cases: page.map(toListed), ...end };
+  };
+}
+
+function getOne(deps: ApiDeps): ApiMiddleware {
+  return async function getOne(ctx) {
+    ctx.body = toTestCase(await caseOfPath(deps, ctx));
+  };
+}
+
+function replace(deps: ApiDeps): ApiMiddleware {
+  return async function replace(ctx) {
+    const { id, flow_id } = await caseOfPath(deps, ctx);
+    const input = { ...(ctx.state.body as z.output<typeof testCaseRequest>), flow_id };
+    await changeTestCase(deps, callerOf(ctx), id, input);
+    ctx.body = toTestCase(await getCase(deps, flow_id, id));
+  };
+}
+
+function remove(deps: ApiDeps): ApiMiddleware {
+  return async function remove(ctx) {
+    const { id } = await caseOfPath(deps, ctx);
+    await deleteTestCase(deps, callerOf(ctx), id);
+    ctx.status = 204;
+  };
+}
+
+function callerOf({ state: { principal, requestId } }: ApiContext) {
+  return toCaller(principal, requestId);
+}
+
+async function caseOfPath(deps: ApiDeps, ctx: ApiContext): Promise<TestCaseRow> {
+  const { id } = await getFlow(deps.db, ctx);
+  return getCase(deps, id, ctx.params.test_case_id ?? '');
+}
+
+/** Gets a case of a flow. Throws the same NOT_FOUND for cases of other flows and for ids that do not exist. */
+export async function getCase({ db }: ApiDeps, flowId: string, id: string): Promise<TestCaseRow> {
+  const row = UUID_PATTERN.test(id) ? await findTestCase(db, id) : undefined;
+  if (row?.flow_id !== flowId) throw notVisible('test case');
+  return row;
+}
+
+function toListed(row: Pick<TestCaseRow, 'id' | 'name' | 'created_at' | 'updated_at'>) {
+  return {
+    test_case_id: row.id,
+    name: row.name,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  };
+}
+
+function toTestCase(row: TestCaseRow) {
+  const { message, parameters } = row.input;
+  return { ...toListed(row), message, parameters, expectation: row.expectation };
+}
