@@ -82,7 +82,7 @@ function createListener(organizationId: string, timeoutMs: number, onClose: () =
       if (waiting.length === 0 && !closed) {
         const { promise, resolve } = Promise.withResolvers<void>();
         wake = resolve;
-        const timer = setTimeout(resolve, maxMs);
+        const timer = setTimeout(resolve, Math.max(0, maxMs));
         await promise;
         clearTimeout(timer);
       }

@@ -19,8 +19,8 @@ import { assistantList } from './schemas.ts';
 import { toAssistant } from './to-assistant.ts';
 
 const ASSISTANTS_PATH = '/api/v1/assistants';
-// PostgreSQL refuses a text with U+0000; no client id has one.
-const listQuery = pageQuery(z.string().regex(/^[^\0]*$/, 'must not hold U+0000'));
+// A client id may be empty, and an empty cursor reads as none: the id of the last assistant is the cursor.
+const listQuery = pageQuery(z.string().regex(UUID_PATTERN, 'must be a nextCursor of this list'));
 const common = { tags: ['Assistants'], security: USERS_ONLY };
 
 export function assistantRoutes(deps: ApiDeps): Route[] {
@@ -62,7 +62,7 @@ function listPage({ db }: ApiDeps): ApiMiddleware {
   return async function listPage(ctx) {
     const { limit, cursor } = ctx.state.query as PageQuery;
     const rows = await listAssistants(db, ctx.state.user.userId, { after: cursor, limit: limit + 1 });
-    const { page, end } = toPage(rows, limit, (row) => row.client_id);
+    const { page, end } = toPage(rows, limit, (row) => row.id);
     ctx.body = { assistants: page.map(toAssistant), ...end };
   };
 }

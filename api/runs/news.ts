@@ -51,7 +51,7 @@ export function createNews(db: Db): News {
       const { promise, resolve, reject } = Promise.withResolvers<boolean>();
       const waiter = { followed, resolve, reject };
       const leave = () => resolve(false);
-      const timer = setTimeout(leave, maxMs);
+      const timer = setTimeout(leave, Math.max(0, maxMs));
       signal.addEventListener('abort', leave, { once: true });
       waiters.add(waiter);
       lookAfter(LOOK_MS);

@@ -48,11 +48,19 @@ export async function recordAssistantUse(db: Db, use: AssistantUse): Promise<boo
   return true;
 }
 
-/** Lists a user's connected assistants, by client id. */
+/** Lists a user's connected assistants, by client id; `after` is the id of the last one before them. */
 export function listAssistants(db: Db, userId: string, { after, limit }: Page) {
   return selectConnected(db)
     .where('user_id', '=', userId)
-    .$if(after !== undefined, (query) => query.where('client_id', '>', after as string))
+    .$if(after !== undefined, (query) =>
+      query.where('client_id', '>', (rows) =>
+        rows
+          .selectFrom('connected_assistant as last')
+          .select('last.client_id')
+          .where('last.id', '=', after as string)
+          .where('last.user_id', '=', userId),
+      ),
+    )
     .orderBy('client_id')
     .limit(limit)
     .execute();

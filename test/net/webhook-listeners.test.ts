@@ -25,6 +25,16 @@ describe('listeners of webhooks', () => {
     assert.equal(listener.answer(request?.id ?? '', answer), false);
   });
 
+  it('have no attempt, and no warning of Node, when they ask with no time left', async () => {
+    const warnings: string[] = [];
+    const note = ({ message }: Error) => warnings.push(message);
+    process.on('warning', note);
+    const listener = createWebhookListeners().connect(hostOf(1), 'a') as Listener;
+    assert.equal(await listener.next(-0.03), undefined);
+    process.off('warning', note);
+    assert.deepEqual(warnings, []);
+  });
+
   it('are away for other organizations, for other hosts and once they are closed', async () => {
     const listeners = createWebhookListeners();
     const listener = listeners.connect(hostOf(1), 'a') as Listener;

@@ -65,11 +65,16 @@ describe('connected assistants', () => {
         'GET',
         `/assistants?limit=1${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
       );
+      assert.equal(page.body.hasMore, page.body.nextCursor !== null);
+      assert.notEqual(page.body.nextCursor, '');
       pages.push(...page.body.assistants);
       cursor = page.body.nextCursor;
       if (cursor === null) break;
     }
     assert.deepEqual(pages, body.assistants);
+    assert.equal((await call('GET', '/assistants?cursor=x')).status, 422);
+    const other = await user();
+    assert.deepEqual((await other.call('GET', `/assistants?cursor=${id}`)).body.assistants, []);
   });
 
   it('are refused at once when they are disconnected, whatever token they hold, until the user consents again', async () => {

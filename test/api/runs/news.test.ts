@@ -46,6 +46,17 @@ describe('news of the runs that streams follow', () => {
     assert.equal(await createNews(database.db).wait({ executionId, after: 0n }, 1, never), false);
   });
 
+  it('are given up without a warning of Node when no time is left', async () => {
+    const { runs } = await openAccount(database.db, 0, 1);
+    const [executionId = ''] = runs;
+    const warnings: string[] = [];
+    const note = ({ message }: Error) => warnings.push(message);
+    process.on('warning', note);
+    assert.equal(await createNews(database.db).wait({ executionId, after: 0n }, -0.03, never), false);
+    process.off('warning', note);
+    assert.deepEqual(warnings, []);
+  });
+
   it('fail their stream when the database does, and are looked for again', async () => {
     const { runs } = await openAccount(database.db, 0, 1);
     const [executionId = ''] = runs;
