@@ -3,6 +3,8 @@ import { disconnectAssistant } from '../api/management/recorded-writes.ts';
 import { toAssistant } from '../api/management/to-assistant.ts';
 import { type Db, inTransaction } from '../db/connect.ts';
 import { assistantNotFound, listAssistants } from '../db/tenants/connected-assistants.ts';
+import { listUserOrganizations } from '../db/tenants/user-organizations.ts';
+import { ServiceError } from '../flow/errors.ts';
 import { UUID_PATTERN } from '../flow/limits.ts';
 import { formatTable, formatTime } from './format-table.ts';
 import { onDatabase } from './on-database.ts';
@@ -10,6 +12,7 @@ import { operator } from './operator.ts';
 import type { CommandResult } from './print-result.ts';
 
 const LISTED_MAX = 1_000;
+const USER_ID = 'id of the user, as weir member list prints it: the `sub` of tokens, not an e-mail address';
 
 export function addAssistantCommands(program: Command): void {
   const assistant = program
@@ -18,18 +21,19 @@ export function addAssistantCommands(program: Command): void {
   assistant
     .command('list')
     .description('list the connected assistants of a user')
-    .argument('<userId>', 'id of the user: the `sub` of the tokens that the identity provider issues')
+    .argument('<userId>', USER_ID)
     .action(onDatabase(list));
   assistant
     .command('disconnect')
     .description('refuse the tokens of an assistant at once, until the user consents to it again')
-    .argument('<userId>', 'id of the user')
+    .argument('<userId>', USER_ID)
     .argument('<id>', 'id of the assistant, as listed')
     .action(onDatabase(disconnect));
 }
 
 async function list(db: Db, userId: string): Promise<CommandResult> {
   const rows = await listAssistants(db, userId, { limit: LISTED_MAX });
+  if (rows.length === 0) await requireMember(db, userId);
   return {
     json: rows.map(toAssistant),
     text: formatTable(
@@ -44,6 +48,17 @@ async function list(db: Db, userId: string): Promise<CommandResult> {
       'The user has no connected assistants.',
     ),
   };
+}
+
+/** An empty list must not hide a misspelled id. */
+async function requireMember(db: Db, userId: string): Promise<void> {
+  const [organization] = await listUserOrganizations(db, userId, { limit: 1 });
+  if (!organization)
+    throw new ServiceError(
+      'NOT_FOUND',
+      `No user with the id ${userId} is known: no organization has such a member, and no assistant is connected for ` +
+        'it. The id is the `sub` of tokens, not an e-mail address; weir member list <org> shows ids.',
+    );
 }
 
 async function disconnect(db: Db, userId: string, id: string): Promise<CommandResult> {

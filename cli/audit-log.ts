@@ -3,7 +3,7 @@ import { toAuditEntry } from '../api/management/to-audit-entry.ts';
 import type { Db } from '../db/connect.ts';
 import { type AuditFilter, listAuditEntries } from '../db/tenants/audit-entries.ts';
 import { getOrganization } from './find-by-path.ts';
-import { formatTable } from './format-table.ts';
+import { formatTable, formatTime } from './format-table.ts';
 import { onDatabase } from './on-database.ts';
 import { parseTime, parseWholeNumber } from './parse-argument.ts';
 import type { CommandResult } from './print-result.ts';
@@ -31,7 +31,7 @@ async function list(db: Db, slug: string, options: AuditFilter & { limit: number
     text: formatTable(
       ['at', 'actor', 'action', 'resource', 'details'],
       entries.map((entry) => [
-        entry.at,
+        formatTime(entry.at),
         entry.actor,
         entry.action,
         entry.resourceId,

@@ -4,10 +4,22 @@ import { Argument, type Command } from 'commander';
 export function addCompletionCommand(program: Command): void {
   program
     .command('completion')
-    .description('print a completion script: add `source <(weir completion bash)` to ~/.bashrc')
+    .description(
+      'print a script that completes weir and, in bash, npx weir; write it into a file that ~/.bashrc or ~/.zshrc sources',
+    )
     .addArgument(new Argument('<shell>', 'shell that reads the script').choices(['bash', 'zsh']))
     .action((shell: 'bash' | 'zsh') => void process.stdout.write(completionScript(program, shell)));
 }
+
+/** Completes `npx weir` too, where nothing else completes npx. */
+const NPX = `_weir_npx() {
+  [[ $COMP_CWORD -gt 1 && "\${COMP_WORDS[1]}" == weir ]] || return
+  COMP_WORDS=("\${COMP_WORDS[@]:1}")
+  COMP_CWORD=$((COMP_CWORD - 1))
+  _weir
+}
+complete -p npx >/dev/null 2>&1 || complete -o default -F _weir_npx npx
+`;
 
 /** Writes a bash script that knows every command and option of `program`; zsh reads it through its own bash mode. */
 function completionScript(program: Command, shell: 'bash' | 'zsh'): string {
@@ -27,7 +39,7 @@ ${words.join('\n')}
   COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -o default -F _weir weir
-`;
+${shell === 'bash' ? NPX : ''}`;
 }
 
 type Place = { path: string; words: string[] };

@@ -18,7 +18,7 @@ import { deliveryTable, formatDelivery } from './delivery-table.ts';
 import { getOrganization } from './find-by-path.ts';
 import { onDatabase } from './on-database.ts';
 import { operator } from './operator.ts';
-import { parseHttps, parseTime, parseUuid, parseWholeNumber } from './parse-argument.ts';
+import { parseHttps, parseId, parseRunId, parseTime, parseWholeNumber } from './parse-argument.ts';
 import type { CommandResult } from './print-result.ts';
 
 const LIST_MAX = 1_000;
@@ -28,7 +28,11 @@ const RULES = { resolvePublic: createResolvePublic(), config: { webhookListeners
 export function addDeliveryCommands(program: Command): void {
   const deliveries = program.command('deliveries').description('list, show and send webhook deliveries');
   const orgArgument = ['<org>', 'slug of the organization'] as const;
-  const idArgument = ['<deliveryId>', 'id of the delivery'] as const;
+  const idArgument = [
+    '<deliveryId>',
+    'id of the delivery',
+    parseId('delivery', 'weir deliveries list'),
+  ] as const;
   deliveries
     .command('list')
     .description('list the deliveries of an organization, newest first')
@@ -37,7 +41,7 @@ export function addDeliveryCommands(program: Command): void {
       new Option('--status <status>', 'list only deliveries with this status').choices(DELIVERY_STATUSES),
     )
     .addOption(new Option('--event <event>', 'list only deliveries of this event').choices(WEBHOOK_EVENTS))
-    .option('--run <executionId>', 'list only the delivery of this run', parseUuid)
+    .option('--run <executionId>', 'list only the delivery of this run', parseRunId)
     .option('--limit <number>', 'how many deliveries to list', parseWholeNumber(1, LIST_MAX), 20)
     .action(onDatabase(list));
   deliveries

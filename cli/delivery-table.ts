@@ -1,6 +1,6 @@
 import type { getDeliveryDetail } from '../api/webhooks/get-delivery-detail.ts';
 import type { toDeliveryRecord } from '../api/webhooks/to-delivery-record.ts';
-import { formatTable, oneLine } from './format-table.ts';
+import { formatTable, formatTime, oneLine } from './format-table.ts';
 
 type Delivery = ReturnType<typeof toDeliveryRecord> & { executionId: string | null };
 type DetailedDelivery = Awaited<ReturnType<typeof getDeliveryDetail>>;
@@ -16,7 +16,7 @@ export function deliveryTable(deliveries: Delivery[]): string {
       delivery.status,
       delivery.attempt,
       delivery.responseStatus,
-      delivery.createdAt,
+      formatTime(delivery.createdAt),
       delivery.targetUrl,
     ]),
     'No deliveries were found.',
@@ -28,7 +28,7 @@ export function formatDelivery(delivery: DetailedDelivery): string {
   const { nextAttemptAt, requestBody } = delivery;
   return [
     `${delivery.id}  ${delivery.eventType} to ${oneLine(delivery.targetUrl)}`,
-    `${delivery.status}, created ${delivery.createdAt}${nextAttemptAt ? `, next attempt ${nextAttemptAt}` : ''}`,
+    `${delivery.status}, created ${formatTime(delivery.createdAt)}${nextAttemptAt ? `, next attempt ${formatTime(nextAttemptAt)}` : ''}`,
     delivery.executionId ? `Run: ${delivery.executionId}` : 'A test, of no run.',
     ...(delivery.errorMessage === null ? [] : [`Error: ${oneLine(delivery.errorMessage)}`]),
     '',
@@ -37,7 +37,7 @@ export function formatDelivery(delivery: DetailedDelivery): string {
       delivery.attempts.map((attempt) => [
         attempt.round,
         attempt.attempt,
-        attempt.startedAt,
+        formatTime(attempt.startedAt),
         attempt.durationMs,
         attempt.responseStatus,
         attempt.errorMessage ?? attempt.responseBody,

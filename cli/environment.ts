@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { z } from 'zod';
 import { encryptionKeys, pepper } from '../config/values.ts';
 import type { Config } from '../config.ts';
+import { isStarting } from '../embedded/processes/start-lock.ts';
 import { type LocalEnvironment, readState } from '../embedded/state-folder.ts';
 import { ServiceError } from '../flow/errors.ts';
 
@@ -48,6 +49,7 @@ export function apiAccess(): { url: string; key: string } {
 export function localIdentity(): NonNullable<LocalEnvironment['identity']> {
   const identity = local()?.identity;
   if (identity) return identity;
+  requireStarted();
   throw new ServiceError(
     'VALIDATION_ERROR',
     'Run npm start first: weir token works with its identity provider. With WEIR_OIDC_ISSUER set, get tokens from that provider.',
@@ -66,7 +68,17 @@ function stateFolder(): string {
   return path.resolve(process.env.WEIR_STATE_DIR || path.join(path.dirname(import.meta.dirname), '.weir'));
 }
 
+/** Throws while `npm start` is on its way to a service, of which this command then knows nothing yet. */
+function requireStarted(): void {
+  if (isStarting(stateFolder()))
+    throw new ServiceError(
+      'CONFLICT',
+      'npm start is still starting. Repeat the command when it says that Weir is ready.',
+    );
+}
+
 function missing(name: string): never {
+  requireStarted();
   throw new ServiceError(
     'VALIDATION_ERROR',
     `${name} is not set, and ${stateFolder()} has no state of npm start. Set ${name}, or run npm start first ` +

@@ -3,7 +3,6 @@ import type { Db } from '../db/connect.ts';
 import { createFlowDefinitions } from '../db/flows/flow-definitions.ts';
 import { findListedRun } from '../db/runs/list-runs.ts';
 import { ServiceError } from '../flow/errors.ts';
-import { UUID_PATTERN } from '../flow/limits.ts';
 import type { CommandResult } from './print-result.ts';
 
 /** Makes the request that goes on with a stored run at a step, as GET …/fork answers it. */
@@ -12,7 +11,7 @@ export async function forkRun(
   executionId: string,
   { step }: { step: number },
 ): Promise<CommandResult> {
-  const run = UUID_PATTERN.test(executionId) ? await findListedRun(db, executionId) : undefined;
+  const run = await findListedRun(db, executionId);
   if (!run) throw new ServiceError('RUN_NOT_FOUND', `Run ${executionId} does not exist.`);
   const cursor = await forkCursor({ db, definitions: createFlowDefinitions(db) }, run, step, async () => {});
   return { json: cursor, text: JSON.stringify(cursor) };

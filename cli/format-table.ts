@@ -25,7 +25,7 @@ export function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').replace(/[\p{Cc}\p{Bidi_Control}]/gu, '\u{fffd}');
 }
 
-/** Formats a time in UTC, to the second. */
-export function formatTime(date: Date | null): string | null {
-  return date && `${date.toISOString().slice(0, 19).replace('T', ' ')}Z`;
+/** Formats a time, a Date or as JSON has it, in UTC, to the second. */
+export function formatTime(time: Date | string | null): string | null {
+  return time && `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')}Z`;
 }

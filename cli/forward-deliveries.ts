@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../flow/errors.ts';
 import type { ListenerRequest } from '../net/webhook-listeners.ts';
 import { callApi, openStream, Unreachable } from './api-client.ts';
-import { oneLine } from './format-table.ts';
+import { formatTime, oneLine } from './format-table.ts';
 import { postToReceiver, type ReceiverAnswer } from './post-to-receiver.ts';
 import { readEvents } from './read-events.ts';
 
@@ -66,7 +66,7 @@ async function forward(to: URL, { id, headers, body }: ListenerRequest, json: bo
   if (json) console.log(JSON.stringify({ ...delivery, executionId, ...statusOf(answer), ms }));
   else
     console.log(
-      [new Date().toISOString(), delivery.event, executionId, inWords(answer), `${ms} ms`].join('  '),
+      [formatTime(new Date()), delivery.event, executionId, inWords(answer), `${ms} ms`].join('  '),
     );
   await callApi('POST', `${PATH}/${id}`, answer).catch((error: Error) =>
     console.error(`The answer to ${delivery.id} came too late or could not be given: ${error.message}`),

@@ -8,13 +8,15 @@ export function addHelpCommand(program: Command): void {
     .command('help')
     .description('show how a command is used')
     .argument('[command...]', 'name of the command, such as flow import')
-    .action((names: string[]) => findCommand(program, names).outputHelp());
+    .action(async (names: string[]) => (await findCommand(program, names)).outputHelp());
 }
 
-function findCommand(program: Command, names: string[]): Command {
+/** Finds a command by its whole name; of an unknown one it says the same as when that is run. */
+async function findCommand(program: Command, names: string[]): Promise<Command> {
   let command = program;
   for (const [index, name] of names.entries()) {
     const child = command.commands.find((one) => one.name() === name);
+    if (!child && command.commands.length > 0) await command.parseAsync([name], { from: 'user' });
     if (!child) throw new UsageError(`There is no command weir ${names.slice(0, index + 1).join(' ')}.`);
     command = child;
   }

@@ -16,7 +16,7 @@ import { ensureSigningSecret } from '../db/webhooks/webhook-secrets.ts';
 import { isFromWeir } from '../examples/webhooks/verify.ts';
 import { databaseUrl, secretsKeys } from './environment.ts';
 import { getOrganization } from './find-by-path.ts';
-import { oneLine } from './format-table.ts';
+import { formatTime, oneLine } from './format-table.ts';
 import { forwardDeliveries } from './forward-deliveries.ts';
 import { LISTEN_HOST, listenCertificate } from './listen-certificate.ts';
 import { operator } from './operator.ts';
@@ -100,7 +100,7 @@ async function answer(
     if (json) console.log(JSON.stringify({ verified, delivery, body: parse(text) }));
     else {
       const event = verified ? header(request, 'x-weir-event') : 'NOT VERIFIED';
-      console.log(`${new Date().toISOString()}  ${oneLine(event)}  ${oneLine(delivery)}\n${show(text)}\n`);
+      console.log(`${formatTime(new Date())}  ${oneLine(event)}  ${oneLine(delivery)}\n${show(text)}\n`);
     }
   } catch (error) {
     console.error(`A request could not be received: ${error}`);

@@ -31,10 +31,16 @@ export function parseTime(text: string): Date {
   return parsed.data;
 }
 
-export function parseUuid(text: string): string {
-  if (!UUID_PATTERN.test(text)) throw new InvalidArgumentError('Give an id, as lists print it.');
-  return text;
+/** Makes a parser of the ids that the command `list` prints. */
+export function parseId(kind: string, list: string) {
+  return (text: string): string => {
+    if (!UUID_PATTERN.test(text))
+      throw new InvalidArgumentError(`It is not the id of a ${kind}, as ${list} prints it.`);
+    return text;
+  };
 }
+
+export const parseRunId = parseId('run', 'weir runs list');
 
 /** Parses an https URL, whose host is not looked up. */
 export function parseHttps(text: string): string {

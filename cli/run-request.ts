@@ -8,6 +8,8 @@ import { UsageError } from './usage-error.ts';
 
 type JsonObject = { [key: string]: unknown };
 
+const OVERRIDE_EXAMPLE = `'topics={"prompt":"Name the topics of {{message}}"}'`;
+
 export type RequestOptions = {
   file?: string;
   message?: string;
@@ -32,14 +34,17 @@ export async function readRunRequest(options: RequestOptions): Promise<JsonObjec
 }
 
 async function readRequest(file: string): Promise<JsonObject> {
-  const parsed = parseObject(await readSource(file));
+  const parsed = parseObject(await readSource(file), '{"message":"hi"}');
   if (parsed.value) return parsed.value;
   throw new ServiceError('VALIDATION_ERROR', `${file} is not a request: ${parsed.problem}`);
 }
 
-/** Parses the value of an option that is a JSON object. */
-export function parseJsonObject(text: string): JsonObject {
-  const parsed = parseObject(text);
+export function parseParameters(text: string): JsonObject {
+  return parseJsonObject(text, '\'{"language":"fr"}\'');
+}
+
+function parseJsonObject(text: string, example: string): JsonObject {
+  const parsed = parseObject(text, example);
   if (parsed.value) return parsed.value;
   throw new InvalidArgumentError(parsed.problem);
 }
@@ -48,8 +53,8 @@ export function parseJsonObject(text: string): JsonObject {
 export function parseOverride(text: string, before: JsonObject = {}): JsonObject {
   const [, step, json] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
   if (step === undefined || json === undefined)
-    throw new InvalidArgumentError('Write it as step_id={…}, e.g. \'topics={"temperature":0}\'.');
-  return { ...before, [step]: parseJsonObject(json) };
+    throw new InvalidArgumentError(`Write it as step_id={…}, e.g. ${OVERRIDE_EXAMPLE}.`);
+  return { ...before, [step]: parseJsonObject(json, OVERRIDE_EXAMPLE) };
 }
 
 /** Parses a number of credits; the service checks its size. */
@@ -65,7 +70,7 @@ export function parseIdempotencyKey(text: string): string {
 
 type Parsed = { value: JsonObject; problem?: never } | { value?: never; problem: string };
 
-function parseObject(text: string): Parsed {
+function parseObject(text: string, example: string): Parsed {
   const number = findInexactNumber(Buffer.from(text));
   if (number) return { problem: `The digits of ${number} would be changed: write it as text.` };
   try {
@@ -75,5 +80,5 @@ function parseObject(text: string): Parsed {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
-  return { problem: 'Give a JSON object, e.g. \'{"language":"fr"}\'.' };
+  return { problem: `Give a JSON object, e.g. ${example}.` };
 }

@@ -9,9 +9,9 @@ import { parseHttps, parseVersionNumber } from './parse-argument.ts';
 import { printResult } from './print-result.ts';
 import {
   parseIdempotencyKey,
-  parseJsonObject,
   parseMaxCredits,
   parseOverride,
+  parseParameters,
   type RequestOptions,
   readRunRequest,
 } from './run-request.ts';
@@ -26,7 +26,7 @@ export function addRunCommand(program: Command): void {
     .description('start a run over the API and, with --follow, wait for its result')
     .argument('<org/project/flow>', 'path of the flow')
     .option('--message <text>', 'message of the run, its primary input')
-    .option('--parameters <json>', 'parameters of the run, as a JSON object', parseJsonObject)
+    .option('--parameters <json>', 'parameters of the run, as a JSON object', parseParameters)
     .option(
       '--file <file>',
       'JSON file with the request, as POST …/jobs takes it, which the other options add to; - reads standard input',

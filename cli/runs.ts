@@ -12,7 +12,6 @@ import { requestUnpark } from '../db/runs/parked-runs.ts';
 import { RUN_STATUSES, type RunStatus } from '../db/schema.ts';
 import type { Json } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
-import { UUID_PATTERN } from '../flow/limits.ts';
 import { resolveValue, type Value } from '../flow/value.ts';
 import { blockTable } from './block-table.ts';
 import { getFlow, getOrganization, getProject } from './find-by-path.ts';
@@ -20,7 +19,7 @@ import { forkRun } from './fork-run.ts';
 import { formatTable, formatTime, oneLine } from './format-table.ts';
 import { onDatabase } from './on-database.ts';
 import { operator } from './operator.ts';
-import { parseTime, parseWholeNumber } from './parse-argument.ts';
+import { parseRunId, parseTime, parseWholeNumber } from './parse-argument.ts';
 import type { CommandResult } from './print-result.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -49,24 +48,24 @@ export function addRunsCommands(program: Command): void {
   runs
     .command('show')
     .description('show a run and its blocks')
-    .argument('<executionId>', 'id of the run')
+    .argument('<executionId>', 'id of the run', parseRunId)
     .option('--full', 'include the input and output of each block')
     .action(onDatabase(show));
   runs
     .command('cancel')
     .description('cancel a run; it ends within seconds while a worker runs')
-    .argument('<executionId>', 'id of the run')
+    .argument('<executionId>', 'id of the run', parseRunId)
     .action(onDatabase(cancel));
   runs
     .command('resume')
     .description('resume one parked run or all of them; a worker does so within a minute')
-    .argument('[executionId]', 'id of the run')
+    .argument('[executionId]', 'id of the run', parseRunId)
     .option('--all', 'resume all parked runs')
     .action(onDatabase(resume));
   runs
     .command('fork')
     .description('print the request with which a new …/step session goes on with a stored run')
-    .argument('<executionId>', 'id of the run')
+    .argument('<executionId>', 'id of the run', parseRunId)
     .requiredOption(
       '--step <index>',
       'index of the step to begin with, from 0',
@@ -113,7 +112,7 @@ async function requirePath(db: Db, path: string): Promise<void> {
 }
 
 async function show(db: Db, executionId: string, options: { full?: boolean }) {
-  const row = UUID_PATTERN.test(executionId) ? await findListedRun(db, executionId) : undefined;
+  const row = await findListedRun(db, executionId);
   if (!row) throw new ServiceError('RUN_NOT_FOUND', `Run ${executionId} does not exist.`);
   const run = toJson(row);
   const values = options.full ? await readValues(db, executionId) : new Map<string, BlockValues>();
@@ -144,7 +143,7 @@ async function show(db: Db, executionId: string, options: { full?: boolean }) {
 }
 
 async function cancel(db: Db, executionId: string): Promise<CommandResult> {
-  if (UUID_PATTERN.test(executionId)) await inTransaction(db, (tx) => cancelRun(tx, operator(), executionId));
+  await inTransaction(db, (tx) => cancelRun(tx, operator(), executionId));
   const { json, text } = await show(db, executionId, {});
   return {
     json,

@@ -22,6 +22,9 @@ import { addTokenCommand } from './token.ts';
 import { UsageError } from './usage-error.ts';
 
 const USAGE_ERROR = 2;
+/** Room that the longest name of a command, with its arguments, leaves for what it does. */
+const DESCRIPTION_MIN_COLUMNS = 20;
+const TEXT_ONLY = new Set(['completion', 'help']);
 
 const program = new Command('weir').description(
   'Manages a Weir service.\n\n' +
@@ -65,9 +68,11 @@ try {
   }
 }
 
-/** Gives every command its exit handling, and those that do something their `--json`. */
+/** Gives every command its exit handling and a help of 80 columns, and those whose output is data their `--json`. */
 function completeCommands(command: Command): void {
+  command.configureHelp({ minWidthToWrap: DESCRIPTION_MIN_COLUMNS });
   command.exitOverride().showHelpAfterError('Add --help to see how the command is used.');
   for (const child of command.commands) completeCommands(child);
-  if (command.commands.length === 0) command.option('--json', 'print JSON for scripts');
+  if (command.commands.length === 0 && !TEXT_ONLY.has(command.name()))
+    command.option('--json', 'print JSON for scripts');
 }

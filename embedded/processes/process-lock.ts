@@ -30,8 +30,8 @@ export function takeProcessLock(file: string): ProcessLock {
   writeFileSync(draft, JSON.stringify(own), { mode: 0o600, flag: 'wx' });
   try {
     for (let attempt = 1; !link(draft, file); attempt += 1) {
-      const owner = readOwner(file);
-      if (owner && isRunning(owner)) return { ...lock, owner, taken: false };
+      const owner = findLockOwner(file);
+      if (owner) return { ...lock, owner, taken: false };
       if (attempt === ATTEMPTS)
         throw new Error(`The lock file ${file} cannot be replaced. Delete it and start again.`);
       rmSync(file, { force: true });
@@ -40,6 +40,12 @@ export function takeProcessLock(file: string): ProcessLock {
   } finally {
     rmSync(draft, { force: true });
   }
+}
+
+/** Finds the running process that has the lock; undefined when it is free. */
+export function findLockOwner(file: string): LockOwner | undefined {
+  const owner = readOwner(file);
+  return owner && isRunning(owner) ? owner : undefined;
 }
 
 /** Creates a hard link, which appears with its whole content; false when `to` exists. */

@@ -1,9 +1,17 @@
 import path from 'node:path';
-import { type ProcessLock, takeProcessLock } from './process-lock.ts';
+import { findLockOwner, type ProcessLock, takeProcessLock } from './process-lock.ts';
+
+const FILE = 'start.json';
+
+/** Tells whether an `npm start` runs on the state folder that has not brought the service up yet. */
+export function isStarting(stateFolder: string): boolean {
+  const owner = findLockOwner(path.join(stateFolder, FILE));
+  return owner !== undefined && owner.url === undefined;
+}
 
 /** Takes the lock that lets one start use a state folder. Throws an Error that names the start which has it. */
 export function takeStartLock(stateFolder: string): ProcessLock {
-  const lock = takeProcessLock(path.join(stateFolder, 'start.json'));
+  const lock = takeProcessLock(path.join(stateFolder, FILE));
   if (lock.taken) return lock;
   const { pid, url } = lock.owner;
   throw new Error(

@@ -8,6 +8,10 @@ describe('weir assistant', () => {
   it('lists the connected assistants of a user and disconnects one, in the audit log', async () => {
     await succeed('member', 'add', 'acme', 'eve');
     assert.match(await succeed('assistant', 'list', 'eve'), /no connected assistants/);
+    assert.match(
+      await fail(1, weir('assistant', 'list', 'eve@acme.example')),
+      /No user with the id .* is known/,
+    );
     const consentedAt = new Date(0);
     const use = { userId: 'eve', clientId: 'a-client', name: 'Aide', scopes: ['flows:read'], consentedAt };
     assert.ok(await recordAssistantUse(cli.database.db, use));

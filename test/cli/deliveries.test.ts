@@ -98,11 +98,14 @@ describeWith(['openssl'], 'weir deliveries', () => {
 
   it('answers the same for an unknown delivery and one of another organization', async () => {
     const [id = ''] = await recordDeliveries(weir, await weir.createTenant(), 1);
-    for (const command of ['show', 'redeliver'])
-      for (const other of [id, randomUUID(), 'no-id'])
+    for (const command of ['show', 'redeliver']) {
+      const said = await fail(2, run('deliveries', command, tenant.organization, 'no-id'));
+      assert.match(said, /It is not the id of a delivery, as weir deliveries list prints it/);
+      for (const other of [id, randomUUID()])
         assert.equal(
           await fail(1, run('deliveries', command, tenant.organization, other)),
           'The organization has no such delivery.\n',
         );
+    }
   });
 });

@@ -20,8 +20,31 @@ describe('weir without a service', () => {
     assert.match((await weir('help')).stdout, /^Usage: weir /);
   });
 
+  it('names the commands that are written almost so, also in help', async () => {
+    for (const names of [['runz'], ['runs', 'shwo']]) {
+      const said = await fail(2, weir('help', ...names));
+      assert.match(said, /Did you mean/);
+      assert.equal(said, await fail(2, weir(...names)));
+    }
+  });
+
+  it('shows help in lines of at most 80 columns', async () => {
+    const { stdout } = await weir('help');
+    const groups = [...stdout.matchAll(/^ {2}([a-z-]+) /gm)].map(([, name = '']) => name);
+    for (const name of [...groups, ''])
+      for (const line of (await weir('help', ...(name ? [name] : []))).stdout.split('\n'))
+        assert.ok(line.length <= 80, `weir help ${name}: ${line}`);
+  });
+
+  it('shows how an override is written when it is not a JSON object', async () => {
+    const said = await fail(2, weir('run', 'a/b/c', '--message', 'm', '--override', 'x=1'));
+    assert.match(said, /Give a JSON object, e\.g\. 'topics=\{"prompt":/);
+  });
+
   for (const args of [
     ['help', 'nosuch'],
+    ['help', 'flow', 'import', 'nosuch'],
+    ['completion', 'bash', '--json'],
     ['help', 'flow', 'nosuch'],
     ['nosuch'],
     ['flow'],
@@ -50,9 +73,16 @@ describe('weir without a service', () => {
   it('completes commands and options in bash', async () => {
     const { stdout: script } = await weir('completion', 'bash');
     const complete = (...words: string[]) => {
-      const line = ['weir', ...words].map((word) => `'${word}'`).join(' ');
-      const asked = `${script}\nCOMP_WORDS=(${line}); COMP_CWORD=${words.length}; _weir; echo "\${COMPREPLY[@]}"`;
-      return execFileSync('bash', ['-c', asked], { encoding: 'utf8' }).trim();
+      const answers = Object.entries({ _weir: ['weir'], _weir_npx: ['npx', 'weir'] }).map(
+        ([complete, command]) => {
+          const line = [...command, ...words].map((word) => `'${word}'`).join(' ');
+          const at = `COMP_WORDS=(${line}); COMP_CWORD=${command.length + words.length - 1}`;
+          const asked = `${script}\n${at}; ${complete}; echo "\${COMPREPLY[@]}"`;
+          return execFileSync('bash', ['-c', asked], { encoding: 'utf8' }).trim();
+        },
+      );
+      assert.equal(answers[0], answers[1]);
+      return answers[0];
     };
     assert.equal(complete('memb'), 'member');
     assert.equal(complete('flow', 'exp'), 'export');

@@ -168,7 +168,11 @@ describe('weir', () => {
         ],
       );
       assert.match(await fail(1, weir('runs', 'show', randomUUID())), /Run .* does not exist/);
-      assert.match(await fail(1, weir('runs', 'show', 'x')), /Run x does not exist/);
+      for (const args of [['show'], ['cancel'], ['resume'], ['fork', '--step', '0']])
+        assert.match(
+          await fail(2, weir('runs', ...args, '123')),
+          /'123' is invalid .*It is not the id of a run, as weir runs list prints it/,
+        );
     });
   });
 });
