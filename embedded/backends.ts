@@ -57,7 +57,7 @@ export async function provideTemporal(context: Context): Promise<Backend> {
     const note = (line: string) => progress.line(line);
     const ui = await reservePort('the Temporal UI', ports.temporalUi ?? UI_PORT, UI_PORT, note);
     const start = (port: number | undefined) =>
-      startTemporal({ stateFolder, port, uiPort: ui, report: task.say });
+      startTemporal({ stateFolder, port, uiPort: ui, report: task.say, note: task.note });
     const temporal = await start(ports.temporal);
     const { address, namespace, uiUrl, port, child } = temporal;
     task.done(address);

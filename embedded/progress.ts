@@ -27,7 +27,7 @@ export function createProgress(out: WriteStream = process.stdout): Progress {
   let frame = 0;
 
   const write = (text: string) => out.write(`${terminal ? CLEAR_LINE : ''}${text}\n`);
-  const describe = ({ name, doing, began }: Running) => `${name}: ${doing} (${elapsed(began)})`;
+  const describe = ({ name, doing, began }: Running) => `${name} (${elapsed(began)}): ${doing}`;
   const tick = () => {
     frame += 1;
     if (!terminal) return [...running].forEach((task) => void write(`  … ${describe(task)}`));

@@ -14,6 +14,8 @@ type TemporalBinaryOptions = {
   /** The folder for the log and the record of a build. */
   stateFolder: string;
   report?: Report | undefined;
+  /** Gets the lines that stay: why there was no download, where the log of the build is. */
+  note?: Report | undefined;
   env?: NodeJS.ProcessEnv;
   downloadUrl?: string;
 };
@@ -25,7 +27,7 @@ type Attempt = { from: string; find: () => string | undefined | Promise<string> 
  * with Go, in this order. Throws one Error that lists the attempts and the ways out.
  */
 export async function findTemporalBinary(options: TemporalBinaryOptions): Promise<string> {
-  const { stateFolder, report = silent, env = process.env } = options;
+  const { stateFolder, report = silent, note = silent, env = process.env } = options;
   if (env.WEIR_TEMPORAL_CLI) return requireBinary(env.WEIR_TEMPORAL_CLI);
   const cached = cachePath(env);
   const attempts: Attempt[] = [
@@ -35,7 +37,7 @@ export async function findTemporalBinary(options: TemporalBinaryOptions): Promis
       from: 'the official download',
       find: () => downloadTemporal(TEMPORAL_CLI_VERSION, cached, report, options.downloadUrl),
     },
-    { from: 'a build with Go', find: () => buildTemporal('cli', stateFolder, cached, report, env) },
+    { from: 'a build with Go', find: () => buildTemporal('cli', stateFolder, cached, report, env, note) },
   ];
   const failures: string[] = [];
   for (const { from, find } of attempts) {
@@ -46,6 +48,7 @@ export async function findTemporalBinary(options: TemporalBinaryOptions): Promis
       failures.push(`  ${from}: ${problem}`);
     } catch (error) {
       failures.push(`  ${from}: ${error instanceof Error ? error.message : error}`);
+      note(`${from} failed: ${error instanceof Error ? error.message : error}`);
     }
   }
   throw new Error(

@@ -1,10 +1,11 @@
 // Builds Temporal's programs from the pinned Go module in `embedded/temporal/server-module/`.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { startChild } from '../processes/child.ts';
-import type { Report } from '../progress.ts';
+import { type Report, silent } from '../progress.ts';
 
+const MESSAGE_LINES = 15;
 const MODULE_FOLDER = path.join(import.meta.dirname, 'server-module');
 /** The main packages that the module pins: the CLI with its development server, the full server, its schema tool. */
 const MAIN_PACKAGES = {
@@ -22,9 +23,10 @@ export async function buildTemporal(
   target: string,
   report: Report,
   env: NodeJS.ProcessEnv = process.env,
+  note: Report = silent,
 ): Promise<string> {
   requireGo(env);
-  report('building the server from source with Go, once; this takes a few minutes');
+  report('building it with Go, once, for some minutes');
   mkdirSync(path.dirname(target), { recursive: true });
   // Simultaneous builds write a file each, and the last rename wins.
   const partial = `${target}.${process.pid}`;
@@ -37,6 +39,7 @@ export async function buildTemporal(
       'build',
       '-C',
       MODULE_FOLDER,
+      '-v',
       '-trimpath',
       '-ldflags=-s -w',
       '-o',
@@ -47,14 +50,25 @@ export async function buildTemporal(
     stopSignal: 'SIGINT',
     stopTimeoutMs: 5_000,
   });
+  note(`the log of the build is ${build.logFile}`);
   try {
     const outcome = await build.exited;
-    if (outcome !== 'ended with code 0') throw new Error(`go build ${outcome}:\n${build.logTail()}`);
+    if (outcome !== 'ended with code 0')
+      throw new Error(`go build ${outcome}:\n${messagesIn(build.logFile)}`);
     renameSync(partial, target);
     return target;
   } finally {
     rmSync(partial, { force: true });
   }
+}
+
+/** Returns the end of Go's output without the names of packages, which it writes as it compiles them. */
+function messagesIn(logFile: string): string {
+  const lines = readFileSync(logFile, 'utf8').split('\n');
+  return lines
+    .filter((line) => line.includes(' '))
+    .slice(-MESSAGE_LINES)
+    .join('\n');
 }
 
 function requireGo(env: NodeJS.ProcessEnv): void {

@@ -39,6 +39,8 @@ type TemporalOptions = {
   /** False turns fsync off, for data that nobody will miss. */
   durable?: boolean;
   report?: Report;
+  /** Gets the lines that stay. */
+  note?: Report;
 };
 
 export type Temporal = {

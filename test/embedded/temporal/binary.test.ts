@@ -53,6 +53,21 @@ describe('the Temporal binary of a local start', () => {
     assert.equal(await find(), cached);
   });
 
+  it('is built with Go where the download fails, with lines that say why and where the log is', async () => {
+    put('bin/go');
+    const go = path.join(folder, 'bin/go');
+    const made = `printf "#!/bin/sh\\necho --sqlite-pragma\\n" > "$8"; /bin/chmod 755 "$8"`;
+    writeFileSync(go, `#!/bin/sh\n[ "$1" = env ] && echo go1.26.4 && exit\n${made}\n`);
+    const notes: string[] = [];
+    const note = (line: string) => notes.push(line);
+    const binary = await findTemporalBinary({ stateFolder: folder, env, downloadUrl: NO_DOWNLOAD, note });
+    assert.equal(binary, path.join(folder, 'cache/weir', CACHE_NAME, 'temporal'));
+    assert.match(notes[0] ?? '', /^the official download failed: 127\.0\.0\.1:1/);
+    assert.deepEqual(notes.slice(1), [
+      `the log of the build is ${path.join(folder, 'logs/temporal-build.log')}`,
+    ]);
+  });
+
   it('is reported missing in one message with the attempts and the ways out', async () => {
     await assert.rejects(find(), ({ message }: Error) => {
       for (const tried of ['on PATH', 'the cache', 'official download: 127.0.0.1:1', 'Go is not installed'])
