@@ -1,9 +1,9 @@
 // Finds outputs that a block asks for by the name of a step and cannot get (docs/blocks.md, Outputs of earlier steps).
 import type { FlowDefinition, SequentialStep } from '../../flow/definition.ts';
 import { findNearestName } from '../../flow/find-nearest-name.ts';
-import { listStepsNamed } from '../../flow/list-steps-read.ts';
 import { listVisibleSteps } from '../../flow/list-visible-steps.ts';
 import { eachStep } from '../../flow/step-path.ts';
+import { listStepsNamed } from './list-steps-named.ts';
 
 /** The most steps that a problem names. */
 const NAMES_SHOWN = 10;

@@ -6,9 +6,9 @@ import { measureOutputs } from '../../db/runs/load-references.ts';
 import { getRunInput } from '../../db/runs/runs.ts';
 import { DRAFT_VERSION } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { listStepsNamed } from '../../flow/list-steps-read.ts';
 import { applyOverride, overrideOf } from '../../flow/overrides.ts';
 import { listBlocks, toPlan } from '../../flow/plan.ts';
+import { listStepsNamed } from '../flows/list-steps-named.ts';
 import { BODY_MAX_BYTES } from '../http/receive-body.ts';
 import { collectOutputs } from './collect-outputs.ts';
 

@@ -1,8 +1,8 @@
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
-import { listStepsNamed } from '../../flow/list-steps-read.ts';
 import { listVisibleSteps } from '../../flow/list-visible-steps.ts';
 import { applyOverride, type BlockOverrides, overrideOf } from '../../flow/overrides.ts';
 import { listBlocks } from '../../flow/plan.ts';
+import { listStepsNamed } from '../flows/list-steps-named.ts';
 import { missing } from './accept-run.ts';
 
 type Range = {

@@ -1,5 +1,6 @@
 // Outputs of steps that a block asks for and cannot get are found when a flow is imported.
 import assert from 'node:assert/strict';
+import { parseFlowFile } from '../../../api/flows/flow-file.ts';
 import { refusal, yaml } from './flow-file-fixture.ts';
 
 const STEPS = `  - { name: Extract, processor_type: passthrough }
@@ -39,17 +40,32 @@ describe('findReadProblems', () => {
       assert.deepEqual(others, []);
     });
 
-  it('refuses a step that code names and cannot see', () => {
-    const [problem] = refusal(
-      yaml(`  - { name: Extract, processor_type: passthrough }
+  const codeFlow = (source: string) =>
+    yaml(`  - { name: Extract, processor_type: passthrough }
   - name: Code
     processor_type: code
-    prompt: return outputs.extarct.items;
-`),
-    ).problems;
-    assert.deepEqual([problem?.line, problem?.path], [7, 'steps[1].prompt']);
-    assert.match(problem?.message ?? '', /^outputs\.extarct: .*Did you mean extract\?/);
-  });
+    prompt: ${JSON.stringify(source)}
+`);
+  for (const source of [
+    'return outputs.extarct.items;',
+    "return [Object.keys(outputs).length, outputs.extarct ?? 'none']",
+    'const { extract, extarct } = outputs; return extarct',
+  ])
+    it(`refuses a step that code names and cannot see: ${source}`, () => {
+      const [problem, ...others] = refusal(codeFlow(source)).problems;
+      assert.deepEqual([problem?.line, problem?.path], [7, 'steps[1].prompt']);
+      assert.match(problem?.message ?? '', /^outputs\.extarct: .*Did you mean extract\?/);
+      assert.deepEqual(others, []);
+    });
+
+  for (const source of [
+    'return `See outputs.md for step ${outputs.extract}`',
+    'return /outputs.rrr/.source',
+    'const { outputs: z } = input; return z.foo',
+  ])
+    it(`accepts code that names no other step: ${source}`, () => {
+      assert.equal(parseFlowFile(codeFlow(source), 'yaml').steps.length, 2);
+    });
 
   it('finds the output of a step that is wrong in another way', () => {
     const { problems } = refusal(
