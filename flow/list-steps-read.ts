@@ -21,7 +21,8 @@ function listMentioned(source: string): StepsRead {
   const names = [...source.matchAll(MENTIONS)].map(
     ([, single, double, dotted]) => single ?? double ?? dotted,
   );
-  const named = names.filter((name) => name !== undefined);
+  // A member that every object has may look at any step: outputs.hasOwnProperty(name).
+  const named = names.filter((name): name is string => name !== undefined && !(name in Object.prototype));
   // A variable of its own may be declared in an inner function, a comment or a text: names are read all the same.
   return named.length === names.length || OWN_VARIABLE.test(source) ? [...new Set(named)] : 'all';
 }

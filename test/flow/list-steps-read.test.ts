@@ -9,6 +9,7 @@ describe('listStepsRead', () => {
     ['finds an optional member in brackets', "outputs?.['a']", ['a']],
     ['takes a name that is computed for any', 'return outputs[input]', 'all'],
     ['takes the variable alone for all steps', 'const { a } = outputs; return outputs.b', 'all'],
+    ['takes a member that every object has for all steps', 'return outputs.hasOwnProperty(input)', 'all'],
     ['takes a spread for all steps', 'return { ...outputs }', 'all'],
     ['ignores members of that name', 'return input.outputs.a + my_outputs.b + outputs2.c', []],
     ['ignores a variable of its own', 'const outputs = []; return outputs', []],
