@@ -1,4 +1,5 @@
 import { type FlowFile, parseUsableFlowFile } from '../api/flows/flow-file.ts';
+import { noteUnusedFields } from '../api/flows/note-unused-fields.ts';
 import { promoteFlow, publishFlow } from '../api/flows/recorded-flow-writes.ts';
 import { type Db, inTransaction } from '../db/connect.ts';
 import { findFlowBySlug, insertFlow, updateDraft } from '../db/flows/flows.ts';
@@ -43,7 +44,7 @@ export async function importFlow(db: Db, source: string, options: ImportOptions)
   const done = [created ? `Created flow ${path}` : `Replaced the draft of ${path}`];
   if (version !== null) done.push(`published it as version ${version}`);
   if (options.production) done.push('made that version the production version');
-  const notes = await noteMissingKeys(db, organizationId, { steps });
+  const notes = [...(await noteMissingKeys(db, organizationId, { steps })), ...noteUnusedFields({ steps })];
   return {
     json: { flow: path, created, version, production: options.production === true, notes },
     text: [`${done.join(', ')}.`, ...notes.map((note) => `Note: ${note}`)].join('\n'),

@@ -22,7 +22,8 @@ export async function noteMissingKeys(
     ...Object.keys(readProviders(process.env)),
     ...own.map(({ provider }) => provider),
   ]);
-  return listBlocks(definition).flatMap(({ step_id, model }) => {
+  return listBlocks(definition).flatMap(({ step_id, processor_type, model }) => {
+    if (processor_type !== 'llm') return [];
     const provider = model?.slice(0, model.indexOf('/'));
     if (provider === undefined || known.has(provider)) return [];
     return `${step_id} asks ${model}, for which no key is in sight: its runs fail unless the service has ${provider.toUpperCase()}_API_KEY or _BASE_URL, or callers send a key of their own.`;

@@ -15,6 +15,7 @@ import { findDraftProblems, wrongDraft } from './find-draft-problems.ts';
 import { findSchemaProblems } from './find-schema-problems.ts';
 import { getFlow, writeFlow } from './flow-of-path.ts';
 import { noteModels } from './note-models.ts';
+import { noteUnusedFields } from './note-unused-fields.ts';
 import { replaceDraft } from './recorded-flow-writes.ts';
 import { draftRecord, draftRequest, etagHeader } from './schemas.ts';
 import { completeSteps } from './written-flow.ts';
@@ -114,6 +115,9 @@ async function answerDraft(deps: ApiDeps, ctx: ApiContext, draft: FlowDefinition
   ctx.body = {
     steps: draft.steps,
     problems: findDraftProblems(draft),
-    notes: await noteModels(deps, ctx.state.project.organization_id, draft),
+    notes: [
+      ...(await noteModels(deps, ctx.state.project.organization_id, draft)),
+      ...noteUnusedFields(draft),
+    ],
   };
 }

@@ -5,9 +5,9 @@ import { findNearestName } from '../../flow/find-nearest-name.ts';
 import { eachStep } from '../../flow/step-path.ts';
 import { findUnknownVariables } from '../../flow/template.ts';
 import { createRegistry } from '../../models/registry.ts';
+import type { Problem } from './describe-file-problems.ts';
 import { findCodeProblem } from './find-code-problem.ts';
 import { findReadProblems } from './find-read-problems.ts';
-import type { Problem } from './parse-text.ts';
 
 /** The most unknown variables of one prompt that a problem names. */
 const UNKNOWN_SHOWN = 5;

@@ -5,9 +5,9 @@ import { findTreeProblems } from '../../flow/find-tree-problems.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import { formatPath } from '../../flow/step-path.ts';
 import { requireUsableSchema } from '../../json-schema/require-usable-schema.ts';
+import type { Problem } from './describe-file-problems.ts';
 import { findBlockProblems } from './find-block-problems.ts';
 import { FLOW_FILE_MAX_BYTES } from './flow-file.ts';
-import type { Problem } from './parse-text.ts';
 import type { draftProblems } from './schemas.ts';
 
 /** Lists the problems to solve before a draft can run, with paths for people. */

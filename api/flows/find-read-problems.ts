@@ -1,5 +1,5 @@
 // Finds outputs that a block asks for by the name of a step and cannot get (docs/blocks.md, Outputs of earlier steps).
-import type { FlowDefinition, SequentialStep } from '../../flow/definition.ts';
+import type { FlowDefinition, SequentialStep, Step } from '../../flow/definition.ts';
 import { findNearestName } from '../../flow/find-nearest-name.ts';
 import { listVisibleSteps } from '../../flow/list-visible-steps.ts';
 import { eachStep } from '../../flow/step-path.ts';
@@ -14,7 +14,8 @@ const NAME_MAX_LENGTH = 64;
 export function findReadProblems(definition: FlowDefinition, block: SequentialStep): string[] {
   const named = listStepsNamed(block);
   if (named.length === 0) return [];
-  const visible = (listVisibleSteps(definition.steps, block.step_id) ?? []).map(({ step_id }) => step_id);
+  const before = listVisibleSteps<Step>(definition.steps, block) ?? [];
+  const visible = [...new Set(before.map(({ step_id }) => step_id))];
   const all = new Set([...eachStep(definition)].map(({ step }) => step.step_id));
   return named
     .filter((name) => !visible.includes(name))

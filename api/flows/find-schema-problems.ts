@@ -1,7 +1,7 @@
 import type { FlowDefinition, JsonSchema } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { eachStep } from '../../flow/step-path.ts';
-import type { Problem } from './parse-text.ts';
+import type { Problem } from './describe-file-problems.ts';
 
 /** Throws SCHEMA_INVALID (json-schema/validator.ts). */
 export type CheckSchema = (schema: JsonSchema) => Promise<void>;

@@ -6,19 +6,16 @@ import { ServiceError } from '../../flow/errors.ts';
 import { findTreeProblems } from '../../flow/find-tree-problems.ts';
 import { formatPath, type PathSegment } from '../../flow/step-path.ts';
 import { describeIssue } from '../http/describe-issue.ts';
+import { describeFileProblems, type FileProblem, type Problem } from './describe-file-problems.ts';
 import { findBlockProblems } from './find-block-problems.ts';
 import { type CheckSchema, findSchemaProblems } from './find-schema-problems.ts';
-import {
-  describeFileProblems,
-  type FileProblem,
-  findNonJson,
-  type Problem,
-  parseText,
-} from './parse-text.ts';
-import { replaceWrongSteps } from './replace-wrong-steps.ts';
+import { findFieldMeant, mendFlowFile } from './mend-flow-file.ts';
+import { findNonJson, parseText } from './parse-text.ts';
 import { completeSteps, flowFileSchema } from './written-flow.ts';
 
 export const FLOW_FILE_MAX_BYTES = 2 * 1024 * 1024;
+/** Twice the depth of steps, each of which may have to be mended twice. */
+const MENDING_ROUNDS_MAX = 20;
 
 export type FlowFileFormat = 'yaml' | 'json';
 export type FlowFile = { name: string; slug: string; description?: string; steps: Step[] };
@@ -60,20 +57,53 @@ export function formatFlowFile(file: FlowFile, format: FlowFileFormat): string {
 function inspect(text: string, format: FlowFileFormat): Inspected {
   if (Buffer.byteLength(text) > FLOW_FILE_MAX_BYTES)
     throw new ServiceError('VALIDATION_ERROR', `A flow file must have at most ${FLOW_FILE_MAX_BYTES} bytes.`);
-  const { value, lineOf } = parseText(text, format);
-  const wrong = findNonJson(value);
-  if (wrong.length > 0) return { definition: { steps: [] }, shapeProblems: wrong, flowProblems: [], lineOf };
-  const { data, error } = parseShape(value);
-  const shapeProblems = error?.issues.flatMap(toProblems) ?? [];
-  const paths = shapeProblems.map(({ path }) => path);
-  // What is wrong inside the other steps is found all the same.
-  const written = data ?? parseShape(replaceWrongSteps(value, paths)).data;
-  const definition = written ? completeSteps(written.steps) : { steps: [] };
-  const flowProblems = [...findTreeProblems(definition), ...findBlockProblems(definition)];
-  if (!data) return { definition, shapeProblems, flowProblems, lineOf };
+  const { value, problems, lineOf } = parseText(text, format);
+  const { data, found, isComplete } = readShape(value, problems);
+  const definition = data ? completeSteps(data.steps) : { steps: [] };
+  const isNew = isNotAmong(found);
+  const flowProblems = [...findTreeProblems(definition), ...findBlockProblems(definition)].filter(isNew);
+  if (!data || !isComplete) return { definition, shapeProblems: found, flowProblems, lineOf };
   const { name, slug, description } = data;
   const file = { name, slug, ...(description !== undefined && { description }), ...definition };
-  return { file, definition, shapeProblems, flowProblems, lineOf };
+  return { file, definition, shapeProblems: found, flowProblems, lineOf };
+}
+
+/**
+ * Finds the problems of the file's shape, adds them to those in `known`, and mends them, until what is left can be checked for
+ * other problems. Mending one may bring others to light, such as those inside a step whose type was misspelt.
+ */
+function readShape(value: unknown, known: Problem[]) {
+  const found = [...known, ...findNonJson(value)];
+  mendFlowFile(value, found.slice(known.length));
+  for (let round = 0; round < MENDING_ROUNDS_MAX; round++) {
+    const { data, error } = parseShape(
+      round === 0 ? value : { name: 'Flow', slug: 'flow', steps: stepsOf(value) },
+    );
+    if (data) return { data, found, isComplete: found.length === 0 };
+    const all = error?.issues.flatMap(toProblems) ?? [];
+    const issues = all.filter(isNotAmong(all.flatMap(fieldMeant)));
+    found.push(...issues.filter(isNotAmong(found)));
+    mendFlowFile(value, issues);
+  }
+  return { data: undefined, found, isComplete: false };
+}
+
+function stepsOf(file: unknown): unknown {
+  const steps = (file as { steps?: unknown } | null)?.steps;
+  return Array.isArray(steps) ? steps : [];
+}
+
+/** Returns the fields that are there under a wrong name or need not be, and so are not to be reported as missing. */
+function fieldMeant({ path, message }: Problem): Problem[] {
+  const step = path.slice(0, -1);
+  const key = String(path.at(-1));
+  const meant = key === 'branches' || key === 'body' ? 'processor_type' : findFieldMeant(key);
+  return meant && meant !== key ? [{ path: [...step, meant], message }] : [];
+}
+
+function isNotAmong(problems: Problem[]): (problem: Problem) => boolean {
+  const paths = new Set(problems.map(({ path }) => JSON.stringify(path)));
+  return ({ path }) => !paths.has(JSON.stringify(path));
 }
 
 function parseShape(value: unknown) {
@@ -83,8 +113,14 @@ function parseShape(value: unknown) {
 
 function requireSound(inspected: Inspected, schemaProblems: Problem[]): FlowFile {
   const { file, shapeProblems, flowProblems, lineOf } = inspected;
-  const problems = [...shapeProblems, ...flowProblems, ...schemaProblems].map(
-    ({ path, message }): FileProblem => ({ path: formatPath(path), message, line: lineOf(path) }),
+  // A schema that has a problem inside was mended, and perhaps means nothing now.
+  const isSound = isNotAmong(
+    shapeProblems.flatMap(({ path, message }) =>
+      path.map((_, end) => ({ path: path.slice(0, end + 1), message })),
+    ),
+  );
+  const problems = [...shapeProblems, ...flowProblems, ...schemaProblems.filter(isSound)].map(
+    ({ path, message, line = lineOf(path) }): FileProblem => ({ path: formatPath(path), message, line }),
   );
   if (file && problems.length === 0) return file;
   throw describeFileProblems(shapeProblems.length > 0 ? 'VALIDATION_ERROR' : 'INVALID_TREE', problems);
@@ -108,7 +144,7 @@ function toProblems(issue: z.core.$ZodIssue): Problem[] {
 function unknownField(path: PathSegment[], key: string): string {
   if (key === 'branches') return 'Only a step with type: parallel has branches.';
   if (key === 'body') return 'Only a step with type: loop has a body.';
-  if (key === 'code' && path.at(-1) === 'processor_config')
-    return 'The code of a code block is its prompt: write it there.';
-  return 'There is no such field here.';
+  if (key === 'code') return 'The code of a code block is its prompt: write it there.';
+  const meant = typeof path.at(-1) === 'number' ? findFieldMeant(key) : undefined;
+  return `There is no such field here.${meant && meant !== key ? ` Did you mean ${meant}?` : ''}`;
 }

@@ -75,7 +75,7 @@ export const draftRecord = z
     problems: draftProblems,
     notes: z.array(z.string()).meta({
       description:
-        'Blocks whose model has no key here. It can change while the ETag stays: keys are not part of a draft.',
+        'Blocks whose model has no key here, and fields that have no effect in their block. It can change while the ETag stays: keys are not part of a draft.',
     }),
   })
   .meta({ id: 'Draft' });

@@ -29,6 +29,7 @@ import {
   SLUG_PATTERN,
   STEP_ID_PATTERN,
 } from '../../flow/limits.ts';
+import { describeWrongType } from './describe-wrong-type.ts';
 
 const LOOP_ITERATIONS_DEFAULT = 100;
 const BRANCH_NAME_MAX_LENGTH = 64;
@@ -195,8 +196,7 @@ const loop = z
 
 const step: z.ZodType<WrittenStep> = z
   .discriminatedUnion('type', [sequential, parallel, loop], {
-    error: (issue) =>
-      issue.code === 'invalid_union' ? 'The type must be sequential, parallel or loop.' : undefined,
+    error: (issue) => (issue.code === 'invalid_union' ? describeWrongType(issue.input) : undefined),
   })
   .meta({ id: 'Step' });
 

@@ -3,6 +3,7 @@ import type { Tx } from '../../db/connect.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { findDraftProblems } from '../flows/find-draft-problems.ts';
 import { noteModels } from '../flows/note-models.ts';
+import { noteUnusedFields } from '../flows/note-unused-fields.ts';
 import { replaceDraft } from '../flows/recorded-flow-writes.ts';
 import { draftProblems } from '../flows/schemas.ts';
 import { withLockedFlow } from './require-flow-design.ts';
@@ -15,7 +16,9 @@ export const editedDraft = z.strictObject({
   step_id: z.string().meta({ description: 'The step that was edited.' }),
   steps: z.array(stepOutline).meta({ description: 'The steps of the draft after the edit.' }),
   problems: draftProblems,
-  notes: z.array(z.string()).meta({ description: 'What would fail when callers run the flow.' }),
+  notes: z
+    .array(z.string())
+    .meta({ description: 'What would fail when callers run the flow, and fields that have no effect.' }),
 });
 
 type Edited = { definition: FlowDefinition; stepId: string };
@@ -40,6 +43,6 @@ export async function editDraft(
     step_id: stepId,
     steps: outlineOf(definition),
     problems: findDraftProblems(definition),
-    notes: await noteModels(call.deps, organizationId, definition),
+    notes: [...(await noteModels(call.deps, organizationId, definition)), ...noteUnusedFields(definition)],
   };
 }

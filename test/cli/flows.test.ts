@@ -57,6 +57,12 @@ describe('weir', () => {
       assert.doesNotMatch((await weirIn(keyed, importing, file)).stdout, /Note:/);
     });
 
+    it('notes fields that have no effect', async () => {
+      const file = `name: V\nslug: in-vain\nsteps:\n  - { step_id: pass, processor_type: passthrough, model: nobody/x }\n`;
+      const { stdout } = await weirIn(cli.env, ['flow', 'import', '-', '--project', 'acme/main'], file);
+      assert.match(stdout, /^Created flow.*\nNote: pass is a passthrough block, .*no effect: model\.\n$/);
+    });
+
     it('refuses a note that belongs to no version', async () => {
       const args = ['flow', 'import', example, '--project', 'acme/main', '--note', 'x'];
       assert.match(await fail(2, weir(...args)), /give --publish or --production too/);
@@ -66,7 +72,10 @@ describe('weir', () => {
       const wrong = 'name: W\nslug: wrong\nsteps:\n  - promt: x\n    processor_type: llm\n';
       const import_ = ['flow', 'import', '-', '--project', 'acme/main', '--publish'];
       const shape = await fail(1, weirIn(cli.env, import_, wrong));
-      assert.match(shape, /^line 4: steps\[0\]\.promt: There is no such field here\.$/m);
+      assert.match(
+        shape,
+        /^line 4: steps\[0\]\.promt: There is no such field here\. Did you mean prompt\?$/m,
+      );
       const tree = await fail(1, weirIn(cli.env, import_, wrong.replace('promt', 'prompt')));
       assert.match(tree, /^line 4: steps\[0\]\.model: An llm block needs a model/m);
       const schema = wrong.replace('promt: x', 'outputSchema: { type: nope }').replace('llm', 'passthrough');

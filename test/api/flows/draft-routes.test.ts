@@ -82,6 +82,7 @@ describe('a draft over HTTP', () => {
       { step_id: 'two', processor_type: 'llm', model: 'nobody/model', prompt: 'Hi' },
       { step_id: 'three', processor_type: 'code', prompt: 'return {' },
       { step_id: 'four', processor_type: 'llm', model: 'anthropic/claude', prompt: 'Hi' },
+      { step_id: 'five', processor_type: 'passthrough', prompt: 'Hi' },
     ];
     const { status, body } = await put(unfinished);
     assert.equal(status, 200, JSON.stringify(body));
@@ -91,7 +92,10 @@ describe('a draft over HTTP', () => {
       ['steps[0].model', 'steps[0].prompt', 'steps[1].model', 'steps[2].prompt'],
       JSON.stringify(body.problems),
     );
-    assert.match(body.notes.join('\n'), /four would fail: there is no key/);
+    assert.match(
+      body.notes.join('\n'),
+      /four would fail: there is no key.*\nfive is a passthrough block.*: prompt\./,
+    );
     assert.deepEqual((await read()).body, body);
   });
 

@@ -79,4 +79,15 @@ describe('findReadProblems', () => {
       ['steps[0].promt', 'steps[1].processor_type'],
     );
   });
+
+  it('lists the steps before a block whose step_id another step has too', () => {
+    const { problems } = refusal(
+      yaml(`  - { step_id: extract, processor_type: passthrough, promt: x }
+  - { step_id: extract, processor_type: llm, model: demo/chat, prompt: "{{steps.later}}" }
+  - { step_id: later, processor_type: passthrough }
+`),
+    );
+    assert.match(problems[2]?.message ?? '', /the step later has not ended .*can be read here: extract\.$/);
+    assert.equal(problems.length, 3);
+  });
 });

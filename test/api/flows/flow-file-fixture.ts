@@ -1,7 +1,7 @@
 // Helpers of the tests of flow files.
 import assert from 'node:assert/strict';
+import type { FileProblem } from '../../../api/flows/describe-file-problems.ts';
 import { type FlowFileFormat, parseFlowFile } from '../../../api/flows/flow-file.ts';
-import type { FileProblem } from '../../../api/flows/parse-text.ts';
 import { ServiceError } from '../../../flow/errors.ts';
 
 /** The text of a flow file with these steps, written as YAML. */

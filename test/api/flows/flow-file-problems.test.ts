@@ -1,7 +1,7 @@
 // Each problem of a flow file is reported with its path and line.
 import assert from 'node:assert/strict';
+import type { FileProblem } from '../../../api/flows/describe-file-problems.ts';
 import { parseUsableFlowFile } from '../../../api/flows/flow-file.ts';
-import type { FileProblem } from '../../../api/flows/parse-text.ts';
 import { ServiceError } from '../../../flow/errors.ts';
 import { createValidator } from '../../../json-schema/validator.ts';
 import { refusal, yaml } from './flow-file-fixture.ts';
@@ -63,8 +63,18 @@ describe('parseFlowFile', () => {
       5,
       /1000/,
     ],
-    ['a duplicate key', yaml(`  - ${pass}\n    name: a\n    name: b`), '', 6, /twice/],
-    ['an alias', yaml(`  - &a { ${pass} }\n  - *a`), '', 5, /Aliases/],
+    ['a duplicate key', yaml(`  - ${pass}\n    name: a\n    name: b`), 'steps[0].name', 6, /twice/],
+    ['an unquoted variable', yaml(`  - ${pass}\n    prompt: {{message}}`), 'steps[0].prompt', 5, /in quotes/],
+    [
+      'an unquoted text with a colon',
+      yaml(`  - ${pass}\n    prompt: Sum up: {{message}}`),
+      'steps[0].prompt',
+      5,
+      /in quotes/,
+    ],
+    ['a processor_type as type', yaml('  - type: llm'), 'steps[0].type', 4, /write processor_type: llm/],
+    ['a misspelt field', yaml(`  - ${pass}\n    promt: x`), 'steps[0].promt', 5, /Did you mean prompt\?/],
+    ['an alias', yaml(`  - &a { ${pass} }\n  - *a`), 'steps[1]', 5, /Aliases/],
     [
       'a number JSON lacks',
       yaml(`  - ${pass}\n    outputSchema: { const: .nan }`),
@@ -79,7 +89,7 @@ describe('parseFlowFile', () => {
       5,
       /JSON value/,
     ],
-    ['an unknown tag', yaml(`  - ${pass}\n    name: !js/function x`), '', 5, /tag/],
+    ['an unknown tag', yaml(`  - ${pass}\n    name: !js/function x`), 'steps[0].name', 5, /tag/],
     [
       'a __proto__ key',
       yaml(`  - ${pass}\n    __proto__: { a: 1 }`),
@@ -149,6 +159,7 @@ describe('parseFlowFile', () => {
       const found = (error.extra.problems as FileProblem[]).map((problem) => [problem.line, problem.path]);
       assert.deepEqual(found, [
         [4, 'steps[0].prompt'],
+        [5, 'steps[1].model'],
         [6, 'steps[1].promt'],
         [10, 'steps[2].model'],
         [11, 'steps[2].prompt'],

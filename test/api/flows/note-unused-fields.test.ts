@@ -1,0 +1,28 @@
+// Fields without effect are named, and the flow is accepted all the same.
+import assert from 'node:assert/strict';
+import { parseFlowFile } from '../../../api/flows/flow-file.ts';
+import { noteUnusedFields } from '../../../api/flows/note-unused-fields.ts';
+import { yaml } from './flow-file-fixture.ts';
+
+describe('noteUnusedFields', () => {
+  it('names what a passthrough or code block has in vain, also inside other steps', () => {
+    const file = parseFlowFile(
+      yaml(`  - { step_id: pass, processor_type: passthrough, prompt: x, model: demo/chat, inputSchema: true }
+  - type: loop
+    body:
+      - step_id: code
+        processor_type: code
+        prompt: return 1
+        model: demo/chat
+        processor_config: { timeout_ms: 100, temperature: 1, max_tokens: 5, system: x }
+  - { processor_type: llm, model: demo/chat, prompt: x, processor_config: { temperature: 1 } }
+  - { processor_type: code, prompt: return 1, processor_config: { timeout_ms: 100 } }
+`),
+      'yaml',
+    );
+    assert.deepEqual(noteUnusedFields(file), [
+      'pass is a passthrough block, in which this has no effect: model, prompt.',
+      'code is a code block, in which this has no effect: model, processor_config.temperature, processor_config.max_tokens, processor_config.system.',
+    ]);
+  });
+});
