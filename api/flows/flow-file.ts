@@ -82,7 +82,7 @@ function readShape(value: unknown, known: Problem[]) {
     if (data) return { data, found, isComplete: found.length === 0 };
     const all = error?.issues.flatMap(toProblems) ?? [];
     const issues = all.filter(isNotAmong(all.flatMap(fieldMeant)));
-    found.push(...issues.filter(isNotAmong(found)));
+    for (const issue of issues.filter(isNotAmong(found))) found.push(issue);
     mendFlowFile(value, issues);
   }
   return { data: undefined, found, isComplete: false };

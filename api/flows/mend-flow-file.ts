@@ -6,6 +6,8 @@ import type { Problem } from './describe-file-problems.ts';
 
 type Members = { [key: string]: unknown };
 
+/** The longest unknown field that is compared with the known ones. */
+const KEY_MAX_LENGTH = 40;
 const STEP_TYPES = ['sequential', 'parallel', 'loop'];
 const STEP_FIELDS = [
   'type',
@@ -25,6 +27,7 @@ const STEP_FIELDS = [
 
 /** Finds the field that an unknown field of a step was probably meant to be. */
 export function findFieldMeant(key: string): string | undefined {
+  if (key.length > KEY_MAX_LENGTH) return undefined;
   return key === 'code' ? 'prompt' : findNearestName(key, STEP_FIELDS);
 }
 

@@ -1,4 +1,4 @@
-import { type Document, isPair, isScalar, isSeq, type Node, Scalar, visit } from 'yaml';
+import { type Document, isMap, isPair, isScalar, isSeq, type Node, Scalar, visit } from 'yaml';
 import type { PathSegment } from '../../flow/step-path.ts';
 import type { Problem } from './describe-file-problems.ts';
 
@@ -25,8 +25,8 @@ export function takeForbidden(document: Document, lineOf: (offset: number) => nu
     Map: (_, node, ancestors) => {
       const keys = new Set<unknown>();
       for (const { key } of node.items) {
-        if (!isScalar(key)) {
-          report(node, BRACES, ancestors);
+        if (!isScalar(key) || typeof key.value !== 'string') {
+          report(node, isMap(key) ? BRACES : 'Keys must be text.', ancestors);
           return new Scalar(null);
         }
         const message = `The key ${JSON.stringify(key.value)} is there twice.`;

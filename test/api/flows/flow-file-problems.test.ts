@@ -64,6 +64,13 @@ describe('parseFlowFile', () => {
       /1000/,
     ],
     ['a duplicate key', yaml(`  - ${pass}\n    name: a\n    name: b`), 'steps[0].name', 6, /twice/],
+    [
+      'a key that is not text',
+      yaml(`  - ${pass}\n    outputSchema: { ? [a] : b }`),
+      'steps[0].outputSchema',
+      5,
+      /must be text/,
+    ],
     ['an unquoted variable', yaml(`  - ${pass}\n    prompt: {{message}}`), 'steps[0].prompt', 5, /in quotes/],
     [
       'an unquoted text with a colon',

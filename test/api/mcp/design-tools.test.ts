@@ -24,7 +24,7 @@ describe('MCP tools', () => {
     });
   });
 
-  it('note a model without a key at once, and name models that work', async () => {
+  it('note a model without a key and fields without effect at once, and name models that work', async () => {
     const flow_id = await createFlow();
     const added = await add(flow_id, 'Ask', { processor_type: 'llm', prompt: '{{message}}' });
     assert.match(added.notes[0], /^ask needs a model\. Those that work here: .*demo\/…/);
@@ -32,6 +32,8 @@ describe('MCP tools', () => {
     assert.match(noted.notes[0], /^ask would fail: there is no key for anthropic\/claude-sonnet-5.*demo\/…/);
     const works = await ask('update_block', { flow_id, step_id: 'ask', model: 'demo/echo' });
     assert.deepEqual(works.notes, []);
+    const vain = await add(flow_id, 'Pass', { processor_type: 'passthrough', prompt: '{{message}}' });
+    assert.deepEqual(vain.notes, ['pass is a passthrough block, in which this has no effect: prompt.']);
   });
 
   it('put a block first, and before another', async () => {
