@@ -5,6 +5,7 @@ import type { Problem } from './describe-file-problems.ts';
 /** A key that is itself a map or a list is nearly always a variable without quotes. */
 export const BRACES =
   'YAML takes {{ as a map: put the text in quotes, as in "Greet {{message}}", or write it below a |.';
+const STRING_TAG = 'tag:yaml.org,2002:str';
 const PROBLEMS_MAX = 1_000;
 
 /**
@@ -25,7 +26,7 @@ export function takeForbidden(document: Document, lineOf: (offset: number) => nu
     Map: (_, node, ancestors) => {
       const keys = new Set<unknown>();
       for (const { key } of node.items) {
-        if (!isScalar(key) || typeof key.value !== 'string') {
+        if (!isText(key)) {
           report(node, isMap(key) ? BRACES : 'Keys must be text.', ancestors);
           return new Scalar(null);
         }
@@ -37,6 +38,11 @@ export function takeForbidden(document: Document, lineOf: (offset: number) => nu
     },
   });
   return problems;
+}
+
+/** A tag may make another value of a key that is read as text. */
+function isText(key: unknown): key is Scalar<string> {
+  return isScalar(key) && typeof key.value === 'string' && [undefined, '!', STRING_TAG].includes(key.tag);
 }
 
 function pathTo(ancestors: readonly unknown[], node: unknown): PathSegment[] {

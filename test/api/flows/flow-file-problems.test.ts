@@ -65,6 +65,13 @@ describe('parseFlowFile', () => {
     ],
     ['a duplicate key', yaml(`  - ${pass}\n    name: a\n    name: b`), 'steps[0].name', 6, /twice/],
     [
+      'a key with a tag',
+      yaml(`  - ${pass}\n    outputSchema: { !!int 5: x }`),
+      'steps[0].outputSchema',
+      5,
+      /must be text/,
+    ],
+    [
       'a key that is not text',
       yaml(`  - ${pass}\n    outputSchema: { ? [a] : b }`),
       'steps[0].outputSchema',
