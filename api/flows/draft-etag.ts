@@ -2,6 +2,8 @@
 import { createHash } from 'node:crypto';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { etag as exampleETag } from '../reference/flow-examples.ts';
+import { examplesOf, refusal } from '../reference/operations.ts';
 
 /** Computes the strong ETag of a stored draft: equal drafts have equal ETags. */
 export function draftETag(draft: FlowDefinition): string {
@@ -17,12 +19,12 @@ export function isNamed(ifNoneMatch: string, draft: FlowDefinition): boolean {
 
 /** Throws PRECONDITION_FAILED, which names the draft's ETag, unless the header If-Match is absent, `*` or holds it. */
 export function requireMatch(ifMatch: string, draft: FlowDefinition): void {
-  const etag = draftETag(draft);
   if (ifMatch === '' || ifMatch === '*') return;
+  const etag = draftETag(draft);
   if (!ifMatch.split(',').some((tag) => tag.trim() === etag)) throw draftChanged(etag);
 }
 
-export function draftChanged(etag: string): ServiceError {
+function draftChanged(etag: string): ServiceError {
   return new ServiceError(
     'PRECONDITION_FAILED',
     'The draft has changed since you read it, and stays as it is now: read it again. Its ETag is in detail.etag.',
@@ -36,3 +38,8 @@ export function ifMatchMissing(): ServiceError {
     'Send the ETag of the draft that you have read as If-Match, or * to replace whatever is there.',
   );
 }
+
+/** The refusal by `requireMatch`, as the API document has it. */
+export const DRAFT_CHANGED = {
+  412: refusal('The draft has changed; `detail.etag` is its ETag.', examplesOf(draftChanged(exampleETag))),
+};

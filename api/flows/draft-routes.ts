@@ -10,7 +10,7 @@ import { readBody } from '../http/json-body.ts';
 import * as example from '../reference/flow-examples.ts';
 import { FLOWS_PATH, RESOURCE_ERRORS, USERS_ONLY } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body, examplesOf, refusal } from '../reference/operations.ts';
-import { draftChanged, draftETag, ifMatchMissing, isNamed, requireMatch } from './draft-etag.ts';
+import { DRAFT_CHANGED, draftETag, ifMatchMissing, isNamed, requireMatch } from './draft-etag.ts';
 import { findDraftProblems, wrongDraft } from './find-draft-problems.ts';
 import { findSchemaProblems } from './find-schema-problems.ts';
 import { getFlow, writeFlow } from './flow-of-path.ts';
@@ -70,10 +70,7 @@ export function draftRoutes(deps: ApiDeps): Route[] {
             'The steps are wrong in a way that no addition could mend (`detail.problems`), or the request is not valid HTTP.',
             examplesOf(wrongDraft([{ path: ['steps', 1, 'step_id'], message: 'Must be unique.' }])),
           ),
-          412: refusal(
-            'The draft has changed; `detail.etag` is its ETag.',
-            examplesOf(draftChanged(example.etag)),
-          ),
+          ...DRAFT_CHANGED,
           428: refusal('The header If-Match is missing.', examplesOf(ifMatchMissing())),
         },
       },

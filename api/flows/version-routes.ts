@@ -21,7 +21,7 @@ import {
   refusal,
   VALIDATION_ERRORS,
 } from '../reference/operations.ts';
-import { draftChanged, requireMatch } from './draft-etag.ts';
+import { DRAFT_CHANGED, requireMatch } from './draft-etag.ts';
 import { requireComplete } from './find-draft-problems.ts';
 import { getFlow, writeFlow } from './flow-of-path.ts';
 import { promoteFlow, publishFlow } from './recorded-flow-writes.ts';
@@ -65,10 +65,7 @@ export function versionRoutes(deps: ApiDeps): Route[] {
           400: refusal('The draft is not complete (`detail.problems`), or the request is not valid HTTP.', {
             INVALID_TREE: example.incomplete,
           }),
-          412: refusal(
-            'The draft has changed; `detail.etag` is its ETag.',
-            examplesOf(draftChanged(example.etag)),
-          ),
+          ...DRAFT_CHANGED,
         },
       },
       handlers: [...first, readBody(deps, publishRequest), publish(deps)],

@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
 import type proto from '@temporalio/proto';
-import { toPlan } from '../../flow/plan.ts';
-import { RUN_FLOW } from '../../flow/run.ts';
-import type { runFlow } from '../../workflows/run-flow.ts';
-import { acceptRun } from '../accept-run.ts';
 import { code, passthrough } from '../blocks.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
+import { startWithTaskTimeout } from '../start-with-task-timeout.ts';
 
 type Event = proto.temporal.api.history.v1.IHistoryEvent;
 
@@ -26,17 +23,8 @@ describe('a block that takes long and loses its workers inside its workflow task
   after(() => weir.stop());
   afterEach(() => weir.stopWorker());
 
-  async function start(): Promise<string> {
-    const { executionId, definition } = await acceptRun(weir, tenant, flow);
-    await weir.client.workflow.start<typeof runFlow>(RUN_FLOW, {
-      workflowId: executionId,
-      taskQueue: weir.config.taskQueue,
-      // Each loss is found out when its time is over.
-      workflowTaskTimeout: '5 seconds',
-      args: [{ executionId, steps: toPlan(definition.steps) }],
-    });
-    return executionId;
-  }
+  const start = () => startWithTaskTimeout(weir, tenant, flow, '5 seconds');
+
   async function countEvents(executionId: string, isSo: (event: Event) => boolean): Promise<number> {
     const { events } = await weir.client.workflow.getHandle(executionId).fetchHistory();
     return (events ?? []).filter(isSo).length;

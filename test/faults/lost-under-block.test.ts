@@ -3,14 +3,12 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import { requestUnpark } from '../../db/runs/parked-runs.ts';
-import { toPlan } from '../../flow/plan.ts';
-import { PARK_SIGNAL, RUN_FLOW } from '../../flow/run.ts';
+import { PARK_SIGNAL } from '../../flow/run.ts';
 import { parkRunsLosingWorkers } from '../../worker/park-runs-losing-workers.ts';
 import { unparkRequestedRuns } from '../../worker/unpark-requested-runs.ts';
-import type { runFlow } from '../../workflows/run-flow.ts';
-import { acceptRun } from '../accept-run.ts';
 import { code, passthrough } from '../blocks.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
+import { startWithTaskTimeout } from '../start-with-task-timeout.ts';
 import { waitUntil } from '../wait-until.ts';
 import { startProgram } from './processes.ts';
 
@@ -30,17 +28,8 @@ describe('a run whose workers are lost under a block in its workflow task', () =
   });
   after(() => weir.stop());
 
-  /** With a shorter workflow task than others have: each is lost only once its time is over. */
-  async function start(): Promise<string> {
-    const { executionId, definition } = await acceptRun(weir, tenant, flow);
-    await weir.client.workflow.start<typeof runFlow>(RUN_FLOW, {
-      workflowId: executionId,
-      taskQueue: weir.config.taskQueue,
-      workflowTaskTimeout: '4 seconds',
-      args: [{ executionId, steps: toPlan(definition.steps) }],
-    });
-    return executionId;
-  }
+  const start = () => startWithTaskTimeout(weir, tenant, flow, '4 seconds');
+
   /** The database process that waits to record a block, once there is one. */
   async function waitingToRecord(): Promise<number> {
     const { pid } = await waitUntil(async () => {
