@@ -15,6 +15,7 @@ import { createHealth } from './http/health.ts';
 import { apiKeyRoutes } from './management/api-keys.ts';
 import { assistantRoutes } from './management/assistants.ts';
 import { auditLogRoutes } from './management/audit-log.ts';
+import { meRoutes } from './management/me.ts';
 import { memberRoutes } from './management/members.ts';
 import { modelKeyRoutes } from './management/model-keys.ts';
 import { organizationRoutes } from './management/organizations.ts';
@@ -54,6 +55,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...forkRoutes(deps),
     ...runRoutes(deps),
     ...stepRoutes(deps),
+    ...meRoutes(deps),
     ...organizationRoutes(deps),
     ...memberRoutes(deps),
     ...assistantRoutes(deps),

@@ -6,6 +6,7 @@ import { ServiceError } from '../../flow/errors.ts';
 import type { UserPrincipal } from '../http/principal.ts';
 import { createIdentityProviderKeys } from './identity-provider-keys.ts';
 import { createRefusedTokenLog } from './log-refused-token.ts';
+import { readProfile } from './read-profile.ts';
 import { userIdSchema } from './user-id.ts';
 
 /** Asymmetric signatures only: whoever can check a token cannot issue one. */
@@ -80,7 +81,6 @@ const claims = z.object({
     .transform((name) => name.slice(0, NAME_MAX_CHARS).toWellFormed().replaceAll('\0', '\u{fffd}'))
     .optional()
     .catch(undefined),
-  email: z.string().optional().catch(undefined),
   scope: scopeNames,
   scp: scopeNames,
 });
@@ -88,12 +88,12 @@ const claims = z.object({
 function toPrincipal(payload: JWTPayload, audiences: string[]): UserPrincipal | undefined {
   const parsed = claims.safeParse(payload);
   if (!parsed.success) return undefined;
-  const { sub, exp, iat = 0, email, scope, scp, client_id, azp, client_name: name } = parsed.data;
+  const { sub, exp, iat = 0, scope, scp, client_id, azp, client_name: name } = parsed.data;
   const issuedFor = [payload.aud].flat();
   return {
     kind: 'user',
     userId: sub,
-    ...(email !== undefined && { email }),
+    profile: readProfile(payload),
     scopes: [...scope, ...scp],
     audience: audiences.find((audience) => issuedFor.includes(audience)) as string,
     client: { id: client_id ?? azp ?? '', ...(name && { name }) },

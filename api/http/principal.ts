@@ -15,11 +15,14 @@ export type KeyPrincipal = {
   environment: Environment;
 };
 
+/** A user's name and e-mail address as the identity provider tells them. `emailVerified`: whether it has seen that the address is the user's. */
+export type Profile = { name: string | null; email: string | null; emailVerified: boolean };
+
 /** `userId`: the token's `sub`. `audience`: the one of this service's audiences that the token was issued for. */
 export type UserPrincipal = {
   kind: 'user';
   userId: string;
-  email?: string;
+  profile: Profile;
   scopes: string[];
   audience: string;
   /** The OAuth client that the token was issued to: its id, `''` when the token does not name it, and its name. */

@@ -9,7 +9,7 @@ const slug = slugSchema.meta({ description: 'Lower-case letters, digits and sing
 const description = descriptionSchema;
 const time = z.iso.datetime();
 const userId = userIdSchema.meta({ description: 'The `sub` of the user’s tokens.' });
-const role = z.enum(['owner', 'admin', 'member']);
+export const role = z.enum(['owner', 'admin', 'member']);
 const givenRole = z.enum(['admin', 'member']);
 
 /** The body of a PUT. A field that is left out stays as it is. */

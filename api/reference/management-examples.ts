@@ -57,6 +57,31 @@ export const mintedApiKey = {
 export const revokedApiKey = { ...apiKey, state: 'revoked', revokedAt: '2026-02-02T00:00:00.000Z' };
 export const apiKeys = { apiKeys: [apiKey] };
 
+const { id, slug, name } = organization;
+export const me = {
+  user: {
+    kind: 'user',
+    userId: user,
+    name: 'Ann Example',
+    email: 'ann@example.com',
+    emailVerified: true,
+    organizations: [
+      { id, slug, name, role: 'owner', projects: [{ id: project.id, slug: named.slug, name: named.name }] },
+    ],
+    hasMore: false,
+  },
+  apiKey: {
+    kind: 'api_key',
+    keyId: apiKey.keyId,
+    name: apiKey.name,
+    environment: 'live',
+    scopes: null,
+    expiresAt: apiKey.expiresAt,
+    organization: { id, slug, name },
+    project: { id: project.id, slug: named.slug, name: named.name },
+  },
+};
+
 export const assistantPage = {
   assistants: [
     {

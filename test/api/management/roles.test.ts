@@ -30,9 +30,9 @@ describe('roles', () => {
     sendTo(weir, route, values, key, body);
 
   it('are tested for every route of the management API', () => {
-    // MCP, assistants and single test runs have tests of their own.
+    // MCP, assistants, /me and single test runs have tests of their own.
     const managed = routes().filter(
-      (route) => !/\/(seq|webhooks|test-runs\/:test_run_id|mcp|assistants)(\/|$)/.test(route),
+      (route) => !/\/(seq|webhooks|test-runs\/:test_run_id|mcp|assistants|me)(\/|$)/.test(route),
     );
     assert.deepEqual(managed.sort(), Object.keys(MANAGEMENT).sort());
   });

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import type { Profile } from '../http/principal.ts';
+
+const NAME_MAX_CHARS = 200;
+/** The longest address that mail can be sent to (RFC 5321, 4.5.3.1.3). */
+const EMAIL_MAX_CHARS = 254;
+
+/** No control characters and no halves of characters: what a database takes and a terminal shows on one line. */
+const line = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .regex(/^[^\p{Cc}\p{Cs}]+$/u);
+
+const claims = z.object({
+  name: line(NAME_MAX_CHARS).nullable().catch(null),
+  email: line(EMAIL_MAX_CHARS).nullable().catch(null),
+  // Some providers write their booleans as text.
+  email_verified: z.union([z.boolean(), z.stringbool({ truthy: ['true'], falsy: ['false'] })]).catch(false),
+});
+
+/** Reads the standard claims of OpenID Connect about a person; those that are missing or malformed are null. */
+export function readProfile(payload: object): Profile {
+  const { name, email, email_verified } = claims.parse(payload);
+  return { name, email, emailVerified: email !== null && email_verified };
+}

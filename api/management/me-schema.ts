@@ -1,0 +1,45 @@
+// The answer of GET /me.
+import { z } from 'zod';
+import { role } from './schemas.ts';
+
+const named = { id: z.uuid(), slug: z.string(), name: z.string() };
+
+const userRecord = z
+  .object({
+    kind: z.literal('user'),
+    userId: z.string().meta({ description: 'The `sub` of your tokens.' }),
+    name: z.string().nullable().meta({ description: 'As the identity provider tells.' }),
+    email: z.string().nullable().meta({ description: 'As the identity provider tells.' }),
+    emailVerified: z.boolean().meta({
+      description: 'Whether the identity provider says that the address is yours: invitations need that.',
+    }),
+    organizations: z
+      .array(
+        z.object({
+          ...named,
+          role: role.meta({ description: 'Your role.' }),
+          projects: z.array(z.object(named)).meta({ description: 'By slug.' }),
+        }),
+      )
+      .meta({ description: 'The organizations you belong to, by slug.' }),
+    hasMore: z.boolean().meta({
+      description:
+        'Whether there are over 200 organizations, or over 200 projects in all: `GET /organizations` and `GET /projects` list them all.',
+    }),
+  })
+  .meta({ id: 'MeUser' });
+
+const keyRecord = z
+  .object({
+    kind: z.literal('api_key'),
+    keyId: z.string().meta({ description: 'The 8 characters after weir_live_ or weir_test_.' }),
+    name: z.string(),
+    environment: z.enum(['live', 'test']),
+    scopes: z.array(z.string()).nullable().meta({ description: 'null: the key has none and runs flows.' }),
+    expiresAt: z.iso.datetime().nullable(),
+    organization: z.object(named),
+    project: z.object(named),
+  })
+  .meta({ id: 'MeApiKey' });
+
+export const meRecord = z.discriminatedUnion('kind', [userRecord, keyRecord]).meta({ id: 'Me' });

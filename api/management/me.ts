@@ -1,0 +1,80 @@
+// GET /me tells callers who they are, and the ids and slugs of what they can reach.
+import type { z } from 'zod';
+import { getKeyDetails } from '../../db/tenants/key-details.ts';
+import { listUserOrganizations } from '../../db/tenants/user-organizations.ts';
+import { listUserProjects, type UserProject } from '../../db/tenants/user-projects.ts';
+import { authenticate } from '../auth/authenticate.ts';
+import { limitRate } from '../auth/limit-rate.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ApiMiddleware, Route } from '../http/context.ts';
+import { toPage } from '../http/page.ts';
+import type { KeyPrincipal, UserPrincipal } from '../http/principal.ts';
+import { me } from '../reference/management-examples.ts';
+import { answer, COMMON_ERRORS } from '../reference/operations.ts';
+import { meRecord } from './me-schema.ts';
+
+const ORGANIZATIONS_MAX = 200;
+const PROJECTS_MAX = 200;
+
+type Me = z.input<typeof meRecord>;
+
+export function meRoutes(deps: ApiDeps): Route[] {
+  return [
+    {
+      method: 'get',
+      path: '/api/v1/me',
+      operation: {
+        operationId: 'getMe',
+        summary: 'Get who you are, and the ids of what you can reach',
+        description:
+          'For a user: the organizations and their projects. For an API key: its organization and project.',
+        tags: ['Members'],
+        responses: { 200: answer('The caller.', meRecord, me), ...COMMON_ERRORS },
+      },
+      handlers: [authenticate(deps), limitRate(deps), getMe(deps)],
+    },
+  ];
+}
+
+function getMe(deps: ApiDeps): ApiMiddleware {
+  return async function getMe(ctx) {
+    const { principal } = ctx.state;
+    ctx.body =
+      principal.kind === 'key' ? await describeKey(deps, principal) : await describeUser(deps, principal);
+  };
+}
+
+async function describeUser({ db }: ApiDeps, { userId, profile }: UserPrincipal): Promise<Me> {
+  const organizations = await listUserOrganizations(db, userId, { limit: ORGANIZATIONS_MAX + 1 });
+  const projects = await listUserProjects(db, userId, { limit: PROJECTS_MAX + 1 });
+  const { page: shown, end } = toPage(organizations, ORGANIZATIONS_MAX, ({ slug }) => slug);
+  const projectsOf = Map.groupBy(projects.slice(0, PROJECTS_MAX), (project) => project.organization_id);
+  return {
+    kind: 'user',
+    userId,
+    ...profile,
+    organizations: shown.map(({ id, slug, name, role }) => ({
+      ...{ id, slug, name, role },
+      projects: (projectsOf.get(id) ?? []).map(toNamed),
+    })),
+    hasMore: end.hasMore || projects.length > PROJECTS_MAX,
+  };
+}
+
+function toNamed({ id, slug, name }: UserProject) {
+  return { id, slug, name };
+}
+
+async function describeKey({ db }: ApiDeps, { key }: KeyPrincipal): Promise<Me> {
+  const row = await getKeyDetails(db, key.id);
+  return {
+    kind: 'api_key',
+    keyId: row.key_id,
+    name: row.name,
+    environment: row.environment,
+    scopes: null,
+    expiresAt: row.expires_at?.toISOString() ?? null,
+    organization: { id: row.organization_id, slug: row.organization_slug, name: row.organization_name },
+    project: { id: row.project_id, slug: row.project_slug, name: row.project_name },
+  };
+}
