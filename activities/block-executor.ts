@@ -27,14 +27,16 @@ import type { Attempt } from './run-attempt.ts';
 import { serializeOutput } from './serialize-output.ts';
 import { createValueResolver } from './value-resolver.ts';
 
+type Found = Pick<RunContext, 'organizationId' | 'awaited'> & { block: Block };
+
 export type BlockExecutor = {
   /**
    * Completes one block execution at most once: a completed one returns its recorded output. A local activity returns BUSY
    * when there is no memory for its input now.
    */
   run(execution: BlockExecution, attempt: Attempt, process: Processor): Promise<Value | Pause | Busy>;
-  /** Finds the block, with this run's overrides, and the organization that the run belongs to. */
-  find(execution: BlockExecution): Promise<{ organizationId: string; block: Block }>;
+  /** Finds the block, with this run's overrides, the run's organization, and whether a caller waits for the run's end. */
+  find(execution: BlockExecution): Promise<Found>;
   /** Whether the block's JSON Schemas, if any, can be enforced without waiting for the organization's turn. */
   hasRoom(execution: BlockExecution): Promise<boolean>;
   /** Returns what `look` finds in the JSON of a value of this run; BUSY as above. */
@@ -207,9 +209,10 @@ export function createBlockExecutor(
     return applyOverride(block, overrideOf(context.input.block_overrides, stepId));
   }
 
-  async function find({ callId, stepId }: BlockExecution): Promise<{ organizationId: string; block: Block }> {
+  async function find({ callId, stepId }: BlockExecution): Promise<Found> {
     const context = await loadContext(callId);
-    return { organizationId: context.organizationId, block: await loadBlock(context, stepId) };
+    const { organizationId, awaited } = context;
+    return { organizationId, awaited, block: await loadBlock(context, stepId) };
   }
 
   async function hasRoom(execution: BlockExecution): Promise<boolean> {

@@ -33,9 +33,9 @@ export function createModelActivities(deps: ActivityDeps, blocks: BlockExecutor)
 
   /** Makes the call; it is slow or fast whoever waits for it. */
   async function make(execution: BlockExecution, attempt: Attempt): Promise<Value | Pause | Busy> {
-    const { organizationId, block } = await blocks.find(execution);
+    const { organizationId, awaited, block } = await blocks.find(execution);
     return showUnderWay(db, blocks, execution, attempt, async () => {
-      const endTurn = await modelTurns.wait(organizationId, attempt.signal);
+      const endTurn = await modelTurns.wait(organizationId, attempt.signal, { patient: !awaited });
       const began = performance.now();
       try {
         const reply = await runModelBlock(deps, blocks, execution, attempt);

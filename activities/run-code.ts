@@ -32,10 +32,10 @@ export async function runCode(
 ): Promise<Value | Pause | Busy> {
   const { isLocal, signal } = attempt;
   if (isLocal && !(await blocks.hasRoom(execution))) return BUSY;
-  const { organizationId: organization } = await blocks.find(execution);
+  const { organizationId: organization, awaited } = await blocks.find(execution);
   const turn = await (isLocal
     ? sandbox.waitBriefly(organization, signal)
-    : sandbox.wait(organization, signal));
+    : sandbox.wait(organization, signal, { patient: !awaited }));
   if (!turn) return BUSY;
   const { callId, blockKey } = execution;
   const costOf = (ms: number) => Math.ceil((codePrice * MICROCREDITS_PER_CREDIT * ms) / 1_000);

@@ -1,5 +1,6 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { Priority } from '@temporalio/common';
+import { isAwaited } from '../db/runs/runs.ts';
 import type { FlowDefinition } from '../flow/definition.ts';
 import { OUTPUT_MAX_BYTES } from '../flow/limits.ts';
 import { toPlan } from '../flow/plan.ts';
@@ -62,7 +63,10 @@ export async function startRun(
   }
 }
 
-/** Has workers take the waiting work of organizations in turn, however much one of them has waiting. */
-export function fairShareOf({ organization }: Pick<RunStart, 'organization'>): Priority {
-  return { fairnessKey: organization };
+/**
+ * Has workers take the waiting work of organizations in turn, however much one of them has waiting. Runs that no caller waits
+ * for take turns with those of the same organization that a caller waits for.
+ */
+export function fairShareOf({ organization, mode }: Pick<RunStart, 'organization' | 'mode'>): Priority {
+  return { fairnessKey: isAwaited(mode) ? organization : `${organization} jobs` };
 }

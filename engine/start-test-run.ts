@@ -22,7 +22,7 @@ export async function startTestRun({ db, client, taskQueue }: EngineDeps, testRu
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
         staticSummary: `${run.organization}/${run.project}/${run.flow}: ${tests.length} test cases`,
         typedSearchAttributes: searchAttributesOf(flow),
-        priority: fairShareOf(run),
+        priority: fairShareOf(flow),
       }),
     );
   } catch (error) {

@@ -1,6 +1,8 @@
 // fairness/ shares what a process has between organizations: places in turns (here), bytes, and limits for each. It uses nothing
 // of the project. Turns are taken at sandbox processes, validator threads, database connections and starting runs.
 
+import { createLine, type Line } from './line.ts';
+
 /** Ends a turn; a second call changes nothing. */
 export type EndTurn = () => void;
 
@@ -14,8 +16,11 @@ const WAITING_BRIEFLY_MAX = 8;
 type Waiter = { resolve(end: EndTurn): void; reject(error: unknown): void };
 
 export type Turns = {
-  /** Waits for the organization's turn; rejects with the reason of the signal or of `close`. */
-  wait(organization: string, signal?: AbortSignal): Promise<EndTurn>;
+  /**
+   * Waits for the organization's turn; rejects with the reason of the signal or of `close`. A patient one lets the
+   * organization's others go first (`Line`).
+   */
+  wait(organization: string, signal?: AbortSignal, options?: { patient: boolean }): Promise<EndTurn>;
   /**
    * Waits for the organization's turn for BRIEFLY_MS at most, or not at all when many of its turns wait already; undefined
    * when it does not come. For callers who hold others up while they wait.
@@ -54,7 +59,7 @@ export function createTurns({
 }): Turns {
   const underWay = new Map<string, number>();
   /** Waiting turns by organization, in the order in which these are served. */
-  const waiting = new Map<string, Waiter[]>();
+  const waiting = new Map<string, Line<Waiter>>();
   /** When each organization last began or ended a turn, the latest last. */
   const present = new Map<string, number>();
   let taken = 0;
@@ -104,11 +109,11 @@ export function createTurns({
 
   function serve(): void {
     for (let next = nextOrganization(); next !== undefined; next = nextOrganization()) {
-      const waiters = waiting.get(next) ?? [];
-      const waiter = waiters.shift();
+      const line = waiting.get(next);
+      const waiter = line?.takeNext();
       // An organization with more waiting turns goes to the end of the order.
       waiting.delete(next);
-      if (waiters.length > 0) waiting.set(next, waiters);
+      if (line?.length) waiting.set(next, line);
       waiter?.resolve(begin(next));
     }
   }
@@ -122,23 +127,26 @@ export function createTurns({
   }
 
   function leave(organization: string, waiter: Waiter): void {
-    const waiters = waiting.get(organization);
-    const place = waiters?.indexOf(waiter) ?? -1;
-    if (place >= 0) waiters?.splice(place, 1);
-    if (waiters?.length === 0) waiting.delete(organization);
+    const line = waiting.get(organization);
+    line?.remove(waiter);
+    if (line?.length === 0) waiting.delete(organization);
   }
 
   const isBusy = (organization: string): boolean => waiting.has(organization) || !mayBegin(organization);
 
-  async function wait(organization: string, signal?: AbortSignal): Promise<EndTurn> {
+  async function wait(
+    organization: string,
+    signal?: AbortSignal,
+    { patient } = { patient: false },
+  ): Promise<EndTurn> {
     signal?.throwIfAborted();
     if (!isBusy(organization)) return begin(organization);
     if (closed) throw closed;
     const waiter = Promise.withResolvers<EndTurn>();
     waitingInAll += 1;
-    const waiters = waiting.get(organization);
-    if (waiters) waiters.push(waiter);
-    else waiting.set(organization, [waiter]);
+    const line = waiting.get(organization) ?? createLine();
+    line.add(waiter, patient);
+    waiting.set(organization, line);
     const abort = () => {
       leave(organization, waiter);
       waiter.reject(signal?.reason);
@@ -173,7 +181,8 @@ export function createTurns({
     },
     close(reason) {
       closed = reason;
-      for (const waiters of waiting.values()) for (const waiter of waiters) waiter.reject(reason);
+      for (const line of waiting.values())
+        for (let waiter = line.takeNext(); waiter; waiter = line.takeNext()) waiter.reject(reason);
       waiting.clear();
     },
   };

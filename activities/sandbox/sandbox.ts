@@ -39,8 +39,8 @@ export type CodeTurn = {
 };
 
 export type Sandbox = {
-  /** Waits for the organization's turn. */
-  wait(organization: string, signal?: AbortSignal): Promise<CodeTurn>;
+  /** Waits for the organization's turn; a patient one lets its others go first. */
+  wait(organization: string, signal?: AbortSignal, options?: { patient: boolean }): Promise<CodeTurn>;
   /** Waits an instant at most; undefined when the turn has not come by then. */
   waitBriefly(organization: string, signal?: AbortSignal): Promise<CodeTurn | undefined>;
   /** Rejects those who wait for a turn, so that another worker can take them; turns under way continue. */
@@ -73,9 +73,9 @@ export function createSandbox({
     },
   });
   return {
-    async wait(organization, signal) {
+    async wait(organization, signal, options) {
       const takesSpare = turns.countUnderWay(organization) === 0;
-      return toTurn(organization, await turns.wait(organization, signal), takesSpare);
+      return toTurn(organization, await turns.wait(organization, signal, options), takesSpare);
     },
     async waitBriefly(organization, signal) {
       const takesSpare = turns.countUnderWay(organization) === 0;

@@ -19,6 +19,8 @@ const REST_MS = 100;
 const HELD_MAX_MS = 1_000;
 /** Requests that may wait, of one organization and of all. */
 const WAITING_MAX = 1_000;
+/** Of these, so many may be patient: a backlog of jobs leaves room for requests that wait for their runs. */
+const WAITING_PATIENTLY_MAX = 900;
 const WAITING_IN_ALL_MAX = 4_000;
 /** Shorter than clients wait for an answer. */
 const WAIT_MAX_MS = 30_000;
@@ -27,8 +29,13 @@ export type Admission = {
   /**
    * Waits for a place for an organization. Throws RATE_LIMITED when too many of its requests wait or this one has waited too
    * long, SERVICE_BUSY when too many wait in all, and SERVICE_STOPPING when the signal that `createSignal` makes aborts first.
+   * A patient request lets the organization's others go first (`Line`).
    */
-  enter(organization: string, createSignal: () => AbortSignal): Promise<Place>;
+  enter(
+    organization: string,
+    createSignal: () => AbortSignal,
+    options?: { patient: boolean },
+  ): Promise<Place>;
 };
 
 /**
@@ -46,14 +53,15 @@ export function createAdmission({
   const { places, shared } = hasWorker ? WITH_WORKER : WITHOUT_WORKER;
   const turns = createTurns({ places, reserve: places, shared, restMs: REST_MS });
   return {
-    async enter(organization, createSignal) {
+    async enter(organization, createSignal, { patient } = { patient: false }) {
       if (!turns.isBusy(organization)) return createPlace(await turns.wait(organization), heldMaxMs);
-      if (turns.countWaiting(organization) >= WAITING_MAX) throw overShare();
+      if (turns.countWaiting(organization) >= (patient ? WAITING_PATIENTLY_MAX : WAITING_MAX))
+        throw overShare();
       if (turns.countWaiting() >= WAITING_IN_ALL_MAX) throw serviceBusy();
       const late = AbortSignal.timeout(WAIT_MAX_MS);
       try {
         const signal = AbortSignal.any([createSignal(), late]);
-        return createPlace(await turns.wait(organization, signal), heldMaxMs);
+        return createPlace(await turns.wait(organization, signal, { patient }), heldMaxMs);
       } catch {
         throw late.aborted ? overShare() : new ServiceError('SERVICE_STOPPING', STOPPING);
       }

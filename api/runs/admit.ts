@@ -5,11 +5,14 @@ import type { ApiMiddleware, ApiState } from '../http/context.ts';
 import { readerSignal } from './event-stream.ts';
 import type { AcceptedCall } from './store-call.ts';
 
-/** Waits for a place for the flow's organization. The request holds it until it is answered or starts its run, which then holds it. */
-export function admit({ admission, cutOff }: ApiDeps): ApiMiddleware {
+/**
+ * Waits for a place for the flow's organization. The request holds it until it is answered or starts its run, which then holds
+ * it. A patient request, which does not wait for its run, lets the organization's others go first.
+ */
+export function admit({ admission, cutOff }: ApiDeps, options?: { patient: boolean }): ApiMiddleware {
   return async function admit(ctx, next) {
     const { organizationId } = ctx.state.flow;
-    ctx.state.place = await admission.enter(organizationId, () => readerSignal(ctx.res, cutOff));
+    ctx.state.place = await admission.enter(organizationId, () => readerSignal(ctx.res, cutOff), options);
     try {
       await next();
     } finally {

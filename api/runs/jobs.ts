@@ -93,7 +93,7 @@ export function jobRoutes(deps: ApiDeps, news: News): Route[] {
       limitRate(deps),
       loadFlow(deps),
       receiveBody(deps),
-      admit(deps),
+      admit(deps, { patient: true }),
       readBody(deps, jobRequest, {
         before: [refuseTools, requireFewOverrides, refuseIdleOfJob],
         describe: describeProblems,

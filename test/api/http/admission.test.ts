@@ -33,6 +33,39 @@ describe('the admission of runs', () => {
     assert.equal(begun, places);
   });
 
+  it('lets requests that wait for their runs go before a backlog of jobs of the same organization', async () => {
+    const admission = createAdmission({ hasWorker: false, heldMaxMs: HOUR_MS });
+    const held = [];
+    for (let place = 0; place < 32; place += 1) held.push(await admission.enter('a', never));
+    const order: string[] = [];
+    const enter = (name: string, patient: boolean) =>
+      admission.enter('a', never, { patient }).then((place) => {
+        order.push(name);
+        place.end();
+      });
+    const jobs = Array.from({ length: 150 }, () => enter('job', true));
+    const calls = Array.from({ length: 3 }, () => enter('call', false));
+    held[0]?.end();
+    await Promise.all([...jobs, ...calls]);
+    assert.deepEqual(order.slice(0, 4), ['call', 'call', 'call', 'job']);
+  });
+
+  it('keeps room for requests that wait for their runs when no more jobs may wait', async () => {
+    const admission = createAdmission({ hasWorker: false, heldMaxMs: HOUR_MS });
+    const gone = new AbortController();
+    for (let place = 0; place < 32; place += 1) await admission.enter('a', never);
+    const enter = (patient: boolean) => admission.enter('a', () => gone.signal, { patient });
+    const waiting = Array.from({ length: 900 }, () => enter(true));
+    await assert.rejects(enter(true), { code: 'RATE_LIMITED' });
+    waiting.push(enter(false));
+    gone.abort();
+    const ends = await Promise.allSettled(waiting);
+    assert.deepEqual(
+      new Set(ends.map((end) => end.status === 'rejected' && end.reason.code)),
+      new Set(['SERVICE_STOPPING']),
+    );
+  });
+
   it('takes the place of what holds it for long', async () => {
     const admission = createAdmission({ hasWorker: true, heldMaxMs: 1 });
     for (let request = 0; request < 9 * availableParallelism(); request += 1)

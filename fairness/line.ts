@@ -1,0 +1,40 @@
+/** Of so many turns that begin while both kinds wait, one is of a patient waiter. */
+const PATIENT_EVERY = 4;
+
+/** Those of one organization who wait for a turn. */
+export type Line<Waiter> = {
+  readonly length: number;
+  add(waiter: Waiter, patient: boolean): void;
+  /** Removes the next one and returns it; undefined when nobody waits. */
+  takeNext(): Waiter | undefined;
+  remove(waiter: Waiter): void;
+};
+
+/**
+ * Creates a line in which patient waiters let the others go first, but for every fourth turn, so that they go on however
+ * many others come. Within each kind, the one that has waited longest is next.
+ */
+export function createLine<Waiter>(): Line<Waiter> {
+  const prompt: Waiter[] = [];
+  const patient: Waiter[] = [];
+  let inARow = 0;
+  return {
+    get length() {
+      return prompt.length + patient.length;
+    },
+    add(waiter, isPatient) {
+      (isPatient ? patient : prompt).push(waiter);
+    },
+    takeNext() {
+      const isPatientNext = prompt.length === 0 || (patient.length > 0 && inARow >= PATIENT_EVERY - 1);
+      inARow = isPatientNext || patient.length === 0 ? 0 : inARow + 1;
+      return (isPatientNext ? patient : prompt).shift();
+    },
+    remove(waiter) {
+      for (const waiters of [prompt, patient]) {
+        const place = waiters.indexOf(waiter);
+        if (place >= 0) waiters.splice(place, 1);
+      }
+    },
+  };
+}
