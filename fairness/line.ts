@@ -1,4 +1,4 @@
-/** Of so many turns that begin while both kinds wait, one is of a patient waiter. */
+/** While both kinds wait, one of so many turns is a patient waiter's. */
 const PATIENT_EVERY = 4;
 
 /** Those of one organization who wait for a turn. */

@@ -19,7 +19,7 @@ const REST_MS = 100;
 const HELD_MAX_MS = 1_000;
 /** Requests that may wait, of one organization and of all. */
 const WAITING_MAX = 1_000;
-/** Of these, so many may be patient: a backlog of jobs leaves room for requests that wait for their runs. */
+/** So many of these may be patient: a backlog of jobs leaves room for requests that wait for their runs. */
 const WAITING_PATIENTLY_MAX = 900;
 const WAITING_IN_ALL_MAX = 4_000;
 /** Shorter than clients wait for an answer. */
