@@ -30,6 +30,7 @@ import { eventRoutes } from './runs/events.ts';
 import { executeRoutes } from './runs/execute.ts';
 import { forkRoutes } from './runs/fork.ts';
 import { jobRoutes } from './runs/jobs.ts';
+import { allRunsRoutes } from './runs/list-all-runs.ts';
 import { runRoutes } from './runs/list-runs.ts';
 import { createNews } from './runs/news.ts';
 import { stepRoutes } from './runs/step.ts';
@@ -54,6 +55,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...eventRoutes(deps, news),
     ...forkRoutes(deps),
     ...runRoutes(deps),
+    ...allRunsRoutes(deps),
     ...stepRoutes(deps),
     ...meRoutes(deps),
     ...organizationRoutes(deps),

@@ -9,6 +9,8 @@ const INDEXES: { [name: string]: string } = {
   run_newest: `run (flow_id, started_at desc, execution_id desc) where continues is null`,
   run_newest_of_kind: `run (flow_id, ${KIND}) where continues is null`,
   run_newest_of_version: `run (flow_version_id, ${KIND}) where continues is null`,
+  run_newest_of_key: `run (key_id, flow_id, ${KIND}) where continues is null and key_id is not null`,
+  run_repeats: `run (repeats) where repeats is not null`,
   run_resumed: `run (flow_id) where continues is not null and status = 'started'`,
   webhook_delivery_failed: `webhook_delivery (organization_id, created_at desc, seq desc)
     where status in ('failed_permanent', 'dead_letter')`,

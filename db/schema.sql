@@ -517,6 +517,8 @@ CREATE TABLE run (
   model_key_providers text[],
   parked_at timestamp with time zone,
   resume_requested_at timestamp with time zone,
+  key_id text,
+  repeats uuid,
   constraint run_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
   constraint run_mode_check CHECK ((mode = ANY (ARRAY['execute'::text, 'jobs'::text, 'step'::text, 'test'::text]))),
   constraint run_pkey PRIMARY KEY (execution_id),
@@ -640,6 +642,8 @@ CREATE INDEX run_continues ON public.run USING btree (continues, started_at) WHE
 
 CREATE INDEX run_newest ON public.run USING btree (flow_id, started_at DESC, execution_id DESC) WHERE (continues IS NULL);
 
+CREATE INDEX run_newest_of_key ON public.run USING btree (key_id, flow_id, status, mode, environment, started_at DESC, execution_id DESC) WHERE ((continues IS NULL) AND (key_id IS NOT NULL));
+
 CREATE INDEX run_newest_of_kind ON public.run USING btree (flow_id, status, mode, environment, started_at DESC, execution_id DESC) WHERE (continues IS NULL);
 
 CREATE INDEX run_newest_of_version ON public.run USING btree (flow_version_id, status, mode, environment, started_at DESC, execution_id DESC) WHERE (continues IS NULL);
@@ -649,6 +653,8 @@ CREATE INDEX run_open_by_project ON public.run USING btree (project_id) WHERE (s
 CREATE INDEX run_over ON public.run USING btree (COALESCE(finished_at, started_at)) WHERE ((status <> 'started'::text) AND (continues IS NULL));
 
 CREATE INDEX run_parked ON public.run USING btree (execution_id) WHERE (parked_at IS NOT NULL);
+
+CREATE INDEX run_repeats ON public.run USING btree (repeats) WHERE (repeats IS NOT NULL);
 
 CREATE INDEX run_resumed ON public.run USING btree (flow_id) WHERE ((continues IS NOT NULL) AND (status = 'started'::text));
 

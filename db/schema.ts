@@ -116,6 +116,10 @@ export interface RunTable {
   concludes: Default<boolean>;
   /** The call that ended last, or resumed last; `result` refers to its blocks. */
   concluded_by: string | null;
+  /** The key_id of the API key whose request this was; null for a user, and in rows from before it was kept. */
+  key_id: string | null;
+  /** The run that this one does again. */
+  repeats: string | null;
   /** The place where this call paused. */
   pause: ColumnType<PausePoint | null, string | null, string | null>;
 }

@@ -6,6 +6,8 @@ import type { Environment } from '../../db/schema.ts';
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const KEY_ID_LENGTH = 8;
 const SECRET_LENGTH = 32;
+/** The form of a `key_id`. */
+export const KEY_ID_PATTERN = /^[A-Za-z0-9]{8}$/;
 const PATTERN = /^weir_(live|test)_([A-Za-z0-9]{8})_([A-Za-z0-9]{32})$/;
 const NO_HMAC = Buffer.alloc(32);
 

@@ -1,20 +1,13 @@
 // ETags of drafts (RFC 9110): whoever sends one back changes the draft that they have read, or nothing.
-import { createHash } from 'node:crypto';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { etagOf } from '../http/etag.ts';
 import { etag as exampleETag } from '../reference/flow-examples.ts';
 import { examplesOf, refusal } from '../reference/operations.ts';
 
 /** Computes the strong ETag of a stored draft: equal drafts have equal ETags. */
 export function draftETag(draft: FlowDefinition): string {
-  return `"${createHash('sha256').update(JSON.stringify(draft)).digest('base64url')}"`;
-}
-
-/** Tells whether the header If-None-Match names the draft. (Koa's `fresh` says no to a request with Cache-Control.) */
-export function isNamed(ifNoneMatch: string, draft: FlowDefinition): boolean {
-  if (ifNoneMatch === '') return false;
-  const etag = draftETag(draft);
-  return ifNoneMatch.split(',').some((tag) => ['*', etag, `W/${etag}`].includes(tag.trim()));
+  return etagOf(JSON.stringify(draft));
 }
 
 /** Throws PRECONDITION_FAILED, which names the draft's ETag, unless the header If-Match is absent, `*` or holds it. */

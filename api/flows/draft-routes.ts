@@ -6,11 +6,12 @@ import { limitRate } from '../auth/limit-rate.ts';
 import { loadProject } from '../auth/load-project.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
+import { isNamed } from '../http/etag.ts';
 import { readBody } from '../http/json-body.ts';
 import * as example from '../reference/flow-examples.ts';
 import { FLOWS_PATH, RESOURCE_ERRORS, USERS_ONLY } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body, examplesOf, refusal } from '../reference/operations.ts';
-import { DRAFT_CHANGED, draftETag, ifMatchMissing, isNamed, requireMatch } from './draft-etag.ts';
+import { DRAFT_CHANGED, draftETag, ifMatchMissing, requireMatch } from './draft-etag.ts';
 import { findDraftProblems, wrongDraft } from './find-draft-problems.ts';
 import { findSchemaProblems } from './find-schema-problems.ts';
 import { getFlow, writeFlow } from './flow-of-path.ts';
@@ -83,8 +84,9 @@ function readDraft(deps: ApiDeps): ApiMiddleware {
   return async function readDraft(ctx) {
     const { draft } = await getFlow(deps.db, ctx);
     ctx.status = 200;
-    ctx.set('ETag', draftETag(draft));
-    if (isNamed(ctx.get('If-None-Match'), draft)) ctx.status = 304;
+    const etag = draftETag(draft);
+    ctx.set('ETag', etag);
+    if (isNamed(ctx.get('If-None-Match'), etag)) ctx.status = 304;
     else await answerDraft(deps, ctx, draft);
   };
 }

@@ -31,6 +31,8 @@ export function toToolRun({
   executionId,
   flowId,
   blockCount: _,
+  keyId: _keyId,
+  repeats: _repeats,
   startedAt,
   finishedAt,
   durationMs,

@@ -80,7 +80,7 @@ export const runFlowTool = defineTool({
     const { user } = call;
     const body = { message, parameters, ...(max_credits !== undefined && { maxCredits: max_credits }) };
     const { environment } = user;
-    const ofRequest = { environment, idempotencyKey: undefined, modelKeys: undefined };
+    const ofRequest = { environment, keyId: undefined, idempotencyKey: undefined, modelKeys: undefined };
     const request = { slugs, pinned: version !== undefined, flow, body, ...ofRequest };
     return onBehalfOf(flow.organizationId, () => runToEnd(call, request));
   },

@@ -33,6 +33,7 @@ Bodies are JSON in UTF-8. Unknown request fields are refused with 422. Every err
 
 const TAGS = [
   { name: 'Execution', description: 'Run flows, and follow their runs.' },
+  { name: 'Runs', description: 'Runs of a project or an organization.' },
   { name: 'Organizations', description: 'Organizations, and the log of their changes.' },
   { name: 'Members', description: 'Who belongs to an organization, and their roles.' },
   { name: 'Projects', description: 'Projects of organizations.' },

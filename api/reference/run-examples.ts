@@ -100,6 +100,8 @@ const times = {
   version: 1,
   mode: 'jobs',
   environment: 'live',
+  keyId: 'k3J9xQ2a',
+  repeats: null,
   startedAt: '2026-01-31T12:00:00.000Z',
   finishedAt: null,
   durationMs: null,
@@ -118,6 +120,13 @@ export const underWay = { ...startedState, blocksUnderWay: [], blocks };
 export const ended = { ...endedState, result, deliveries: [], blocks };
 
 export const runPage = { runs: [endedState], hasMore: true, nextCursor: executionId };
+
+const { blockCount: _, ...listed } = endedState;
+export const listedRunPage = {
+  runs: [{ ...listed, organization: 'demo', project: 'demo', flow: 'demo' }],
+  hasMore: true,
+  nextCursor: executionId,
+};
 
 export const cursor = {
   executionId: null,

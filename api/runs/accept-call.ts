@@ -32,6 +32,7 @@ function toCallRequest<Body>({ state, params }: ApiContext): CallRequest<Body> {
     pinned: version !== undefined,
     flow: state.flow,
     environment: state.principal.environment,
+    keyId: state.key?.key_id,
     body: state.body as Body,
     idempotencyKey: state.idempotencyKey,
     modelKeys: state.modelKeys,

@@ -4,6 +4,7 @@ import { RUN_MODES, RUN_STATUSES } from '../../db/schema.ts';
 import { DELIVERY_STATUSES, WEBHOOK_EVENTS } from '../../flow/delivery.ts';
 import { parsedObject } from '../flows/written-flow.ts';
 import { errorCode } from '../http/headers.ts';
+import { pageOf } from '../http/page-schema.ts';
 import { streamInterrupted } from '../http/stream-interruption.ts';
 import { attachmentsField } from './attachments.ts';
 import { blockRetrying, blockStarted, blockUnderWay } from './block-under-way.ts';
@@ -74,6 +75,11 @@ export const runState = z
     environment: z
       .enum(['live', 'test'])
       .meta({ description: 'The environment of the API key that started the run.' }),
+    keyId: z.string().nullable().meta({
+      description:
+        'The key_id of the API key that started the run; null when a user or a test case did, and for runs from before it was kept.',
+    }),
+    repeats: z.uuid().nullable().meta({ description: 'The run that this one does again; usually null.' }),
     startedAt: z.iso.datetime(),
     finishedAt: z.iso.datetime().nullable().meta({ description: 'null while the run goes on.' }),
     durationMs: count.nullable(),
@@ -114,13 +120,18 @@ export const jobState = z
   ])
   .meta({ id: 'JobState' });
 
-export const runList = z
-  .object({
-    runs: z.array(runState),
-    hasMore: z.boolean(),
-    nextCursor: z.string().nullable().meta({ description: 'Send it as `cursor` for the next page.' }),
+export const runList = pageOf('RunList', 'runs', runState);
+
+/** A run in a list over many flows, each of which would have to be loaded to count its blocks. */
+const listedRun = runState
+  .omit({ blockCount: true })
+  .extend({
+    organization: z.string().meta({ description: 'The slug of the organization.' }),
+    project: z.string().meta({ description: 'The slug of the project.' }),
+    flow: z.string().meta({ description: 'The slug of the flow.' }),
   })
-  .meta({ id: 'RunList' });
+  .meta({ id: 'ListedRun' });
+export const listedRuns = pageOf('ListedRuns', 'runs', listedRun);
 
 export const runEvents = z
   .union([

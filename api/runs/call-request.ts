@@ -12,6 +12,8 @@ export type CallRequest<Body> = {
   pinned: boolean;
   flow: LoadedFlow;
   environment: Environment;
+  /** The key_id of the API key that the request came with; undefined for a user. */
+  keyId: string | undefined;
   body: Body;
   idempotencyKey: IdempotencyKey | undefined;
   modelKeys: ModelKeys | undefined;

@@ -4,20 +4,27 @@ import { listBlocks } from '../../flow/plan.ts';
 import type { ApiDeps } from '../deps.ts';
 import { describeRunError } from './describe-run-error.ts';
 
+type DescribedRow = Omit<RunRow, 'result' | 'pause' | 'concluded_by' | 'cancel_requested_at'>;
+
 /** Describes a run to callers, without its result and blocks. `cost` is in credits, so far. */
-export async function describeRun(
-  { definitions }: Pick<ApiDeps, 'definitions'>,
-  run: Omit<RunRow, 'result' | 'pause' | 'concluded_by' | 'cancel_requested_at'>,
-) {
+export async function describeRun({ definitions }: Pick<ApiDeps, 'definitions'>, run: DescribedRow) {
+  const { flowId, ...state } = describeState(run);
+  const blockCount = listBlocks(await definitions.get(run.flow_version_id)).length;
+  return { flowId, blockCount, ...state };
+}
+
+/** Describes a run as `describeRun` does, without its flow's number of blocks, for which the flow would have to be loaded. */
+export function describeState(run: DescribedRow) {
   return {
     executionId: run.execution_id,
     status: run.status,
     ...(run.error && describeRunError(run.error)),
     flowId: run.flow_id,
-    blockCount: listBlocks(await definitions.get(run.flow_version_id)).length,
     version: run.version,
     mode: run.mode,
     environment: run.environment,
+    keyId: run.key_id,
+    repeats: run.repeats,
     startedAt: run.started_at.toISOString(),
     finishedAt: run.finished_at?.toISOString() ?? null,
     durationMs: run.finished_at ? run.finished_at.getTime() - run.started_at.getTime() : null,

@@ -1,41 +1,22 @@
 // GET …/runs: the runs of a flow.
-import { z } from 'zod';
-import { listRuns } from '../../db/runs/list-runs.ts';
-import { findRun } from '../../db/runs/runs.ts';
-import { ServiceError } from '../../flow/errors.ts';
 import { authenticate } from '../auth/authenticate.ts';
 import { limitRate } from '../auth/limit-rate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
-import { moment, pageSize, queryNumber, readQuery } from '../http/query.ts';
+import { answerWithETag, etagHeader, ifNoneMatch } from '../http/etag.ts';
+import { readQuery } from '../http/query.ts';
 import { answer, FLOW_PATH, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { runPage } from '../reference/run-examples.ts';
-import { runList, runState } from './answers.ts';
+import { runList } from './answers.ts';
 import { describeRun } from './describe-run.ts';
 import { loadFlowIds } from './load-flow.ts';
+import { readRunPage } from './read-run-page.ts';
+import { type RunListQuery, runListQuery } from './run-list-query.ts';
 import { READ_ERRORS } from './run-refusals.ts';
-
-const LIMIT_MAX = 200;
-const LIMIT_DEFAULT = 50;
-
-const { status, mode, environment } = runState.shape;
-
-const runQuery = z.strictObject({
-  status: status.optional(),
-  mode: mode.optional(),
-  environment: environment.optional(),
-  version: queryNumber(1, 2 ** 31 - 1).optional(),
-  since: moment.optional().meta({ description: 'Only runs that started at this time or later.' }),
-  until: moment.optional().meta({ description: 'Only runs that started before this time.' }),
-  limit: pageSize(LIMIT_MAX, LIMIT_DEFAULT),
-  cursor: z
-    .uuid('must be a nextCursor of this list')
-    .optional()
-    .meta({ description: 'The nextCursor of the previous page.' }),
-});
 
 /** Describes the endpoint that lists runs. */
 export function runRoutes(deps: ApiDeps): Route[] {
+  const page = answer('A page of runs.', runList, { page: runPage }, etagHeader);
   return [
     {
       method: 'get',
@@ -44,9 +25,10 @@ export function runRoutes(deps: ApiDeps): Route[] {
         operationId: 'listRuns',
         summary: 'List the runs of a flow, in every version, newest first',
         tags: ['Execution'],
-        requestParams: { query: runQuery },
+        requestParams: { query: runListQuery, header: ifNoneMatch },
         responses: {
-          200: answer('A page of runs.', runList, { page: runPage }),
+          200: page,
+          304: { description: 'The page has the ETag that was sent.', headers: page.headers },
           ...READ_ERRORS,
           ...VALIDATION_ERRORS,
         },
@@ -55,7 +37,7 @@ export function runRoutes(deps: ApiDeps): Route[] {
         authenticate(deps),
         limitRate(deps),
         loadFlowIds(deps),
-        readQuery(runQuery),
+        readQuery(runListQuery),
         listFlowRuns(deps),
       ],
     },
@@ -63,23 +45,9 @@ export function runRoutes(deps: ApiDeps): Route[] {
 }
 
 function listFlowRuns(deps: ApiDeps): ApiMiddleware {
-  const { db } = deps;
   return async function listFlowRuns(ctx) {
     const { flowId } = ctx.state.flowIds;
-    const { cursor, limit, ...filter } = ctx.state.query as z.infer<typeof runQuery>;
-    if (cursor !== undefined && !(await findRun(db, flowId, cursor))) throw unknownCursor();
-    const runs = await listRuns(db, { flowId, ...filter, after: cursor, limit: limit + 1 });
-    const page = runs.slice(0, limit);
-    const hasMore = runs.length > limit;
-    ctx.body = {
-      runs: await Promise.all(page.map((run) => describeRun(deps, run))),
-      hasMore,
-      nextCursor: hasMore ? page.at(-1)?.execution_id : null,
-    };
+    const { runs, ...end } = await readRunPage(deps, { flowId }, ctx.state.query as RunListQuery);
+    answerWithETag(ctx, { runs: await Promise.all(runs.map((run) => describeRun(deps, run))), ...end });
   };
-}
-
-function unknownCursor(): ServiceError {
-  const errors = [{ field: 'cursor', message: 'must be a nextCursor of this list' }];
-  return new ServiceError('VALIDATION_ERROR', 'cursor: must be a nextCursor of this list', { errors });
 }

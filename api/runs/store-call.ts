@@ -48,12 +48,12 @@ export async function storeCall(
   call: CallToStore,
   session?: Pick<NewCall, 'callId' | 'input'>,
 ): Promise<AcceptedCall | undefined> {
-  const { slugs, flow, environment, idempotencyKey, modelKeys } = request;
+  const { slugs, flow, environment, keyId, idempotencyKey, modelKeys } = request;
   const { callId, mode, input, callback, continues } = call;
   const executionId = continues?.executionId ?? callId;
   const { organizationId, projectId, flowId } = flow;
   const { flowVersionId, version, definition } = call;
-  const row = { organizationId, projectId, flowId, flowVersionId, mode, environment };
+  const row = { organizationId, projectId, flowId, flowVersionId, mode, environment, keyId };
   const modelKeyProviders = modelKeys && Object.keys(modelKeys);
   const rows: NewCall[] = [{ ...row, callId, input, callback, continues, modelKeyProviders }];
   if (session) rows.unshift({ ...row, ...session, status: 'in_progress' });

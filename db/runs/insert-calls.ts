@@ -20,7 +20,11 @@ export type NewCall = {
   input: StoredRunInput;
   /** The providers for which the request brought a key. */
   modelKeyProviders?: string[] | undefined;
+  /** The key_id of the API key that the request came with. */
+  keyId?: string | undefined;
   callback?: { url: string; events: WebhookEvent[] } | undefined;
+  /** The run that this one does again, from the step with the index `from` of the plan. */
+  repeats?: { executionId: string; from: number } | undefined;
   /** `in_progress`: a step-through session, which only its calls carry out. */
   status?: 'started' | 'in_progress';
   /**
@@ -58,10 +62,12 @@ export async function insertCalls(db: Db | Tx, calls: NewCall[]): Promise<boolea
     status: call.status ?? ('started' as const),
     input: JSON.stringify(call.input),
     continues: call.continues?.executionId ?? null,
-    step_from: call.continues?.from ?? null,
+    step_from: call.continues?.from ?? (call.repeats?.from || null),
     step_to: call.continues?.to ?? null,
     concludes: call.continues?.concludes ?? true,
     model_key_providers: call.modelKeyProviders ?? null,
+    key_id: call.keyId ?? null,
+    repeats: call.repeats?.executionId ?? null,
     callback_url: call.callback?.url ?? null,
     callback_events: call.callback?.events ?? null,
   }));

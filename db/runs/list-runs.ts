@@ -1,18 +1,47 @@
-// Lists runs: of every organization for operators, and of one flow for its callers.
-import { sql } from 'kysely';
+// Lists runs: of every organization for operators, and of a flow, project or organization for its callers.
+import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../connect.ts';
 import { costOfRun, hasParkedCall, statusOfRun, versionOfRun } from './run-columns.ts';
 import { type RunFilter, selectRunPage } from './select-run-page.ts';
 
 /** Lists runs, newest first, each with all its calls and the cost of their blocks in microcredits. */
 export function listRuns(db: Db, filter: RunFilter) {
-  return selectRuns(db)
-    .where(sql<boolean>`run.execution_id in (${selectRunPage(filter)})`)
-    .orderBy('run.started_at', 'desc')
-    .orderBy('run.execution_id', 'desc')
-    .execute();
+  return selectRunsIn(db, selectRunPage(filter)).execute();
 }
 export type ListedRun = Awaited<ReturnType<typeof listRuns>>[number];
+
+/** Lists these runs as `listRuns` does. */
+export function listRunsById(db: Db, executionIds: string[]): Promise<ListedRun[]> {
+  return selectRunsIn(db, sql`select unnest(${executionIds}::uuid[])`).execute();
+}
+
+function selectRunsIn(db: Db, ids: RawBuilder<unknown>) {
+  return selectRuns(db)
+    .where(sql<boolean>`run.execution_id in (${ids})`)
+    .orderBy('run.started_at', 'desc')
+    .orderBy('run.execution_id', 'desc');
+}
+
+/** All runs of one flow, project or organization. */
+export type RunScope = { flowId: string } | { projectId: string } | { organizationId: string };
+
+/** Tells whether a run is one of those. */
+export async function hasRun(db: Db, scope: RunScope, executionId: string): Promise<boolean> {
+  const [column, id] =
+    'flowId' in scope
+      ? (['flow_id', scope.flowId] as const)
+      : 'projectId' in scope
+        ? (['project_id', scope.projectId] as const)
+        : (['organization_id', scope.organizationId] as const);
+  const row = await db
+    .selectFrom('run')
+    .select('execution_id')
+    .where('execution_id', '=', executionId)
+    .where('continues', 'is', null)
+    .where(column, '=', id)
+    .executeTakeFirst();
+  return row !== undefined;
+}
 
 /** Finds one run with its input and result. */
 export function findListedRun(db: Db, executionId: string) {
@@ -38,6 +67,8 @@ function selectRuns(db: Db) {
       'flow.slug as flow',
       'run.mode',
       'run.environment',
+      'run.key_id',
+      'run.repeats',
       'run.error',
       'run.started_at',
       'run.finished_at',

@@ -140,6 +140,8 @@ export function findRun(db: Db, flowId: string, executionId: string) {
       'run.flow_version_id',
       'run.mode',
       'run.environment',
+      'run.key_id',
+      'run.repeats',
       'run.result',
       'run.error',
       'run.concluded_by',

@@ -1,12 +1,17 @@
 // Finds a page of a list of runs without walking over runs that are not on it.
 import { type RawBuilder, sql } from 'kysely';
 import { type Environment, RUN_MODES, RUN_STATUSES, type RunMode, type RunStatus } from '../schema.ts';
+import { idRange } from './id-range.ts';
+import { statusOfRun } from './run-columns.ts';
 
 const ENVIRONMENTS: Environment[] = ['live', 'test'];
 
 /** Absent fields match every run; organization, project and flow are slugs. */
 export type RunFilter = {
   flowId?: string | undefined;
+  /** Runs of deleted projects and flows do not match these two. */
+  projectId?: string | undefined;
+  organizationId?: string | undefined;
   organization?: string | undefined;
   project?: string | undefined;
   flow?: string | undefined;
@@ -16,6 +21,10 @@ export type RunFilter = {
   mode?: RunMode | undefined;
   environment?: Environment | undefined;
   version?: number | undefined;
+  /** The key_id of the API key that started the run. Together with `version` a list walks: see `listRunPage`. */
+  key?: string | undefined;
+  /** The beginning of the executionId. */
+  id?: string | undefined;
   /** Started at this time or later. */
   since?: Date | undefined;
   /** Started before this time. */
@@ -27,12 +36,14 @@ export type RunFilter = {
 
 /** Selects the ids of the newest runs that match. */
 export function selectRunPage(filter: RunFilter): RawBuilder<string> {
-  const { status, parked, limit } = filter;
+  const { status, parked, id, limit } = filter;
   const newest = sql`order by started_at desc, execution_id desc limit ${limit}`;
   const sources =
-    parked === true
-      ? [selectParked(filter)]
-      : [selectNewest(filter, newest), ...(status === 'started' ? [selectResumed(filter)] : [])];
+    id !== undefined
+      ? [selectById(filter, id)]
+      : parked === true
+        ? [selectParked(filter)]
+        : [selectNewest(filter, newest), ...(status === 'started' ? [selectResumed(filter)] : [])];
   return sql`
     select execution_id from (${sql.join(sources, sql` union all `)}) as found ${newest}`;
 }
@@ -43,16 +54,17 @@ export function selectRunPage(filter: RunFilter): RawBuilder<string> {
  * the flow to find the few that match.
  */
 function selectNewest(filter: RunFilter, newest: RawBuilder<unknown>) {
-  const { status, mode, environment, version } = filter;
+  const { status, mode, environment, version, key } = filter;
   const run = (where: RawBuilder<boolean>) => sql`
     select run.execution_id, run.started_at from run
     where run.continues is null and ${where} and ${wasStarted(filter)} ${newest}`;
-  if ([status, mode, environment, version].every((field) => field === undefined))
+  if ([status, mode, environment, version, key].every((field) => field === undefined))
     return sql`
       select page.* from (${selectFlows(filter)}) as flow
       cross join lateral (${run(sql`run.flow_id = flow.id`)}) as page`;
   const ofKind = sql<boolean>`
     ${version === undefined ? sql`run.flow_id = flow.id` : sql`run.flow_version_id = flow_version.id`}
+    and ${isOfKey(key)}
     and run.status = kind.status and run.mode = kind.mode and run.environment = kind.environment
     and ${isWaiting(status)}`;
   return sql`
@@ -86,19 +98,34 @@ function selectParked(filter: RunFilter) {
   return selectAmong(filter, parked, sql`${status === undefined || status === 'started'}::boolean`);
 }
 
+/** Selects the runs whose ids begin with `text`. */
+function selectById(filter: RunFilter, text: string) {
+  const { status } = filter;
+  const range = idRange(text);
+  const ids = range
+    ? sql`select execution_id from run as begun where execution_id between ${range.first} and ${range.last}`
+    : sql`select null::uuid`;
+  return selectAmong(filter, ids, status === undefined ? sql`true` : sql`${statusOfRun()} = ${status}`);
+}
+
 function selectAmong(filter: RunFilter, ids: RawBuilder<unknown>, which: RawBuilder<unknown>) {
-  const { mode, environment, version } = filter;
+  const { mode, environment, version, key } = filter;
   return sql`
     select run.execution_id, run.started_at from run
     where run.continues is null and run.execution_id in (${ids}) and ${which}
       and run.flow_id in (${selectFlows(filter)})
       and ${equals('run.mode', mode)} and ${equals('run.environment', environment)}
+      and ${isOfKey(key)}
       and ${version === undefined ? sql`true` : sql`run.flow_version_id in (select id from flow_version where version = ${version})`}
       and ${wasStarted(filter)}`;
 }
 
 function equals(column: string, value: string | undefined) {
   return value === undefined ? sql`true` : sql`${sql.ref(column)} = ${value}`;
+}
+
+function isOfKey(key: string | undefined) {
+  return key === undefined ? sql`true` : sql`run.key_id is not null and run.key_id = ${key}`;
 }
 
 function isWaiting(status: RunStatus | undefined) {
@@ -122,12 +149,19 @@ function wasStarted({ since, until, after }: RunFilter) {
   return conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `);
 }
 
-function selectFlows({ flowId, organization, project, flow }: RunFilter) {
+function selectFlows({ flowId, projectId, organizationId, organization, project, flow }: RunFilter) {
   if (flowId !== undefined) return sql`select ${flowId}::uuid as id`;
+  const scope =
+    projectId !== undefined
+      ? sql`project.id = ${projectId}::uuid and`
+      : organizationId !== undefined
+        ? sql`organization.id = ${organizationId}::uuid and`
+        : undefined;
+  const live = sql`flow.deleted_at is null and project.deleted_at is null and`;
   return sql`
     select flow.id from flow
     join project on project.id = flow.project_id
     join organization on organization.id = project.organization_id
-    where ${equals('organization.slug', organization)} and ${equals('project.slug', project)}
+    where ${scope ?? sql``} ${scope ? live : sql``} ${equals('organization.slug', organization)} and ${equals('project.slug', project)}
       and ${equals('flow.slug', flow)}`;
 }

@@ -5,7 +5,8 @@ import { releaseLeftReservations } from '../../db/credits/reservations.ts';
 import { insertFlow, publishVersion } from '../../db/flows/flows.ts';
 import { deleteExpiredKeys } from '../../db/runs/idempotency-keys.ts';
 import { listCalls } from '../../db/runs/list-calls.ts';
-import { listRuns } from '../../db/runs/list-runs.ts';
+import { listRunPage } from '../../db/runs/list-run-page.ts';
+import { type ListedRun, listRuns } from '../../db/runs/list-runs.ts';
 import { listUnparkRequested } from '../../db/runs/parked-runs.ts';
 import { findRun } from '../../db/runs/runs.ts';
 import { RUN_MODES, RUN_STATUSES } from '../../db/schema.ts';
@@ -23,12 +24,15 @@ import { createTestDatabase, type TestDatabase } from './test-database.ts';
 const RUNS = 20_000;
 /** A walk over all runs of the busy flow would read 12,000. */
 const READ_MAX = 1_500;
+/** A page for which up to 500 runs, their calls and their blocks are looked through. */
+const LOOKED_THROUGH_READ_MAX = 5_000;
 const LIMIT = 51;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 describe('with many runs', () => {
   let database: TestDatabase;
   let organizationId: string;
+  let projectId: string;
   let flowId: string;
   let oldest: string;
   before(async () => {
@@ -39,7 +43,7 @@ describe('with many runs', () => {
         const flow = await insertFlow(database.db, { projectId: project.id, slug: name, name });
         await publishVersion(database.db, flow.id, '');
         await publishVersion(database.db, flow.id, '');
-        if (name === 'busy') [organizationId, flowId] = [organization.id, flow.id];
+        if (name === 'busy') [organizationId, projectId, flowId] = [organization.id, project.id, flow.id];
       }
     }
     await seedRuns(database.db, { count: RUNS, busyFlowId: flowId });
@@ -71,6 +75,10 @@ describe('with many runs', () => {
     'until a time': { until: ago(29.9) },
     'between two times': { since: ago(16), until: ago(15), environment: 'test' },
     'that are parked': { parked: true },
+    'of a key': { key: 'busyKey0' },
+    'of a rare key': { key: 'rareKey0' },
+    'of a key with a status': { key: 'rareKey0', status: 'failed' },
+    'of a key, of a status that it has none of': { key: 'busyKey0', status: 'tool_calls_required' },
   } as { [name: string]: Omit<Parameters<typeof listRuns>[1], 'limit'> };
 
   const queries: { [name: string]: (db: Db) => Promise<unknown> } = {
@@ -83,6 +91,17 @@ describe('with many runs', () => {
         ],
       ]),
     ),
+    ...Object.fromEntries(
+      Object.entries(filters).flatMap(([name, filter]) => [
+        [`runs of a project ${name}`, (db: Db) => listRuns(db, { projectId, ...filter, limit: LIMIT })],
+        [
+          `runs of an organization ${name}, the last page`,
+          (db: Db) => listRuns(db, { organizationId, ...filter, after: oldest, limit: LIMIT }),
+        ],
+      ]),
+    ),
+    'runs of a project by the beginning of an id': (db) =>
+      listRuns(db, { projectId, id: oldest.slice(0, 8), status: 'failed', limit: LIMIT }),
     'runs of everybody': (db) => listRuns(db, { limit: LIMIT }),
     'parked runs of everybody': (db) => listRuns(db, { parked: true, limit: LIMIT }),
     'unfinished runs of an organization': (db) =>
@@ -112,10 +131,62 @@ describe('with many runs', () => {
       assert.ok(read <= READ_MAX, `${read} rows were read`);
     });
 
+  const lookedThrough = {
+    'by their cost': { minMicrocredits: 2_000 },
+    'by their cost and status': { minMicrocredits: 2_000, status: 'failed' },
+    'by key and version': { key: 'rareKey0', version: 1 },
+  } as { [name: string]: Omit<Parameters<typeof listRunPage>[1], 'limit'> };
+  for (const [name, filter] of Object.entries(lookedThrough)) {
+    it(`finding a page of runs ${name} looks through a part of them`, async () => {
+      const read = await countRowsRead(database.url, (db) =>
+        listRunPage(db, { organizationId, ...filter, limit: 50 }),
+      );
+      assert.ok(read <= LOOKED_THROUGH_READ_MAX, `${read} rows were read`);
+    });
+
+    it(`pages of runs ${name} hold each once, also after pages that hold none`, async () => {
+      const { minMicrocredits = 0, key, version, status } = filter;
+      const all = await listRuns(database.db, { organizationId, key, status, limit: RUNS });
+      const expected = all.filter(
+        (run) =>
+          run.cost_microcredits >= minMicrocredits && (version === undefined || run.version === version),
+      );
+      assert.ok(expected.length > 0);
+      const found: ListedRun[] = [];
+      let after: string | undefined;
+      do {
+        const { runs, next } = await listRunPage(database.db, {
+          organizationId,
+          ...filter,
+          after,
+          limit: 50,
+        });
+        found.push(...runs);
+        after = next ?? undefined;
+      } while (after !== undefined);
+      const ids = (runs: ListedRun[]) => runs.map((run) => run.execution_id).join();
+      assert.equal(ids(found), ids(expected));
+    });
+  }
+
+  it('a list by the beginning of an id finds the runs whose ids begin so, of its scope alone', async () => {
+    const ids = async (filter: object) =>
+      (await listRuns(database.db, { ...filter, limit: LIMIT })).map((run) => run.execution_id);
+    const [run = ''] = await ids({ flowId });
+    for (const length of [6, 8, 9, 13, 36]) {
+      const found = await ids({ projectId, id: run.slice(0, length).toUpperCase() });
+      assert.ok(found.includes(run), `${run.slice(0, length)}: ${found}`);
+    }
+    const other = run.replace(/.$/, (digit) => (digit === '0' ? '1' : '0'));
+    assert.deepEqual(await ids({ projectId, id: other }), []);
+    assert.deepEqual(await ids({ projectId: randomUUID(), id: run }), []);
+    assert.deepEqual(await ids({ projectId, id: '12345-' }), []);
+  });
+
   it('filters find what a walk over all runs finds', async () => {
     const all = await listRuns(database.db, { flowId, limit: RUNS });
     assert.ok(all.length > RUNS / 2);
-    for (const [name, { status, mode, environment, version, since, until, parked }] of Object.entries(
+    for (const [name, { status, mode, environment, version, key, since, until, parked }] of Object.entries(
       filters,
     )) {
       const expected = all.filter(
@@ -126,6 +197,7 @@ describe('with many runs', () => {
           (version === undefined || run.version === version) &&
           (since === undefined || run.started_at >= since) &&
           (until === undefined || run.started_at < until) &&
+          (key === undefined || run.key_id === key) &&
           (parked === undefined || run.parked === parked),
       );
       const filter = { flowId, ...filters[name] };

@@ -6,7 +6,7 @@ import type { Db } from '../../db/connect.ts';
  * Inserts `count` runs that began in the last 30 days, each with one block, some with deliveries, ledger entries, audit entries
  * and keys. Six in ten belong to the first published version of the flow `busyFlowId`, the others to all published versions in
  * turn. Most are live, came through `/execute` or `/jobs` and completed or failed; every other kind is among the oldest
- * thousandth (`count` / 1000, at least 200), so that whoever walks from the newest meets all others first.
+ * thousandth (`count` / 1000, at least 200), and costs a hundred times as much, so that whoever walks from the newest meets all others first.
  */
 export async function seedRuns(
   db: Db,
@@ -45,7 +45,7 @@ function statements(count: number, busyFlowId: string) {
         from generate_series(1, ${count}) g`,
     sql`
       insert into run (execution_id, organization_id, project_id, flow_id, flow_version_id, mode, environment, status, input,
-        result, error, started_at, finished_at, parked_at)
+        result, error, started_at, finished_at, parked_at, key_id)
       select execution_id, organization_id, project_id, flow_id, flow_version_id,
         case when status = 'in_progress' then 'step' when not rare then case when g % 3 = 0 then 'jobs' else 'execute' end
           else (array['execute', 'jobs', 'test'])[g / 5 % 3 + 1] end,
@@ -54,7 +54,8 @@ function statements(count: number, busyFlowId: string) {
         case status when 'completed' then json_build_object('out', 'a result of the usual length') end,
         case status when 'failed' then '{"code":"INTERNAL_ERROR","message":"failed","reason":"error"}'::json end,
         started_at, case when status in ('completed', 'failed') then started_at + interval '1 second' end,
-        case when status = 'started' and g % 10 = 0 then started_at end
+        case when status = 'started' and g % 10 = 0 then started_at end,
+        case when g % 2 = 0 then case when rare then 'rareKey0' else 'busyKey0' end end
       from seed_run join seed_flow using (n)`,
     // A step-through session has calls; every third that waits has one under way, and so counts as started.
     sql`
@@ -68,7 +69,7 @@ function statements(count: number, busyFlowId: string) {
       insert into block_run (execution_id, block_key, step_id, name, processor_type, status, input, output, model,
         prompt_tokens, completion_tokens, cost_microcredits, latency_ms, attempts, started_at, finished_at)
       select execution_id, 'ask', 'ask', 'ask', 'llm', 'completed', '{"ref":"$message"}', '"an output of the usual length"',
-        'demo/echo', 100, 20, 21, 300, 1, started_at, started_at + interval '1 second'
+        'demo/echo', 100, 20, case when rare then 2100 else 21 end, 300, 1, started_at, started_at + interval '1 second'
       from seed_run where status in ('completed', 'failed')`,
     sql`
       insert into ledger_entry (organization_id, entry_key, kind, amount_microcredits, execution_id, created_at)

@@ -63,10 +63,12 @@ describe('API reference', () => {
     for (const [path, item] of Object.entries(document.paths))
       for (const [method, { parameters, responses }] of Object.entries(item)) {
         const starts = method === 'post' && /\/(execute|jobs|step)$/.test(path);
+        const isPolled = method === 'get' && path.endsWith('/runs');
         const resumable = path.endsWith('/events') || path.endsWith('/step');
         const header = [
           ...(starts ? ['Idempotency-Key', 'X-Weir-Model-Key'] : []),
           ...(resumable ? ['Last-Event-ID'] : []),
+          ...(isPolled ? ['If-None-Match'] : []),
           ...(IF_HEADERS[`${method} ${path.split('{flow_id}')[1]}`] ?? []),
         ];
         for (const [status, { headers }] of Object.entries(responses)) {
@@ -75,7 +77,8 @@ describe('API reference', () => {
             : ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
           const replayed = starts ? 'Idempotent-Replayed' : undefined;
           const more = { 200: replayed, 202: replayed, 429: 'Retry-After', 503: 'Retry-After' }[status];
-          const tagged = path.endsWith('/draft') && ['200', '304'].includes(status) ? ['ETag'] : [];
+          const tagged =
+            (isPolled || path.endsWith('/draft')) && ['200', '304'].includes(status) ? ['ETag'] : [];
           const expected = [...limits, ...tagged, ...(more ? [more] : [])];
           assert.deepEqual(Object.keys(headers ?? {}), expected, `${method} ${path} ${status}`);
         }

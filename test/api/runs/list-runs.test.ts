@@ -71,6 +71,13 @@ describe('GET …/runs', () => {
       ['?since=2020-02-02T13:00:00%2B01:00', all],
       ['?until=2020-02-02T12:00:00Z', []],
       ['?since=2020-02-02&until=2020-02-03', [completed]],
+      [`?key=${tenant.keyId}`, all],
+      [`?key=${tenant.keyId}&version=2`, [newer]],
+      ['?key=AAAAAAAA', []],
+      [`?id=${failed.slice(0, 8)}`, [failed]],
+      [`?id=${failed}&status=completed`, []],
+      ['?minCost=0.000001', []],
+      ['?minCost=0', all],
     ];
     for (const [query, expected] of table) assert.deepEqual(await ids(flow, query), expected, query);
   });
@@ -111,6 +118,12 @@ describe('GET …/runs', () => {
   it('names the wrong parameter of the query in a 422', async () => {
     const flow = await weir.createFlow(tenant, []);
     const table: [string, string][] = [
+      ['minCost=-1', 'minCost'],
+      ['minCost=1e3', 'minCost'],
+      ['id=12345', 'id'],
+      ['id=1234567-', 'id'],
+      ['key=k', 'key'],
+      ['flow=other', 'flow'],
       ['limit=0', 'limit'],
       ['limit=201', 'limit'],
       ['limit=1e2', 'limit'],

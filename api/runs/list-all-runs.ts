@@ -1,0 +1,88 @@
+// GET …/projects/{project_id}/runs and GET …/organizations/{org_id}/runs: runs of many flows.
+import type { z } from 'zod';
+import type { RunScope } from '../../db/runs/list-runs.ts';
+import { authenticateUser } from '../auth/authenticate.ts';
+import { authorizeOrganization } from '../auth/authorize-organization.ts';
+import { limitRate } from '../auth/limit-rate.ts';
+import { loadProject } from '../auth/load-project.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ApiMiddleware, ApiState, Route } from '../http/context.ts';
+import { answerWithETag, etagHeader, ifNoneMatch } from '../http/etag.ts';
+import { readQuery } from '../http/query.ts';
+import {
+  ORGANIZATIONS_PATH,
+  PROJECTS_PATH,
+  RESOURCE_ERRORS,
+  USERS_ONLY,
+} from '../reference/management-operations.ts';
+import { answer, VALIDATION_ERRORS } from '../reference/operations.ts';
+import { listedRunPage } from '../reference/run-examples.ts';
+import { listedRuns } from './answers.ts';
+import { describeState } from './describe-run.ts';
+import { readRunPage } from './read-run-page.ts';
+import { organizationRunListQuery, projectRunListQuery, type RunListQuery } from './run-list-query.ts';
+
+/** Lists the endpoints that list the runs of a project and of an organization. */
+export function allRunsRoutes(deps: ApiDeps): Route[] {
+  const first = [authenticateUser(deps), limitRate(deps)];
+  return [
+    {
+      method: 'get',
+      path: `${PROJECTS_PATH}/:project_id/runs`,
+      operation: {
+        ...operationOf(projectRunListQuery),
+        operationId: 'listProjectRuns',
+        summary: 'List the runs of a project, newest first',
+      },
+      handlers: [
+        ...first,
+        loadProject(deps, 'member'),
+        readQuery(projectRunListQuery),
+        list(deps, ({ project }) => ({ projectId: project.id })),
+      ],
+    },
+    {
+      method: 'get',
+      path: `${ORGANIZATIONS_PATH}/:org_id/runs`,
+      operation: {
+        ...operationOf(organizationRunListQuery),
+        operationId: 'listOrganizationRuns',
+        summary: 'List the runs of an organization, newest first',
+      },
+      handlers: [
+        ...first,
+        authorizeOrganization(deps, { role: 'member' }),
+        readQuery(organizationRunListQuery),
+        list(deps, ({ membership }) => ({ organizationId: membership.organizationId })),
+      ],
+    },
+  ];
+}
+
+function operationOf(query: z.ZodObject) {
+  const page = answer('A page of runs.', listedRuns, { page: listedRunPage }, etagHeader);
+  return {
+    description:
+      'Runs of every version and mode, without those of deleted flows. Ask again with the ETag: 304 while nothing has changed.',
+    tags: ['Runs'],
+    security: USERS_ONLY,
+    requestParams: { query, header: ifNoneMatch },
+    responses: {
+      200: page,
+      304: { description: 'The page has the ETag that was sent.', headers: page.headers },
+      ...RESOURCE_ERRORS,
+      ...VALIDATION_ERRORS,
+    },
+  };
+}
+
+function list(deps: ApiDeps, scopeOf: (state: ApiState) => RunScope): ApiMiddleware {
+  return async function list(ctx) {
+    const { runs, ...end } = await readRunPage(deps, scopeOf(ctx.state), ctx.state.query as RunListQuery);
+    const described = runs.map((run) => {
+      const { organization, project, flow } = run;
+      return { ...describeState(run), organization, project, flow };
+    });
+    answerWithETag(ctx, { runs: described, ...end });
+  };
+}

@@ -1,0 +1,22 @@
+import { listRunPage } from '../../db/runs/list-run-page.ts';
+import { hasRun, type ListedRun, type RunScope } from '../../db/runs/list-runs.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { RunListQuery } from './run-list-query.ts';
+
+/** Reads a page of the runs of a flow, project or organization. Throws VALIDATION_ERROR for a cursor of another list. */
+export async function readRunPage(
+  { db }: Pick<ApiDeps, 'db'>,
+  scope: RunScope,
+  { cursor, minCost, ...filter }: RunListQuery,
+): Promise<{ runs: ListedRun[]; hasMore: boolean; nextCursor: string | null }> {
+  if (cursor !== undefined && !(await hasRun(db, scope, cursor))) throw unknownCursor();
+  const query = { ...scope, ...filter, after: cursor, minMicrocredits: minCost };
+  const { runs, next } = await listRunPage(db, query);
+  return { runs, hasMore: next !== null, nextCursor: next };
+}
+
+function unknownCursor(): ServiceError {
+  const errors = [{ field: 'cursor', message: 'must be a nextCursor of this list' }];
+  return new ServiceError('VALIDATION_ERROR', 'cursor: must be a nextCursor of this list', { errors });
+}

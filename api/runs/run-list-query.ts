@@ -1,0 +1,63 @@
+// The filters of the lists of runs: of a flow, of a project, of an organization.
+import { z } from 'zod';
+import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
+import { idRange } from '../../db/runs/id-range.ts';
+import { SLUG_PATTERN } from '../../flow/limits.ts';
+import { KEY_ID_PATTERN } from '../auth/api-key.ts';
+import { moment, pageSize, queryNumber } from '../http/query.ts';
+import { runState } from './answers.ts';
+
+const LIMIT_MAX = 200;
+const LIMIT_DEFAULT = 50;
+/** Fewer characters are the beginning of too many ids. */
+const ID_MIN_CHARS = 6;
+
+const { status, mode, environment } = runState.shape;
+const slug = z.string().regex(SLUG_PATTERN, 'must be a slug').optional();
+
+/** The query of a list of a flow's runs. */
+export const runListQuery = z.strictObject({
+  status: status.optional(),
+  mode: mode.optional(),
+  environment: environment.optional(),
+  version: queryNumber(1, 2 ** 31 - 1).optional(),
+  key: z
+    .string()
+    .regex(KEY_ID_PATTERN, 'must be the key_id of an API key')
+    .optional()
+    .meta({ description: 'Only runs that the API key with this key_id started.' }),
+  since: moment.optional().meta({ description: 'Only runs that started at this time or later.' }),
+  until: moment.optional().meta({ description: 'Only runs that started before this time.' }),
+  minCost: z
+    .string()
+    .regex(/^\d{1,9}(\.\d{1,6})?$/, 'must be a number of credits, with at most six decimal places')
+    .transform((credits) => Math.round(Number(credits) * MICROCREDITS_PER_CREDIT))
+    .optional()
+    .meta({
+      description:
+        'Only runs that have cost at least so many credits. A page then looks at 500 runs at most: it may hold fewer than `limit`, or none, while `hasMore` is true.',
+      override({ jsonSchema }) {
+        delete jsonSchema.pattern;
+        Object.assign(jsonSchema, { type: 'number', minimum: 0, maximum: 999_999_999 });
+      },
+    }),
+  id: z
+    .string()
+    .min(ID_MIN_CHARS)
+    .max(36)
+    .refine((text) => idRange(text) !== undefined, 'must be the beginning of an executionId')
+    .optional()
+    .meta({ description: 'Only runs whose executionId begins so.' }),
+  limit: pageSize(LIMIT_MAX, LIMIT_DEFAULT),
+  cursor: z
+    .uuid('must be a nextCursor of this list')
+    .optional()
+    .meta({ description: 'The nextCursor of the previous page.' }),
+});
+export const projectRunListQuery = runListQuery.extend({
+  flow: slug.meta({ description: 'Only runs of the flow with this slug.' }),
+});
+export const organizationRunListQuery = projectRunListQuery.extend({
+  project: slug.meta({ description: 'Only runs of the project with this slug.' }),
+});
+export type RunListQuery = z.infer<typeof organizationRunListQuery>;
