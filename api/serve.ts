@@ -9,6 +9,7 @@ import type { WebhookListeners } from '../net/webhook-listeners.ts';
 import type { Dependencies } from '../process/open-dependencies.ts';
 import { createApp } from './app.ts';
 import { createApiKeyCache } from './auth/api-key-cache.ts';
+import { createMemberProfiles } from './auth/member-profiles.ts';
 import { createRequestLeases } from './auth/request-leases.ts';
 import { createSignInLimiter } from './auth/sign-in-limiter.ts';
 import { createTokenVerifier } from './auth/verify-token.ts';
@@ -49,6 +50,7 @@ export async function serveApi(
     tokens: createTokenVerifier(config),
     signInLimiter: createSignInLimiter({ perMinute: config.failedSignInsPerMinute, proxies: config.proxies }),
     requestLeases: createRequestLeases(db, countTimeoutMs),
+    memberProfiles: createMemberProfiles(db),
     resolvePublic: createResolvePublic(config),
     admission: createAdmission({ hasWorker: given.inProcessRuns !== undefined }),
     stopping: stopping.signal,

@@ -415,6 +415,19 @@ CREATE TABLE idempotency_key (
   constraint idempotency_key_pkey PRIMARY KEY (project_id, endpoint, key)
 );
 
+CREATE TABLE invitation (
+  id uuid not null default gen_random_uuid(),
+  organization_id uuid not null,
+  email text not null,
+  role text not null,
+  invited_by text not null,
+  created_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone not null,
+  constraint invitation_organization_id_email_key UNIQUE (organization_id, email),
+  constraint invitation_pkey PRIMARY KEY (id),
+  constraint invitation_role_check CHECK ((role = ANY (ARRAY['admin'::text, 'member'::text])))
+);
+
 CREATE TABLE ledger_entry (
   id bigint generated always as identity not null,
   organization_id uuid not null,
@@ -426,6 +439,16 @@ CREATE TABLE ledger_entry (
   constraint ledger_entry_key UNIQUE (organization_id, entry_key),
   constraint ledger_entry_kind_check CHECK ((kind = ANY (ARRAY['grant'::text, 'charge'::text]))),
   constraint ledger_entry_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE member_profile (
+  organization_id uuid not null,
+  user_id text not null,
+  name text,
+  email text,
+  email_verified boolean not null,
+  told_at timestamp with time zone not null,
+  constraint member_profile_pkey PRIMARY KEY (organization_id, user_id)
 );
 
 CREATE TABLE membership (
@@ -630,6 +653,8 @@ CREATE INDEX idempotency_key_age ON public.idempotency_key USING btree (created_
 
 CREATE INDEX idempotency_key_by_run ON public.idempotency_key USING btree (execution_id);
 
+CREATE INDEX invitation_by_email ON public.invitation USING btree (email);
+
 CREATE INDEX membership_by_user ON public.membership USING btree (user_id);
 
 CREATE INDEX project_deleted ON public.project USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
@@ -706,7 +731,11 @@ ALTER TABLE idempotency_key ADD CONSTRAINT idempotency_key_execution_id_fkey FOR
 
 ALTER TABLE idempotency_key ADD CONSTRAINT idempotency_key_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id);
 
+ALTER TABLE invitation ADD CONSTRAINT invitation_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
+
 ALTER TABLE ledger_entry ADD CONSTRAINT ledger_entry_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
+
+ALTER TABLE member_profile ADD CONSTRAINT member_profile_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
 
 ALTER TABLE membership ADD CONSTRAINT membership_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
 

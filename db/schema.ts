@@ -8,6 +8,7 @@ import type { Value } from '../flow/value.ts';
 import type { ApiKeyTable, ConnectedAssistantTable } from './tables/access.ts';
 import type { BlockRunTable, BlockUnderWayTable } from './tables/blocks.ts';
 import type { LedgerEntryTable, ReservationTable } from './tables/credits.ts';
+import type { InvitationTable, MemberProfileTable } from './tables/people.ts';
 import type { StoredRunInput } from './tables/run-input.ts';
 import type { TestCaseTable, TestResultTable, TestRunTable } from './tables/test-runs.ts';
 import type { WebhookTables } from './tables/webhooks.ts';
@@ -170,6 +171,8 @@ export interface AuditEntryTable {
 export interface Schema extends WebhookTables {
   organization: OrganizationTable;
   membership: MembershipTable;
+  member_profile: MemberProfileTable;
+  invitation: InvitationTable;
   connected_assistant: ConnectedAssistantTable;
   audit_entry: AuditEntryTable;
   model_key: ModelKeyTable;

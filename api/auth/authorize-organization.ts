@@ -24,13 +24,13 @@ const REQUIRED: { [role in Role]: string } = {
  * malformed id is 404.
  */
 export function authorizeOrganization(
-  { db }: AuthDeps,
+  deps: AuthDeps,
   { role: least, strangers = 'NOT_FOUND' }: { role: Role; strangers?: 'NOT_FOUND' | 'FORBIDDEN' },
 ): ApiMiddleware {
   return async function authorizeOrganization(ctx, next) {
     const organizationId = ctx.params.org_id?.toLowerCase() ?? '';
     if (!UUID_PATTERN.test(organizationId)) throw organizationNotFound();
-    await authorizeBy(ctx.state, db, async (db) => {
+    await authorizeBy(ctx.state, deps, async (db) => {
       const role = await roleOf(db, ctx.state.principal, organizationId);
       if (!role) throw strangers === 'NOT_FOUND' ? organizationNotFound() : lacksRole(least);
       requireRole(role, least);
@@ -40,13 +40,17 @@ export function authorizeOrganization(
   };
 }
 
-/** Sets `membership` to the answer of `find`, unless that throws. A write asks again (`writeAuthorized`). */
+/**
+ * Sets `membership` to the answer of `find`, unless that throws, and keeps the caller's name for the other members. A write
+ * asks again (`writeAuthorized`).
+ */
 export async function authorizeBy<T extends CallerMembership>(
   state: ApiState,
-  db: Db,
+  { db, memberProfiles }: Pick<AuthDeps, 'db' | 'memberProfiles'>,
   find: (db: Db) => Promise<T>,
 ): Promise<T> {
   const membership = await find(db);
+  memberProfiles.save(membership.organizationId, state.principal);
   state.membership = membership;
   state.authorizeAgain = find;
   return membership;

@@ -1,6 +1,7 @@
 import type { Config } from '../../config.ts';
 import type { Db } from '../../db/connect.ts';
 import type { ApiKeyCache } from './api-key-cache.ts';
+import type { MemberProfiles } from './member-profiles.ts';
 import type { RequestLeases } from './request-leases.ts';
 import type { SignInLimiter } from './sign-in-limiter.ts';
 import type { TokenVerifier } from './verify-token.ts';
@@ -13,4 +14,5 @@ export type AuthDeps = {
   tokens: TokenVerifier;
   signInLimiter: SignInLimiter;
   requestLeases: RequestLeases;
+  memberProfiles: MemberProfiles;
 };

@@ -11,11 +11,11 @@ import type { AuthDeps } from './deps.ts';
  * Sets `ctx.state.project` and `ctx.state.membership` for users who have at least the role `least` in the project's
  * organization. Answers the same 404 for projects that do not exist and for those of other organizations.
  */
-export function loadProject({ db }: AuthDeps, least: Role): ApiMiddleware {
+export function loadProject(deps: AuthDeps, least: Role): ApiMiddleware {
   return async function loadProject(ctx, next) {
     const { project_id: id = '' } = ctx.params;
     if (!UUID_PATTERN.test(id)) throw projectNotFound();
-    const { project } = await authorizeBy(ctx.state, db, async (db) => {
+    const { project } = await authorizeBy(ctx.state, deps, async (db) => {
       const project = await findUserProject(db, ctx.state.user.userId, id);
       if (!project) throw projectNotFound();
       requireRole(project.role, least);

@@ -98,6 +98,7 @@ function toPrincipal(payload: JWTPayload, audiences: string[]): UserPrincipal | 
     audience: audiences.find((audience) => issuedFor.includes(audience)) as string,
     client: { id: client_id ?? azp ?? '', ...(name && { name }) },
     consentedAt: new Date((parsed.data.consented_at ?? iat) * 1000),
+    issuedAt: new Date(iat * 1000),
     expiresAt: new Date(exp * 1000),
     environment: 'live',
   };

@@ -29,6 +29,8 @@ export type UserPrincipal = {
   client: { id: string; name?: string };
   /** When the user consented to the client; the token's own time when it does not say, and 1970 when it has none. */
   consentedAt: Date;
+  /** 1970 when the token does not say. */
+  issuedAt: Date;
   expiresAt: Date;
   environment: 'live';
 };

@@ -168,6 +168,9 @@ function toMember(row: MemberRow) {
     organizationId: row.organization_id,
     user_id: row.user_id,
     role: row.role,
+    name: row.name,
+    email: row.email,
+    emailVerified: row.email_verified ?? false,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
   };

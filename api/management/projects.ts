@@ -151,7 +151,7 @@ function createProject(deps: ApiDeps): ApiMiddleware {
     const { name, slug, description, organization_id: id } = request;
     const { userId } = ctx.state.user;
     if (!UUID_PATTERN.test(id)) throw organizationNotFound();
-    const { organizationId } = await authorizeBy(ctx.state, deps.db, async (db) => {
+    const { organizationId } = await authorizeBy(ctx.state, deps, async (db) => {
       const organization = await findUserOrganization(db, userId, { id });
       if (!organization) throw organizationNotFound();
       requireRole(organization.role, 'admin');

@@ -12,6 +12,15 @@ const userId = userIdSchema.meta({ description: 'The `sub` of the user’s token
 export const role = z.enum(['owner', 'admin', 'member']);
 const givenRole = z.enum(['admin', 'member']);
 
+/** The fields of a member that the identity provider tells. */
+const person = {
+  name: z.string().nullable().meta({
+    description: 'As the identity provider tells; null until the member has acted in the organization.',
+  }),
+  email: z.string().nullable().meta({ description: 'Likewise.' }),
+  emailVerified: z.boolean().meta({ description: 'Whether the identity provider vouches for the address.' }),
+};
+
 /** The body of a PUT. A field that is left out stays as it is. */
 const named = z
   .strictObject({ name: name.optional(), description: description.optional() })
@@ -45,7 +54,14 @@ export const addMemberRequest = z
   .meta({ id: 'AddMember' });
 export const updateMemberRequest = z.strictObject({ role: givenRole }).meta({ id: 'UpdateMember' });
 export const memberRecord = z
-  .object({ organizationId: z.uuid(), user_id: z.string(), role, createdAt: time, updatedAt: time })
+  .object({
+    organizationId: z.uuid(),
+    user_id: z.string(),
+    role,
+    ...person,
+    createdAt: time,
+    updatedAt: time,
+  })
   .meta({ id: 'Member' });
 
 export const createProjectRequest = z
@@ -109,6 +125,10 @@ const auditEntry = z
   .object({
     at: time,
     actor: z.string().meta({ description: 'A user id, `api_key/` and a key id, `operator`, or `service`.' }),
+    actorName: z.string().nullable().meta({
+      description: 'The user’s name, as the identity provider told it last to this organization.',
+    }),
+    actorEmail: z.string().nullable().meta({ description: 'Likewise, the user’s e-mail address.' }),
     action: z.string().meta({ description: '`resource.verb`' }),
     resourceId: z.string(),
     details: z.record(z.string(), z.unknown()).meta({ description: 'What was changed; never a secret.' }),

@@ -5,6 +5,8 @@ export function toAuditEntry(row: AuditEntryRow) {
   return {
     at: row.at,
     actor: row.actor,
+    actorName: row.name,
+    actorEmail: row.email,
     action: row.action,
     resourceId: row.resource_id,
     details: row.details,

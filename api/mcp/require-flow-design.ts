@@ -7,7 +7,9 @@ import type { McpCall } from './tool.ts';
  * Finds a flow that the caller may see. Throws the same NOT_FOUND for ids that do not exist and for those of others.
  */
 export async function requireFlowDesign({ deps, user }: McpCall, flowId: string): Promise<FlowDesign> {
-  return (await findFlowDesign(deps.db, user.userId, flowId)) ?? unknownFlow(flowId);
+  const flow = (await findFlowDesign(deps.db, user.userId, flowId)) ?? unknownFlow(flowId);
+  deps.memberProfiles.save(flow.organization_id, user);
+  return flow;
 }
 
 /** Does `work` in one transaction that locks the flow. `work` records its changes itself. */
@@ -18,6 +20,7 @@ export function withLockedFlow<T>(
 ): Promise<T> {
   return inTransaction(deps.db, async (tx) => {
     const flow = (await lockFlowDesign(tx, user.userId, flowId)) ?? unknownFlow(flowId);
+    deps.memberProfiles.save(flow.organization_id, user);
     return work(tx, { ...flow, organizationId: flow.organization_id });
   });
 }

@@ -11,7 +11,9 @@ import type { McpCall } from './tool.ts';
  * Finds a project that the caller may see. Throws the same NOT_FOUND for ids that do not exist and for those of others.
  */
 export async function requireProject({ deps, user }: McpCall, projectId: string): Promise<UserProject> {
-  return (await findUserProject(deps.db, user.userId, projectId)) ?? unknownProject(projectId);
+  const project = (await findUserProject(deps.db, user.userId, projectId)) ?? unknownProject(projectId);
+  deps.memberProfiles.save(project.organization_id, user);
+  return project;
 }
 
 /** Finds such a project, and locks it until the transaction ends. */

@@ -21,7 +21,8 @@ export const deletedOrganization = {
 
 export const newMember = { user_id: user, role: 'member' };
 export const roleChange = { role: 'admin' };
-export const member = { organizationId, ...newMember, ...times };
+const person = { name: 'Ann Example', email: 'ann@example.com' };
+export const member = { organizationId, ...newMember, ...person, emailVerified: true, ...times };
 export const memberPage = { members: [member], hasMore: true, nextCursor: user };
 
 const named = { name: 'Support', slug: 'support', description: '' };
@@ -62,8 +63,7 @@ export const me = {
   user: {
     kind: 'user',
     userId: user,
-    name: 'Ann Example',
-    email: 'ann@example.com',
+    ...person,
     emailVerified: true,
     organizations: [
       { id, slug, name, role: 'owner', projects: [{ id: project.id, slug: named.slug, name: named.name }] },
@@ -103,6 +103,8 @@ export const auditPage = {
     {
       at: '2026-01-31T12:00:00.123456Z',
       actor: user,
+      actorName: person.name,
+      actorEmail: person.email,
       action: 'api_key.create',
       resourceId: '7OT270Xd',
       details: { project_id: project.id, environment: 'live', name: 'backend' },

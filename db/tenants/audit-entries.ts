@@ -70,7 +70,7 @@ export type AuditFilter = {
   beforeUs?: bigint | undefined;
 };
 
-/** Lists entries, newest first; `at` is in UTC, to the microsecond. */
+/** Lists entries, newest first, with the actor's name and e-mail address; `at` is in UTC, to the microsecond. */
 export function listAuditEntries(
   db: Db,
   organizationId: string,
@@ -78,9 +78,14 @@ export function listAuditEntries(
 ) {
   return db
     .selectFrom('audit_entry')
-    .select(['actor', 'action', 'resource_id', 'details', 'request_id'])
+    .leftJoin('member_profile as profile', (join) =>
+      join
+        .onRef('profile.organization_id', '=', 'audit_entry.organization_id')
+        .onRef('profile.user_id', '=', 'audit_entry.actor'),
+    )
+    .select(['actor', 'action', 'resource_id', 'details', 'request_id', 'profile.name', 'profile.email'])
     .select(sql<string>`to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`.as('at'))
-    .where('organization_id', '=', organizationId)
+    .where('audit_entry.organization_id', '=', organizationId)
     .$if(actor !== undefined, (query) => query.where('actor', '=', actor as string))
     .$if(action !== undefined, (query) => query.where('action', '=', action as string))
     .$if(since !== undefined, (query) => query.where('created_at', '>=', since as Date))

@@ -6,7 +6,32 @@ import type { Role } from '../schema.ts';
 import { lockOrganization } from './organizations.ts';
 
 export const ALREADY_MEMBER = 'This user is already a member of the organization.';
-const COLUMNS = ['organization_id', 'user_id', 'role', 'created_at', 'updated_at'] as const;
+
+function selectMembers(db: Db | Tx, organizationId: string) {
+  return db
+    .selectFrom('membership')
+    .leftJoin('member_profile as profile', (join) =>
+      join
+        .onRef('profile.organization_id', '=', 'membership.organization_id')
+        .onRef('profile.user_id', '=', 'membership.user_id'),
+    )
+    .select([
+      'membership.organization_id',
+      'membership.user_id',
+      'membership.role',
+      'membership.created_at',
+      'membership.updated_at',
+      'profile.name',
+      'profile.email',
+      'profile.email_verified',
+    ])
+    .where('membership.organization_id', '=', organizationId);
+}
+export type MemberRow = Awaited<ReturnType<typeof getMember>>;
+
+function getMember(tx: Tx, organizationId: string, userId: string) {
+  return selectMembers(tx, organizationId).where('membership.user_id', '=', userId).executeTakeFirstOrThrow();
+}
 
 /** Finds a user's role in an organization; undefined for a stranger, and when the organization is deleted. */
 export async function findRole(
@@ -28,21 +53,20 @@ export async function findRole(
 type NewMember = { organizationId: string; userId: string; role: Role };
 
 /** Adds a member. Throws NOT_FOUND for an unknown organization, CONFLICT when the user is already a member. */
-export function insertMember(db: Db | Tx, member: NewMember) {
+export function insertMember(db: Db | Tx, member: NewMember): Promise<MemberRow> {
   return inTransaction(db, (tx) => insertInto(tx, member));
 }
-export type MemberRow = Awaited<ReturnType<typeof insertMember>>;
 
-async function insertInto(tx: Tx, member: NewMember) {
+async function insertInto(tx: Tx, member: NewMember): Promise<MemberRow> {
   await lockOrganization(tx, member.organizationId);
   const row = await tx
     .insertInto('membership')
     .values({ organization_id: member.organizationId, user_id: member.userId, role: member.role })
     .onConflict((conflict) => conflict.columns(['organization_id', 'user_id']).doNothing())
-    .returning(COLUMNS)
+    .returning('user_id')
     .executeTakeFirst();
   if (!row) throw new ServiceError('CONFLICT', ALREADY_MEMBER);
-  return row;
+  return getMember(tx, member.organizationId, member.userId);
 }
 
 /** Lists members by user id, after the user id `after`. */
@@ -51,12 +75,9 @@ export function listMembers(
   organizationId: string,
   page: { after?: string | undefined; limit: number },
 ): Promise<MemberRow[]> {
-  return db
-    .selectFrom('membership')
-    .select(COLUMNS)
-    .where('organization_id', '=', organizationId)
-    .where('user_id', '>', page.after ?? '')
-    .orderBy('user_id')
+  return selectMembers(db, organizationId)
+    .where('membership.user_id', '>', page.after ?? '')
+    .orderBy('membership.user_id')
     .limit(page.limit)
     .execute();
 }
@@ -71,11 +92,8 @@ export async function lockMember(
   userId: string,
 ): Promise<{ member: MemberRow; isLastOwner: boolean }> {
   await lockOrganization(tx, organizationId);
-  const members = await tx
-    .selectFrom('membership')
-    .select(COLUMNS)
-    .where('organization_id', '=', organizationId)
-    .where((eb) => eb.or([eb('user_id', '=', userId), eb('role', '=', 'owner')]))
+  const members = await selectMembers(tx, organizationId)
+    .where((eb) => eb.or([eb('membership.user_id', '=', userId), eb('role', '=', 'owner')]))
     .execute();
   const member = members.find((row) => row.user_id === userId);
   if (!member) throw new ServiceError('NOT_FOUND', 'The organization has no such member.');
@@ -83,14 +101,19 @@ export async function lockMember(
 }
 
 /** Changes the role of a member whom the caller has locked. */
-export function updateRole(tx: Tx, organizationId: string, userId: string, role: Role): Promise<MemberRow> {
-  return tx
+export async function updateRole(
+  tx: Tx,
+  organizationId: string,
+  userId: string,
+  role: Role,
+): Promise<MemberRow> {
+  await tx
     .updateTable('membership')
     .set({ role, updated_at: sql`now()` })
     .where('organization_id', '=', organizationId)
     .where('user_id', '=', userId)
-    .returning(COLUMNS)
-    .executeTakeFirstOrThrow();
+    .execute();
+  return getMember(tx, organizationId, userId);
 }
 
 /** Removes a member whom the caller has locked. */

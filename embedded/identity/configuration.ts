@@ -62,8 +62,8 @@ export function identityConfiguration({
     pkce: { required: () => true },
     responseTypes: ['code'],
     // Includes the scopes of the resources: clients name them when they register.
-    scopes: ['openid', 'offline_access', 'email', MANAGEMENT_SCOPE, ...MCP_SCOPES],
-    claims: { openid: ['sub'], email: ['email', 'email_verified'] },
+    scopes: ['openid', 'offline_access', 'profile', 'email', MANAGEMENT_SCOPE, ...MCP_SCOPES],
+    claims: { openid: ['sub'], profile: ['name'], email: ['email', 'email_verified'] },
     interactions: { url: (_ctx, { uid }) => `/interaction/${uid}`, policy: consentPolicy() },
     async findAccount({ oidc }, sub) {
       const account = accounts.find(({ id }) => id === sub);
@@ -75,15 +75,13 @@ export function identityConfiguration({
           consentedAt: new Date(grant.iat * 1_000),
         };
       if (consent && (await isDisconnected(consent))) return undefined;
-      return (
-        account && { accountId: sub, claims: () => ({ sub, email: account.email, email_verified: true }) }
-      );
+      return account && { accountId: sub, claims: () => ({ sub, ...describe(account) }) };
     },
     async extraTokenClaims(ctx, token) {
       const account = 'accountId' in token && accounts.find(({ id }) => id === token.accountId);
       if (!account) return undefined;
       return {
-        email: account.email,
+        ...describe(account),
         client_name: token.client?.clientName,
         consented_at: ctx.oidc.grant?.iat,
       };
@@ -139,6 +137,11 @@ export function identityConfiguration({
       },
     },
   };
+}
+
+/** The claims about an account; the provider vouches for the addresses, which are its own. */
+function describe({ email, role }: Account) {
+  return { name: `Demo ${role}`, email, email_verified: true };
 }
 
 function clients({ scriptSecret }: IdentitySecrets): ClientMetadata[] {

@@ -1,0 +1,33 @@
+// Keeps the names and e-mail addresses of members as their tokens tell them (docs/identity-and-access.md, Members).
+import { LRUCache } from 'lru-cache';
+import type { Db } from '../../db/connect.ts';
+import { saveMemberProfile } from '../../db/tenants/member-profiles.ts';
+import type { Principal } from '../http/principal.ts';
+
+const MEMBERS_MAX = 10_000;
+
+export type MemberProfiles = {
+  /** Saves in the background what the token of a caller, who acts in an organization, tells: once for each token. */
+  save(organizationId: string, principal: Principal): void;
+};
+
+export function createMemberProfiles(db: Db): MemberProfiles {
+  /** When the newest token of which this process knows was issued, in milliseconds. */
+  const newest = new LRUCache<string, number>({ max: MEMBERS_MAX });
+  return {
+    save(organizationId, principal) {
+      if (principal.kind === 'key') return;
+      const { userId, profile, issuedAt } = principal;
+      const member = `${organizationId} ${userId}`;
+      if (profile.name === null && profile.email === null) return;
+      if ((newest.get(member) ?? -1) >= issuedAt.getTime()) return;
+      newest.set(member, issuedAt.getTime());
+      saveMemberProfile(db, { organizationId, userId, ...profile, toldAt: issuedAt }).catch(
+        (error: Error) => {
+          newest.delete(member);
+          console.error(`The name of a member could not be saved: ${error.message}`);
+        },
+      );
+    },
+  };
+}

@@ -1,0 +1,28 @@
+// The tables of member profiles and invitations as Kysely sees them, beside those of schema.ts.
+import type { ColumnType, Generated } from 'kysely';
+
+type Now = ColumnType<Date, Date | undefined, Date>;
+
+/** The name and e-mail address of somebody who has acted in an organization, also after they have left. */
+export interface MemberProfileTable {
+  organization_id: string;
+  user_id: string;
+  name: string | null;
+  email: string | null;
+  email_verified: boolean;
+  /** When the token that told them was issued. */
+  told_at: Date;
+}
+
+/** An invitation that is neither accepted nor revoked; it may have expired. */
+export interface InvitationTable {
+  id: Generated<string>;
+  organization_id: string;
+  /** In lower case. */
+  email: string;
+  role: 'admin' | 'member';
+  /** The user who invited. */
+  invited_by: string;
+  created_at: Now;
+  expires_at: Date;
+}
