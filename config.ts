@@ -1,5 +1,5 @@
 // The configuration of the service: environment variables go in, a Config comes out. An empty variable counts as unset.
-// docs/operating.md describes all variables; `npm start` (embedded/) and the `weir` command (cli/environment.ts) read
+// docs/operating.md describes all variables; `npm start` (embedded/) and the `weir` command (cli/api/) read
 // some of their own.
 import { availableParallelism } from 'node:os';
 import { loadClientConnectConfig } from '@temporalio/envconfig';

@@ -17,7 +17,7 @@ export function delayAfterLostWorkers(progress: Progress, attempt: number): void
   const lost = attempt - 1 - progress.ended;
   if (lost >= LOST_MAX)
     throw ApplicationFailure.nonRetryable(
-      `The worker was lost during ${lost} attempts: the run is parked until an operator resumes it (weir runs resume).`,
+      `The worker was lost during ${lost} attempts: the run is parked until an operator resumes it (weir operator runs resume).`,
       PARKED,
     );
   if (lost <= LOST_WITHOUT_DELAY_MAX || lost === progress.heldAfter) return;

@@ -3,7 +3,7 @@
 // Several checkouts of the project, each with servers of its own, take turns, so that a busy machine slows them alike.
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { formatTable } from '../cli/format-table.ts';
+import { formatTable } from '../cli/terminal/format-table.ts';
 import { createProgress } from '../embedded/progress.ts';
 import { code, passthrough } from '../test/blocks.ts';
 import type { HandWrittenJob } from './candidates/hand-written.ts';

@@ -2,7 +2,7 @@
 // Linux only. Pages that several processes share count in equal parts (PSS), so the parts can be added up.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { formatTable } from '../cli/format-table.ts';
+import { formatTable } from '../cli/terminal/format-table.ts';
 import type { ProcessRecord } from '../embedded/processes/end-process.ts';
 import { openStateFolder } from '../embedded/state-folder.ts';
 import { readPss } from './usage.ts';

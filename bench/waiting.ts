@@ -4,7 +4,7 @@
 // what the work itself takes, since everything is loaded by then. Linux only.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { formatTable } from '../cli/format-table.ts';
+import { formatTable } from '../cli/terminal/format-table.ts';
 import { createProgress } from '../embedded/progress.ts';
 import { startBackends } from './backends.ts';
 import { startBenchService } from './service.ts';

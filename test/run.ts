@@ -13,7 +13,7 @@ const ALL_TESTS = 'test/**/*.test.ts';
 const LONGEST = [
   'test/faults/outages.test.ts',
   'test/api/reference/schemathesis.test.ts',
-  'test/cli/weir.test.ts',
+  'test/cli/operator/commands.test.ts',
   'test/faults/kill.test.ts',
   'test/api/mcp/inspector.test.ts',
   'test/examples.test.ts',

@@ -8,7 +8,7 @@ import { type Reconciled, reconcileUnfinished } from './reconcile-unfinished.ts'
 import { cancelOpenWorkflow } from './with-open-workflow.ts';
 
 const TERMINATED =
-  "An operator terminated the run's workflow in Temporal before its result was recorded. To stop a run, cancel it: POST …/jobs/{executionId}/cancel or weir runs cancel.";
+  "An operator terminated the run's workflow in Temporal before its result was recorded. To stop a run, cancel it: POST …/jobs/{executionId}/cancel or weir operator runs cancel.";
 
 /**
  * Repairs all unfinished runs older than `quietSeconds`: starts a missing workflow, records the end of a run whose workflow

@@ -1,4 +1,4 @@
-// Flow files: reads and writes a flow as YAML or JSON, for `weir flow import` and `export` (docs/flow-file.md).
+// Flow files: reads and writes a flow as YAML or JSON, for `weir operator flow import` and `export` (docs/flow-file.md).
 import { stringify } from 'yaml';
 import type { z } from 'zod';
 import type { FlowDefinition, Step } from '../../flow/definition.ts';

@@ -64,7 +64,7 @@ export function organizationRoutes(deps: ApiDeps): Route[] {
         operationId: 'createOrganization',
         summary: 'Create an organization, of which you become the owner',
         description:
-          'It begins without credits, and its runs need some: the operator of the service grants them (`weir credits grant <slug> <credits>`).',
+          'It begins without credits, and its runs need some: the operator of the service grants them (`weir operator credits grant <slug> <credits>`).',
         requestBody: body(createOrganizationRequest, { organization: example.newOrganization }),
         responses: {
           201: one,

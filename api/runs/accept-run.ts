@@ -64,7 +64,7 @@ export function requireCredits(flow: Pick<LoadedFlow, 'balanceMicrocredits'>): v
   if (flow.balanceMicrocredits <= 0)
     throw new ServiceError(
       'INSUFFICIENT_CREDITS',
-      'The organization has no credits, or none left: the operator of the service grants them, with `weir credits grant <organization> <credits>`.',
+      'The organization has no credits, or none left: the operator of the service grants them, with `weir operator credits grant <organization> <credits>`.',
     );
 }
 

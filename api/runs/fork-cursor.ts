@@ -1,4 +1,4 @@
-// The cursor with which a /step session goes on with a stored run, for GET …/fork and `weir runs fork`.
+// The cursor with which a /step session goes on with a stored run, for GET …/fork.
 import type { Db } from '../../db/connect.ts';
 import type { FlowDefinitions } from '../../db/flows/flow-definitions.ts';
 import { listCalls } from '../../db/runs/list-calls.ts';

@@ -95,7 +95,7 @@ function throwIfRefused(
 export function balanceTooLow(available: number, cost: number): ServiceError {
   return new ServiceError(
     'INSUFFICIENT_CREDITS',
-    `The organization has ${credits(available)} credits that are not reserved for other calls, and this one may cost ${credits(cost)}: the operator of the service grants more, with \`weir credits grant <organization> <credits>\`.`,
+    `The organization has ${credits(available)} credits that are not reserved for other calls, and this one may cost ${credits(cost)}: the operator of the service grants more, with \`weir operator credits grant <organization> <credits>\`.`,
   );
 }
 

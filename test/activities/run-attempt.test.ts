@@ -171,7 +171,7 @@ describe('an attempt of an activity', () => {
       }
       assert.deepEqual(lines, [
         'run-1: callModel: The worker was lost during 6 attempts: the next one is delayed.',
-        'run-1: callModel: The worker was lost during 12 attempts: the run is parked until an operator resumes it (weir runs resume).',
+        'run-1: callModel: The worker was lost during 12 attempts: the run is parked until an operator resumes it (weir operator runs resume).',
       ]);
     });
 

@@ -1,4 +1,4 @@
-// Runs the `weir` command as a process, on a database of its own.
+// Runs the `weir` command as a process; those of the operator on a database of their own.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -16,7 +16,8 @@ type Environment = { [name: string]: string };
 export async function weirIn(env: Environment, args: string[], stdin = ''): Promise<Outcome> {
   const { NODE_COMPILE_CACHE } = process.env;
   const child = spawn(process.execPath, [path.join(ROOT, 'cli/weir.js'), ...args], {
-    env: { ...env, NODE_COMPILE_CACHE },
+    // The session of whoever runs the tests is not theirs.
+    env: { XDG_CONFIG_HOME: '/nonexistent', ...env, NODE_COMPILE_CACHE },
   });
   const code = new Promise<number | null>((resolve) => child.on('close', resolve));
   child.stdin.end(stdin);
@@ -24,8 +25,8 @@ export async function weirIn(env: Environment, args: string[], stdin = ''): Prom
   return { code: await code, stdout, stderr };
 }
 
-/** Gives the enclosing `describe` a database with the project acme/main, and an empty state folder. */
-export function useCli() {
+/** Gives the enclosing `describe` the operator's commands, a database with the project acme/main, and an empty state folder. */
+export function useOperator() {
   const cli = {} as { database: TestDatabase; folder: string; env: Environment };
   before(async () => {
     cli.database = await createTestDatabase();
@@ -39,7 +40,7 @@ export function useCli() {
     await cli.database.drop();
   });
 
-  const weir = (...args: string[]) => weirIn(cli.env, args);
+  const weir = (...args: string[]) => weirIn(cli.env, ['operator', ...args]);
 
   /** Runs a command that must succeed; returns its stdout. */
   async function succeed(...args: string[]): Promise<string> {

@@ -13,15 +13,15 @@ describe('weir without a service', () => {
   });
 
   it('shows the help of a command by its whole name', async () => {
-    const { code, stdout } = await weir('help', 'flow', 'import');
+    const { code, stdout } = await weir('help', 'operator', 'flow', 'import');
     assert.equal(code, 0);
-    assert.match(stdout, /^Usage: weir flow import /);
-    assert.equal(stdout, (await weir('flow', 'import', '--help')).stdout);
+    assert.match(stdout, /^Usage: weir operator flow import /);
+    assert.equal(stdout, (await weir('operator', 'flow', 'import', '--help')).stdout);
     assert.match((await weir('help')).stdout, /^Usage: weir /);
   });
 
   it('names the commands that are written almost so, also in help', async () => {
-    for (const names of [['runz'], ['runs', 'shwo']]) {
+    for (const names of [['operater'], ['operator', 'runs', 'shwo']]) {
       const said = await fail(2, weir('help', ...names));
       assert.match(said, /Did you mean/);
       assert.equal(said, await fail(2, weir(...names)));
@@ -30,10 +30,11 @@ describe('weir without a service', () => {
 
   it('shows help in lines of at most 80 columns', async () => {
     const { stdout } = await weir('help');
-    const groups = [...stdout.matchAll(/^ {2}([a-z-]+) /gm)].map(([, name = '']) => name);
-    for (const name of [...groups, ''])
-      for (const line of (await weir('help', ...(name ? [name] : []))).stdout.split('\n'))
-        assert.ok(line.length <= 80, `weir help ${name}: ${line}`);
+    const inHelp = (text: string) => [...text.matchAll(/^ {2}([a-z-]+) /gm)].map(([, name = '']) => name);
+    const ofOperator = inHelp((await weir('help', 'operator')).stdout).map((name) => ['operator', name]);
+    for (const names of [[], ...inHelp(stdout).map((name) => [name]), ...ofOperator])
+      for (const line of (await weir('help', ...names)).stdout.split('\n'))
+        assert.ok(line.length <= 80, `weir help ${names.join(' ')}: ${line}`);
   });
 
   it('shows how an override is written when it is not a JSON object', async () => {
@@ -43,23 +44,21 @@ describe('weir without a service', () => {
 
   for (const args of [
     ['help', 'nosuch'],
-    ['help', 'flow', 'import', 'nosuch'],
+    ['help', 'operator', 'flow', 'import', 'nosuch'],
     ['completion', 'bash', '--json'],
-    ['help', 'flow', 'nosuch'],
+    ['help', 'operator', 'flow', 'nosuch'],
     ['nosuch'],
-    ['flow'],
-    ['flow', 'nosuch'],
-    ['flow', 'delete'],
+    ['operator', 'flow'],
+    ['operator', 'flow', 'nosuch'],
+    ['operator', 'flow', 'delete'],
     ['completion', 'fish'],
     ['completion'],
-    ['runs', 'list', '--limit', '0'],
+    ['operator', 'runs', 'list', '--limit', '0'],
     ['--nosuch'],
-    ['member', 'add', 'acme', '..'],
-    ['flow', 'export', 'acme/flow'],
-    ['flow', 'import', 'flow.yaml', '--project', 'acme'],
-    ['key', 'list', 'acme'],
-    ['runs', 'fork', 'id'],
-    ['runs', 'fork', 'id', '--step', '-1'],
+    ['operator', 'member', 'add', 'acme', '..'],
+    ['operator', 'flow', 'export', 'acme/flow'],
+    ['operator', 'flow', 'import', 'flow.yaml', '--project', 'acme'],
+    ['operator', 'key', 'list', 'acme'],
     ['run', 'a/b/c', '--message', 'm', '--override', 'topics'],
     ['run', 'a/b/c', '--message', 'm', '--max-credits', '0'],
     ['run', 'a/b/c', '--message', 'm', '--idempotency-key', 'two words'],
@@ -84,13 +83,12 @@ describe('weir without a service', () => {
       assert.equal(answers[0], answers[1]);
       return answers[0];
     };
-    assert.equal(complete('memb'), 'member');
-    assert.equal(complete('flow', 'exp'), 'export');
-    assert.equal(complete('flow', 'export', 'a/b/c', '--f'), '--format');
-    assert.equal(complete('runs', 'list', '--st'), '--status');
-    assert.equal(complete('deliv'), 'deliveries');
-    assert.equal(complete('deliveries', 'redel'), 'redeliver');
-    assert.equal(complete('runs', 'fo'), 'fork');
+    assert.equal(complete('operator', 'memb'), 'member');
+    assert.equal(complete('operator', 'flow', 'exp'), 'export');
+    assert.equal(complete('operator', 'flow', 'export', 'a/b/c', '--f'), '--format');
+    assert.equal(complete('operator', 'runs', 'list', '--st'), '--status');
+    assert.equal(complete('operator', 'deliv'), 'deliveries');
+    assert.equal(complete('operator', 'deliveries', 'redel'), 'redeliver');
     assert.equal(complete('run', 'a/b/c', '--idem'), '--idempotency-key');
   });
 });

@@ -1,10 +1,10 @@
-// A draft that is edited over HTTP, over MCP and by `weir flow import` at once.
+// A draft that is edited over HTTP, over MCP and by `weir operator flow import` at once.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
-import { importFlow } from '../../../cli/import-flow.ts';
+import { importFlow } from '../../../cli/operator/import-flow.ts';
 import { type McpWeir, startMcpWeir } from '../mcp/mcp-harness.ts';
 
 const AUDIENCE = 'https://api.weir.test';

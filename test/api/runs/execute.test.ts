@@ -144,7 +144,10 @@ describe('POST …/execute', () => {
         body: { message: '' },
       });
       assert.deepEqual([status, body.detail.code], [402, 'INSUFFICIENT_CREDITS']);
-      assert.match(body.detail.message, /the operator of the service grants them, with `weir credits grant/);
+      assert.match(
+        body.detail.message,
+        /the operator of the service grants them, with `weir operator credits grant/,
+      );
     });
   });
 

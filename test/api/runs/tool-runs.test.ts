@@ -124,7 +124,7 @@ describe('a run that pauses for tools', () => {
     assert.deepEqual([body.stepIndex, body.message], [2, 'Paris?']);
   });
 
-  it('is shown by weir runs show, paused and resumed', async () => {
+  it('is shown by weir operator runs show, paused and resumed', async () => {
     const { databaseUrl: DATABASE_URL, apiKeyPepper: WEIR_API_KEY_PEPPER } = h.weir.config;
     const env = { DATABASE_URL, WEIR_API_KEY_PEPPER };
     const show = async (executionId: string, ...options: string[]) => {

@@ -1,0 +1,106 @@
+// Requests to the HTTP interface of the service, with errors as sentences. service-url.ts and credential.ts say which
+// service is called, and as whom; nothing of cli/api/ needs the service's database or engine.
+import { type Credential, findCredential } from './credential.ts';
+import { serviceUrl } from './service-url.ts';
+import { toError, Unreachable } from './to-error.ts';
+
+const TIMEOUT_MS = 30_000;
+
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+/** Fields that are undefined are not sent. */
+export type Query = { [name: string]: string | number | boolean | Date | undefined };
+type Options = {
+  query?: Query;
+  body?: unknown;
+  headers?: { [name: string]: string };
+  /** For endpoints that take API keys alone. */
+  keyOnly?: boolean;
+};
+
+/** Sends a request, whose path begins with /api/v1; returns the body of the answer. Throws as `exchange` does. */
+export async function callApi<T>(method: Method, path: string, options: Options = {}): Promise<T> {
+  return (await exchange<T>(method, path, options)).body;
+}
+
+/**
+ * Sends a request; returns the headers and the body of the answer (undefined for a 204). Throws Unreachable, or a
+ * ServiceError with the code and message of the answer, whose `extra` has the other fields of its `detail`.
+ */
+export async function exchange<T>(
+  method: Method,
+  path: string,
+  options: Options = {},
+): Promise<{ headers: Headers; body: T }> {
+  const service = await findService(options);
+  const response = await send(service, method, path, options, AbortSignal.timeout(TIMEOUT_MS));
+  const text = await response.text().catch(unreachable(service.url));
+  const answer = parse(text);
+  if (response.status === 204 || (response.ok && answer))
+    return { headers: response.headers, body: answer as T };
+  throw toError(service, response, answer);
+}
+
+/** Opens a stream of Server-Sent Events; throws as `exchange` does. */
+export async function openStream(
+  path: string,
+  options: Options = {},
+): Promise<NonNullable<Response['body']>> {
+  const service = await findService(options);
+  const response = await send(service, 'GET', path, options);
+  if (response.ok && response.body) return response.body;
+  throw toError(service, response, parse(await response.text().catch(unreachable(service.url))));
+}
+
+type Service = { url: string; credential: Credential };
+
+async function findService(options: Options): Promise<Service> {
+  const url = serviceUrl();
+  return { url, credential: await findCredential(url, options) };
+}
+
+/** Follows no redirect: the answer of another address is not what was asked for. */
+function send(
+  { url, credential }: Service,
+  method: Method,
+  path: string,
+  { query = {}, body, headers }: Options,
+  signal?: AbortSignal,
+): Promise<Response> {
+  return fetch(url + path + queryText(query), {
+    method,
+    redirect: 'manual',
+    headers: {
+      ...headers,
+      authorization: `Bearer ${credential.token}`,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(signal && { signal }),
+  }).catch(unreachable(url));
+}
+
+function queryText(query: Query): string {
+  const fields = new URLSearchParams();
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined) fields.set(name, value instanceof Date ? value.toISOString() : String(value));
+  return fields.size === 0 ? '' : `?${fields}`;
+}
+
+function unreachable(url: string) {
+  return (error: Error): never => {
+    const cause = error.cause instanceof Error ? error.cause.message || error.message : error.message;
+    const why = error.name === 'TimeoutError' ? `no answer within ${TIMEOUT_MS / 1_000} s` : cause;
+    throw new Unreachable(`Weir cannot be reached at ${url}: ${why}. Start it, or correct WEIR_URL.`);
+  };
+}
+
+/** Parses the JSON object of a body; undefined for anything else. */
+function parse(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value !== null && typeof value === 'object' ? value : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,54 @@
+// Tokens of the identity provider that `npm start` brings, got by client credentials: those of the user weir-script.
+import { MANAGEMENT_SCOPE } from '../../api/auth/scopes.ts';
+import { SCRIPT_CLIENT_ID } from '../../embedded/identity/script-client-id.ts';
+import type { LocalEnvironment } from '../../embedded/state-folder.ts';
+import { ServiceError } from '../../flow/errors.ts';
+
+const TIMEOUT_MS = 10_000;
+const RENEW_MS = 60_000;
+
+export type LocalIdentity = NonNullable<LocalEnvironment['identity']>;
+export type LocalToken = { access_token: string; expires_in: number };
+
+let held: { token: string; until: number } | undefined;
+
+/** Gets a token for the management API, and keeps it in this process until a minute before it expires. */
+export async function localToken(identity: LocalIdentity): Promise<string> {
+  if (!held || held.until < Date.now()) {
+    const { audience: resource } = identity;
+    const form = { grant_type: 'client_credentials', resource, scope: MANAGEMENT_SCOPE };
+    const { access_token: token, expires_in } = await askProvider<LocalToken>(identity, '/token', form);
+    held = { token, until: Date.now() + expires_in * 1_000 - RENEW_MS };
+  }
+  return held.token;
+}
+
+/** Sends a form to the provider; returns undefined when it answers the error `pending`. */
+export async function askProvider<T>(
+  { issuer, scriptSecret }: LocalIdentity,
+  path: string,
+  form: Record<string, string>,
+  pending?: string,
+): Promise<T> {
+  const response = await fetch(issuer + path, {
+    method: 'POST',
+    headers: { authorization: `Basic ${btoa(`${SCRIPT_CLIENT_ID}:${scriptSecret}`)}` },
+    body: new URLSearchParams(form),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  }).catch((error: Error) => {
+    throw new ServiceError(
+      'IDENTITY_PROVIDER_UNAVAILABLE',
+      `The identity provider cannot be reached at ${issuer} (${error.message}). Run npm start first.`,
+    );
+  });
+  const answer = (await response.json().catch(() => ({}))) as T & {
+    error?: string;
+    error_description?: string;
+  };
+  if (response.ok) return answer;
+  if (answer.error !== undefined && answer.error === pending) return undefined as T;
+  throw new ServiceError(
+    'UNAUTHENTICATED',
+    `The identity provider at ${issuer} gave no token: ${answer.error_description ?? answer.error ?? `status ${response.status}`}.`,
+  );
+}

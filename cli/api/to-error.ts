@@ -1,0 +1,35 @@
+import { ERROR_CODES, ServiceError } from '../../flow/errors.ts';
+import type { Credential } from './credential.ts';
+
+/** The service did not answer, or cannot at the moment. */
+export class Unreachable extends Error {}
+
+/** What to do about a credential that the service refuses. */
+const REFUSED: { [source in Credential['source']]: string } = {
+  WEIR_TOKEN: ' WEIR_TOKEN was sent: it may have expired.',
+  WEIR_API_KEY: ' WEIR_API_KEY was sent.',
+  'npm start': '',
+};
+
+/** Makes an error of a refusal: `answer` is its body, where that is a JSON object. */
+export function toError(
+  { url, credential }: { url: string; credential: Credential },
+  { status, headers }: Response,
+  answer: object | undefined,
+): Error {
+  const { detail } = (answer ?? {}) as { detail?: { code: string; message: string } };
+  if (headers.has('location'))
+    return new Unreachable(
+      `${url} answered with a redirect to ${headers.get('location')}. Set WEIR_URL to where the service is.`,
+    );
+  if (status >= 500 || status === 429 || !detail)
+    return new Unreachable(
+      `${url} answered ${status}${detail ? `: ${detail.message}` : '. Is WEIR_URL the address of a Weir service?'}`,
+    );
+  const { code: name, message, ...extra } = detail;
+  const code = ERROR_CODES.find((known) => known === name) ?? 'INTERNAL_ERROR';
+  const hint = code === 'UNAUTHENTICATED' ? REFUSED[credential.source] : '';
+  const requestId = headers.get('x-request-id');
+  const reference = requestId ? `${name}, request ${requestId}` : name;
+  return new ServiceError(code, `${message}${hint} (${reference})`, extra);
+}

@@ -1,0 +1,119 @@
+// `weir run`: starts a run over the API, as any caller would, and follows it to its end.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Command } from 'commander';
+import { callApi } from '../api/call-api.ts';
+import { Unreachable } from '../api/to-error.ts';
+import { type BlockState, type BlockUnderWay, blockLine, underWayLine } from '../terminal/block-table.ts';
+import { oneLine } from '../terminal/format-table.ts';
+import { parseHttps, parseVersionNumber } from '../terminal/parse-argument.ts';
+import { splitPath } from '../terminal/parse-path.ts';
+import { printResult } from '../terminal/print-result.ts';
+import {
+  parseIdempotencyKey,
+  parseMaxCredits,
+  parseOverride,
+  parseParameters,
+  type RequestOptions,
+  readRunRequest,
+} from './run-request.ts';
+
+/** The fields of GET …/jobs/{executionId} that are used here. */
+type JobState = {
+  status: 'started' | 'completed' | 'failed';
+  result?: unknown;
+  errorMessage?: string;
+  durationMs: number | null;
+  cost: number;
+  blocks: BlockState[];
+  blocksUnderWay?: BlockUnderWay[];
+};
+
+const POLL_MS = 300;
+/** A run outlives restarts of the service: --follow tries to reach the service again for this long. */
+const RECONNECT_MS = 60_000;
+
+export function addRunCommand(program: Command): void {
+  program
+    .command('run')
+    .description('start a run over the API and, with --follow, wait for its result')
+    .argument('<org/project/flow>', 'path of the flow')
+    .option('--message <text>', 'message of the run, its primary input')
+    .option('--parameters <json>', 'parameters of the run, as a JSON object', parseParameters)
+    .option(
+      '--file <file>',
+      'JSON file with the request, as POST …/jobs takes it, which the other options add to; - reads standard input',
+    )
+    .option('--override <step_id=json>', 'fields of a block to replace; may be repeated', parseOverride)
+    .option('--max-credits <number>', 'most credits that the run may cost', parseMaxCredits)
+    .option('--callback-url <url>', 'where to send the webhook when the run has ended', parseHttps)
+    .option(
+      '--idempotency-key <key>',
+      'start the run once, however often the command is repeated with the key',
+      parseIdempotencyKey,
+    )
+    .option(
+      '--version <number>',
+      'published version to run (default: the production version)',
+      parseVersionNumber,
+    )
+    .option(
+      '--follow',
+      'print each block as it ends, takes long or is refused, then the result; exit with 1 if the run fails',
+    )
+    .action(run);
+}
+
+type RunOptions = RequestOptions & {
+  idempotencyKey?: string;
+  version?: number;
+  follow?: boolean;
+  json?: boolean;
+};
+
+async function run(path: string, options: RunOptions, command: Command): Promise<void> {
+  const flow = splitPath(path, 'org/project/flow').map(encodeURIComponent).join('/');
+  const { version, idempotencyKey } = options;
+  const jobs = `/api/v1/seq/${flow}${version === undefined ? '' : `/v${version}`}/jobs`;
+  const headers: Record<string, string> = idempotencyKey ? { 'idempotency-key': idempotencyKey } : {};
+  const request = await readRunRequest(options);
+  const accepted = await callApi<{ executionId: string }>('POST', jobs, { body: request, headers });
+  const { executionId } = accepted;
+  if (!options.follow) return printResult({ json: accepted, text: `Started ${executionId}.` }, command);
+  if (!options.json) console.log(`Started ${executionId}.`);
+  const state = await follow(`${jobs}/${executionId}`, options.json ? () => undefined : console.log);
+  printResult({ json: state, text: ending(state) }, command);
+  if (state.status !== 'completed') process.exitCode = 1;
+}
+
+/** Polls until the run has ended; `report` gets a line for each block that ends, takes long or is refused. */
+async function follow(path: string, report: (line: string) => void): Promise<JobState> {
+  const reported = new Map<string, string>();
+  let reachable = Date.now();
+  for (;;) {
+    try {
+      const state = await callApi<JobState>('GET', path);
+      reachable = Date.now();
+      for (const block of state.blocks) {
+        if (reported.get(block.key) === block.status) continue;
+        reported.set(block.key, block.status);
+        report(blockLine(block));
+      }
+      for (const block of state.blocksUnderWay ?? []) {
+        const line = underWayLine(block);
+        if (reported.get(block.key) === line) continue;
+        reported.set(block.key, line);
+        report(line);
+      }
+      if (state.status !== 'started') return state;
+    } catch (error) {
+      if (!(error instanceof Unreachable) || Date.now() - reachable > RECONNECT_MS) throw error;
+    }
+    await sleep(POLL_MS);
+  }
+}
+
+function ending(state: JobState): string {
+  const spent = `${state.durationMs} ms, ${state.cost} credits`;
+  if (state.status !== 'completed') return `Failed after ${spent}: ${oneLine(state.errorMessage ?? '')}`;
+  return `Completed in ${spent}:\n${JSON.stringify(state.result, null, 2)}`;
+}

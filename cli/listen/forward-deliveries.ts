@@ -1,0 +1,83 @@
+// `weir listen --forward-to`: receives the deliveries of a local service over a stream, hands them to a receiver on this
+// machine, and tells the service what that answered.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ServiceError } from '../../flow/errors.ts';
+import type { ListenerRequest } from '../../net/webhook-listeners.ts';
+import { callApi, openStream } from '../api/call-api.ts';
+import { Unreachable } from '../api/to-error.ts';
+import { formatTime, oneLine } from '../terminal/format-table.ts';
+import { postToReceiver, type ReceiverAnswer } from './post-to-receiver.ts';
+import { readEvents } from './read-events.ts';
+
+const PATH = '/api/v1/webhooks/listen';
+const RECONNECT_MS = 1_000;
+
+/** Forwards until the process ends; connects again when the service was away. Throws when it is refused. */
+export async function forwardDeliveries(to: URL, json: boolean): Promise<void> {
+  let known = false;
+  let away = false;
+  const complain = (problem: string) => {
+    if (!away) console.error(`${problem} Trying again.`);
+    away = true;
+  };
+  const begin = ({ callbackUrl }: { callbackUrl: string }) => {
+    if (away) console.error('Connected.');
+    away = false;
+    if (!known) announce(to, callbackUrl, json);
+    known = true;
+  };
+  for (;;) {
+    try {
+      for await (const { event, data } of readEvents(await connect())) {
+        if (event === 'listening') begin(data as { callbackUrl: string });
+        else if (event === 'delivery') void forward(to, data as ListenerRequest, json);
+        else if (event === 'ended') throw new ServiceError('CONFLICT', (data as { message: string }).message);
+      }
+      complain('The service ended the connection.');
+    } catch (error) {
+      if (error instanceof ServiceError) throw error;
+      complain(error instanceof Unreachable ? error.message : 'The connection broke off.');
+    }
+    await sleep(RECONNECT_MS);
+  }
+}
+
+function announce(to: URL, callbackUrl: string, json: boolean): void {
+  if (json) console.log(JSON.stringify({ callbackUrl }));
+  else console.log(`Forwarding to ${to}; Ctrl-C stops it. Start runs with this callbackUrl:\n${callbackUrl}`);
+}
+
+function connect(): Promise<NonNullable<Response['body']>> {
+  return openStream(PATH, { keyOnly: true }).catch((error: unknown) => {
+    if (!(error instanceof ServiceError) || error.code !== 'NOT_FOUND') throw error;
+    throw new ServiceError(
+      'NOT_FOUND',
+      'This service takes no listeners. A local one does: run npm start, or set WEIR_WEBHOOK_LISTENERS=on for npm run serve.',
+    );
+  });
+}
+
+/** Forwards one delivery and prints it on one line. Never rejects. */
+async function forward(to: URL, { id, headers, body }: ListenerRequest, json: boolean): Promise<void> {
+  const began = performance.now();
+  const answer = await postToReceiver(to, headers, Buffer.from(body));
+  const ms = Math.round(performance.now() - began);
+  const delivery = { id: headers['X-Weir-Delivery'] ?? '', event: headers['X-Weir-Event'] ?? '' };
+  const { executionId } = JSON.parse(body) as { executionId: string };
+  if (json) console.log(JSON.stringify({ ...delivery, executionId, ...statusOf(answer), ms }));
+  else
+    console.log(
+      [formatTime(new Date()), delivery.event, executionId, inWords(answer), `${ms} ms`].join('  '),
+    );
+  await callApi('POST', `${PATH}/${id}`, { body: answer, keyOnly: true }).catch((error: Error) =>
+    console.error(`The answer to ${delivery.id} came too late or could not be given: ${error.message}`),
+  );
+}
+
+function statusOf(answer: ReceiverAnswer): { status: number } | { error: string } {
+  return 'error' in answer ? answer : { status: answer.status };
+}
+
+function inWords(answer: ReceiverAnswer): string {
+  return 'error' in answer ? `no answer: ${oneLine(answer.error)}` : String(answer.status);
+}

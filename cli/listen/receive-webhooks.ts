@@ -1,0 +1,89 @@
+// A receiver of webhooks on this machine: verifies their signatures and prints them.
+import { once } from 'node:events';
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { Command } from 'commander';
+import getRawBody from 'raw-body';
+import { isFromWeir } from '../../examples/webhooks/verify.ts';
+import { formatTime, oneLine } from '../terminal/format-table.ts';
+import { parseWholeNumber } from '../terminal/parse-argument.ts';
+import { LISTEN_HOST, listenCertificate } from './listen-certificate.ts';
+
+const BODY_MAX_BYTES = 1024 * 1024;
+const PORT_DEFAULT = 9443;
+
+export type ReceiveOptions = { port: number; http?: boolean; json?: boolean };
+/** Reads the secret anew for each delivery, so that a rotation takes effect. */
+export type ReadSecret = () => Promise<string>;
+
+/** Adds the options of `receiveWebhooks` to a command. */
+export function addReceiveOptions(command: Command): Command {
+  return command
+    .option('--port <number>', 'port on 127.0.0.1; 0 for any', parseWholeNumber(0, 65_535), PORT_DEFAULT)
+    .option('--http', 'listen without TLS, behind a tunnel that has a certificate');
+}
+
+/** Starts a server that answers 204 to what is signed with the secret, and 401 to anything else, until the process ends. */
+export async function receiveWebhooks(readSecret: ReadSecret, options: ReceiveOptions): Promise<void> {
+  const receive = (request: IncomingMessage, response: ServerResponse) =>
+    void answer(request, response, readSecret, options.json === true);
+  const certificate = options.http ? undefined : await listenCertificate();
+  const server: Server = certificate ? createHttpsServer(certificate, receive) : createHttpServer(receive);
+  server.listen(options.port, '127.0.0.1');
+  await once(server, 'listening');
+  server.on('error', (error) => console.error(`A connection could not be accepted: ${error.message}`));
+  const { port } = server.address() as AddressInfo;
+  const say = options.json ? console.error : console.log;
+  say(`Listening on ${certificate ? 'https' : 'http'}://127.0.0.1:${port}; Ctrl-C stops it.`);
+  if (certificate)
+    say(`A service on this machine delivers here, with callbackUrl https://${LISTEN_HOST}/, if you start it like this:
+  WEIR_TEST_DIAL_MAP='{"${LISTEN_HOST}":"127.0.0.1:${port}"}' WEIR_WEBHOOK_CA_FILE=${certificate.file} npm start`);
+}
+
+/** Answers 204 to what is from Weir, 401 to anything else. */
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  readSecret: ReadSecret,
+  json: boolean,
+): Promise<void> {
+  try {
+    const body = await getRawBody(request, { limit: BODY_MAX_BYTES });
+    const verified = isFromWeir(body, header(request, 'x-weir-signature'), await readSecret());
+    response.writeHead(verified ? 204 : 401).end();
+    const delivery = header(request, 'x-weir-delivery');
+    const text = body.toString();
+    if (json) console.log(JSON.stringify({ verified, delivery, body: parse(text) }));
+    else {
+      const event = verified ? header(request, 'x-weir-event') : 'NOT VERIFIED';
+      console.log(`${formatTime(new Date())}  ${oneLine(event)}  ${oneLine(delivery)}\n${show(text)}\n`);
+    }
+  } catch (error) {
+    console.error(`A request could not be received: ${error}`);
+    if (!response.headersSent) response.writeHead(500).end();
+  }
+}
+
+function header(request: IncomingMessage, name: string): string {
+  return request.headersDistinct[name]?.[0] ?? '';
+}
+
+/** Indents JSON, in which control characters are escaped, and puts any other text on one line. */
+function show(text: string): string {
+  const json = parse(text);
+  return json === undefined ? oneLine(text) : JSON.stringify(json, null, 2);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,49 @@
+import type { getDeliveryDetail } from '../../api/webhooks/get-delivery-detail.ts';
+import type { toDeliveryRecord } from '../../api/webhooks/to-delivery-record.ts';
+import { formatTable, formatTime, oneLine } from '../terminal/format-table.ts';
+
+type Delivery = ReturnType<typeof toDeliveryRecord> & { executionId: string | null };
+type DetailedDelivery = Awaited<ReturnType<typeof getDeliveryDetail>>;
+
+/** Formats one row per delivery. */
+export function deliveryTable(deliveries: Delivery[]): string {
+  return formatTable(
+    ['delivery', 'event', 'run', 'status', 'attempt', 'answer', 'created', 'url'],
+    deliveries.map((delivery) => [
+      delivery.id,
+      delivery.eventType,
+      delivery.executionId ?? 'test',
+      delivery.status,
+      delivery.attempt,
+      delivery.responseStatus,
+      formatTime(delivery.createdAt),
+      delivery.targetUrl,
+    ]),
+    'No deliveries were found.',
+  );
+}
+
+/** Formats a delivery with its attempts and its body. */
+export function formatDelivery(delivery: DetailedDelivery): string {
+  const { nextAttemptAt, requestBody } = delivery;
+  return [
+    `${delivery.id}  ${delivery.eventType} to ${oneLine(delivery.targetUrl)}`,
+    `${delivery.status}, created ${formatTime(delivery.createdAt)}${nextAttemptAt ? `, next attempt ${formatTime(nextAttemptAt)}` : ''}`,
+    delivery.executionId ? `Run: ${delivery.executionId}` : 'A test, of no run.',
+    ...(delivery.errorMessage === null ? [] : [`Error: ${oneLine(delivery.errorMessage)}`]),
+    '',
+    formatTable(
+      ['round', 'attempt', 'started', 'ms', 'answer', 'error or body'],
+      delivery.attempts.map((attempt) => [
+        attempt.round,
+        attempt.attempt,
+        formatTime(attempt.startedAt),
+        attempt.durationMs,
+        attempt.responseStatus,
+        attempt.errorMessage ?? attempt.responseBody,
+      ]),
+      'No attempt was made yet.',
+    ),
+    ...(requestBody === null ? [] : ['', `Body: ${oneLine(requestBody)}`]),
+  ].join('\n');
+}

@@ -1,0 +1,150 @@
+import { type Command, Option } from 'commander';
+import { formatFlowFile } from '../../api/flows/flow-file.ts';
+import { promoteFlow, publishFlow, removeFlow } from '../../api/flows/recorded-flow-writes.ts';
+import { requireRunnable } from '../../api/flows/require-runnable.ts';
+import { type Db, inTransaction } from '../../db/connect.ts';
+import { getVersion, listFlows, listVersions } from '../../db/flows/flows.ts';
+import { formatTable, formatTime } from '../terminal/format-table.ts';
+import { parseVersionNumber } from '../terminal/parse-argument.ts';
+import { parsePath } from '../terminal/parse-path.ts';
+import type { CommandResult } from '../terminal/print-result.ts';
+import { requireConfirmation } from './deletion.ts';
+import { getFlow, getProject } from './find-by-path.ts';
+import { importFlow } from './import-flow.ts';
+import { onDatabase } from './on-database.ts';
+import { operator } from './operator.ts';
+import { withValidator } from './with-validator.ts';
+
+export function addFlowCommands(program: Command): void {
+  const flow = program.command('flow').description('import, export, publish and delete flows');
+  const flowArgument = ['<org/project/flow>', 'path of the flow', parsePath('org/project/flow')] as const;
+  flow
+    .command('import')
+    .description('import a file as the draft of its flow; creates the flow if its slug is new')
+    .argument(
+      '<file>',
+      'flow file (docs/flow-file.md): YAML, or JSON if the name ends in .json; - reads standard input',
+    )
+    .requiredOption('--project <org/project>', 'project of the flow', parsePath('org/project'))
+    .option('--publish', 'publish the draft as a version')
+    .option('--note <text>', 'what changed in the version, with --publish or --production')
+    .option('--production', 'publish the draft, as --publish does, and make it the production version')
+    .action(onDatabase(importFlow));
+  flow
+    .command('export')
+    .description('print a flow as a file')
+    .argument(...flowArgument)
+    .option('--version <number>', 'published version to export (default: the draft)', parseVersionNumber)
+    .addOption(
+      new Option('--format <format>', 'format of the file').choices(['yaml', 'json']).default('yaml'),
+    )
+    .action(onDatabase(exportFlow));
+  flow
+    .command('list')
+    .description('list the flows of a project')
+    .argument('<org/project>', 'path of the project', parsePath('org/project'))
+    .action(onDatabase(list));
+  flow
+    .command('versions')
+    .description('list the published versions of a flow, newest first')
+    .argument(...flowArgument)
+    .action(onDatabase(versions));
+  flow
+    .command('publish')
+    .description('publish the draft as a version, which never changes')
+    .argument(...flowArgument)
+    .requiredOption('--note <text>', 'what changed in the version')
+    .action(onDatabase(publish));
+  flow
+    .command('set-production')
+    .description('choose the published version that requests without a version run')
+    .argument(...flowArgument)
+    .argument('<version>', 'number of the version', parseVersionNumber)
+    .action(onDatabase(setProduction));
+  flow
+    .command('delete')
+    .description('delete a flow: no further run of it is accepted, and runs under way go on')
+    .argument(...flowArgument)
+    .requiredOption('--confirm <slug>', 'the slug of the flow once more: there is no way back')
+    .action(onDatabase(remove));
+}
+
+async function exportFlow(
+  db: Db,
+  path: string,
+  options: { version?: number; format: 'yaml' | 'json' },
+): Promise<CommandResult> {
+  const flow = await getFlow(db, path);
+  const { version } = options;
+  const { steps } = version === undefined ? flow.draft : (await getVersion(db, flow.id, version)).definition;
+  const { name, slug, description } = flow;
+  const file = { name, slug, ...(description !== '' && { description }), steps };
+  return { json: file, text: formatFlowFile(file, options.format) };
+}
+
+async function list(db: Db, path: string): Promise<CommandResult> {
+  const flows = (await listFlows(db, (await getProject(db, path)).id)).map((row) => ({
+    id: row.id,
+    slug: row.slug,
+    name: row.name,
+    description: row.description,
+    latestVersion: row.latest_version,
+    productionVersion: row.production_version,
+    updatedAt: row.updated_at,
+  }));
+  return {
+    json: flows,
+    text: formatTable(
+      ['slug', 'name', 'latest', 'production', 'updated'],
+      flows.map((flow) => [
+        flow.slug,
+        flow.name,
+        flow.latestVersion,
+        flow.productionVersion,
+        formatTime(flow.updatedAt),
+      ]),
+      'The project has no flows. Import one with: weir operator flow import <file> --project <org/project>',
+    ),
+  };
+}
+
+async function versions(db: Db, path: string): Promise<CommandResult> {
+  const flow = await getFlow(db, path);
+  const rows = (await listVersions(db, flow.id)).map((row) => ({
+    version: row.version,
+    production: row.version === flow.production_version,
+    note: row.note,
+    createdAt: row.created_at,
+  }));
+  return {
+    json: rows,
+    text: formatTable(
+      ['version', 'published', 'production', 'note'],
+      rows.map((row) => [row.version, formatTime(row.createdAt), row.production ? 'yes' : '', row.note]),
+      'No version is published. Publish one with: weir operator flow publish <org/project/flow> --note <text>',
+    ),
+  };
+}
+
+async function publish(db: Db, path: string, options: { note: string }): Promise<CommandResult> {
+  const flow = await getFlow(db, path);
+  await withValidator((validator) => requireRunnable(flow.draft, validator));
+  const version = await inTransaction(db, (tx) => publishFlow(tx, operator(), flow, options.note));
+  return { json: { flow: path, version }, text: `Published version ${version} of ${path}.` };
+}
+
+async function setProduction(db: Db, path: string, version: number): Promise<CommandResult> {
+  const flow = await getFlow(db, path);
+  await inTransaction(db, (tx) => promoteFlow(tx, operator(), flow, version));
+  return {
+    json: { flow: path, productionVersion: version },
+    text: `Version ${version} of ${path} is now in production.`,
+  };
+}
+
+async function remove(db: Db, path: string, { confirm }: { confirm: string }): Promise<CommandResult> {
+  const flow = await getFlow(db, path);
+  requireConfirmation(flow.slug, confirm);
+  await inTransaction(db, (tx) => removeFlow(tx, operator(), flow));
+  return { json: { flow: path }, text: `Deleted ${path}.` };
+}

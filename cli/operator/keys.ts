@@ -1,0 +1,114 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { mintApiKey } from '../../api/auth/api-key.ts';
+import { addApiKey, endApiKey } from '../../api/management/recorded-writes.ts';
+import { type Db, inTransaction } from '../../db/connect.ts';
+import type { Environment } from '../../db/schema.ts';
+import { type ApiKeyRow, listApiKeys } from '../../db/tenants/api-keys.ts';
+import { formatTable, formatTime } from '../terminal/format-table.ts';
+import { parseName } from '../terminal/parse-argument.ts';
+import { parsePath } from '../terminal/parse-path.ts';
+import type { CommandResult } from '../terminal/print-result.ts';
+import { apiKeyPepper } from './environment.ts';
+import { getProject } from './find-by-path.ts';
+import { onDatabase } from './on-database.ts';
+import { operator } from './operator.ts';
+
+export function addKeyCommands(program: Command): void {
+  const key = program.command('key').description('create, list and revoke API keys');
+  key
+    .command('create')
+    .description('create an API key and print it; it cannot be shown again')
+    .argument('<org/project>', 'project that the key gives access to', parsePath('org/project'))
+    .requiredOption('--name <name>', 'what the key is for', parseName)
+    .addOption(
+      new Option('--environment <environment>', 'environment of the runs that use the key')
+        .choices(['live', 'test'])
+        .default('live'),
+    )
+    .option(
+      '--expires <date>',
+      'when the key expires, e.g. 2030-01-31 or 2030-01-31T12:00:00Z (default: never)',
+      parseFutureDate,
+    )
+    .action(onDatabase(create));
+  key
+    .command('list')
+    .description('list the keys of a project, without their secrets')
+    .argument('<org/project>', 'project of the keys', parsePath('org/project'))
+    .action(onDatabase(list));
+  key
+    .command('revoke')
+    .description('revoke a key: it stops working within 10 seconds')
+    .argument('<org/project>', 'project of the key', parsePath('org/project'))
+    .argument('<keyId>', 'the 8 characters of the key after weir_live_ or weir_test_')
+    .action(onDatabase(revoke));
+}
+
+async function create(
+  db: Db,
+  path: string,
+  options: { name: string; environment: Environment; expires?: Date },
+): Promise<CommandResult> {
+  const minted = mintApiKey(options.environment, apiKeyPepper());
+  const { keyId, secretHmac } = minted;
+  const { environment, name, expires } = options;
+  const { id: projectId, organization_id: organizationId } = await getProject(db, path);
+  const key = { organizationId, projectId, keyId, environment, name, secretHmac };
+  const row = await inTransaction(db, (tx) =>
+    addApiKey(tx, operator(), { ...key, ...(expires && { expiresAt: expires }) }),
+  );
+  return {
+    json: { ...toJson(row), key: minted.plaintext },
+    text: `${minted.plaintext}\nKeep the key now: it cannot be shown again.`,
+  };
+}
+
+async function list(db: Db, path: string): Promise<CommandResult> {
+  const rows = await listApiKeys(db, (await getProject(db, path)).id);
+  return {
+    json: rows.map(toJson),
+    text: formatTable(
+      ['key', 'name', 'state', 'created', 'expires'],
+      rows.map((row) => [
+        `weir_${row.environment}_${row.key_id}`,
+        row.name,
+        stateOf(row),
+        formatTime(row.created_at),
+        formatTime(row.expires_at),
+      ]),
+      'The project has no API keys. Create one with: weir operator key create <org/project> --name <name>',
+    ),
+  };
+}
+
+async function revoke(db: Db, path: string, keyId: string): Promise<CommandResult> {
+  const { id: projectId, organization_id: organizationId } = await getProject(db, path);
+  const key = { organizationId, projectId, keyId };
+  const row = await inTransaction(db, (tx) => endApiKey(tx, operator(), key));
+  return { json: toJson(row), text: `Revoked ${keyId}: it stops working within 10 seconds.` };
+}
+
+function toJson(row: ApiKeyRow) {
+  return {
+    keyId: row.key_id,
+    environment: row.environment,
+    name: row.name,
+    state: stateOf(row),
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+  };
+}
+
+function stateOf(row: ApiKeyRow): 'revoked' | 'expired' | 'active' {
+  if (row.revoked_at) return 'revoked';
+  return row.expires_at && row.expires_at <= new Date() ? 'expired' : 'active';
+}
+
+function parseFutureDate(text: string): Date {
+  const date = new Date(text);
+  if (!/^\d{4}-\d\d-\d\d(?:T|$)/.test(text) || Number.isNaN(date.getTime()))
+    throw new InvalidArgumentError('Give an ISO 8601 date, e.g. 2030-01-31.');
+  if (date <= new Date()) throw new InvalidArgumentError('The date is in the past.');
+  return date;
+}

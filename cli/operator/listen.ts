@@ -1,0 +1,28 @@
+import type { Command } from 'commander';
+import { connect } from '../../db/connect.ts';
+import { createEncryption } from '../../db/encrypt.ts';
+import { ensureSigningSecret } from '../../db/webhooks/webhook-secrets.ts';
+import { addReceiveOptions, type ReceiveOptions, receiveWebhooks } from '../listen/receive-webhooks.ts';
+import { databaseUrl, secretsKeys } from './environment.ts';
+import { getOrganization } from './find-by-path.ts';
+import { operator } from './operator.ts';
+
+export function addListenCommand(group: Command): void {
+  const listen = group
+    .command('listen')
+    .description(
+      'receive webhooks on this machine, verify them with the signing secret in the database, print them',
+    )
+    .argument('<org>', 'organization whose signing secret is used');
+  addReceiveOptions(listen).action(receive);
+}
+
+async function receive(org: string, options: ReceiveOptions): Promise<void> {
+  const db = connect(databaseUrl(), 1);
+  const encryption = createEncryption(secretsKeys());
+  const { id } = await getOrganization(db, org);
+  await receiveWebhooks(
+    async () => (await ensureSigningSecret(db, encryption, id, operator())).current,
+    options,
+  );
+}

@@ -1,0 +1,91 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { addProject, removeProject } from '../../api/management/recorded-writes.ts';
+import { type Db, inTransaction } from '../../db/connect.ts';
+import { listOrganizations, lockOrganization } from '../../db/tenants/organizations.ts';
+import { listProjects, type ProjectRow } from '../../db/tenants/projects.ts';
+import { formatTable } from '../terminal/format-table.ts';
+import { parseName, parseSlug } from '../terminal/parse-argument.ts';
+import { parsePath } from '../terminal/parse-path.ts';
+import type { CommandResult } from '../terminal/print-result.ts';
+import { describeDeletion, requireConfirmation } from './deletion.ts';
+import { getOrganization, getProject } from './find-by-path.ts';
+import { onDatabase } from './on-database.ts';
+import { operator } from './operator.ts';
+
+export function addProjectCommands(program: Command): void {
+  const project = program.command('project').description('create, list and delete projects');
+  project
+    .command('create')
+    .description('create a project in an existing organization')
+    .argument('<org/project>', 'slug of the organization, and one for the new project', parseProjectPath)
+    .option('--name <name>', 'display name (default: the slug)', parseName)
+    .option('--description <text>', 'what the project is for')
+    .action(onDatabase(create));
+  project
+    .command('list')
+    .description('list projects by organization')
+    .argument('[org]', 'list only the projects of this organization')
+    .action(onDatabase(list));
+  project
+    .command('delete')
+    .description('delete a project with its flows and API keys, and cancel what is under way in it')
+    .argument('<org/project>', 'path of the project', parsePath('org/project'))
+    .requiredOption('--confirm <slug>', 'the slug of the project once more: there is no way back')
+    .action(onDatabase(remove));
+}
+
+type ProjectPath = { organization: string; slug: string };
+
+async function create(
+  db: Db,
+  { organization, slug }: ProjectPath,
+  options: { name?: string; description?: string },
+): Promise<CommandResult> {
+  const { id: organizationId } = await getOrganization(db, organization);
+  const details = { name: options.name ?? slug, slug, description: options.description ?? '' };
+  const row = await inTransaction(db, (tx) => addProject(tx, operator(), { organizationId, ...details }));
+  return { json: toJson(organization, row), text: `Created project ${organization}/${slug}.` };
+}
+
+async function list(db: Db, slug: string | undefined): Promise<CommandResult> {
+  const organizations = slug === undefined ? await listOrganizations(db) : [await getOrganization(db, slug)];
+  const projects = [];
+  for (const organization of organizations)
+    for (const row of await listProjects(db, organization.id)) projects.push(toJson(organization.slug, row));
+  return {
+    json: projects,
+    text: formatTable(
+      ['project', 'name'],
+      projects.map((project) => [`${project.organization}/${project.slug}`, project.name]),
+      'There are no projects. Create one with: weir operator project create <org/project>',
+    ),
+  };
+}
+
+async function remove(db: Db, path: string, { confirm }: { confirm: string }): Promise<CommandResult> {
+  const { id, slug, organization_id: organizationId } = await getProject(db, path);
+  requireConfirmation(slug, confirm);
+  const { projectIds, cancelled } = await inTransaction(db, async (tx) => {
+    await lockOrganization(tx, organizationId);
+    return removeProject(tx, operator(), organizationId, id);
+  });
+  return describeDeletion(db, `project ${path}`, { id, projectIds, cancelled });
+}
+
+function parseProjectPath(text: string): ProjectPath {
+  const [organization = '', slug = '', ...rest] = text.split('/');
+  if (organization === '' || slug === '' || rest.length > 0)
+    throw new InvalidArgumentError('Write the path as org/project.');
+  return { organization, slug: parseSlug(slug) };
+}
+
+function toJson(organization: string, row: ProjectRow) {
+  return {
+    id: row.id,
+    organization,
+    slug: row.slug,
+    name: row.name,
+    description: row.description,
+    createdAt: row.created_at,
+  };
+}

@@ -1,0 +1,205 @@
+import { type Command, Option } from 'commander';
+import { cancelRun } from '../../api/management/recorded-writes.ts';
+import { describeBlockExecution } from '../../api/runs/describe-block-execution.ts';
+import { describeRunError } from '../../api/runs/describe-run-error.ts';
+import { type Db, inTransaction } from '../../db/connect.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
+import { listBlockRuns } from '../../db/runs/block-runs.ts';
+import { listCalls } from '../../db/runs/list-calls.ts';
+import { findListedRun, type ListedRun, listRuns } from '../../db/runs/list-runs.ts';
+import { loadReferences } from '../../db/runs/load-references.ts';
+import { requestUnpark } from '../../db/runs/parked-runs.ts';
+import { RUN_STATUSES, type RunStatus } from '../../db/schema.ts';
+import type { Json } from '../../flow/definition.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { resolveValue, type Value } from '../../flow/value.ts';
+import { blockTable } from '../terminal/block-table.ts';
+import { formatTable, formatTime, oneLine } from '../terminal/format-table.ts';
+import { parseRunId, parseTime, parseWholeNumber } from '../terminal/parse-argument.ts';
+import type { CommandResult } from '../terminal/print-result.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+import { getFlow, getOrganization, getProject } from './find-by-path.ts';
+import { onDatabase } from './on-database.ts';
+import { operator } from './operator.ts';
+
+const LIST_MAX = 1000;
+
+export function addRunsCommands(program: Command): void {
+  const runs = program.command('runs').description('list, show, cancel and resume runs');
+  runs
+    .command('list')
+    .description('list runs, newest first')
+    .argument('[path]', 'list only the runs of org, org/project or org/project/flow')
+    .addOption(new Option('--status <status>', 'list only runs with this status').choices(RUN_STATUSES))
+    .option('--since <time>', 'list only runs started at this time or later, e.g. 2030-01-31', parseTime)
+    .option(
+      '--parked',
+      'list only parked runs: their workers were lost repeatedly, and they wait for weir operator runs resume',
+    )
+    .option(
+      '--limit <number>',
+      `how many runs to list, at most ${LIST_MAX}`,
+      parseWholeNumber(1, LIST_MAX),
+      20,
+    )
+    .action(onDatabase(list));
+  runs
+    .command('show')
+    .description('show a run and its blocks')
+    .argument('<executionId>', 'id of the run', parseRunId)
+    .option('--full', 'include the input and output of each block')
+    .action(onDatabase(show));
+  runs
+    .command('cancel')
+    .description('cancel a run; it ends within seconds while a worker runs')
+    .argument('<executionId>', 'id of the run', parseRunId)
+    .action(onDatabase(cancel));
+  runs
+    .command('resume')
+    .description('resume one parked run or all of them; a worker does so within a minute')
+    .argument('[executionId]', 'id of the run', parseRunId)
+    .option('--all', 'resume all parked runs')
+    .action(onDatabase(resume));
+}
+
+const PARKED = 'started (parked)';
+
+async function list(
+  db: Db,
+  path: string | undefined,
+  options: { status?: RunStatus; since?: Date; parked?: boolean; limit: number },
+): Promise<CommandResult> {
+  const [organization, project, flow, ...rest] = path?.split('/') ?? [];
+  if (rest.length > 0)
+    throw new UsageError(`${JSON.stringify(path)} must be a path: org, org/project or org/project/flow.`);
+  const runs = (await listRuns(db, { organization, project, flow, ...options })).map(toJson);
+  // An empty list must not hide a misspelled path.
+  if (runs.length === 0 && path !== undefined) await requirePath(db, path);
+  return {
+    json: runs,
+    text: formatTable(
+      ['execution', 'flow', 'version', 'mode', 'status', 'started', 'ms', 'credits'],
+      runs.map((run) => [
+        run.executionId,
+        `${run.organization}/${run.project}/${run.flow}`,
+        run.version,
+        run.mode,
+        run.parked ? PARKED : run.status,
+        formatTime(run.startedAt),
+        run.durationMs,
+        run.cost,
+      ]),
+      'No runs were found.',
+    ),
+  };
+}
+
+async function requirePath(db: Db, path: string): Promise<void> {
+  const get = [getOrganization, getProject, getFlow][path.split('/').length - 1];
+  await get?.(db, path);
+}
+
+async function show(db: Db, executionId: string, options: { full?: boolean }) {
+  const row = await findListedRun(db, executionId);
+  if (!row) throw new ServiceError('RUN_NOT_FOUND', `Run ${executionId} does not exist.`);
+  const run = toJson(row);
+  const values = options.full ? await readValues(db, executionId) : new Map<string, BlockValues>();
+  const blocks = (await listBlockRuns(db, executionId)).map((block) => ({
+    ...describeBlockExecution(block),
+    ...values.get(block.block_key),
+  }));
+  const result = row.result && (await resolve(db, row.concluded_by ?? executionId, row.result));
+  return {
+    json: { ...run, input: row.input, ...(row.result && { result }), blocks },
+    text: [
+      `${run.executionId}  ${run.organization}/${run.project}/${run.flow} v${run.version}`,
+      `${run.parked ? PARKED : run.status}, ${run.mode}, ${run.environment}, started ${formatTime(run.startedAt)}` +
+        `${run.durationMs === null ? '' : `, ${run.durationMs} ms`}, ${run.cost} credits`,
+      ...(run.errorMessage === undefined ? [] : [`Error: ${oneLine(run.errorMessage)}`]),
+      '',
+      blockTable(blocks, 'No block has finished yet.'),
+      ...(options.full ? ['', `Message: ${JSON.stringify(row.input.message)}`] : []),
+      ...[...values].flatMap(([key, { input, output }]) => [
+        '',
+        key,
+        `  input:  ${JSON.stringify(input)}`,
+        `  output: ${JSON.stringify(output)}`,
+      ]),
+      ...(row.result ? ['', `Result: ${JSON.stringify(result)}`] : []),
+    ].join('\n'),
+  };
+}
+
+async function cancel(db: Db, executionId: string): Promise<CommandResult> {
+  await inTransaction(db, (tx) => cancelRun(tx, operator(), executionId));
+  const { json, text } = await show(db, executionId, {});
+  return {
+    json,
+    text:
+      json.status === 'started'
+        ? `The run is being cancelled: it ends within seconds, and nothing more is charged for it.\n\n${text}`
+        : text,
+  };
+}
+
+async function resume(
+  db: Db,
+  executionId: string | undefined,
+  options: { all?: boolean },
+): Promise<CommandResult> {
+  if ((executionId === undefined) !== (options.all === true))
+    throw new UsageError('Give one executionId, or --all.');
+  if (executionId === undefined) {
+    const resumed = await requestUnpark(db, 'all');
+    return { json: { resumed }, text: `Resumed ${resumed} parked runs; they continue within a minute.` };
+  }
+  const { json, text } = await show(db, executionId, {});
+  if ((await requestUnpark(db, executionId)) === 0)
+    throw new ServiceError('CONFLICT', `Run ${executionId} is not parked.`);
+  return { json, text: `The run continues within a minute.\n\n${text}` };
+}
+
+type BlockValues = { input: Json; output: Json };
+
+function resolve(db: Db, executionId: string, value: Value): Promise<Json> {
+  return resolveValue(value, (refs) => loadReferences(db, executionId, refs));
+}
+
+/** By block key; of a block that went on after a pause, what it did last. */
+async function readValues(db: Db, executionId: string): Promise<Map<string, BlockValues>> {
+  const calls = await listCalls(db, executionId);
+  const rows = await db
+    .selectFrom('block_run')
+    .select(['execution_id', 'block_key', 'input', 'output'])
+    .where(
+      'execution_id',
+      'in',
+      calls.map((call) => call.callId),
+    )
+    .orderBy('started_at')
+    .orderBy('block_key')
+    .execute();
+  const values = new Map<string, BlockValues>();
+  for (const row of rows)
+    values.set(row.block_key, { input: await resolve(db, row.execution_id, row.input), output: row.output });
+  return values;
+}
+
+function toJson(run: ListedRun) {
+  return {
+    executionId: run.execution_id,
+    organization: run.organization,
+    project: run.project,
+    flow: run.flow,
+    version: run.version,
+    mode: run.mode,
+    environment: run.environment,
+    status: run.status,
+    ...(run.parked && { parked: true }),
+    ...(run.error && describeRunError(run.error)),
+    startedAt: run.started_at,
+    finishedAt: run.finished_at,
+    durationMs: run.finished_at && run.finished_at.getTime() - run.started_at.getTime(),
+    cost: run.cost_microcredits / MICROCREDITS_PER_CREDIT,
+  };
+}

@@ -1,0 +1,33 @@
+import type { Command } from 'commander';
+import type { Db } from '../../db/connect.ts';
+import { createEncryption } from '../../db/encrypt.ts';
+import { reencryptModelKeys } from '../../db/tenants/model-keys.ts';
+import { reencryptSigningSecrets } from '../../db/webhooks/webhook-secrets.ts';
+import type { CommandResult } from '../terminal/print-result.ts';
+import { secretsKeys } from './environment.ts';
+import { onDatabase } from './on-database.ts';
+
+export function addSecretsCommands(program: Command): void {
+  program
+    .command('secrets')
+    .description('manage the secrets that are stored encrypted')
+    .command('reencrypt')
+    .description(
+      'encrypt all secrets under the first key of WEIR_SECRETS_KEYS; the other keys can then be removed',
+    )
+    .action(onDatabase(reencrypt));
+}
+
+async function reencrypt(db: Db): Promise<CommandResult> {
+  const keys = secretsKeys();
+  const encryption = createEncryption(keys);
+  const done = await db.transaction().execute(async (tx) => ({
+    key: keys[0].id,
+    signingSecrets: await reencryptSigningSecrets(tx, encryption),
+    modelKeys: await reencryptModelKeys(tx, encryption),
+  }));
+  return {
+    json: done,
+    text: `Encrypted under ${done.key}: ${done.signingSecrets} signing secrets, ${done.modelKeys} model keys.`,
+  };
+}

@@ -1,0 +1,69 @@
+// `weir token`: gets a JWT for scripts and experiments from the identity provider of a local start.
+import type { Command } from 'commander';
+import { MANAGEMENT_SCOPE, MCP_SCOPES } from '../../api/auth/scopes.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { findLocalStart, requireStarted } from '../api/local-start.ts';
+import { askProvider, type LocalIdentity, type LocalToken } from '../api/local-token.ts';
+import { type CommandResult, printResult } from '../terminal/print-result.ts';
+
+const DEVICE_CODE = 'urn:ietf:params:oauth:grant-type:device_code';
+
+type Options = { mcp?: boolean; signIn?: boolean };
+
+export function addTokenCommand(program: Command): void {
+  program
+    .command('token')
+    .description('print an access token (JWT) for the management API of a local npm start')
+    .option('--mcp', 'make it a token for the MCP endpoint, with every scope')
+    .option(
+      '--sign-in',
+      'sign in as a user in a browser, instead of as weir-script, an owner of the organization demo',
+    )
+    .action(async (options: Options, command: Command) => printResult(await getToken(options), command));
+}
+
+async function getToken({ mcp, signIn }: Options): Promise<CommandResult> {
+  const identity = localIdentity();
+  const wanted = mcp
+    ? { resource: identity.mcpAudience, scope: MCP_SCOPES.join(' ') }
+    : { resource: identity.audience, scope: MANAGEMENT_SCOPE };
+  const token = signIn
+    ? await signInWithBrowser(identity, wanted)
+    : await askProvider<LocalToken>(identity, '/token', { grant_type: 'client_credentials', ...wanted });
+  return {
+    json: { token: token.access_token, expiresInSeconds: token.expires_in },
+    text: token.access_token,
+  };
+}
+
+function localIdentity(): LocalIdentity {
+  const identity = findLocalStart()?.identity;
+  if (identity) return identity;
+  requireStarted();
+  throw new ServiceError(
+    'VALIDATION_ERROR',
+    'Run npm start first: weir token works with its identity provider. With WEIR_OIDC_ISSUER set, get tokens from that provider.',
+  );
+}
+
+type DeviceCode = { device_code: string; verification_uri_complete: string; interval?: number };
+
+/** Runs the device flow: prints where to sign in, and waits for it. */
+async function signInWithBrowser(
+  identity: LocalIdentity,
+  wanted: Record<string, string>,
+): Promise<LocalToken> {
+  const device = await askProvider<DeviceCode>(identity, '/device/auth', wanted);
+  console.error(`Open ${device.verification_uri_complete} in a browser and sign in. Waiting …`);
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, (device.interval ?? 5) * 1000));
+    const code = { grant_type: DEVICE_CODE, device_code: device.device_code };
+    const token = await askProvider<LocalToken | undefined>(
+      identity,
+      '/token',
+      code,
+      'authorization_pending',
+    );
+    if (token) return token;
+  }
+}

@@ -1,0 +1,31 @@
+import { ConnectionFailed } from '../../db/connection/connection-failed.ts';
+import { ServiceError } from '../../flow/errors.ts';
+
+/** Advice by error code of Node or PostgreSQL, for errors that a person can do something about. */
+const ADVICE: { [code: string]: string } = {
+  ECONNREFUSED:
+    'The database cannot be reached: no server listens at DATABASE_URL (or, if that is not set, where npm start had its database). Start the service, or correct DATABASE_URL.',
+  ENOTFOUND: 'The database cannot be reached: the host in DATABASE_URL does not exist. Correct DATABASE_URL.',
+  '28P01': 'The database refused the user or password in DATABASE_URL. Correct DATABASE_URL.',
+  '3D000': 'The database in DATABASE_URL does not exist. Create it, or correct DATABASE_URL.',
+  '42P01': 'The database has no Weir schema, or an old one. Run npm run migrate.',
+  '42703': 'The database has an old Weir schema. Run npm run migrate.',
+  '22003': 'A number is too large to be stored. Use a smaller one.',
+};
+
+const LOST =
+  'The connection to the database was lost. The change may have been made: check before you try again.';
+
+/** Describes an error in a sentence for the person at the terminal, never as a stack trace. */
+export function describeError(error: unknown): string {
+  if (error instanceof ServiceError) return error.message;
+  if (error instanceof ConnectionFailed) {
+    if (error.failure === 'lost') return LOST;
+    return error.failure === 'silent'
+      ? 'The database does not answer. Try again later.'
+      : describeError(error.cause);
+  }
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const cause = error instanceof AggregateError ? (error.errors[0] as unknown) : error;
+  return ADVICE[code] ?? (cause instanceof Error ? cause.message : String(cause));
+}

@@ -1,0 +1,67 @@
+// Parsers of command-line arguments. Each throws InvalidArgumentError, which commander reports as a usage error.
+import { InvalidArgumentError } from 'commander';
+import { nameSchema, slugSchema } from '../../api/flows/written-flow.ts';
+import { moment } from '../../api/http/query.ts';
+import { UUID_PATTERN } from '../../flow/limits.ts';
+import { parseHttpsUrl } from '../../net/parse-https-url.ts';
+
+export function parseSlug(text: string): string {
+  return parse(slugSchema, text);
+}
+
+export function parseName(text: string): string {
+  return parse(nameSchema, text);
+}
+
+/** Makes a parser of whole numbers from `min` to `max`. */
+export function parseWholeNumber(min: number, max: number) {
+  return (text: string): number => {
+    const number = Number(text);
+    if (!/^\d+$/.test(text) || number < min || number > max)
+      throw new InvalidArgumentError(`Give a whole number from ${min} to ${max}.`);
+    return number;
+  };
+}
+
+/** Parses a date, or a time with its offset. */
+export function parseTime(text: string): Date {
+  const parsed = moment.safeParse(text);
+  if (!parsed.success)
+    throw new InvalidArgumentError('Give an ISO 8601 date or time, e.g. 2030-01-31 or 2030-01-31T12:00:00Z.');
+  return parsed.data;
+}
+
+/** Makes a parser of the ids that the command `list` prints. */
+export function parseId(kind: string, list: string) {
+  return (text: string): string => {
+    if (!UUID_PATTERN.test(text))
+      throw new InvalidArgumentError(`It is not the id of a ${kind}, as ${list} prints it.`);
+    return text;
+  };
+}
+
+export const parseRunId = parseId('run', 'weir operator runs list');
+
+/** Parses an https URL, whose host is not looked up. */
+export function parseHttps(text: string): string {
+  const { message } = parseHttpsUrl(text);
+  if (message !== undefined) throw new InvalidArgumentError(`It ${message}.`);
+  return text;
+}
+
+/** Parses an address on this machine or its network, such as http://localhost:3000/hook. */
+export function parseHttpAddress(text: string): URL {
+  const url = URL.parse(text);
+  if (url && /^https?:$/.test(url.protocol) && /^https?:\/\//i.test(text)) return url;
+  throw new InvalidArgumentError('Give an http or https URL, e.g. http://localhost:3000/hook.');
+}
+
+/** Parses a version number: a 32-bit integer in the database. */
+export const parseVersionNumber = parseWholeNumber(1, 2 ** 31 - 1);
+
+function parse(schema: typeof nameSchema, text: string): string {
+  const parsed = schema.safeParse(text);
+  if (!parsed.success)
+    throw new InvalidArgumentError(parsed.error.issues[0]?.message ?? 'The value is not valid.');
+  return parsed.data;
+}

@@ -1,0 +1,26 @@
+import { readFile } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
+import { ServiceError } from '../../flow/errors.ts';
+
+/** Reads a file as UTF-8 text; `-` is standard input. Throws a VALIDATION_ERROR that says what is wrong. */
+export async function readSource(source: string): Promise<string> {
+  const bytes =
+    source === '-' ? await buffer(process.stdin) : await readFile(source).catch(unreadable(source));
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new ServiceError('VALIDATION_ERROR', `${source} is not UTF-8 text.`);
+  }
+}
+
+function unreadable(source: string) {
+  return (error: NodeJS.ErrnoException): never => {
+    const why = {
+      ENOENT: 'the file does not exist',
+      EISDIR: 'it is a folder',
+      EACCES: 'you may not read it',
+    };
+    const reason = why[error.code as keyof typeof why] ?? error.message;
+    throw new ServiceError('VALIDATION_ERROR', `${source} cannot be read: ${reason}.`);
+  };
+}

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fail, ROOT, useOperator, weirIn } from '../cli-harness.ts';
+
+describe('weir operator', () => {
+  const { cli, weir, succeed, succeedJson } = useOperator();
+
+  describe('flow', () => {
+    const example = path.join(ROOT, 'examples/parallel.yaml');
+
+    it('imports, publishes, sets production, and exports a file that imports as the same flow', async () => {
+      const args = ['flow', 'import', example, '--project', 'acme/main'];
+      const first = await succeedJson(...args, '--note', 'first', '--production');
+      const created = { flow: 'acme/main/parallel', created: true, version: 1, production: true };
+      assert.deepEqual(first, { ...created, notes: [] });
+      const exported = await succeed('flow', 'export', 'acme/main/parallel', '--version', '1');
+      assert.match(exported, /^description: /m);
+      const again = await weirIn(
+        cli.env,
+        ['operator', 'flow', 'import', '-', '--project', 'acme/main', '--json'],
+        exported,
+      );
+      assert.equal(JSON.parse(again.stdout).created, false);
+      assert.equal(await succeed('flow', 'export', 'acme/main/parallel'), exported);
+      const file = path.join(cli.folder, 'flow.json');
+      await writeFile(file, await succeed('flow', 'export', 'acme/main/parallel', '--format', 'json'));
+      await succeed('flow', 'import', file, '--project', 'acme/main');
+      assert.equal(await succeed('flow', 'export', 'acme/main/parallel'), exported);
+
+      await succeed('flow', 'publish', 'acme/main/parallel', '--note', 'second');
+      await succeed('flow', 'set-production', 'acme/main/parallel', '2');
+      const versions = await succeedJson('flow', 'versions', 'acme/main/parallel');
+      assert.deepEqual(
+        versions.map((row: { version: number; note: string; production: boolean }) => [
+          row.version,
+          row.note,
+          row.production,
+        ]),
+        [
+          [2, 'second', true],
+          [1, 'first', false],
+        ],
+      );
+      assert.match(await succeed('flow', 'list', 'acme/main'), /parallel +Article review +2 +2 /);
+    });
+
+    it('notes models for which it sees no key', async () => {
+      const block = 'processor_type: llm\n    prompt: x\n    model: anthropic/claude';
+      const file = `name: K\nslug: keyless\nsteps:\n  - step_id: ask\n    ${block}\n`;
+      const importing = ['operator', 'flow', 'import', '-', '--project', 'acme/main'];
+      const { ANTHROPIC_BASE_URL: _, ...others } = cli.env;
+      const keyless = { ...others, ANTHROPIC_API_KEY: '' };
+      const { stdout } = await weirIn(keyless, importing, file);
+      assert.match(stdout, /^Created flow.*\nNote: ask asks anthropic\/claude, .*ANTHROPIC_API_KEY/);
+      const keyed = { ...keyless, ANTHROPIC_API_KEY: 'k' };
+      assert.doesNotMatch((await weirIn(keyed, importing, file)).stdout, /Note:/);
+    });
+
+    it('notes fields that have no effect', async () => {
+      const file = `name: V\nslug: in-vain\nsteps:\n  - { step_id: pass, processor_type: passthrough, model: nobody/x }\n`;
+      const { stdout } = await weirIn(
+        cli.env,
+        ['operator', 'flow', 'import', '-', '--project', 'acme/main'],
+        file,
+      );
+      assert.match(stdout, /^Created flow.*\nNote: pass is a passthrough block, .*no effect: model\.\n$/);
+    });
+
+    it('refuses a note that belongs to no version', async () => {
+      const args = ['flow', 'import', example, '--project', 'acme/main', '--note', 'x'];
+      assert.match(await fail(2, weir(...args)), /give --publish or --production too/);
+    });
+
+    it('names the problems of a file by line and path, and changes nothing', async () => {
+      const wrong = 'name: W\nslug: wrong\nsteps:\n  - promt: x\n    processor_type: llm\n';
+      const import_ = ['operator', 'flow', 'import', '-', '--project', 'acme/main', '--publish'];
+      const shape = await fail(1, weirIn(cli.env, import_, wrong));
+      assert.match(
+        shape,
+        /^line 4: steps\[0\]\.promt: There is no such field here\. Did you mean prompt\?$/m,
+      );
+      const tree = await fail(1, weirIn(cli.env, import_, wrong.replace('promt', 'prompt')));
+      assert.match(tree, /^line 4: steps\[0\]\.model: An llm block needs a model/m);
+      const schema = wrong.replace('promt: x', 'outputSchema: { type: nope }').replace('llm', 'passthrough');
+      assert.match(await fail(1, weirIn(cli.env, import_, schema)), /^line 4: steps\[0\]\.outputSchema: /m);
+      assert.match(await fail(1, weir('flow', 'export', 'acme/main/wrong')), /no flow acme\/main\/wrong/);
+      assert.match(
+        await fail(1, weir('flow', 'import', 'nowhere.yaml', '--project', 'acme/main')),
+        /nowhere\.yaml cannot be read: the file does not exist/,
+      );
+    });
+
+    it('refuses an unknown version for production, and a draft that cannot run', async () => {
+      assert.match(await fail(1, weir('flow', 'set-production', 'acme/main/parallel', '9')), /version 9/);
+      await cli.database.db
+        .updateTable('flow')
+        .set({
+          draft: JSON.stringify({
+            steps: [{ type: 'loop', step_id: 'l', name: 'l', body: [], max_iterations: 1 }],
+          }),
+        })
+        .where('slug', '=', 'parallel')
+        .execute();
+      const publish = weir('flow', 'publish', 'acme/main/parallel', '--note', 'x');
+      assert.match(await fail(1, publish), /steps\[0\]\.body: /);
+    });
+  });
+});

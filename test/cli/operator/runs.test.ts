@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import { parkRun, unparkRun } from '../../../db/runs/parked-runs.ts';
+import { fail, ROOT, useOperator } from '../cli-harness.ts';
+
+describe('weir operator', () => {
+  const { cli, weir, succeed, succeedJson } = useOperator();
+
+  describe('runs', () => {
+    const executionId = randomUUID();
+    before(async () => {
+      await succeed(
+        'flow',
+        'import',
+        path.join(ROOT, 'examples/code.yaml'),
+        '--project',
+        'acme/main',
+        '--production',
+      );
+      const version = await cli.database.db
+        .selectFrom('flow_version')
+        .innerJoin('flow', 'flow.id', 'flow_version.flow_id')
+        .innerJoin('project', 'project.id', 'flow.project_id')
+        .select(['flow_version.id', 'flow.id as flow_id', 'flow.project_id', 'project.organization_id'])
+        .where('flow.slug', '=', 'code')
+        .executeTakeFirstOrThrow();
+      await cli.database.db
+        .insertInto('run')
+        .values({
+          execution_id: executionId,
+          organization_id: version.organization_id,
+          project_id: version.project_id,
+          flow_id: version.flow_id,
+          flow_version_id: version.id,
+          mode: 'execute',
+          environment: 'live',
+          status: 'completed',
+          input: JSON.stringify({ message: 'two lines', parameters: {}, block_overrides: {} }),
+          result: JSON.stringify({ ref: 'total' }),
+          started_at: new Date(Date.UTC(2026, 0, 1)),
+          finished_at: new Date(Date.UTC(2026, 0, 1, 0, 0, 2)),
+        })
+        .execute();
+      for (const [index, block] of ['parse', 'total'].entries())
+        await cli.database.db
+          .insertInto('block_run')
+          .values({
+            execution_id: executionId,
+            block_key: block,
+            step_id: block,
+            name: `Block \u001b[31m${block}`,
+            processor_type: 'code',
+            status: 'completed',
+            input: JSON.stringify({ ref: index === 0 ? '$message' : 'parse' }),
+            output: JSON.stringify({ from: block }),
+            prompt_tokens: 30,
+            completion_tokens: 12,
+            cost_microcredits: 1500,
+            latency_ms: 7,
+            attempts: 2,
+            started_at: new Date(Date.UTC(2026, 0, 1, 0, 0, index)),
+            finished_at: new Date(Date.UTC(2026, 0, 1, 0, 0, index + 1)),
+          })
+          .execute();
+    });
+
+    it('lists runs by organization, project, flow and status', async () => {
+      const [run] = await succeedJson('runs', 'list', 'acme/main/code', '--status', 'completed');
+      assert.equal(run.executionId, executionId);
+      assert.equal(run.durationMs, 2000);
+      assert.equal(run.cost, 0.003);
+      assert.match(
+        await succeed('runs', 'list'),
+        new RegExp(`${executionId} +acme/main/code +1 +execute +completed`),
+      );
+      assert.deepEqual(await succeedJson('runs', 'list', 'acme/main/code', '--status', 'failed'), []);
+      const since = async (time: string) => (await succeedJson('runs', 'list', '--since', time)).length;
+      assert.deepEqual([await since('2026-01-01'), await since('2026-01-01T00:00:01Z')], [1, 0]);
+      await fail(2, weir('runs', 'list', '--since', 'yesterday'));
+      assert.match(await fail(1, weir('runs', 'list', 'acme/mian')), /no project acme\/mian/);
+      await fail(2, weir('runs', 'list', 'a/b/c/d'));
+    });
+
+    it('cancels a run that has not ended, once in the audit log', async () => {
+      const asked = async () =>
+        (
+          await cli.database.db
+            .selectFrom('run')
+            .select('cancel_requested_at')
+            .where('execution_id', '=', executionId)
+            .executeTakeFirstOrThrow()
+        ).cancel_requested_at;
+      const setStatus = (status: 'started' | 'completed') =>
+        cli.database.db.updateTable('run').set({ status }).where('execution_id', '=', executionId).execute();
+      assert.equal((await succeedJson('runs', 'cancel', executionId)).status, 'completed');
+      assert.equal(await asked(), null);
+      await setStatus('started');
+      assert.match(await succeed('runs', 'cancel', executionId), /^The run is being cancelled/);
+      assert.notEqual(await asked(), null);
+      await succeed('runs', 'cancel', executionId);
+      const entries = await cli.database.db
+        .selectFrom('audit_entry')
+        .select(['actor', 'resource_id'])
+        .where('action', '=', 'run.cancel')
+        .execute();
+      assert.deepEqual(entries, [{ actor: 'operator', resource_id: executionId }]);
+      await setStatus('completed');
+      await fail(1, weir('runs', 'cancel', randomUUID()));
+    });
+
+    it('lists parked runs, and resumes one or all of them', async () => {
+      const { db } = cli.database;
+      const set = (changes: { status?: 'started' | 'completed'; parked_at?: Date | null }) =>
+        db.updateTable('run').set(changes).where('execution_id', '=', executionId).execute();
+      const asked = async () => {
+        const run = db
+          .selectFrom('run')
+          .select('resume_requested_at')
+          .where('execution_id', '=', executionId);
+        const { resume_requested_at } = await run.executeTakeFirstOrThrow();
+        await unparkRun(db, executionId);
+        return resume_requested_at !== null;
+      };
+      assert.deepEqual(await succeedJson('runs', 'list', '--parked'), []);
+      assert.match(await fail(1, weir('runs', 'resume', executionId)), /is not parked/);
+      assert.match(await fail(1, weir('runs', 'resume', randomUUID())), /Run .* does not exist/);
+      assert.match(await fail(2, weir('runs', 'resume')), /Give one executionId, or --all/);
+
+      await set({ status: 'started' });
+      await parkRun(db, executionId);
+      assert.match(
+        await succeed('runs', 'list', '--parked'),
+        new RegExp(`${executionId} .* started \\(parked\\)`),
+      );
+      assert.match(await succeed('runs', 'resume', executionId), /^The run continues within a minute/);
+      assert(await asked());
+      assert.deepEqual(await succeedJson('runs', 'resume', '--all'), { resumed: 0 });
+      await parkRun(db, executionId);
+      assert.deepEqual(await succeedJson('runs', 'resume', '--all'), { resumed: 1 });
+      assert(await asked());
+      await set({ status: 'completed' });
+    });
+
+    it('shows a run with its blocks, and with --full their inputs and outputs', async () => {
+      const shown = await succeed('runs', 'show', executionId);
+      assert.match(shown, /^total +Block .* +completed +7 +42 +0\.0015 +2$/m);
+      assert.match(shown, /^Result: \{"from":"total"\}$/m);
+      assert.equal(shown.includes('\u001b'), false);
+      const full = await succeedJson('runs', 'show', executionId, '--full');
+      assert.deepEqual(
+        full.blocks.map((block: { input: unknown; output: unknown }) => [block.input, block.output]),
+        [
+          ['two lines', { from: 'parse' }],
+          [{ from: 'parse' }, { from: 'total' }],
+        ],
+      );
+      assert.match(await fail(1, weir('runs', 'show', randomUUID())), /Run .* does not exist/);
+      for (const args of [['show'], ['cancel'], ['resume']])
+        assert.match(
+          await fail(2, weir('runs', ...args, '123')),
+          /'123' is invalid .*It is not the id of a run, as weir operator runs list prints it/,
+        );
+    });
+  });
+});
