@@ -7,6 +7,7 @@ import { addRunCommand } from './commands/run.ts';
 import { addListenCommand } from './listen/listen.ts';
 import { addOperatorCommands } from './operator/commands.ts';
 import { addTokenCommand } from './sign-in/token.ts';
+import { addWhoamiCommand } from './sign-in/whoami.ts';
 import { addCompletionCommand } from './terminal/completion.ts';
 import { describeError } from './terminal/describe-error.ts';
 import { addHelpCommand } from './terminal/help.ts';
@@ -26,6 +27,7 @@ const program = new Command('weir').description(
 addRunCommand(program);
 addListenCommand(program);
 addTokenCommand(program);
+addWhoamiCommand(program);
 addOperatorCommands(program);
 addCompletionCommand(program);
 addHelpCommand(program);

@@ -21,7 +21,8 @@ export type Flow = {
 /** Finds an organization by its slug. Throws NOT_FOUND, as the other functions here do. */
 export async function getOrganization(slug: string): Promise<Named> {
   const me = await getMe();
-  if (me.kind === 'api_key') return me.organization.slug === slug ? me.organization : unknown('organization', slug);
+  if (me.kind === 'api_key')
+    return me.organization.slug === slug ? me.organization : unknown('organization', slug);
   const known = me.organizations.find((one) => one.slug === slug);
   return known ?? (me.hasMore ? bySlug('organization', slug) : unknown('organization', slug));
 }

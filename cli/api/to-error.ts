@@ -4,7 +4,7 @@ import type { Credential } from './credential.ts';
 /** The service did not answer, or cannot at the moment. */
 export class Unreachable extends Error {}
 
-/** What to do about a credential that the service refuses. */
+/** Advice about a credential that the service refuses. */
 const REFUSED: { [source in Credential['source']]: string } = {
   WEIR_TOKEN: ' WEIR_TOKEN was sent: it may have expired.',
   WEIR_API_KEY: ' WEIR_API_KEY was sent.',

@@ -9,3 +9,9 @@ export function printResult(result: CommandResult, command: Command): void {
   const text = json ? JSON.stringify(result.json, null, 2) : result.text;
   process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
 }
+
+/** Makes the action of a command that prints what `work` answers for its arguments. */
+export function printed<A extends unknown[]>(work: (...args: A) => Promise<CommandResult>) {
+  return async (...args: [...A, Command]): Promise<void> =>
+    printResult(await work(...(args.slice(0, -1) as A)), args.at(-1) as Command);
+}

@@ -1,0 +1,34 @@
+// `weir whoami`: as whom, and on which service, commands act.
+import type { Command } from 'commander';
+import { getMe, type Me } from '../api/get-me.ts';
+import { serviceUrl } from '../api/service-url.ts';
+import { oneLine } from '../terminal/format-table.ts';
+import { type CommandResult, printed } from '../terminal/print-result.ts';
+
+export function addWhoamiCommand(program: Command): void {
+  program
+    .command('whoami')
+    .description('show as whom commands act, on which service, and the projects that can be reached')
+    .action(printed(whoami));
+}
+
+async function whoami(): Promise<CommandResult> {
+  const [service, me] = [serviceUrl(), await getMe()];
+  return { json: { service, ...me }, text: `${describe(me)}\n${service}\n\n${listProjects(me).join('\n')}` };
+}
+
+function describe(me: Me): string {
+  if (me.kind === 'api_key') return `API key weir_${me.environment}_${me.keyId} (${oneLine(me.name)})`;
+  const known = [me.name, me.email].filter((one) => one !== null);
+  return `User ${me.userId}${known.length > 0 ? ` (${oneLine(known.join(', '))})` : ''}`;
+}
+
+function listProjects(me: Me): string[] {
+  if (me.kind === 'api_key') return [`${me.organization.slug}/${me.project.slug}`];
+  const lines = me.organizations.flatMap(({ slug, role, projects }) => [
+    `${slug} (${role})`,
+    ...projects.map((project) => `  ${slug}/${project.slug}`),
+  ]);
+  if (lines.length === 0) return ['You belong to no organization.'];
+  return me.hasMore ? [...lines, '…'] : lines;
+}
