@@ -10,6 +10,7 @@ import { type Provider, readProviders, readProviderUrls } from './config/provide
 import {
   count,
   countOrNone,
+  credits,
   dialMap,
   encryptionKeys,
   httpUrl,
@@ -22,6 +23,7 @@ import {
   price,
   proxyUrl,
   rateLimit,
+  userIds,
   wholeNumber,
   withoutEmpty,
 } from './config/values.ts';
@@ -95,6 +97,10 @@ const environment = z.object({
   WEIR_FAILED_SIGN_INS: rateLimit.default(600),
   /** Proxies in front of the API that append to X-Forwarded-For; with 0, the address is that of the connection. */
   WEIR_PROXIES: wholeNumber(0, PROXIES_MAX).default(0),
+  /** The ids of users who may grant credits over HTTP, comma-separated: the `sub` of their tokens. */
+  WEIR_OPERATORS: userIds.default(new Set()),
+  /** Credits of the first organization that a user makes over HTTP. */
+  WEIR_STARTING_CREDITS: credits.default(0),
   /** Days after which ended runs, with their traces and deliveries, and test runs are deleted; never when absent. */
   WEIR_RETENTION_DAYS: wholeNumber(1, RETENTION_MAX_DAYS).optional(),
   /** For tests: connects to other addresses for these hosts of callers' URLs, unchecked. Refused in production. */
@@ -150,6 +156,9 @@ export type Config = {
   /** Per minute and address; 0 means no limit. */
   failedSignInsPerMinute: number;
   proxies: number;
+  /** User ids. */
+  operators: Set<string>;
+  startingCredits: number;
   retentionDays: number | undefined;
   dialMap: DialMap | undefined;
   testWorkflowBundle: string | undefined;
@@ -202,6 +211,8 @@ export function readConfig(given: NodeJS.ProcessEnv = process.env): Config {
     rateLimitPerOrganization: values.WEIR_RATE_LIMIT_PER_ORGANIZATION,
     failedSignInsPerMinute: values.WEIR_FAILED_SIGN_INS,
     proxies: values.WEIR_PROXIES,
+    operators: values.WEIR_OPERATORS,
+    startingCredits: values.WEIR_STARTING_CREDITS,
     retentionDays: values.WEIR_RETENTION_DAYS,
     dialMap: values.WEIR_TEST_DIAL_MAP,
     testWorkflowBundle: values.WEIR_TEST_WORKFLOW_BUNDLE,

@@ -15,6 +15,8 @@ import { createHealth } from './http/health.ts';
 import { apiKeyRoutes } from './management/api-keys.ts';
 import { assistantRoutes } from './management/assistants.ts';
 import { auditLogRoutes } from './management/audit-log.ts';
+import { creditGrantRoutes } from './management/credit-grants.ts';
+import { creditRoutes } from './management/credits.ts';
 import { meRoutes } from './management/me.ts';
 import { memberRoutes } from './management/members.ts';
 import { modelKeyRoutes } from './management/model-keys.ts';
@@ -68,6 +70,8 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...differenceRoutes(deps),
     ...apiKeyRoutes(deps),
     ...auditLogRoutes(deps),
+    ...creditRoutes(deps),
+    ...creditGrantRoutes(deps),
     ...modelKeyRoutes(deps),
     ...webhookSecretRoutes(deps),
     ...webhookDeliveryRoutes(deps),

@@ -4,6 +4,7 @@ import { ENCRYPTION_KEY_BYTES, type EncryptionKey } from '../db/encrypt.ts';
 
 /** Up to this price, the cost of one block is exact in microcredits. */
 const PRICE_MAX = 1_000_000;
+const CREDITS_MAX = 1_000_000_000;
 const RATE_LIMIT_MAX_PER_MINUTE = 1_000_000;
 const DIAL_MAP = 'must be a JSON object of the form {"host": "address:port"}';
 
@@ -61,6 +62,11 @@ export const countOrNone = wholeNumber(0);
 export const rateLimit = wholeNumber(0, RATE_LIMIT_MAX_PER_MINUTE);
 /** A price in credits. */
 export const price = number(`a number from 0 to ${PRICE_MAX}`, (value) => value >= 0 && value <= PRICE_MAX);
+/** An amount of credits, exact in microcredits. */
+export const credits = number(
+  `a number from 0 to ${CREDITS_MAX} with at most six decimal places`,
+  (value) => value >= 0 && value <= CREDITS_MAX && Math.round(value * 1e6) / 1e6 === value,
+);
 /** A JSON object `{"host" or "host:port": "address:port"}`. */
 export const dialMap = z
   .string()
@@ -90,6 +96,13 @@ export const encryptionKeys = z
     'must contain keys of 32 bytes, in base64',
   )
   .transform((keys) => keys as [EncryptionKey, ...EncryptionKey[]]);
+
+/** User ids, separated by commas; a user id may hold spaces. */
+export const userIds = z
+  .string()
+  .transform((text) => text.split(',').map((id) => id.trim()))
+  .refine((ids) => !ids.includes(''), 'must be user ids separated by commas')
+  .transform((ids) => new Set(ids));
 
 export const origins = z
   .string()

@@ -206,6 +206,18 @@ AS $function$
     end if;
   end $function$;
 
+CREATE OR REPLACE FUNCTION public.record_low_balance()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      insert into audit_entry (organization_id, actor, action, resource_id, details, request_id)
+        values (new.id, 'service', 'credits.low', new.id, json_build_object(
+          'credits', new.balance_microcredits / 1e6, 'low_balance_mark', new.low_balance_microcredits / 1e6
+        ), gen_random_uuid());
+      return new;
+    end $function$;
+
 CREATE OR REPLACE FUNCTION public.refuse_run_of_deleted_project()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -480,7 +492,9 @@ CREATE TABLE organization (
   created_at timestamp with time zone not null default now(),
   deleted_at timestamp with time zone,
   updated_at timestamp with time zone not null default now(),
+  low_balance_microcredits bigint,
   constraint organization_balance_microcredits_check CHECK ((balance_microcredits >= 0)),
+  constraint organization_low_balance_microcredits_check CHECK ((low_balance_microcredits > 0)),
   constraint organization_pkey PRIMARY KEY (id)
 );
 
@@ -546,6 +560,13 @@ CREATE TABLE run (
   constraint run_mode_check CHECK ((mode = ANY (ARRAY['execute'::text, 'jobs'::text, 'step'::text, 'test'::text]))),
   constraint run_pkey PRIMARY KEY (execution_id),
   constraint run_status_check CHECK ((status = ANY (ARRAY['started'::text, 'completed'::text, 'failed'::text, 'tool_calls_required'::text, 'in_progress'::text])))
+);
+
+CREATE TABLE starting_grant (
+  user_id text not null,
+  organization_id uuid not null,
+  granted_at timestamp with time zone not null default now(),
+  constraint starting_grant_pkey PRIMARY KEY (user_id)
 );
 
 CREATE TABLE test_case (
@@ -655,6 +676,10 @@ CREATE INDEX idempotency_key_by_run ON public.idempotency_key USING btree (execu
 
 CREATE INDEX invitation_by_email ON public.invitation USING btree (email);
 
+CREATE INDEX ledger_entry_grants ON public.ledger_entry USING btree (organization_id, created_at DESC, id DESC) WHERE (kind = 'grant'::text);
+
+CREATE INDEX ledger_entry_page ON public.ledger_entry USING btree (organization_id, created_at DESC, id DESC);
+
 CREATE INDEX membership_by_user ON public.membership USING btree (user_id);
 
 CREATE INDEX project_deleted ON public.project USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
@@ -759,6 +784,8 @@ ALTER TABLE run ADD CONSTRAINT run_organization_id_fkey FOREIGN KEY (organizatio
 
 ALTER TABLE run ADD CONSTRAINT run_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id);
 
+ALTER TABLE starting_grant ADD CONSTRAINT starting_grant_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
+
 ALTER TABLE test_case ADD CONSTRAINT test_case_flow_id_fkey FOREIGN KEY (flow_id) REFERENCES flow(id);
 
 ALTER TABLE test_result ADD CONSTRAINT test_result_test_run_id_fkey FOREIGN KEY (test_run_id) REFERENCES test_run(id);
@@ -778,6 +805,8 @@ ALTER TABLE webhook_secret ADD CONSTRAINT webhook_secret_organization_id_fkey FO
 ALTER TABLE webhook_turn ADD CONSTRAINT webhook_turn_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES webhook_delivery(id) ON DELETE CASCADE;
 
 CREATE TRIGGER api_key_changed AFTER UPDATE OF revoked_at, expires_at ON public.api_key FOR EACH ROW EXECUTE FUNCTION notify_api_key();
+
+CREATE TRIGGER balance_is_low AFTER UPDATE OF balance_microcredits ON public.organization FOR EACH ROW WHEN (((old.balance_microcredits >= new.low_balance_microcredits) AND (new.balance_microcredits < new.low_balance_microcredits))) EXECUTE FUNCTION record_low_balance();
 
 CREATE TRIGGER flow_version_immutable BEFORE DELETE OR UPDATE ON public.flow_version FOR EACH ROW EXECUTE FUNCTION refuse_version_change();
 

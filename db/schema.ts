@@ -7,7 +7,7 @@ import type { PausePoint } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import type { ApiKeyTable, ConnectedAssistantTable } from './tables/access.ts';
 import type { BlockRunTable, BlockUnderWayTable } from './tables/blocks.ts';
-import type { LedgerEntryTable, ReservationTable } from './tables/credits.ts';
+import type { LedgerEntryTable, ReservationTable, StartingGrantTable } from './tables/credits.ts';
 import type { InvitationTable, MemberProfileTable } from './tables/people.ts';
 import type { StoredRunInput } from './tables/run-input.ts';
 import type { TestCaseTable, TestResultTable, TestRunTable } from './tables/test-runs.ts';
@@ -31,6 +31,8 @@ export interface OrganizationTable {
   name: string;
   description: Default<string>;
   balance_microcredits: Default<number>;
+  /** The balance is low below this; null: never. */
+  low_balance_microcredits: number | null;
   created_at: Now;
   updated_at: Now;
   deleted_at: Date | null;
@@ -185,6 +187,7 @@ export interface Schema extends WebhookTables {
   block_under_way: BlockUnderWayTable;
   ledger_entry: LedgerEntryTable;
   reservation: ReservationTable;
+  starting_grant: StartingGrantTable;
   rate_limit: RateLimitTable;
   /** Recurring work that one worker at a time does, and when it is due next. */
   duty: { name: string; due_at: Date };

@@ -83,7 +83,14 @@ async function start(
   const demoModels = config.providers.demo ? undefined : await startDemoModelServer();
   const env: NodeJS.ProcessEnv = {
     WEIR_SECRETS_KEYS: secrets.secretsKeys,
-    ...(!config.production && { WEIR_WEBHOOK_LISTENERS: 'on' }),
+    ...(!config.production && {
+      WEIR_WEBHOOK_LISTENERS: 'on',
+      WEIR_STARTING_CREDITS: '100',
+      WEIR_OPERATORS: firstMembers(identity.own)
+        .filter(({ role }) => role === 'owner')
+        .map(({ userId }) => userId)
+        .join(','),
+    }),
     ...given,
     ...database.env,
     ...temporal.env,

@@ -40,7 +40,7 @@ import {
   USERS_ONLY,
 } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body, VALIDATION_ERRORS } from '../reference/operations.ts';
-import { addOrganization, removeOrganization } from './recorded-writes.ts';
+import { addOrganization, addStartingCredits, removeOrganization } from './recorded-writes.ts';
 import {
   createOrganizationRequest,
   organizationList,
@@ -64,7 +64,7 @@ export function organizationRoutes(deps: ApiDeps): Route[] {
         operationId: 'createOrganization',
         summary: 'Create an organization, of which you become the owner',
         description:
-          'It begins without credits, and its runs need some: the operator of the service grants them (`weir operator credits grant <slug> <credits>`).',
+          'Its runs need credits. Your first organization begins with those that the service gives to new ones, where it gives any; an operator of the service grants more (`credits/grants`).',
         requestBody: body(createOrganizationRequest, { organization: example.newOrganization }),
         responses: {
           201: one,
@@ -150,8 +150,11 @@ function createOrganization(deps: ApiDeps): ApiMiddleware {
     const { name, slug, description } = ctx.state.body as z.infer<typeof createOrganizationRequest>;
     const row = await writeAuthorized(deps.db, ctx.state, async (tx, author) => {
       const created = await addOrganization(tx, author, { name, slug, description });
-      await insertMember(tx, { organizationId: created.id, userId: ctx.state.user.userId, role: 'owner' });
-      return created;
+      const member = { organizationId: created.id, userId: ctx.state.user.userId };
+      await insertMember(tx, { ...member, role: 'owner' });
+      const credits = deps.config.startingCredits;
+      const balance_microcredits = await addStartingCredits(tx, author, { ...member, credits });
+      return { ...created, balance_microcredits };
     });
     ctx.status = 201;
     ctx.body = toOrganization({ ...row, role: 'owner' });

@@ -1,6 +1,12 @@
 // Writes that users make over HTTP and operators with the `weir` command. Each records itself in the audit log.
 
 import type { Tx } from '../../db/connect.ts';
+import {
+  type Grant,
+  grantCredits,
+  grantStartingCredits,
+  MICROCREDITS_PER_CREDIT,
+} from '../../db/credits/ledger.ts';
 import { cancelFromAfar } from '../../db/runs/cancel-run.ts';
 import type { Role } from '../../db/schema.ts';
 import { insertApiKey, type NewApiKey, revokeApiKey } from '../../db/tenants/api-keys.ts';
@@ -10,6 +16,8 @@ import { deleteMember, insertMember, type MemberRow, updateRole } from '../../db
 import { deleteOrganization, insertOrganization } from '../../db/tenants/organizations.ts';
 import { deleteProjects, insertProject, projectNotFound } from '../../db/tenants/projects.ts';
 import { type Cancelled, cancelOfDeleted } from '../../db/upkeep/cancel-deleted.ts';
+
+import { ServiceError } from '../../flow/errors.ts';
 
 type Named = { name: string; slug: string; description: string };
 
@@ -23,6 +31,51 @@ export async function addOrganization(tx: Tx, author: Author, details: Named) {
     details,
   });
   return row;
+}
+
+/**
+ * Grants credits, once per `key`. Throws NOT_FOUND, VALIDATION_ERROR for an amount that is too large, and
+ * IDEMPOTENCY_KEY_REUSED when the key stands for another amount.
+ */
+export async function addCredits(
+  tx: Tx,
+  author: Author,
+  { organizationId, microcredits, key }: { organizationId: string; microcredits: number; key: string },
+): Promise<Grant> {
+  const grant = await grantCredits(tx, organizationId, microcredits, `grant/${key}`);
+  if (grant.microcredits !== microcredits) throw grantKeyReused(grant.microcredits / MICROCREDITS_PER_CREDIT);
+  if (grant.granted) await recordGrant(tx, author, organizationId, microcredits, key);
+  return grant;
+}
+
+export function grantKeyReused(credits: number): ServiceError {
+  return new ServiceError(
+    'IDEMPOTENCY_KEY_REUSED',
+    `A grant of ${credits} credits was made with this key: send a new key with each new grant.`,
+  );
+}
+
+/** Gives an organization the credits that new ones start with, unless its maker has had them before. Returns its balance. */
+export async function addStartingCredits(
+  tx: Tx,
+  author: Author,
+  { organizationId, userId, credits }: { organizationId: string; userId: string; credits: number },
+): Promise<number> {
+  if (credits === 0) return 0;
+  const microcredits = Math.round(credits * MICROCREDITS_PER_CREDIT);
+  const grant = await grantStartingCredits(tx, organizationId, microcredits, userId);
+  if (!grant) return 0;
+  await recordGrant(tx, { ...author, actor: 'service' }, organizationId, microcredits, 'start');
+  return grant.balanceMicrocredits;
+}
+
+function recordGrant(tx: Tx, author: Author, organizationId: string, microcredits: number, key: string) {
+  return recordChange(tx, author, {
+    organizationId,
+    action: 'credits.grant',
+    resourceId: organizationId,
+    details: { credits: microcredits / MICROCREDITS_PER_CREDIT, key },
+  });
 }
 
 /**

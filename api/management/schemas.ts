@@ -41,8 +41,7 @@ export const organizationRecord = z
     description: z.string(),
     role: role.meta({ description: 'Your role.' }),
     credits: z.number().min(0).meta({
-      description:
-        'Its balance, which pays for runs: 0 for a new organization, until the operator of the service grants credits.',
+      description: 'Its balance, which pays for runs: `GET …/credits` has more about it.',
     }),
     createdAt: time,
     updatedAt: time,

@@ -35,6 +35,7 @@ const TAGS = [
   { name: 'Execution', description: 'Run flows, and follow their runs.' },
   { name: 'Runs', description: 'Runs of a project or an organization.' },
   { name: 'Organizations', description: 'Organizations, and the log of their changes.' },
+  { name: 'Credits', description: 'What organizations have to pay for runs.' },
   { name: 'Members', description: 'Who belongs to an organization, and their roles.' },
   { name: 'Projects', description: 'Projects of organizations.' },
   { name: 'Flows', description: 'Flows of projects: drafts, versions, and which version callers run.' },

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
+import { addCredits } from '../../api/management/recorded-writes.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
-import { grantCredits, MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
-import { recordChange } from '../../db/tenants/audit-entries.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
 import { parseName } from '../terminal/parse-argument.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
 import { getOrganization } from './find-by-path.ts';
@@ -31,16 +31,12 @@ async function grant(
 ): Promise<CommandResult> {
   const { id } = await getOrganization(db, slug);
   const key = options.key ?? randomUUID();
-  const details = { credits: microcredits / MICROCREDITS_PER_CREDIT, key };
-  const result = await inTransaction(db, async (tx) => {
-    const grant = await grantCredits(tx, id, microcredits, `grant/${key}`);
-    const change = { organizationId: id, action: 'credits.grant', resourceId: id, details };
-    if (grant.granted) await recordChange(tx, operator(), change);
-    return grant;
-  });
+  const result = await inTransaction(db, (tx) =>
+    addCredits(tx, operator(), { organizationId: id, microcredits, key }),
+  );
   const balance = result.balanceMicrocredits / MICROCREDITS_PER_CREDIT;
   const what = result.granted
-    ? `Granted ${details.credits} credits to ${slug}`
+    ? `Granted ${microcredits / MICROCREDITS_PER_CREDIT} credits to ${slug}`
     : `A grant with this key was made before, so nothing changed for ${slug}`;
   return {
     json: { organization: slug, granted: result.granted, balance },

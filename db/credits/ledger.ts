@@ -5,12 +5,13 @@ import { organizationNotFound } from '../tenants/organizations.ts';
 
 export const MICROCREDITS_PER_CREDIT = 1_000_000;
 
-export type Grant = { granted: boolean; balanceMicrocredits: number };
+/** `granted`: false when it was made before, of `microcredits`. */
+export type Grant = { granted: boolean; microcredits: number; balanceMicrocredits: number };
 
 /**
  * Adds `microcredits` (a positive integer) to an organization's balance, once per `entryKey`: a repeated grant answers
- * `granted: false` and the current balance. Throws NOT_FOUND, and VALIDATION_ERROR for an amount that is not a positive
- * integer or would make the balance inexact.
+ * `granted: false`, what the first one granted and the current balance. Throws NOT_FOUND, and VALIDATION_ERROR for an amount
+ * that is not a positive integer or would make the balance inexact.
  */
 export function grantCredits(
   db: Db | Tx,
@@ -19,6 +20,7 @@ export function grantCredits(
   entryKey: string,
 ): Promise<Grant> {
   return inTransaction(db, async (tx) => {
+    // Whoever grants at the same moment waits here.
     const organization = await tx
       .selectFrom('organization')
       .select('balance_microcredits')
@@ -28,6 +30,13 @@ export function grantCredits(
       .executeTakeFirst();
     if (!organization) throw organizationNotFound();
     const before = organization.balance_microcredits;
+    const earlier = await tx
+      .selectFrom('ledger_entry')
+      .select('amount_microcredits as microcredits')
+      .where('organization_id', '=', organizationId)
+      .where('entry_key', '=', entryKey)
+      .executeTakeFirst();
+    if (earlier) return { granted: false, ...earlier, balanceMicrocredits: before };
     if (
       !(microcredits > 0) ||
       !Number.isSafeInteger(microcredits) ||
@@ -37,7 +46,7 @@ export function grantCredits(
         'VALIDATION_ERROR',
         'A grant is a positive whole number of microcredits, and the balance stays below 2^53 of them.',
       );
-    const { numInsertedOrUpdatedRows: inserted } = await tx
+    await tx
       .insertInto('ledger_entry')
       .values({
         organization_id: organizationId,
@@ -46,14 +55,28 @@ export function grantCredits(
         amount_microcredits: microcredits,
         execution_id: null,
       })
-      .onConflict((conflict) => conflict.constraint('ledger_entry_key').doNothing())
-      .executeTakeFirst();
-    if (inserted === 0n) return { granted: false, balanceMicrocredits: before };
+      .execute();
     await tx
       .updateTable('organization')
       .set({ balance_microcredits: before + microcredits })
       .where('id', '=', organizationId)
       .execute();
-    return { granted: true, balanceMicrocredits: before + microcredits };
+    return { granted: true, microcredits, balanceMicrocredits: before + microcredits };
   });
+}
+
+/** Gives credits to an organization that `userId` has made, unless they have had them for another. */
+export async function grantStartingCredits(
+  tx: Tx,
+  organizationId: string,
+  microcredits: number,
+  userId: string,
+): Promise<Grant | undefined> {
+  const { numInsertedOrUpdatedRows } = await tx
+    .insertInto('starting_grant')
+    .values({ user_id: userId, organization_id: organizationId })
+    .onConflict((conflict) => conflict.column('user_id').doNothing())
+    .executeTakeFirst();
+  if (numInsertedOrUpdatedRows === 0n) return undefined;
+  return grantCredits(tx, organizationId, microcredits, 'grant/start');
 }

@@ -23,3 +23,10 @@ export interface ReservationTable {
   microcredits: number;
   reserved_at: Now;
 }
+
+/** A user who has had the starting credits of an organization: they get none for another. */
+export interface StartingGrantTable {
+  user_id: string;
+  organization_id: string;
+  granted_at: Now;
+}

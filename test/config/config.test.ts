@@ -43,6 +43,12 @@ describe('readConfig', () => {
     it(`refuses ${JSON.stringify(value)} as a dial map`, () =>
       assert.throws(() => readConfig({ ...env, WEIR_TEST_DIAL_MAP: value }), /WEIR_TEST_DIAL_MAP/));
 
+  it('reads the ids of operators, spaces around them aside', () => {
+    assert.deepEqual([...readConfig(env).operators], []);
+    const { operators } = readConfig({ ...env, WEIR_OPERATORS: 'auth0|5f7c, Ada Lovelace' });
+    assert.deepEqual([...operators], ['auth0|5f7c', 'Ada Lovelace']);
+  });
+
   it('counts an empty variable as unset', () => {
     const names = [
       'WEIR_PORT',
@@ -71,6 +77,12 @@ describe('readConfig', () => {
     ['WEIR_PROXIES', '11', 'must be a whole number from 0 to 10; it is "11"'],
     ['WEIR_MODEL_CONCURRENCY', '0', 'must be a whole number of at least 1; it is "0"'],
     ['WEIR_CODE_PRICE', '-1', 'must be a number from 0 to 1000000; it is "-1"'],
+    [
+      'WEIR_STARTING_CREDITS',
+      '-1',
+      'must be a number from 0 to 1000000000 with at most six decimal places; it is "-1"',
+    ],
+    ['WEIR_OPERATORS', 'ada,,ben', 'must be user ids separated by commas'],
     ['NODE_ENV', 'prod', 'must be production, development or test; it is "prod"'],
     ['DATABASE_URL', 'secret', 'is not a postgres:// address'],
     ['WEIR_API_KEY_PEPPER', 'secret', 'must have at least 32 characters'],

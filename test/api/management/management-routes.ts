@@ -30,6 +30,15 @@ export const MANAGEMENT: { [route: string]: Row } = {
   [`put ${O}/:org_id/members/:member_user_id`]: { ...admins(200), body: () => ({ role: 'admin' }) },
   [`delete ${O}/:org_id/members/:member_user_id`]: admins(204),
   [`get ${O}/:org_id/runs`]: all(200),
+  [`get ${O}/:org_id/credits`]: all(200),
+  [`put ${O}/:org_id/credits`]: { ...admins(200), body: () => ({ low_balance_mark: 10 }) },
+  [`get ${O}/:org_id/credits/ledger`]: all(200),
+  // For operators of the service alone, whatever their role.
+  [`post ${O}/:org_id/credits/grants`]: {
+    ...all(403),
+    body: () => ({ credits: 1 }),
+    headers: { 'idempotency-key': 'grant' },
+  },
   [`get ${O}/:org_id/audit-log`]: admins(200),
   [`get ${O}/:org_id/model-keys`]: admins(200),
   [`get ${O}/:org_id/model-keys/:provider`]: admins(200),

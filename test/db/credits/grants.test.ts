@@ -20,7 +20,9 @@ describe('credits', () => {
     assert.equal(grants.filter((grant) => grant.granted).length, 1);
     for (const grant of grants) assert.equal(grant.balanceMicrocredits, 5_000_000);
     const again = await grantCredits(database.db, organization.id, 1, 'grant/2');
-    assert.deepEqual(again, { granted: true, balanceMicrocredits: 5_000_001 });
+    assert.deepEqual(again, { granted: true, microcredits: 1, balanceMicrocredits: 5_000_001 });
+    const other = await grantCredits(database.db, organization.id, 7, 'grant/2');
+    assert.deepEqual(other, { granted: false, microcredits: 1, balanceMicrocredits: 5_000_001 });
   });
 
   it('are refused when the amount is not positive, whole and exact', async () => {
