@@ -4,7 +4,7 @@
 import { availableParallelism } from 'node:os';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
-import { loopbackUrls } from './config/loopback.ts';
+import { type Mcp, readMcp } from './config/mcp.ts';
 import { type Oidc, readOidc } from './config/oidc.ts';
 import { type Provider, readProviders, readProviderUrls } from './config/providers.ts';
 import {
@@ -129,11 +129,7 @@ export type Config = {
   publicUrl: string | undefined;
   /** The issuer whose JWTs are accepted; undefined when only API keys are. */
   oidc: Oidc | undefined;
-  /**
-   * The MCP endpoint, with a trailing slash, and the origins whose web pages may use it. An endpoint of this machine has
-   * several `urls`: localhost is 127.0.0.1.
-   */
-  mcp: { url: string; urls: string[]; allowedOrigins: string[] };
+  mcp: Mcp;
   /** Read from TEMPORAL_ADDRESS and Temporal's other standard variables, or its configuration file. */
   temporal: ReturnType<typeof loadClientConnectConfig>;
   taskQueue: string;
@@ -192,7 +188,7 @@ export function readConfig(given: NodeJS.ProcessEnv = process.env): Config {
     port: values.WEIR_PORT,
     publicUrl: readPublicUrl(values),
     oidc: readOidc(values, readBaseUrl(values)),
-    mcp: readMcp(values),
+    mcp: readMcp(values, readBaseUrl(values)),
     temporal: loadClientConnectConfig({ overrideEnvVars: env as Record<string, string> }),
     taskQueue: values.WEIR_TASK_QUEUE,
     sandboxProcesses: values.WEIR_SANDBOX_PROCESSES,
@@ -237,15 +233,4 @@ function readPublicUrl(values: Values): string | undefined {
 function readBaseUrl(values: Values): string {
   const host = values.WEIR_HOST.includes(':') ? `[${values.WEIR_HOST}]` : values.WEIR_HOST;
   return readPublicUrl(values) ?? `http://${host}:${values.WEIR_PORT}`;
-}
-
-/** Takes the endpoint from an audience that is its URL, unless WEIR_PUBLIC_URL is set. */
-function readMcp(values: Values): Config['mcp'] {
-  const audience = values.WEIR_MCP_AUDIENCE ?? '';
-  const isUrl = /^https?:\/\/\S+\/api\/v1\/mcp\/?$/.test(audience) && URL.canParse(audience);
-  const known = isUrl && values.WEIR_PUBLIC_URL === undefined;
-  const url = known ? audience.replace(/\/?$/, '/') : `${readBaseUrl(values)}/api/v1/mcp/`;
-  const urls = loopbackUrls(url);
-  const own = urls.map((one) => new URL(one).origin);
-  return { url, urls, allowedOrigins: [...own, ...values.WEIR_MCP_ALLOWED_ORIGINS] };
 }

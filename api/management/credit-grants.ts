@@ -1,6 +1,6 @@
 // POST /organizations/{org_id}/credits/grants: operators of the service grant credits.
 import type { Middleware } from 'koa';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
 import { authenticateUser } from '../auth/authenticate.ts';
 import { authorizeOperator, operatorsOnly } from '../auth/authorize-operator.ts';
@@ -9,7 +9,6 @@ import { writeAuthorized } from '../auth/write-authorized.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { toMicrocredits } from '../http/credit-amount.ts';
-import { idempotentReplayed } from '../http/headers.ts';
 import { PARSE_OPTIONS, readBody, validationError } from '../http/json-body.ts';
 import * as example from '../reference/credit-examples.ts';
 import { RESOURCE_ERRORS, USERS_ONLY } from '../reference/management-operations.ts';
@@ -17,6 +16,10 @@ import { answer, BODY_ERRORS, body, examplesOf, refusal } from '../reference/ope
 import { grantHeaders, grantRecord, grantRequest } from './credit-schemas.ts';
 import { CREDITS_PATH } from './credits.ts';
 import { addCredits, grantKeyReused } from './recorded-writes.ts';
+
+const replayed = z.literal('true').optional().meta({
+  description: 'Sent when a request with the same Idempotency-Key has granted the credits before.',
+});
 
 export function creditGrantRoutes(deps: ApiDeps): Route[] {
   return [
@@ -37,7 +40,7 @@ export function creditGrantRoutes(deps: ApiDeps): Route[] {
             'The credits are granted.',
             grantRecord,
             { grant: example.grant },
-            { 'Idempotent-Replayed': idempotentReplayed },
+            { 'Idempotent-Replayed': replayed },
           ),
           ...RESOURCE_ERRORS,
           403: refusal(

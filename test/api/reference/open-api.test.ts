@@ -66,7 +66,8 @@ describe('API reference', () => {
         const isPolled = method === 'get' && path.endsWith('/runs');
         const resumable = path.endsWith('/events') || path.endsWith('/step');
         const header = [
-          ...(starts ? ['Idempotency-Key', 'X-Weir-Model-Key'] : []),
+          ...(starts || path.endsWith('/grants') ? ['Idempotency-Key'] : []),
+          ...(starts ? ['X-Weir-Model-Key'] : []),
           ...(resumable ? ['Last-Event-ID'] : []),
           ...(isPolled ? ['If-None-Match'] : []),
           ...(IF_HEADERS[`${method} ${path.split('{flow_id}')[1]}`] ?? []),
@@ -76,7 +77,10 @@ describe('API reference', () => {
             ? []
             : ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
           const replayed = starts ? 'Idempotent-Replayed' : undefined;
-          const more = { 200: replayed, 202: replayed, 429: 'Retry-After', 503: 'Retry-After' }[status];
+          const granted = path.endsWith('/grants') ? 'Idempotent-Replayed' : undefined;
+          const more = { 200: replayed, 201: granted, 202: replayed, 429: 'Retry-After', 503: 'Retry-After' }[
+            status
+          ];
           const tagged =
             (isPolled || path.endsWith('/draft')) && ['200', '304'].includes(status) ? ['ETag'] : [];
           const expected = [...limits, ...tagged, ...(more ? [more] : [])];
