@@ -314,6 +314,7 @@ CREATE TABLE api_key (
   revoked_at timestamp with time zone,
   created_by text,
   last_used_at timestamp with time zone,
+  scopes text[] not null default '{run,webhooks}'::text[],
   constraint api_key_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
   constraint api_key_key_id_key UNIQUE (key_id),
   constraint api_key_pkey PRIMARY KEY (id)

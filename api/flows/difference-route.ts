@@ -4,14 +4,13 @@ import type { FlowDesign } from '../../db/flows/flow-designs.ts';
 import { getVersion } from '../../db/flows/flows.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { findChanges } from '../../flow/find-changes.ts';
-import { authenticateUser } from '../auth/authenticate.ts';
-import { limitRate } from '../auth/limit-rate.ts';
+import { identifyCaller } from '../auth/identify-caller.ts';
 import { loadProject } from '../auth/load-project.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { readQuery } from '../http/query.ts';
 import * as example from '../reference/flow-examples.ts';
-import { FLOWS_PATH, RESOURCE_ERRORS, USERS_ONLY } from '../reference/management-operations.ts';
+import { FLOWS_PATH, PROJECT_ERRORS } from '../reference/management-operations.ts';
 import { answer, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { getFlow } from './flow-of-path.ts';
 import { differenceQuery, differenceRecord } from './schemas.ts';
@@ -25,17 +24,15 @@ export function differenceRoutes(deps: ApiDeps): Route[] {
         operationId: 'compareVersions',
         summary: 'Compare two versions of a flow, or a version and the draft',
         tags: ['Flows'],
-        security: USERS_ONLY,
         requestParams: { query: differenceQuery },
         responses: {
           200: answer('The fields that differ, by step.', differenceRecord, { changes: example.difference }),
-          ...RESOURCE_ERRORS,
+          ...PROJECT_ERRORS,
           ...VALIDATION_ERRORS,
         },
       },
       handlers: [
-        authenticateUser(deps),
-        limitRate(deps),
+        ...identifyCaller(deps, 'read', 'deploy'),
         loadProject(deps, 'member'),
         readQuery(differenceQuery),
         compare(deps),

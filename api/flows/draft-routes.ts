@@ -1,15 +1,14 @@
 // The endpoints that read and replace the draft of a flow.
 import { z } from 'zod';
 import type { FlowDefinition } from '../../flow/definition.ts';
-import { authenticateUser } from '../auth/authenticate.ts';
-import { limitRate } from '../auth/limit-rate.ts';
+import { identifyCaller } from '../auth/identify-caller.ts';
 import { loadProject } from '../auth/load-project.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import { isNamed } from '../http/etag.ts';
 import { readBody } from '../http/json-body.ts';
 import * as example from '../reference/flow-examples.ts';
-import { FLOWS_PATH, RESOURCE_ERRORS, USERS_ONLY } from '../reference/management-operations.ts';
+import { FLOWS_PATH, PROJECT_ERRORS } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body, examplesOf, refusal } from '../reference/operations.ts';
 import { DRAFT_CHANGED, draftETag, ifMatchMissing, requireMatch } from './draft-etag.ts';
 import { findDraftProblems, wrongDraft } from './find-draft-problems.ts';
@@ -22,7 +21,7 @@ import { draftRecord, draftRequest, etagHeader } from './schemas.ts';
 import { completeSteps } from './written-flow.ts';
 
 const DRAFT_PATH = `${FLOWS_PATH}/:flow_id/draft`;
-const common = { tags: ['Flows'], security: USERS_ONLY };
+const common = { tags: ['Flows'] };
 const shown = answer('The draft.', draftRecord, { draft: example.draft }, etagHeader);
 const ifNoneMatch = z.object({
   'If-None-Match': z.string().optional().meta({ description: 'An ETag: 304 while the draft has it.' }),
@@ -34,7 +33,9 @@ const ifMatch = z.object({
 });
 
 export function draftRoutes(deps: ApiDeps): Route[] {
-  const first = [authenticateUser(deps), limitRate(deps), loadProject(deps, 'member')];
+  const load = loadProject(deps, 'member');
+  const toRead = [...identifyCaller(deps, 'read', 'deploy'), load];
+  const toWrite = [...identifyCaller(deps, 'deploy'), load];
   return [
     {
       method: 'get',
@@ -47,10 +48,10 @@ export function draftRoutes(deps: ApiDeps): Route[] {
         responses: {
           200: shown,
           304: { description: 'The draft has the ETag that was sent.', headers: shown.headers },
-          ...RESOURCE_ERRORS,
+          ...PROJECT_ERRORS,
         },
       },
-      handlers: [...first, readDraft(deps)],
+      handlers: [...toRead, readDraft(deps)],
     },
     {
       method: 'put',
@@ -65,7 +66,7 @@ export function draftRoutes(deps: ApiDeps): Route[] {
         requestBody: body(draftRequest, { draft: example.newDraft }),
         responses: {
           200: shown,
-          ...RESOURCE_ERRORS,
+          ...PROJECT_ERRORS,
           ...BODY_ERRORS,
           400: refusal(
             'The steps are wrong in a way that no addition could mend (`detail.problems`), or the request is not valid HTTP.',
@@ -75,7 +76,7 @@ export function draftRoutes(deps: ApiDeps): Route[] {
           428: refusal('The header If-Match is missing.', examplesOf(ifMatchMissing())),
         },
       },
-      handlers: [...first, readBody(deps, draftRequest), putDraft(deps)],
+      handlers: [...toWrite, readBody(deps, draftRequest), putDraft(deps)],
     },
   ];
 }

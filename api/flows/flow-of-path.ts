@@ -1,7 +1,7 @@
 // The flow that the path of a request names, `/api/v1/projects/{project_id}/flows/{flow_id}/…`. The same NOT_FOUND is answered
 // for a flow that does not exist, one of another project, and one that the caller may not see.
 import type { Db, Tx } from '../../db/connect.ts';
-import { type FlowDesign, findFlowDesign, lockFlowDesign } from '../../db/flows/flow-designs.ts';
+import { type FlowDesign, findFlowOfProject, lockFlowOfProject } from '../../db/flows/flow-designs.ts';
 import type { Author } from '../../db/tenants/audit-entries.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
@@ -19,9 +19,8 @@ export function flowIdOf({ params: { flow_id: id = '' } }: Request): string {
 
 /** Gets the flow, with its draft. */
 export async function getFlow(db: Db, request: Request): Promise<FlowDesign> {
-  const { user, project } = request.state;
-  const flow = await findFlowDesign(db, user.userId, flowIdOf(request));
-  if (flow?.project_id !== project.id) throw flowNotFound();
+  const flow = await findFlowOfProject(db, request.state.project.id, flowIdOf(request));
+  if (!flow) throw flowNotFound();
   return flow;
 }
 
@@ -31,11 +30,10 @@ export function writeFlow<T>(
   request: Request,
   write: (tx: Tx, author: Author, flow: LockedFlow) => Promise<T>,
 ): Promise<T> {
-  const { user, project } = request.state;
   const id = flowIdOf(request);
   return writeAuthorized(db, request.state, async (tx, author) => {
-    const flow = await lockFlowDesign(tx, user.userId, id);
-    if (flow?.project_id !== project.id) throw flowNotFound();
+    const flow = await lockFlowOfProject(tx, request.state.project.id, id);
+    if (!flow) throw flowNotFound();
     return write(tx, author, { ...flow, organizationId: flow.organization_id });
   });
 }

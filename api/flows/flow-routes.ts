@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { findFlowSummary, listFlowSummaries } from '../../db/flows/flow-summaries.ts';
 import { slugTaken } from '../../db/flows/flows.ts';
 import { authenticateUser } from '../auth/authenticate.ts';
+import { identifyCaller } from '../auth/identify-caller.ts';
 import { limitRate } from '../auth/limit-rate.ts';
 import { loadProject } from '../auth/load-project.ts';
 import { writeAuthorized } from '../auth/write-authorized.ts';
@@ -17,7 +18,7 @@ import {
   conflict,
   done,
   FLOWS_PATH,
-  RESOURCE_ERRORS,
+  PROJECT_ERRORS,
   ROLE_ERRORS,
   USERS_ONLY,
 } from '../reference/management-operations.ts';
@@ -29,12 +30,13 @@ import { toFlowRecord } from './to-flow-record.ts';
 
 const FLOW = `${FLOWS_PATH}/:flow_id`;
 const listQuery = pageQuery(z.string().regex(/^[a-z0-9-]+$/, 'must be a nextCursor of this list'));
-const common = { tags: ['Flows'], security: USERS_ONLY };
+const common = { tags: ['Flows'] };
 const one = answer('The flow.', flowRecord, { flow: example.flow });
 
 export function flowRoutes(deps: ApiDeps): Route[] {
-  const first = [authenticateUser(deps), limitRate(deps)];
-  const asMember = [...first, loadProject(deps, 'member')];
+  const load = loadProject(deps, 'member');
+  const toRead = [...identifyCaller(deps, 'read', 'deploy'), load];
+  const toWrite = [...identifyCaller(deps, 'deploy'), load];
   return [
     {
       method: 'post',
@@ -46,12 +48,12 @@ export function flowRoutes(deps: ApiDeps): Route[] {
         requestBody: body(createFlowRequest, { flow: example.newFlow }),
         responses: {
           201: one,
-          ...RESOURCE_ERRORS,
+          ...PROJECT_ERRORS,
           ...conflict('The slug is taken.', slugTaken(example.newFlow.slug).message),
           ...BODY_ERRORS,
         },
       },
-      handlers: [...asMember, readBody(deps, createFlowRequest), addFlow(deps)],
+      handlers: [...toWrite, readBody(deps, createFlowRequest), addFlow(deps)],
     },
     {
       method: 'get',
@@ -63,11 +65,11 @@ export function flowRoutes(deps: ApiDeps): Route[] {
         requestParams: { query: listQuery },
         responses: {
           200: answer('A page of flows.', flowList, { page: example.flowPage }),
-          ...RESOURCE_ERRORS,
+          ...PROJECT_ERRORS,
           ...VALIDATION_ERRORS,
         },
       },
-      handlers: [...asMember, readQuery(listQuery), listPage(deps)],
+      handlers: [...toRead, readQuery(listQuery), listPage(deps)],
     },
     {
       method: 'get',
@@ -76,9 +78,9 @@ export function flowRoutes(deps: ApiDeps): Route[] {
         ...common,
         operationId: 'getFlow',
         summary: 'Get a flow',
-        responses: { 200: one, ...RESOURCE_ERRORS },
+        responses: { 200: one, ...PROJECT_ERRORS },
       },
-      handlers: [...asMember, getOne(deps)],
+      handlers: [...toRead, getOne(deps)],
     },
     {
       method: 'put',
@@ -88,22 +90,23 @@ export function flowRoutes(deps: ApiDeps): Route[] {
         operationId: 'updateFlow',
         summary: 'Change the name or description of a flow',
         requestBody: body(updateFlowRequest, { name: example.renaming }),
-        responses: { 200: one, ...RESOURCE_ERRORS, ...BODY_ERRORS },
+        responses: { 200: one, ...PROJECT_ERRORS, ...BODY_ERRORS },
       },
-      handlers: [...asMember, readBody(deps, updateFlowRequest), putFlow(deps)],
+      handlers: [...toWrite, readBody(deps, updateFlowRequest), putFlow(deps)],
     },
     {
       method: 'delete',
       path: FLOW,
       operation: {
         ...common,
+        security: USERS_ONLY,
         operationId: 'deleteFlow',
         summary: 'Delete a flow (owners and admins)',
         description:
           'No further run of it is accepted, and its slug can be used again. Runs under way go on; nobody can read them over HTTP any longer.',
         responses: { 204: done('The flow is deleted.'), ...ROLE_ERRORS },
       },
-      handlers: [...first, loadProject(deps, 'admin'), deleteOne(deps)],
+      handlers: [authenticateUser(deps), limitRate(deps), loadProject(deps, 'admin'), deleteOne(deps)],
     },
   ];
 }

@@ -2,8 +2,7 @@
 import { z } from 'zod';
 import { getVersion, listVersions, unknownVersion } from '../../db/flows/flows.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { authenticateUser } from '../auth/authenticate.ts';
-import { limitRate } from '../auth/limit-rate.ts';
+import { identifyCaller } from '../auth/identify-caller.ts';
 import { loadProject } from '../auth/load-project.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
@@ -12,7 +11,7 @@ import { toPage } from '../http/page.ts';
 import { type PageQuery, pageQuery } from '../http/page-schema.ts';
 import { readQuery } from '../http/query.ts';
 import * as example from '../reference/flow-examples.ts';
-import { FLOWS_PATH, RESOURCE_ERRORS, USERS_ONLY } from '../reference/management-operations.ts';
+import { FLOWS_PATH, PROJECT_ERRORS } from '../reference/management-operations.ts';
 import {
   answer,
   BODY_ERRORS,
@@ -36,7 +35,7 @@ import {
 const FLOW = `${FLOWS_PATH}/:flow_id`;
 const VERSION_PATTERN = /^[1-9]\d{0,8}$/;
 const listQuery = pageQuery(z.string().regex(VERSION_PATTERN, 'must be a nextCursor of this list'));
-const common = { tags: ['Flows'], security: USERS_ONLY };
+const common = { tags: ['Flows'] };
 const ifMatch = z.object({
   'If-Match': z.string().optional().meta({
     description: 'The ETag of the draft that you mean to publish: 412 when it has changed.',
@@ -45,7 +44,9 @@ const ifMatch = z.object({
 const one = answer('The version.', versionDetail, { version: example.version });
 
 export function versionRoutes(deps: ApiDeps): Route[] {
-  const first = [authenticateUser(deps), limitRate(deps), loadProject(deps, 'member')];
+  const load = loadProject(deps, 'member');
+  const toRead = [...identifyCaller(deps, 'read', 'deploy'), load];
+  const toWrite = [...identifyCaller(deps, 'deploy'), load];
   return [
     {
       method: 'post',
@@ -60,7 +61,7 @@ export function versionRoutes(deps: ApiDeps): Route[] {
         requestBody: body(publishRequest, { note: example.publishing }),
         responses: {
           201: one,
-          ...RESOURCE_ERRORS,
+          ...PROJECT_ERRORS,
           ...BODY_ERRORS,
           400: refusal('The draft is not complete (`detail.problems`), or the request is not valid HTTP.', {
             INVALID_TREE: example.incomplete,
@@ -68,7 +69,7 @@ export function versionRoutes(deps: ApiDeps): Route[] {
           ...DRAFT_CHANGED,
         },
       },
-      handlers: [...first, readBody(deps, publishRequest), publish(deps)],
+      handlers: [...toWrite, readBody(deps, publishRequest), publish(deps)],
     },
     {
       method: 'get',
@@ -80,11 +81,11 @@ export function versionRoutes(deps: ApiDeps): Route[] {
         requestParams: { query: listQuery },
         responses: {
           200: answer('A page of versions.', versionList, { page: example.versionPage }),
-          ...RESOURCE_ERRORS,
+          ...PROJECT_ERRORS,
           ...VALIDATION_ERRORS,
         },
       },
-      handlers: [...first, readQuery(listQuery), listPage(deps)],
+      handlers: [...toRead, readQuery(listQuery), listPage(deps)],
     },
     {
       method: 'get',
@@ -93,9 +94,9 @@ export function versionRoutes(deps: ApiDeps): Route[] {
         ...common,
         operationId: 'getVersion',
         summary: 'Get a version of a flow',
-        responses: { 200: one, ...RESOURCE_ERRORS },
+        responses: { 200: one, ...PROJECT_ERRORS },
       },
-      handlers: [...first, getOne(deps)],
+      handlers: [...toRead, getOne(deps)],
     },
     {
       method: 'put',
@@ -111,12 +112,12 @@ export function versionRoutes(deps: ApiDeps): Route[] {
           200: answer('The version is in production.', productionRecord, {
             production: { version: 2, previousVersion: 3 },
           }),
-          ...RESOURCE_ERRORS,
+          ...PROJECT_ERRORS,
           404: refusal('The flow is unknown, or has no such version.', examplesOf(unknownVersion(2))),
           ...BODY_ERRORS,
         },
       },
-      handlers: [...first, readBody(deps, productionRequest), setProduction(deps)],
+      handlers: [...toWrite, readBody(deps, productionRequest), setProduction(deps)],
     },
   ];
 }

@@ -28,7 +28,10 @@ export function apiKeyRoutes(deps: ApiDeps): Route[] {
         ...common,
         operationId: 'createApiKey',
         summary: 'Create an API key (owners and admins)',
-        requestBody: body(createApiKeyRequest, { key: example.apiKeyRequest }),
+        requestBody: body(createApiKeyRequest, {
+          key: example.apiKeyRequest,
+          deploying: example.deployKeyRequest,
+        }),
         responses: {
           201: answer('The key, shown in full only this once.', newApiKey, { key: example.mintedApiKey }),
           ...ROLE_ERRORS,
@@ -69,7 +72,7 @@ export function apiKeyRoutes(deps: ApiDeps): Route[] {
 
 function createApiKey(deps: ApiDeps): ApiMiddleware {
   return async function createApiKey(ctx) {
-    const { environment, name, expires_at } = ctx.state.body as z.infer<typeof createApiKeyRequest>;
+    const { environment, name, scopes, expires_at } = ctx.state.body as z.infer<typeof createApiKeyRequest>;
     const { id: projectId, organization_id: organizationId } = ctx.state.project;
     const { plaintext, keyId, secretHmac } = mintApiKey(environment, deps.config.apiKeyPepper);
     const key = {
@@ -80,6 +83,7 @@ function createApiKey(deps: ApiDeps): ApiMiddleware {
       name,
       secretHmac,
       createdBy: ctx.state.user.userId,
+      ...(scopes && { scopes }),
       ...(expires_at && { expiresAt: expires_at }),
     };
     const row = await writeAuthorized(deps.db, ctx.state, (tx, author) => addApiKey(tx, author, key));
@@ -112,6 +116,7 @@ function toApiKey(row: ApiKeyRow) {
     projectId: row.project_id,
     environment: row.environment,
     name: row.name,
+    scopes: row.scopes,
     state: stateOf(row),
     createdBy: row.created_by,
     createdAt: row.created_at.toISOString(),

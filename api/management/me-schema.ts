@@ -1,5 +1,6 @@
 // The answer of GET /me.
 import { z } from 'zod';
+import { KEY_SCOPES } from '../../db/tables/access.ts';
 import { role } from './schemas.ts';
 
 const named = { id: z.uuid(), slug: z.string(), name: z.string() };
@@ -35,7 +36,7 @@ const keyRecord = z
     keyId: z.string().meta({ description: 'The 8 characters after weir_live_ or weir_test_.' }),
     name: z.string(),
     environment: z.enum(['live', 'test']),
-    scopes: z.array(z.string()).nullable().meta({ description: 'null: the key has none and runs flows.' }),
+    scopes: z.array(z.enum(KEY_SCOPES)).meta({ description: 'What the key may do.' }),
     expiresAt: z.iso.datetime().nullable(),
     organization: z.object(named),
     project: z.object(named),

@@ -1,10 +1,10 @@
 // GET /me tells callers who they are, and the ids and slugs of what they can reach.
 import type { z } from 'zod';
+import { KEY_SCOPES } from '../../db/tables/access.ts';
 import { getKeyDetails } from '../../db/tenants/key-details.ts';
 import { listUserOrganizations } from '../../db/tenants/user-organizations.ts';
 import { listUserProjects, type UserProject } from '../../db/tenants/user-projects.ts';
-import { authenticate } from '../auth/authenticate.ts';
-import { limitRate } from '../auth/limit-rate.ts';
+import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { toPage } from '../http/page.ts';
@@ -31,7 +31,7 @@ export function meRoutes(deps: ApiDeps): Route[] {
         tags: ['Members'],
         responses: { 200: answer('The caller.', meRecord, me), ...COMMON_ERRORS },
       },
-      handlers: [authenticate(deps), limitRate(deps), getMe(deps)],
+      handlers: [...identifyCaller(deps, ...KEY_SCOPES), getMe(deps)],
     },
   ];
 }
@@ -72,7 +72,7 @@ async function describeKey({ db }: ApiDeps, { key }: KeyPrincipal): Promise<Me> 
     keyId: row.key_id,
     name: row.name,
     environment: row.environment,
-    scopes: null,
+    scopes: row.scopes,
     expiresAt: row.expires_at?.toISOString() ?? null,
     organization: { id: row.organization_id, slug: row.organization_slug, name: row.organization_name },
     project: { id: row.project_id, slug: row.project_slug, name: row.project_name },

@@ -147,8 +147,8 @@ export async function addApiKey(
   author: Author,
   { organizationId, ...key }: NewApiKey & { organizationId: string },
 ) {
-  const { projectId, keyId, environment, name } = key;
-  const details = { project_id: projectId, environment, name };
+  const { projectId, keyId, environment, name, scopes } = key;
+  const details = { project_id: projectId, environment, name, ...(scopes && { scopes }) };
   await recordChange(tx, author, { organizationId, action: 'api_key.create', resourceId: keyId, details });
   return insertApiKey(tx, key);
 }

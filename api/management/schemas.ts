@@ -1,5 +1,6 @@
 // Request and response schemas of organizations, members, projects, API keys and the audit log.
 import { z } from 'zod';
+import { DEFAULT_KEY_SCOPES, KEY_SCOPES } from '../../db/tables/access.ts';
 import { userIdSchema } from '../auth/user-id.ts';
 import { descriptionSchema, nameSchema, slugSchema } from '../flows/written-flow.ts';
 import { pageOf } from '../http/page-schema.ts';
@@ -89,6 +90,12 @@ export const createApiKeyRequest = z
   .strictObject({
     environment: z.enum(['live', 'test']),
     name,
+    scopes: z
+      .array(z.enum(KEY_SCOPES))
+      .min(1, 'must name at least one scope')
+      .transform((scopes) => KEY_SCOPES.filter((scope) => scopes.includes(scope)))
+      .optional()
+      .meta({ description: `What the key may do; without it, ${DEFAULT_KEY_SCOPES.join(' and ')}.` }),
     expires_at: z.iso
       .datetime({ offset: true, error: 'must be a time with its offset, such as 2030-01-31T12:00:00Z' })
       .transform((text) => new Date(text))
@@ -104,6 +111,7 @@ export const apiKeyRecord = z
     projectId: z.uuid(),
     environment: z.enum(['live', 'test']),
     name: z.string(),
+    scopes: z.array(z.enum(KEY_SCOPES)).meta({ description: 'What the key may do.' }),
     state: z.enum(['active', 'expired', 'revoked']),
     createdBy: z.string().nullable().meta({ description: 'A user id; null if an operator did.' }),
     createdAt: time,

@@ -38,11 +38,13 @@ export const deletedProject = { id: project.id, cancelled: { runs: 2, testRuns: 
 export const projectPage = { projects: [project], hasMore: false, nextCursor: null };
 
 export const apiKeyRequest = { environment: 'live', name: 'backend', expires_at: '2030-01-31T12:00:00Z' };
+export const deployKeyRequest = { environment: 'live', name: 'CI', scopes: ['run', 'read', 'deploy'] };
 export const apiKey = {
   keyId: '7OT270Xd',
   projectId: project.id,
   environment: 'live',
   name: 'backend',
+  scopes: ['run', 'webhooks'],
   state: 'active',
   createdBy: user,
   createdAt: times.createdAt,
@@ -75,7 +77,7 @@ export const me = {
     keyId: apiKey.keyId,
     name: apiKey.name,
     environment: 'live',
-    scopes: null,
+    scopes: ['run', 'read', 'deploy'],
     expiresAt: apiKey.expiresAt,
     organization: { id, slug, name },
     project: { id: project.id, slug: named.slug, name: named.name },

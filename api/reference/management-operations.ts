@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi';
 import { assistantNotFound } from '../../db/tenants/connected-assistants.ts';
 import { organizationNotFound } from '../../db/tenants/organizations.ts';
+import { projectNotFound } from '../../db/tenants/projects.ts';
 import { keyRefused } from '../auth/authenticate.ts';
 import { lacksRole } from '../auth/authorize-organization.ts';
 import { rateLimitHeaders } from '../http/headers.ts';
@@ -30,6 +31,15 @@ export const RESOURCE_ERRORS: ZodOpenApiResponsesObject = {
   404: refusal(
     'The resource is unknown, or belongs to an organization that the caller is not a member of.',
     examplesOf(organizationNotFound()),
+  ),
+};
+
+/** The error answers of endpoints about what a project holds, which API keys may call too. */
+export const PROJECT_ERRORS: ZodOpenApiResponsesObject = {
+  ...COMMON_ERRORS,
+  404: refusal(
+    'The resource is unknown, or belongs to a project that the caller cannot access.',
+    examplesOf(projectNotFound()),
   ),
 };
 

@@ -1,7 +1,10 @@
 // Makes the OpenAPI 3.1 document from the route table and the schemas that validate requests. This folder has what exists
 // only for that document, and the page that shows it.
 import { createDocument, type ZodOpenApiPathsObject } from 'zod-openapi';
+import { KEY_SCOPES } from '../../db/tables/access.ts';
+import { keyScopesOf, lacksScope } from '../auth/identify-caller.ts';
 import type { Route } from '../http/context.ts';
+import { examplesOf, refusal } from './operations.ts';
 import { webhooks } from './webhooks.ts';
 
 const PARAMETERS: { [name: string]: { description: string; example?: string | number } } = {
@@ -26,10 +29,15 @@ const PARAMETERS: { [name: string]: { description: string; example?: string | nu
 const DESCRIPTION = `Weir runs published flows. \`execute\` waits for the result of a run. \`jobs\` starts a run and answers at once;
 you then ask for the run by its \`executionId\`. Send an API key of the flow’s project as \`Authorization: Bearer weir_…\`:
 \`npm start\` prints one, and \`npx weir operator key create\` makes more. Or send the JWT of a user; the management of organizations
-and projects accepts only a JWT.
+and projects accepts only a JWT. A key has scopes: each endpoint names those of which it needs one.
 
 Bodies are JSON in UTF-8. Unknown request fields are refused with 422. Every error has the shape
 \`{detail: {code, message, …}}\`, and every answer to a request that could be read has an \`X-Request-Id\`.`;
+
+const SCOPE_REFUSAL = refusal(
+  'The API key has none of the scopes.',
+  examplesOf(lacksScope(['run'], ['read'])),
+);
 
 const TAGS = [
   { name: 'Execution', description: 'Run flows, and follow their runs.' },
@@ -49,7 +57,8 @@ const TAGS = [
 /** Describes every route of the table. `serverUrl` is the address where callers reach the API. */
 export function openApiDocument(routes: Route[], serverUrl: string) {
   const paths: ZodOpenApiPathsObject = {};
-  for (const { method, path, operation } of routes) {
+  for (const route of routes) {
+    const { method, path, operation } = route;
     // MCP, the one endpoint with two paths, is described under that without the slash.
     if (path.endsWith('/')) continue;
     const names = [...path.matchAll(/:(\w+)/g)].map((match) => match[1] as string);
@@ -58,6 +67,7 @@ export function openApiDocument(routes: Route[], serverUrl: string) {
       ...paths[template],
       [method]: {
         ...operation,
+        ...describeKeys(route),
         parameters: names.map((name) => ({
           name,
           in: 'path',
@@ -84,7 +94,7 @@ export function openApiDocument(routes: Route[], serverUrl: string) {
         apiKey: {
           type: 'http',
           scheme: 'bearer',
-          description: 'An API key of the flow’s project: `weir_live_…` or `weir_test_…`.',
+          description: 'An API key of the flow’s project, `weir_live_…` or `weir_test_…`, with the scope.',
         },
         jwt: {
           type: 'http',
@@ -98,6 +108,17 @@ export function openApiDocument(routes: Route[], serverUrl: string) {
     paths,
     webhooks,
   });
+}
+
+/** Describes which API keys an endpoint lets in, unless it is none, or all: those with one of the scopes it needs. */
+function describeKeys(route: Route) {
+  const scopes = keyScopesOf(route);
+  const { responses } = route.operation;
+  if (scopes.length === 0 || scopes.length === KEY_SCOPES.length) return {};
+  return {
+    security: [...scopes.map((scope) => ({ apiKey: [scope] })), { jwt: [] }],
+    responses: { 403: SCOPE_REFUSAL, ...responses },
+  };
 }
 
 /** Turns `/:org/v:version` into `/{org}/v{version}`. */

@@ -154,7 +154,7 @@ export const COMMON_ERRORS: ZodOpenApiResponsesObject = {
 export const ORGANIZATION_ERRORS: ZodOpenApiResponsesObject = {
   ...COMMON_ERRORS,
   403: refusal(
-    'The caller is not a member of the organization, or their role is not enough.',
+    'The caller is not a member of the organization, or their role is not enough, or their API key lacks the scope.',
     examplesOf(lacksRole('member')),
   ),
   404: refusal('The organization id is malformed.', examplesOf(organizationNotFound())),

@@ -2,8 +2,7 @@
 import { requestCancel } from '../../db/runs/cancel-run.ts';
 import { findRun, type RunRow } from '../../db/runs/runs.ts';
 import { cancelUnderWay } from '../../engine/cancel-workflow.ts';
-import { authenticate } from '../auth/authenticate.ts';
-import { limitRate } from '../auth/limit-rate.ts';
+import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { answer, flowPaths } from '../reference/operations.ts';
@@ -31,7 +30,7 @@ export function cancelRoutes(deps: ApiDeps): Route[] {
         ...READ_ERRORS,
       },
     },
-    handlers: [authenticate(deps), limitRate(deps), loadFlowIds(deps), loadRun(deps), cancelJob(deps)],
+    handlers: [...identifyCaller(deps, 'run'), loadFlowIds(deps), loadRun(deps), cancelJob(deps)],
   }));
 }
 

@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { listBlocksUnderWay } from '../../db/runs/blocks-under-way.ts';
 import { listRecordedBlocks } from '../../db/runs/list-recorded-blocks.ts';
 import { findRun, type RunRow } from '../../db/runs/runs.ts';
-import { authenticate } from '../auth/authenticate.ts';
-import { limitRate } from '../auth/limit-rate.ts';
+import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { rateLimitHeaders } from '../http/headers.ts';
@@ -65,7 +64,12 @@ export function eventRoutes(deps: ApiDeps, news: News): Route[] {
         ...VALIDATION_ERRORS,
       },
     },
-    handlers: [authenticate(deps), limitRate(deps), loadFlowIds(deps), loadRun(deps), streamJob(deps, news)],
+    handlers: [
+      ...identifyCaller(deps, 'run', 'read'),
+      loadFlowIds(deps),
+      loadRun(deps),
+      streamJob(deps, news),
+    ],
   }));
 }
 

@@ -6,8 +6,7 @@ import { waitForRun } from '../../engine/wait-for-run.ts';
 import type { Place } from '../../fairness/place.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { RunOutcome } from '../../flow/run.ts';
-import { authenticate } from '../auth/authenticate.ts';
-import { limitRate } from '../auth/limit-rate.ts';
+import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { holdAnswerBytes, measureOutcome } from '../http/hold-answer-bytes.ts';
@@ -89,8 +88,7 @@ export function executeRoutes(deps: ApiDeps): Route[] {
       },
     },
     handlers: [
-      authenticate(deps),
-      limitRate(deps),
+      ...identifyCaller(deps, 'run'),
       readQuery(executeQuery),
       loadFlow(deps),
       receiveBody(deps),

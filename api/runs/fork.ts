@@ -1,7 +1,6 @@
 // GET …/jobs/{executionId}/fork: a cursor from which a new /step session goes on with a stored run.
 import { z } from 'zod';
-import { authenticate } from '../auth/authenticate.ts';
-import { limitRate } from '../auth/limit-rate.ts';
+import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
@@ -48,8 +47,7 @@ export function forkRoutes(deps: ApiDeps): Route[] {
       },
     },
     handlers: [
-      authenticate(deps),
-      limitRate(deps),
+      ...identifyCaller(deps, 'run', 'read'),
       loadFlowIds(deps),
       loadRun(deps),
       readQuery(forkQuery),

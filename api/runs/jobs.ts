@@ -7,8 +7,7 @@ import { listRunDeliveries } from '../../db/webhooks/list-run-deliveries.ts';
 import { describeEngineError } from '../../engine/describe-engine-error.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { PausePoint } from '../../flow/tool-calls.ts';
-import { authenticate } from '../auth/authenticate.ts';
-import { limitRate } from '../auth/limit-rate.ts';
+import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { holdAnswerBytes, measureOutcome } from '../http/hold-answer-bytes.ts';
@@ -89,8 +88,7 @@ export function jobRoutes(deps: ApiDeps, news: News): Route[] {
       },
     },
     handlers: [
-      authenticate(deps),
-      limitRate(deps),
+      ...identifyCaller(deps, 'run'),
       loadFlow(deps),
       receiveBody(deps),
       admit(deps, { patient: true }),
@@ -122,8 +120,7 @@ export function jobRoutes(deps: ApiDeps, news: News): Route[] {
       },
     },
     handlers: [
-      authenticate(deps),
-      limitRate(deps),
+      ...identifyCaller(deps, 'run', 'read'),
       loadFlowIds(deps),
       readQuery(jobQuery),
       loadRun(deps),

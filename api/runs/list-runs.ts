@@ -1,6 +1,5 @@
 // GET …/runs: the runs of a flow.
-import { authenticate } from '../auth/authenticate.ts';
-import { limitRate } from '../auth/limit-rate.ts';
+import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { answerWithETag, etagHeader, ifNoneMatch } from '../http/etag.ts';
@@ -34,8 +33,7 @@ export function runRoutes(deps: ApiDeps): Route[] {
         },
       },
       handlers: [
-        authenticate(deps),
-        limitRate(deps),
+        ...identifyCaller(deps, 'run', 'read'),
         loadFlowIds(deps),
         readQuery(runListQuery),
         listFlowRuns(deps),

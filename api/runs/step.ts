@@ -4,8 +4,7 @@ import { describeEngineError } from '../../engine/describe-engine-error.ts';
 import { waitForRun } from '../../engine/wait-for-run.ts';
 import type { Place } from '../../fairness/place.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { authenticate } from '../auth/authenticate.ts';
-import { limitRate } from '../auth/limit-rate.ts';
+import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, ApiState, Route } from '../http/context.ts';
 import { idempotentReplayed, rateLimitHeaders } from '../http/headers.ts';
@@ -84,8 +83,7 @@ export function stepRoutes(deps: ApiDeps): Route[] {
       },
     },
     handlers: [
-      authenticate(deps),
-      limitRate(deps),
+      ...identifyCaller(deps, 'run'),
       loadFlow(deps),
       receiveBody(deps),
       admit(deps),

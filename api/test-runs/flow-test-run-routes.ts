@@ -2,15 +2,14 @@
 import type { z } from 'zod';
 import { findTestRun } from '../../db/test-runs/test-results.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
-import { authenticateUser } from '../auth/authenticate.ts';
-import { limitRate } from '../auth/limit-rate.ts';
+import { identifyCaller } from '../auth/identify-caller.ts';
 import { loadProject } from '../auth/load-project.ts';
 import type { ApiDeps } from '../deps.ts';
 import { getFlow } from '../flows/flow-of-path.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { readBody } from '../http/json-body.ts';
 import { incomplete } from '../reference/flow-examples.ts';
-import { conflict, FLOWS_PATH, RESOURCE_ERRORS, USERS_ONLY } from '../reference/management-operations.ts';
+import { conflict, FLOWS_PATH, PROJECT_ERRORS } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body, examplesOf, refusal, thrownBy } from '../reference/operations.ts';
 import * as example from '../reference/test-run-examples.ts';
 import { requireCredits } from '../runs/accept-run.ts';
@@ -23,10 +22,12 @@ import { testRunRequest } from './test-case-schemas.ts';
 import { testRunRecord } from './test-run-routes.ts';
 
 const RUNS_PATH = `${FLOWS_PATH}/:flow_id/test-runs`;
-const common = { tags: ['Tests'], security: USERS_ONLY };
+const common = { tags: ['Tests'] };
 
 export function flowTestRunRoutes(deps: ApiDeps): Route[] {
-  const first = [authenticateUser(deps), limitRate(deps), loadProject(deps, 'member')];
+  const load = loadProject(deps, 'member');
+  const toRead = [...identifyCaller(deps, 'read', 'deploy'), load];
+  const toWrite = [...identifyCaller(deps, 'deploy'), load];
   return [
     {
       method: 'post',
@@ -40,7 +41,7 @@ export function flowTestRunRoutes(deps: ApiDeps): Route[] {
         requestBody: body(testRunRequest, { all: {}, one: { test_case_id: example.testCase.test_case_id } }),
         responses: {
           202: answer('The test run is accepted.', testRunRecord, { started: example.stoppingTestRun }),
-          ...RESOURCE_ERRORS,
+          ...PROJECT_ERRORS,
           ...BODY_ERRORS,
           400: refusal('The draft is not complete (`detail.problems`), or the request is not valid HTTP.', {
             INVALID_TREE: incomplete,
@@ -52,7 +53,7 @@ export function flowTestRunRoutes(deps: ApiDeps): Route[] {
           ...conflict('The flow has no test cases.', NO_TEST_CASES),
         },
       },
-      handlers: [...first, readBody(deps, testRunRequest), start(deps)],
+      handlers: [...toWrite, readBody(deps, testRunRequest), start(deps)],
     },
     {
       method: 'get',
@@ -63,10 +64,10 @@ export function flowTestRunRoutes(deps: ApiDeps): Route[] {
         summary: 'Get a test run of a flow, with its results',
         responses: {
           200: answer('The test run as it stands.', testRunRecord, { ended: example.cancelledTestRun }),
-          ...RESOURCE_ERRORS,
+          ...PROJECT_ERRORS,
         },
       },
-      handlers: [...first, getOne(deps)],
+      handlers: [...toRead, getOne(deps)],
     },
   ];
 }

@@ -8,8 +8,7 @@ import {
   tooManyTestCases,
 } from '../../db/test-runs/test-cases.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
-import { authenticateUser } from '../auth/authenticate.ts';
-import { limitRate } from '../auth/limit-rate.ts';
+import { identifyCaller } from '../auth/identify-caller.ts';
 import { loadProject } from '../auth/load-project.ts';
 import type { ApiDeps } from '../deps.ts';
 import { getFlow } from '../flows/flow-of-path.ts';
@@ -18,13 +17,7 @@ import { readBody } from '../http/json-body.ts';
 import { toPage } from '../http/page.ts';
 import { type PageQuery, pageQuery } from '../http/page-schema.ts';
 import { readQuery } from '../http/query.ts';
-import {
-  conflict,
-  done,
-  FLOWS_PATH,
-  RESOURCE_ERRORS,
-  USERS_ONLY,
-} from '../reference/management-operations.ts';
+import { conflict, done, FLOWS_PATH, PROJECT_ERRORS } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body, VALIDATION_ERRORS } from '../reference/operations.ts';
 import * as example from '../reference/test-run-examples.ts';
 import { toCaller } from './caller.ts';
@@ -36,11 +29,13 @@ const CASES_PATH = `${FLOWS_PATH}/:flow_id/test-cases`;
 const CASE_PATH = `${CASES_PATH}/:test_case_id`;
 // PostgreSQL refuses a text with U+0000; no name has one.
 const listQuery = pageQuery(z.string().regex(/^[^\0]*$/, 'must not hold U+0000'));
-const common = { tags: ['Tests'], security: USERS_ONLY };
+const common = { tags: ['Tests'] };
 const saved = (description: string) => answer(description, testCaseRecord, { testCase: example.testCase });
 
 export function testCaseRoutes(deps: ApiDeps): Route[] {
-  const first = [authenticateUser(deps), limitRate(deps), loadProject(deps, 'member')];
+  const load = loadProject(deps, 'member');
+  const toRead = [...identifyCaller(deps, 'read', 'deploy'), load];
+  const toWrite = [...identifyCaller(deps, 'deploy'), load];
   const requestBody = body(testCaseRequest, { testCase: example.newTestCase });
   return [
     {
@@ -54,12 +49,12 @@ export function testCaseRoutes(deps: ApiDeps): Route[] {
         responses: {
           200: saved('The case of that name is replaced.'),
           201: saved('The case is created.'),
-          ...RESOURCE_ERRORS,
+          ...PROJECT_ERRORS,
           ...conflict('The flow has as many test cases as it may have.', tooManyTestCases().message),
           ...BODY_ERRORS,
         },
       },
-      handlers: [...first, readBody(deps, testCaseRequest), save(deps)],
+      handlers: [...toWrite, readBody(deps, testCaseRequest), save(deps)],
     },
     {
       method: 'get',
@@ -71,11 +66,11 @@ export function testCaseRoutes(deps: ApiDeps): Route[] {
         requestParams: { query: listQuery },
         responses: {
           200: answer('A page of test cases.', testCaseList, { page: example.testCasePage }),
-          ...RESOURCE_ERRORS,
+          ...PROJECT_ERRORS,
           ...VALIDATION_ERRORS,
         },
       },
-      handlers: [...first, readQuery(listQuery), listPage(deps)],
+      handlers: [...toRead, readQuery(listQuery), listPage(deps)],
     },
     {
       method: 'get',
@@ -84,9 +79,9 @@ export function testCaseRoutes(deps: ApiDeps): Route[] {
         ...common,
         operationId: 'getTestCase',
         summary: 'Get a test case',
-        responses: { 200: saved('The test case.'), ...RESOURCE_ERRORS },
+        responses: { 200: saved('The test case.'), ...PROJECT_ERRORS },
       },
-      handlers: [...first, getOne(deps)],
+      handlers: [...toRead, getOne(deps)],
     },
     {
       method: 'put',
@@ -98,12 +93,12 @@ export function testCaseRoutes(deps: ApiDeps): Route[] {
         requestBody,
         responses: {
           200: saved('The case is replaced.'),
-          ...RESOURCE_ERRORS,
+          ...PROJECT_ERRORS,
           ...conflict('Another case has the name.', testCaseNameTaken('in French').message),
           ...BODY_ERRORS,
         },
       },
-      handlers: [...first, readBody(deps, testCaseRequest), replace(deps)],
+      handlers: [...toWrite, readBody(deps, testCaseRequest), replace(deps)],
     },
     {
       method: 'delete',
@@ -113,9 +108,9 @@ export function testCaseRoutes(deps: ApiDeps): Route[] {
         operationId: 'deleteTestCase',
         summary: 'Delete a test case',
         description: 'The results of its runs stay.',
-        responses: { 204: done('The case is deleted.'), ...RESOURCE_ERRORS },
+        responses: { 204: done('The case is deleted.'), ...PROJECT_ERRORS },
       },
-      handlers: [...first, remove(deps)],
+      handlers: [...toWrite, remove(deps)],
     },
   ];
 }

@@ -1,7 +1,6 @@
 // POST …/test-runs/{test_run_id}/cancel stops the tests of a flow, and their costs.
 import { UUID_PATTERN } from '../../flow/limits.ts';
-import { authenticate } from '../auth/authenticate.ts';
-import { limitRate } from '../auth/limit-rate.ts';
+import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { answer, COMMON_ERRORS, refusal } from '../reference/operations.ts';
@@ -37,7 +36,7 @@ export function testRunRoutes(deps: ApiDeps): Route[] {
           }),
         },
       },
-      handlers: [authenticate(deps), limitRate(deps), cancel(deps)],
+      handlers: [...identifyCaller(deps, 'run', 'deploy'), cancel(deps)],
     },
   ];
 }

@@ -4,13 +4,12 @@
 import { z } from 'zod';
 import { type DeliveryPlace, type DeliveryRow, listDeliveries } from '../../db/webhooks/deliveries.ts';
 import { DELIVERY_STATUSES } from '../../flow/delivery.ts';
-import { authenticate } from '../auth/authenticate.ts';
 import { authorizeOrganization } from '../auth/authorize-organization.ts';
-import { limitRate } from '../auth/limit-rate.ts';
+import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { toPage } from '../http/page.ts';
-import { accessOf } from '../http/principal.ts';
+import { accessOf, type Principal } from '../http/principal.ts';
 import { pageSize, readQuery } from '../http/query.ts';
 import { answer, ORGANIZATION_ERRORS, VALIDATION_ERRORS, WEBHOOKS_PATH } from '../reference/operations.ts';
 import { deliveryPage, detailedDelivery } from '../reference/webhook-examples.ts';
@@ -45,8 +44,7 @@ const deliveriesQuery = z.strictObject({
 
 export function webhookDeliveryRoutes(deps: ApiDeps): Route[] {
   const first = [
-    authenticate(deps),
-    limitRate(deps),
+    ...identifyCaller(deps, 'read', 'webhooks'),
     authorizeOrganization(deps, { role: 'member', strangers: 'FORBIDDEN' }),
   ];
   return [
@@ -92,7 +90,14 @@ function listPage({ db }: ApiDeps): ApiMiddleware {
       ...filter
     } = ctx.state.query as z.infer<typeof deliveriesQuery>;
     const organizationId = ctx.state.membership.organizationId;
-    const rows = await listDeliveries(db, { ...filter, organizationId, executionId, limit: limit + 1 });
+    const projectId = onlyProjectOf(ctx.state.principal);
+    const rows = await listDeliveries(db, {
+      ...filter,
+      organizationId,
+      executionId,
+      projectId,
+      limit: limit + 1,
+    });
     const { page, end } = toPage(rows, limit, toCursor);
     ctx.body = { deliveries: page.map(toDeliveryRecord), ...end };
   };
@@ -101,9 +106,18 @@ function listPage({ db }: ApiDeps): ApiMiddleware {
 function getOne({ db }: ApiDeps): ApiMiddleware {
   return async function getOne(ctx) {
     const { deliveryId = '' } = ctx.params;
-    const { organizationId } = ctx.state.membership;
-    ctx.body = await getDeliveryDetail(db, organizationId, deliveryId, accessOf(ctx.state.principal));
+    const { principal, membership } = ctx.state;
+    ctx.body = await getDeliveryDetail(db, membership.organizationId, deliveryId, {
+      access: accessOf(principal),
+      projectId: onlyProjectOf(principal),
+    });
   };
+}
+
+/** The project of a key that only reads. Users and keys with the scope `webhooks` see all deliveries of the organization. */
+function onlyProjectOf(principal: Principal): string | undefined {
+  if (principal.kind === 'user' || principal.key.scopes.includes('webhooks')) return undefined;
+  return principal.projectId;
 }
 
 /** Makes a cursor: a time whose digits after the milliseconds tell deliveries of the same millisecond apart. */

@@ -5,15 +5,18 @@ import { UUID_PATTERN } from '../../flow/limits.ts';
 import { deliveryNotFound } from './delivery-not-found.ts';
 import { toDeliveryRecord } from './to-delivery-record.ts';
 
-/** Gets a delivery of the organization with all its attempts; an operator has no `access`. Throws NOT_FOUND. */
+/**
+ * Gets a delivery of the organization with all its attempts; with `projectId`, only one of that project. An operator has no
+ * `access`. Throws NOT_FOUND.
+ */
 export async function getDeliveryDetail(
   db: Db,
   organizationId: string,
   deliveryId: string,
-  access?: ProjectAccess,
+  { access, projectId }: { access?: ProjectAccess; projectId?: string | undefined } = {},
 ) {
   const delivery = UUID_PATTERN.test(deliveryId)
-    ? await findDelivery(db, organizationId, deliveryId)
+    ? await findDelivery(db, organizationId, deliveryId, projectId)
     : undefined;
   if (!delivery) throw deliveryNotFound();
   const attempts = await listAttempts(db, delivery.id);

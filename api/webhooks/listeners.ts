@@ -6,8 +6,7 @@ import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
 import { ANSWER_BODY_MAX_BYTES } from '../../net/read-answer-start.ts';
 import { LISTENER_DOMAIN, type Listener, type WebhookListeners } from '../../net/webhook-listeners.ts';
-import { authenticate } from '../auth/authenticate.ts';
-import { limitRate } from '../auth/limit-rate.ts';
+import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { rateLimitHeaders } from '../http/headers.ts';
@@ -43,7 +42,7 @@ const recorded = z.object({ recorded: z.literal(true) }).meta({ id: 'ReceiverAns
 export function webhookListenerRoutes(deps: ApiDeps): Route[] {
   const { listeners } = deps;
   if (!listeners) return [];
-  const first = [authenticate(deps), limitRate(deps), requireKey];
+  const first = [...identifyCaller(deps, 'webhooks'), requireKey];
   return [
     {
       method: 'get',
@@ -61,7 +60,7 @@ export function webhookListenerRoutes(deps: ApiDeps): Route[] {
             content: { 'text/event-stream': { schema: z.string() } },
           },
           ...COMMON_ERRORS,
-          403: refusal('The caller is a user.', examplesOf(keyRequired())),
+          403: refusal('The caller is a user, or the API key lacks the scope.', examplesOf(keyRequired())),
           409: refusal('There are too many listeners.', examplesOf(tooMany())),
         },
       },
@@ -78,7 +77,7 @@ export function webhookListenerRoutes(deps: ApiDeps): Route[] {
         responses: {
           200: answer('The answer is the result of the attempt.', recorded, { recorded: { recorded: true } }),
           ...COMMON_ERRORS,
-          403: refusal('The caller is a user.', examplesOf(keyRequired())),
+          403: refusal('The caller is a user, or the API key lacks the scope.', examplesOf(keyRequired())),
           404: refusal('The attempt has ended.', examplesOf(attemptEnded())),
           ...BODY_ERRORS,
         },

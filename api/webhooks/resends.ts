@@ -5,9 +5,8 @@ import { repeatLostWrite } from '../../db/connection/repeat-lost-write.ts';
 import { findDelivery } from '../../db/webhooks/deliveries.ts';
 import { startNextDeliveries, tryStartDelivery } from '../../engine/start-delivery-workflow.ts';
 import type { DeliveryCall } from '../../flow/delivery.ts';
-import { authenticate } from '../auth/authenticate.ts';
 import { authorizeOrganization } from '../auth/authorize-organization.ts';
-import { limitRate } from '../auth/limit-rate.ts';
+import { identifyCaller } from '../auth/identify-caller.ts';
 import { writeAuthorized } from '../auth/write-authorized.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
@@ -22,8 +21,7 @@ import { toDeliveryRecord } from './to-delivery-record.ts';
 
 export function webhookResendRoutes(deps: ApiDeps): Route[] {
   const first = [
-    authenticate(deps),
-    limitRate(deps),
+    ...identifyCaller(deps, 'webhooks'),
     authorizeOrganization(deps, { role: 'member', strangers: 'FORBIDDEN' }),
   ];
   return [

@@ -9,9 +9,8 @@ import {
   mintSigningSecret,
   rotateSigningSecret,
 } from '../../db/webhooks/webhook-secrets.ts';
-import { authenticate } from '../auth/authenticate.ts';
 import { authorizeOrganization } from '../auth/authorize-organization.ts';
-import { limitRate } from '../auth/limit-rate.ts';
+import { identifyCaller } from '../auth/identify-caller.ts';
 import { writeAuthorized } from '../auth/write-authorized.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
@@ -45,8 +44,7 @@ export function webhookSecretRoutes(deps: ApiDeps): Route[] {
         },
       },
       handlers: [
-        authenticate(deps),
-        limitRate(deps),
+        ...identifyCaller(deps, 'webhooks'),
         authorizeOrganization(deps, { role: 'member', strangers: 'FORBIDDEN' }),
         getSecret(deps),
       ],
@@ -68,8 +66,7 @@ export function webhookSecretRoutes(deps: ApiDeps): Route[] {
         },
       },
       handlers: [
-        authenticate(deps),
-        limitRate(deps),
+        ...identifyCaller(deps, 'webhooks'),
         authorizeOrganization(deps, { role: 'admin', strangers: 'FORBIDDEN' }),
         readQuery(rotateQuery),
         rotateSecret(deps),

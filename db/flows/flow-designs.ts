@@ -2,13 +2,12 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../connect.ts';
 
-/** Selects the flows that a user may see. `draft_is_latest`: the draft equals the latest version. */
-function designsOf(db: Db | Tx, userId: string) {
+/** Selects flows. `draft_is_latest`: the draft equals the latest version. */
+function designs(db: Db | Tx) {
   return db
     .selectFrom('flow')
     .innerJoin('project', 'project.id', 'flow.project_id')
     .innerJoin('organization', 'organization.id', 'project.organization_id')
-    .innerJoin('membership', 'membership.organization_id', 'organization.id')
     .select([
       'flow.id',
       'flow.slug',
@@ -41,10 +40,16 @@ function designsOf(db: Db | Tx, userId: string) {
           .as('draft_is_latest'),
       ];
     })
-    .where('membership.user_id', '=', userId)
     .where('organization.deleted_at', 'is', null)
     .where('project.deleted_at', 'is', null)
     .where('flow.deleted_at', 'is', null);
+}
+
+/** Selects the flows that a user may see. */
+function designsOf(db: Db | Tx, userId: string) {
+  return designs(db)
+    .innerJoin('membership', 'membership.organization_id', 'organization.id')
+    .where('membership.user_id', '=', userId);
 }
 export type FlowDesign = NonNullable<Awaited<ReturnType<typeof findFlowDesign>>>;
 
@@ -59,6 +64,27 @@ export function lockFlowDesign(tx: Tx, userId: string, flowId: string): Promise<
     .where('flow.id', '=', flowId)
     .forNoKeyUpdate('flow')
     .forShare('membership')
+    .executeTakeFirst();
+}
+
+/** Finds a flow of a project that the caller may access. */
+export function findFlowOfProject(db: Db, projectId: string, flowId: string) {
+  return designs(db)
+    .where('flow.project_id', '=', projectId)
+    .where('flow.id', '=', flowId)
+    .executeTakeFirst();
+}
+
+/** Finds such a flow and locks it: nobody else changes it before the transaction ends. */
+export function lockFlowOfProject(
+  tx: Tx,
+  projectId: string,
+  flowId: string,
+): Promise<FlowDesign | undefined> {
+  return designs(tx)
+    .where('flow.project_id', '=', projectId)
+    .where('flow.id', '=', flowId)
+    .forNoKeyUpdate('flow')
     .executeTakeFirst();
 }
 

@@ -1,6 +1,12 @@
 // The tables of API keys and connected assistants as Kysely sees them, beside those of schema.ts.
 import type { ColumnType, Generated } from 'kysely';
 
+/** What an API key may do. */
+export const KEY_SCOPES = ['run', 'read', 'deploy', 'webhooks'] as const;
+export type KeyScope = (typeof KEY_SCOPES)[number];
+/** The scopes of a key that is made without any: what keys could do before there were scopes. */
+export const DEFAULT_KEY_SCOPES: readonly KeyScope[] = ['run', 'webhooks'];
+
 type Now = ColumnType<Date, Date | undefined, Date>;
 
 export interface ApiKeyTable {
@@ -9,6 +15,7 @@ export interface ApiKeyTable {
   project_id: string;
   environment: 'live' | 'test';
   name: string;
+  scopes: ColumnType<KeyScope[], KeyScope[] | undefined, never>;
   secret_hmac: Buffer;
   created_at: Now;
   expires_at: Date | null;

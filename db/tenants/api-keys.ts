@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
 import { type Db, inTransaction, type Tx } from '../connect.ts';
 import type { Environment } from '../schema.ts';
+import { DEFAULT_KEY_SCOPES, type KeyScope } from '../tables/access.ts';
 import { lockProject } from './projects.ts';
 
 /** The most keys of one project that are neither revoked nor expired. */
@@ -16,6 +17,7 @@ const COLUMNS = [
   'project_id',
   'environment',
   'name',
+  'scopes',
   'created_at',
   'expires_at',
   'revoked_at',
@@ -29,6 +31,8 @@ export type NewApiKey = {
   environment: Environment;
   name: string;
   secretHmac: Buffer;
+  /** Absent for `DEFAULT_KEY_SCOPES`. */
+  scopes?: KeyScope[];
   expiresAt?: Date;
   /** The user who creates the key; absent for an operator. */
   createdBy?: string;
@@ -59,6 +63,7 @@ async function insertInto(tx: Tx, key: NewApiKey) {
       environment: key.environment,
       name: key.name,
       secret_hmac: key.secretHmac,
+      scopes: key.scopes ?? [...DEFAULT_KEY_SCOPES],
       expires_at: key.expiresAt ?? null,
       created_by: key.createdBy ?? null,
     })
@@ -76,6 +81,7 @@ export function findApiKey(db: Db | Tx, keyId: string) {
       'api_key.id',
       'api_key.key_id',
       'api_key.environment',
+      'api_key.scopes',
       'api_key.secret_hmac',
       'api_key.expires_at',
       'api_key.revoked_at',

@@ -11,6 +11,7 @@ export async function getKeyDetails(db: Db, id: string) {
       'api_key.key_id',
       'api_key.name',
       'api_key.environment',
+      'api_key.scopes',
       'api_key.expires_at',
       'project.id as project_id',
       'project.slug as project_slug',

@@ -3,23 +3,24 @@ import { sql } from 'kysely';
 import type { Db, Tx } from '../connect.ts';
 import type { Page } from './user-organizations.ts';
 
+export const PROJECT_COLUMNS = [
+  'project.id',
+  'project.organization_id',
+  'project.slug',
+  'project.name',
+  'project.description',
+  'project.user_id',
+  'project.created_at',
+  'project.updated_at',
+  'organization.slug as organization_slug',
+] as const;
+
 function projectsOf(db: Db, userId: string) {
   return db
     .selectFrom('membership')
     .innerJoin('organization', 'organization.id', 'membership.organization_id')
     .innerJoin('project', 'project.organization_id', 'organization.id')
-    .select([
-      'project.id',
-      'project.organization_id',
-      'project.slug',
-      'project.name',
-      'project.description',
-      'project.user_id',
-      'project.created_at',
-      'project.updated_at',
-      'organization.slug as organization_slug',
-      'membership.role',
-    ])
+    .select([...PROJECT_COLUMNS, 'membership.role'])
     .where('membership.user_id', '=', userId)
     .where('organization.deleted_at', 'is', null)
     .where('project.deleted_at', 'is', null);

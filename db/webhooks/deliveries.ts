@@ -27,6 +27,8 @@ export type DeliveryFilter = {
   status?: DeliveryStatus | undefined;
   event?: WebhookEvent | undefined;
   executionId?: string | undefined;
+  /** The project of the run. */
+  projectId?: string | undefined;
 };
 
 /** Lists the organization's deliveries before a place, newest first. */
@@ -39,6 +41,7 @@ export function listDeliveries(
     status,
     event,
     executionId,
+    projectId,
   }: DeliveryFilter & { organizationId: string; before?: DeliveryPlace | undefined; limit: number },
 ) {
   return db
@@ -48,6 +51,7 @@ export function listDeliveries(
     .$if(status !== undefined, (query) => query.where('status', '=', status as DeliveryStatus))
     .$if(event !== undefined, (query) => query.where('event_type', '=', event as WebhookEvent))
     .$if(executionId !== undefined, (query) => query.where('execution_id', '=', executionId as string))
+    .$if(projectId !== undefined, (query) => query.where(isOfProject(projectId as string)))
     .$if(before !== undefined, (query) =>
       query.where(sql<boolean>`(created_at, seq) < (${before?.createdAt}, ${before?.seq})`),
     )
@@ -58,13 +62,25 @@ export function listDeliveries(
 }
 export type DeliveryRow = Awaited<ReturnType<typeof listDeliveries>>[number];
 
-/** Finds a delivery of the organization. */
-export function findDelivery(db: Db, organizationId: string, id: string): Promise<DeliveryRow | undefined> {
+function isOfProject(projectId: string) {
+  return sql<boolean>`exists (
+    select from run where run.execution_id = webhook_delivery.execution_id and run.project_id = ${projectId}
+  )`;
+}
+
+/** Finds a delivery of the organization; with `projectId`, only one of that project. */
+export function findDelivery(
+  db: Db,
+  organizationId: string,
+  id: string,
+  projectId?: string,
+): Promise<DeliveryRow | undefined> {
   return db
     .selectFrom('webhook_delivery')
     .select(COLUMNS)
     .where('organization_id', '=', organizationId)
     .where('id', '=', id)
+    .$if(projectId !== undefined, (query) => query.where(isOfProject(projectId as string)))
     .executeTakeFirst();
 }
 

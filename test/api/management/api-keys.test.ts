@@ -43,7 +43,19 @@ describe('API keys', () => {
     assert.equal((await create()).status, 201);
   });
 
+  it('may run flows and administer webhooks unless scopes are named, and show their scopes', async () => {
+    assert.deepEqual((await create()).body.scopes, ['run', 'webhooks']);
+    const named = await create({ scopes: ['deploy', 'read', 'deploy'] });
+    assert.deepEqual(named.body.scopes, ['read', 'deploy']);
+    const { apiKeys } = (await call('GET', path())).body;
+    const find = (keyId: string) => apiKeys.find((one: { keyId: string }) => one.keyId === keyId);
+    assert.deepEqual(find(named.body.keyId).scopes, ['read', 'deploy']);
+    assert.deepEqual(find(management.acme.keyId).scopes, ['run', 'webhooks']);
+  });
+
   for (const [what, fields] of Object.entries({
+    'a scope that is none': { scopes: ['run', 'manage'] },
+    'no scope at all': { scopes: [] },
     'an environment that is none': { environment: 'prod' },
     'an expiry in the past': { expires_at: '2020-01-01T00:00:00Z' },
     'an expiry that is no time': { expires_at: 'tomorrow' },

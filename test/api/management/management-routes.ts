@@ -1,10 +1,13 @@
 // The routes of the management API, how they are called, and what each role gets.
 import { randomUUID } from 'node:crypto';
+import type { KeyScope } from '../../../db/tables/access.ts';
 import type { Answer, Weir } from '../../harness.ts';
 import type { Organization } from '../../organization.ts';
 
 type Expected = { member: number; admin: number; owner: number };
 type Row = Expected & {
+  /** The scopes of API keys of which one is enough; without them no key is let in. */
+  keys?: KeyScope[];
   body?: (about: Organization) => unknown;
   headers?: { [name: string]: string };
   query?: string;
@@ -15,6 +18,8 @@ const admins = (status: number) => ({ member: 403, admin: status, owner: status 
 export const O = '/api/v1/organizations';
 export const P = '/api/v1/projects';
 export const F = `${P}/:project_id/flows`;
+const readers = { keys: ['read', 'deploy'] as KeyScope[] };
+const deployers = { keys: ['deploy'] as KeyScope[] };
 const STEP = { name: 'Pass on', processor_type: 'passthrough' };
 const CASE = { name: 'case', message: 'x', expectation: { type: 'contains', text: 'x' } };
 /** The status that each role gets. */
@@ -54,28 +59,29 @@ export const MANAGEMENT: { [route: string]: Row } = {
   [`put ${P}/:project_id`]: { ...admins(200), body: () => ({ description: 'Changed' }) },
   [`delete ${P}/:project_id`]: admins(200),
   [`get ${P}/:project_id/runs`]: all(200),
-  [`post ${F}`]: { ...all(201), body: () => ({ name: 'New', slug: 'new' }) },
-  [`get ${F}`]: all(200),
-  [`get ${F}/:flow_id`]: all(200),
-  [`put ${F}/:flow_id`]: { ...all(200), body: () => ({ name: 'Renamed' }) },
+  [`post ${F}`]: { ...deployers, ...all(201), body: () => ({ name: 'New', slug: 'new' }) },
+  [`get ${F}`]: { ...all(200), ...readers },
+  [`get ${F}/:flow_id`]: { ...all(200), ...readers },
+  [`put ${F}/:flow_id`]: { ...deployers, ...all(200), body: () => ({ name: 'Renamed' }) },
   [`delete ${F}/:flow_id`]: admins(204),
-  [`get ${F}/:flow_id/draft`]: all(200),
+  [`get ${F}/:flow_id/draft`]: { ...all(200), ...readers },
   [`put ${F}/:flow_id/draft`]: {
+    ...deployers,
     ...all(200),
     body: () => ({ steps: [STEP] }),
     headers: { 'if-match': '*' },
   },
-  [`post ${F}/:flow_id/versions`]: { ...all(201), body: () => ({ note: 'Second' }) },
-  [`get ${F}/:flow_id/versions`]: all(200),
-  [`get ${F}/:flow_id/versions/:version`]: all(200),
-  [`put ${F}/:flow_id/production`]: { ...all(200), body: () => ({ version: 1 }) },
-  [`get ${F}/:flow_id/difference`]: { ...all(200), query: '?from=1&to=draft' },
-  [`post ${F}/:flow_id/test-cases`]: { ...all(201), body: () => ({ ...CASE, name: 'new' }) },
-  [`get ${F}/:flow_id/test-cases`]: all(200),
-  [`get ${F}/:flow_id/test-cases/:test_case_id`]: all(200),
-  [`put ${F}/:flow_id/test-cases/:test_case_id`]: { ...all(200), body: () => CASE },
-  [`delete ${F}/:flow_id/test-cases/:test_case_id`]: all(204),
-  [`post ${F}/:flow_id/test-runs`]: { ...all(202), body: () => ({}) },
+  [`post ${F}/:flow_id/versions`]: { ...deployers, ...all(201), body: () => ({ note: 'Second' }) },
+  [`get ${F}/:flow_id/versions`]: { ...all(200), ...readers },
+  [`get ${F}/:flow_id/versions/:version`]: { ...all(200), ...readers },
+  [`put ${F}/:flow_id/production`]: { ...deployers, ...all(200), body: () => ({ version: 1 }) },
+  [`get ${F}/:flow_id/difference`]: { ...readers, ...all(200), query: '?from=1&to=draft' },
+  [`post ${F}/:flow_id/test-cases`]: { ...deployers, ...all(201), body: () => ({ ...CASE, name: 'new' }) },
+  [`get ${F}/:flow_id/test-cases`]: { ...all(200), ...readers },
+  [`get ${F}/:flow_id/test-cases/:test_case_id`]: { ...all(200), ...readers },
+  [`put ${F}/:flow_id/test-cases/:test_case_id`]: { ...deployers, ...all(200), body: () => CASE },
+  [`delete ${F}/:flow_id/test-cases/:test_case_id`]: { ...all(204), ...deployers },
+  [`post ${F}/:flow_id/test-runs`]: { ...deployers, ...all(202), body: () => ({}) },
   [`post ${P}/:project_id/api-keys`]: { ...admins(201), body: () => ({ environment: 'test', name: 'k' }) },
   [`get ${P}/:project_id/api-keys`]: admins(200),
   [`delete ${P}/:project_id/api-keys/:key_id`]: admins(200),

@@ -93,7 +93,7 @@ describe('GET /me', () => {
       keyId: acme.keyId,
       name: 'test',
       environment: 'live',
-      scopes: null,
+      scopes: ['run', 'webhooks'],
       expiresAt: null,
       organization: { id: acme.organizationId, slug: acme.organization, name: acme.organization },
       project: { id: acme.projectId, slug: 'project', name: 'Project' },

@@ -3,9 +3,12 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { apiRoutes } from '../../../api/app.ts';
 import { finishRun } from '../../../db/runs/runs.ts';
+import { KEY_SCOPES } from '../../../db/tables/access.ts';
+import { revokeApiKey } from '../../../db/tenants/api-keys.ts';
 import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
-import { startWeir, type Weir } from '../../harness.ts';
+import { type Answer, startWeir, type Weir } from '../../harness.ts';
 import { createOrganization, type Organization } from '../../organization.ts';
+import { createScopedKey } from '../../scoped-key.ts';
 import { MANAGEMENT, O, P, parameters, sendTo, slugOf } from './management-routes.ts';
 
 /** Without a resource in the path, a foreign caller simply sees their own. */
@@ -29,6 +32,15 @@ describe('roles', () => {
   const send = (route: string, values: Record<string, string>, key: string | undefined, body?: unknown) =>
     sendTo(weir, route, values, key, body);
 
+  const authorsOf = async ({ headers }: Answer) => {
+    const entries = await weir.db
+      .selectFrom('audit_entry')
+      .select('actor')
+      .where('request_id', '=', headers.get('x-request-id'))
+      .execute();
+    return entries.map(({ actor }) => actor);
+  };
+
   it('are tested for every route of the management API', () => {
     // MCP, assistants, /me and single test runs have tests of their own.
     const managed = routes().filter(
@@ -37,7 +49,7 @@ describe('roles', () => {
     assert.deepEqual(managed.sort(), Object.keys(MANAGEMENT).sort());
   });
 
-  for (const [route, { body, headers: _, query: __, ...expected }] of Object.entries(MANAGEMENT))
+  for (const [route, { body, headers: _, query: __, keys = [], ...expected }] of Object.entries(MANAGEMENT))
     describe(route, () => {
       for (const [role, status] of Object.entries(expected))
         it(`answers ${status} to the ${role}, and leaves one entry in the audit log if it writes`, async () => {
@@ -45,18 +57,30 @@ describe('roles', () => {
           const answer = await send(route, slugOf(route, about), about.token[role as 'owner'], body?.(about));
           assert.equal(answer.status, status, JSON.stringify(answer.body));
           if (status === 403) assert.equal(answer.body.detail.code, 'FORBIDDEN');
-          const entries = await weir.db
-            .selectFrom('audit_entry')
-            .select('actor')
-            .where('request_id', '=', answer.headers.get('x-request-id'))
-            .execute();
           const wrote = answer.status < 300 && !route.startsWith('get ');
-          assert.deepEqual(entries, wrote ? [{ actor: about.users[role as 'owner'] }] : []);
+          assert.deepEqual(await authorsOf(answer), wrote ? [about.users[role as 'owner']] : []);
         });
 
-      it('answers 401 without a token, with one that is not valid, and with an API key', async () => {
+      for (const scope of KEY_SCOPES) {
+        const status = keys.length === 0 ? 401 : keys.includes(scope) ? expected.member : 403;
+        it(`answers ${status} to an API key of the project with the scope ${scope}, the author of what it writes`, async () => {
+          const about = await createOrganization(weir, provider);
+          const { key, keyId } = await createScopedKey(weir, about.projectId, scope);
+          const answer = await send(route, slugOf(route, about), key, body?.(about));
+          assert.equal(answer.status, status, JSON.stringify(answer.body));
+          const wrote = answer.status < 300 && !route.startsWith('get ');
+          const authors = await authorsOf(answer);
+          assert.deepEqual(authors, wrote ? [`api_key/${keyId}`] : []);
+          if (status !== 403) return;
+          const { code, message } = answer.body.detail;
+          assert.equal(code, 'FORBIDDEN');
+          assert.match(message, new RegExp(`scope ${keys.join(' or ')}; this key has ${scope}\\.`));
+        });
+      }
+
+      it('answers 401 without a token, and with one or a key that is not valid', async () => {
         const about = await createOrganization(weir, provider);
-        for (const key of [undefined, 'x.y.z', about.key, `weir_live_AAAAAAAA_${'A'.repeat(32)}`]) {
+        for (const key of [undefined, 'x.y.z', `weir_live_AAAAAAAA_${'A'.repeat(32)}`]) {
           const answer = await send(route, slugOf(route, about), key, body?.(about));
           assert.deepEqual([answer.status, answer.body.detail.code], [401, 'UNAUTHENTICATED']);
         }
@@ -79,6 +103,11 @@ describe('roles', () => {
         const unknown = await send(route, slugOf(route, undefined), key, body?.(nowhere));
         assert.equal(foreign.status, 404, JSON.stringify(foreign.body));
         assert.equal(JSON.stringify(foreign.body), JSON.stringify(unknown.body));
+        if (keys.length === 0) return;
+        const foreignKey = await createScopedKey(weir, other.projectId, ...keys);
+        const toKey = await send(route, values, foreignKey.key, body?.(about));
+        assert.deepEqual([toKey.status, toKey.body], [404, unknown.body]);
+        await revokeApiKey(weir.db, other.projectId, foreignKey.keyId);
       });
     });
 
