@@ -13,6 +13,8 @@ export async function migrate(db: Db): Promise<string[]> {
       path,
       migrationFolder: path.join(import.meta.dirname, 'migrations'),
     }),
+    // Branches that each add one may be merged in either order.
+    allowUnorderedMigrations: true,
   });
   const { error, results } = await migrator.migrateToLatest();
   if (error) throw error;
