@@ -35,6 +35,7 @@ import { jobRoutes } from './runs/jobs.ts';
 import { allRunsRoutes } from './runs/list-all-runs.ts';
 import { runRoutes } from './runs/list-runs.ts';
 import { createNews } from './runs/news.ts';
+import { repeatRoutes } from './runs/repeat.ts';
 import { stepRoutes } from './runs/step.ts';
 import { flowTestRunRoutes } from './test-runs/flow-test-run-routes.ts';
 import { testCaseRoutes } from './test-runs/test-case-routes.ts';
@@ -56,6 +57,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...cancelRoutes(deps),
     ...eventRoutes(deps, news),
     ...forkRoutes(deps),
+    ...repeatRoutes(deps),
     ...runRoutes(deps),
     ...allRunsRoutes(deps),
     ...stepRoutes(deps),

@@ -25,9 +25,17 @@ export async function collectOutputs(
   read: ReadonlySet<string>,
   room: number,
 ): Promise<{ [stepId: string]: Json }> {
-  const sources = await findSources(db, calls, steps);
+  const { sources, missing } = await findSources(db, calls, steps);
+  const last = steps.at(-1);
+  if (last && !sources.has(last.step_id)) {
+    const absent = steps.find(({ step_id }) => !sources.has(step_id)) ?? last;
+    throw notCompleted(
+      absent.step_id,
+      missing?.step_id === absent.step_id ? missing.message : 'it was not run',
+    );
+  }
   const outputs = new Map<string, Json>();
-  const [last, ...others] = steps.toReversed();
+  const others = steps.slice(0, -1).toReversed();
   const isRead = ({ step_id }: PlannedStep) => read.has(step_id);
   const inOrder = [...others.filter(isRead), ...others.filter((step) => !isRead(step))];
   let bytes = 0;
@@ -54,13 +62,22 @@ export async function collectOutputs(
   return Object.fromEntries(carried.map(({ step_id }) => [step_id, outputs.get(step_id) as Json]));
 }
 
+/** Counts the steps up to the last one that has an output in the calls of a run, or was brought one by its caller. */
+export async function countCompletedSteps(db: Db, calls: Calls, steps: PlannedStep[]): Promise<number> {
+  const { sources } = await findSources(db, calls, steps);
+  return steps.findLastIndex(({ step_id }) => sources.has(step_id)) + 1;
+}
+
 /** Finds the latest output of each step without reading it, so that no more are in memory than are carried. */
-async function findSources(db: Db, calls: Calls, steps: PlannedStep[]): Promise<Map<string, Source>> {
+async function findSources(
+  db: Db,
+  calls: Calls,
+  steps: PlannedStep[],
+): Promise<{ sources: Map<string, Source>; missing: ComposedValues['missing'] }> {
   const sources = new Map<string, Source>();
   let missing: ComposedValues['missing'];
-  const findAbsent = () => steps.find(({ step_id }) => !sources.has(step_id));
   for (const { callId, from, to, completed } of calls) {
-    if (!findAbsent()) break;
+    if (steps.every(({ step_id }) => sources.has(step_id))) break;
     const { continuation } = await getRunInput(db, callId);
     const composed = await composeValues(
       steps.slice(from, to),
@@ -75,15 +92,7 @@ async function findSources(db: Db, calls: Calls, steps: PlannedStep[]): Promise<
     }
     missing ??= composed.missing;
   }
-  const last = steps.at(-1);
-  if (last && !sources.has(last.step_id)) {
-    const absent = findAbsent() ?? last;
-    throw notCompleted(
-      absent.step_id,
-      missing?.step_id === absent.step_id ? missing.message : 'it was not run',
-    );
-  }
-  return sources;
+  return { sources, missing };
 }
 
 /** The error for a fork whose run has no output of an earlier step. */

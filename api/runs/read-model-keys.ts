@@ -5,10 +5,10 @@ import type { ApiMiddleware } from '../http/context.ts';
 import { PARSE_OPTIONS, validationError } from '../http/json-body.ts';
 import { modelKeySchema } from '../http/model-key-schema.ts';
 
-const HEADER = 'X-Weir-Model-Key';
+export const MODEL_KEY_HEADER = 'X-Weir-Model-Key';
 
 export const modelKeyHeaders = z.object({
-  [HEADER]: z.string().optional().meta({
+  [MODEL_KEY_HEADER]: z.string().optional().meta({
     description:
       '`provider=key`, such as `openai=sk-…`, several separated by commas. These keys are used for this call instead of those of the organization and the service. They are never stored: send them again with each resume and step.',
   }),
@@ -27,7 +27,7 @@ export function readModelKeys({ config }: ApiDeps): ApiMiddleware {
       'names a provider twice',
     );
   return async function readModelKeys(ctx, next) {
-    const header = ctx.get(HEADER);
+    const header = ctx.get(MODEL_KEY_HEADER);
     if (header !== '') {
       const pairs = header.split(',').map((pair) => /^\s*([^=]*)=(.*?)\s*$/.exec(pair)?.slice(1) ?? ['', '']);
       const parsed = entries.safeParse(pairs, PARSE_OPTIONS);
@@ -40,5 +40,5 @@ export function readModelKeys({ config }: ApiDeps): ApiMiddleware {
 
 /** Names the header as a whole in each problem. */
 function named(error: z.ZodError): z.ZodError {
-  return new z.ZodError(error.issues.map((issue) => ({ ...issue, path: [HEADER] })));
+  return new z.ZodError(error.issues.map((issue) => ({ ...issue, path: [MODEL_KEY_HEADER] })));
 }

@@ -21,7 +21,10 @@ export type AcceptedCall = RunStart & {
 };
 
 /** A call to store. Its version may differ from the one the request asks for: a resumed run keeps its version. */
-export type CallToStore = Pick<NewCall, 'callId' | 'mode' | 'input' | 'callback' | 'continues'> & {
+export type CallToStore = Pick<
+  NewCall,
+  'callId' | 'mode' | 'input' | 'callback' | 'continues' | 'repeats'
+> & {
   flowVersionId: string;
   version: number;
   definition: FlowDefinition;
@@ -49,13 +52,13 @@ export async function storeCall(
   session?: Pick<NewCall, 'callId' | 'input'>,
 ): Promise<AcceptedCall | undefined> {
   const { slugs, flow, environment, keyId, idempotencyKey, modelKeys } = request;
-  const { callId, mode, input, callback, continues } = call;
+  const { callId, mode, input, callback, continues, repeats } = call;
   const executionId = continues?.executionId ?? callId;
   const { organizationId, projectId, flowId } = flow;
   const { flowVersionId, version, definition } = call;
   const row = { organizationId, projectId, flowId, flowVersionId, mode, environment, keyId };
   const modelKeyProviders = modelKeys && Object.keys(modelKeys);
-  const rows: NewCall[] = [{ ...row, callId, input, callback, continues, modelKeyProviders }];
+  const rows: NewCall[] = [{ ...row, callId, input, callback, continues, repeats, modelKeyProviders }];
   if (session) rows.unshift({ ...row, ...session, status: 'in_progress' });
   await holdModelKeys(deps, request, callId);
   // When this is repeated after a lost answer, a run with a key finds the key taken and a resume finds itself stored.
@@ -76,7 +79,7 @@ export async function storeCall(
   return {
     executionId,
     callId,
-    from: continues?.from ?? null,
+    from: continues?.from ?? (repeats?.from || null),
     to: continues?.to ?? null,
     ...slugs,
     version,

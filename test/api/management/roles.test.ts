@@ -175,7 +175,9 @@ describe('roles', () => {
         if (route.endsWith('/execute')) continue;
         for (const role of ['member', 'admin', 'owner'] as const) {
           const { status } = await sendText(route, values, about.token[role], body);
-          assert.ok(status < 300 || status === 422, `${route} ${role} ${status}`);
+          // The run has not failed, so there is nothing to retry.
+          const expected = route.endsWith('/retry') ? status === 409 : status < 300 || status === 422;
+          assert.ok(expected, `${route} ${role} ${status}`);
         }
         const answers = [
           await sendText(route, values, other.token.owner, body),

@@ -62,7 +62,7 @@ describe('API reference', () => {
     const document = await openApi();
     for (const [path, item] of Object.entries(document.paths))
       for (const [method, { parameters, responses }] of Object.entries(item)) {
-        const starts = method === 'post' && /\/(execute|jobs|step)$/.test(path);
+        const starts = method === 'post' && /\/(execute|jobs|step|rerun|retry)$/.test(path);
         const isPolled = method === 'get' && path.endsWith('/runs');
         const resumable = path.endsWith('/events') || path.endsWith('/step');
         const header = [

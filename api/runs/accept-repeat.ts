@@ -1,0 +1,124 @@
+// Accepts a run that does a stored one again: from its beginning (rerun), or a failed one from the step that failed (retry).
+import { randomUUID } from 'node:crypto';
+import { getRequestOfRun } from '../../db/runs/get-request-of-run.ts';
+import { listCalls } from '../../db/runs/list-calls.ts';
+import { measureOutputs } from '../../db/runs/load-references.ts';
+import { getRunInput, type RunRow } from '../../db/runs/runs.ts';
+import type { Continuation } from '../../db/tables/run-input.ts';
+import { DRAFT_VERSION, type Json } from '../../flow/definition.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { toPlan } from '../../flow/plan.ts';
+import type { ApiDeps } from '../deps.ts';
+import { takeBytes } from '../http/take-bytes.ts';
+import { acceptAttachments, requireCredits } from './accept-run.ts';
+import type { CallRequest } from './call-request.ts';
+import { countCompletedSteps } from './collect-outputs.ts';
+import { forkCursor } from './fork-cursor.ts';
+import { readCallback } from './read-callback.ts';
+import { MODEL_KEY_HEADER } from './read-model-keys.ts';
+import { requireReadOutputs } from './require-read-outputs.ts';
+import { requireValidOverrides } from './require-valid-overrides.ts';
+import { type AcceptedCall, storeCall } from './store-call.ts';
+
+export type Repetition = 'rerun' | 'retry';
+export type RepeatedRun = Pick<RunRow, 'execution_id' | 'version' | 'flow_version_id' | 'status' | 'mode'>;
+
+/**
+ * Checks whatever a repetition can be refused for, then stores the new run, a job of the same version with the same input. The
+ * request's flow is in the version of the run. Returns undefined when another request has taken the Idempotency-Key meanwhile.
+ */
+export async function acceptRepeat(
+  deps: ApiDeps,
+  request: CallRequest<unknown>,
+  run: RepeatedRun,
+  how: Repetition,
+): Promise<AcceptedCall | undefined> {
+  requireRepeatable(run, how);
+  const { flow } = request;
+  const { definition, organizationId } = flow;
+  const executionId = run.execution_id;
+  const asked = await getRequestOfRun(deps.db, executionId);
+  requireModelKeys(asked.modelKeyProviders ?? [], Object.keys(request.modelKeys ?? {}));
+  const held: (() => void)[] = [];
+  const hold = async (bytes: number) => {
+    held.push(await takeBytes(deps.largeValues.answers, organizationId, bytes));
+  };
+  try {
+    await hold(asked.bytes + (how === 'retry' ? await measureOutputs(deps.db, executionId) : 0));
+    const { continuation: _, ...input } = await getRunInput(deps.db, executionId);
+    if (input.tools) throw needsCaller();
+    const overrides = input.block_overrides;
+    await requireValidOverrides(deps.validator.of(organizationId), definition, 'block_overrides', overrides);
+    const images = await acceptAttachments(deps, definition, overrides, input.attachments);
+    const callback = await readCallback(deps, {
+      callbackUrl: asked.callbackUrl ?? undefined,
+      callbackEvents: asked.callbackEvents ?? undefined,
+    });
+    const from = how === 'retry' ? await findStepToRetry(deps, run) : 0;
+    const continuation = from > 0 ? await continueFrom(deps, run, from) : undefined;
+    if (continuation)
+      requireReadOutputs(definition, overrides, { from, to: definition.steps.length }, continuation.outputs);
+    requireCredits(flow);
+    return await storeCall(deps, request, {
+      ...flow,
+      callId: randomUUID(),
+      mode: 'jobs',
+      input: { ...input, ...images, ...(continuation && { continuation }) },
+      callback,
+      repeats: { executionId, from },
+    });
+  } finally {
+    for (const giveBack of held) giveBack();
+  }
+}
+
+/** Finds the index of the first top-level step that the run has not completed: a block inside a loop is not retried alone. */
+async function findStepToRetry({ db, definitions }: ApiDeps, run: RepeatedRun): Promise<number> {
+  const { steps } = await definitions.get(run.flow_version_id);
+  const completed = await countCompletedSteps(db, await listCalls(db, run.execution_id), toPlan(steps));
+  return Math.max(0, Math.min(completed, steps.length - 1));
+}
+
+async function continueFrom(deps: ApiDeps, run: RepeatedRun, from: number): Promise<Continuation> {
+  const { steps } = await deps.definitions.get(run.flow_version_id);
+  // The bytes are held already.
+  const { accumulatedOutputs: outputs } = await forkCursor(deps, run, from, async () => undefined);
+  const previous = steps[from - 1]?.step_id ?? '';
+  return { input: outputs[previous] as Json, from, outputs };
+}
+
+/** Throws INVALID_VERSION or CONFLICT for a run that cannot be done again so. */
+export function requireRepeatable(
+  { version, mode, status }: Pick<RepeatedRun, 'version' | 'mode' | 'status'>,
+  how: Repetition,
+): void {
+  if (version === DRAFT_VERSION)
+    throw new ServiceError('INVALID_VERSION', 'This is a run of a draft: run its test case again instead.');
+  if (mode === 'step')
+    throw new ServiceError(
+      'CONFLICT',
+      'A session goes on with …/step, also after a failure; …/fork forks it.',
+    );
+  if (how === 'retry' && status !== 'failed')
+    throw new ServiceError(
+      'CONFLICT',
+      `Only a failed run can be retried, and this one is ${status}; …/rerun runs it again from its beginning.`,
+    );
+}
+
+export function needsCaller(): ServiceError {
+  return new ServiceError(
+    'CONFLICT',
+    'This run was started with tools, whose results nobody would send to a job: run the flow again with …/execute.',
+  );
+}
+
+/** Throws VALIDATION_ERROR unless keys are there for each provider: nobody pays for a call that was to be on a key of the caller. */
+export function requireModelKeys(needed: string[], sent: string[]): void {
+  const absent = needed.filter((provider) => !sent.includes(provider));
+  if (absent.length === 0) return;
+  const message = `must hold a key for ${absent.join(', ')}, as the request for this run did: such keys are not stored`;
+  throw new ServiceError('VALIDATION_ERROR', `${MODEL_KEY_HEADER}: ${message}`, {
+    errors: [{ field: MODEL_KEY_HEADER, message }],
+  });
+}

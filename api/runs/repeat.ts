@@ -1,0 +1,120 @@
+// POST …/jobs/{executionId}/rerun and …/retry: a stored run once more, as a job.
+import { describeEngineError } from '../../engine/describe-engine-error.ts';
+import { authenticate } from '../auth/authenticate.ts';
+import { limitRate } from '../auth/limit-rate.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ApiMiddleware, Route } from '../http/context.ts';
+import { accessOf } from '../http/principal.ts';
+import { examplesOf, flowPaths, runAnswer, thrownBy } from '../reference/operations.ts';
+import { accepted } from '../reference/run-examples.ts';
+import { acceptCall } from './accept-call.ts';
+import {
+  acceptRepeat,
+  needsCaller,
+  type Repetition,
+  requireModelKeys,
+  requireRepeatable,
+} from './accept-repeat.ts';
+import { admit, startInPlace, takePlace } from './admit.ts';
+import { jobAccepted } from './answers.ts';
+import { tooLarge } from './collect-outputs.ts';
+import { findRunnableFlow, flowNotFound, loadFlowIds } from './load-flow.ts';
+import { loadRun, noSuchRun } from './load-run.ts';
+import { readIdempotencyKey } from './read-idempotency-key.ts';
+import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
+import { idempotencyHeaders } from './requests.ts';
+import { runErrors } from './run-refusals.ts';
+
+const SUMMARY: { [how in Repetition]: string } = {
+  rerun: 'Run a stored run again from its beginning',
+  retry: 'Run a failed run again from the step that failed',
+};
+const DESCRIPTION: { [how in Repetition]: string } = {
+  rerun: '',
+  retry:
+    ' It begins with the first step that did not complete, and takes the outputs of those before from the failed run; a block inside a parallel step or a loop fails with its step.',
+};
+
+/** Lists the endpoints that run stored runs again. */
+export function repeatRoutes(deps: ApiDeps): Route[] {
+  return (['rerun', 'retry'] as const).flatMap((how) =>
+    flowPaths(`/jobs/:executionId/${how}`).map(
+      ({ path, versioned }): Route => ({
+        method: 'post',
+        path,
+        operation: {
+          operationId: `${how}${versioned ? 'Version' : ''}Job`,
+          summary: SUMMARY[how],
+          description: `The new run is a job of the same version, with the same input, overrides, maxCredits and callbackUrl.${DESCRIPTION[how]} The body of the request is ignored.`,
+          tags: ['Execution'],
+          requestParams: { header: idempotencyHeaders.extend(modelKeyHeaders.shape) },
+          responses: {
+            202: runAnswer(
+              'The new run is accepted; its state names the other one in `repeats`.',
+              jobAccepted,
+              {
+                accepted,
+              },
+            ),
+            ...errors(how),
+          },
+        },
+        handlers: [
+          authenticate(deps),
+          limitRate(deps),
+          loadFlowIds(deps),
+          loadRun(deps),
+          loadFlowOfRun(deps),
+          admit(deps, { patient: true }),
+          readIdempotencyKey('jobs'),
+          readModelKeys(deps),
+          repeat(deps, how),
+        ],
+      }),
+    ),
+  );
+}
+
+function errors(how: Repetition) {
+  const refusals = runErrors({
+    404: examplesOf(noSuchRun()),
+    409: examplesOf(
+      how === 'retry'
+        ? thrownBy(() => requireRepeatable({ version: 1, mode: 'jobs', status: 'completed' }, how))
+        : needsCaller(),
+    ),
+    413: how === 'retry' ? examplesOf(tooLarge('topics')) : {},
+    422: examplesOf(thrownBy(() => requireModelKeys(['openai'], []))),
+  });
+  // There is no body to refuse.
+  delete refusals['415'];
+  return refusals;
+}
+
+/** Loads the flow of the run into `ctx.state.flow`, in the version that ran, whether it is in production or not. */
+function loadFlowOfRun(deps: ApiDeps): ApiMiddleware {
+  return async function loadFlowOfRun(ctx, next) {
+    const { org: organization = '', project = '', flow = '' } = ctx.params;
+    const { run, principal } = ctx.state;
+    requireRepeatable(run, 'rerun');
+    const query = { organization, project, flow, within: accessOf(principal), version: run.version };
+    const found = await findRunnableFlow(deps, query);
+    if (!found) throw flowNotFound();
+    ctx.state.flow = found;
+    await next();
+  };
+}
+
+function repeat(deps: ApiDeps, how: Repetition): ApiMiddleware {
+  return async function repeat(ctx) {
+    const call = await acceptCall(deps, ctx, (request) => acceptRepeat(deps, request, ctx.state.run, how));
+    const { executionId, flowId, blockCount } = call;
+    // The run is stored: if its workflow cannot start now, the reconciler starts it.
+    if (!call.outcome)
+      await startInPlace(deps, call, takePlace(ctx.state)).catch((error: unknown) =>
+        console.error(`Run ${executionId} could not be started yet: ${describeEngineError(error)}`),
+      );
+    ctx.status = 202;
+    ctx.body = { executionId, status: 'started', flowId, blockCount };
+  };
+}

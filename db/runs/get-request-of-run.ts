@@ -1,0 +1,20 @@
+import { sql } from 'kysely';
+import type { Db } from '../connect.ts';
+import { runNotFound } from '../run-not-found.ts';
+
+/**
+ * Gets the request that began a run, with its callback and the providers for which it brought keys. `bytes`: the size of its
+ * input as JSON, which is not among them. Throws RUN_NOT_FOUND.
+ */
+export async function getRequestOfRun(db: Db, executionId: string) {
+  return db
+    .selectFrom('run')
+    .select([
+      'callback_url as callbackUrl',
+      'callback_events as callbackEvents',
+      'model_key_providers as modelKeyProviders',
+    ])
+    .select(sql<number>`octet_length(input::text)`.as('bytes'))
+    .where('execution_id', '=', executionId)
+    .executeTakeFirstOrThrow(() => runNotFound(executionId));
+}
