@@ -1,8 +1,10 @@
 // GET …/projects/{project_id}/runs and GET …/organizations/{org_id}/runs: runs of many flows.
 import type { z } from 'zod';
+import type { ZodOpenApiResponsesObject } from 'zod-openapi';
 import type { RunScope } from '../../db/runs/list-runs.ts';
 import { authenticateUser } from '../auth/authenticate.ts';
 import { authorizeOrganization } from '../auth/authorize-organization.ts';
+import { identifyCaller } from '../auth/identify-caller.ts';
 import { limitRate } from '../auth/limit-rate.ts';
 import { loadProject } from '../auth/load-project.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -11,6 +13,7 @@ import { answerWithETag, etagHeader, ifNoneMatch } from '../http/etag.ts';
 import { readQuery } from '../http/query.ts';
 import {
   ORGANIZATIONS_PATH,
+  PROJECT_ERRORS,
   PROJECTS_PATH,
   RESOURCE_ERRORS,
   USERS_ONLY,
@@ -24,18 +27,17 @@ import { organizationRunListQuery, projectRunListQuery, type RunListQuery } from
 
 /** Lists the endpoints that list the runs of a project and of an organization. */
 export function allRunsRoutes(deps: ApiDeps): Route[] {
-  const first = [authenticateUser(deps), limitRate(deps)];
   return [
     {
       method: 'get',
       path: `${PROJECTS_PATH}/:project_id/runs`,
       operation: {
-        ...operationOf(projectRunListQuery),
+        ...operationOf(projectRunListQuery, PROJECT_ERRORS),
         operationId: 'listProjectRuns',
         summary: 'List the runs of a project, newest first',
       },
       handlers: [
-        ...first,
+        ...identifyCaller(deps, 'run', 'read'),
         loadProject(deps, 'member'),
         readQuery(projectRunListQuery),
         list(deps, ({ project }) => ({ projectId: project.id })),
@@ -45,12 +47,14 @@ export function allRunsRoutes(deps: ApiDeps): Route[] {
       method: 'get',
       path: `${ORGANIZATIONS_PATH}/:org_id/runs`,
       operation: {
-        ...operationOf(organizationRunListQuery),
+        ...operationOf(organizationRunListQuery, RESOURCE_ERRORS),
+        security: USERS_ONLY,
         operationId: 'listOrganizationRuns',
         summary: 'List the runs of an organization, newest first',
       },
       handlers: [
-        ...first,
+        authenticateUser(deps),
+        limitRate(deps),
         authorizeOrganization(deps, { role: 'member' }),
         readQuery(organizationRunListQuery),
         list(deps, ({ membership }) => ({ organizationId: membership.organizationId })),
@@ -59,18 +63,17 @@ export function allRunsRoutes(deps: ApiDeps): Route[] {
   ];
 }
 
-function operationOf(query: z.ZodObject) {
+function operationOf(query: z.ZodObject, errors: ZodOpenApiResponsesObject) {
   const page = answer('A page of runs.', listedRuns, { page: listedRunPage }, etagHeader);
   return {
     description:
       'Runs of every version and mode, without those of deleted flows. Ask again with the ETag: 304 while nothing has changed.',
     tags: ['Runs'],
-    security: USERS_ONLY,
     requestParams: { query, header: ifNoneMatch },
     responses: {
       200: page,
       304: { description: 'The page has the ETag that was sent.', headers: page.headers },
-      ...RESOURCE_ERRORS,
+      ...errors,
       ...VALIDATION_ERRORS,
     },
   };

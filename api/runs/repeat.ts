@@ -1,7 +1,6 @@
 // POST …/jobs/{executionId}/rerun and …/retry: a stored run once more, as a job.
 import { describeEngineError } from '../../engine/describe-engine-error.ts';
-import { authenticate } from '../auth/authenticate.ts';
-import { limitRate } from '../auth/limit-rate.ts';
+import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { accessOf } from '../http/principal.ts';
@@ -60,8 +59,7 @@ export function repeatRoutes(deps: ApiDeps): Route[] {
           },
         },
         handlers: [
-          authenticate(deps),
-          limitRate(deps),
+          ...identifyCaller(deps, 'run'),
           loadFlowIds(deps),
           loadRun(deps),
           loadFlowOfRun(deps),
