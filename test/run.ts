@@ -20,6 +20,7 @@ const LONGEST = [
   'test/faults/frozen.test.ts',
   'test/start.test.ts',
   'test/faults/lost-under-block.test.ts',
+  'test/faults/parked-at-last.test.ts',
   'test/faults/rolling.test.ts',
   'test/faults/webhook-turns.test.ts',
   'test/workflows/run-model-call.test.ts',
