@@ -1,9 +1,11 @@
 // The `weir` command. Each of its commands is in the file it is imported from: arguments and what the service answers go
-// in, a table or JSON comes out. commands/ work over HTTP through api/; operator/ works on the database; sign-in/ gets
+// in, a table or JSON comes out. commands/ and flows/ work over HTTP through api/; operator/ works on the database; sign-in/ gets
 // tokens; listen/ receives webhooks; terminal/ reads arguments and prints.
 import { Command, CommanderError } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
 import { addRunCommand } from './commands/run.ts';
+import { addFlowCommands } from './flows/commands.ts';
+import { addTestCommand } from './flows/test-flows.ts';
 import { addListenCommand } from './listen/listen.ts';
 import { addOperatorCommands } from './operator/commands.ts';
 import { addTokenCommand } from './sign-in/token.ts';
@@ -24,6 +26,8 @@ const program = new Command('weir').description(
     'start has run, nothing has to be set, except WEIR_STATE_DIR if npm start ran with it. Only weir operator works on the ' +
     'database.',
 );
+addFlowCommands(program);
+addTestCommand(program);
 addRunCommand(program);
 addListenCommand(program);
 addTokenCommand(program);

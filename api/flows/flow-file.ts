@@ -1,4 +1,4 @@
-// Flow files: reads and writes a flow as YAML or JSON, for `weir operator flow import` and `export` (docs/flow-file.md).
+// Flow files: reads and writes a flow as YAML or JSON, for `weir flow` and `weir operator flow` (docs/flow-file.md).
 import { stringify } from 'yaml';
 import type { z } from 'zod';
 import type { FlowDefinition, Step } from '../../flow/definition.ts';
@@ -25,7 +25,8 @@ type Inspected = {
   /** The steps that have the right shape, where they are in the file; [] when there are none. */
   definition: FlowDefinition;
   shapeProblems: Problem[];
-  flowProblems: Problem[];
+  /** `incomplete`: something is still missing, as in an unfinished draft. */
+  flowProblems: (Problem & { incomplete: boolean })[];
   lineOf(path: PathSegment[]): number;
 };
 
@@ -48,6 +49,21 @@ export async function parseUsableFlowFile(
   return requireSound(inspected, await findSchemaProblems(inspected.definition, check));
 }
 
+/**
+ * Parses a flow file that may be unfinished, as a draft may: what is missing before the flow can run is in `missing`. Throws
+ * as `parseFlowFile` does when no addition could mend the file.
+ */
+export function parseDraftFile(
+  text: string,
+  format: FlowFileFormat,
+): { file: FlowFile; missing: FileProblem[] } {
+  const inspected = inspect(text, format);
+  const wrong = inspected.flowProblems.filter(({ incomplete }) => !incomplete);
+  const missing = inspected.flowProblems.filter(({ incomplete }) => incomplete);
+  const file = requireSound({ ...inspected, flowProblems: wrong }, []);
+  return { file, missing: missing.map(toFileProblem(inspected)) };
+}
+
 /** Writes a flow as a file that `parseFlowFile` reads as the same flow. */
 export function formatFlowFile(file: FlowFile, format: FlowFileFormat): string {
   if (format === 'json') return `${JSON.stringify(file, null, 2)}\n`;
@@ -61,7 +77,8 @@ function inspect(text: string, format: FlowFileFormat): Inspected {
   const { data, found, isComplete } = readShape(value, problems);
   const definition = data ? completeSteps(data.steps) : { steps: [] };
   const isNew = isNotAmong(found);
-  const flowProblems = [...findTreeProblems(definition), ...findBlockProblems(definition)].filter(isNew);
+  const blockProblems = findBlockProblems(definition).map((problem) => ({ ...problem, incomplete: true }));
+  const flowProblems = [...findTreeProblems(definition), ...blockProblems].filter(isNew);
   if (!data || !isComplete) return { definition, shapeProblems: found, flowProblems, lineOf };
   const { name, slug, description } = data;
   const file = { name, slug, ...(description !== undefined && { description }), ...definition };
@@ -112,7 +129,7 @@ function parseShape(value: unknown) {
 }
 
 function requireSound(inspected: Inspected, schemaProblems: Problem[]): FlowFile {
-  const { file, shapeProblems, flowProblems, lineOf } = inspected;
+  const { file, shapeProblems, flowProblems } = inspected;
   // A schema that has a problem inside was mended, and perhaps means nothing now.
   const isSound = isNotAmong(
     shapeProblems.flatMap(({ path, message }) =>
@@ -120,10 +137,14 @@ function requireSound(inspected: Inspected, schemaProblems: Problem[]): FlowFile
     ),
   );
   const problems = [...shapeProblems, ...flowProblems, ...schemaProblems.filter(isSound)].map(
-    ({ path, message, line = lineOf(path) }): FileProblem => ({ path: formatPath(path), message, line }),
+    toFileProblem(inspected),
   );
   if (file && problems.length === 0) return file;
   throw describeFileProblems(shapeProblems.length > 0 ? 'VALIDATION_ERROR' : 'INVALID_TREE', problems);
+}
+
+function toFileProblem({ lineOf }: Inspected): (problem: Problem) => FileProblem {
+  return ({ path, message, line = lineOf(path) }) => ({ path: formatPath(path), message, line });
 }
 
 /** Says what a value must be, as a sentence. */

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs a flow whose model calls our functions: the run pauses, we answer, until it has ended. Needs curl 7.76, and jq.
-#   npx weir operator flow import examples/tools.yaml --project demo/demo --production
+#   npx weir flow push examples/tools.yaml --project demo/demo --production
 #   WEIR_URL=http://127.0.0.1:8787 WEIR_API_KEY=weir_… examples/clients/curl/tools.sh 'Somewhere warm'
 set -euo pipefail
 message=${1:-Somewhere warm}

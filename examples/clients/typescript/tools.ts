@@ -1,5 +1,5 @@
 // Runs a flow whose model calls our functions: the run pauses, we answer, until it has completed.
-//   npx weir operator flow import examples/tools.yaml --project demo/demo --production
+//   npx weir flow push examples/tools.yaml --project demo/demo --production
 //   WEIR_URL=http://127.0.0.1:8787 WEIR_API_KEY=weir_… node examples/clients/typescript/tools.ts 'Somewhere warm'
 import { call, type Execution, type ToolCall, type ToolResult } from './weir.ts';
 

@@ -1,9 +1,10 @@
-// A draft that is edited over HTTP, over MCP and by `weir operator flow import` at once.
+// A draft that is edited over HTTP, over MCP, by `weir flow push` and by `weir operator flow import` at once.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
+import { push } from '../../../cli/flows/push.ts';
 import { importFlow } from '../../../cli/operator/import-flow.ts';
 import { type McpWeir, startMcpWeir } from '../mcp/mcp-harness.ts';
 
@@ -21,8 +22,10 @@ describe('a draft that several edit at once', () => {
     client = await mcp.connect(await mcp.token('ada'));
     token = await mcp.provider.token('ada', { aud: AUDIENCE });
     folder = await mkdtemp(join(tmpdir(), 'weir-edits-'));
+    Object.assign(process.env, { WEIR_URL: mcp.weir.url, WEIR_TOKEN: token, XDG_STATE_HOME: folder });
   });
   after(async () => {
+    for (const name of ['WEIR_URL', 'WEIR_TOKEN', 'XDG_STATE_HOME']) delete process.env[name];
     await rm(folder, { recursive: true });
     await mcp.stop();
   });
@@ -51,6 +54,11 @@ describe('a draft that several edit at once', () => {
     if (status === 412) return addOverHttp(id, name);
     assert.equal(status, 200);
   };
+  const pushSteps = async (slug: string, ...ids: string[]) => {
+    const file = join(folder, `${slug}.json`);
+    await writeFile(file, JSON.stringify({ name: 'F', slug, steps: ids.map(pass) }));
+    return push([file], { project: `${mcp.tenant.organization}/project` });
+  };
   const importSteps = async (slug: string, step: string) => {
     const file = join(folder, `${slug}.json`);
     await writeFile(file, JSON.stringify({ name: 'F', slug, steps: [pass(step)] }));
@@ -78,5 +86,23 @@ describe('a draft that several edit at once', () => {
     await importSteps('unread', 'imported');
     assert.equal((await http('PUT', `/${id}/draft`, { steps: [pass('mine')] }, second.etag)).status, 412);
     assert.deepEqual((await read(id)).ids, ['imported']);
+  });
+
+  it('is replaced by `weir flow push` only where that loses no edit of others', async () => {
+    const id = await createFlow('pushed');
+    await pushSteps('pushed', 'base');
+    const names = ['a', 'b', 'c'];
+    const [pushes] = await Promise.all([
+      Promise.allSettled(names.map(() => pushSteps('pushed', 'base', 'pushed'))),
+      ...names.flatMap((name) => [addOverHttp(id, `http-${name}`), addOverMcp(id, `mcp-${name}`)]),
+    ]);
+    const { ids } = await read(id);
+    for (const name of names)
+      assert.ok(ids.includes(`http-${name}`) && ids.includes(`mcp-${name}`), `${ids}`);
+    for (const one of pushes)
+      if (one.status === 'fulfilled') assert.ok(ids.includes('pushed'), `${ids}`);
+      else assert.equal(one.reason.code, 'CONFLICT', one.reason);
+    await assert.rejects(pushSteps('pushed', 'base', 'again'), /never held[\s\S]*mcp-a/);
+    assert.deepEqual((await read(id)).ids, ids);
   });
 });

@@ -13,7 +13,7 @@ describe('weir operator', () => {
       const args = ['flow', 'import', example, '--project', 'acme/main'];
       const first = await succeedJson(...args, '--note', 'first', '--production');
       const created = { flow: 'acme/main/parallel', created: true, version: 1, production: true };
-      assert.deepEqual(first, { ...created, notes: [] });
+      assert.deepEqual(first, { ...created, changes: [], notes: [] });
       const exported = await succeed('flow', 'export', 'acme/main/parallel', '--version', '1');
       assert.match(exported, /^description: /m);
       const again = await weirIn(
@@ -55,6 +55,16 @@ describe('weir operator', () => {
       assert.match(stdout, /^Created flow.*\nNote: ask asks anthropic\/claude, .*ANTHROPIC_API_KEY/);
       const keyed = { ...keyless, ANTHROPIC_API_KEY: 'k' };
       assert.doesNotMatch((await weirIn(keyed, importing, file)).stdout, /Note:/);
+    });
+
+    it('says what an import changed in a draft that was there', async () => {
+      const file = (prompt: string) =>
+        `name: R\nslug: replaced\nsteps:\n  - { step_id: s, processor_type: code, prompt: ${prompt} }\n`;
+      const importing = ['operator', 'flow', 'import', '-', '--project', 'acme/main'];
+      const first = await weirIn(cli.env, importing, file('return 1'));
+      assert.match(first.stdout, /^Created flow acme\/main\/replaced\.\n$/);
+      const second = await weirIn(cli.env, importing, file('return 2'));
+      assert.match(second.stdout, /^Replaced .*\nThis changed:\n {2}s\.prompt: "return 1" → "return 2"\n$/);
     });
 
     it('notes fields that have no effect', async () => {

@@ -1,0 +1,70 @@
+// The arguments that say which flows a command is about: paths such as acme/main/hello, flow files, and folders of them.
+import { type Command, Option } from 'commander';
+import { ServiceError } from '../../flow/errors.ts';
+import { type Flow, getFlow, getProject } from '../api/find-by-path.ts';
+import { listAll } from '../api/list-all.ts';
+import { parsePath } from '../terminal/parse-path.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+import { type LocalFlow, readFlowFiles } from './read-flow-files.ts';
+import { flowsUrl } from './service-flow.ts';
+
+/** A flow that a command is about. `flow` is absent when the service has none of that path, `local` for a path. */
+export type NamedFlow = { path: string; flow?: Flow; local?: LocalFlow };
+
+export type ExistingFlow = NamedFlow & { flow: Flow };
+
+export function projectOption(): Option {
+  return new Option('--project <org/project>', 'project of the flows in files')
+    .env('WEIR_PROJECT')
+    .argParser(parsePath('org/project'));
+}
+
+/** Adds the arguments `[flows...]`, which `findFlows` takes. */
+export function addFlowArguments(command: Command, description: string): Command {
+  return command.argument('<flow...>', description).addOption(projectOption());
+}
+
+/** Tells whether an argument is the path of a flow: three slugs. Whatever else is a file or a folder. */
+function isFlowPath(text: string): boolean {
+  return /^[a-z0-9-]+\/[a-z0-9-]+\/[a-z0-9-]+$/.test(text);
+}
+
+/** Finds the flows that the arguments name, and reads those that are files. Throws NOT_FOUND for unknown paths. */
+export async function findFlows(names: string[], project: string | undefined): Promise<NamedFlow[]> {
+  const paths = names.filter(isFlowPath);
+  const found: NamedFlow[] = [];
+  for (const path of paths) found.push({ path, flow: await getFlow(path) });
+  const sources = names.filter((name) => !isFlowPath(name));
+  return sources.length === 0 ? found : [...found, ...(await findFlowsOfFiles(sources, project)).flows];
+}
+
+/** Reads flow files and finds their flows in a project. */
+export async function findFlowsOfFiles(
+  sources: string[],
+  project: string | undefined,
+): Promise<{ projectId: string; flows: (NamedFlow & { local: LocalFlow })[] }> {
+  const locals = await readFlowFiles(sources);
+  const path = requireProject(project);
+  const { id } = await getProject(path);
+  const flows = await listAll<Flow>(flowsUrl(id), 'flows');
+  const named = locals.map((local) => {
+    const flow = flows.find(({ slug }) => slug === local.flow.slug);
+    return { path: `${path}/${local.flow.slug}`, local, ...(flow && { flow }) };
+  });
+  return { projectId: id, flows: named };
+}
+
+export function requireProject(project: string | undefined): string {
+  if (project !== undefined) return project;
+  throw new UsageError('Give --project, or set WEIR_PROJECT to org/project: a file names only the flow.');
+}
+
+/** Throws NOT_FOUND for a file whose flow does not exist yet. */
+export function requireExisting(named: NamedFlow): ExistingFlow {
+  const { flow, path, local } = named;
+  if (flow) return { ...named, flow };
+  throw new ServiceError(
+    'NOT_FOUND',
+    `${path} does not exist: create it with weir flow push ${local?.file}.`,
+  );
+}

@@ -1,0 +1,84 @@
+// `weir flow pull`: writes a flow into a file, and its test cases into the file beside it.
+import { stat, writeFile } from 'node:fs/promises';
+import { formatFlowFile } from '../../api/flows/flow-file.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { getFlow } from '../api/find-by-path.ts';
+import type { CommandResult } from '../terminal/print-result.ts';
+import { describeChanges, findFlowChanges, findTestChanges } from './describe-changes.ts';
+import { type FlowContent, isSameFlow, isSameTests, type TestCase } from './flow-content.ts';
+import { remember } from './past-texts.ts';
+import { hasHeldFlow, hasHeldTests, placeOf } from './push-plan.ts';
+import { formatOf, type LocalFlow, readFlowFiles } from './read-flow-files.ts';
+import { readSide, readTestCases } from './service-flow.ts';
+import { formatTestCases, testCasesFile } from './test-cases-file.ts';
+
+type PullOptions = { version?: number; force?: boolean };
+
+/** Writes the draft, or a version, into a file; `-` prints it. A file that holds what is kept nowhere else is not replaced. */
+export async function pull(
+  path: string,
+  file: string | undefined,
+  { version, force }: PullOptions,
+): Promise<CommandResult> {
+  const flow = await getFlow(path);
+  const content = await readSide(flow, version ?? 'draft');
+  if (file === '-') return { json: content, text: formatFlowFile(content, 'yaml') };
+  const target = file ?? `${flow.slug}.yaml`;
+  const tests = version === undefined ? await readTestCases(flow) : undefined;
+  const local = await readLocal(target, force === true);
+  if (local && !force) await requireKept(path, local, content, tests);
+  await write(
+    target,
+    path,
+    local && isSameFlow(local.flow, content),
+    formatFlowFile(content, formatOf(target)),
+  );
+  if (tests && (tests.length > 0 || local?.tests)) {
+    const isSame = local?.tests && isSameTests(local.tests, tests);
+    await write(testCasesFile(target), path, isSame, formatTestCases(tests));
+  }
+  const what = version === undefined ? path : `version ${version} of ${path}`;
+  const count =
+    tests && tests.length > 0 ? `, with ${tests.length} test cases in ${testCasesFile(target)}` : '';
+  return {
+    json: { flow: path, file: target, version: version ?? null, testCases: tests?.length ?? null },
+    text: `${target} holds ${what}${count}.`,
+  };
+}
+
+/** Reads the file that is to be replaced; undefined when there is none, or it need not be understood. */
+async function readLocal(file: string, force: boolean): Promise<LocalFlow | undefined> {
+  if (!(await stat(file).catch(() => undefined))) return undefined;
+  const reading = readFlowFiles([file]).then(([local]) => local);
+  return force ? reading.catch(() => undefined) : reading;
+}
+
+/** Throws CONFLICT when the file, or that of the test cases, holds what was never pushed nor committed. */
+async function requireKept(
+  path: string,
+  { file, flow, tests: localTests }: LocalFlow,
+  content: FlowContent,
+  tests: TestCase[] | undefined,
+): Promise<void> {
+  const losesFlow = !isSameFlow(flow, content) && !(await hasHeldFlow(file, path, flow));
+  const losesTests =
+    tests !== undefined &&
+    localTests !== undefined &&
+    !isSameTests(localTests, tests) &&
+    !(await hasHeldTests(file, path, localTests));
+  if (!losesFlow && !losesTests) return;
+  const changes = [
+    ...(losesFlow ? findFlowChanges(flow, content) : []),
+    ...(losesTests ? findTestChanges(localTests, tests) : []),
+  ];
+  throw new ServiceError(
+    'CONFLICT',
+    `${file} has edits that were neither pushed nor committed. A pull would change:\n${describeChanges(changes)}\nNothing was written. Commit or copy the file first; --force replaces it.`,
+  );
+}
+
+/** Leaves a file as it is, comments and all, where it says the same already. */
+async function write(file: string, path: string, isSame: boolean | undefined, text: string): Promise<void> {
+  if (!isSame) await writeFile(file, text);
+  await remember(file, placeOf(path), text);
+}

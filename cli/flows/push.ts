@@ -1,0 +1,121 @@
+// `weir flow push`: makes drafts, names and test cases what files say. Whatever it does not know is not replaced.
+import { formatFlowFile } from '../../api/flows/flow-file.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { callApi } from '../api/call-api.ts';
+import type { Flow } from '../api/find-by-path.ts';
+import type { CommandResult } from '../terminal/print-result.ts';
+import { describeChanges } from './describe-changes.ts';
+import { findFlowsOfFiles } from './flow-arguments.ts';
+import { isShallow, remember } from './past-texts.ts';
+import { type PushPlan, placeOf, planPush } from './push-plan.ts';
+import { formatOf } from './read-flow-files.ts';
+import { type Draft, flowsUrl, replaceDraft, urlOf } from './service-flow.ts';
+import { formatTestCases, testCasesFile } from './test-cases-file.ts';
+
+export type PushOptions = { project?: string | undefined; check?: boolean; force?: boolean };
+
+/** Pushes files; none is pushed when one may not be. With `check` nothing changes, and the exit code tells of differences. */
+export async function push(sources: string[], options: PushOptions): Promise<CommandResult> {
+  const { projectId, flows } = await findFlowsOfFiles(sources, options.project);
+  const plans: PushPlan[] = [];
+  for (const flow of flows) plans.push(await planPush(flow));
+  if (options.check) return reportCheck(plans);
+  if (!options.force) await requireKnown(plans);
+  const pushed = [];
+  for (const plan of plans) pushed.push(await apply(projectId, plan, options.force === true));
+  return { json: pushed.map(({ json }) => json), text: pushed.map(({ text }) => text).join('\n') };
+}
+
+function reportCheck(plans: PushPlan[]): CommandResult {
+  if (plans.some(differs)) process.exitCode = 1;
+  const text = plans.map((plan) => {
+    if (!plan.flow) return `${plan.path} does not exist; ${plan.local.file} would create it.`;
+    if (!differs(plan)) return `${plan.path} is as ${plan.local.file} says.`;
+    return `${plan.path} differs from ${plan.local.file}, which would change:\n${listChanges(plan)}`;
+  });
+  return { json: plans.map((plan) => ({ ...toJson(plan), differs: differs(plan) })), text: text.join('\n') };
+}
+
+function differs({ flow, changes, testChanges }: PushPlan): boolean {
+  return !flow || changes.length > 0 || testChanges.length > 0;
+}
+
+function listChanges({ changes, testChanges }: PushPlan): string {
+  return describeChanges([...changes, ...testChanges]);
+}
+
+async function requireKnown(plans: PushPlan[]): Promise<void> {
+  const refused = plans.filter(({ unknown }) => unknown.length > 0);
+  if (refused.length === 0) return;
+  const lines = refused.map((plan) => {
+    const edited = plan.unknown.map((part) => (part === 'flow' ? 'draft' : 'test cases')).join(' and ');
+    return `${plan.path} has a ${edited} that ${plan.local.file} never held. A push would change:\n${listChanges(plan)}`;
+  });
+  const [{ path, local }] = refused as [PushPlan];
+  if (await isShallow(local.file))
+    lines.push('This checkout has only the latest commits: fetch all (fetch-depth: 0 in GitHub Actions).');
+  lines.push(
+    `Nothing was pushed. Somebody else has edited ${refused.length === 1 ? 'it' : 'them'}: commit or copy your file, take the other edit with`,
+    `  weir flow pull ${path} ${local.file} --force`,
+    'and join the two; or give --force to push, which drops the other edit.',
+  );
+  throw new ServiceError('CONFLICT', lines.join('\n'));
+}
+
+async function apply(projectId: string, plan: PushPlan, force: boolean): Promise<CommandResult> {
+  const { path, local, changes, testChanges } = plan;
+  const { name, slug, description = '' } = local.flow;
+  const flow =
+    plan.flow ?? (await callApi<Flow>('POST', flowsUrl(projectId), { body: { name, slug, description } }));
+  const draft = changes.some(({ step_id, field }) => step_id !== null || field === 'steps')
+    ? await replaceDraft(flow, local.flow.steps, force ? '*' : plan.etag).catch(edited(plan))
+    : undefined;
+  if (flow.name !== name || flow.description !== description)
+    await callApi('PUT', urlOf(flow), { body: { name, description } });
+  await pushTestCases(flow, plan);
+  await remember(local.file, placeOf(path), formatFlowFile(local.flow, formatOf(local.file)));
+  if (local.tests) await remember(testCasesFile(local.file), placeOf(path), formatTestCases(local.tests));
+  const done = !plan.flow ? 'Created' : changes.length + testChanges.length > 0 ? 'Changed' : 'Unchanged:';
+  const text = [
+    `${done} ${path} (${local.file}).`,
+    ...(plan.flow ? [listChanges(plan)] : []),
+    ...notesOf(plan, draft),
+  ];
+  return {
+    json: { ...toJson(plan), created: !plan.flow, notes: draft?.notes ?? [] },
+    text: text.filter(Boolean).join('\n'),
+  };
+}
+
+/** Turns the refusal of a draft that was edited since it was compared into words for who pushes. */
+function edited({ path }: PushPlan) {
+  return (error: unknown): never => {
+    if (!(error instanceof ServiceError) || error.code !== 'PRECONDITION_FAILED') throw error;
+    throw new ServiceError(
+      'CONFLICT',
+      `${path} was edited by somebody else at this moment, and was not pushed. Push again: the edit will be shown.`,
+    );
+  };
+}
+
+/** Creates, replaces and deletes test cases until they are those of the file. */
+async function pushTestCases(flow: Flow, { local, tests, testChanges }: PushPlan): Promise<void> {
+  if (!local.tests || testChanges.length === 0) return;
+  const url = `${urlOf(flow)}/test-cases`;
+  const changed = new Set(testChanges.map(({ from, to }) => ((to ?? from) as { name: string }).name));
+  for (const test of local.tests) if (changed.has(test.name)) await callApi('POST', url, { body: test });
+  const kept = new Set(local.tests.map(({ name }) => name));
+  for (const { test_case_id, name } of tests)
+    if (!kept.has(name)) await callApi('DELETE', `${url}/${test_case_id}`);
+}
+
+function notesOf({ local }: PushPlan, draft: Draft | undefined): string[] {
+  const missing = local.missing.map(
+    ({ path, message, line }) => `  to do before it can be published: line ${line}: ${path}: ${message}`,
+  );
+  return [...missing, ...(draft?.notes ?? []).map((note) => `  note: ${note}`)];
+}
+
+function toJson({ path, local, changes, testChanges }: PushPlan) {
+  return { flow: path, file: local.file, changes, testChanges, problems: local.missing };
+}

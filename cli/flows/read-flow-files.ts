@@ -1,0 +1,75 @@
+import { readdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { FileProblem } from '../../api/flows/describe-file-problems.ts';
+import { type FlowFileFormat, parseDraftFile } from '../../api/flows/flow-file.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { readSource } from '../terminal/read-source.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+import type { FlowContent, TestCase } from './flow-content.ts';
+import { isTestCasesFile, parseTestCases, testCasesFile } from './test-cases-file.ts';
+
+/** A flow as its file has it; `missing` is what keeps it from being published. */
+export type LocalFlow = { file: string; flow: FlowContent; missing: FileProblem[]; tests?: TestCase[] };
+
+/**
+ * Reads flow files, and those in folders, with the test cases beside them. Throws VALIDATION_ERROR with the problems of all
+ * files, and when two files are of the same flow.
+ */
+export async function readFlowFiles(sources: string[]): Promise<LocalFlow[]> {
+  const files = (await Promise.all(sources.map(listFlowFiles))).flat();
+  if (files.length === 0) throw new UsageError(`There is no flow file in ${sources.join(', ')}.`);
+  const flows: LocalFlow[] = [];
+  const problems: string[] = [];
+  for (const file of new Set(files))
+    await readFlowFile(file).then(
+      (flow) => flows.push(flow),
+      (error: unknown) => {
+        if (!(error instanceof ServiceError)) throw error;
+        problems.push(`${file}:\n${error.message}`);
+      },
+    );
+  for (const { file, flow } of flows) {
+    const first = flows.find((other) => other.flow.slug === flow.slug);
+    if (first && first.file !== file)
+      problems.push(`${file}:\nIt has the slug of ${first.file}: ${flow.slug}.`);
+  }
+  if (problems.length > 0) throw new ServiceError('VALIDATION_ERROR', problems.join('\n'));
+  return flows;
+}
+
+async function listFlowFiles(source: string): Promise<string[]> {
+  const found = await stat(source).catch(() => undefined);
+  if (!found?.isDirectory()) return [source];
+  const names = await readdir(source, { recursive: true });
+  return names
+    .filter((name) => /\.(ya?ml|json)$/i.test(name) && !isTestCasesFile(name) && !isHidden(name))
+    .sort()
+    .map((name) => path.join(source, name));
+}
+
+function isHidden(name: string): boolean {
+  return name.split(path.sep).some((part) => part.startsWith('.') || part === 'node_modules');
+}
+
+async function readFlowFile(file: string): Promise<LocalFlow> {
+  const { file: flow, missing } = parseDraftFile(await readSource(file), formatOf(file));
+  const tests = await readTestCases(file);
+  return { file, flow, missing, ...(tests && { tests }) };
+}
+
+/** Reads the test cases beside a flow file; undefined when there is no such file. */
+async function readTestCases(file: string): Promise<TestCase[] | undefined> {
+  const beside = testCasesFile(file);
+  if (!(await stat(beside).catch(() => undefined))) return undefined;
+  const text = await readSource(beside);
+  try {
+    return parseTestCases(text);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    throw new ServiceError(error.code, `${beside}: ${error.message}`);
+  }
+}
+
+export function formatOf(file: string): FlowFileFormat {
+  return file.toLowerCase().endsWith('.json') ? 'json' : 'yaml';
+}

@@ -1,0 +1,88 @@
+// `weir flow publish` and `weir flow promote`: a draft becomes a version, and a version the one that callers run.
+import { ServiceError } from '../../flow/errors.ts';
+import { callApi } from '../api/call-api.ts';
+import type { Flow } from '../api/find-by-path.ts';
+import type { CommandResult } from '../terminal/print-result.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+import { describeChanges, findFlowChanges } from './describe-changes.ts';
+import { type ExistingFlow, findFlows, requireExisting } from './flow-arguments.ts';
+import { type FlowContent, isSameFlow } from './flow-content.ts';
+import { readDraft, readSide, urlOf, type Version } from './service-flow.ts';
+
+/** Publishes each draft that its latest version does not hold. The draft of a file is published as that file has it. */
+export async function publish(
+  names: string[],
+  { project, note }: { project?: string | undefined; note: string },
+): Promise<CommandResult> {
+  const flows = (await findFlows(names, project)).map(requireExisting);
+  const drafts = [];
+  for (const named of flows) {
+    const draft = await readDraft(named.flow);
+    requireSame(named, 'draft', draft.content);
+    drafts.push({ ...named, ...draft });
+  }
+  const published = [];
+  for (const { path, flow, etag, content } of drafts) {
+    const { latestVersion: latest } = flow;
+    const isNew = latest === null || !isSameFlow(content, await readSide(flow, latest));
+    const version = isNew ? await publishDraft(flow, note, etag) : latest;
+    published.push({ flow: path, version, published: isNew });
+  }
+  const text = published.map(({ flow, version, published }) =>
+    published ? `Published version ${version} of ${flow}.` : `${flow} is published as version ${version}.`,
+  );
+  return { json: published, text: text.join('\n') };
+}
+
+async function publishDraft(flow: Flow, note: string, etag: string): Promise<number> {
+  const request = { body: { note }, headers: { 'if-match': etag } };
+  return (await callApi<Version>('POST', `${urlOf(flow)}/versions`, request)).version;
+}
+
+/** Makes a version of a flow the production version: the given one of a path, the latest one of each file. */
+export async function promote(
+  names: string[],
+  { project, version }: { project?: string | undefined; version?: number },
+): Promise<CommandResult> {
+  const flows = (await findFlows(names, project)).map(requireExisting);
+  const chosen = [];
+  for (const named of flows) chosen.push({ ...named, version: await chooseVersion(named, version) });
+  const promoted = [];
+  for (const { path, flow, version } of chosen) {
+    const body = { version };
+    const { previousVersion } = await callApi<{ previousVersion: number | null }>(
+      'PUT',
+      `${urlOf(flow)}/production`,
+      { body },
+    );
+    promoted.push({ flow: path, version, previousVersion });
+  }
+  const text = promoted.map(({ flow, version, previousVersion }) => {
+    if (previousVersion === version) return `Version ${version} of ${flow} is in production.`;
+    const before = previousVersion === null ? '' : ` Before, it was version ${previousVersion}.`;
+    return `Version ${version} of ${flow} is now in production.${before}`;
+  });
+  return { json: promoted, text: text.join('\n') };
+}
+
+async function chooseVersion(named: ExistingFlow, version: number | undefined): Promise<number> {
+  const { path, local, flow } = named;
+  if (local && version !== undefined)
+    throw new UsageError('--version is of one flow: give its path, org/project/flow, instead of a file.');
+  if (version !== undefined) return version;
+  if (!local) throw new UsageError(`Say with --version which version of ${path} is to be in production.`);
+  if (flow.latestVersion === null)
+    throw new ServiceError('CONFLICT', `${path} has no version: publish it first with weir flow publish.`);
+  requireSame(named, `version ${flow.latestVersion}`, await readSide(flow, flow.latestVersion));
+  return flow.latestVersion;
+}
+
+/** Throws CONFLICT unless the file, where there is one, has the steps of what is there. */
+export function requireSame({ path, local, flow }: ExistingFlow, side: string, content: FlowContent): void {
+  if (!local || isSameFlow(local.flow, content)) return;
+  const changes = describeChanges(findFlowChanges(content, local.flow));
+  throw new ServiceError(
+    'CONFLICT',
+    `The ${side} of ${path} is not what ${local.file} says, so nothing was done with ${flow.slug}. From it to the file:\n${changes}\nPush the file first, or pull the other edit.`,
+  );
+}

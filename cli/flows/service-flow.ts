@@ -1,0 +1,52 @@
+// A flow as the service has it, with the requests that read and change it.
+import type { Step } from '../../flow/definition.ts';
+import { callApi, exchange } from '../api/call-api.ts';
+import type { Flow } from '../api/find-by-path.ts';
+import { listAll } from '../api/list-all.ts';
+import type { FlowContent, TestCase } from './flow-content.ts';
+
+export type Draft = { steps: Step[]; problems: { path: string; message: string }[]; notes: string[] };
+export type Version = { version: number; note: string; isProduction: boolean; publishedAt: string };
+export type SavedTestCase = TestCase & { test_case_id: string };
+
+/** Gets the path of a flow's endpoints, or of the list of a project's flows. */
+export function flowsUrl(projectId: string, flowId?: string): string {
+  return `/api/v1/projects/${projectId}/flows${flowId === undefined ? '' : `/${flowId}`}`;
+}
+
+export function urlOf(flow: Flow): string {
+  return flowsUrl(flow.projectId, flow.id);
+}
+
+/** Reads the draft; its ETag makes a later request that sends it meet the same draft, or be refused. */
+export async function readDraft(flow: Flow): Promise<{ draft: Draft; content: FlowContent; etag: string }> {
+  const { body: draft, headers } = await exchange<Draft>('GET', `${urlOf(flow)}/draft`);
+  return { draft, content: contentOf(flow, draft.steps), etag: headers.get('etag') ?? '' };
+}
+
+/** Replaces the draft that has the ETag, or any for `*`. Throws PRECONDITION_FAILED when it is another by now. */
+export function replaceDraft(flow: Flow, steps: Step[], etag: string): Promise<Draft> {
+  const headers = { 'if-match': etag };
+  return callApi<Draft>('PUT', `${urlOf(flow)}/draft`, { body: { steps }, headers });
+}
+
+/** Reads a version of the flow, or its draft. */
+export async function readSide(flow: Flow, side: number | 'draft'): Promise<FlowContent> {
+  if (side === 'draft') return (await readDraft(flow)).content;
+  const { steps } = await callApi<{ steps: Step[] }>('GET', `${urlOf(flow)}/versions/${side}`);
+  return contentOf(flow, steps);
+}
+
+function contentOf({ name, slug, description }: Flow, steps: Step[]): FlowContent {
+  return { name, slug, ...(description !== '' && { description }), steps };
+}
+
+/** Reads every test case of the flow, by name. */
+export async function readTestCases(flow: Flow): Promise<SavedTestCase[]> {
+  const url = `${urlOf(flow)}/test-cases`;
+  const listed = await listAll<{ test_case_id: string }>(url, 'test_cases');
+  const cases: SavedTestCase[] = [];
+  for (const { test_case_id } of listed)
+    cases.push(await callApi<SavedTestCase>('GET', `${url}/${test_case_id}`));
+  return cases;
+}

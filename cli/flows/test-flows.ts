@@ -1,0 +1,75 @@
+// `weir test`: runs the test cases of drafts and shows the results.
+import { writeFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { ServiceError } from '../../flow/errors.ts';
+import { formatTable } from '../terminal/format-table.ts';
+import { type CommandResult, printed } from '../terminal/print-result.ts';
+import { describeChanges } from './describe-changes.ts';
+import { addFlowArguments, findFlows, type NamedFlow, requireExisting } from './flow-arguments.ts';
+import { formatJUnit } from './format-junit.ts';
+import { planPush } from './push-plan.ts';
+import { runTests, type TestedFlow } from './run-tests.ts';
+
+export function addTestCommand(program: Command): void {
+  const command = program
+    .command('test')
+    .description('run the test cases of drafts and show the results; exit with 1 unless all pass');
+  addFlowArguments(command, 'paths of flows; or flow files and folders, whose drafts must be as they say')
+    .option('--junit <file>', 'write the results into a file, as JUnit XML')
+    .addHelpText('after', '\nExample:\n  weir test flows/ --project acme/main --junit results.xml')
+    .action(printed(testFlows));
+}
+
+async function testFlows(
+  names: string[],
+  { project, junit }: { project?: string; junit?: string },
+): Promise<CommandResult> {
+  const flows = (await findFlows(names, project)).map(requireExisting);
+  for (const named of flows) await requirePushed(named);
+  const tested: TestedFlow[] = [];
+  for (const { path, flow } of flows) tested.push({ flow: path, testRun: await runTests(flow) });
+  if (junit !== undefined) await writeFile(junit, formatJUnit(tested));
+  if (tested.some(({ testRun }) => testRun && testRun.passed < testRun.total)) process.exitCode = 1;
+  return { json: tested, text: `${tableOf(tested)}\n${summaryOf(tested)}` };
+}
+
+/** Throws CONFLICT when a draft, or its test cases, are not as the file says. */
+async function requirePushed(named: NamedFlow): Promise<void> {
+  const { path, local } = named;
+  if (!local) return;
+  const { changes, testChanges } = await planPush({ ...named, local });
+  if (changes.length + testChanges.length === 0) return;
+  throw new ServiceError(
+    'CONFLICT',
+    `${path} is not as ${local.file} says, so nothing was tested. Push the file first; it would change:\n${describeChanges([...changes, ...testChanges])}`,
+  );
+}
+
+function tableOf(tested: TestedFlow[]): string {
+  const rows = tested.flatMap(({ flow, testRun }) =>
+    (testRun?.results ?? []).map(({ name, status, ms, cost, why }) => [
+      flow,
+      name,
+      status,
+      ms,
+      cost,
+      why ?? '',
+    ]),
+  );
+  return formatTable(
+    ['flow', 'test case', 'result', 'ms', 'credits', 'why'],
+    rows,
+    'No flow has test cases.',
+  );
+}
+
+function summaryOf(tested: TestedFlow[]): string {
+  const runs = tested.flatMap(({ testRun }) => testRun ?? []);
+  const total = runs.reduce((sum, run) => sum + run.total, 0);
+  const passed = runs.reduce((sum, run) => sum + run.passed, 0);
+  const without = tested.filter(({ testRun }) => !testRun).map(({ flow }) => flow);
+  return [
+    `${passed} of ${total} test cases passed.`,
+    ...(without.length > 0 ? [`Without test cases: ${without.join(', ')}.`] : []),
+  ].join('\n');
+}

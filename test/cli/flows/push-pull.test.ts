@@ -1,0 +1,164 @@
+// `weir flow push` and `pull`.
+import assert from 'node:assert/strict';
+import { mkdir, rm } from 'node:fs/promises';
+import { fail, weirIn } from '../cli-harness.ts';
+import { block, flowFile, useFlowCli } from './flow-cli.ts';
+
+const TESTS = `- name: shouts
+  message: hi
+  expectation: { type: equals, value: HI }
+- name: with parameters
+  message: hi
+  parameters: { loud: true }
+  expectation: { type: contains, text: H }
+`;
+
+describe('weir flow push', () => {
+  const { cli, git, at, write, read, flow, succeed, succeedJson, refused, editElsewhere } = useFlowCli();
+  const flowOf = (slug: string) => `${cli.project}/${slug}`;
+  const forget = () => rm(at('state'), { recursive: true, force: true });
+
+  it('creates the flow of a file, with its test cases; what was pulled then changes nothing', async () => {
+    await write('new.yaml', `${flowFile('new', 'return input.toUpperCase();')}description: Shouts.\n`);
+    await write('new.tests.yaml', TESTS);
+    assert.match(await succeed('push', at('new.yaml')), /^Created .*\/new /);
+    assert.match(await succeed('push', at('new.yaml')), /^Unchanged/);
+    for (const name of ['pulled.yaml', 'pulled.json']) {
+      await succeed('pull', flowOf('new'), at(name));
+      const [pushed] = await succeedJson('push', at(name));
+      assert.deepEqual([pushed.changes, pushed.testChanges, pushed.created], [[], [], false]);
+    }
+    assert.equal((await read('pulled.tests.yaml')).match(/- name:/g)?.length, 2);
+    assert.match(await read('pulled.yaml'), /^description: Shouts\.$/m);
+    assert.match(await succeed('pull', flowOf('new'), '-'), /^name: Flow new$/m);
+  });
+
+  it('leaves the text of a file alone that says what the draft holds', async () => {
+    await write('kept.yaml', flowFile('kept', 'return 1;'));
+    await succeed('push', at('kept.yaml'));
+    await succeed('pull', flowOf('kept'), at('kept.yaml'));
+    assert.equal(await read('kept.yaml'), flowFile('kept', 'return 1;'));
+  });
+
+  it('changes a draft, its names and its test cases, and shows what changed', async () => {
+    await write('change.yaml', flowFile('change', 'return 1;'));
+    await write('change.tests.yaml', TESTS);
+    await succeed('push', at('change.yaml'));
+    await write(
+      'change.yaml',
+      flowFile('change', 'return 2;', 'return 3;').replace('name: Flow', 'name: My'),
+    );
+    await write(
+      'change.tests.yaml',
+      TESTS.replace('value: HI', 'value: ho').replace(/- name: with[\s\S]*/, ''),
+    );
+    const shown = await succeed('push', at('change.yaml'));
+    assert.match(shown, /^ {2}name: "Flow change" → "My change"$/m);
+    assert.match(shown, /^ {2}step-0\.prompt: "return 1;" → "return 2;"$/m);
+    assert.match(shown, /^ {2}\+ step-1: \{/m);
+    assert.match(shown, /^ {2}test "shouts": .*HI.* → .*ho/m);
+    assert.match(shown, /^ {2}- test "with parameters": /m);
+    assert.match(await succeed('push', '--check', at('change.yaml')), / is as .*change\.yaml says\./);
+  });
+
+  it('refuses to replace an edit made elsewhere, says which, and replaces it with --force', async () => {
+    await write('edited.yaml', flowFile('edited', 'return 1;'));
+    await succeed('push', at('edited.yaml'));
+    await editElsewhere('edited', [block('assistant')]);
+    await write('edited.yaml', flowFile('edited', 'return 2;'));
+    const why = await refused('push', at('edited.yaml'));
+    assert.match(why, /\/edited has a draft that .*edited\.yaml never held/);
+    assert.match(why, /^ {2}- assistant: /m);
+    assert.match(await succeed('pull', flowOf('edited'), '-'), /assistant/);
+    await succeed('push', '--force', at('edited.yaml'));
+    assert.match(await succeed('pull', flowOf('edited'), '-'), /return 2;/);
+  });
+
+  it('pushes no file when one of several is refused', async () => {
+    for (const slug of ['one', 'two']) await write(`${slug}.yaml`, flowFile(slug, 'return 1;'));
+    await succeed('push', at('one.yaml'), at('two.yaml'));
+    await editElsewhere('two', [block('assistant')]);
+    for (const slug of ['one', 'two']) await write(`${slug}.yaml`, flowFile(slug, 'return 2;'));
+    await refused('push', at('one.yaml'), at('two.yaml'));
+    assert.match(await succeed('pull', flowOf('one'), '-'), /return 1;/);
+  });
+
+  it('replaces, in a fresh checkout, what the file held in an earlier commit, and nothing else', async () => {
+    await write('history.yaml', flowFile('history', 'return 1;'));
+    git('add', 'history.yaml');
+    git('commit', '--quiet', '-m', 'one');
+    await succeed('push', at('history.yaml'));
+    await forget();
+    git('mv', 'history.yaml', 'moved.yaml');
+    await write('moved.yaml', flowFile('history', 'return 2;'));
+    git('commit', '--quiet', '-am', 'two');
+    assert.match(await succeed('push', at('moved.yaml')), /^Changed/);
+    await forget();
+    await write('moved.yaml', flowFile('history', 'return 3;'));
+    git('commit', '--quiet', '-am', 'three');
+    await editElsewhere('history', [block('assistant')]);
+    await refused('push', at('moved.yaml'));
+    git('clone', '--quiet', '--depth', '1', `file://${cli.folder}`, 'shallow');
+    assert.match(await refused('push', at('shallow/moved.yaml')), /fetch-depth: 0/);
+  });
+
+  it('with --check changes nothing, and exits with 1 when a file differs or its flow does not exist', async () => {
+    await write('checked.yaml', flowFile('checked', 'return 1;'));
+    const absent = await flow('push', '--check', at('checked.yaml'));
+    assert.deepEqual([absent.code, absent.stderr], [1, '']);
+    assert.match(absent.stdout, /does not exist/);
+    await succeed('push', at('checked.yaml'));
+    await succeed('push', '--check', at('checked.yaml'));
+    await write('checked.yaml', flowFile('checked', 'return 2;'));
+    const differs = await flow('push', '--check', '--json', at('checked.yaml'));
+    assert.equal(differs.code, 1);
+    assert.equal(JSON.parse(differs.stdout)[0].differs, true);
+    assert.match(await succeed('pull', flowOf('checked'), '-'), /return 1;/);
+  });
+
+  it('pushes an unfinished draft and names by line what is missing; lists the problems of all wrong files', async () => {
+    await write('todo.yaml', 'name: T\nslug: todo\nsteps:\n  - processor_type: llm\n    prompt: x\n');
+    assert.match(
+      await succeed('push', at('todo.yaml')),
+      /line 4: steps\[0\]\.model: An llm block needs a model/,
+    );
+    await write('wrong.yaml', 'name: W\nslug: wrong\nsteps:\n  - promt: x\n    processor_type: code\n');
+    await write('wrong.tests.yaml', '- name: x\n  mesage: y\n');
+    await write('other.yaml', flowFile('todo'));
+    const why = await refused('push', at('wrong.yaml'), at('todo.yaml'), at('other.yaml'));
+    assert.match(why, /wrong\.yaml:\nline 4: steps\[0\]\.promt: There is no such field here/);
+    assert.match(why, /other\.yaml:\nIt has the slug of .*todo\.yaml/);
+    await write('wrong.yaml', flowFile('wrong'));
+    assert.match(await refused('push', at('wrong.yaml')), /wrong\.tests\.yaml: line 1: \[0\]\.message: /);
+  });
+
+  it('takes a folder, and needs a project', async () => {
+    await mkdir(at('repository/flows/deep'), { recursive: true });
+    await write('repository/flows/a.yaml', flowFile('in-folder'));
+    await write('repository/flows/deep/b.json', JSON.stringify({ name: 'B', slug: 'deep', steps: [] }));
+    const pushed = await succeedJson('push', at('repository'));
+    assert.deepEqual(pushed.map((one: { flow: string }) => one.flow).sort(), [
+      flowOf('deep'),
+      flowOf('in-folder'),
+    ]);
+    const { WEIR_PROJECT: _, ...without } = cli.env;
+    assert.match(
+      await fail(2, weirIn(without, ['flow', 'push', at('repository')])),
+      /Give --project, or set WEIR_PROJECT/,
+    );
+  });
+
+  it('pull does not replace a file that was edited and neither pushed nor committed', async () => {
+    await write('mine.yaml', flowFile('mine', 'return 1;'));
+    await succeed('push', at('mine.yaml'));
+    await editElsewhere('mine', [block('assistant')]);
+    await write('mine.yaml', flowFile('mine', 'return 2;'));
+    assert.match(await refused('pull', flowOf('mine'), at('mine.yaml')), /neither pushed nor committed/);
+    assert.match(await read('mine.yaml'), /return 2;/);
+    await succeed('pull', flowOf('mine'), at('mine.yaml'), '--force');
+    assert.match(await read('mine.yaml'), /assistant/);
+    await editElsewhere('mine', [block('again')]);
+    await succeed('pull', flowOf('mine'), at('mine.yaml'));
+    assert.match(await read('mine.yaml'), /again/);
+  });
+});

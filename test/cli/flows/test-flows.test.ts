@@ -1,0 +1,39 @@
+// `weir test`.
+import assert from 'node:assert/strict';
+import { fail, weirIn } from '../cli-harness.ts';
+import { flowFile, useFlowCli } from './flow-cli.ts';
+
+describe('weir test', () => {
+  const { cli, at, write, read, succeed } = useFlowCli({ worker: true });
+  const test = (...args: string[]) => weirIn(cli.env, ['test', ...args]);
+
+  it('shows the results of drafts, writes JUnit XML, and exits with 1 unless all pass', async () => {
+    const shout = flowFile('shout', 'return input.toUpperCase();');
+    const cases = '- { name: "<shouts>", message: hi, expectation: { type: equals, value: HI } }\n';
+    await write('shout.yaml', shout);
+    await write('shout.tests.yaml', cases);
+    await write('bare.yaml', flowFile('bare', 'return 1;'));
+    assert.match(await fail(1, test(at('shout.yaml'))), /does not exist/);
+    await succeed('push', at('shout.yaml'), at('bare.yaml'));
+    const passed = await test(at('shout.yaml'), at('bare.yaml'), '--junit', at('junit.xml'));
+    assert.equal(passed.code, 0, passed.stderr);
+    assert.match(
+      passed.stdout,
+      /<shouts> +passed .*\n1 of 1 test cases passed\.\nWithout test cases: .*\/bare\./,
+    );
+    assert.match(
+      await read('junit.xml'),
+      /<testcase classname=".*\/shout" name="&#60;shouts&#62;" time=".*"\/>/,
+    );
+    await write(
+      'shout.tests.yaml',
+      `${cases}- { name: fails, message: hi, expectation: { type: contains, text: x } }\n`,
+    );
+    assert.match(await fail(1, test(at('shout.yaml'))), /nothing was tested.*\n {2}\+ test "fails"/);
+    await succeed('push', at('shout.yaml'));
+    const failed = await test(`${cli.project}/shout`, '--junit', at('junit.xml'));
+    assert.equal(failed.code, 1);
+    assert.match(failed.stdout, /fails +failed .*\n.*1 of 2 test cases passed\./);
+    assert.match(await read('junit.xml'), /tests="2" failures="1" errors="0"[\s\S]*<failure message="/);
+  });
+});
