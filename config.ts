@@ -59,6 +59,10 @@ const environment = z.object({
   WEIR_OIDC_AUDIENCE: z.string().optional(),
   /** `aud` of JWTs for MCP; <public url>/api/v1/mcp/ when absent. */
   WEIR_MCP_AUDIENCE: z.string().optional(),
+  /** The client id with which `weir login` signs users in at the issuer; nobody can when it is absent. */
+  WEIR_CLI_CLIENT_ID: z.string().optional(),
+  /** The scopes, separated by spaces, that `weir login` asks for. */
+  WEIR_CLI_SCOPES: z.string().default('openid offline_access'),
   /** Origins, comma-separated, whose web pages may use MCP, in addition to that of WEIR_PUBLIC_URL. */
   WEIR_MCP_ALLOWED_ORIGINS: origins.default([]),
   /** The Temporal task queue of flow runs. */
@@ -129,6 +133,8 @@ export type Config = {
   publicUrl: string | undefined;
   /** The issuer whose JWTs are accepted; undefined when only API keys are. */
   oidc: Oidc | undefined;
+  /** The client of `weir login`, undefined when nobody can sign in with it, and the scopes it asks for. */
+  cli: { clientId: string | undefined; scopes: string };
   mcp: Mcp;
   /** Read from TEMPORAL_ADDRESS and Temporal's other standard variables, or its configuration file. */
   temporal: ReturnType<typeof loadClientConnectConfig>;
@@ -188,6 +194,7 @@ export function readConfig(given: NodeJS.ProcessEnv = process.env): Config {
     port: values.WEIR_PORT,
     publicUrl: readPublicUrl(values),
     oidc: readOidc(values, readBaseUrl(values)),
+    cli: { clientId: values.WEIR_CLI_CLIENT_ID, scopes: values.WEIR_CLI_SCOPES },
     mcp: readMcp(values, readBaseUrl(values)),
     temporal: loadClientConnectConfig({ overrideEnvVars: env as Record<string, string> }),
     taskQueue: values.WEIR_TASK_QUEUE,

@@ -22,6 +22,7 @@ import { memberRoutes } from './management/members.ts';
 import { modelKeyRoutes } from './management/model-keys.ts';
 import { organizationRoutes } from './management/organizations.ts';
 import { projectRoutes } from './management/projects.ts';
+import { serveSignInMetadata, signInMetadataPath } from './management/sign-in-metadata.ts';
 import { MCP_PATHS, mcpRoutes } from './mcp/endpoint.ts';
 import { preflight } from './mcp/require-allowed-origin.ts';
 import { metadataPaths, serveResourceMetadata } from './mcp/resource-metadata.ts';
@@ -95,6 +96,7 @@ export function createApp(deps: ApiDeps, isReady: () => boolean): Koa {
 
   for (const path of MCP_PATHS) router.options(path, preflight(deps));
   router.get(metadataPaths(deps.config.mcp.url), serveResourceMetadata(deps));
+  router.get(signInMetadataPath(deps.config.mcp.url), serveSignInMetadata(deps));
   router.get('/openapi.json', (ctx) => {
     ctx.body = document;
   });

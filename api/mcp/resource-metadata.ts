@@ -16,7 +16,7 @@ export function resourceMetadataUrl(mcp: Mcp, { host, path }: Request): string {
 }
 
 /** Finds the URL of the endpoint with the host of a request; the configured one where that is none of its names. */
-function urlAt({ url, urls }: Mcp, host: string): string {
+export function urlAt({ url, urls }: Mcp, host: string): string {
   return urls.find((one) => new URL(one).host === host) ?? url;
 }
 

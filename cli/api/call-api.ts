@@ -23,15 +23,17 @@ export async function callApi<T>(method: Method, path: string, options: Options 
 }
 
 /**
- * Sends a request; returns the headers and the body of the answer (undefined for a 204). Throws Unreachable, or a
+ * Sends a request, to the service that this command calls unless another is `given`; returns the headers and the body of the
+ * answer (undefined for a 204). Throws Unreachable, or a
  * ServiceError with the code and message of the answer, whose `extra` has the other fields of its `detail`.
  */
 export async function exchange<T>(
   method: Method,
   path: string,
   options: Options = {},
+  given?: Service,
 ): Promise<{ headers: Headers; body: T }> {
-  const service = await findService(options);
+  const service = given ?? (await findService(options));
   const response = await send(service, method, path, options, AbortSignal.timeout(TIMEOUT_MS));
   const text = await response.text().catch(unreachable(service.url));
   const answer = parse(text);

@@ -1,18 +1,24 @@
 import { ServiceError } from '../../flow/errors.ts';
+import { sessionToken } from '../sign-in/session-token.ts';
 import { findLocalStart } from './local-start.ts';
 import { localToken } from './local-token.ts';
 
 /** An API key or a JWT, and where it came from. */
-export type Credential = { token: string; source: 'WEIR_TOKEN' | 'WEIR_API_KEY' | 'npm start' };
+export type Credential = {
+  token: string;
+  source: 'WEIR_TOKEN' | 'WEIR_API_KEY' | 'weir login' | 'npm start';
+};
 
 /**
- * Finds the credential for the service at `url`: from the environment, else of a local `npm start`, which goes to no other
- * service. `keyOnly` is for what takes API keys alone. Throws a ServiceError that says how to get one.
+ * Finds the credential for the service at `url`: from the environment, else that of the session there, else that of a local
+ * `npm start`; the last two go to no other service. `keyOnly` is for what takes API keys alone. Throws a ServiceError that says how to get one.
  */
 export async function findCredential(url: string, { keyOnly = false } = {}): Promise<Credential> {
   const { WEIR_TOKEN, WEIR_API_KEY } = process.env;
   if (WEIR_TOKEN && !keyOnly) return { token: WEIR_TOKEN, source: 'WEIR_TOKEN' };
   if (WEIR_API_KEY) return { token: WEIR_API_KEY, source: 'WEIR_API_KEY' };
+  const session = keyOnly ? undefined : await sessionToken(url);
+  if (session !== undefined) return { token: session, source: 'weir login' };
   const local = findLocalStart();
   if (local && local.WEIR_URL === url)
     return {
@@ -23,6 +29,6 @@ export async function findCredential(url: string, { keyOnly = false } = {}): Pro
     'UNAUTHENTICATED',
     keyOnly
       ? `WEIR_API_KEY is not set. Set it to a key of the service at ${url}.`
-      : `There is no credential for the service at ${url}. Set WEIR_API_KEY to one of its keys, or WEIR_TOKEN to a token.`,
+      : `There is no credential for the service at ${url}. Sign in with weir login ${url}, or set WEIR_API_KEY to one of its keys.`,
   );
 }

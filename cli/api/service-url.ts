@@ -1,19 +1,25 @@
 import { ServiceError } from '../../flow/errors.ts';
+import { readSessions } from '../sign-in/session-store.ts';
 import { findLocalStart, requireStarted, stateFolder } from './local-start.ts';
 
 const DEFAULT_URL = 'http://127.0.0.1:8787';
 
-/** Finds the base URL of the service, without a trailing slash: that of WEIR_URL, else that of a local `npm start`. */
+/**
+ * Finds the base URL of the service, without a trailing slash: that of WEIR_URL, else that of the last
+ * `weir login`, else that of a local `npm start`.
+ */
 export function serviceUrl(): string {
   const { WEIR_URL, WEIR_TOKEN, WEIR_API_KEY } = process.env;
   if (WEIR_URL) return parseServiceUrl('WEIR_URL', WEIR_URL);
+  const { current } = readSessions();
+  if (current !== undefined) return current;
   const local = findLocalStart();
   if (local) return local.WEIR_URL;
   if (WEIR_TOKEN || WEIR_API_KEY) return DEFAULT_URL;
   requireStarted();
   throw new ServiceError(
     'VALIDATION_ERROR',
-    'No service is known. Set WEIR_URL to the address of one, and WEIR_API_KEY or WEIR_TOKEN to a credential for it; ' +
+    'No service is known. Sign in to one with weir login <url>; or set WEIR_URL, and WEIR_API_KEY or WEIR_TOKEN; ' +
       `or run npm start first (${stateFolder()} has no state of it; WEIR_STATE_DIR names another folder).`,
   );
 }

@@ -8,6 +8,7 @@ export class Unreachable extends Error {}
 const REFUSED: { [source in Credential['source']]: string } = {
   WEIR_TOKEN: ' WEIR_TOKEN was sent: it may have expired.',
   WEIR_API_KEY: ' WEIR_API_KEY was sent.',
+  'weir login': ' Sign in again with weir login.',
   'npm start': '',
 };
 

@@ -5,6 +5,7 @@ import { type ClientMetadata, type Configuration, errors } from 'oidc-provider';
 import { MANAGEMENT_SCOPE, MCP_SCOPES } from '../../api/auth/scopes.ts';
 import { loopbackUrls } from '../../config.ts';
 import type { Account } from './accounts.ts';
+import { CLI_CLIENT_ID } from './cli-client-id.ts';
 import { consentPolicy } from './consent-policy.ts';
 import { deviceConfirm, deviceInput, escapeHtml, sendPage, signOut } from './pages.ts';
 import { SCRIPT_CLIENT_ID } from './script-client-id.ts';
@@ -153,6 +154,14 @@ function clients({ scriptSecret }: IdentitySecrets): ClientMetadata[] {
       grant_types: ['client_credentials', DEVICE_CODE],
       response_types: [],
       redirect_uris: [],
+    },
+    {
+      client_id: CLI_CLIENT_ID,
+      client_name: 'weir, the command line',
+      application_type: 'native',
+      token_endpoint_auth_method: 'none',
+      grant_types: ['authorization_code', 'refresh_token', DEVICE_CODE],
+      redirect_uris: ['http://127.0.0.1/callback'],
     },
     {
       client_id: LOCAL_CLIENT_ID,

@@ -1,10 +1,12 @@
 // The identity provider for a local start: the configured one, else our own.
+import { MANAGEMENT_SCOPE } from '../../api/auth/scopes.ts';
 import { type Config, readAudiences } from '../../config.ts';
 import { connect } from '../../db/connect.ts';
 import { isDisconnected } from '../../db/tenants/connected-assistants.ts';
 import type { FirstMember } from '../demo-data.ts';
 import type { Progress } from '../progress.ts';
 import type { LocalEnvironment } from '../state-folder.ts';
+import { CLI_CLIENT_ID } from './cli-client-id.ts';
 import { type IdentityProvider, startIdentityProvider } from './identity-provider.ts';
 import { SCRIPT_CLIENT_ID } from './script-client-id.ts';
 
@@ -54,6 +56,8 @@ export async function provideIdentity(options: {
         WEIR_OIDC_ISSUER: issuer,
         WEIR_OIDC_AUDIENCE: audiences.audience,
         WEIR_MCP_AUDIENCE: audiences.mcpAudience,
+        WEIR_CLI_CLIENT_ID: CLI_CLIENT_ID,
+        WEIR_CLI_SCOPES: `openid ${MANAGEMENT_SCOPE}`,
       },
       own: {
         ...own,

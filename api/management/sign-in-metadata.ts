@@ -1,0 +1,31 @@
+// OAuth protected resource metadata (RFC 9728) of the management API: where `weir login` signs users in, and as which client.
+import type { Middleware } from 'koa';
+import type { ApiDeps } from '../deps.ts';
+import { urlAt } from '../mcp/resource-metadata.ts';
+
+/** Answers the path of the metadata: that of the management API, which is the one above the MCP endpoint. */
+export function signInMetadataPath(mcpUrl: string): string {
+  return `/.well-known/oauth-protected-resource${new URL(apiUrl(mcpUrl)).pathname}`;
+}
+
+/** Serves the metadata, with two fields of our own: the audience of tokens, and the client id of the command line. */
+export function serveSignInMetadata({ config }: ApiDeps): Middleware {
+  return function serveSignInMetadata(ctx) {
+    const url = urlAt(config.mcp, ctx.host);
+    const { oidc, cli } = config;
+    ctx.set('Access-Control-Allow-Origin', '*');
+    ctx.body = {
+      resource: apiUrl(url),
+      ...(oidc && { authorization_servers: [oidc.issuer], weir_audience: oidc.audience }),
+      ...(cli.clientId !== undefined && { weir_cli_client_id: cli.clientId }),
+      scopes_supported: cli.scopes.trim().split(/\s+/),
+      bearer_methods_supported: ['header'],
+      resource_name: 'Weir',
+      resource_documentation: new URL('/reference', url).href,
+    };
+  };
+}
+
+function apiUrl(mcpUrl: string): string {
+  return mcpUrl.replace(/\/mcp\/$/, '');
+}

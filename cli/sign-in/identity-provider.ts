@@ -1,0 +1,118 @@
+// How the command reaches the identity provider of a service: the service's metadata (RFC 9728) names it.
+import {
+  AuthorizationResponseError,
+  allowInsecureRequests,
+  type Configuration,
+  discovery,
+  None,
+  ResponseBodyError,
+} from 'openid-client';
+import { z } from 'zod';
+import { isLoopback } from '../../config/loopback.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import type { Session } from './session-store.ts';
+
+const TIMEOUT_SECONDS = 15;
+
+/** The identity provider of a service; `session` is what a session has besides its tokens. */
+export type Provider = {
+  configuration: Configuration;
+  scope: string;
+  session: Pick<Session, 'issuer' | 'clientId' | 'audience'>;
+};
+
+const metadata = z.object({
+  resource: z.string(),
+  authorization_servers: z.array(z.url()).optional(),
+  weir_audience: z.string().optional(),
+  weir_cli_client_id: z.string().optional(),
+  scopes_supported: z.array(z.string()).default([]),
+});
+
+/** Finds the identity provider of the service at `url`. Throws a ServiceError that says what is missing, and where. */
+export async function findProvider(url: string): Promise<Provider> {
+  requireTls('service', url);
+  const { resource, authorization_servers, weir_audience, weir_cli_client_id, scopes_supported } =
+    await readMetadata(url);
+  if (resource !== `${url}/api/v1`)
+    throw new ServiceError(
+      'CONFLICT',
+      `The service at ${url} says that it is ${resource.replace(/\/api\/v1$/, '')}: sign in there, or have its operator set WEIR_PUBLIC_URL.`,
+    );
+  const issuer = authorization_servers?.[0];
+  if (issuer === undefined)
+    throw new ServiceError(
+      'CONFLICT',
+      `No user can sign in to ${url}: its operator has set no WEIR_OIDC_ISSUER. API keys work: set WEIR_API_KEY.`,
+    );
+  if (weir_cli_client_id === undefined)
+    throw new ServiceError(
+      'CONFLICT',
+      `weir login does not work with ${url} until its operator sets WEIR_CLI_CLIENT_ID. Set WEIR_TOKEN to a token of ${issuer}, or WEIR_API_KEY.`,
+    );
+  const session = { issuer, clientId: weir_cli_client_id, audience: weir_audience ?? resource };
+  return { configuration: await discover(session), scope: scopes_supported.join(' '), session };
+}
+
+/** Reads the provider's own metadata (OpenID Connect Discovery), whose issuer must be the one that was named. */
+export async function discover({ issuer, clientId }: Provider['session']): Promise<Configuration> {
+  requireTls('identity provider', issuer);
+  return discovery(new URL(issuer), clientId, undefined, None(), {
+    timeout: TIMEOUT_SECONDS,
+    execute: issuer.startsWith('http:') ? [allowInsecureRequests] : [],
+  }).catch(explain(issuer));
+}
+
+/** Names the service for which a token is wanted, in the words of RFC 8707 and in those of providers before it. */
+export function wanted(audience: string): Record<string, string> {
+  return { audience, ...(URL.canParse(audience) && { resource: audience }) };
+}
+
+/** Makes a handler of errors that says in a sentence what the provider at `issuer` refused, or that it cannot be reached. */
+export function explain(issuer: string) {
+  return (error: unknown): never => {
+    if (error instanceof ResponseBodyError || error instanceof AuthorizationResponseError) {
+      const reason = REASONS[error.error] ?? error.error_description ?? error.error;
+      throw new ServiceError(
+        'UNAUTHENTICATED',
+        `The identity provider at ${issuer} gave no token: ${reason}.`,
+      );
+    }
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    throw new ServiceError(
+      'IDENTITY_PROVIDER_UNAVAILABLE',
+      `The identity provider at ${issuer} cannot be used: ${cause instanceof Error ? cause.message : String(cause)}.`,
+    );
+  };
+}
+
+const REASONS: { [error: string]: string } = {
+  access_denied: 'the sign-in was refused in the browser',
+  expired_token: 'nobody signed in before the code expired; run weir login again',
+};
+
+function requireTls(kind: string, url: string): void {
+  const { protocol, hostname } = new URL(url);
+  if (protocol === 'https:' || isLoopback(hostname)) return;
+  throw new ServiceError('VALIDATION_ERROR', `Tokens are sent over https only: the ${kind} is at ${url}.`);
+}
+
+async function readMetadata(url: string): Promise<z.output<typeof metadata>> {
+  const { origin, pathname } = new URL(`${url}/api/v1`);
+  const where = `${origin}/.well-known/oauth-protected-resource${pathname}`;
+  const signal = AbortSignal.timeout(TIMEOUT_SECONDS * 1_000);
+  const read = async () => (await fetch(where, { redirect: 'error', signal })).json() as Promise<unknown>;
+  const answer = await read().catch((error: Error) => {
+    const cause = error.cause instanceof Error ? error.cause.message || error.message : error.message;
+    throw new ServiceError(
+      'NOT_FOUND',
+      `${where} cannot be read: ${cause}. Is ${url} the address of a Weir service?`,
+    );
+  });
+  const parsed = metadata.safeParse(answer);
+  if (parsed.success) return parsed.data;
+  throw new ServiceError(
+    'NOT_FOUND',
+    `${url} does not say where its users sign in: it is not a Weir service, or an old one.`,
+  );
+}

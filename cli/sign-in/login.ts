@@ -1,0 +1,78 @@
+// `weir login` and `weir logout`: sessions at services, got from their identity providers.
+import type { Command } from 'commander';
+import { exchange } from '../api/call-api.ts';
+import type { Me } from '../api/get-me.ts';
+import { parseServiceUrl, serviceUrl } from '../api/service-url.ts';
+import { type CommandResult, printed } from '../terminal/print-result.ts';
+import { readSessions, type Session, withSessionLock, writeSessions } from './session-store.ts';
+
+export function addLoginCommands(program: Command): void {
+  const url = [
+    '[url]',
+    'address of the service (default: that of WEIR_URL, or the one of the last login)',
+  ] as const;
+  program
+    .command('login')
+    .description('sign in to a service; later commands act as you there, until weir logout')
+    .argument(...url)
+    .option('--device', 'sign in with a browser on another machine, by a code')
+    .action(printed(login));
+  program
+    .command('logout')
+    .description('end the session at a service, and forget its tokens')
+    .argument(...url)
+    .action(printed(logout));
+}
+
+async function login(given: string | undefined, { device }: { device?: boolean }): Promise<CommandResult> {
+  process.once('SIGINT', () => {
+    console.error('You are not signed in: the sign-in was interrupted.');
+    process.exit(130);
+  });
+  const url = targetUrl(given);
+  const session = await signIn(url, device === true);
+  const credential = { token: session.accessToken, source: 'weir login' } as const;
+  const { body: me } = await exchange<Me>('GET', '/api/v1/me', {}, { url, credential });
+  await withSessionLock(async () => {
+    const { services } = readSessions();
+    writeSessions({ current: url, services: { ...services, [url]: session } });
+  });
+  const overriding = ['WEIR_TOKEN', 'WEIR_API_KEY'].filter((name) => process.env[name]);
+  if (overriding.length > 0)
+    console.error(`${overriding.join(' and ')} is set, and commands use that instead of your session.`);
+  const who = me.kind === 'user' ? (me.email ?? me.name ?? me.userId) : me.keyId;
+  return { json: { service: url, ...me }, text: `Signed in to ${url} as ${who}.` };
+}
+
+async function signIn(url: string, device: boolean): Promise<Session> {
+  const { findProvider } = await import('./identity-provider.ts');
+  const provider = await findProvider(url);
+  if (!device) {
+    const { browserSignIn } = await import('./browser-sign-in.ts');
+    const session = await browserSignIn(provider);
+    if (session) return session;
+    console.error('No browser can be opened here.');
+  }
+  const { deviceSignIn } = await import('./device-sign-in.ts');
+  return deviceSignIn(provider);
+}
+
+async function logout(given: string | undefined): Promise<CommandResult> {
+  const url = targetUrl(given);
+  const session = await withSessionLock(async () => {
+    const { current, services } = readSessions();
+    const { [url]: ended, ...others } = services;
+    writeSessions({ ...(current !== undefined && current !== url && { current }), services: others });
+    return ended;
+  });
+  if (!session) return { json: { service: url, ended: false }, text: `You had no session at ${url}.` };
+  const { revokeSession } = await import('./refresh-session.ts');
+  await revokeSession(session).catch((error: Error) =>
+    console.error(`The session is forgotten here, but not at the identity provider: ${error.message}`),
+  );
+  return { json: { service: url, ended: true }, text: `Signed out of ${url}.` };
+}
+
+function targetUrl(given: string | undefined): string {
+  return given === undefined ? serviceUrl() : parseServiceUrl('The address', given);
+}
