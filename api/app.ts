@@ -12,11 +12,13 @@ import { versionRoutes } from './flows/version-routes.ts';
 import type { Route } from './http/context.ts';
 import { handleErrors } from './http/errors.ts';
 import { createHealth } from './http/health.ts';
+import { acceptInvitationRoutes } from './management/accept-invitation.ts';
 import { apiKeyRoutes } from './management/api-keys.ts';
 import { assistantRoutes } from './management/assistants.ts';
 import { auditLogRoutes } from './management/audit-log.ts';
 import { creditGrantRoutes } from './management/credit-grants.ts';
 import { creditRoutes } from './management/credits.ts';
+import { invitationRoutes } from './management/invitations.ts';
 import { meRoutes } from './management/me.ts';
 import { memberRoutes } from './management/members.ts';
 import { modelKeyRoutes } from './management/model-keys.ts';
@@ -65,6 +67,8 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...meRoutes(deps),
     ...organizationRoutes(deps),
     ...memberRoutes(deps),
+    ...invitationRoutes(deps),
+    ...acceptInvitationRoutes(deps),
     ...assistantRoutes(deps),
     ...projectRoutes(deps),
     ...flowRoutes(deps),

@@ -1,8 +1,9 @@
-// An organization with an owner, an admin, a member, its own key for `openai/…` and a flow of one version with a test case, for tests of who
+// An organization with an owner, an admin, a member, its own key for `openai/…` an invitation and a flow of one version with a test case, for tests of who
 // may do what.
 import { createEncryption } from '../db/encrypt.ts';
 import { insertFlow, publishVersion } from '../db/flows/flows.ts';
 import type { Role } from '../db/schema.ts';
+import { insertInvitation } from '../db/tenants/invitations.ts';
 import { insertMember } from '../db/tenants/memberships.ts';
 import { setModelKey } from '../db/tenants/model-keys.ts';
 import { saveTestCase } from '../db/test-runs/test-cases.ts';
@@ -15,6 +16,7 @@ export type Organization = Tenant & {
   token: { [role in Role]: string };
   flowId: string;
   testCaseId: string;
+  invitationId: string;
 };
 
 export async function createOrganization(weir: Weir, provider: IdentityProvider): Promise<Organization> {
@@ -45,5 +47,9 @@ export async function createOrganization(weir: Weir, provider: IdentityProvider)
       expectation: { type: 'equals', value: 'm' },
     }),
   );
-  return { ...tenant, users, token, flowId, testCaseId };
+  const invitation = { email: 'invited@example.com', role: 'member' as const, invitedBy: users.owner };
+  const { id: invitationId } = await weir.db
+    .transaction()
+    .execute((tx) => insertInvitation(tx, { organizationId: tenant.organizationId, ...invitation }));
+  return { ...tenant, users, token, flowId, testCaseId, invitationId };
 }

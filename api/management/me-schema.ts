@@ -23,6 +23,20 @@ const userRecord = z
         }),
       )
       .meta({ description: 'The organizations you belong to, by slug.' }),
+    invitations: z
+      .array(
+        z.object({
+          id: z.uuid(),
+          organization: z.object(named),
+          role,
+          invitedBy: z.string().meta({ description: 'A user id.' }),
+          expiresAt: z.iso.datetime(),
+        }),
+      )
+      .meta({
+        description:
+          'The newest 20 open invitations to your verified e-mail address: `POST /invitations/{invitation_id}/accept` joins.',
+      }),
     hasMore: z.boolean().meta({
       description:
         'Whether there are over 200 organizations, or over 200 projects in all: `GET /organizations` and `GET /projects` list them all.',

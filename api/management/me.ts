@@ -1,9 +1,12 @@
 // GET /me tells callers who they are, and the ids and slugs of what they can reach.
 import type { z } from 'zod';
+import type { Db } from '../../db/connect.ts';
 import { KEY_SCOPES } from '../../db/tables/access.ts';
+import { listInvitationsOf } from '../../db/tenants/invitations.ts';
 import { getKeyDetails } from '../../db/tenants/key-details.ts';
 import { listUserOrganizations } from '../../db/tenants/user-organizations.ts';
 import { listUserProjects, type UserProject } from '../../db/tenants/user-projects.ts';
+import { verifiedAddress } from '../auth/email-address.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
@@ -15,6 +18,7 @@ import { meRecord } from './me-schema.ts';
 
 const ORGANIZATIONS_MAX = 200;
 const PROJECTS_MAX = 200;
+const INVITATIONS_MAX = 20;
 
 type Me = z.input<typeof meRecord>;
 
@@ -44,7 +48,8 @@ function getMe(deps: ApiDeps): ApiMiddleware {
   };
 }
 
-async function describeUser({ db }: ApiDeps, { userId, profile }: UserPrincipal): Promise<Me> {
+async function describeUser({ db }: ApiDeps, user: UserPrincipal): Promise<Me> {
+  const { userId, profile } = user;
   const organizations = await listUserOrganizations(db, userId, { limit: ORGANIZATIONS_MAX + 1 });
   const projects = await listUserProjects(db, userId, { limit: PROJECTS_MAX + 1 });
   const { page: shown, end } = toPage(organizations, ORGANIZATIONS_MAX, ({ slug }) => slug);
@@ -57,8 +62,21 @@ async function describeUser({ db }: ApiDeps, { userId, profile }: UserPrincipal)
       ...{ id, slug, name, role },
       projects: (projectsOf.get(id) ?? []).map(toNamed),
     })),
+    invitations: await describeInvitations(db, user),
     hasMore: end.hasMore || projects.length > PROJECTS_MAX,
   };
+}
+
+async function describeInvitations(db: Db, { userId, profile }: UserPrincipal) {
+  const email = verifiedAddress(profile);
+  const rows = email === undefined ? [] : await listInvitationsOf(db, { email, userId }, INVITATIONS_MAX);
+  return rows.map(({ id, organization_id, slug, name, role, invited_by, expires_at }) => ({
+    id,
+    organization: { id: organization_id, slug, name },
+    role,
+    invitedBy: invited_by,
+    expiresAt: expires_at.toISOString(),
+  }));
 }
 
 function toNamed({ id, slug, name }: UserProject) {

@@ -12,6 +12,7 @@ import type { Role } from '../../db/schema.ts';
 import { insertApiKey, type NewApiKey, revokeApiKey } from '../../db/tenants/api-keys.ts';
 import { type Author, recordChange, recordUserChange } from '../../db/tenants/audit-entries.ts';
 import { disconnect } from '../../db/tenants/connected-assistants.ts';
+import { deleteInvitationsBy } from '../../db/tenants/invitations.ts';
 import { deleteMember, insertMember, type MemberRow, updateRole } from '../../db/tenants/memberships.ts';
 import { deleteOrganization, insertOrganization } from '../../db/tenants/organizations.ts';
 import { deleteProjects, insertProject, projectNotFound } from '../../db/tenants/projects.ts';
@@ -178,7 +179,10 @@ export async function addMember(tx: Tx, author: Author, member: Parameters<typeo
   return insertMember(tx, member);
 }
 
-/** Changes the role of a member whom the caller has locked; one that has the role already stays as it is. */
+/**
+ * Changes the role of a member whom the caller has locked; one that has the role already stays as it is. Whoever may no longer
+ * invite loses the invitations that are open.
+ */
 export async function changeRole(tx: Tx, author: Author, member: MemberRow, role: Role): Promise<MemberRow> {
   if (member.role === role) return member;
   const { organization_id: organizationId, user_id: userId } = member;
@@ -186,16 +190,26 @@ export async function changeRole(tx: Tx, author: Author, member: MemberRow, role
     organizationId,
     action: 'member.update',
     resourceId: userId,
-    details: { role },
+    details: { role, ...(role === 'member' && (await revokeInvitationsBy(tx, member))) },
   });
   return updateRole(tx, organizationId, userId, role);
 }
 
-/** Removes a member whom the caller has locked. */
+/** Removes a member whom the caller has locked, with the invitations by that member. */
 export async function removeMember(tx: Tx, author: Author, member: MemberRow): Promise<void> {
   const { organization_id: organizationId, user_id: userId } = member;
-  await recordChange(tx, author, { organizationId, action: 'member.remove', resourceId: userId });
+  const details = await revokeInvitationsBy(tx, member);
+  await recordChange(tx, author, { organizationId, action: 'member.remove', resourceId: userId, details });
   await deleteMember(tx, organizationId, userId);
+}
+
+/** Revokes what a member has invited, and answers details for the audit log. */
+async function revokeInvitationsBy(
+  tx: Tx,
+  { organization_id, user_id }: MemberRow,
+): Promise<{ revoked_invitations?: number }> {
+  const revoked = await deleteInvitationsBy(tx, organization_id, user_id);
+  return revoked > 0 ? { revoked_invitations: revoked } : {};
 }
 
 /** Disconnects an assistant of a user: its tokens are refused until the user consents again. Throws NOT_FOUND. */

@@ -11,7 +11,7 @@ const description = descriptionSchema;
 const time = z.iso.datetime();
 const userId = userIdSchema.meta({ description: 'The `sub` of the user’s tokens.' });
 export const role = z.enum(['owner', 'admin', 'member']);
-const givenRole = z.enum(['admin', 'member']);
+export const givenRole = z.enum(['admin', 'member']);
 
 /** The fields of a member that the identity provider tells. */
 const person = {

@@ -70,6 +70,7 @@ export const me = {
     organizations: [
       { id, slug, name, role: 'owner', projects: [{ id: project.id, slug: named.slug, name: named.name }] },
     ],
+    invitations: [],
     hasMore: false,
   },
   apiKey: {

@@ -17,6 +17,7 @@ const PARAMETERS: { [name: string]: { description: string; example?: string | nu
   project_id: { description: 'The id of the project.' },
   flow_id: { description: 'The id of the flow.' },
   member_user_id: { description: 'The user_id of the member.' },
+  invitation_id: { description: 'The id of the invitation.' },
   provider: { description: 'The prefix of its models.', example: 'openai' },
   key_id: { description: 'The 8 characters after weir_live_ or weir_test_.' },
   org_id: { description: 'The id of the organization.' },

@@ -33,7 +33,7 @@ describe('GET /me', () => {
       },
     ];
     const organizations = [mine, theirs].sort((a, b) => (a.slug < b.slug ? -1 : 1));
-    const person = { name: null, email: null, emailVerified: false };
+    const person = { name: null, email: null, emailVerified: false, invitations: [] };
     assert.deepEqual(body, { kind: 'user', userId, ...person, organizations, hasMore: false });
   });
 

@@ -42,9 +42,9 @@ describe('roles', () => {
   };
 
   it('are tested for every route of the management API', () => {
-    // MCP, assistants, /me and single test runs have tests of their own.
+    // MCP, assistants, /me, accepted invitations and single test runs have tests of their own.
     const managed = routes().filter(
-      (route) => !/\/(seq|webhooks|test-runs\/:test_run_id|mcp|assistants|me)(\/|$)/.test(route),
+      (route) => !/\/(seq|webhooks|test-runs\/:test_run_id|mcp|assistants|me|accept)(\/|$)/.test(route),
     );
     assert.deepEqual(managed.sort(), Object.keys(MANAGEMENT).sort());
   });
@@ -119,10 +119,11 @@ describe('roles', () => {
       member_user_id: about.users.member,
       key_id: about.keyId,
       flow_id: about.flowId,
+      invitation_id: about.invitationId,
     });
     const otherCase = parameters(own, { test_case_id: about.testCaseId });
     for (const [route, { body }] of Object.entries(MANAGEMENT))
-      if (/:(member_user_id|key_id|flow_id)/.test(route)) {
+      if (/:(member_user_id|key_id|flow_id|invitation_id)/.test(route)) {
         const values = route.includes(':test_case_id') ? otherCase : mixed;
         assert.equal((await send(route, values, key, body?.(own))).status, 404, route);
       }
@@ -138,13 +139,21 @@ describe('roles', () => {
         key_id: bad,
         flow_id: bad,
         test_case_id: bad,
+        invitation_id: bad,
         provider: bad,
       };
       for (const [route, { body }] of Object.entries(MANAGEMENT)) {
         if (OF_CALLER.includes(route) || route === `post ${P}`) continue;
         const answer = await send(route, values, other.token.owner, body?.(other));
         assert.equal(answer.status, 404, `${route} ${bad}`);
-        for (const name of ['member_user_id', 'key_id', 'provider', 'flow_id', 'test_case_id'])
+        for (const name of [
+          'member_user_id',
+          'key_id',
+          'provider',
+          'flow_id',
+          'test_case_id',
+          'invitation_id',
+        ])
           if (route.includes(name)) {
             const { status } = await send(
               route,

@@ -1,0 +1,19 @@
+import { z } from 'zod';
+import type { Profile } from '../http/principal.ts';
+
+const MAX_CHARS = 254;
+
+/**
+ * An e-mail address in lower case. Only ASCII: letters that look alike, or become ASCII in lower case (the Kelvin sign), could
+ * make two people's addresses one.
+ */
+export const emailAddress = z
+  .string()
+  .max(MAX_CHARS)
+  .regex(z.regexes.html5Email, 'must be an e-mail address in ASCII (a domain with other letters as xn--…)')
+  .transform((text) => text.toLowerCase());
+
+/** Answers the address that the identity provider vouches for, in lower case; undefined when there is none. */
+export function verifiedAddress({ email, emailVerified }: Profile): string | undefined {
+  return emailVerified ? emailAddress.safeParse(email).data : undefined;
+}

@@ -1,0 +1,138 @@
+// The endpoints of an organization's invitations. Weir sends no e-mail: the inviter gets a text to send.
+import type { z } from 'zod';
+import { ALREADY_INVITED, type InvitationRow, listInvitations } from '../../db/tenants/invitations.ts';
+import { UUID_PATTERN } from '../../flow/limits.ts';
+import { authenticateUser } from '../auth/authenticate.ts';
+import { authorizeOrganization } from '../auth/authorize-organization.ts';
+import { emailAddress } from '../auth/email-address.ts';
+import { limitRate } from '../auth/limit-rate.ts';
+import { writeAuthorized } from '../auth/write-authorized.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ApiMiddleware, Route } from '../http/context.ts';
+import { readBody } from '../http/json-body.ts';
+import { toPage } from '../http/page.ts';
+import { type PageQuery, pageQuery } from '../http/page-schema.ts';
+import { readQuery } from '../http/query.ts';
+import * as example from '../reference/invitation-examples.ts';
+import {
+  conflict,
+  done,
+  ORGANIZATIONS_PATH,
+  ROLE_ERRORS,
+  USERS_ONLY,
+} from '../reference/management-operations.ts';
+import { answer, BODY_ERRORS, body, VALIDATION_ERRORS } from '../reference/operations.ts';
+import { acceptInvitationPath } from './accept-invitation.ts';
+import { createInvitationRequest, invitationList, newInvitation } from './invitation-schemas.ts';
+import { invitationNotFound, invite, revokeInvitation } from './recorded-invitations.ts';
+
+const INVITATIONS_PATH = `${ORGANIZATIONS_PATH}/:org_id/invitations`;
+const listQuery = pageQuery(emailAddress);
+const common = { tags: ['Members'], security: USERS_ONLY };
+
+export function invitationRoutes(deps: ApiDeps): Route[] {
+  const first = [authenticateUser(deps), limitRate(deps), authorizeOrganization(deps, { role: 'admin' })];
+  return [
+    {
+      method: 'post',
+      path: INVITATIONS_PATH,
+      operation: {
+        ...common,
+        operationId: 'createInvitation',
+        summary: 'Invite somebody by e-mail address (owners and admins)',
+        description:
+          'No e-mail is sent: send the `message` of the answer yourself. Whoever signs in with the address, verified by the identity provider, can accept within 7 days. An organization has at most 100 open invitations.',
+        requestBody: body(createInvitationRequest, { invitation: example.newInvitation }),
+        responses: {
+          201: answer('The invitation.', newInvitation, { invitation: example.createdInvitation }),
+          ...ROLE_ERRORS,
+          ...conflict(
+            'The address is invited already or a member’s, or there are 100 open invitations.',
+            ALREADY_INVITED,
+          ),
+          ...BODY_ERRORS,
+        },
+      },
+      handlers: [...first, readBody(deps, createInvitationRequest), postInvitation(deps)],
+    },
+    {
+      method: 'get',
+      path: INVITATIONS_PATH,
+      operation: {
+        ...common,
+        operationId: 'listInvitations',
+        summary: 'List the invitations that are not accepted, by address (owners and admins)',
+        description: 'Those that have expired are listed for some weeks.',
+        requestParams: { query: listQuery },
+        responses: {
+          200: answer('A page of invitations.', invitationList, { page: example.invitationPage }),
+          ...ROLE_ERRORS,
+          ...VALIDATION_ERRORS,
+        },
+      },
+      handlers: [...first, readQuery(listQuery), listPage(deps)],
+    },
+    {
+      method: 'delete',
+      path: `${INVITATIONS_PATH}/:invitation_id`,
+      operation: {
+        ...common,
+        operationId: 'revokeInvitation',
+        summary: 'Revoke an invitation (owners and admins)',
+        responses: { 204: done('Nobody can accept the invitation any longer.'), ...ROLE_ERRORS },
+      },
+      handlers: [...first, revokeOne(deps)],
+    },
+  ];
+}
+
+function postInvitation(deps: ApiDeps): ApiMiddleware {
+  return async function postInvitation(ctx) {
+    const { organizationId } = ctx.state.membership;
+    const { email, role } = ctx.state.body as z.output<typeof createInvitationRequest>;
+    const invitation = { organizationId, email, role, invitedBy: ctx.state.user.userId };
+    const row = await writeAuthorized(deps.db, ctx.state, (tx, author) => invite(tx, author, invitation));
+    ctx.status = 201;
+    const url = deps.config.publicUrl ?? `${ctx.protocol}://${ctx.host}`;
+    ctx.body = { ...toInvitation(row), message: writeMessage(row, url) };
+  };
+}
+
+function listPage({ db }: ApiDeps): ApiMiddleware {
+  return async function listPage(ctx) {
+    const { limit, cursor } = ctx.state.query as PageQuery;
+    const { organizationId } = ctx.state.membership;
+    const rows = await listInvitations(db, organizationId, { after: cursor, limit: limit + 1 });
+    const { page, end } = toPage(rows, limit, ({ email }) => email);
+    ctx.body = { invitations: page.map(toInvitation), ...end };
+  };
+}
+
+function revokeOne(deps: ApiDeps): ApiMiddleware {
+  return async function revokeOne(ctx) {
+    const { invitation_id: id = '' } = ctx.params;
+    await writeAuthorized(deps.db, ctx.state, async (tx, author, { organizationId }) => {
+      if (!UUID_PATTERN.test(id)) throw invitationNotFound();
+      await revokeInvitation(tx, author, organizationId, id);
+    });
+    ctx.status = 204;
+  };
+}
+
+/** Writes what the inviter may send. It says nothing that the person does not learn anyway, and opens nothing by itself. */
+function writeMessage({ id, email, role, expires_at }: InvitationRow, url: string): string {
+  return `You are invited to Weir at ${url} with the role ${role}. Sign in with the e-mail address ${email}, which has to be verified, and accept until ${expires_at.toISOString().slice(0, 10)}: POST ${url}${acceptInvitationPath(id)}`;
+}
+
+function toInvitation(row: InvitationRow) {
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    email: row.email,
+    role: row.role,
+    state: row.expires_at > new Date() ? 'open' : 'expired',
+    invitedBy: row.invited_by,
+    createdAt: row.created_at.toISOString(),
+    expiresAt: row.expires_at.toISOString(),
+  };
+}
