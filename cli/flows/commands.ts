@@ -3,11 +3,12 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseName, parseVersionNumber } from '../terminal/parse-argument.ts';
 import { parsePath } from '../terminal/parse-path.ts';
-import { printed } from '../terminal/print-result.ts';
+import { type CommandResult, printed } from '../terminal/print-result.ts';
 import { compare } from './compare.ts';
 import { addFlowArguments, projectOption } from './flow-arguments.ts';
 import { create, list, remove, rename, versions } from './manage.ts';
-import { pull } from './pull.ts';
+import { type PullOptions, pull } from './pull.ts';
+import { pullProject } from './pull-project.ts';
 import { pushToProduction } from './push-to-production.ts';
 import { promote, publish } from './release.ts';
 
@@ -25,12 +26,18 @@ function addFileCommands(flow: Command): void {
   flow
     .command('pull')
     .description('write the draft of a flow into a file, and its test cases beside it')
-    .argument(...FLOW)
-    .argument('[file]', 'file to write, JSON if its name ends in .json; - prints (default: <slug>.yaml)')
+    .argument('<path>', 'path of a flow (org/project/flow), or of a project (org/project)', parsePullPath)
+    .argument(
+      '[file]',
+      'file to write, JSON if its name ends in .json; - prints (default: <slug>.yaml); of a project, the folder',
+    )
     .option('--version <number>', 'version to write instead of the draft', parseVersionNumber)
     .option('--force', 'replace a file that has edits neither pushed nor committed')
-    .addHelpText('after', '\nExample:\n  weir flow pull acme/main/hello flows/hello.yaml')
-    .action(printed(pull));
+    .addHelpText(
+      'after',
+      '\nExamples:\n  weir flow pull acme/main/hello flows/hello.yaml\n  weir flow pull acme/main flows/',
+    )
+    .action(printed(pullPath));
   flow
     .command('push')
     .description('make drafts what files say; refused where somebody else has edited one meanwhile')
@@ -122,6 +129,18 @@ function addManagementCommands(flow: Command): void {
     .requiredOption('--confirm <slug>', 'the slug of the flow once more: there is no way back')
     .addHelpText('after', '\nExample:\n  weir flow delete acme/main/hello --confirm hello')
     .action(printed(remove));
+}
+
+function parsePullPath(text: string): string {
+  return parsePath(isProject(text) ? 'org/project' : 'org/project/flow')(text);
+}
+
+function pullPath(path: string, target: string | undefined, options: PullOptions): Promise<CommandResult> {
+  return isProject(path) ? pullProject(path, target, options) : pull(path, target, options);
+}
+
+function isProject(path: string): boolean {
+  return path.split('/').length === 2;
 }
 
 function parseSide(text: string): number | 'draft' {

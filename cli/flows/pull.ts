@@ -2,7 +2,7 @@
 import { stat, writeFile } from 'node:fs/promises';
 import { formatFlowFile } from '../../api/flows/flow-file.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { getFlow } from '../api/find-by-path.ts';
+import { type Flow, getFlow } from '../api/find-by-path.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
 import { describeChanges, findFlowChanges, findTestChanges } from './describe-changes.ts';
 import { type FlowContent, isSameFlow, isSameTests, type TestCase } from './flow-content.ts';
@@ -12,7 +12,7 @@ import { formatOf, type LocalFlow, readFlowFiles } from './read-flow-files.ts';
 import { readSide, readTestCases } from './service-flow.ts';
 import { formatTestCases, testCasesFile } from './test-cases-file.ts';
 
-type PullOptions = { version?: number; force?: boolean };
+export type PullOptions = { version?: number | undefined; force?: boolean | undefined };
 
 /** Writes the draft, or a version, into a file; `-` prints it. A file that holds what is kept nowhere else is not replaced. */
 export async function pull(
@@ -23,7 +23,17 @@ export async function pull(
   const flow = await getFlow(path);
   const content = await readSide(flow, version ?? 'draft');
   if (file === '-') return { json: content, text: formatFlowFile(content, 'yaml') };
-  const target = file ?? `${flow.slug}.yaml`;
+  return writeFlow(flow, path, content, file ?? `${flow.slug}.yaml`, { version, force });
+}
+
+/** Writes `content`, the draft or a version of a flow, into a file; with a draft also its test cases. */
+export async function writeFlow(
+  flow: Flow,
+  path: string,
+  content: FlowContent,
+  target: string,
+  { version, force }: PullOptions,
+): Promise<CommandResult> {
   const tests = version === undefined ? await readTestCases(flow) : undefined;
   const local = await readLocal(target, force === true);
   if (local && !force) await requireKept(path, local, content, tests);

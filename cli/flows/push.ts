@@ -48,16 +48,18 @@ async function requireKnown(plans: PushPlan[]): Promise<void> {
   const refused = plans.filter(({ unknown }) => unknown.length > 0);
   if (refused.length === 0) return;
   const lines = refused.map((plan) => {
-    const edited = plan.unknown.map((part) => (part === 'flow' ? 'draft' : 'test cases')).join(' and ');
-    return `${plan.path} has a ${edited} that ${plan.local.file} never held. A push would change:\n${listChanges(plan)}`;
+    const places = plan.unknown
+      .map((part) => (part === 'flow' ? 'its draft' : 'its test cases'))
+      .join(' and ');
+    return `${plan.path} has edits in ${places} that ${plan.local.file} never held. A push would change:\n${listChanges(plan)}`;
   });
   const [{ path, local }] = refused as [PushPlan];
   if (await isShallow(local.file))
     lines.push('This checkout has only the latest commits: fetch all (fetch-depth: 0 in GitHub Actions).');
   lines.push(
-    `Nothing was pushed. Somebody else has edited ${refused.length === 1 ? 'it' : 'them'}: commit or copy your file, take the other edit with`,
-    `  weir flow pull ${path} ${local.file} --force`,
-    'and join the two; or give --force to push, which drops the other edit.',
+    'Nothing was pushed. Commit your file, and take the edits into it with',
+    `  weir flow pull ${path} ${local.file}`,
+    'Then join the two. --force pushes at once, and drops the edits.',
   );
   throw new ServiceError('CONFLICT', lines.join('\n'));
 }

@@ -37,7 +37,8 @@ export async function readFlowFiles(sources: string[]): Promise<LocalFlow[]> {
   return flows;
 }
 
-async function listFlowFiles(source: string): Promise<string[]> {
+/** Lists the flow files in a folder, and in those inside it; a file is itself. */
+export async function listFlowFiles(source: string): Promise<string[]> {
   const found = await stat(source).catch(() => undefined);
   if (!found?.isDirectory()) return [source];
   const names = await readdir(source, { recursive: true });

@@ -5,6 +5,7 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
+import { parse } from 'yaml';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
 import { createScopedKey } from '../scoped-key.ts';
 
@@ -12,6 +13,15 @@ const ROOT = path.join(import.meta.dirname, '../..');
 const EXAMPLE = path.join(ROOT, 'examples/ci');
 
 describe('the pipeline of examples/ci', () => {
+  it('is called by the workflow with what it knows', async () => {
+    const script = await readFile(path.join(EXAMPLE, 'pipeline.sh'), 'utf8');
+    const workflow = parse(await readFile(path.join(EXAMPLE, '.github/workflows/flows.yaml'), 'utf8'));
+    const steps = workflow.jobs.flows.steps as { run?: string }[];
+    const called = steps.flatMap(({ run = '' }) => /^\.\/pipeline\.sh ([a-z-]+)/.exec(run)?.[1] ?? []);
+    assert.deepEqual(called, ['test', 'deploy', 'check', 'roll-back']);
+    for (const name of called) assert.match(script, new RegExp(`^ {2}${name}\\)$`, 'm'));
+  });
+
   let weir: Weir;
   let tenant: Tenant;
   let key: string;
@@ -69,16 +79,21 @@ describe('the pipeline of examples/ci', () => {
     return body.result;
   };
 
-  it('deploys from nothing to a run and its usage; again, and back; and stops at an edit made elsewhere', async () => {
+  it('deploys from an empty project to a run', async () => {
     const first = await pipeline('deploy');
     assert.equal(first.code, 0, first.stderr);
     assert.match(first.stdout, /Created .*\/initials/);
     assert.match(first.stdout, /3 of 3 test cases passed\./);
     assert.match(first.stdout, /Version 1 of .*\/word-count is now in production\./);
-    assert.deepEqual(await run('a b c'), { words: 3 });
+    const weirCommand = [process.execPath, path.join(ROOT, 'cli/weir.js')] as const;
+    const flow = `${project()}/word-count`;
+    const ran = await inCheckout(...weirCommand, 'run', flow, '--message', 'a b c', '--follow');
+    assert.match(ran.stdout, /Completed in .* credits:\n\{\n {2}"words": 3/);
     const { code: checked } = await pipeline('check');
     assert.equal(checked, 0);
+  });
 
+  it('leaves callers their version when a test fails, and deploys when the tests pass', async () => {
     const file = path.join(repository(), 'flows/word-count.yaml');
     const old = await readFile(file, 'utf8');
     await writeFile(file, old.replace('{ words:', '{ counted: true, words:'));
@@ -95,7 +110,9 @@ describe('the pipeline of examples/ci', () => {
     assert.equal(second.code, 0, second.stderr);
     assert.match(second.stdout, /\/initials is published as version 1\./);
     assert.deepEqual(await run('a b c'), { counted: true, words: 3 });
+  });
 
+  it('makes callers run an earlier version, and stops at an edit made elsewhere', async () => {
     const back = await pipeline('roll-back', 'word-count', '1');
     assert.equal(back.code, 0, back.stderr);
     assert.deepEqual(await run('a b c'), { words: 3 });

@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
+import { pull } from '../../../cli/flows/pull.ts';
 import { push } from '../../../cli/flows/push.ts';
 import { importFlow } from '../../../cli/operator/import-flow.ts';
 import { type McpWeir, startMcpWeir } from '../mcp/mcp-harness.ts';
@@ -86,6 +87,29 @@ describe('a draft that several edit at once', () => {
     await importSteps('unread', 'imported');
     assert.equal((await http('PUT', `/${id}/draft`, { steps: [pass('mine')] }, second.etag)).status, 412);
     assert.deepEqual((await read(id)).ids, ['imported']);
+  });
+
+  it('is pulled into a file as an assistant left it, and a push of that changes nothing', async () => {
+    const flow_id = await createFlow('unfinished');
+    const callTool = async (name: string, input: object) => {
+      const answer = await mcp.callTool(client, name, { flow_id, ...input });
+      assert.equal(answer.isError, false, answer.text);
+    };
+    await callTool('add_block', {
+      name: 'No model yet',
+      processor_type: 'llm',
+      prompt: 'Again: {{message}}',
+    });
+    await callTool('update_block', { step_id: 'no-model-yet', loop: {} });
+    await callTool('add_block', { name: 'Later', processor_type: 'code' });
+    const file = join(folder, 'unfinished.yaml');
+    const project = `${mcp.tenant.organization}/project`;
+    await pull(`${project}/unfinished`, file, {});
+    const { etag } = await read(flow_id);
+    const { json } = await push([file], { project });
+    assert.deepEqual((json as { changes: unknown[] }[])[0]?.changes, []);
+    assert.equal((await read(flow_id)).etag, etag);
+    assert.equal((await read(flow_id)).ids.length, 2);
   });
 
   it('is replaced by `weir flow push` only where that loses no edit of others', async () => {

@@ -67,7 +67,7 @@ describe('weir flow push', () => {
     await editElsewhere('edited', [block('assistant')]);
     await write('edited.yaml', flowFile('edited', 'return 2;'));
     const why = await refused('push', at('edited.yaml'));
-    assert.match(why, /\/edited has a draft that .*edited\.yaml never held/);
+    assert.match(why, /\/edited has edits in its draft that .*edited\.yaml never held/);
     assert.match(why, /^ {2}- assistant: /m);
     assert.match(await succeed('pull', flowOf('edited'), '-'), /assistant/);
     await succeed('push', '--force', at('edited.yaml'));
@@ -146,6 +146,21 @@ describe('weir flow push', () => {
       await fail(2, weirIn(without, ['flow', 'push', at('repository')])),
       /Give --project, or set WEIR_PROJECT/,
     );
+  });
+
+  it('pull writes all flows of a project, each into the file that has its slug', async () => {
+    await write('whole.yaml', flowFile('whole', 'return 1;'));
+    await succeed('push', at('whole.yaml'));
+    await mkdir(at('all'));
+    await write('all/mine.yaml', flowFile('whole', 'return 1;'));
+    const written = await succeedJson('pull', cli.project, at('all'));
+    const files = written.map((one: { file: string }) => one.file);
+    assert.ok(files.includes(at('all/mine.yaml')), files);
+    assert.match(await read('all/flow.yaml'), /^slug: flow$/m);
+    assert.match(await read('all/flow.tests.yaml'), /name: case/);
+    assert.equal(new Set(files).size, files.length);
+    const { code } = await flow('push', '--check', at('all'));
+    assert.equal(code, 0);
   });
 
   it('pull does not replace a file that was edited and neither pushed nor committed', async () => {
