@@ -30,6 +30,7 @@ import { preflight } from './mcp/require-allowed-origin.ts';
 import { metadataPaths, serveResourceMetadata } from './mcp/resource-metadata.ts';
 import { openApiDocument } from './reference/open-api.ts';
 import { serveReference } from './reference/page.ts';
+import { blockRoutes } from './runs/blocks.ts';
 import { cancelRoutes } from './runs/cancel.ts';
 import { eventRoutes } from './runs/events.ts';
 import { executeRoutes } from './runs/execute.ts';
@@ -59,6 +60,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...jobRoutes(deps, news),
     ...cancelRoutes(deps),
     ...eventRoutes(deps, news),
+    ...blockRoutes(deps),
     ...forkRoutes(deps),
     ...repeatRoutes(deps),
     ...runRoutes(deps),

@@ -1,3 +1,5 @@
+import { ServiceError } from '../../flow/errors.ts';
+
 /**
  * Makes a page of `limit` rows. `rows` holds one more when there is another page, which begins after the `cursorOf` the last
  * row.
@@ -7,4 +9,10 @@ export function toPage<Row>(rows: Row[], limit: number, cursorOf: (row: Row) => 
   const last = page.at(-1);
   const hasMore = rows.length > limit;
   return { page, end: { hasMore, nextCursor: hasMore && last ? cursorOf(last) : null } };
+}
+
+/** Makes the 422 for a cursor that this list never gave. */
+export function unknownCursor(): ServiceError {
+  const errors = [{ field: 'cursor', message: 'must be a nextCursor of this list' }];
+  return new ServiceError('VALIDATION_ERROR', 'cursor: must be a nextCursor of this list', { errors });
 }

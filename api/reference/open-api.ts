@@ -13,6 +13,10 @@ const PARAMETERS: { [name: string]: { description: string; example?: string | nu
   flow: { description: 'Flow slug.', example: 'hello' },
   version: { description: 'Number of a published version.', example: 1 },
   executionId: { description: 'The id that was answered when the run was started.' },
+  key: {
+    description:
+      'The key of a block execution, such as `step` or, in a loop, `step#0` (`step%230` in a path).',
+  },
   slug: { description: 'Slug.', example: 'acme' },
   project_id: { description: 'The id of the project.' },
   flow_id: { description: 'The id of the flow.' },

@@ -55,6 +55,33 @@ const blocks = [
   },
 ];
 
+const [, sentence] = blocks;
+const traced = {
+  ...sentence,
+  iterations: [0],
+  callId: executionId,
+  startedAt: '2026-01-31T12:00:00.010Z',
+  finishedAt: '2026-01-31T12:00:00.022Z',
+};
+export const blockPage = {
+  blocks: [traced],
+  hasMore: true,
+  nextCursor: `${executionId}:sentence#0`,
+};
+export const sentExample = {
+  model: 'demo/chat',
+  messages: [{ role: 'user', content: 'Write a sentence about rivers.' }],
+};
+export const blockExample = {
+  ...traced,
+  input: 'rivers',
+  inputBytes: 8,
+  sent: sentExample,
+  sentBytes: 97,
+  output: 'rivers meet weirs',
+  outputBytes: 19,
+};
+
 const cost = 0.0034;
 
 export const callbackRequest = {

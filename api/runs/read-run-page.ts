@@ -1,7 +1,7 @@
 import { listRunPage } from '../../db/runs/list-run-page.ts';
 import { hasRun, type ListedRun, type RunScope } from '../../db/runs/list-runs.ts';
-import { ServiceError } from '../../flow/errors.ts';
 import type { ApiDeps } from '../deps.ts';
+import { unknownCursor } from '../http/page.ts';
 import type { RunListQuery } from './run-list-query.ts';
 
 /** Reads a page of the runs of a flow, project or organization. Throws VALIDATION_ERROR for a cursor of another list. */
@@ -14,9 +14,4 @@ export async function readRunPage(
   const query = { ...scope, ...filter, after: cursor, minMicrocredits: minCost };
   const { runs, next } = await listRunPage(db, query);
   return { runs, hasMore: next !== null, nextCursor: next };
-}
-
-function unknownCursor(): ServiceError {
-  const errors = [{ field: 'cursor', message: 'must be a nextCursor of this list' }];
-  return new ServiceError('VALIDATION_ERROR', 'cursor: must be a nextCursor of this list', { errors });
 }

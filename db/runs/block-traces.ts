@@ -5,18 +5,76 @@ import { isCallOf } from './run-columns.ts';
 
 /** Lists the block executions of all calls of a run, of these steps when given, in the order they started. */
 export function listBlockTraces(db: Db, executionId: string, stepIds?: string[]) {
-  return db
-    .selectFrom('block_run')
-    .innerJoin('run', 'run.execution_id', 'block_run.execution_id')
-    .select(BLOCK_RUN_COLUMNS)
-    .select(['block_run.execution_id', 'block_run.started_at'])
-    .where(isCallOf(executionId))
+  return selectTraces(db, executionId)
     .$if(stepIds !== undefined, (query) => query.where('block_run.step_id', 'in', stepIds as string[]))
     .orderBy('block_run.started_at')
     .orderBy('block_run.block_key')
     .execute();
 }
 export type BlockTraceRow = Awaited<ReturnType<typeof listBlockTraces>>[number];
+
+/** The id of a block execution: a call of a run, and the key of the block in it. */
+export type BlockId = { callId: string; blockKey: string };
+
+/** Lists a page of the block executions of all calls of a run, in the order they started. */
+export function listBlockPage(
+  db: Db,
+  executionId: string,
+  { after, limit }: { after?: BlockId | undefined; limit: number },
+): Promise<BlockTraceRow[]> {
+  return selectTraces(db, executionId)
+    .$if(after !== undefined, (query) =>
+      query.where(
+        sql<boolean>`(block_run.started_at, block_run.block_key, block_run.execution_id) > (
+          select started_at, block_key, execution_id from block_run
+          where execution_id = ${after?.callId} and block_key = ${after?.blockKey})`,
+      ),
+    )
+    .orderBy('block_run.started_at')
+    .orderBy('block_run.block_key')
+    .orderBy('block_run.execution_id')
+    .limit(limit)
+    .execute();
+}
+
+/**
+ * Finds a block execution of a run, of those of one call when given; else the last one with this key. With its input, the size
+ * of the call's request and of its output as JSON (0: no output).
+ */
+export function findBlockTrace(db: Db, executionId: string, blockKey: string, callId?: string) {
+  return selectTraces(db, executionId)
+    .select('block_run.input')
+    .select([
+      sql<number>`octet_length(run.input::text)`.as('request_bytes'),
+      sql<number>`coalesce(octet_length(block_run.output::text), 0)`.as('output_bytes'),
+    ])
+    .where('block_run.block_key', '=', blockKey)
+    .$if(callId !== undefined, (query) => query.where('block_run.execution_id', '=', callId as string))
+    .orderBy('block_run.started_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+}
+export type FoundBlock = NonNullable<Awaited<ReturnType<typeof findBlockTrace>>>;
+
+/** Reads the output of a block execution as JSON text; undefined when it has none. */
+export async function readOutputText(db: Db, { callId, blockKey }: BlockId): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('block_run')
+    .select(sql<string | null>`output::text`.as('output'))
+    .where('execution_id', '=', callId)
+    .where('block_key', '=', blockKey)
+    .executeTakeFirst();
+  return row?.output ?? undefined;
+}
+
+function selectTraces(db: Db, executionId: string) {
+  return db
+    .selectFrom('block_run')
+    .innerJoin('run', 'run.execution_id', 'block_run.execution_id')
+    .select(BLOCK_RUN_COLUMNS)
+    .select(['block_run.execution_id', 'block_run.started_at', 'block_run.finished_at'])
+    .where(isCallOf(executionId));
+}
 
 /** Measures what is read for a trace of a run: the requests and outputs of all its calls, in bytes of JSON. */
 export async function measureTrace(db: Db, executionId: string): Promise<number> {

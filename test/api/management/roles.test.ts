@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { apiRoutes } from '../../../api/app.ts';
+import { recordBlockRun } from '../../../db/runs/block-runs.ts';
 import { finishRun } from '../../../db/runs/runs.ts';
 import { KEY_SCOPES } from '../../../db/tables/access.ts';
 import { revokeApiKey } from '../../../db/tenants/api-keys.ts';
+import { code } from '../../blocks.ts';
 import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
 import { type Answer, startWeir, type Weir } from '../../harness.ts';
 import { createOrganization, type Organization } from '../../organization.ts';
@@ -170,14 +172,25 @@ describe('roles', () => {
   describe('of the execution API', () => {
     it('let every member in; all others get the 404 of an unknown flow', async () => {
       const about = await createOrganization(weir, provider);
-      const [org = '', project = '', flow = ''] = (await weir.createFlow(about, [])).split('/');
+      const [org = '', project = '', flow = ''] = (
+        await weir.createFlow(about, [code('a', 'return 1;')])
+      ).split('/');
       const started = await weir.call('POST', `${org}/${project}/${flow}/jobs`, {
         key: about.key,
         body: { message: '' },
       });
       const { executionId } = started.body;
       await finishRun(weir.db, executionId, { status: 'completed', result: { ref: '$message' } });
-      const values = { org, project, flow, version: '1', executionId };
+      await recordBlockRun(
+        weir.db,
+        { organizationId: about.organizationId },
+        {
+          callId: executionId,
+          ...{ blockKey: 'a', stepId: 'a', name: 'a', processorType: 'code', attempts: 1 },
+          ...{ input: { ref: '$message' }, output: '1', startedAt: new Date() },
+        },
+      );
+      const values = { org, project, flow, version: '1', executionId, key: 'a' };
       const body = { message: '' };
       for (const route of routes().filter((one) => one.includes('/seq/'))) {
         // Nothing runs here, so that nothing would answer.

@@ -102,7 +102,13 @@ describe('API reference', () => {
       .flatMap(([path, item]) => Object.entries(item).map(([method, each]) => ({ path, method, each })))
       .filter(({ each }) => codes(each, 413).includes('OUTPUT_TOO_LARGE'))
       .map(({ path, method }) => `${method} ${path.split('{flow}')[1]?.replace('/v{version}', '')}`);
-    const expected = ['get /jobs/{executionId}', 'get /jobs/{executionId}/fork', 'post /execute'];
+    const block = 'get /jobs/{executionId}/blocks/{key}';
+    const expected = [
+      'get /jobs/{executionId}',
+      ...[block, `${block}/input`, `${block}/output`, `${block}/sent`],
+      'get /jobs/{executionId}/fork',
+      'post /execute',
+    ];
     assert.deepEqual([...new Set(tooLarge)].sort(), expected);
   });
 

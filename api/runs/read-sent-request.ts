@@ -12,7 +12,6 @@ import { type Rendering, renderTemplate } from '../../flow/template.ts';
 import { resolveValue, type Stored } from '../../flow/value.ts';
 import { buildMessages } from '../../models/build-messages.ts';
 import type { Registry } from '../../models/registry.ts';
-import { cutJson, cutText } from './cut-json.ts';
 
 /** The source of a code block, or the request to a model; `tools` by name. */
 export type Sent = string | { model: string; messages: SentMessage[]; tools?: string[] };
@@ -79,20 +78,4 @@ function hasFormat(registry: Registry, model: string): boolean {
     if (error instanceof ServiceError) return false;
     throw error;
   }
-}
-
-/** Cuts a request to about `maxChars` characters. */
-export function cutSentRequest(sent: Sent, maxChars: number): Json {
-  if (typeof sent === 'string') return cutText(sent, maxChars);
-  const share = Math.floor(maxChars / sent.messages.length);
-  const cut = (value: unknown) =>
-    typeof value === 'string' ? cutText(value, share) : cutJson((value ?? null) as Json, share);
-  return {
-    ...sent,
-    messages: sent.messages.map(({ role, content, tool_calls }) => ({
-      role,
-      content: cut(content),
-      ...(tool_calls !== undefined && { tool_calls: cut(tool_calls) }),
-    })),
-  };
 }

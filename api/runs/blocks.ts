@@ -1,0 +1,189 @@
+// GET …/jobs/{executionId}/blocks and …/blocks/{key}: the trace of a run.
+import { z } from 'zod';
+import {
+  type BlockId,
+  type BlockTraceRow,
+  type FoundBlock,
+  findBlockTrace,
+  listBlockPage,
+} from '../../db/runs/block-traces.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { identifyCaller } from '../auth/identify-caller.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
+import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
+import { toPage, unknownCursor } from '../http/page.ts';
+import { type PageQuery, pageQuery } from '../http/page-schema.ts';
+import { readQuery } from '../http/query.ts';
+import { JsonText, writeJson } from '../http/write-json.ts';
+import { answer, examplesOf, flowPaths, refusal, VALIDATION_ERRORS } from '../reference/operations.ts';
+import { blockExample, blockPage, sentExample } from '../reference/run-examples.ts';
+import { blockDetail, blockValue, SHOWN_MAX_BYTES, tracedBlocks } from './block-answers.ts';
+import { describeBlockExecution } from './describe-block-execution.ts';
+import { flowNotFound, loadFlowIds } from './load-flow.ts';
+import { loadRun, noSuchRun } from './load-run.ts';
+import { BLOCK_VALUES, type BlockValue, measureBlockValues, readBlockValue } from './read-block-values.ts';
+import { OUTPUT_REFUSAL, READ_ERRORS } from './run-refusals.ts';
+
+const BLOCKS = '/jobs/:executionId/blocks';
+const BLOCK = `${BLOCKS}/:key`;
+const CURSOR = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}):([^\0]{1,1000})$/;
+const listQuery = pageQuery(z.string().regex(CURSOR, 'must be a nextCursor of this list'));
+const blockQuery = z.strictObject({
+  call: z.uuid().optional().meta({
+    description:
+      'The callId of an earlier execution: a session and a resume may execute a block again. The last one without it.',
+  }),
+});
+const VALUE_OF: { [value in BlockValue]: string } = {
+  input: 'the input of a block',
+  sent: 'the request of a block to its model, or its code',
+  output: 'the output of a block',
+};
+
+/** Lists the endpoints that show what each block of a run got, sent and answered. */
+export function blockRoutes(deps: ApiDeps): Route[] {
+  const first = [...identifyCaller(deps, 'run', 'read'), loadFlowIds(deps), loadRun(deps)];
+  const errors = { ...READ_ERRORS, ...VALIDATION_ERRORS };
+  const ofBlock = {
+    ...errors,
+    404: refusal(
+      'The run has no such block execution, or is unknown as its flow may be.',
+      examplesOf(noSuchBlock(), flowNotFound(), noSuchRun()),
+    ),
+    413: refusal('The block read more than outputs may have together.', OUTPUT_REFUSAL),
+  };
+  const lists = flowPaths(BLOCKS).map(
+    ({ path, versioned }): Route => ({
+      method: 'get',
+      path,
+      operation: {
+        operationId: versioned ? 'listVersionBlocks' : 'listBlocks',
+        summary: 'List the block executions of a run, in the order they started',
+        tags: ['Execution'],
+        requestParams: { query: listQuery },
+        responses: {
+          200: answer('A page of block executions.', tracedBlocks, { page: blockPage }),
+          ...errors,
+        },
+      },
+      handlers: [...first, readQuery(listQuery), listBlocks(deps)],
+    }),
+  );
+  const blocks = flowPaths(BLOCK).map(
+    ({ path, versioned }): Route => ({
+      method: 'get',
+      path,
+      operation: {
+        operationId: versioned ? 'getVersionBlock' : 'getBlock',
+        summary: 'Get what a block of a run got, sent and answered',
+        tags: ['Execution'],
+        requestParams: { query: blockQuery },
+        responses: { 200: answer('The block execution.', blockDetail, { block: blockExample }), ...ofBlock },
+      },
+      handlers: [...first, readQuery(blockQuery), getBlock(deps)],
+    }),
+  );
+  const values = BLOCK_VALUES.flatMap((value) =>
+    flowPaths(`${BLOCK}/${value}`).map(({ path, versioned }): Route => {
+      const name = value[0]?.toUpperCase() + value.slice(1);
+      return {
+        method: 'get',
+        path,
+        operation: {
+          operationId: `get${versioned ? 'Version' : ''}Block${name}`,
+          summary: `Get ${VALUE_OF[value]} of a run, whatever its size`,
+          tags: ['Execution'],
+          requestParams: { query: blockQuery },
+          responses: { 200: answer('The value.', blockValue, { value: sentExample }), ...ofBlock },
+        },
+        handlers: [...first, readQuery(blockQuery), getValue(deps, value)],
+      };
+    }),
+  );
+  return [...lists, ...blocks, ...values];
+}
+
+function listBlocks({ db }: ApiDeps): ApiMiddleware {
+  return async function listBlocks(ctx) {
+    const { limit, cursor } = ctx.state.query as PageQuery;
+    const id = ctx.state.run.execution_id;
+    const after = cursor === undefined ? undefined : toBlockId(cursor);
+    if (after && !(await findBlockTrace(db, id, after.blockKey, after.callId))) throw unknownCursor();
+    const rows = await listBlockPage(db, id, { after, limit: limit + 1 });
+    const { page, end } = toPage(rows, limit, (row) => `${row.execution_id}:${row.block_key}`);
+    ctx.body = { blocks: page.map(describe), ...end };
+  };
+}
+
+function getBlock(deps: ApiDeps): ApiMiddleware {
+  return async function getBlock(ctx) {
+    const row = await findBlock(deps, ctx);
+    const texts = await readValues(deps, ctx, row, BLOCK_VALUES);
+    const members = BLOCK_VALUES.flatMap((value, index): [string, unknown][] => {
+      const text = texts[index];
+      const bytes = text === undefined ? 0 : Buffer.byteLength(text);
+      const shown = text === undefined || bytes > SHOWN_MAX_BYTES ? null : new JsonText(text);
+      return [
+        [value, shown],
+        [`${value}Bytes`, bytes],
+      ];
+    });
+    ctx.type = 'json';
+    ctx.body = writeJson({ ...describe(row), ...Object.fromEntries(members) });
+  };
+}
+
+function getValue(deps: ApiDeps, value: BlockValue): ApiMiddleware {
+  return async function getValue(ctx) {
+    const row = await findBlock(deps, ctx);
+    const [text] = await readValues(deps, ctx, row, [value]);
+    if (text === undefined)
+      throw new ServiceError('NOT_FOUND', `This execution of ${row.step_id} has no ${value}.`);
+    ctx.type = 'json';
+    ctx.body = text;
+  };
+}
+
+async function findBlock({ db }: ApiDeps, { state, params }: ApiContext): Promise<FoundBlock> {
+  const { call } = state.query as z.infer<typeof blockQuery>;
+  const { key = '' } = params;
+  const row = key.includes('\0') ? undefined : await findBlockTrace(db, state.run.execution_id, key, call);
+  if (!row) throw noSuchBlock();
+  return row;
+}
+
+/** Reads values once the organization's turn has come to hold them. */
+async function readValues(
+  deps: ApiDeps,
+  { state, res }: ApiContext,
+  row: FoundBlock,
+  values: readonly BlockValue[],
+): Promise<(string | undefined)[]> {
+  const bytes = await measureBlockValues(deps, state.run, row, values);
+  await holdAnswerBytes(deps.largeValues, res, state.flowIds.organizationId, bytes);
+  const texts: (string | undefined)[] = [];
+  for (const value of values) texts.push(await readBlockValue(deps, state.run, row, value));
+  return texts;
+}
+
+function describe(row: BlockTraceRow) {
+  return {
+    ...describeBlockExecution(row),
+    callId: row.execution_id,
+    startedAt: row.started_at.toISOString(),
+    finishedAt: row.finished_at.toISOString(),
+  };
+}
+
+function toBlockId(cursor: string): BlockId {
+  const [, callId = '', blockKey = ''] = CURSOR.exec(cursor) ?? [];
+  return { callId, blockKey };
+}
+
+function noSuchBlock(): ServiceError {
+  return new ServiceError(
+    'NOT_FOUND',
+    'This run has executed no block with that key: …/blocks lists the keys. A block is listed once it has ended.',
+  );
+}
