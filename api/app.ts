@@ -22,6 +22,7 @@ import { invitationRoutes } from './management/invitations.ts';
 import { meRoutes } from './management/me.ts';
 import { memberRoutes } from './management/members.ts';
 import { modelKeyRoutes } from './management/model-keys.ts';
+import { modelRoutes } from './management/models.ts';
 import { organizationRoutes } from './management/organizations.ts';
 import { projectRoutes } from './management/projects.ts';
 import { serveSignInMetadata, signInMetadataPath } from './management/sign-in-metadata.ts';
@@ -79,6 +80,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...differenceRoutes(deps),
     ...apiKeyRoutes(deps),
     ...auditLogRoutes(deps),
+    ...modelRoutes(deps),
     ...creditRoutes(deps),
     ...creditGrantRoutes(deps),
     ...modelKeyRoutes(deps),

@@ -1,16 +1,13 @@
 // list_models
 import { z } from 'zod';
-import { findModelProviders } from '../flows/find-model-providers.ts';
+import { listModels } from '../flows/list-models.ts';
 import { requireProject } from './require-project.ts';
 import { projectId } from './shapes.ts';
 import { defineTool } from './tool.ts';
 
-/** One credit is 0.01 USD. */
-const CREDITS_PER_USD = 100;
-
 const price = z.number().meta({ description: 'Credits per million tokens.' });
 
-const listModels = defineTool({
+const listModelsTool = defineTool({
   name: 'list_models',
   title: 'List models',
   description:
@@ -34,25 +31,19 @@ const listModels = defineTool({
   }),
   async run(call, { project_id }) {
     const project = await requireProject(call, project_id);
-    const providers = await findModelProviders(call.deps, project.organization_id);
-    const models = call.deps.registry.models().flatMap((model) => {
-      const key = providers.get(model.slice(0, model.indexOf('/')));
-      if (!key) return [];
-      const { price, context_tokens, image_mime_types, tools, json_schema } =
-        call.deps.registry.capabilities(model);
+    const models = (await listModels(call.deps, project.organization_id)).flatMap((one) => {
+      const { model, key, inputPrice, outputPrice, contextTokens, images, tools, jsonSchema } = one;
+      if (key === null) return [];
       return {
-        model,
-        key,
-        input_price: key === 'service' ? price.input * CREDITS_PER_USD : 0,
-        output_price: key === 'service' ? price.output * CREDITS_PER_USD : 0,
-        context_tokens,
-        images: image_mime_types.length > 0,
-        tools,
-        json_schema,
+        ...{ model, key, images, tools },
+        input_price: inputPrice,
+        output_price: outputPrice,
+        context_tokens: contextTokens,
+        json_schema: jsonSchema,
       };
     });
     return { models };
   },
 });
 
-export const modelTools = [listModels];
+export const modelTools = [listModelsTool];

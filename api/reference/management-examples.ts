@@ -85,6 +85,23 @@ export const me = {
   },
 };
 
+export const modelPage = {
+  models: [
+    {
+      model: 'openai/gpt-5-mini',
+      key: 'service',
+      inputPrice: 25,
+      outputPrice: 200,
+      contextTokens: 400_000,
+      images: true,
+      tools: true,
+      jsonSchema: true,
+    },
+  ],
+  hasMore: true,
+  nextCursor: 'openai/gpt-5-mini',
+};
+
 export const assistantPage = {
   assistants: [
     {

@@ -44,9 +44,10 @@ describe('roles', () => {
   };
 
   it('are tested for every route of the management API', () => {
-    // MCP, assistants, /me, accepted invitations and single test runs have tests of their own.
+    // MCP, assistants, /me, models, accepted invitations and single test runs have tests of their own.
     const managed = routes().filter(
-      (route) => !/\/(seq|webhooks|test-runs\/:test_run_id|mcp|assistants|me|accept)(\/|$)/.test(route),
+      (route) =>
+        !/\/(seq|webhooks|test-runs\/:test_run_id|mcp|assistants|me|accept|models)(\/|$)/.test(route),
     );
     assert.deepEqual(managed.sort(), Object.keys(MANAGEMENT).sort());
   });

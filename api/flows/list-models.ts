@@ -1,0 +1,42 @@
+import type { ApiDeps } from '../deps.ts';
+import { findModelProviders } from './find-model-providers.ts';
+
+/** One credit is 0.01 USD. */
+const CREDITS_PER_USD = 100;
+
+/**
+ * A model, or `provider/*` for all other models of a provider. `key` says whose key its calls use, null that they need one of
+ * the request. Prices are in credits per million tokens; calls with a key other than the service's cost none.
+ */
+export type ListedModel = {
+  model: string;
+  key: 'service' | 'organization' | null;
+  inputPrice: number;
+  outputPrice: number;
+  contextTokens: number;
+  images: boolean;
+  tools: boolean;
+  jsonSchema: boolean;
+};
+
+/** Lists every model that has a price, by name, and whose key an organization's calls of it use. */
+export async function listModels(
+  deps: Pick<ApiDeps, 'db' | 'config' | 'registry'>,
+  organizationId: string,
+): Promise<ListedModel[]> {
+  const providers = await findModelProviders(deps, organizationId);
+  const models = deps.registry.models().map((model) => {
+    const key = providers.get(model.slice(0, model.indexOf('/'))) ?? null;
+    const { price, context_tokens, image_mime_types, tools, json_schema } = deps.registry.capabilities(model);
+    const credits = key === 'service' ? CREDITS_PER_USD : 0;
+    return {
+      ...{ model, key, tools },
+      inputPrice: price.input * credits,
+      outputPrice: price.output * credits,
+      contextTokens: context_tokens,
+      images: image_mime_types.length > 0,
+      jsonSchema: json_schema,
+    };
+  });
+  return models.sort((a, b) => (a.model < b.model ? -1 : 1));
+}
