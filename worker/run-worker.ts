@@ -2,6 +2,7 @@ import { DEFAULT_NAMESPACE } from '../engine/connect.ts';
 import { createFlowWorker } from './create-flow-worker.ts';
 import { createWebhookWorker } from './create-webhook-worker.ts';
 import { hearCancellations } from './hear-cancellations.ts';
+import { hearWaitingDeliveries } from './hear-waiting-deliveries.ts';
 import { keepReconciling } from './keep-reconciling.ts';
 import { registerSearchAttributes } from './register-search-attributes.ts';
 import type { WorkerDeps } from './worker-deps.ts';
@@ -30,10 +31,8 @@ export async function runWorker(deps: WorkerDeps): Promise<RunningWorker> {
     },
     stopping.signal,
   );
-  const hearing = hearCancellations(
-    { ...deps, taskQueue: config.taskQueue },
-    config.databaseUrl,
-    stopping.signal,
+  const hearing = [hearCancellations, hearWaitingDeliveries].map((hear) =>
+    hear({ ...deps, taskQueue: config.taskQueue }, config.databaseUrl, stopping.signal),
   );
   const running = new Set(workers);
   const stopReconciling = () => stopping.abort();
@@ -50,7 +49,7 @@ export async function runWorker(deps: WorkerDeps): Promise<RunningWorker> {
     }),
   );
   return {
-    ended: Promise.all([...ends, reconciling, hearing]).then(() => undefined),
+    ended: Promise.all([...ends, reconciling, ...hearing]).then(() => undefined),
     stopReconciling,
     shutdown,
   };

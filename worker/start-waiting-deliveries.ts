@@ -13,7 +13,12 @@ export async function startWaitingDeliveries(deps: EngineDeps, signal?: AbortSig
   await dropLapsedTurns(deps.db);
   for (const host of await listWaitingHosts(deps.db, HOSTS_MAX)) {
     if (signal?.aborted) return;
-    const turns = await giveTurns(deps.db, { host, after: randomUUID(), atMost: HOST_MAX });
-    await repairEach(turns, (turn) => beginTurn(deps, turn), { count: 0 }, signal);
+    await startWaitingAt(deps, host, signal);
   }
+}
+
+/** The same at one host. */
+export async function startWaitingAt(deps: EngineDeps, host: string, signal?: AbortSignal): Promise<void> {
+  const turns = await giveTurns(deps.db, { host, after: randomUUID(), atMost: HOST_MAX });
+  await repairEach(turns, (turn) => beginTurn(deps, turn), { count: 0 }, signal);
 }

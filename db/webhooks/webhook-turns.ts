@@ -40,7 +40,10 @@ export async function takeTurn(db: Db, call: DeliveryCall, isWorkflow: boolean):
   return false;
 }
 
-/** Queues deliveries for their turns, in this order. */
+/** Announces hosts at which deliveries were queued that nobody starts yet. */
+export const WAITING_CHANNEL = 'weir_delivery_waits';
+
+/** Queues deliveries for their turns, in this order, and announces that. */
 export async function awaitTurns(db: Tx, calls: DeliveryCall[]): Promise<void> {
   const ids = calls.map((call) => call.deliveryId);
   await sql`
@@ -54,6 +57,8 @@ export async function awaitTurns(db: Tx, calls: DeliveryCall[]): Promise<void> {
     .set({ check_at: WAITING_CHECK })
     .where(sql<boolean>`id = any(${ids}::uuid[])`)
     .execute();
+  const hosts = [...new Set(calls.map((call) => call.host))];
+  await sql`select pg_notify(${WAITING_CHANNEL}, host) from unnest(${hosts}::text[]) host`.execute(db);
 }
 
 /** Ends the turn of a delivery; answers the hosts at which a waiting delivery may take its turn now. */

@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto';
+import { addTestDelivery } from '../../api/webhooks/recorded-resends.ts';
+import { inTransaction } from '../../db/connect.ts';
+import { awaitTurns } from '../../db/webhooks/webhook-turns.ts';
+import { hearWaitingDeliveries } from '../../worker/hear-waiting-deliveries.ts';
+import { startWeir, type Tenant, type Weir } from '../harness.ts';
+import { waitUntil } from '../wait-until.ts';
+
+describe('a delivery that an operator sends', () => {
+  let weir: Weir;
+  let tenant: Tenant;
+  const ending = new AbortController();
+  let hearing: Promise<void>;
+  before(async () => {
+    // It registers the search attributes of deliveries; no duty is performed once it has stopped.
+    weir = await startWeir();
+    await weir.stopWorker();
+    tenant = await weir.createTenant();
+  });
+  after(async () => {
+    ending.abort();
+    await hearing;
+    await weir.stop();
+  });
+
+  /** As `weir operator deliveries test` does; returns the delivery's id. */
+  async function send(): Promise<string> {
+    const id = randomUUID();
+    const author = { actor: 'operator', requestId: id };
+    const asked = { id, organizationId: tenant.organizationId, url: 'https://example.test/' };
+    await inTransaction(weir.db, async (tx) => {
+      const call = await addTestDelivery(tx, author, { ...asked, event: 'flow.completed' });
+      await awaitTurns(tx, [call]);
+    });
+    return id;
+  }
+  const isStarted = (id: string) =>
+    weir.client.workflow
+      .getHandle(id)
+      .describe()
+      .then(
+        () => true,
+        () => false,
+      );
+
+  it('begins when a worker begins to listen, and from then on at once, whenever the reconciler comes', async () => {
+    const missed = await send();
+    const deps = { db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue };
+    hearing = hearWaitingDeliveries(deps, weir.config.databaseUrl, ending.signal);
+    await waitUntil(() => isStarted(missed));
+    const heard = await send();
+    await waitUntil(() => isStarted(heard));
+  });
+});
