@@ -25,7 +25,7 @@ export async function readFlowFiles(sources: string[]): Promise<LocalFlow[]> {
       (flow) => flows.push(flow),
       (error: unknown) => {
         if (!(error instanceof ServiceError)) throw error;
-        problems.push(`${file}:\n${error.message}`);
+        problems.push(error.message.startsWith(file) ? error.message : `${file}:\n${error.message}`);
       },
     );
   for (const { file, flow } of flows) {

@@ -30,7 +30,8 @@ async function testFlows(
   for (const { path, flow } of flows) tested.push({ flow: path, testRun: await runTests(flow) });
   if (junit !== undefined) await writeFile(junit, formatJUnit(tested));
   if (tested.some(({ testRun }) => testRun && testRun.passed < testRun.total)) process.exitCode = 1;
-  return { json: tested, text: `${tableOf(tested)}\n${summaryOf(tested)}` };
+  const isEmpty = tested.every(({ testRun }) => !testRun);
+  return { json: tested, text: isEmpty ? tableOf(tested) : `${tableOf(tested)}\n${summaryOf(tested)}` };
 }
 
 /** Throws CONFLICT when a draft, or its test cases, are not as the file says. */
@@ -59,7 +60,7 @@ function tableOf(tested: TestedFlow[]): string {
   return formatTable(
     ['flow', 'test case', 'result', 'ms', 'credits', 'why'],
     rows,
-    'No flow has test cases.',
+    'There are no test cases.',
   );
 }
 
