@@ -60,6 +60,7 @@ export function addRunCommand(program: Command): void {
       '--follow',
       'print each block as it ends, takes long or is refused, then the result; exit with 1 if the run fails',
     )
+    .addHelpText('after', '\nExample:\n  weir run acme/main/hello --message hi --follow')
     .action(run);
 }
 

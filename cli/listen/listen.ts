@@ -22,7 +22,9 @@ export function addListenCommand(program: Command): void {
         'WEIR_WEBHOOK_SECRET',
       ),
     );
-  addReceiveOptions(listen).action(receive);
+  addReceiveOptions(listen)
+    .addHelpText('after', '\nExample:\n  weir listen --forward-to http://localhost:3000/hook')
+    .action(receive);
 }
 
 type ListenOptions = ReceiveOptions & { forwardTo?: URL; secret?: string };

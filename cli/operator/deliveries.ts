@@ -14,9 +14,9 @@ import { type DeliveryFilter, listDeliveries } from '../../db/webhooks/deliverie
 import { awaitTurns } from '../../db/webhooks/webhook-turns.ts';
 import { DELIVERY_STATUSES, WEBHOOK_EVENTS, type WebhookEvent } from '../../flow/delivery.ts';
 import { createResolvePublic } from '../../net/resolve-public.ts';
+import { deliveryTable, formatDelivery } from '../terminal/delivery-table.ts';
 import { parseHttps, parseId, parseRunId, parseTime, parseWholeNumber } from '../terminal/parse-argument.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
-import { deliveryTable, formatDelivery } from './delivery-table.ts';
 import { getOrganization } from './find-by-path.ts';
 import { onDatabase } from './on-database.ts';
 import { operator } from './operator.ts';

@@ -8,7 +8,7 @@ import { formatTable, formatTime } from '../terminal/format-table.ts';
 import { parseVersionNumber } from '../terminal/parse-argument.ts';
 import { parsePath } from '../terminal/parse-path.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
-import { requireConfirmation } from './deletion.ts';
+import { requireConfirmation } from '../terminal/require-confirmation.ts';
 import { getFlow, getProject } from './find-by-path.ts';
 import { importFlow } from './import-flow.ts';
 import { onDatabase } from './on-database.ts';

@@ -1,11 +1,11 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { mintApiKey } from '../../api/auth/api-key.ts';
 import { addApiKey, endApiKey } from '../../api/management/recorded-writes.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import type { Environment } from '../../db/schema.ts';
 import { type ApiKeyRow, listApiKeys } from '../../db/tenants/api-keys.ts';
 import { formatTable, formatTime } from '../terminal/format-table.ts';
-import { parseName } from '../terminal/parse-argument.ts';
+import { parseFutureDate, parseName } from '../terminal/parse-argument.ts';
 import { parsePath } from '../terminal/parse-path.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
 import { apiKeyPepper } from './environment.ts';
@@ -103,12 +103,4 @@ function toJson(row: ApiKeyRow) {
 function stateOf(row: ApiKeyRow): 'revoked' | 'expired' | 'active' {
   if (row.revoked_at) return 'revoked';
   return row.expires_at && row.expires_at <= new Date() ? 'expired' : 'active';
-}
-
-function parseFutureDate(text: string): Date {
-  const date = new Date(text);
-  if (!/^\d{4}-\d\d-\d\d(?:T|$)/.test(text) || Number.isNaN(date.getTime()))
-    throw new InvalidArgumentError('Give an ISO 8601 date, e.g. 2030-01-31.');
-  if (date <= new Date()) throw new InvalidArgumentError('The date is in the past.');
-  return date;
 }

@@ -1,10 +1,10 @@
-import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
-import { userIdSchema } from '../../api/auth/user-id.ts';
+import { Argument, type Command, Option } from 'commander';
 import { addMember, changeRole, removeMember } from '../../api/management/recorded-writes.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import type { Role } from '../../db/schema.ts';
 import { listMembers, lockMember, type MemberRow } from '../../db/tenants/memberships.ts';
 import { formatTable, formatTime } from '../terminal/format-table.ts';
+import { parseUserId } from '../terminal/parse-argument.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
 import { getOrganization } from './find-by-path.ts';
 import { onDatabase } from './on-database.ts';
@@ -84,11 +84,6 @@ async function remove(db: Db, slug: string, userId: string): Promise<CommandResu
     removeMember(tx, operator(), (await lockMember(tx, id, userId)).member),
   );
   return { json: { organization: slug, userId }, text: `Removed ${userId} from ${slug}.` };
-}
-
-function parseUserId(text: string): string {
-  if (userIdSchema.safeParse(text).success) return text;
-  throw new InvalidArgumentError('It is not a valid user id.');
 }
 
 function toJson(row: MemberRow) {

@@ -6,8 +6,9 @@ import { listOrganizations, lockOrganization, type OrganizationRow } from '../..
 import { formatTable } from '../terminal/format-table.ts';
 import { parseName, parseSlug } from '../terminal/parse-argument.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
-import { describeDeletion, requireConfirmation } from './deletion.ts';
+import { requireConfirmation } from '../terminal/require-confirmation.ts';
 import { getOrganization } from './find-by-path.ts';
+import { finishDeletion } from './finish-deletion.ts';
 import { onDatabase } from './on-database.ts';
 import { operator } from './operator.ts';
 
@@ -61,7 +62,7 @@ async function remove(db: Db, slug: string, { confirm }: { confirm: string }): P
     await lockOrganization(tx, id);
     return removeOrganization(tx, operator(), id);
   });
-  return describeDeletion(db, `organization ${slug}`, { id, projectIds, cancelled });
+  return finishDeletion(db, `organization ${slug}`, { id, projectIds, cancelled });
 }
 
 function toJson(row: OrganizationRow) {

@@ -1,14 +1,15 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { addProject, removeProject } from '../../api/management/recorded-writes.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { listOrganizations, lockOrganization } from '../../db/tenants/organizations.ts';
 import { listProjects, type ProjectRow } from '../../db/tenants/projects.ts';
 import { formatTable } from '../terminal/format-table.ts';
-import { parseName, parseSlug } from '../terminal/parse-argument.ts';
+import { type NewProjectPath, parseName, parseNewProjectPath } from '../terminal/parse-argument.ts';
 import { parsePath } from '../terminal/parse-path.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
-import { describeDeletion, requireConfirmation } from './deletion.ts';
+import { requireConfirmation } from '../terminal/require-confirmation.ts';
 import { getOrganization, getProject } from './find-by-path.ts';
+import { finishDeletion } from './finish-deletion.ts';
 import { onDatabase } from './on-database.ts';
 import { operator } from './operator.ts';
 
@@ -17,7 +18,7 @@ export function addProjectCommands(program: Command): void {
   project
     .command('create')
     .description('create a project in an existing organization')
-    .argument('<org/project>', 'slug of the organization, and one for the new project', parseProjectPath)
+    .argument('<org/project>', 'slug of the organization, and one for the new project', parseNewProjectPath)
     .option('--name <name>', 'display name (default: the slug)', parseName)
     .option('--description <text>', 'what the project is for')
     .action(onDatabase(create));
@@ -34,11 +35,9 @@ export function addProjectCommands(program: Command): void {
     .action(onDatabase(remove));
 }
 
-type ProjectPath = { organization: string; slug: string };
-
 async function create(
   db: Db,
-  { organization, slug }: ProjectPath,
+  { organization, slug }: NewProjectPath,
   options: { name?: string; description?: string },
 ): Promise<CommandResult> {
   const { id: organizationId } = await getOrganization(db, organization);
@@ -69,14 +68,7 @@ async function remove(db: Db, path: string, { confirm }: { confirm: string }): P
     await lockOrganization(tx, organizationId);
     return removeProject(tx, operator(), organizationId, id);
   });
-  return describeDeletion(db, `project ${path}`, { id, projectIds, cancelled });
-}
-
-function parseProjectPath(text: string): ProjectPath {
-  const [organization = '', slug = '', ...rest] = text.split('/');
-  if (organization === '' || slug === '' || rest.length > 0)
-    throw new InvalidArgumentError('Write the path as org/project.');
-  return { organization, slug: parseSlug(slug) };
+  return finishDeletion(db, `project ${path}`, { id, projectIds, cancelled });
 }
 
 function toJson(organization: string, row: ProjectRow) {

@@ -16,11 +16,13 @@ export function addLoginCommands(program: Command): void {
     .description('sign in to a service; later commands act as you there, until weir logout')
     .argument(...url)
     .option('--device', 'sign in with a browser on another machine, by a code')
+    .addHelpText('after', '\nExample:\n  weir login https://weir.example.com')
     .action(printed(login));
   program
     .command('logout')
     .description('end the session at a service, and forget its tokens')
     .argument(...url)
+    .addHelpText('after', '\nExample:\n  weir logout https://weir.example.com')
     .action(printed(logout));
 }
 

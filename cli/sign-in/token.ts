@@ -19,6 +19,7 @@ export function addTokenCommand(program: Command): void {
       '--sign-in',
       'sign in as a user in a browser, instead of as weir-script, an owner of the organization demo',
     )
+    .addHelpText('after', '\nExample:\n  JWT=$(weir token)')
     .action(async (options: Options, command: Command) => printResult(await getToken(options), command));
 }
 

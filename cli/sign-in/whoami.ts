@@ -9,6 +9,7 @@ export function addWhoamiCommand(program: Command): void {
   program
     .command('whoami')
     .description('show as whom commands act, on which service, and the projects that can be reached')
+    .addHelpText('after', '\nExample:\n  weir whoami --json')
     .action(printed(whoami));
 }
 

@@ -8,6 +8,7 @@ export function addCompletionCommand(program: Command): void {
       'print a script that completes weir and, in bash, npx weir; write it into a file that ~/.bashrc or ~/.zshrc sources',
     )
     .addArgument(new Argument('<shell>', 'shell that reads the script').choices(['bash', 'zsh']))
+    .addHelpText('after', '\nExample:\n  weir completion bash > ~/.weir.bash')
     .action((shell: 'bash' | 'zsh') => void process.stdout.write(completionScript(program, shell)));
 }
 

@@ -1,5 +1,6 @@
 // Parsers of command-line arguments. Each throws InvalidArgumentError, which commander reports as a usage error.
 import { InvalidArgumentError } from 'commander';
+import { userIdSchema } from '../../api/auth/user-id.ts';
 import { nameSchema, slugSchema } from '../../api/flows/written-flow.ts';
 import { moment } from '../../api/http/query.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
@@ -13,6 +14,16 @@ export function parseName(text: string): string {
   return parse(nameSchema, text);
 }
 
+export type NewProjectPath = { organization: string; slug: string };
+
+/** Parses the path of a project that does not exist yet. */
+export function parseNewProjectPath(text: string): NewProjectPath {
+  const [organization = '', slug = '', ...rest] = text.split('/');
+  if (organization === '' || slug === '' || rest.length > 0)
+    throw new InvalidArgumentError('Write the path as org/project.');
+  return { organization, slug: parseSlug(slug) };
+}
+
 /** Makes a parser of whole numbers from `min` to `max`. */
 export function parseWholeNumber(min: number, max: number) {
   return (text: string): number => {
@@ -21,6 +32,15 @@ export function parseWholeNumber(min: number, max: number) {
       throw new InvalidArgumentError(`Give a whole number from ${min} to ${max}.`);
     return number;
   };
+}
+
+/** Parses a date in the future. */
+export function parseFutureDate(text: string): Date {
+  const date = new Date(text);
+  if (!/^\d{4}-\d\d-\d\d(?:T|$)/.test(text) || Number.isNaN(date.getTime()))
+    throw new InvalidArgumentError('Give an ISO 8601 date, e.g. 2030-01-31.');
+  if (date <= new Date()) throw new InvalidArgumentError('The date is in the past.');
+  return date;
 }
 
 /** Parses a date, or a time with its offset. */
@@ -64,4 +84,9 @@ function parse(schema: typeof nameSchema, text: string): string {
   if (!parsed.success)
     throw new InvalidArgumentError(parsed.error.issues[0]?.message ?? 'The value is not valid.');
   return parsed.data;
+}
+
+export function parseUserId(text: string): string {
+  if (userIdSchema.safeParse(text).success) return text;
+  throw new InvalidArgumentError('It is not a valid user id.');
 }

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import type { Command } from 'commander';
+import { createProgram } from '../../cli/program.ts';
 import { fail, ROOT, weirIn } from './cli-harness.ts';
 
 const weir = (...args: string[]) => weirIn({}, args);
@@ -35,6 +37,20 @@ describe('weir without a service', () => {
     for (const names of [[], ...inHelp(stdout).map((name) => [name]), ...ofOperator])
       for (const line of (await weir('help', ...names)).stdout.split('\n'))
         assert.ok(line.length <= 80, `weir help ${names.join(' ')}: ${line}`);
+  });
+
+  it('shows an example in the help of each command that works over HTTP, and has --json on each that prints data', () => {
+    const leaves = (command: Command): Command[] =>
+      command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
+    const program = createProgram();
+    for (const command of program.commands.filter((one) => one.name() !== 'operator').flatMap(leaves)) {
+      if (command.name() === 'help') continue;
+      let help = '';
+      command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
+      const name = `${command.parent?.name()} ${command.name()}`;
+      assert.match(help, /^Examples?:\n {2}.*weir /m, name);
+      if (command.name() !== 'completion') assert.match(help, /--json/, name);
+    }
   });
 
   it('shows how an override is written when it is not a JSON object', async () => {

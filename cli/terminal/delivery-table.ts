@@ -2,17 +2,18 @@ import type { getDeliveryDetail } from '../../api/webhooks/get-delivery-detail.t
 import type { toDeliveryRecord } from '../../api/webhooks/to-delivery-record.ts';
 import { formatTable, formatTime, oneLine } from '../terminal/format-table.ts';
 
-type Delivery = ReturnType<typeof toDeliveryRecord> & { executionId: string | null };
+type Delivery = ReturnType<typeof toDeliveryRecord> & { executionId?: string | null };
 type DetailedDelivery = Awaited<ReturnType<typeof getDeliveryDetail>>;
 
-/** Formats one row per delivery. */
+/** Formats one row per delivery, with its run where that is known. */
 export function deliveryTable(deliveries: Delivery[]): string {
+  const withRun = deliveries.some(({ executionId }) => executionId !== undefined);
   return formatTable(
-    ['delivery', 'event', 'run', 'status', 'attempt', 'answer', 'created', 'url'],
+    ['delivery', 'event', ...(withRun ? ['run'] : []), 'status', 'attempt', 'answer', 'created', 'url'],
     deliveries.map((delivery) => [
       delivery.id,
       delivery.eventType,
-      delivery.executionId ?? 'test',
+      ...(withRun ? [delivery.executionId ?? 'test'] : []),
       delivery.status,
       delivery.attempt,
       delivery.responseStatus,

@@ -1,0 +1,31 @@
+import type { z } from 'zod';
+import type { listedRuns } from '../../api/runs/answers.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { callApi } from './call-api.ts';
+import { getMe } from './get-me.ts';
+
+export type ListedRun = z.output<typeof listedRuns>['runs'][number];
+
+/** Lists the paths under which the caller's runs are listed: of its project for an API key, else of each organization. */
+export async function runListPaths(): Promise<string[]> {
+  const me = await getMe();
+  if (me.kind === 'api_key') return [`/api/v1/projects/${me.project.id}/runs`];
+  return me.organizations.map(({ id }) => `/api/v1/organizations/${id}/runs`);
+}
+
+/** Finds a run by its id alone, in whatever the caller can reach. Throws RUN_NOT_FOUND. */
+export async function findRun(executionId: string): Promise<ListedRun> {
+  for (const path of await runListPaths()) {
+    const { runs } = await callApi<z.output<typeof listedRuns>>('GET', path, { query: { id: executionId } });
+    if (runs[0]) return runs[0];
+  }
+  throw new ServiceError(
+    'RUN_NOT_FOUND',
+    `There is no run ${executionId} that you can reach. Runs of deleted flows can be read by operators only.`,
+  );
+}
+
+/** Makes the path of a run: …/jobs/{executionId}. */
+export function runPath({ organization, project, flow, executionId }: ListedRun): string {
+  return `/api/v1/seq/${organization}/${project}/${flow}/jobs/${executionId}`;
+}

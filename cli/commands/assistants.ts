@@ -1,0 +1,56 @@
+import type { Command } from 'commander';
+import { callApi } from '../api/call-api.ts';
+import { listAll } from '../api/list-all.ts';
+import { formatTable, formatTime } from '../terminal/format-table.ts';
+import { parseId } from '../terminal/parse-argument.ts';
+import { type CommandResult, printed } from '../terminal/print-result.ts';
+
+const PATH = '/api/v1/assistants';
+
+type Assistant = {
+  id: string;
+  clientId: string | null;
+  name: string | null;
+  scopes: string[];
+  lastUsedAt: string;
+};
+
+export function addAssistantCommands(program: Command): void {
+  const assistant = program
+    .command('assistant')
+    .description('list and disconnect the assistants that act for you over MCP');
+  assistant
+    .command('list')
+    .description('list your connected assistants')
+    .addHelpText('after', '\nExample:\n  weir assistant list')
+    .action(printed(list));
+  assistant
+    .command('disconnect')
+    .description('refuse the tokens of an assistant at once, until you consent to it again')
+    .argument('<id>', 'id of the assistant, as listed', parseId('assistant', 'weir assistant list'))
+    .addHelpText('after', '\nExample:\n  weir assistant disconnect 3f1c1c9e-6f0a-4b8e-9d55-0c6b2a2f7a11')
+    .action(printed(disconnect));
+}
+
+async function list(): Promise<CommandResult> {
+  const assistants = await listAll<Assistant>(PATH, 'assistants');
+  return {
+    json: assistants,
+    text: formatTable(
+      ['id', 'name', 'client', 'scopes', 'last used'],
+      assistants.map(({ id, name, clientId, scopes, lastUsedAt }) => [
+        id,
+        name ?? '',
+        clientId,
+        scopes.join(' '),
+        formatTime(lastUsedAt),
+      ]),
+      'You have no connected assistants.',
+    ),
+  };
+}
+
+async function disconnect(id: string): Promise<CommandResult> {
+  await callApi('DELETE', `${PATH}/${id}`);
+  return { json: { id }, text: `Disconnected ${id}.` };
+}

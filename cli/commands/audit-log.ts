@@ -1,0 +1,50 @@
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import type { auditList } from '../../api/management/schemas.ts';
+import { getOrganization } from '../api/find-by-path.ts';
+import { listAll } from '../api/list-all.ts';
+import { formatTable, formatTime } from '../terminal/format-table.ts';
+import { parseTime, parseWholeNumber } from '../terminal/parse-argument.ts';
+import { type CommandResult, printed } from '../terminal/print-result.ts';
+
+const LIMIT_MAX = 10_000;
+
+type Entry = z.output<typeof auditList>['entries'][number];
+type Options = { actor?: string; action?: string; since?: Date; limit: number };
+
+export function addAuditLogCommand(program: Command): void {
+  program
+    .command('audit-log')
+    .description('list who changed what in an organization, newest first')
+    .argument('<org>', 'slug of the organization')
+    .option('--actor <actor>', 'only entries of this user id, api_key/<keyId>, operator or service')
+    .option('--action <action>', 'only entries of this action, such as api_key.revoke')
+    .option('--since <time>', 'only entries made at this time or later, e.g. 2030-01-31', parseTime)
+    .option('--limit <number>', 'how many entries to list', parseWholeNumber(1, LIMIT_MAX), 50)
+    .addHelpText('after', '\nExample:\n  weir audit-log acme --action api_key.create --since 2030-01-01')
+    .action(printed(list));
+}
+
+async function list(org: string, { limit, actor, action, since }: Options): Promise<CommandResult> {
+  const { id } = await getOrganization(org);
+  const path = `/api/v1/organizations/${id}/audit-log`;
+  const entries = await listAll<Entry>(path, 'entries', {
+    limit,
+    cursor: 'before',
+    query: { actor, action, since },
+  });
+  return {
+    json: entries,
+    text: formatTable(
+      ['at', 'actor', 'action', 'resource', 'details'],
+      entries.map((entry) => [
+        formatTime(entry.at),
+        entry.actor,
+        entry.action,
+        entry.resourceId,
+        JSON.stringify(entry.details),
+      ]),
+      'There are no entries.',
+    ),
+  };
+}

@@ -1,0 +1,13 @@
+import type { CommandResult } from '../terminal/print-result.ts';
+
+/** The id of what was deleted, and how much of what was under way in it was cancelled. */
+export type Deletion = { id: string; cancelled: { runs: number; testRuns: number; deliveries: number } };
+
+/** Describes the deletion of an organization or project. */
+export function describeDeletion(what: string, deletion: Deletion): CommandResult {
+  const { runs, testRuns, deliveries } = deletion.cancelled;
+  return {
+    json: deletion,
+    text: `Deleted ${what}. Cancelled ${runs} runs, ${testRuns} test runs and ${deliveries} deliveries under way.`,
+  };
+}

@@ -1,0 +1,61 @@
+import { getOrganization, getProject } from '../api/find-by-path.ts';
+import { type ListedRun, runListPaths } from '../api/find-run.ts';
+import { listAll } from '../api/list-all.ts';
+import { formatTable, formatTime } from '../terminal/format-table.ts';
+import type { CommandResult } from '../terminal/print-result.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+
+export type ListOptions = {
+  status?: string;
+  mode?: string;
+  environment?: string;
+  version?: number;
+  key?: string;
+  since?: Date;
+  until?: Date;
+  minCost?: string;
+  id?: string;
+  limit: number;
+};
+
+/** Lists runs, newest first, of an organization, project or flow, or of all that the caller can reach. */
+export async function list(
+  path: string | undefined,
+  { limit, ...options }: ListOptions,
+): Promise<CommandResult> {
+  const { status, mode, environment, version, key, since, until, minCost, id } = options;
+  const filter = { status, mode, environment, version, key, since, until, minCost, id };
+  const found: ListedRun[] = [];
+  for (const { url, flow } of await placesOf(path))
+    found.push(...(await listAll<ListedRun>(url, 'runs', { limit, query: { ...filter, flow } })));
+  const runs = found.sort((a, b) => b.startedAt.localeCompare(a.startedAt)).slice(0, limit);
+  return {
+    json: runs,
+    text: formatTable(
+      ['execution', 'flow', 'version', 'mode', 'status', 'started', 'ms', 'credits'],
+      runs.map((run) => [
+        run.executionId,
+        `${run.organization}/${run.project}/${run.flow}`,
+        run.version,
+        run.mode,
+        run.status,
+        formatTime(run.startedAt),
+        run.durationMs,
+        run.cost,
+      ]),
+      'No runs were found.',
+    ),
+  };
+}
+
+/** Finds the lists that hold the runs of a path, all of them without one. Throws for a misspelled path. */
+async function placesOf(path: string | undefined): Promise<{ url: string; flow?: string }[]> {
+  if (path === undefined) return (await runListPaths()).map((url) => ({ url }));
+  const [organization = '', project, flow, ...rest] = path.split('/');
+  if (rest.length > 0)
+    throw new UsageError(`${JSON.stringify(path)} must be a path: org, org/project or org/project/flow.`);
+  if (project === undefined)
+    return [{ url: `/api/v1/organizations/${(await getOrganization(organization)).id}/runs` }];
+  const { id } = await getProject(`${organization}/${project}`);
+  return [{ url: `/api/v1/projects/${id}/runs`, ...(flow !== undefined && { flow }) }];
+}

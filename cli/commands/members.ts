@@ -1,0 +1,92 @@
+import { Argument, type Command, Option } from 'commander';
+import type { z } from 'zod';
+import type { memberRecord } from '../../api/management/schemas.ts';
+import { callApi } from '../api/call-api.ts';
+import { getOrganization } from '../api/find-by-path.ts';
+import { listAll } from '../api/list-all.ts';
+import { formatTable, formatTime } from '../terminal/format-table.ts';
+import { parseUserId } from '../terminal/parse-argument.ts';
+import { type CommandResult, printed } from '../terminal/print-result.ts';
+
+const ORG = ['<org>', 'slug of the organization'] as const;
+const USER = ['<userId>', 'id of the user: the `sub` of tokens', parseUserId] as const;
+
+type Member = z.output<typeof memberRecord>;
+type Role = 'admin' | 'member';
+
+export function addMemberCommands(program: Command): void {
+  const member = program
+    .command('member')
+    .description('add, list, change and remove the members of an organization');
+  member
+    .command('add')
+    .description('add a user to an organization, who does not have to have signed in before')
+    .argument(...ORG)
+    .argument(...USER)
+    .addOption(
+      new Option('--role <role>', 'role in the organization').choices(['admin', 'member']).default('member'),
+    )
+    .addHelpText('after', '\nExample:\n  weir member add acme auth0-1234 --role admin')
+    .action(printed(add));
+  member
+    .command('list')
+    .description('list the members of an organization')
+    .argument(...ORG)
+    .addHelpText('after', '\nExample:\n  weir member list acme')
+    .action(printed(list));
+  member
+    .command('set-role')
+    .description('change the role of a member')
+    .argument(...ORG)
+    .argument(...USER)
+    .addArgument(new Argument('<role>', 'new role').choices(['admin', 'member']))
+    .addHelpText('after', '\nExample:\n  weir member set-role acme auth0-1234 member')
+    .action(printed(setRole));
+  member
+    .command('remove')
+    .description('remove a member; what the user started goes on, and API keys of the user keep working')
+    .argument(...ORG)
+    .argument(...USER)
+    .addHelpText('after', '\nExample:\n  weir member remove acme auth0-1234')
+    .action(printed(remove));
+}
+
+async function add(org: string, userId: string, { role }: { role: Role }): Promise<CommandResult> {
+  const body = { user_id: userId, role };
+  const member = await callApi<Member>('POST', await membersPath(org), { body });
+  return { json: member, text: `Added ${userId} to ${org} as ${role}.` };
+}
+
+async function list(org: string): Promise<CommandResult> {
+  const members = await listAll<Member>(await membersPath(org), 'members');
+  return {
+    json: members,
+    text: formatTable(
+      ['user', 'name', 'email', 'role', 'since'],
+      members.map(({ user_id, name, email, role, createdAt }) => [
+        user_id,
+        name,
+        email,
+        role,
+        formatTime(createdAt),
+      ]),
+      'The organization has no members.',
+    ),
+  };
+}
+
+async function setRole(org: string, userId: string, role: Role): Promise<CommandResult> {
+  const member = await callApi<Member>('PUT', await membersPath(org, userId), { body: { role } });
+  return { json: member, text: `${userId} is now ${role} of ${org}.` };
+}
+
+async function remove(org: string, userId: string): Promise<CommandResult> {
+  await callApi('DELETE', await membersPath(org, userId));
+  return { json: { organization: org, userId }, text: `Removed ${userId} from ${org}.` };
+}
+
+async function membersPath(org: string, userId?: string): Promise<string> {
+  const { id } = await getOrganization(org);
+  const members = `/api/v1/organizations/${id}/members`;
+  return userId === undefined ? members : `${members}/${encodeURIComponent(userId)}`;
+}

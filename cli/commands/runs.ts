@@ -1,0 +1,74 @@
+import { type Command, Option } from 'commander';
+import { RUN_MODES, RUN_STATUSES } from '../../db/schema.ts';
+import { parseRunId, parseTime, parseVersionNumber, parseWholeNumber } from '../terminal/parse-argument.ts';
+import { printed } from '../terminal/print-result.ts';
+import { list } from './list-runs.ts';
+import { parseIdempotencyKey } from './run-request.ts';
+import { cancel, fork, repeat, show } from './stored-run.ts';
+
+const LIMIT_MAX = 10_000;
+const STEP_INDEX_MAX = 999_999;
+const RUN = ['<executionId>', 'id of the run', parseRunId] as const;
+const EXAMPLE_ID = '3f1c1c9e-6f0a-4b8e-9d55-0c6b2a2f7a11';
+
+export function addRunsCommands(program: Command): void {
+  const runs = program.command('runs').description('list, show, cancel, fork and repeat runs');
+  runs
+    .command('list')
+    .description('list runs, newest first')
+    .argument('[path]', 'only the runs of org, org/project or org/project/flow')
+    .addOption(new Option('--status <status>', 'only runs with this status').choices(RUN_STATUSES))
+    .addOption(new Option('--mode <mode>', 'only runs of this mode').choices(RUN_MODES))
+    .addOption(new Option('--environment <name>', 'only runs of this environment').choices(['live', 'test']))
+    .option('--version <number>', 'only runs of this version', parseVersionNumber)
+    .option('--key <keyId>', 'only runs that this API key started')
+    .option('--since <time>', 'only runs started at this time or later, e.g. 2030-01-31', parseTime)
+    .option('--until <time>', 'only runs started before this time', parseTime)
+    .option('--min-cost <credits>', 'only runs that have cost at least so much')
+    .option('--id <start>', 'only runs whose id begins so')
+    .option('--limit <number>', 'how many runs to list', parseWholeNumber(1, LIMIT_MAX), 20)
+    .addHelpText('after', '\nExample:\n  weir runs list acme/main --status failed --since 2030-01-31')
+    .action(printed(list));
+  runs
+    .command('show')
+    .description('show a run, its blocks and its result')
+    .argument(...RUN)
+    .addHelpText('after', `\nExample:\n  weir runs show ${EXAMPLE_ID}`)
+    .action(printed(show));
+  runs
+    .command('cancel')
+    .description('cancel a run; it ends within seconds')
+    .argument(...RUN)
+    .addHelpText('after', `\nExample:\n  weir runs cancel ${EXAMPLE_ID}`)
+    .action(printed(cancel));
+  runs
+    .command('fork')
+    .description('print the request with which a new …/step session goes on with a run')
+    .argument(...RUN)
+    .requiredOption(
+      '--step <index>',
+      'index of the step to begin with, from 0',
+      parseWholeNumber(0, STEP_INDEX_MAX),
+    )
+    .addHelpText('after', `\nExample:\n  weir runs fork ${EXAMPLE_ID} --step 2`)
+    .action(printed(fork));
+  for (const [how, description] of [
+    ['rerun', 'start a run again from its beginning, with the same input and version'],
+    ['retry', 'start a failed run again from the step that failed'],
+  ] as const)
+    runs
+      .command(how)
+      .description(description)
+      .argument('<executionId...>', 'ids of the runs', parseRunIds)
+      .option(
+        '--idempotency-key <key>',
+        'start each run once, however often the command is repeated with the key',
+        parseIdempotencyKey,
+      )
+      .addHelpText('after', `\nExample:\n  weir runs ${how} ${EXAMPLE_ID}`)
+      .action(printed((ids: string[], options: { idempotencyKey?: string }) => repeat(how, ids, options)));
+}
+
+function parseRunIds(text: string, before: string[] = []): string[] {
+  return [...before, parseRunId(text)];
+}

@@ -1,0 +1,72 @@
+// What `weir runs` does with one stored run, which it finds by its id.
+import type { z } from 'zod';
+import type { jobState, runState, stepCursor } from '../../api/runs/answers.ts';
+import { callApi } from '../api/call-api.ts';
+import { findRun, runPath } from '../api/find-run.ts';
+import { type BlockState, blockTable } from '../terminal/block-table.ts';
+import { formatTable, formatTime, oneLine } from '../terminal/format-table.ts';
+import type { CommandResult } from '../terminal/print-result.ts';
+
+type JobState = z.output<typeof jobState>;
+
+export async function show(executionId: string): Promise<CommandResult> {
+  const run = await findRun(executionId);
+  const state = await callApi<JobState>('GET', runPath(run));
+  const errorMessage = 'errorMessage' in state ? state.errorMessage : undefined;
+  return {
+    json: { ...state, organization: run.organization, project: run.project, flow: run.flow },
+    text: [
+      `${executionId}  ${run.organization}/${run.project}/${run.flow} v${state.version}`,
+      `${state.status}, ${state.mode}, ${state.environment}, started ${formatTime(state.startedAt)}` +
+        `${state.durationMs === null ? '' : `, ${state.durationMs} ms`}, ${state.cost} credits`,
+      ...(errorMessage === undefined ? [] : [`Error: ${oneLine(errorMessage)}`]),
+      '',
+      blockTable((state.blocks ?? []) as BlockState[], 'No block has finished yet.'),
+      ...('result' in state ? ['', `Result: ${JSON.stringify(state.result)}`] : []),
+    ].join('\n'),
+  };
+}
+
+export async function cancel(executionId: string): Promise<CommandResult> {
+  const path = `${runPath(await findRun(executionId))}/cancel`;
+  const state = await callApi<z.output<typeof runState>>('POST', path);
+  const ended = state.status === 'completed' || state.status === 'failed';
+  return {
+    json: state,
+    text: ended
+      ? `The run has ended already: it is ${state.status}.`
+      : 'The run is being cancelled: it ends within seconds, and nothing more is charged for it.',
+  };
+}
+
+export async function fork(executionId: string, { step }: { step: number }): Promise<CommandResult> {
+  const path = `${runPath(await findRun(executionId))}/fork`;
+  const cursor = await callApi<z.output<typeof stepCursor>>('GET', path, { query: { step } });
+  return { json: cursor, text: JSON.stringify(cursor) };
+}
+
+type Repeated = { repeats: string; executionId: string };
+
+/** Starts each of the runs again. A key names each of them by its id too, so that none takes the place of another. */
+export async function repeat(
+  how: 'rerun' | 'retry',
+  executionIds: string[],
+  { idempotencyKey }: { idempotencyKey?: string },
+): Promise<CommandResult> {
+  const repeated: Repeated[] = [];
+  for (const repeats of executionIds) {
+    const path = `${runPath(await findRun(repeats))}/${how}`;
+    const { executionId } = await callApi<{ executionId: string }>('POST', path, {
+      ...(idempotencyKey !== undefined && { headers: { 'idempotency-key': `${idempotencyKey}/${repeats}` } }),
+    });
+    repeated.push({ repeats, executionId });
+  }
+  return {
+    json: repeated,
+    text: formatTable(
+      ['run', 'is run again as'],
+      repeated.map(({ repeats, executionId }) => [repeats, executionId]),
+      '',
+    ),
+  };
+}

@@ -1,0 +1,13 @@
+import type { Db } from '../../db/connect.ts';
+import { type Cancelled, cancelLeft } from '../../db/upkeep/cancel-deleted.ts';
+import { describeDeletion } from '../commands/describe-deletion.ts';
+import type { CommandResult } from '../terminal/print-result.ts';
+
+type Deletion = { id: string; projectIds: string[]; cancelled: Cancelled };
+
+/** Describes a deletion on the database, once the runs that it left under way are marked as cancelled; a worker cancels their workflows within a minute. */
+export async function finishDeletion(db: Db, what: string, deletion: Deletion): Promise<CommandResult> {
+  const { id, projectIds, cancelled } = deletion;
+  await cancelLeft(db, { projectIds });
+  return describeDeletion(what, { id, cancelled });
+}

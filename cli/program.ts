@@ -1,0 +1,72 @@
+// The commands of `weir`. Each is in the file it is imported from: arguments and what the service answers go in, a table or
+// JSON comes out. commands/ and flows/ work over HTTP through api/; operator/ works on the database; sign-in/ gets tokens;
+// listen/ receives webhooks; terminal/ reads arguments and prints.
+import { Command } from 'commander';
+import packageJson from '../package.json' with { type: 'json' };
+import { addAssistantCommands } from './commands/assistants.ts';
+import { addAuditLogCommand } from './commands/audit-log.ts';
+import { addCreditCommands } from './commands/credits.ts';
+import { addDeliveryCommands } from './commands/deliveries.ts';
+import { addKeyCommands } from './commands/keys.ts';
+import { addMemberCommands } from './commands/members.ts';
+import { addOrganizationCommands } from './commands/organizations.ts';
+import { addProjectCommands } from './commands/projects.ts';
+import { addRunCommand } from './commands/run.ts';
+import { addRunsCommands } from './commands/runs.ts';
+import { addWebhookSecretCommands } from './commands/webhook-secret.ts';
+import { addFlowCommands } from './flows/commands.ts';
+import { addTestCommand } from './flows/test-flows.ts';
+import { addListenCommand } from './listen/listen.ts';
+import { addOperatorCommands } from './operator/commands.ts';
+import { addLoginCommands } from './sign-in/login.ts';
+import { addTokenCommand } from './sign-in/token.ts';
+import { addWhoamiCommand } from './sign-in/whoami.ts';
+import { addCompletionCommand } from './terminal/completion.ts';
+import { addHelpCommand } from './terminal/help.ts';
+
+/** Room that the longest name of a command, with its arguments, leaves for what it does. */
+const DESCRIPTION_MIN_COLUMNS = 20;
+const TEXT_ONLY = new Set(['completion', 'help']);
+
+/** Declares every command. */
+export function createProgram(): Command {
+  const program = new Command('weir').description(
+    'Works with a Weir service.\n\n' +
+      'Commands use the HTTP interface of a service: the one you are signed in to (weir login), or the one at WEIR_URL, ' +
+      'with WEIR_TOKEN or WEIR_API_KEY. In a checkout where npm start has run, nothing has to be set, except WEIR_STATE_DIR if ' +
+      'npm start ran with it. Only weir operator works on the database.',
+  );
+  addLoginCommands(program);
+  addWhoamiCommand(program);
+  addFlowCommands(program);
+  addTestCommand(program);
+  addRunCommand(program);
+  addRunsCommands(program);
+  addOrganizationCommands(program);
+  addProjectCommands(program);
+  addMemberCommands(program);
+  addKeyCommands(program);
+  addCreditCommands(program);
+  addDeliveryCommands(program);
+  addWebhookSecretCommands(program);
+  addListenCommand(program);
+  addAssistantCommands(program);
+  addAuditLogCommand(program);
+  addTokenCommand(program);
+  addOperatorCommands(program);
+  addCompletionCommand(program);
+  addHelpCommand(program);
+  // Commands have a --version of their own, after their name.
+  program.enablePositionalOptions().version(packageJson.version, '--version', 'print the version of Weir');
+  completeCommands(program);
+  return program;
+}
+
+/** Gives every command its exit handling and a help of 80 columns, and those whose output is data their `--json`. */
+function completeCommands(command: Command): void {
+  command.configureHelp({ minWidthToWrap: DESCRIPTION_MIN_COLUMNS });
+  command.exitOverride().showHelpAfterError('Add --help to see how the command is used.');
+  for (const child of command.commands) completeCommands(child);
+  if (command.commands.length === 0 && !TEXT_ONLY.has(command.name()))
+    command.option('--json', 'print JSON for scripts');
+}

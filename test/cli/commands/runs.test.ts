@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { insertMember } from '../../../db/tenants/memberships.ts';
+import { code } from '../../blocks.ts';
+import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
+import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+import { fail, weirIn } from '../cli-harness.ts';
+
+describe('weir runs', () => {
+  let provider: IdentityProvider;
+  let weir: Weir;
+  let tenant: Tenant;
+  let flow: string;
+  let failing: string;
+  before(async () => {
+    provider = await startIdentityProvider();
+    weir = await startWeir({ env: provider.env });
+    tenant = await weir.createTenant();
+    const { organizationId } = tenant;
+    await insertMember(weir.db, { organizationId, userId: 'ann', role: 'member' });
+    flow = await weir.createFlow(tenant, [code('first', 'return 1'), code('second', 'return input + 1')]);
+    failing = await weir.createFlow(tenant, [
+      code('first', 'return 1'),
+      code('broken', 'throw new Error("no")'),
+    ]);
+  });
+  after(async () => {
+    await weir.stop();
+    await provider.close();
+  });
+
+  const byKey = () => ({ WEIR_STATE_DIR: '/nonexistent', WEIR_URL: weir.url, WEIR_API_KEY: tenant.key });
+  async function succeed(args: string[], env: { [name: string]: string } = byKey()): Promise<string> {
+    const { code, stdout, stderr } = await weirIn(env, args);
+    assert.equal(code, 0, stderr);
+    return stdout;
+  }
+  const succeedJson = async (...args: string[]) => JSON.parse(await succeed([...args, '--json']));
+  async function follow(path: string): Promise<string> {
+    const { stdout } = await weirIn(byKey(), ['run', path, '--message', 'm', '--follow', '--json']);
+    return JSON.parse(stdout).executionId;
+  }
+
+  it('lists runs for a key and for a user, by path, status and id, and shows one with its blocks', async () => {
+    const executionId = await follow(flow);
+    const asAnn = { ...byKey(), WEIR_API_KEY: '', WEIR_TOKEN: await provider.token('ann') };
+    const row = new RegExp(`^${executionId} +${flow} +1 +jobs +completed `, 'm');
+    for (const env of [byKey(), asAnn]) {
+      assert.match(await succeed(['runs', 'list'], env), row);
+      assert.match(await succeed(['runs', 'list', flow, '--id', executionId.slice(0, 8)], env), row);
+    }
+    assert.match(await succeed(['runs', 'list', tenant.organization], asAnn), row);
+    assert.deepEqual(await succeedJson('runs', 'list', flow, '--status', 'failed'), []);
+    assert.match(
+      await fail(1, weirIn(byKey(), ['runs', 'list', `${tenant.organization}/mian`])),
+      /no project \S+\/mian/,
+    );
+    await fail(2, weirIn(byKey(), ['runs', 'list', 'a/b/c/d']));
+
+    const shown = await succeed(['runs', 'show', executionId], asAnn);
+    assert.match(shown, /^second +second +completed /m);
+    assert.match(shown, /^Result: 2$/m);
+    assert.match(await fail(1, weirIn(byKey(), ['runs', 'show', randomUUID()])), /^There is no run /);
+    assert.match(
+      await fail(2, weirIn(byKey(), ['runs', 'show', '123'])),
+      /It is not the id of a run, as weir runs list/,
+    );
+  });
+
+  it('prints the request that goes on with a run at a step', async () => {
+    const executionId = await follow(flow);
+    const cursor = JSON.parse(await succeed(['runs', 'fork', executionId, '--step', '1']));
+    assert.deepEqual([cursor.stepIndex, cursor.accumulatedOutputs], [1, { first: 1 }]);
+    await fail(2, weirIn(byKey(), ['runs', 'fork', executionId]));
+    await fail(2, weirIn(byKey(), ['runs', 'fork', executionId, '--step', '-1']));
+  });
+
+  it('runs several again, each once under a key, and a failed one from the step that failed', async () => {
+    const ids = [await follow(flow), await follow(flow)];
+    const rerun = ['runs', 'rerun', ...ids, '--idempotency-key', 'k'];
+    const again = await succeedJson(...rerun);
+    assert.deepEqual(
+      again.map(({ repeats }: { repeats: string }) => repeats),
+      ids,
+    );
+    assert.deepEqual(await succeedJson(...rerun), again);
+    const failed = await follow(failing);
+    const [retried] = await succeedJson('runs', 'retry', failed);
+    const { body } = await weir.finish(failing, retried.executionId, tenant.key);
+    assert.deepEqual([body.status, body.repeats], ['failed', failed]);
+  });
+
+  it('cancels a run, and says when one has ended already', async () => {
+    const executionId = await follow(flow);
+    assert.equal(
+      await succeed(['runs', 'cancel', executionId]),
+      'The run has ended already: it is completed.\n',
+    );
+    await weir.stopWorker();
+    const started = await succeedJson('run', flow, '--message', 'm');
+    assert.match(await succeed(['runs', 'cancel', started.executionId]), /^The run is being cancelled/);
+  });
+});
