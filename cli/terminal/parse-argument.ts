@@ -60,7 +60,7 @@ export function parseId(kind: string, list: string) {
   };
 }
 
-export const parseRunId = parseId('run', 'weir operator runs list');
+export const parseRunId = parseId('run', 'runs list');
 
 /** Parses an https URL, whose host is not looked up. */
 export function parseHttps(text: string): string {
