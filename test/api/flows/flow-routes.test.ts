@@ -1,4 +1,4 @@
-// Flows over HTTP; who may what is in test/api/management/roles.test.ts.
+// Flows over HTTP; who may what is in test/api/app.test.ts.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { publishVersion, setProductionVersion, updateDraft } from '../../../db/flows/flows.ts';

@@ -1,4 +1,4 @@
-// A management API and the owner of an organization, which each test gets anew; who may what is in roles.test.ts.
+// A management API and the owner of an organization, which each test gets anew; who may what is in test/api/app.test.ts.
 import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
 import { type Answer, startWeir, type Weir } from '../../harness.ts';
 import { createOrganization, type Organization } from '../../organization.ts';

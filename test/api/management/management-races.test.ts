@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Tx } from '../../../db/connect.ts';
+import { revokeApiKey } from '../../../db/tenants/api-keys.ts';
 import { lockMember, updateRole } from '../../../db/tenants/memberships.ts';
 import { deleteOrganization, lockOrganization } from '../../../db/tenants/organizations.ts';
 import { deleteProjects } from '../../../db/tenants/projects.ts';
@@ -10,7 +11,8 @@ import { duringTransaction } from '../../db/during-transaction.ts';
 import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
 import { startWeir, type Weir } from '../../harness.ts';
 import { createOrganization, type Organization } from '../../organization.ts';
-import { MANAGEMENT, O, P, sendTo, slugOf } from './management-routes.ts';
+import { createScopedKey } from '../../scoped-key.ts';
+import { MANAGEMENT, O, P, parameters, sendTo, slugOf } from './management-routes.ts';
 
 const HOST = 'hook.test';
 const WEBHOOKS: { [route: string]: unknown } = {
@@ -20,8 +22,10 @@ const WEBHOOKS: { [route: string]: unknown } = {
   [`post ${O}/:org_id/webhooks/recover`]: { since: '2026-01-31T12:00:00Z' },
   [`post ${O}/:org_id/webhooks/test`]: { url: `https://${HOST}/`, event: 'flow.completed' },
 };
-/** The requests that write under an organization. */
-const MANAGED = Object.keys(MANAGEMENT).filter((route) => !/^get | \/api\/v1\/organizations$/.test(route));
+/** The requests with which owners write under an organization. */
+const MANAGED = Object.entries(MANAGEMENT)
+  .filter(([route, { owner }]) => owner < 300 && !/^get | \/api\/v1\/organizations$/.test(route))
+  .map(([route]) => route);
 const FOR_ADMINS = MANAGED.filter((route) => MANAGEMENT[route]?.member === 403);
 
 async function deleteAll(tx: Tx, { organizationId }: Organization): Promise<void> {
@@ -89,6 +93,23 @@ describe('a write of the management API', () => {
           assert.deepEqual(await actions(about), []);
         });
     });
+
+  for (const route of MANAGED.filter((route) => /\/(flows|:flow_id|draft|versions|production)$/.test(route)))
+    if (MANAGEMENT[route]?.keys)
+      it(`is 401 at the very moment when its API key is revoked, and no entry in the audit log: ${route}`, async () => {
+        const about = await createOrganization(weir, provider);
+        const { key, keyId } = await createScopedKey(weir, about.projectId, 'deploy');
+        const revoke = async (tx: Tx) => {
+          await lockOrganization(tx, about.organizationId);
+          await revokeApiKey(tx, about.projectId, keyId);
+        };
+        const body = MANAGEMENT[route]?.body?.(about);
+        const answer = await duringTransaction(weir.db, revoke, () =>
+          sendTo(weir, route, parameters(about), key, body),
+        );
+        assert.equal(answer.status, 401, JSON.stringify(answer.body));
+        assert.deepEqual(await actions(about), []);
+      });
 
   it('goes by the caller’s role at that moment: an owner who has become an admin cannot remove an owner', async () => {
     const about = await createOrganization(weir, provider);

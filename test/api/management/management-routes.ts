@@ -5,27 +5,31 @@ import type { Answer, Weir } from '../../harness.ts';
 import type { Organization } from '../../organization.ts';
 
 type Expected = { member: number; admin: number; owner: number };
-type Row = Expected & {
+export type Row = Expected & {
+  /** The status for users and API keys of other organizations; 404 unless it is given. */
+  strangers?: number;
+  /** Whether it is about an organization, so that a key of any of its projects is let in. */
+  ofOrganization?: true;
   /** The scopes of API keys of which one is enough; without them no key is let in. */
   keys?: KeyScope[];
   body?: (about: Organization) => unknown;
   headers?: { [name: string]: string };
   query?: string;
 };
-const all = (status: number) => ({ member: status, admin: status, owner: status });
+export const all = (status: number) => ({ member: status, admin: status, owner: status });
 const admins = (status: number) => ({ member: 403, admin: status, owner: status });
 
 export const O = '/api/v1/organizations';
 export const P = '/api/v1/projects';
 export const F = `${P}/:project_id/flows`;
-const readers = { keys: ['read', 'deploy'] as KeyScope[] };
+export const readers = { keys: ['read', 'deploy'] as KeyScope[] };
 const deployers = { keys: ['deploy'] as KeyScope[] };
 const STEP = { name: 'Pass on', processor_type: 'passthrough' };
 const CASE = { name: 'case', message: 'x', expectation: { type: 'contains', text: 'x' } };
 /** The status that each role gets. */
 export const MANAGEMENT: { [route: string]: Row } = {
-  [`post ${O}`]: { ...all(201), body: () => ({ name: 'New', slug: `new-${randomUUID()}` }) },
-  [`get ${O}`]: all(200),
+  [`post ${O}`]: { ...all(201), strangers: 201, body: () => ({ name: 'New', slug: `new-${randomUUID()}` }) },
+  [`get ${O}`]: { ...all(200), strangers: 200 },
   [`get ${O}/by-slug/:slug`]: all(200),
   [`get ${O}/:org_id`]: all(200),
   [`put ${O}/:org_id`]: { ...admins(200), body: () => ({ name: 'Renamed' }) },
@@ -59,7 +63,7 @@ export const MANAGEMENT: { [route: string]: Row } = {
     ...admins(201),
     body: ({ organizationId }) => ({ name: 'New', slug: 'new', organization_id: organizationId }),
   },
-  [`get ${P}`]: all(200),
+  [`get ${P}`]: { ...all(200), strangers: 200 },
   [`get ${P}/by-slug/:slug`]: all(200),
   [`get ${P}/:project_id`]: all(200),
   [`put ${P}/:project_id`]: { ...admins(200), body: () => ({ description: 'Changed' }) },

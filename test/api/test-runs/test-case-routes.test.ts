@@ -1,4 +1,4 @@
-// Test cases and their runs over HTTP; who may what is in test/api/management/roles.test.ts.
+// Test cases and their runs over HTTP; who may what is in test/api/app.test.ts.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { updateDraft } from '../../../db/flows/flows.ts';

@@ -3,6 +3,7 @@ import { mintApiKey } from '../../../api/auth/api-key.ts';
 import { insertApiKey, revokeApiKey } from '../../../db/tenants/api-keys.ts';
 import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+import { createScopedKey } from '../../scoped-key.ts';
 import { readMessages } from '../../sse.ts';
 import { waitUntil } from '../../wait-until.ts';
 
@@ -35,6 +36,18 @@ describe('GET …/webhooks/listen', () => {
       Object.keys(paths).filter((path) => path.startsWith(PATH)),
       [PATH, `${PATH}/{requestId}`],
     );
+  });
+
+  it('lets in no key without the scope webhooks', async () => {
+    const { key } = await createScopedKey(weir, tenant.projectId, 'run', 'read', 'deploy');
+    const answers = [
+      await weir.call('GET', '/webhooks/listen', { key }),
+      await weir.call('POST', '/webhooks/listen/id', { key, body: {} }),
+    ];
+    for (const { status, body } of answers) {
+      assert.equal(status, 403);
+      assert.match(body.detail.message, /the scope webhooks/);
+    }
   });
 
   it('gives a key that was revoked nothing more', async () => {

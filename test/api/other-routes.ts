@@ -1,0 +1,56 @@
+// The routes beside those of the management API, and who gets what.
+import { KEY_SCOPES } from '../../db/tables/access.ts';
+import { all, F, O, type Row, readers } from './management/management-routes.ts';
+
+const S = '/api/v1/seq/:org/:project/:flow';
+const W = `${O}/:org_id/webhooks`;
+const runners: Pick<Row, 'keys'> = { keys: ['run'] };
+const runReaders: Pick<Row, 'keys'> = { keys: ['run', 'read'] };
+const webhooks: Omit<Row, 'owner' | 'admin' | 'member'> = {
+  keys: ['webhooks'],
+  strangers: 403,
+  ofOrganization: true,
+};
+const nothing = { body: () => ({}) };
+
+const onFlow: { [route: string]: Row } = Object.fromEntries(
+  [S, `${S}/v:version`].flatMap((path): [string, Row][] => [
+    // A body that lacks everything is refused only after the caller was let in, and starts no run.
+    [`post ${path}/execute`, { ...all(422), ...runners, ...nothing }],
+    [`post ${path}/jobs`, { ...all(422), ...runners, ...nothing }],
+    [`post ${path}/step`, { ...all(422), ...runners, ...nothing }],
+    [`get ${path}/jobs/:executionId`, { ...all(200), ...runReaders }],
+    [`get ${path}/jobs/:executionId/events`, { ...all(200), ...runReaders }],
+    [`get ${path}/jobs/:executionId/blocks`, { ...all(200), ...runReaders }],
+    [`get ${path}/jobs/:executionId/blocks/:key`, { ...all(200), ...runReaders }],
+    [`get ${path}/jobs/:executionId/blocks/:key/input`, { ...all(200), ...runReaders }],
+    [`get ${path}/jobs/:executionId/blocks/:key/output`, { ...all(200), ...runReaders }],
+    [`get ${path}/jobs/:executionId/blocks/:key/sent`, { ...all(200), ...runReaders }],
+    [`get ${path}/jobs/:executionId/fork`, { ...all(422), ...runReaders }],
+    [`post ${path}/jobs/:executionId/rerun`, { ...all(202), ...runners }],
+    // The run has not failed, so there is nothing to retry.
+    [`post ${path}/jobs/:executionId/retry`, { ...all(409), ...runners }],
+    [`post ${path}/jobs/:executionId/cancel`, { ...all(200), ...runners }],
+  ]),
+);
+
+export const OTHERS: { [route: string]: Row } = {
+  ...onFlow,
+  [`get ${S}/runs`]: { ...all(200), ...runReaders },
+  [`get ${W}/secret`]: { ...all(200), ...webhooks },
+  [`post ${W}/secret/rotate`]: { member: 403, admin: 200, owner: 200, ...webhooks },
+  [`get ${W}/deliveries`]: { ...all(200), ...webhooks, keys: ['read', 'webhooks'] },
+  [`get ${W}/deliveries/:deliveryId`]: { ...all(200), ...webhooks, keys: ['read', 'webhooks'] },
+  [`post ${W}/deliveries/:deliveryId/redeliver`]: { ...all(202), ...webhooks },
+  [`post ${W}/recover`]: { ...all(422), ...webhooks, ...nothing },
+  [`post ${W}/test`]: { ...all(422), ...webhooks, ...nothing },
+  [`get ${F}/:flow_id/test-runs/:test_run_id`]: { ...all(200), ...readers },
+  'post /api/v1/test-runs/:test_run_id/cancel': { ...all(202), keys: ['run', 'deploy'] },
+  'get /api/v1/me': { ...all(200), keys: [...KEY_SCOPES], strangers: 200, ofOrganization: true },
+  'get /api/v1/models': { ...all(200), ...readers, ofOrganization: true, query: '?organization_id=:org_id' },
+  // The addresses of these users are not verified.
+  'post /api/v1/invitations/:invitation_id/accept': { ...all(403), strangers: 403 },
+  'get /api/v1/assistants': { ...all(200), strangers: 200 },
+  // Nobody here has an assistant.
+  'delete /api/v1/assistants/:assistant_id': all(404),
+};

@@ -1,0 +1,68 @@
+// An organization with what a route is about: a run, a delivery, a test run.
+import { randomUUID } from 'node:crypto';
+import { recordBlockRun } from '../../db/runs/block-runs.ts';
+import { finishRun } from '../../db/runs/runs.ts';
+import { insertTestDelivery } from '../../db/webhooks/open-deliveries.ts';
+import { code } from '../blocks.ts';
+import type { IdentityProvider } from '../fakes/identity-provider.ts';
+import type { Weir } from '../harness.ts';
+import { createOrganization, type Organization } from '../organization.ts';
+import { P, parameters } from './management/management-routes.ts';
+
+/** `values`: those of the parameters of a path. */
+export type Prepared = Organization & { values: { [parameter: string]: string } };
+
+/** Creates an organization with what the path of the route names. */
+export async function prepare(weir: Weir, provider: IdentityProvider, route: string): Promise<Prepared> {
+  const about = await createOrganization(weir, provider);
+  const values: Prepared['values'] = { ...parameters(about), assistant_id: randomUUID() };
+  if (/:org\/|:deliveryId/.test(route)) Object.assign(values, await endRun(weir, about));
+  if (route.includes(':deliveryId')) values.deliveryId = await addDelivery(weir, about, values.executionId);
+  if (route.includes(':test_run_id')) values.test_run_id = await startTests(weir, about);
+  if (route.includes(`${P}/by-slug`)) values.slug = await renameProject(weir, about);
+  return { ...about, values };
+}
+
+/** The same route for what nobody has. */
+export function unknownTo(about: Prepared): Prepared {
+  const values = Object.fromEntries(Object.keys(about.values).map((name) => [name, randomUUID()]));
+  const kept = { version: '1', provider: 'openai' };
+  return { ...about, organizationId: randomUUID(), values: { ...values, ...kept } };
+}
+
+/** Creates a flow with a run that has ended; answers how paths name them, and a block execution of the run. */
+async function endRun(weir: Weir, about: Organization) {
+  const path = await weir.createFlow(about, [code('a', 'return 1;')]);
+  const body = { message: '' };
+  const { executionId } = (await weir.call('POST', `${path}/jobs`, { key: about.key, body })).body;
+  await finishRun(weir.db, executionId, { status: 'completed', result: { ref: '$message' } });
+  const block = { blockKey: 'a', stepId: 'a', name: 'a', processorType: 'code' as const, attempts: 1 };
+  const values = { input: { ref: '$message' }, output: '1', startedAt: new Date() };
+  await recordBlockRun(weir.db, about, { callId: executionId, ...block, ...values });
+  const [org = '', project = '', flow = ''] = path.split('/');
+  return { org, project, flow, executionId, key: block.blockKey };
+}
+
+async function addDelivery(weir: Weir, { organizationId }: Organization, executionId = ''): Promise<string> {
+  const id = randomUUID();
+  const url = 'https://receiver.test/';
+  await insertTestDelivery(weir.db, { id, organizationId, event: 'flow.completed', url, body: '{}' });
+  await weir.db
+    .updateTable('webhook_delivery')
+    .set({ execution_id: executionId })
+    .where('id', '=', id)
+    .execute();
+  return id;
+}
+
+async function startTests(weir: Weir, { projectId, flowId, token }: Organization): Promise<string> {
+  const path = `/projects/${projectId}/flows/${flowId}/test-runs`;
+  return (await weir.call('POST', path, { key: token.owner, body: {} })).body.test_run_id;
+}
+
+/** Renames the slug of the project to one that no other organization has. */
+async function renameProject(weir: Weir, { projectId }: Organization): Promise<string> {
+  const slug = `only-${randomUUID()}`;
+  await weir.db.updateTable('project').set({ slug }).where('id', '=', projectId).execute();
+  return slug;
+}
