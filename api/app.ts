@@ -41,6 +41,7 @@ import { allRunsRoutes } from './runs/list-all-runs.ts';
 import { runRoutes } from './runs/list-runs.ts';
 import { createNews } from './runs/news.ts';
 import { repeatRoutes } from './runs/repeat.ts';
+import { retryRunsRoutes } from './runs/retry-runs.ts';
 import { stepRoutes } from './runs/step.ts';
 import { flowTestRunRoutes } from './test-runs/flow-test-run-routes.ts';
 import { testCaseRoutes } from './test-runs/test-case-routes.ts';
@@ -66,6 +67,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...repeatRoutes(deps),
     ...runRoutes(deps),
     ...allRunsRoutes(deps),
+    ...retryRunsRoutes(deps),
     ...stepRoutes(deps),
     ...meRoutes(deps),
     ...organizationRoutes(deps),

@@ -155,6 +155,15 @@ export const listedRunPage = {
   nextCursor: executionId,
 };
 
+export const retryFilter = { flow: 'demo', since: '2026-01-31T00:00:00Z' };
+export const retriedRuns = {
+  retried: [{ executionId: '0d0f6a5e-6f0b-4a43-8f6c-3f3a1f0f8a11', repeats: executionId }],
+  refused: [],
+  stoppedBy: null,
+  hasMore: false,
+  nextCursor: null,
+};
+
 export const cursor = {
   executionId: null,
   version: 1,

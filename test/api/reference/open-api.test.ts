@@ -62,12 +62,12 @@ describe('API reference', () => {
     const document = await openApi();
     for (const [path, item] of Object.entries(document.paths))
       for (const [method, { parameters, responses }] of Object.entries(item)) {
-        const starts = method === 'post' && /\/(execute|jobs|step|rerun|retry)$/.test(path);
+        const starts = method === 'post' && /\/(execute|jobs|step|rerun|\{executionId\}\/retry)$/.test(path);
         const isPolled = method === 'get' && /\/(runs|models)$/.test(path);
         const resumable = path.endsWith('/events') || path.endsWith('/step');
         const header = [
           ...(starts || path.endsWith('/grants') ? ['Idempotency-Key'] : []),
-          ...(starts ? ['X-Weir-Model-Key'] : []),
+          ...(starts || path.endsWith('/runs/retry') ? ['X-Weir-Model-Key'] : []),
           ...(resumable ? ['Last-Event-ID'] : []),
           ...(isPolled ? ['If-None-Match'] : []),
           ...(IF_HEADERS[`${method} ${path.split('{flow_id}')[1]}`] ?? []),

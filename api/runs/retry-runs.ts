@@ -1,0 +1,190 @@
+// POST …/projects/{project_id}/runs/retry: retries the failed runs that a filter finds, each once.
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { findRepetitions } from '../../db/runs/find-repetitions.ts';
+import { listRunPage } from '../../db/runs/list-run-page.ts';
+import { hasRun, type ListedRun } from '../../db/runs/list-runs.ts';
+import { recordChange } from '../../db/tenants/audit-entries.ts';
+import { describeEngineError } from '../../engine/describe-engine-error.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { SLUG_PATTERN } from '../../flow/limits.ts';
+import { KEY_ID_PATTERN } from '../auth/api-key.ts';
+import { identifyCaller } from '../auth/identify-caller.ts';
+import { loadProject } from '../auth/load-project.ts';
+import { writeAuthorized } from '../auth/write-authorized.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
+import { STATUS } from '../http/errors.ts';
+import { errorCode } from '../http/headers.ts';
+import { readBody } from '../http/json-body.ts';
+import { unknownCursor } from '../http/page.ts';
+import { accessOf } from '../http/principal.ts';
+import { moment } from '../http/query.ts';
+import { PROJECT_ERRORS, PROJECTS_PATH } from '../reference/management-operations.ts';
+import { answer, BODY_ERRORS, body, examplesOf, refusal, thrownBy } from '../reference/operations.ts';
+import { retriedRuns, retryFilter } from '../reference/run-examples.ts';
+import { acceptIdempotently } from './accept-idempotently.ts';
+import { acceptRepeat, requireRepeatable } from './accept-repeat.ts';
+import { requireCredits } from './accept-run.ts';
+import { startInPlace } from './admit.ts';
+import { executionId, runState } from './answers.ts';
+import { readerSignal } from './event-stream.ts';
+import { findRunnableFlow, flowNotFound } from './load-flow.ts';
+import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
+import { PerhapsStored } from './store-call.ts';
+
+const RUNS_MAX = 100;
+/** The errors after which no other run would be accepted either. */
+const STOPPING = [402, 429, 500, 503];
+
+const { mode, environment } = runState.shape;
+const retryRequest = z
+  .strictObject({
+    flow: z.string().regex(SLUG_PATTERN, 'must be a slug').optional(),
+    version: z
+      .int()
+      .min(1)
+      .max(2 ** 31 - 1)
+      .optional(),
+    mode: mode.optional(),
+    environment: environment.optional(),
+    key: z.string().regex(KEY_ID_PATTERN, 'must be the key_id of an API key').optional(),
+    since: moment.optional(),
+    until: moment.optional(),
+    limit: z.int().min(1).max(RUNS_MAX).default(RUNS_MAX),
+    cursor: z.uuid('must be a nextCursor of this list').optional(),
+  })
+  .meta({ id: 'RetryRunsRequest' });
+
+const refusedRun = z.object({ executionId, code: errorCode, errorMessage: z.string() });
+const retryAnswer = z
+  .object({
+    retried: z
+      .array(z.object({ executionId, repeats: z.uuid() }))
+      .meta({ description: 'The new runs; `repeats` is the failed one.' }),
+    refused: z.array(refusedRun).meta({ description: 'Failed runs that were not retried, with the reason.' }),
+    stoppedBy: errorCode.nullable().meta({
+      description: 'The error, such as INSUFFICIENT_CREDITS, for which no further run was tried.',
+    }),
+    hasMore: z.boolean(),
+    nextCursor: z.string().nullable().meta({ description: 'Send it as `cursor` to go on.' }),
+  })
+  .meta({ id: 'RetriedRuns' });
+
+/** Describes the endpoint that retries failed runs of a project. */
+export function retryRunsRoutes(deps: ApiDeps): Route[] {
+  return [
+    {
+      method: 'post',
+      path: `${PROJECTS_PATH}/:project_id/runs/retry`,
+      operation: {
+        operationId: 'retryRuns',
+        summary: 'Retry the failed runs of a project that a filter finds',
+        description: `Retries up to ${RUNS_MAX} failed runs, the newest first, each as …/retry does. A run that was run again before, in whatever way, is refused: the request may be repeated.`,
+        tags: ['Runs'],
+        requestParams: { header: modelKeyHeaders },
+        requestBody: body(retryRequest, { flow: retryFilter }),
+        responses: {
+          200: answer('The new runs are accepted.', retryAnswer, { retried: retriedRuns }),
+          ...PROJECT_ERRORS,
+          402: refusal(
+            'The organization has no credits left, and no run was retried.',
+            examplesOf(thrownBy(() => requireCredits({ balanceMicrocredits: 0 }))),
+          ),
+          ...BODY_ERRORS,
+        },
+      },
+      handlers: [
+        ...identifyCaller(deps, 'run'),
+        loadProject(deps, 'member'),
+        readBody(deps, retryRequest),
+        readModelKeys(deps),
+        retryRuns(deps),
+      ],
+    },
+  ];
+}
+
+function retryRuns(deps: ApiDeps): ApiMiddleware {
+  const { db } = deps;
+  return async function retryRuns(ctx) {
+    const { cursor, ...filter } = ctx.state.body as z.output<typeof retryRequest>;
+    const { id: projectId, organization_id: organizationId } = ctx.state.project;
+    if (cursor !== undefined && !(await hasRun(db, { projectId }, cursor))) throw unknownCursor();
+    const { limit: _, since, until, ...named } = filter;
+    const details = { ...named, since: since?.toISOString(), until: until?.toISOString() };
+    await writeAuthorized(db, ctx.state, (tx, author) =>
+      recordChange(tx, author, {
+        ...{ organizationId, action: 'runs.retry', resourceId: projectId },
+        details: JSON.parse(JSON.stringify(details)),
+      }),
+    );
+    const { runs, next } = await listRunPage(db, { projectId, status: 'failed', ...filter, after: cursor });
+    const repeated = await findRepetitions(
+      db,
+      runs.map((run) => run.execution_id),
+    );
+    const retried: { executionId: string; repeats: string }[] = [];
+    const refused: z.input<typeof refusedRun>[] = [];
+    let last = cursor ?? null;
+    for (const run of runs) {
+      const id = run.execution_id;
+      try {
+        const earlier = repeated.get(id);
+        if (earlier) throw new ServiceError('CONFLICT', `This run was run again already, as ${earlier}.`);
+        retried.push({ executionId: await retryRun(deps, ctx, run), repeats: id });
+      } catch (error) {
+        const stops = !(error instanceof ServiceError) || STOPPING.includes(statusOf(error));
+        if (stops && retried.length === 0) throw error;
+        if (stops) {
+          const stoppedBy = error instanceof ServiceError ? error.code : 'INTERNAL_ERROR';
+          ctx.body = { retried, refused, stoppedBy, hasMore: true, nextCursor: last };
+          return;
+        }
+        refused.push({ executionId: id, code: error.code, errorMessage: error.message });
+      }
+      last = id;
+    }
+    ctx.body = { retried, refused, stoppedBy: null, hasMore: next !== null, nextCursor: next };
+  };
+}
+
+function statusOf({ code }: ServiceError): number {
+  return (STATUS as { [code: string]: number })[code] ?? 500;
+}
+
+/** Retries one run, once: two requests at the same time get the same new run. Answers its executionId. */
+async function retryRun(deps: ApiDeps, { state, res }: ApiContext, run: ListedRun): Promise<string> {
+  requireRepeatable(run, 'retry');
+  const { principal, key, modelKeys, project } = state;
+  const slugs = { organization: run.organization, project: run.project, flow: run.flow };
+  const flow = await findRunnableFlow(deps, { ...slugs, within: accessOf(principal), version: run.version });
+  if (!flow) throw flowNotFound();
+  // Callers send no keys with a space.
+  const once = `retry ${run.execution_id}`;
+  const request = {
+    ...{ slugs, flow, modelKeys, pinned: true, body: undefined },
+    ...{ environment: principal.environment, keyId: key?.key_id },
+    idempotencyKey: {
+      projectId: project.id,
+      endpoint: 'jobs' as const,
+      key: once,
+      digest: createHash('sha256').update(once).digest(),
+    },
+  };
+  const signal = () => readerSignal(res, deps.cutOff);
+  const place = await deps.admission.enter(flow.organizationId, signal, { patient: true });
+  try {
+    const call = await acceptIdempotently(deps, request, () => acceptRepeat(deps, request, run, 'retry'));
+    if (call.outcome) place.end();
+    else
+      await startInPlace(deps, call, place).catch((error: unknown) =>
+        // The run is stored: if its workflow cannot start now, the reconciler starts it.
+        console.error(`Run ${call.executionId} could not be started yet: ${describeEngineError(error)}`),
+      );
+    return call.executionId;
+  } catch (error) {
+    place.end();
+    throw error instanceof PerhapsStored ? error.cause : error;
+  }
+}

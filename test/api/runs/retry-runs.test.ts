@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { code } from '../../blocks.ts';
+import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+
+describe('POST …/projects/{project_id}/runs/retry', () => {
+  let weir: Weir;
+  let tenant: Tenant;
+  before(async () => {
+    weir = await startWeir();
+  });
+  beforeEach(async () => {
+    tenant = await weir.createTenant();
+  });
+  after(() => weir.stop());
+
+  const createFlow = () => weir.createFlow(tenant, [code('a', 'throw new Error("no");')]);
+  const fail = async (flow: string): Promise<string> => {
+    const body = { message: 'm' };
+    return (await weir.call('POST', `${flow}/execute`, { key: tenant.key, body })).body.executionId;
+  };
+  const retry = (body: object = {}, headers = {}) =>
+    weir.call('POST', `/projects/${tenant.projectId}/runs/retry`, { key: tenant.key, body, headers });
+  const repeats = (answer: { body: { retried: { repeats: string }[] } }) =>
+    answer.body.retried.map((run) => run.repeats);
+  /** Waits until the new runs have ended. */
+  const finish = async (flow: string, { body }: { body: { retried: { executionId: string }[] } }) => {
+    for (const { executionId } of body.retried) await weir.finish(flow, executionId, tenant.key);
+  };
+  const countRuns = async () => {
+    const rows = await weir.db
+      .selectFrom('run')
+      .select('execution_id')
+      .where('project_id', '=', tenant.projectId)
+      .execute();
+    return rows.length;
+  };
+
+  it('retries the failed runs that the filter finds, the newest first, in pages', async () => {
+    const [flow, other] = [await createFlow(), await createFlow()];
+    const [first, second, third] = [await fail(flow), await fail(flow), await fail(flow)];
+    await fail(other);
+    const filter = { flow: flow.split('/')[2], mode: 'execute', limit: 2 };
+    const page = await retry(filter);
+    assert.equal(page.status, 200, JSON.stringify(page.body));
+    assert.deepEqual(repeats(page), [third, second]);
+    assert.deepEqual([page.body.refused, page.body.stoppedBy, page.body.hasMore], [[], null, true]);
+    const rest = await retry({ ...filter, cursor: page.body.nextCursor });
+    assert.deepEqual([repeats(rest), rest.body.hasMore], [[first], false]);
+    for (const answer of [page, rest]) await finish(flow, answer);
+    const { executionId } = page.body.retried[0];
+    const state = await weir.call('GET', `${flow}/jobs/${executionId}`, { key: tenant.key });
+    assert.deepEqual([state.body.status, state.body.mode, state.body.repeats], ['failed', 'jobs', third]);
+  });
+
+  it('retries no run twice, also when it is sent twice at the same time', async () => {
+    const flow = await createFlow();
+    const id = await fail(flow);
+    const answers = await Promise.all([retry(), retry()]);
+    const ids = new Set(
+      answers.flatMap(({ body }) => body.retried.map((run: { executionId: string }) => run.executionId)),
+    );
+    assert.equal(ids.size, 1);
+    for (const answer of answers) await finish(flow, answer);
+    const again = await retry({ mode: 'execute' });
+    assert.deepEqual(
+      again.body.refused.map((run: { executionId: string; code: string }) => [run.executionId, run.code]),
+      [[id, 'CONFLICT']],
+    );
+    assert.equal(await countRuns(), 2);
+  });
+
+  it('goes on past runs that cannot be retried, with the reason of each', async () => {
+    const flow = await createFlow();
+    const headers = { 'x-weir-model-key': 'openai=sk-mine' };
+    const { key } = tenant;
+    const keyed = await weir.call('POST', `${flow}/execute`, { key, body: { message: 'm' }, headers });
+    const plain = await fail(flow);
+    const { body } = await retry();
+    assert.deepEqual(repeats({ body }), [plain]);
+    assert.equal(body.refused[0].executionId, keyed.body.executionId);
+    assert.match(body.refused[0].errorMessage, /a key for openai/);
+    await finish(flow, { body });
+    const withKey = await retry({ mode: 'execute' }, headers);
+    assert.deepEqual(repeats(withKey), [keyed.body.executionId]);
+    await finish(flow, withKey);
+  });
+
+  it('is 402 without credits, and starts nothing', async () => {
+    const flow = await createFlow();
+    await fail(flow);
+    await weir.db
+      .updateTable('organization')
+      .set({ balance_microcredits: 0 })
+      .where('id', '=', tenant.organizationId)
+      .execute();
+    assert.equal((await retry()).status, 402);
+    assert.equal(await countRuns(), 1);
+  });
+
+  it('names what is wrong in a 422', async () => {
+    for (const [body, field] of [
+      [{ limit: 101 }, 'limit'],
+      [{ status: 'failed' }, 'status'],
+      [{ cursor: tenant.projectId }, 'cursor'],
+      [{ since: 'yesterday' }, 'since'],
+    ] as const) {
+      const { status, body: answer } = await retry(body);
+      assert.deepEqual([status, answer.detail.errors[0].field], [422, field]);
+    }
+  });
+});
