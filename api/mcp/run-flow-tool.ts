@@ -12,16 +12,19 @@ import { ServiceError } from '../../flow/errors.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import type { ApiDeps } from '../deps.ts';
 import { parsedJson } from '../flows/written-flow.ts';
+import type { LoadedFlow } from '../http/context.ts';
 import { measureOutcome } from '../http/hold-answer-bytes.ts';
 import { takeBytes } from '../http/take-bytes.ts';
+import { acceptIdempotently } from '../runs/accept-idempotently.ts';
 import { acceptRun } from '../runs/accept-run.ts';
 import { startInPlace } from '../runs/admit.ts';
 import type { CallRequest } from '../runs/call-request.ts';
+import { digestRequest } from '../runs/digest-request.ts';
 import { findRunnableFlow } from '../runs/load-flow.ts';
 import { maxCredits } from '../runs/max-credits.ts';
 import { readReceipt } from '../runs/receipt.ts';
-import type { JobRequest } from '../runs/requests.ts';
-import { type AcceptedCall, PerhapsStored } from '../runs/store-call.ts';
+import { idempotencyKey, type JobRequest } from '../runs/requests.ts';
+import { PerhapsStored } from '../runs/store-call.ts';
 import { cutJson } from '../test-runs/cut-json.ts';
 import { describeToolRun, toolRun } from './describe-tool-run.ts';
 import { requireFlowDesign } from './require-flow-design.ts';
@@ -55,10 +58,13 @@ export const runFlowTool = defineTool({
   hints: { readOnlyHint: false, destructiveHint: false, openWorldHint: true },
   input: z.strictObject({
     flow_id: flowId,
-    message: z.string().meta({ description: 'The message to the flow.' }),
+    message: z.string(),
     parameters: z.record(z.string(), parsedJson).optional(),
     version: z.int().min(1).optional().meta({ description: 'The production version when absent.' }),
     max_credits: maxCredits.meta({ description: 'The most that the run may cost.' }),
+    idempotency_key: idempotencyKey.meta({
+      description: 'Calls with the same key get one run, for 24 hours.',
+    }),
   }),
   output: z.strictObject({
     flow_run: toolRun,
@@ -67,7 +73,7 @@ export const runFlowTool = defineTool({
     left_out: count.meta({ description: 'Block executions that are not listed.' }),
     notes: z.array(z.string()),
   }),
-  async run(call, { flow_id, message, parameters = {}, version, max_credits }) {
+  async run(call, { flow_id, message, parameters = {}, version, max_credits, idempotency_key: key }) {
     const design = await requireFlowDesign(call, flow_id);
     const slugs = {
       organization: design.organization_slug,
@@ -80,7 +86,10 @@ export const runFlowTool = defineTool({
     const { user } = call;
     const body = { message, parameters, ...(max_credits !== undefined && { maxCredits: max_credits }) };
     const { environment } = user;
-    const ofRequest = { environment, keyId: undefined, idempotencyKey: undefined, modelKeys: undefined };
+    const digest = digestRequest(environment, 'run_flow', flow_id, version ?? null, body);
+    const idempotencyKey =
+      key === undefined ? undefined : { projectId: flow.projectId, endpoint: 'jobs' as const, key, digest };
+    const ofRequest = { environment, keyId: undefined, idempotencyKey, modelKeys: undefined };
     const request = { slugs, pinned: version !== undefined, flow, body, ...ofRequest };
     return onBehalfOf(flow.organizationId, () => runToEnd(call, request));
   },
@@ -97,25 +106,31 @@ function notPublished(version: number | undefined): ServiceError {
 
 async function runToEnd(call: McpCall, request: CallRequest<JobRequest>) {
   const { deps } = call;
-  const { organizationId, flowId, version, definition } = request.flow;
+  const { organizationId, flowId, version } = request.flow;
   const stopping = deps.stopping ?? new AbortController().signal;
   const place = await deps.admission.enter(organizationId, () => stopping);
-  // Only a request with an Idempotency-Key, which this one has not, may find that another has taken it.
-  const run = (await acceptRun(deps, request, 'jobs').catch((error: unknown) => {
-    place.end();
-    throw error instanceof PerhapsStored ? error.cause : error;
-  })) as AcceptedCall;
+  const run = await acceptIdempotently(deps, request, (asked) => acceptRun(deps, asked, 'jobs')).catch(
+    (error: unknown) => {
+      place.end();
+      throw error instanceof PerhapsStored ? error.cause : error;
+    },
+  );
   const { executionId } = run;
+  if (run.outcome) {
+    place.end();
+    return describeRun(deps, request.flow, executionId);
+  }
   const started = startInPlace(deps, run, place);
   started.catch(() => undefined);
-  await inTransaction(deps.db, (tx) =>
-    recordChange(tx, call.author, {
-      organizationId,
-      action: 'run.start',
-      resourceId: executionId,
-      details: { flow_id: flowId, version },
-    }),
-  );
+  if (!run.replayed)
+    await inTransaction(deps.db, (tx) =>
+      recordChange(tx, call.author, {
+        organizationId,
+        action: 'run.start',
+        resourceId: executionId,
+        details: { flow_id: flowId, version },
+      }),
+    );
   const waited = waitForRun(
     deps,
     run,
@@ -126,6 +141,15 @@ async function runToEnd(call: McpCall, request: CallRequest<JobRequest>) {
   await waited.catch((error: unknown) =>
     console.error(`Run ${executionId} could not be started yet: ${describeEngineError(error)}`),
   );
+  return describeRun(deps, request.flow, executionId);
+}
+
+/** Describes the run as it stands. */
+async function describeRun(
+  deps: ApiDeps,
+  { organizationId, flowId, definition }: LoadedFlow,
+  executionId: string,
+) {
   const row = (await findRun(deps.db, flowId, executionId)) as RunRow;
   const { blocks } = await readReceipt(deps.db, executionId);
   const toolSteps = listBlocks(definition).filter(({ processor_config }) => processor_config?.tools_enabled);

@@ -1,9 +1,8 @@
 // The Idempotency-Key header: a request that is repeated with the same key is carried out once.
-import { createHash } from 'node:crypto';
 import type { IdempotencyKey } from '../../db/runs/idempotency-keys.ts';
-import { canonicalJson } from '../../flow/canonical-json.ts';
 import type { ApiMiddleware } from '../http/context.ts';
 import { PARSE_OPTIONS, validationError } from '../http/json-body.ts';
+import { digestRequest } from './digest-request.ts';
 import { idempotencyHeaders } from './requests.ts';
 
 /**
@@ -20,9 +19,7 @@ export function readIdempotencyKey(endpoint: IdempotencyKey['endpoint']): ApiMid
     const key = headers.data['Idempotency-Key'];
     if (key !== undefined) {
       const { principal, flow, body } = ctx.state;
-      const digest = createHash('sha256')
-        .update(canonicalJson([principal.environment, ctx.path, body]))
-        .digest();
+      const digest = digestRequest(principal.environment, ctx.path, body);
       ctx.state.idempotencyKey = { projectId: flow.projectId, endpoint, key, digest };
     }
     await next();

@@ -73,14 +73,15 @@ export type RunRequest = ExecuteRequest | JobRequest;
 
 const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
 
+export const idempotencyKey = z
+  .string()
+  .min(1)
+  .max(IDEMPOTENCY_KEY_MAX_LENGTH)
+  .regex(/^[!-~]*$/, 'must be visible ASCII characters, without spaces')
+  .optional();
+
 export const idempotencyHeaders = z.object({
-  'Idempotency-Key': z
-    .string()
-    .min(1)
-    .max(IDEMPOTENCY_KEY_MAX_LENGTH)
-    .regex(/^[!-~]*$/, 'must be visible ASCII characters, without spaces')
-    .optional()
-    .meta({
-      description: `Send a new value with each new request, and the same value when you repeat one: within ${IDEMPOTENCY_KEY_HOURS} hours the repeated request gets the run and answer of the first.`,
-    }),
+  'Idempotency-Key': idempotencyKey.meta({
+    description: `Send a new value with each new request, and the same value when you repeat one: within ${IDEMPOTENCY_KEY_HOURS} hours the repeated request gets the run and answer of the first.`,
+  }),
 });

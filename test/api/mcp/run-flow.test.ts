@@ -44,6 +44,22 @@ describe('MCP tools', () => {
       assert.match((await call('run_flow', { flow_id, message: 'm', version: 9 })).text, /no version 9/);
     });
 
+    it('runs once for calls that are repeated with the same key, and refuses the key with another call', async () => {
+      const flow_id = await createFlow();
+      await add(flow_id, 'Tell', code('return message;'));
+      await publish(flow_id);
+      const asked = { flow_id, message: 'in', idempotency_key: randomUUID() };
+      const first = await ask('run_flow', asked);
+      assert.equal(first.answer, 'in');
+      assert.deepEqual(await ask('run_flow', asked), first);
+      const both = { ...asked, idempotency_key: randomUUID() };
+      const [one, other] = await Promise.all([ask('run_flow', both), ask('run_flow', both)]);
+      assert.equal(one.flow_run.flow_run_id, other.flow_run.flow_run_id);
+      assert.deepEqual(await actionsOn(first.flow_run.flow_run_id), ['ada run.start']);
+      const { text } = await call('run_flow', { ...asked, message: 'another' });
+      assert.match(text, /^IDEMPOTENCY_KEY_REUSED/);
+    });
+
     it('traces prompts with the outputs that were inserted, and says which blocks ran without tools', async () => {
       const flow_id = await createFlow();
       await add(flow_id, 'Extract', code('return { items: ["a"] };'));
