@@ -7,6 +7,7 @@ import { addAssistantCommands } from './commands/assistants.ts';
 import { addAuditLogCommand } from './commands/audit-log.ts';
 import { addCreditCommands } from './commands/credits.ts';
 import { addDeliveryCommands } from './commands/deliveries.ts';
+import { addInvitationCommands } from './commands/invitations.ts';
 import { addKeyCommands } from './commands/keys.ts';
 import { addMemberCommands } from './commands/members.ts';
 import { addOrganizationCommands } from './commands/organizations.ts';
@@ -45,6 +46,7 @@ export function createProgram(): Command {
   addOrganizationCommands(program);
   addProjectCommands(program);
   addMemberCommands(program);
+  addInvitationCommands(program);
   addKeyCommands(program);
   addCreditCommands(program);
   addDeliveryCommands(program);

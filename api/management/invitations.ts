@@ -121,7 +121,7 @@ function revokeOne(deps: ApiDeps): ApiMiddleware {
 
 /** Writes what the inviter may send. It says nothing that the person does not learn anyway, and opens nothing by itself. */
 function writeMessage({ id, email, role, expires_at }: InvitationRow, url: string): string {
-  return `You are invited to Weir at ${url} with the role ${role}. Sign in with the e-mail address ${email}, which has to be verified, and accept until ${expires_at.toISOString().slice(0, 10)}: POST ${url}${acceptInvitationPath(id)}`;
+  return `You are invited to Weir at ${url} with the role ${role}. Sign in with the e-mail address ${email}, which has to be verified, and accept until ${expires_at.toISOString().slice(0, 10)}: npx weir login ${url}, then npx weir invitation accept ${id} (or POST ${url}${acceptInvitationPath(id)})`;
 }
 
 function toInvitation(row: InvitationRow) {

@@ -30,6 +30,10 @@ function listProjects(me: Me): string[] {
     `${slug} (${role})`,
     ...projects.map((project) => `  ${slug}/${project.slug}`),
   ]);
-  if (lines.length === 0) return ['You belong to no organization.'];
-  return me.hasMore ? [...lines, '…'] : lines;
+  if (lines.length === 0) lines.push('You belong to no organization.');
+  const invited = me.invitations.map(
+    ({ id, role, organization: { slug, name } }) =>
+      `Invited to ${slug} (${oneLine(name)}) as ${role}: weir invitation accept ${id}`,
+  );
+  return [...lines, ...(me.hasMore ? ['…'] : []), ...invited];
 }

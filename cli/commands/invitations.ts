@@ -1,0 +1,93 @@
+import { type Command, Option } from 'commander';
+import type { z } from 'zod';
+import type {
+  invitationRecord,
+  joinedRecord,
+  newInvitation,
+} from '../../api/management/invitation-schemas.ts';
+import { callApi } from '../api/call-api.ts';
+import { getOrganization } from '../api/find-by-path.ts';
+import { listAll } from '../api/list-all.ts';
+import { formatTable, formatTime, oneLine } from '../terminal/format-table.ts';
+import { type CommandResult, printed } from '../terminal/print-result.ts';
+
+const ORG = ['<org>', 'slug of the organization'] as const;
+const ID = ['<invitationId>', 'id of the invitation'] as const;
+
+type Invitation = z.output<typeof invitationRecord>;
+
+export function addInvitationCommands(program: Command): void {
+  const invitation = program
+    .command('invitation')
+    .description('invite people to an organization by e-mail address, and accept invitations');
+  invitation
+    .command('create')
+    .description('invite somebody, and print a text to send: no e-mail is sent for you')
+    .argument(...ORG)
+    .argument('<email>', 'e-mail address, with which the person signs in')
+    .addOption(
+      new Option('--role <role>', 'role in the organization').choices(['admin', 'member']).default('member'),
+    )
+    .addHelpText('after', '\nExample:\n  weir invitation create acme bea@example.com --role admin')
+    .action(printed(create));
+  invitation
+    .command('list')
+    .description('list the invitations that nobody has accepted')
+    .argument(...ORG)
+    .addHelpText('after', '\nExample:\n  weir invitation list acme')
+    .action(printed(list));
+  invitation
+    .command('revoke')
+    .description('revoke an invitation: nobody can accept it any longer')
+    .argument(...ORG)
+    .argument(...ID)
+    .addHelpText('after', '\nExample:\n  weir invitation revoke acme c0a5d2f4-52a5-4c3e-9a61-0f1d6b1a7e21')
+    .action(printed(revoke));
+  invitation
+    .command('accept')
+    .description('accept an invitation to your verified e-mail address; weir whoami lists them')
+    .argument(...ID)
+    .addHelpText('after', '\nExample:\n  weir invitation accept c0a5d2f4-52a5-4c3e-9a61-0f1d6b1a7e21')
+    .action(printed(accept));
+}
+
+async function create(
+  org: string,
+  email: string,
+  { role }: { role: 'admin' | 'member' },
+): Promise<CommandResult> {
+  const body = { email, role };
+  const json = await callApi<z.output<typeof newInvitation>>('POST', await pathOf(org), { body });
+  return { json, text: `Invited ${json.email} to ${org} as ${role}. Send this:\n\n${json.message}` };
+}
+
+async function list(org: string): Promise<CommandResult> {
+  const invitations = await listAll<Invitation>(await pathOf(org), 'invitations');
+  return {
+    json: invitations,
+    text: formatTable(
+      ['id', 'email', 'role', 'state', 'expires'],
+      invitations.map(({ id, email, role, state, expiresAt }) => [
+        ...[id, email, role, state],
+        formatTime(expiresAt),
+      ]),
+      'There are no invitations.',
+    ),
+  };
+}
+
+async function revoke(org: string, id: string): Promise<CommandResult> {
+  await callApi('DELETE', `${await pathOf(org)}/${encodeURIComponent(id)}`);
+  return { json: { organization: org, id }, text: `Revoked the invitation ${id}.` };
+}
+
+async function accept(id: string): Promise<CommandResult> {
+  const path = `/api/v1/invitations/${encodeURIComponent(id)}/accept`;
+  const json = await callApi<z.output<typeof joinedRecord>>('POST', path);
+  const { organization, role } = json;
+  return { json, text: `You have joined ${organization.slug} (${oneLine(organization.name)}) as ${role}.` };
+}
+
+async function pathOf(org: string): Promise<string> {
+  return `/api/v1/organizations/${(await getOrganization(org)).id}/invitations`;
+}
