@@ -26,6 +26,7 @@ import { modelRoutes } from './management/models.ts';
 import { organizationRoutes } from './management/organizations.ts';
 import { projectRoutes } from './management/projects.ts';
 import { serveSignInMetadata, signInMetadataPath } from './management/sign-in-metadata.ts';
+import { usageRoutes } from './management/usage.ts';
 import { MCP_PATHS, mcpRoutes } from './mcp/endpoint.ts';
 import { preflight } from './mcp/require-allowed-origin.ts';
 import { metadataPaths, serveResourceMetadata } from './mcp/resource-metadata.ts';
@@ -85,6 +86,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...modelRoutes(deps),
     ...creditRoutes(deps),
     ...creditGrantRoutes(deps),
+    ...usageRoutes(deps),
     ...modelKeyRoutes(deps),
     ...webhookSecretRoutes(deps),
     ...webhookDeliveryRoutes(deps),
@@ -121,6 +123,7 @@ export function createApp(deps: ApiDeps, isReady: () => boolean): Koa {
   app.use(identifyRequest);
   app.use(secureAnswer(deps.config));
   app.use(handleErrors);
+  app.use(deps.refusals.count as Middleware);
   app.use(requireSoundRequest);
   app.use(answerUnrouted);
   app.use(router.routes());

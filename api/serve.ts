@@ -10,6 +10,7 @@ import type { Dependencies } from '../process/open-dependencies.ts';
 import { createApp } from './app.ts';
 import { createApiKeyCache } from './auth/api-key-cache.ts';
 import { createMemberProfiles } from './auth/member-profiles.ts';
+import { createRefusalCounter } from './auth/refusals.ts';
 import { createRequestLeases } from './auth/request-leases.ts';
 import { createSignInLimiter } from './auth/sign-in-limiter.ts';
 import { createTokenVerifier } from './auth/verify-token.ts';
@@ -50,6 +51,7 @@ export async function serveApi(
     tokens: createTokenVerifier(config),
     signInLimiter: createSignInLimiter({ perMinute: config.failedSignInsPerMinute, proxies: config.proxies }),
     requestLeases: createRequestLeases(db, countTimeoutMs),
+    refusals: createRefusalCounter(db),
     memberProfiles: createMemberProfiles(db),
     resolvePublic: createResolvePublic(config),
     admission: createAdmission({ hasWorker: given.inProcessRuns !== undefined }),
@@ -77,7 +79,7 @@ export async function serveApi(
       const timer = setTimeout(() => cutOff.abort(), drainMs - CUT_OFF_MS);
       await drain(server, drainMs);
       clearTimeout(timer);
-      await Promise.all([apiKeys.close(), validator.close()]);
+      await Promise.all([apiKeys.close(), validator.close(), deps.refusals.close()]);
     },
   };
 }

@@ -130,6 +130,25 @@ AS $function$
       );
     end $function$;
 
+CREATE OR REPLACE FUNCTION public.note_usage()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    declare
+      was_over constant boolean := new.continues is null and old.status in ('completed', 'failed');
+      is_over constant boolean := new.continues is null and new.status in ('completed', 'failed');
+      runs constant smallint := is_over::int - was_over::int;
+      failures constant smallint :=
+        (is_over and new.status = 'failed')::int - (was_over and old.status = 'failed')::int;
+    begin
+      if old.status = 'started' or runs <> 0 or failures <> 0 then
+        insert into usage_pending (execution_id, at, call_ended, runs, failures) values (new.execution_id,
+          coalesce(case when was_over then old.finished_at else new.finished_at end, now()),
+          old.status = 'started', runs, failures);
+      end if;
+      return new;
+    end $function$;
+
 CREATE OR REPLACE FUNCTION public.notify_api_key()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -610,6 +629,33 @@ CREATE TABLE test_run (
   constraint test_run_status_check CHECK ((status = ANY (ARRAY['started'::text, 'completed'::text, 'cancelled'::text])))
 );
 
+CREATE TABLE usage (
+  organization_id uuid not null,
+  day date not null,
+  project_id uuid not null,
+  flow_id uuid not null,
+  version integer not null,
+  key_id text not null,
+  subject text not null,
+  latency smallint not null,
+  count bigint not null,
+  failures bigint not null,
+  prompt_tokens bigint not null,
+  completion_tokens bigint not null,
+  microcredits bigint not null,
+  constraint usage_pkey PRIMARY KEY (organization_id, day, project_id, flow_id, version, key_id, subject, latency)
+);
+
+CREATE TABLE usage_pending (
+  execution_id uuid not null,
+  id bigint generated always as identity not null,
+  at timestamp with time zone not null,
+  call_ended boolean not null,
+  runs smallint not null,
+  failures smallint not null,
+  constraint usage_pending_pkey PRIMARY KEY (execution_id, id)
+);
+
 CREATE TABLE webhook_attempt (
   delivery_id uuid not null,
   round integer not null,
@@ -810,6 +856,8 @@ CREATE TRIGGER api_key_changed AFTER UPDATE OF revoked_at, expires_at ON public.
 CREATE TRIGGER balance_is_low AFTER UPDATE OF balance_microcredits ON public.organization FOR EACH ROW WHEN (((old.balance_microcredits >= new.low_balance_microcredits) AND (new.balance_microcredits < new.low_balance_microcredits))) EXECUTE FUNCTION record_low_balance();
 
 CREATE TRIGGER flow_version_immutable BEFORE DELETE OR UPDATE ON public.flow_version FOR EACH ROW EXECUTE FUNCTION refuse_version_change();
+
+CREATE TRIGGER run_changed AFTER UPDATE OF status ON public.run FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION note_usage();
 
 CREATE TRIGGER run_ended AFTER UPDATE OF status ON public.run FOR EACH ROW WHEN (((old.status = 'started'::text) AND (new.status <> 'started'::text) AND (('flow.'::text || new.status) = ANY (new.callback_events)))) EXECUTE FUNCTION add_webhook_delivery();
 

@@ -11,6 +11,7 @@ import type { LedgerEntryTable, ReservationTable, StartingGrantTable } from './t
 import type { InvitationTable, MemberProfileTable } from './tables/people.ts';
 import type { StoredRunInput } from './tables/run-input.ts';
 import type { TestCaseTable, TestResultTable, TestRunTable } from './tables/test-runs.ts';
+import type { UsagePendingTable, UsageTable } from './tables/usage.ts';
 import type { WebhookTables } from './tables/webhooks.ts';
 
 type Now = ColumnType<Date, Date | undefined, Date>;
@@ -188,6 +189,8 @@ export interface Schema extends WebhookTables {
   ledger_entry: LedgerEntryTable;
   reservation: ReservationTable;
   starting_grant: StartingGrantTable;
+  usage: UsageTable;
+  usage_pending: UsagePendingTable;
   rate_limit: RateLimitTable;
   /** Recurring work that one worker at a time does, and when it is due next. */
   duty: { name: string; due_at: Date };

@@ -3,6 +3,7 @@ import type { Db } from '../db/connect.ts';
 import { releaseLeftReservations } from '../db/credits/reservations.ts';
 import { deleteExpiredKeys } from '../db/runs/idempotency-keys.ts';
 import { cancelLeft } from '../db/upkeep/cancel-deleted.ts';
+import { countUsage } from '../db/usage/count-usage.ts';
 import { deleteOldInBatches } from './delete-old-in-batches.ts';
 import { parkRunsLosingWorkers } from './park-runs-losing-workers.ts';
 import { reconcileDeliveries } from './reconcile-deliveries.ts';
@@ -15,6 +16,7 @@ import { unparkRequestedRuns } from './unpark-requested-runs.ts';
 /** A younger run is left alone. */
 const QUIET_SECONDS = 30;
 const EXPIRED_KEYS_MAX = 2_000;
+const COUNTED_MAX = 2_000;
 const EVERY_MS = 15_000;
 const EVERY_MINUTE_MS = 60_000;
 
@@ -67,6 +69,11 @@ function duties(deps: Deps): Duty[] {
       perform: all((signal) => startWaitingDeliveries(deps, signal)),
     },
     { name: 'Releasing reservations', everyMs: EVERY_MS, perform: all(() => releaseLeftReservations(db)) },
+    {
+      name: 'Counting usage',
+      everyMs: EVERY_MS,
+      perform: async () => (await countUsage(db, COUNTED_MAX)) === COUNTED_MAX,
+    },
     {
       name: 'Deleting expired idempotency keys',
       everyMs: EVERY_MS,

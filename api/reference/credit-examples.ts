@@ -32,3 +32,25 @@ export const ledgerPage = {
   hasMore: true,
   nextCursor: '8040',
 };
+
+const total = {
+  credits: 812.4036,
+  modelCalls: 20_410,
+  failedModelCalls: 31,
+  promptTokens: 18_225_110,
+  completionTokens: 2_903_004,
+  modelLatencyMs: { p50: 741, p95: 2755, p99: 6850 },
+  runs: 10_180,
+  failedRuns: 44,
+  runLatencyMs: { p50: 1538, p95: 5709, p99: 14_203 },
+  refused: 12,
+};
+export const usage = {
+  from: '2026-01-01',
+  to: '2026-01-31',
+  by: 'flow',
+  total,
+  entries: [{ flowId: '9f0d8b6e-30c5-4a5f-8f4b-2f1f6f0f7c55', name: 'summarize', ...total, refused: null }],
+  hasMore: false,
+  nextCursor: null,
+};

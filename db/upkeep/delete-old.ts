@@ -1,7 +1,8 @@
-// Retention: deletes what ended long ago with all its data, except the ledger and the audit log.
+// Retention: deletes what ended long ago with all its data, except the ledger, usage and the audit log.
 import { sql } from 'kysely';
 import { OPEN_STATUSES } from '../../flow/delivery.ts';
 import type { Db } from '../connect.ts';
+import { countUsageOf } from '../usage/count-usage.ts';
 
 const OPEN = sql`any(${sql.val([...OPEN_STATUSES])}::text[])`;
 
@@ -53,6 +54,7 @@ export async function deleteOld(
       .where(sql<boolean>`continues = any(${roots}::uuid[])`)
       .execute();
     const ids = [...roots, ...calls.map((call) => call.execution_id)];
+    await countUsageOf(tx, ids);
     await sql`
       delete from webhook_attempt using webhook_delivery as delivery
       where delivery_id = delivery.id and delivery.execution_id = any(${ids}::uuid[])`.execute(tx);

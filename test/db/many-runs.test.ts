@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Db } from '../../db/connect.ts';
+import { listLedger } from '../../db/credits/list-ledger.ts';
 import { releaseLeftReservations } from '../../db/credits/reservations.ts';
 import { insertFlow, publishVersion } from '../../db/flows/flows.ts';
 import { deleteExpiredKeys } from '../../db/runs/idempotency-keys.ts';
@@ -14,6 +15,8 @@ import { listAuditEntries } from '../../db/tenants/audit-entries.ts';
 import { cancelLeft } from '../../db/upkeep/cancel-deleted.ts';
 import { deleteOld } from '../../db/upkeep/delete-old.ts';
 import { listUnfinished } from '../../db/upkeep/list-unfinished.ts';
+import { countUsage } from '../../db/usage/count-usage.ts';
+import { listUsage, sumUsage, USAGE_DIMENSIONS } from '../../db/usage/find-usage.ts';
 import { listDeliveries } from '../../db/webhooks/deliveries.ts';
 import { claimStalledDeliveries } from '../../db/webhooks/open-deliveries.ts';
 import { countRowsRead } from './count-rows-read.ts';
@@ -60,6 +63,7 @@ describe('with many runs', () => {
   after(() => database.drop());
 
   const ago = (days: number) => new Date(Date.now() - days * DAY_MS);
+  const month = { from: ago(31).toISOString().slice(0, 10), to: ago(-1).toISOString().slice(0, 10) };
   const filters = {
     'of a flow': {},
     ...Object.fromEntries(RUN_STATUSES.map((status) => [`with status ${status}`, { status }])),
@@ -114,6 +118,17 @@ describe('with many runs', () => {
     'the audit log of an organization': (db) => listAuditEntries(db, organizationId, { limit: LIMIT }),
     'the end of the audit log of an organization': (db) =>
       listAuditEntries(db, organizationId, { beforeUs: BigInt(ago(30).getTime()) * 1000n, limit: LIMIT }),
+    'the last page of a ledger': (db) => listLedger(db, organizationId, { until: ago(29.9), limit: LIMIT }),
+    'the grants of a ledger': (db) => listLedger(db, organizationId, { kind: 'grant', limit: LIMIT }),
+    'what a run was charged': (db) => listLedger(db, organizationId, { executionId: oldest, limit: LIMIT }),
+    ...Object.fromEntries(
+      USAGE_DIMENSIONS.map((by) => [
+        `usage by ${by}`,
+        (db: Db) => listUsage(db, { organizationId, ...month }, { by, offset: 0, limit: LIMIT }),
+      ]),
+    ),
+    'the usage of a day': (db) => sumUsage(db, { organizationId, from: month.from, to: month.from }),
+    'what is to be counted': (db) => countUsage(db, 500),
     'unfinished runs': (db) => listUnfinished(db, 'run', { quietSeconds: 30, limit: 500 }),
     'unfinished test runs': (db) => listUnfinished(db, 'test_run', { quietSeconds: 30, limit: 500 }),
     'runs to resume': (db) => listUnparkRequested(db, 100),

@@ -1,6 +1,7 @@
 // Fills a database with runs as years of use leave them, for tests and measurements of what grows with them.
 import { sql } from 'kysely';
 import type { Db } from '../../db/connect.ts';
+import { countUsage } from '../../db/usage/count-usage.ts';
 
 /**
  * Inserts `count` runs that began in the last 30 days, each with one block, some with deliveries, ledger entries, audit entries
@@ -17,6 +18,7 @@ export async function seedRuns(
     await sql`set session_replication_role = replica`.execute(connection);
     try {
       for (const statement of statements(count, busyFlowId)) await statement.execute(connection);
+      while ((await countUsage(connection, 10_000)) > 0);
     } finally {
       await sql`set session_replication_role = origin`.execute(connection);
     }
@@ -97,6 +99,10 @@ function statements(count: number, busyFlowId: string) {
       insert into idempotency_key (project_id, endpoint, key, digest, execution_id, created_at)
       select project_id, 'execute', 'key-' || execution_id, '\\x00', execution_id, now() - interval '1 hour'
       from seed_run join seed_flow using (n) where g % 20 = 7`,
+    sql`
+      insert into usage_pending (execution_id, at, call_ended, runs, failures)
+      select execution_id, started_at, true, 1, (status = 'failed')::int
+      from seed_run where status in ('completed', 'failed')`,
     sql`drop table seed_delivery, seed_run, seed_flow`,
   ];
 }

@@ -1,5 +1,6 @@
-// Checks what must hold after every fault: nothing is lost, doubled or failed, and the ledger is exact.
+// Checks what must hold after every fault: nothing is lost, doubled or failed, and the ledger is exact, as is usage.
 import assert from 'node:assert/strict';
+import { auditUsage } from '../db/usage/audit-usage.ts';
 import type { Tenant, Weir } from '../harness.ts';
 
 /** Waits for runs of `blocks` blocks, `charged` of them model calls, and asserts that they ended as without the fault. */
@@ -44,4 +45,5 @@ export async function auditRuns(
     .where('id', '=', tenant.organizationId)
     .executeTakeFirstOrThrow();
   assert.equal(Number(ledger.sum), balance_microcredits);
+  await auditUsage(weir.db, tenant.organizationId);
 }

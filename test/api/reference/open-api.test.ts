@@ -63,7 +63,7 @@ describe('API reference', () => {
     for (const [path, item] of Object.entries(document.paths))
       for (const [method, { parameters, responses }] of Object.entries(item)) {
         const starts = method === 'post' && /\/(execute|jobs|step|rerun|\{executionId\}\/retry)$/.test(path);
-        const isPolled = method === 'get' && /\/(runs|models)$/.test(path);
+        const isPolled = method === 'get' && /\/(runs|models|usage)$/.test(path);
         const resumable = path.endsWith('/events') || path.endsWith('/step');
         const header = [
           ...(starts || path.endsWith('/grants') ? ['Idempotency-Key'] : []),

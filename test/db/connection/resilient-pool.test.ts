@@ -192,7 +192,8 @@ describe('an outage of the database', () => {
         await touch(second);
       });
     await Promise.all([cross(ids), cross(ids.toReversed())]);
-    assert.equal(attempts, 3);
+    // PostgreSQL may roll back both, if they look for the deadlock at the same moment.
+    assert.ok(attempts === 3 || attempts === 4, `${attempts} attempts`);
     await db.deleteFrom('organization').execute();
   });
 });

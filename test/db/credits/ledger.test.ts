@@ -10,6 +10,7 @@ import { listBlockRuns } from '../../../db/runs/block-runs.ts';
 import { finishRun } from '../../../db/runs/runs.ts';
 import { CANCELLED } from '../../../flow/run.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';
+import { auditUsage } from '../usage/audit-usage.ts';
 import { type Account, audit, openAccount, settle } from './ledger-fixture.ts';
 
 const REFUSED = { code: 'MODEL_REFUSED', message: 'no' } as const;
@@ -119,7 +120,10 @@ describe('the ledger', () => {
           for (const callId of account.runs)
             await finishRun(db, callId, { status: 'failed', error: CANCELLED });
           await releaseLeftReservations(db);
-          assert.equal((await audit(db, account)).reserved, 0);
+          const { reserved, charges } = await audit(db, account);
+          assert.equal(reserved, 0);
+          const charged = [...charges.values()].reduce((sum, cost) => sum + cost, 0);
+          assert.equal(await auditUsage(db, account.organizationId), charged);
         },
       ),
       { numRuns: 40 },

@@ -1,0 +1,46 @@
+import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
+import { CODE } from '../../db/usage/count-usage.ts';
+import type { UsageDimension, UsageRow } from '../../db/usage/find-usage.ts';
+
+/** Describes the sums of a row; null where there is no such sum by `by`. */
+export function toUsage(row: UsageRow, by?: UsageDimension) {
+  const ofModels = by === 'model';
+  return {
+    credits: row.microcredits / MICROCREDITS_PER_CREDIT,
+    modelCalls: row.model_calls,
+    failedModelCalls: row.failed_model_calls,
+    promptTokens: row.prompt_tokens,
+    completionTokens: row.completion_tokens,
+    modelLatencyMs: toLatency(row.model_p50, row.model_p95, row.model_p99),
+    runs: ofModels ? null : row.runs,
+    failedRuns: ofModels ? null : row.failed_runs,
+    runLatencyMs: toLatency(row.run_p50, row.run_p95, row.run_p99),
+    refused: by === 'flow' || by === 'version' || ofModels ? null : row.refused,
+  };
+}
+
+/** Describes a row with what it is about. */
+export function toUsageEntry(row: UsageRow, by: UsageDimension) {
+  return { ...nameOf(row, by), ...toUsage(row, by) };
+}
+
+function nameOf({ id, version, name }: UsageRow, by: UsageDimension) {
+  switch (by) {
+    case 'day':
+      return { day: id };
+    case 'project':
+      return { projectId: id, name };
+    case 'flow':
+      return { flowId: id, name };
+    case 'version':
+      return { flowId: id, version, name };
+    case 'model':
+      return { model: id === CODE ? null : id };
+    case 'key':
+      return { keyId: id || null, name };
+  }
+}
+
+function toLatency(p50: number | null, p95: number | null, p99: number | null) {
+  return p50 === null ? null : { p50, p95, p99 };
+}

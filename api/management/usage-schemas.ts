@@ -1,0 +1,80 @@
+// Query and response schemas of usage.
+import { z } from 'zod';
+import { USAGE_DIMENSIONS } from '../../db/usage/find-usage.ts';
+import { pageOf } from '../http/page-schema.ts';
+import { pageSize } from '../http/query.ts';
+import { DAYS_DEFAULT } from './usage-days.ts';
+
+const PAGE_MAX = 200;
+
+const day = z.iso.date('must be a day, such as 2026-01-31');
+export const projectUsageQuery = z.strictObject({
+  from: day.optional().meta({
+    description: `The first day (UTC); ${DAYS_DEFAULT - 1} days before \`to\` if left out, and at most a year.`,
+  }),
+  to: day.optional().meta({ description: 'The last day (UTC), which is included; today if left out.' }),
+  by: z
+    .enum(USAGE_DIMENSIONS)
+    .default('day')
+    .meta({ description: 'Days come in order, all else with the most credits first.' }),
+  flow_id: z.uuid().optional().meta({ description: 'Only what this flow has used.' }),
+  limit: pageSize(PAGE_MAX, PAGE_MAX),
+  cursor: z
+    .string()
+    .regex(/^\d{1,9}$/, 'must be nextCursor of the previous page')
+    .optional()
+    .meta({ description: '`nextCursor` of the previous page.' }),
+});
+export const organizationUsageQuery = projectUsageQuery.extend({
+  project_id: z.uuid().optional().meta({ description: 'Only what this project has used.' }),
+});
+export type UsageQuery = z.output<typeof organizationUsageQuery>;
+
+const latency = z
+  .object({ p50: z.int(), p95: z.int(), p99: z.int() })
+  .nullable()
+  .meta({ description: 'In milliseconds, to within 10 %; null where none was measured.' });
+const whole = z.int().min(0);
+
+const sums = {
+  credits: z.number(),
+  modelCalls: whole.meta({ description: 'Executions of llm blocks.' }),
+  failedModelCalls: whole,
+  promptTokens: whole,
+  completionTokens: whole,
+  modelLatencyMs: latency,
+  runs: whole.nullable().meta({ description: 'Runs that have ended; null for a model.' }),
+  failedRuns: whole.nullable().meta({ description: 'Those of them that failed or were cancelled.' }),
+  runLatencyMs: latency.meta({
+    description:
+      'From acceptance to end, of runs that never waited for their caller. In milliseconds, to within 10 %; null where none was measured.',
+  }),
+  refused: whole.nullable().meta({
+    description: 'Requests that were answered 429; null for a flow, a version and a model.',
+  }),
+};
+
+const entry = z.object({
+  day: z.iso.date().optional(),
+  projectId: z.uuid().optional(),
+  flowId: z.uuid().optional().meta({ description: 'By flow and version.' }),
+  version: whole.optional().meta({ description: '0 for drafts, which test runs run.' }),
+  model: z.string().nullable().optional().meta({ description: 'null for code that costs credits.' }),
+  keyId: z.string().nullable().optional().meta({
+    description: 'null for users, test runs, and runs from before the key was kept.',
+  }),
+  name: z.string().nullable().optional().meta({
+    description: 'The slug of the project or flow, or the name of the key.',
+  }),
+  ...sums,
+});
+
+export const usageReport = z
+  .object({
+    from: z.iso.date(),
+    to: z.iso.date(),
+    by: z.enum(USAGE_DIMENSIONS),
+    total: z.object(sums).meta({ description: 'The sum over all entries of all pages.' }),
+    ...pageOf('UsagePage', 'entries', entry).shape,
+  })
+  .meta({ id: 'UsageReport' });

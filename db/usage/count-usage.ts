@@ -1,0 +1,66 @@
+// db/usage holds what organizations have used, in sums by day that stay when runs are deleted. A change of a run's status notes
+// what is to be added (the trigger run_changed, in the statement that ends the run); this file adds it, each note once.
+import { type RawBuilder, sql } from 'kysely';
+import type { Db, Tx } from '../connect.ts';
+import { latencyClass } from './latency-classes.ts';
+
+/** The subject of rows that count runs, requests that a rate limit refused, or code that costs credits; else it is a model. */
+export const RUNS = 'runs';
+export const REFUSED = 'refused';
+export const CODE = 'code';
+/** The flow of rows that belong to none. */
+export const NO_FLOW = '00000000-0000-0000-0000-000000000000';
+
+/** Adds up to `limit` notes to the sums; returns how many. Several processes may share the work. */
+export async function countUsage(db: Db, limit: number): Promise<number> {
+  return addNotes(db, sql`select ctid from usage_pending limit ${limit} for update skip locked`);
+}
+
+/** Adds all notes of these calls to the sums, before their rows are deleted. */
+export async function countUsageOf(tx: Tx, callIds: string[]): Promise<void> {
+  await addNotes(
+    tx,
+    sql`select ctid from usage_pending where execution_id = any (${callIds}::uuid[]) for update`,
+  );
+}
+
+/**
+ * A run counts on the day of its end, and its latency only if it never waited for its caller. A block execution counts once its
+ * call has ended: until then it could be repeated.
+ */
+async function addNotes(db: Db | Tx, notes: RawBuilder<unknown>): Promise<number> {
+  const waited = sql`run.mode = 'step' or run.concluded_by is not null or run.finished_at is null`;
+  const runMs = sql`extract(epoch from run.finished_at - run.started_at) * 1000`;
+  const { rows } = await sql<{ noted: number }>`
+    with note as (
+      delete from usage_pending where ctid = any (array(${notes})) returning *
+    ), called as (
+      select note.*, run.organization_id, run.project_id, run.flow_id, coalesce(version.version, 0) as version,
+        coalesce(run.key_id, '') as key_id, case when ${waited} then -1 else ${latencyClass(runMs)} end as latency
+      from note join run on run.execution_id = note.execution_id
+        join flow_version as version on version.id = run.flow_version_id
+    ), fact as (
+      select organization_id, (at at time zone 'UTC')::date as day, project_id, flow_id, version, key_id,
+        ${sql.lit(RUNS)} as subject, latency::smallint, runs as count, failures, 0 as prompt_tokens,
+        0 as completion_tokens, 0::bigint as microcredits
+      from called where runs <> 0 or failures <> 0
+      union all
+      select organization_id, (block.finished_at at time zone 'UTC')::date, project_id, flow_id, version, key_id,
+        coalesce(block.model, ${sql.lit(CODE)}), ${latencyClass(sql`block.latency_ms`)}::smallint, 1,
+        (block.status = 'failed')::int, block.prompt_tokens, block.completion_tokens, block.cost_microcredits
+      from called join block_run as block on block.execution_id = called.execution_id
+      where called.call_ended and (block.model is not null or block.cost_microcredits > 0)
+    ), added as (
+      insert into usage
+      select organization_id, day, project_id, flow_id, version, key_id, subject, latency, sum(count), sum(failures),
+        sum(prompt_tokens), sum(completion_tokens), sum(microcredits)
+      from fact group by 1, 2, 3, 4, 5, 6, 7, 8 order by 1, 2, 3, 4, 5, 6, 7, 8
+      on conflict on constraint usage_pkey do update
+        set count = usage.count + excluded.count, failures = usage.failures + excluded.failures,
+          prompt_tokens = usage.prompt_tokens + excluded.prompt_tokens,
+          completion_tokens = usage.completion_tokens + excluded.completion_tokens,
+          microcredits = usage.microcredits + excluded.microcredits
+    )
+    select count(*)::int as noted from note`.execute(db);
+  return rows[0]?.noted ?? 0;
+}

@@ -1,0 +1,15 @@
+// Latencies are counted in classes, from which percentiles are found without the single values.
+import { type RawBuilder, sql } from 'kysely';
+
+/** Each class reaches 1.2 times as far as the one before, so that the middle of one is at most 10 % from what it stands for. */
+const RATIO = sql.lit(1.2);
+
+/** The class of a latency in milliseconds. */
+export function latencyClass(ms: RawBuilder<unknown>): RawBuilder<number> {
+  return sql`ceil(ln(greatest(1, ${ms})) / ln(${RATIO}))`;
+}
+
+/** The latency in the middle of a class, in whole milliseconds. */
+export function latencyOf(latencyClass: RawBuilder<unknown>): RawBuilder<number> {
+  return sql`round(power(${RATIO}, ${latencyClass} - 0.5))::int`;
+}
