@@ -1,7 +1,7 @@
 // GET …/organizations/{org_id}/usage and GET …/projects/{project_id}/usage: what was used, in sums.
 import type { z } from 'zod';
 import type { ZodOpenApiResponsesObject } from 'zod-openapi';
-import { listUsage, sumUsage, type UsageFilter } from '../../db/usage/find-usage.ts';
+import { findUsage, type UsageFilter } from '../../db/usage/find-usage.ts';
 import { authenticateUser } from '../auth/authenticate.ts';
 import { authorizeOrganization } from '../auth/authorize-organization.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
@@ -89,10 +89,7 @@ function report({ db }: ApiDeps, scopeOf: (state: ApiState) => Scope): ApiMiddle
     const days = usageDays(asked);
     const filter = { ...scopeOf(ctx.state), flowId, ...days };
     const offset = Number(cursor);
-    const [total, rows] = await Promise.all([
-      sumUsage(db, filter),
-      listUsage(db, filter, { by, offset, limit: limit + 1 }),
-    ]);
+    const { total, rows } = await findUsage(db, filter, { by, offset, limit: limit + 1 });
     const { page, end } = toPage(rows, limit, () => String(offset + limit));
     answerWithETag(ctx, {
       ...days,

@@ -1,7 +1,7 @@
 // Reads what an organization has used, by day, project, flow, version, model or API key.
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../connect.ts';
-import { CODE, REFUSED, RUNS } from './count-usage.ts';
+import { CODE, NO_FLOW, REFUSED, RUNS } from './count-usage.ts';
 import { latencyOf } from './latency-classes.ts';
 
 export const USAGE_DIMENSIONS = ['day', 'project', 'flow', 'version', 'model', 'key'] as const;
@@ -34,44 +34,27 @@ export type UsageRow = {
 } & { [percentile in `${'run' | 'model'}_${'p50' | 'p95' | 'p99'}`]: number | null };
 
 type Sql = RawBuilder<unknown>;
-type Grouping = { id: Sql; version?: Sql; where?: Sql; name?: Sql; order?: Sql };
+/** `none`: the ids of what is counted and belongs to none of them. */
+type Grouping = { id: Sql; version?: Sql; none?: string[]; name?: Sql; order?: Sql };
 
 const IS_RUNS = sql`subject = ${sql.lit(RUNS)}`;
 const IS_REFUSED = sql`subject = ${sql.lit(REFUSED)}`;
-const IS_MODEL = sql`subject not in (${sql.lit(RUNS)}, ${sql.lit(REFUSED)}, ${sql.lit(CODE)})`;
+const IS_MODEL = sql`subject = 'models'`;
 
 const FLOWS = {
-  id: sql`flow_id::text`,
-  where: sql`not ${IS_REFUSED}`,
-  name: sql`(select slug from flow where flow.id = sums.id::uuid)`,
+  id: sql`flow_id`,
+  none: [NO_FLOW],
+  name: sql`(select slug from flow where flow.id = sums.id)`,
 };
 const GROUPINGS: { [by in UsageDimension]: Grouping } = {
-  day: { id: sql`day::text`, order: sql`sums.id` },
-  project: {
-    id: sql`project_id::text`,
-    name: sql`(select slug from project where project.id = sums.id::uuid)`,
-  },
+  day: { id: sql`day`, order: sql`id` },
+  project: { id: sql`project_id`, name: sql`(select slug from project where project.id = sums.id)` },
   flow: FLOWS,
   version: { ...FLOWS, version: sql`version` },
-  model: { id: sql`subject`, where: sql`not ${IS_RUNS} and not ${IS_REFUSED}` },
+  model: { id: sql`subject`, none: [RUNS, REFUSED] },
   key: { id: sql`key_id`, name: sql`(select name from api_key where api_key.key_id = sums.id)` },
 };
-const MOST_CREDITS_FIRST = sql`sums.microcredits desc, sums.runs desc, sums.id, sums.version`;
-
-/** Lists the sums of each day in order, or of each of the others, the most credits first. */
-export function listUsage(
-  db: Db,
-  filter: UsageFilter,
-  { by, ...page }: { by: UsageDimension; offset: number; limit: number },
-): Promise<UsageRow[]> {
-  return selectSums(db, filter, GROUPINGS[by], page);
-}
-
-/** Sums everything up. */
-export async function sumUsage(db: Db, filter: UsageFilter): Promise<UsageRow> {
-  const [row] = await selectSums(db, filter, { id: sql`''` }, { offset: 0, limit: 1 });
-  return row ?? NOTHING;
-}
+const MOST_CREDITS_FIRST = sql`microcredits desc, runs desc, id, version`;
 
 const NOTHING: UsageRow = {
   ...{ id: '', version: 0, name: null, microcredits: 0, runs: 0, failed_runs: 0, model_calls: 0 },
@@ -79,51 +62,67 @@ const NOTHING: UsageRow = {
   ...{ run_p50: null, run_p95: null, run_p99: null, model_p50: null, model_p95: null, model_p99: null },
 };
 
-async function selectSums(
+/**
+ * Finds the sum of everything, and a page of the sums of each day, in order, or of each of the others, the most credits first.
+ * The rows of the organization are read once: the rest is about as many as there are groups and classes of latencies.
+ */
+export async function findUsage(
   db: Db,
   { organizationId, projectId, flowId, from, to }: UsageFilter,
-  { id, version = sql`0`, where = sql`true`, name = sql`null`, order = MOST_CREDITS_FIRST }: Grouping,
-  { offset, limit }: { offset: number; limit: number },
-): Promise<UsageRow[]> {
-  const { rows } = await sql<UsageRow>`
-    with picked as (
-      select ${id} as id, ${version} as version, subject, latency, count, failures, prompt_tokens, completion_tokens,
-        microcredits
+  { by, offset, limit }: { by: UsageDimension; offset: number; limit: number },
+): Promise<{ total: UsageRow; rows: UsageRow[] }> {
+  const grouping: Grouping = GROUPINGS[by];
+  const { id, version = sql`0`, none = [], name = sql`null`, order = MOST_CREDITS_FIRST } = grouping;
+  const { rows } = await sql<UsageRow & { is_total: boolean }>`
+    with class as (
+      select ${id} as id, ${version} as version, latency,
+        case when subject in (${sql.join([RUNS, REFUSED, CODE].map((each) => sql.lit(each)))}) then subject
+          else 'models' end as subject,
+        sum(count) as count, sum(failures) as failures, sum(microcredits) as microcredits,
+        sum(prompt_tokens) as prompt_tokens, sum(completion_tokens) as completion_tokens
       from usage
-      where organization_id = ${organizationId} and day between ${from}::date and ${to}::date and ${where}
+      where organization_id = ${organizationId} and day between ${from}::date and ${to}::date
         and ${projectId === undefined ? sql`true` : sql`project_id = ${projectId}`}
         and ${flowId === undefined ? sql`true` : sql`flow_id = ${flowId}`}
+      group by 1, 2, 3, 4
     ), sums as (
-      select id, version, ${sum('microcredits')} as microcredits,
+      select grouping(id) = 1 as is_total, id, version, ${sum('microcredits')} as microcredits,
         ${sum('count', IS_RUNS)} as runs, ${sum('failures', IS_RUNS)} as failed_runs,
         ${sum('count', IS_MODEL)} as model_calls, ${sum('failures', IS_MODEL)} as failed_model_calls,
         ${sum('prompt_tokens')} as prompt_tokens, ${sum('completion_tokens')} as completion_tokens,
         ${sum('count', IS_REFUSED)} as refused
-      from picked group by id, version
-    ), class as (
-      select id, version, ${IS_RUNS} as is_runs, latency, sum(count) as count
-      from picked where latency >= 0 and (${IS_RUNS} or ${IS_MODEL}) group by 1, 2, 3, 4
+      from class group by grouping sets ((id, version), ())
+    ), placed as (
+      select *, row_number() over (partition by is_total order by ${order}) as place from sums
+      where is_total or not id::text = any (${none}::text[])
+    ), measured as (
+      select grouping(id) = 1 as is_total, id, version, subject, latency, sum(count) as count
+      from class where latency >= 0 and (${IS_RUNS} or ${IS_MODEL})
+      group by grouping sets ((id, version, subject, latency), (subject, latency))
     ), ranked as (
-      select *, sum(count) over (partition by id, version, is_runs order by latency) as up_to,
-        sum(count) over (partition by id, version, is_runs) as total
-      from class
+      select *, sum(count) over (partition by is_total, id, version, subject order by latency) as up_to,
+        sum(count) over (partition by is_total, id, version, subject) as total
+      from measured
     ), percentile as (
-      select id, version,
-        ${latencyAt('is_runs', 0.5)} as run_p50, ${latencyAt('is_runs', 0.95)} as run_p95,
-        ${latencyAt('is_runs', 0.99)} as run_p99, ${latencyAt('not is_runs', 0.5)} as model_p50,
-        ${latencyAt('not is_runs', 0.95)} as model_p95, ${latencyAt('not is_runs', 0.99)} as model_p99
-      from ranked group by id, version
+      select is_total, id, version,
+        ${latencyAt(IS_RUNS, 0.5)} as run_p50, ${latencyAt(IS_RUNS, 0.95)} as run_p95,
+        ${latencyAt(IS_RUNS, 0.99)} as run_p99, ${latencyAt(IS_MODEL, 0.5)} as model_p50,
+        ${latencyAt(IS_MODEL, 0.95)} as model_p95, ${latencyAt(IS_MODEL, 0.99)} as model_p99
+      from ranked group by is_total, id, version
     )
-    select sums.*, ${name} as name, run_p50, run_p95, run_p99, model_p50, model_p95, model_p99
-    from sums left join percentile on percentile.id = sums.id and percentile.version = sums.version
-    order by ${order} limit ${limit} offset ${offset}`.execute(db);
-  return rows;
+    select sums.*, sums.id::text as id, case when not sums.is_total then ${name} end as name,
+      run_p50, run_p95, run_p99, model_p50, model_p95, model_p99
+    from placed as sums left join percentile on percentile.is_total = sums.is_total
+      and (sums.is_total or percentile.id = sums.id and percentile.version = sums.version)
+    where sums.is_total or place > ${offset} and place <= ${offset + limit}
+    order by place`.execute(db);
+  return { total: rows.find((row) => row.is_total) ?? NOTHING, rows: rows.filter((row) => !row.is_total) };
 }
 
 function sum(column: string, which: Sql = sql`true`): Sql {
   return sql`coalesce(sum(${sql.ref(column)}) filter (where ${which}), 0)::bigint`;
 }
 
-function latencyAt(which: 'is_runs' | 'not is_runs', share: number): Sql {
-  return latencyOf(sql`min(latency) filter (where ${sql.raw(which)} and up_to >= total * ${sql.lit(share)})`);
+function latencyAt(which: Sql, share: number): Sql {
+  return latencyOf(sql`min(latency) filter (where ${which} and up_to >= total * ${sql.lit(share)})`);
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import { finishRun } from '../../../db/runs/runs.ts';
-import { listUsage } from '../../../db/usage/find-usage.ts';
+import { findUsage } from '../../../db/usage/find-usage.ts';
 import { COMPLETED, useUsage } from './usage-fixture.ts';
 
 describe('usage found again', () => {
@@ -34,7 +34,11 @@ describe('usage found again', () => {
       days.reduce((sum, { runs }) => sum + runs, 0),
       3,
     );
-    const second = await listUsage(fixture.database.db, filter(), { by: 'key', offset: 1, limit: 1 });
+    const { rows: second } = await findUsage(fixture.database.db, filter(), {
+      by: 'key',
+      offset: 1,
+      limit: 1,
+    });
     assert.deepEqual(sums(second), sums(await by('key')).slice(1, 2));
   });
 

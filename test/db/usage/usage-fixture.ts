@@ -1,7 +1,7 @@
 // An organization whose runs end and are counted.
 import { randomUUID } from 'node:crypto';
 import { insertCalls, type NewCall } from '../../../db/runs/insert-calls.ts';
-import { listUsage, sumUsage, type UsageDimension } from '../../../db/usage/find-usage.ts';
+import { findUsage, type UsageDimension } from '../../../db/usage/find-usage.ts';
 import { type Account, openAccount, settle } from '../credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';
 import { auditUsage } from './audit-usage.ts';
@@ -26,9 +26,10 @@ export function useUsage() {
     from: new Date(Date.now() - 86_400_000).toISOString().slice(0, 10),
     to: day(),
   });
-  const total = () => sumUsage(fixture.database.db, filter());
-  const by = (dimension: UsageDimension) =>
-    listUsage(fixture.database.db, filter(), { by: dimension, offset: 0, limit: 100 });
+  const find = (by: UsageDimension) =>
+    findUsage(fixture.database.db, filter(), { by, offset: 0, limit: 100 });
+  const total = async () => (await find('day')).total;
+  const by = async (dimension: UsageDimension) => (await find(dimension)).rows;
 
   async function accept(more: Partial<NewCall> = {}): Promise<string> {
     const { db } = fixture.database;
