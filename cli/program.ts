@@ -10,6 +10,7 @@ import { addDeliveryCommands } from './commands/deliveries.ts';
 import { addInvitationCommands } from './commands/invitations.ts';
 import { addKeyCommands } from './commands/keys.ts';
 import { addMemberCommands } from './commands/members.ts';
+import { addModelsCommand } from './commands/models.ts';
 import { addOrganizationCommands } from './commands/organizations.ts';
 import { addProjectCommands } from './commands/projects.ts';
 import { addRunCommand } from './commands/run.ts';
@@ -49,6 +50,7 @@ export function createProgram(): Command {
   addInvitationCommands(program);
   addKeyCommands(program);
   addCreditCommands(program);
+  addModelsCommand(program);
   addDeliveryCommands(program);
   addWebhookSecretCommands(program);
   addListenCommand(program);

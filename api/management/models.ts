@@ -32,7 +32,7 @@ const modelRecord = z
     jsonSchema: z.boolean(),
   })
   .meta({ id: 'Model' });
-const modelList = pageOf('ModelList', 'models', modelRecord);
+export const modelList = pageOf('ModelList', 'models', modelRecord);
 const modelsQuery = pageQuery(z.string()).extend({
   organization_id: z.string().meta({ description: 'The organization whose calls the list is about.' }),
 });

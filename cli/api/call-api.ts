@@ -37,7 +37,7 @@ export async function exchange<T>(
   const response = await send(service, method, path, options, AbortSignal.timeout(TIMEOUT_MS));
   const text = await response.text().catch(unreachable(service.url));
   const answer = parse(text);
-  if (response.status === 204 || (response.ok && answer))
+  if (response.status === 204 || (response.ok && answer !== undefined))
     return { headers: response.headers, body: answer as T };
   throw toError(service, response, answer);
 }
@@ -96,11 +96,10 @@ function unreachable(url: string) {
   };
 }
 
-/** Parses the JSON object of a body; undefined for anything else. */
-function parse(text: string): object | undefined {
+/** Parses the JSON of a body; undefined for anything else. */
+function parse(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
-    return value !== null && typeof value === 'object' ? value : undefined;
+    return JSON.parse(text);
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;

@@ -12,11 +12,11 @@ const REFUSED: { [source in Credential['source']]: string } = {
   'npm start': '',
 };
 
-/** Makes an error of a refusal: `answer` is its body, where that is a JSON object. */
+/** Makes an error of a refusal: `answer` is its body, where that is JSON. */
 export function toError(
   { url, credential }: { url: string; credential: Credential },
   { status, headers }: Response,
-  answer: object | undefined,
+  answer: unknown,
 ): Error {
   const { detail } = (answer ?? {}) as { detail?: { code: string; message: string } };
   if (headers.has('location'))

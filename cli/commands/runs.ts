@@ -4,6 +4,7 @@ import { parseRunId, parseTime, parseVersionNumber, parseWholeNumber } from '../
 import { printed } from '../terminal/print-result.ts';
 import { list } from './list-runs.ts';
 import { parseIdempotencyKey } from './run-request.ts';
+import { showBlock } from './show-block.ts';
 import { cancel, fork, repeat, show } from './stored-run.ts';
 
 const LIMIT_MAX = 10_000;
@@ -35,6 +36,20 @@ export function addRunsCommands(program: Command): void {
     .argument(...RUN)
     .addHelpText('after', `\nExample:\n  weir runs show ${EXAMPLE_ID}`)
     .action(printed(show));
+  runs
+    .command('block')
+    .description('show what a block of a run got, was sent and answered')
+    .argument(...RUN)
+    .argument('<key>', 'the block, as weir runs show prints it')
+    .addOption(
+      new Option('--value <value>', 'print this value alone, whatever its size').choices([
+        'input',
+        'sent',
+        'output',
+      ]),
+    )
+    .addHelpText('after', `\nExample:\n  weir runs block ${EXAMPLE_ID} summarize --value output`)
+    .action(printed(showBlock));
   runs
     .command('cancel')
     .description('cancel a run; it ends within seconds')

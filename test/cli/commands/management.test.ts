@@ -71,6 +71,12 @@ describe('weir on a laptop that has a token and nothing else', () => {
     await fail(2, run('member', 'add', 'acme', 'bob', '--role', 'owner'));
   });
 
+  it('lists the models that work for an organization', async () => {
+    const models = await succeedJson('models', 'acme');
+    assert.ok(models.some(({ model }: { model: string }) => model.startsWith('openai/')));
+    assert.match(await succeed('models', 'acme'), /^MODEL +KEY +INPUT PRICE/);
+  });
+
   it('makes a key with scopes, which then works alone, and revokes it', async () => {
     const args = ['key', 'create', 'acme/main', '--name', 'ci', '--scope', 'deploy', 'read'];
     const created = await succeedJson(...args, '--expires', '2999-01-01');

@@ -67,6 +67,15 @@ describe('weir runs', () => {
     );
   });
 
+  it('shows what a block got, was sent and answered, and one of the values alone', async () => {
+    const executionId = await follow(flow);
+    const shown = await succeed(['runs', 'block', executionId, 'second']);
+    assert.match(shown, /^completed second \(second\) /);
+    assert.match(shown, /^input: 1\nsent: .*return input \+ 1.*\noutput: 2$/m);
+    assert.equal(await succeed(['runs', 'block', executionId, 'second', '--value', 'output']), '2\n');
+    await fail(1, weirIn(byKey(), ['runs', 'block', executionId, 'nosuch']));
+  });
+
   it('prints the request that goes on with a run at a step', async () => {
     const executionId = await follow(flow);
     const cursor = JSON.parse(await succeed(['runs', 'fork', executionId, '--step', '1']));

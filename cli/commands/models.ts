@@ -1,0 +1,38 @@
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import type { modelList } from '../../api/management/models.ts';
+import { getOrganization } from '../api/find-by-path.ts';
+import { listAll } from '../api/list-all.ts';
+import { formatTable } from '../terminal/format-table.ts';
+import { type CommandResult, printed } from '../terminal/print-result.ts';
+
+export function addModelsCommand(program: Command): void {
+  program
+    .command('models')
+    .description('list the models that blocks can name: whose key they use, what they cost and can do')
+    .argument('<org>', 'slug of the organization')
+    .addHelpText('after', '\nExample:\n  weir models acme')
+    .action(printed(list));
+}
+
+async function list(org: string): Promise<CommandResult> {
+  const query = { organization_id: (await getOrganization(org)).id };
+  const models = await listAll<z.output<typeof modelList>['models'][number]>('/api/v1/models', 'models', {
+    query,
+  });
+  return {
+    json: models,
+    text: formatTable(
+      ['model', 'key', 'input price', 'output price', 'context', 'can'],
+      models.map((model) => [
+        model.model,
+        model.key ?? 'none',
+        model.inputPrice,
+        model.outputPrice,
+        model.contextTokens,
+        (['images', 'tools', 'jsonSchema'] as const).filter((ability) => model[ability]).join(' '),
+      ]),
+      'The service has no models.',
+    ),
+  };
+}
