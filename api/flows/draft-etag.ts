@@ -2,8 +2,6 @@
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { etagOf } from '../http/etag.ts';
-import { etag as exampleETag } from '../reference/flow-examples.ts';
-import { examplesOf, refusal } from '../reference/operations.ts';
 
 /** Computes the strong ETag of a stored draft: equal drafts have equal ETags. */
 export function draftETag(draft: FlowDefinition): string {
@@ -17,7 +15,7 @@ export function requireMatch(ifMatch: string, draft: FlowDefinition): void {
   if (!ifMatch.split(',').some((tag) => tag.trim() === etag)) throw draftChanged(etag);
 }
 
-function draftChanged(etag: string): ServiceError {
+export function draftChanged(etag: string): ServiceError {
   return new ServiceError(
     'PRECONDITION_FAILED',
     'The draft has changed since you read it, and stays as it is now: read it again. Its ETag is in detail.etag.',
@@ -31,8 +29,3 @@ export function ifMatchMissing(): ServiceError {
     'Send the ETag of the draft that you have read as If-Match, or * to replace whatever is there.',
   );
 }
-
-/** The refusal by `requireMatch`, as the API document has it. */
-export const DRAFT_CHANGED = {
-  412: refusal('The draft has changed; `detail.etag` is its ETag.', examplesOf(draftChanged(exampleETag))),
-};

@@ -20,7 +20,8 @@ import {
   refusal,
   VALIDATION_ERRORS,
 } from '../reference/operations.ts';
-import { DRAFT_CHANGED, requireMatch } from './draft-etag.ts';
+import { DRAFT_CHANGED } from './draft-changed.ts';
+import { requireMatch } from './draft-etag.ts';
 import { requireComplete } from './find-draft-problems.ts';
 import { getFlow, writeFlow } from './flow-of-path.ts';
 import { promoteFlow, publishFlow } from './recorded-flow-writes.ts';
