@@ -8,9 +8,12 @@ import { text } from 'node:stream/consumers';
 import { parse } from 'yaml';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
 import { createScopedKey } from '../scoped-key.ts';
+import { waitUntil } from '../wait-until.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const EXAMPLE = path.join(ROOT, 'examples/ci');
+
+type Usage = { keyId: string | null; runs: number };
 
 describe('the pipeline of examples/ci', () => {
   it('is called by the workflow with what it knows', async () => {
@@ -25,11 +28,12 @@ describe('the pipeline of examples/ci', () => {
   let weir: Weir;
   let tenant: Tenant;
   let key: string;
+  let keyId: string;
   let folder: string;
   before(async () => {
     weir = await startWeir();
     tenant = await weir.createTenant();
-    ({ key } = await createScopedKey(weir, tenant.projectId, 'deploy', 'run', 'read'));
+    ({ key, keyId } = await createScopedKey(weir, tenant.projectId, 'deploy', 'run', 'read'));
     folder = await mkdtemp(path.join(tmpdir(), 'weir-ci-'));
     await cp(EXAMPLE, repository(), { recursive: true });
     git('init', '--quiet', '--initial-branch=main');
@@ -79,7 +83,7 @@ describe('the pipeline of examples/ci', () => {
     return body.result;
   };
 
-  it('deploys from an empty project to a run', async () => {
+  it('deploys from an empty project to a run and its usage', async () => {
     const first = await pipeline('deploy');
     assert.equal(first.code, 0, first.stderr);
     assert.match(first.stdout, /Created .*\/initials/);
@@ -89,6 +93,12 @@ describe('the pipeline of examples/ci', () => {
     const flow = `${project()}/word-count`;
     const ran = await inCheckout(...weirCommand, 'run', flow, '--message', 'a b c', '--follow');
     assert.match(ran.stdout, /Completed in .* credits:\n\{\n {2}"words": 3/);
+    // Usage is noted after a run has ended.
+    const usage = await waitUntil(async () => {
+      const { body } = await weir.call('GET', `/projects/${tenant.projectId}/usage?by=key`, { key });
+      return body.entries.find((one: Usage) => one.keyId === keyId && one.runs > 0);
+    });
+    assert.equal(usage.runs, 1);
     const { code: checked } = await pipeline('check');
     assert.equal(checked, 0);
   });
