@@ -1,6 +1,7 @@
-// A pipeline that holds nothing but an API key with scopes, from an empty project to a flow in production and its runs.
+// A pipeline that holds nothing but an API key with scopes, from an empty project to a flow in production, its runs and its usage.
 import assert from 'node:assert/strict';
 import { code } from '../../blocks.ts';
+import { auditUsage } from '../../db/usage/audit-usage.ts';
 import { startWeir, type Weir } from '../../harness.ts';
 import { createScopedKey } from '../../scoped-key.ts';
 import { waitUntil } from '../../wait-until.ts';
@@ -14,7 +15,7 @@ describe('an API key with the scopes deploy, run and read', () => {
   });
   after(() => weir.stop());
 
-  it('takes an empty project to a tested flow in production, runs it, reads the run, and is the author of it all', async () => {
+  it('takes an empty project to a tested flow in production, runs it, reads the run and its usage, and is the author of it all', async () => {
     const { organizationId, projectId } = await weir.createTenant();
     const { key, keyId } = await createScopedKey(weir, projectId, 'deploy', 'run', 'read');
     const call = async (method: string, path: string, body?: unknown, headers = {}) => {
@@ -46,6 +47,20 @@ describe('an API key with the scopes deploy, run and read', () => {
     const { runs } = await call('GET', `/projects/${projectId}/runs?status=completed`);
     assert.ok(
       runs.some((one: { executionId: string; keyId: string }) => one.executionId === run.executionId),
+    );
+
+    // The worker may be counting one of the runs at this moment.
+    const used = await waitUntil(async () => {
+      await auditUsage(weir.db, organizationId);
+      const usage = await call('GET', `/projects/${projectId}/usage?by=version`);
+      return usage.entries.length === 2 && usage.entries;
+    });
+    assert.deepEqual(
+      used.map((entry: { version: number; runs: number }) => [entry.version, entry.runs]).sort(),
+      [
+        [0, 1],
+        [1, 1],
+      ],
     );
 
     const entries = await weir.db
