@@ -15,6 +15,7 @@ import { addOrganizationCommands } from './commands/organizations.ts';
 import { addProjectCommands } from './commands/projects.ts';
 import { addRunCommand } from './commands/run.ts';
 import { addRunsCommands } from './commands/runs.ts';
+import { addUsageCommand } from './commands/usage.ts';
 import { addWebhookSecretCommands } from './commands/webhook-secret.ts';
 import { addFlowCommands } from './flows/commands.ts';
 import { addTestCommand } from './flows/test-flows.ts';
@@ -50,6 +51,7 @@ export function createProgram(): Command {
   addInvitationCommands(program);
   addKeyCommands(program);
   addCreditCommands(program);
+  addUsageCommand(program);
   addModelsCommand(program);
   addDeliveryCommands(program);
   addWebhookSecretCommands(program);

@@ -1,0 +1,50 @@
+import { type Command, Option } from 'commander';
+import type { z } from 'zod';
+import type { usageReport } from '../../api/management/usage-schemas.ts';
+import { USAGE_DIMENSIONS } from '../../db/usage/find-usage.ts';
+import { getOrganization, getProject } from '../api/find-by-path.ts';
+import { listAll } from '../api/list-all.ts';
+import { formatTable } from '../terminal/format-table.ts';
+import { type CommandResult, printed } from '../terminal/print-result.ts';
+
+type Entry = z.output<typeof usageReport>['entries'][number];
+type Options = { by: string; from?: string; to?: string };
+
+export function addUsageCommand(program: Command): void {
+  program
+    .command('usage')
+    .description('show what an organization or project has used: credits, runs, tokens')
+    .argument('<path>', 'org or org/project')
+    .addOption(new Option('--by <dimension>', 'what to sum up by').choices(USAGE_DIMENSIONS).default('day'))
+    .option('--from <day>', 'first day (UTC), e.g. 2030-01-31')
+    .option('--to <day>', 'last day (UTC; default: today)')
+    .addHelpText('after', '\nExample:\n  weir usage acme/main --by flow --from 2030-01-01')
+    .action(printed(show));
+}
+
+async function show(path: string, { by, from, to }: Options): Promise<CommandResult> {
+  const place = path.includes('/')
+    ? `projects/${(await getProject(path)).id}`
+    : `organizations/${(await getOrganization(path)).id}`;
+  const entries = await listAll<Entry>(`/api/v1/${place}/usage`, 'entries', { query: { by, from, to } });
+  return {
+    json: entries,
+    text: formatTable(
+      [by, 'credits', 'runs', 'failed', 'model calls', 'tokens'],
+      entries.map((entry) => [
+        labelOf(entry),
+        entry.credits,
+        entry.runs,
+        entry.failedRuns,
+        entry.modelCalls,
+        entry.promptTokens + entry.completionTokens,
+      ]),
+      'Nothing was used.',
+    ),
+  };
+}
+
+function labelOf({ day, name, flowId, projectId, version, model, keyId }: Entry): string {
+  const label = day ?? name ?? model ?? keyId ?? flowId ?? projectId ?? 'none';
+  return version === undefined ? label : `${label} v${version}`;
+}
