@@ -5,6 +5,7 @@ import path from 'node:path';
 import { findSchemaProblems } from '../../../api/flows/find-schema-problems.ts';
 import { parseFlowFile } from '../../../api/flows/flow-file.ts';
 import { flowFileJsonSchema, SCHEMA_FILE } from '../../../api/flows/write-json-schema.ts';
+import { parseTestCases } from '../../../cli/flows/test-cases-file.ts';
 import { createValidator } from '../../../json-schema/validator.ts';
 import { yaml } from './flow-file-fixture.ts';
 
@@ -30,11 +31,12 @@ describe('flow files of this repository', () => {
       assert.match(text, /^# yaml-language-server: \$schema=\.\.\/docs\/flow-file\.schema\.json\n/);
     });
 
-  it('docs/flow-file.md holds examples that can be imported', () => {
+  it('docs/flow-file.md holds examples that can be pushed', () => {
     const text = readFileSync(path.join(ROOT, 'docs/flow-file.md'), 'utf8');
     const examples = [...text.matchAll(/```yaml\n([\s\S]*?)```/g)].map((match) => match[1] ?? '');
     assert.ok(examples.length >= 5);
     for (const example of examples)
-      parseFlowFile(example.startsWith('name:') ? example : yaml(example), 'yaml');
+      if (example.startsWith('- ')) parseTestCases(example);
+      else parseFlowFile(example.startsWith('name:') ? example : yaml(example), 'yaml');
   });
 });
