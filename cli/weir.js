@@ -1,13 +1,16 @@
 #!/usr/bin/env node
-// Runs weir.ts under the project's own Node, whatever Node `npx` started this file with.
+// Runs weir.ts under the project's own Node, whatever Node `npx` started this file with, from code compiled before.
 import { spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
+import module, { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const main = fileURLToPath(new URL('weir.ts', import.meta.url));
+const compiled =
+  process.env.NODE_COMPILE_CACHE ?? fileURLToPath(new URL('../node_modules/.cache/node', import.meta.url));
 
 if (Number(process.versions.node.split('.')[0]) >= 24) {
+  module.enableCompileCache(compiled);
   await import('./weir.ts');
 } else {
   const node = findNode();
@@ -34,7 +37,10 @@ function findNode() {
 }
 
 function run(node) {
-  const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: 'inherit' });
+  const child = spawn(node, [main, ...process.argv.slice(2)], {
+    stdio: 'inherit',
+    env: { ...process.env, NODE_COMPILE_CACHE: compiled },
+  });
   // A terminal sends Ctrl-C to both processes. The child decides how to end, and this process ends with it.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => child.kill('SIGTERM'));
