@@ -65,8 +65,9 @@ export async function startRun(
 
 /**
  * Has workers take the waiting work of organizations in turn, however much one of them has waiting. Runs that no caller waits
- * for take turns with those of the same organization that a caller waits for.
+ * for take turns with those of the same organization that a caller waits for. Their key is the slug in upper case: a key has no
+ * more room than a slug, and those of two organizations never differ in case alone. (A slug without letters has one key.)
  */
 export function fairShareOf({ organization, mode }: Pick<RunStart, 'organization' | 'mode'>): Priority {
-  return { fairnessKey: isAwaited(mode) ? organization : `${organization} jobs` };
+  return { fairnessKey: isAwaited(mode) ? organization : organization.toUpperCase() };
 }
