@@ -5,31 +5,17 @@ import { NO_FLOW, REFUSED } from './count-usage.ts';
 /** Requests that a rate limit refused: whose, and how many. `keyId` is '' for users. */
 export type Refusals = { organizationId: string; projectId: string; keyId: string; count: number };
 
-/** Adds refused requests to today's usage. */
+/** Adds refused requests, of any number of callers, to today's usage. */
 export async function addRefusals(db: Db, refusals: Refusals[]): Promise<void> {
-  await db
-    .insertInto('usage')
-    .values(
-      refusals.map(({ organizationId, projectId, keyId, count }) => ({
-        organization_id: organizationId,
-        day: sql<string>`(now() at time zone 'UTC')::date`,
-        project_id: projectId,
-        flow_id: NO_FLOW,
-        version: 0,
-        key_id: keyId,
-        subject: REFUSED,
-        latency: -1,
-        count,
-        failures: 0,
-        prompt_tokens: 0,
-        completion_tokens: 0,
-        microcredits: 0,
-      })),
-    )
-    .onConflict((conflict) =>
-      conflict
-        .constraint('usage_pkey')
-        .doUpdateSet((eb) => ({ count: eb('usage.count', '+', eb.ref('excluded.count')) })),
-    )
-    .execute();
+  // In order, because processes that lock the same rows in different orders would stop each other.
+  await sql`
+    insert into usage (organization_id, day, project_id, flow_id, version, key_id, subject, latency, count, failures,
+      prompt_tokens, completion_tokens, microcredits)
+    select organization_id, (now() at time zone 'UTC')::date, project_id, ${NO_FLOW}::uuid, 0, key_id, ${REFUSED}, -1,
+      count, 0, 0, 0, 0
+    from unnest(${refusals.map(({ organizationId }) => organizationId)}::uuid[],
+      ${refusals.map(({ projectId }) => projectId)}::uuid[], ${refusals.map(({ keyId }) => keyId)}::text[],
+      ${refusals.map(({ count }) => count)}::bigint[]) as refused (organization_id, project_id, key_id, count)
+    order by organization_id, project_id, key_id
+    on conflict on constraint usage_pkey do update set count = usage.count + excluded.count`.execute(db);
 }
