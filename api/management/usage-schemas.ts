@@ -7,7 +7,12 @@ import { DAYS_DEFAULT } from './usage-days.ts';
 
 const PAGE_MAX = 200;
 
-const day = z.iso.date('must be a day, such as 2026-01-31');
+/** The database has no year 0, and no organization has used anything before this day. */
+const FIRST_DAY = '1970-01-01';
+
+const day = z.iso
+  .date('must be a day, such as 2026-01-31')
+  .refine((text) => text >= FIRST_DAY, `must not be before ${FIRST_DAY}`);
 export const projectUsageQuery = z.strictObject({
   from: day.optional().meta({
     description: `The first day (UTC); ${DAYS_DEFAULT - 1} days before \`to\` if left out, and at most a year.`,

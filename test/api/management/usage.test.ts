@@ -128,6 +128,8 @@ describe('usage over HTTP', () => {
     'from=2026-01-01T00:00:00Z',
     'from=2026-02-01&to=2026-01-01',
     'from=2024-01-01&to=2025-01-01',
+    'from=0000-01-01&to=0000-01-02',
+    'to=0001-01-01',
     'flow_id=x',
     'project_id=x',
     'limit=201',
