@@ -20,6 +20,7 @@ import { readBody } from '../http/json-body.ts';
 import { unknownCursor } from '../http/page.ts';
 import { accessOf } from '../http/principal.ts';
 import { moment } from '../http/query.ts';
+import { toServiceError } from '../http/to-service-error.ts';
 import { PROJECT_ERRORS, PROJECTS_PATH } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body, examplesOf, refusal, thrownBy } from '../reference/operations.ts';
 import { retriedRuns, retryFilter } from '../reference/run-examples.ts';
@@ -134,23 +135,20 @@ function retryRuns(deps: ApiDeps): ApiMiddleware {
         if (earlier) throw new ServiceError('CONFLICT', `This run was run again already, as ${earlier}.`);
         retried.push({ executionId: await retryRun(deps, ctx, run), repeats: id });
       } catch (error) {
-        const stops = !(error instanceof ServiceError) || STOPPING.includes(statusOf(error));
-        if (stops && retried.length === 0) throw error;
-        if (stops) {
-          const stoppedBy = error instanceof ServiceError ? error.code : 'INTERNAL_ERROR';
-          ctx.body = { retried, refused, stoppedBy, hasMore: true, nextCursor: last };
+        const line = `${ctx.method} ${ctx.req.url}, retrying ${id},`;
+        const refusal = toServiceError(error, { requestId: ctx.state.requestId, line, mayWrite: true });
+        const { code, message } = refusal;
+        if (STOPPING.includes(STATUS[code])) {
+          if (retried.length === 0) throw refusal;
+          ctx.body = { retried, refused, stoppedBy: code, hasMore: true, nextCursor: last };
           return;
         }
-        refused.push({ executionId: id, code: error.code, errorMessage: error.message });
+        refused.push({ executionId: id, code, errorMessage: message });
       }
       last = id;
     }
     ctx.body = { retried, refused, stoppedBy: null, hasMore: next !== null, nextCursor: next };
   };
-}
-
-function statusOf({ code }: ServiceError): number {
-  return (STATUS as { [code: string]: number })[code] ?? 500;
 }
 
 /** Retries one run, once: two requests at the same time get the same new run. Answers its executionId. */

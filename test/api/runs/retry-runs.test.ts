@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { sql } from 'kysely';
 import { code } from '../../blocks.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
 
@@ -95,6 +96,26 @@ describe('POST …/projects/{project_id}/runs/retry', () => {
       .execute();
     assert.equal((await retry()).status, 402);
     assert.equal(await countRuns(), 1);
+  });
+
+  it('stops at an error of the service, which is logged, and says so', async () => {
+    const flow = await createFlow();
+    const [broken, sound] = [await fail(flow), await fail(flow)];
+    await weir.db.updateTable('run').set({ input: sql`'{}'` }).where('execution_id', '=', broken).execute();
+    const lines: string[] = [];
+    const log = console.error;
+    console.error = (...words: unknown[]) => lines.push(words.join(' '));
+    const answer = await retry().finally(() => {
+      console.error = log;
+    });
+    assert.equal(answer.status, 200, JSON.stringify(answer.body));
+    assert.deepEqual([repeats(answer), answer.body.stoppedBy], [[sound], 'INTERNAL_ERROR']);
+    assert.deepEqual([answer.body.hasMore, answer.body.nextCursor], [true, sound]);
+    assert.ok(
+      lines.some((line) => line.includes(broken)),
+      lines.join('\n'),
+    );
+    await finish(flow, answer);
   });
 
   it('names what is wrong in a 422', async () => {
