@@ -56,12 +56,6 @@ const GROUPINGS: { [by in UsageDimension]: Grouping } = {
 };
 const MOST_CREDITS_FIRST = sql`microcredits desc, runs desc, id, version`;
 
-const NOTHING: UsageRow = {
-  ...{ id: '', version: 0, name: null, microcredits: 0, runs: 0, failed_runs: 0, model_calls: 0 },
-  ...{ failed_model_calls: 0, prompt_tokens: 0, completion_tokens: 0, refused: 0 },
-  ...{ run_p50: null, run_p95: null, run_p99: null, model_p50: null, model_p95: null, model_p99: null },
-};
-
 /**
  * Finds the sum of everything, and a page of the sums of each day, in order, or of each of the others, the most credits first.
  * The rows of the organization are read once: the rest is about as many as there are groups and classes of latencies.
@@ -116,7 +110,9 @@ export async function findUsage(
       and (sums.is_total or percentile.id = sums.id and percentile.version = sums.version)
     where sums.is_total or place > ${offset} and place <= ${offset + limit}
     order by place`.execute(db);
-  return { total: rows.find((row) => row.is_total) ?? NOTHING, rows: rows.filter((row) => !row.is_total) };
+  // There is always a row of the empty grouping set.
+  const total = rows.find((row) => row.is_total) as UsageRow;
+  return { total, rows: rows.filter((row) => !row.is_total) };
 }
 
 function sum(column: string, which: Sql = sql`true`): Sql {
