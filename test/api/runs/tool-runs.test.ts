@@ -128,7 +128,7 @@ describe('a run that pauses for tools', () => {
     const { databaseUrl: DATABASE_URL, apiKeyPepper: WEIR_API_KEY_PEPPER } = h.weir.config;
     const env = { DATABASE_URL, WEIR_API_KEY_PEPPER };
     const show = async (executionId: string, ...options: string[]) => {
-      const args = [WEIR, 'runs', 'show', executionId, ...options];
+      const args = [WEIR, 'operator', 'runs', 'show', executionId, ...options];
       return (await promisify(execFile)(process.execPath, args, { env })).stdout;
     };
     const paused = await pause();
