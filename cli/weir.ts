@@ -2,6 +2,7 @@
 import { CommanderError } from 'commander';
 import { createProgram } from './program.ts';
 import { describeError } from './terminal/describe-error.ts';
+import { escapeControls } from './terminal/format-table.ts';
 import { UsageError } from './terminal/usage-error.ts';
 
 const USAGE_ERROR = 2;
@@ -17,7 +18,7 @@ try {
   // Commander has printed the error, or the help.
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : USAGE_ERROR;
   else {
-    console.error(describeError(error));
+    console.error(escapeControls(describeError(error)));
     process.exitCode = error instanceof UsageError ? USAGE_ERROR : 1;
   }
 }

@@ -80,7 +80,7 @@ async function run(path: string, options: RunOptions, command: Command): Promise
   const accepted = await callApi<{ executionId: string }>('POST', jobs, { body: request, headers });
   const { executionId } = accepted;
   if (!options.follow) return printResult({ json: accepted, text: `Started ${executionId}.` }, command);
-  if (!options.json) console.log(`Started ${executionId}.`);
+  if (!options.json) console.log(oneLine(`Started ${executionId}.`));
   const state = await follow(`${jobs}/${executionId}`, options.json ? () => undefined : console.log);
   printResult({ json: state, text: ending(state) }, command);
   if (state.status !== 'completed') process.exitCode = 1;

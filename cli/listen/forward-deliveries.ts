@@ -5,7 +5,7 @@ import { ServiceError } from '../../flow/errors.ts';
 import type { ListenerRequest } from '../../net/webhook-listeners.ts';
 import { callApi, openStream } from '../api/call-api.ts';
 import { Unreachable } from '../api/to-error.ts';
-import { formatTime, oneLine } from '../terminal/format-table.ts';
+import { escapeControls, formatTime, oneLine } from '../terminal/format-table.ts';
 import { postToReceiver, type ReceiverAnswer } from './post-to-receiver.ts';
 import { readEvents } from './read-events.ts';
 
@@ -17,7 +17,7 @@ export async function forwardDeliveries(to: URL, json: boolean): Promise<void> {
   let known = false;
   let away = false;
   const complain = (problem: string) => {
-    if (!away) console.error(`${problem} Trying again.`);
+    if (!away) console.error(oneLine(`${problem} Trying again.`));
     away = true;
   };
   const begin = ({ callbackUrl }: { callbackUrl: string }) => {
@@ -43,8 +43,8 @@ export async function forwardDeliveries(to: URL, json: boolean): Promise<void> {
 }
 
 function announce(to: URL, callbackUrl: string, json: boolean): void {
-  if (json) console.log(JSON.stringify({ callbackUrl }));
-  else console.log(`Forwarding to ${to}; Ctrl-C stops it. Start runs with this callbackUrl:\n${callbackUrl}`);
+  const text = `Forwarding to ${to}; Ctrl-C stops it. Start runs with this callbackUrl:\n${callbackUrl}`;
+  console.log(escapeControls(json ? JSON.stringify({ callbackUrl }) : text));
 }
 
 function connect(): Promise<NonNullable<Response['body']>> {
@@ -64,13 +64,13 @@ async function forward(to: URL, { id, headers, body }: ListenerRequest, json: bo
   const ms = Math.round(performance.now() - began);
   const delivery = { id: headers['X-Weir-Delivery'] ?? '', event: headers['X-Weir-Event'] ?? '' };
   const { executionId } = JSON.parse(body) as { executionId: string };
-  if (json) console.log(JSON.stringify({ ...delivery, executionId, ...statusOf(answer), ms }));
-  else
-    console.log(
-      [formatTime(new Date()), delivery.event, executionId, inWords(answer), `${ms} ms`].join('  '),
-    );
+  const text = [formatTime(new Date()), delivery.event, executionId, inWords(answer), `${ms} ms`].join('  ');
+  const record = { ...delivery, executionId, ...statusOf(answer), ms };
+  console.log(escapeControls(json ? JSON.stringify(record) : text));
   await callApi('POST', `${PATH}/${id}`, { body: answer, keyOnly: true }).catch((error: Error) =>
-    console.error(`The answer to ${delivery.id} came too late or could not be given: ${error.message}`),
+    console.error(
+      oneLine(`The answer to ${delivery.id} came too late or could not be given: ${error.message}`),
+    ),
   );
 }
 

@@ -11,7 +11,7 @@ import type { AddressInfo } from 'node:net';
 import type { Command } from 'commander';
 import getRawBody from 'raw-body';
 import { isFromWeir } from '../../examples/webhooks/verify.ts';
-import { formatTime, oneLine } from '../terminal/format-table.ts';
+import { escapeControls, formatTime, oneLine } from '../terminal/format-table.ts';
 import { parseWholeNumber } from '../terminal/parse-argument.ts';
 import { LISTEN_HOST, listenCertificate } from './listen-certificate.ts';
 
@@ -59,7 +59,7 @@ async function answer(
     response.writeHead(verified ? 204 : 401).end();
     const delivery = header(request, 'x-weir-delivery');
     const text = body.toString();
-    if (json) console.log(JSON.stringify({ verified, delivery, body: parse(text) }));
+    if (json) console.log(escapeControls(JSON.stringify({ verified, delivery, body: parse(text) })));
     else {
       const event = verified ? header(request, 'x-weir-event') : 'NOT VERIFIED';
       console.log(`${formatTime(new Date())}  ${oneLine(event)}  ${oneLine(delivery)}\n${show(text)}\n`);
@@ -74,10 +74,10 @@ function header(request: IncomingMessage, name: string): string {
   return request.headersDistinct[name]?.[0] ?? '';
 }
 
-/** Indents JSON, in which control characters are escaped, and puts any other text on one line. */
+/** Indents JSON, and puts any other text on one line. */
 function show(text: string): string {
   const json = parse(text);
-  return json === undefined ? oneLine(text) : JSON.stringify(json, null, 2);
+  return json === undefined ? oneLine(text) : escapeControls(JSON.stringify(json, null, 2));
 }
 
 function parse(text: string): unknown {

@@ -51,7 +51,7 @@ export function blockLine(block: BlockState): string {
 export function underWayLine(block: BlockUnderWay): string {
   const line = `${block.status} ${block.key} (${block.name})`;
   if (block.nextAttemptAt === undefined)
-    return block.attempts > 1 ? `${line}, attempt ${block.attempts}` : line;
+    return oneLine(block.attempts > 1 ? `${line}, attempt ${block.attempts}` : line);
   return oneLine(
     `${line}, attempt ${block.attempts} failed, the next is at ${block.nextAttemptAt}: ${block.errorMessage}`,
   );

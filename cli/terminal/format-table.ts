@@ -25,6 +25,17 @@ export function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').replace(/[\p{Cc}\p{Bidi_Control}]/gu, '\u{fffd}');
 }
 
+/**
+ * Makes text of several lines safe to print: writes control characters as `\\u009b`, which JSON and quoted YAML read as the
+ * same text, and leaves line feeds and tabs.
+ */
+export function escapeControls(text: string): string {
+  return text.replace(
+    /[\p{Cc}--[\n\t]]/gv,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
 /** Formats a time, a Date or as JSON has it, in UTC, to the second. */
 export function formatTime(time: Date | string | null): string | null {
   return time && `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')}Z`;

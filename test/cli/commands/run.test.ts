@@ -56,6 +56,23 @@ describe('weir', () => {
     const start = { status: 202, body: { executionId: 'id', status: 'started', flowId: 'f', blockCount: 2 } };
     const state = { durationMs: 20, cost: 1, blocks: [block('a'), block('b')] };
 
+    it('prints no control characters of the service', async () => {
+      const name = 'A\u001b[2J\u009b2J';
+      const under = { key: 'b', name, status: 'running', attempts: 1 };
+      answers = [
+        start,
+        { status: 200, body: { ...state, status: 'started', blocks: [], blocksUnderWay: [under] } },
+        { status: 200, body: { ...state, status: 'completed', result: name } },
+        { status: 400, body: { detail: { code: 'VALIDATION_ERROR', message: name } } },
+      ];
+      const out = await succeed('run', 'o/p/f', '--message', 'hi', '--follow');
+      assert.match(out, /running b/);
+      assert.match(out, /\n"A\\u001b\[2J\\u009b2J"\n$/);
+      const refused = await fail(1, weir('run', 'o/p/f', '--message', 'hi'));
+      assert.match(refused, /^A/);
+      assert.doesNotMatch(out + refused, /[\p{Cc}--\n]/v);
+    });
+
     it('starts a run with the local key and follows it through an outage, each block once', async () => {
       answers = [
         start,
