@@ -4,6 +4,7 @@ import type { jobState, runState, stepCursor } from '../../api/runs/answers.ts';
 import { callApi } from '../api/call-api.ts';
 import { findRun, runPath } from '../api/find-run.ts';
 import { type BlockState, blockTable } from '../terminal/block-table.ts';
+import { describeError } from '../terminal/describe-error.ts';
 import { formatTable, formatTime, oneLine } from '../terminal/format-table.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
 
@@ -45,9 +46,13 @@ export async function fork(executionId: string, { step }: { step: number }): Pro
   return { json: cursor, text: JSON.stringify(cursor) };
 }
 
-type Repeated = { repeats: string; executionId: string };
+/** A run with the one that repeats it, or why there is none. */
+type Repeated = { repeats: string; executionId: string } | { repeats: string; error: string };
 
-/** Starts each of the runs again. A key names each of them by its id too, so that none takes the place of another. */
+/**
+ * Starts each of the runs again. One that is refused keeps none of the others from being started and named. A key names each
+ * of them by its id too, so that none takes the place of another.
+ */
 export async function repeat(
   how: 'rerun' | 'retry',
   executionIds: string[],
@@ -55,17 +60,24 @@ export async function repeat(
 ): Promise<CommandResult> {
   const repeated: Repeated[] = [];
   for (const repeats of executionIds) {
-    const path = `${runPath(await findRun(repeats))}/${how}`;
-    const { executionId } = await callApi<{ executionId: string }>('POST', path, {
-      ...(idempotencyKey !== undefined && { headers: { 'idempotency-key': `${idempotencyKey}/${repeats}` } }),
-    });
-    repeated.push({ repeats, executionId });
+    const headers = idempotencyKey && { 'idempotency-key': `${idempotencyKey}/${repeats}` };
+    try {
+      const path = `${runPath(await findRun(repeats))}/${how}`;
+      const { executionId } = await callApi<{ executionId: string }>('POST', path, {
+        ...(headers && { headers }),
+      });
+      repeated.push({ repeats, executionId });
+    } catch (error) {
+      if (executionIds.length === 1) throw error;
+      repeated.push({ repeats, error: describeError(error) });
+      process.exitCode = 1;
+    }
   }
   return {
     json: repeated,
     text: formatTable(
       ['run', 'is run again as'],
-      repeated.map(({ repeats, executionId }) => [repeats, executionId]),
+      repeated.map((one) => [one.repeats, 'error' in one ? `not: ${one.error}` : one.executionId]),
       '',
     ),
   };

@@ -99,6 +99,17 @@ describe('weir runs', () => {
     assert.deepEqual([body.status, body.repeats], ['failed', failed]);
   });
 
+  it('names the runs that it has started when others are refused', async () => {
+    const executionId = await follow(flow);
+    const unknown = randomUUID();
+    const { code, stdout } = await weirIn(byKey(), ['runs', 'rerun', executionId, unknown, '--json']);
+    const [started, refused] = JSON.parse(stdout);
+    assert.deepEqual([code, started.repeats, refused.repeats], [1, executionId, unknown]);
+    assert.match(refused.error, /^There is no run /);
+    const { body } = await weir.finish(flow, started.executionId, tenant.key);
+    assert.equal(body.status, 'completed');
+  });
+
   it('cancels a run, and says when one has ended already', async () => {
     const executionId = await follow(flow);
     assert.equal(
