@@ -27,7 +27,7 @@ export function addAssistantCommands(program: Command): void {
   assistant
     .command('disconnect')
     .description('refuse the tokens of an assistant at once, until you consent to it again')
-    .argument('<id>', 'id of the assistant, as listed', parseId('assistant', 'weir assistant list'))
+    .argument('<id>', 'id of the assistant, as listed', parseId('an assistant', 'weir assistant list'))
     .addHelpText('after', '\nExample:\n  weir assistant disconnect 3f1c1c9e-6f0a-4b8e-9d55-0c6b2a2f7a11')
     .action(printed(disconnect));
 }

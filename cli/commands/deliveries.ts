@@ -11,7 +11,7 @@ import { type CommandResult, printed } from '../terminal/print-result.ts';
 
 const LIMIT_MAX = 10_000;
 const ORG = ['<org>', 'slug of the organization'] as const;
-const ID = ['<deliveryId>', 'id of the delivery', parseId('delivery', 'weir deliveries list')] as const;
+const ID = ['<deliveryId>', 'id of the delivery', parseId('a delivery', 'weir deliveries list')] as const;
 
 type Delivery = z.output<typeof deliveryRecord>;
 

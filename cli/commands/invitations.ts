@@ -9,10 +9,15 @@ import { callApi } from '../api/call-api.ts';
 import { getOrganization } from '../api/find-by-path.ts';
 import { listAll } from '../api/list-all.ts';
 import { formatTable, formatTime, oneLine } from '../terminal/format-table.ts';
+import { parseId } from '../terminal/parse-argument.ts';
 import { type CommandResult, printed } from '../terminal/print-result.ts';
 
 const ORG = ['<org>', 'slug of the organization'] as const;
-const ID = ['<invitationId>', 'id of the invitation'] as const;
+const ID = [
+  '<invitationId>',
+  'id of the invitation',
+  parseId('an invitation', 'weir invitation list or weir whoami'),
+] as const;
 
 type Invitation = z.output<typeof invitationRecord>;
 
@@ -77,12 +82,12 @@ async function list(org: string): Promise<CommandResult> {
 }
 
 async function revoke(org: string, id: string): Promise<CommandResult> {
-  await callApi('DELETE', `${await pathOf(org)}/${encodeURIComponent(id)}`);
+  await callApi('DELETE', `${await pathOf(org)}/${id}`);
   return { json: { organization: org, id }, text: `Revoked the invitation ${id}.` };
 }
 
 async function accept(id: string): Promise<CommandResult> {
-  const path = `/api/v1/invitations/${encodeURIComponent(id)}/accept`;
+  const path = `/api/v1/invitations/${id}/accept`;
   const json = await callApi<z.output<typeof joinedRecord>>('POST', path);
   const { organization, role } = json;
   return { json, text: `You have joined ${organization.slug} (${oneLine(organization.name)}) as ${role}.` };

@@ -1,12 +1,20 @@
 import { type Command, Option } from 'commander';
+import { runListQuery } from '../../api/runs/run-list-query.ts';
 import { RUN_MODES, RUN_STATUSES } from '../../db/schema.ts';
-import { parseRunId, parseTime, parseVersionNumber, parseWholeNumber } from '../terminal/parse-argument.ts';
+import {
+  parseField,
+  parseRunId,
+  parseTime,
+  parseVersionNumber,
+  parseWholeNumber,
+} from '../terminal/parse-argument.ts';
 import { printed } from '../terminal/print-result.ts';
 import { list } from './list-runs.ts';
 import { parseIdempotencyKey } from './run-request.ts';
 import { showBlock } from './show-block.ts';
 import { cancel, fork, repeat, show } from './stored-run.ts';
 
+const { key, minCost, id } = runListQuery.shape;
 const LIMIT_MAX = 10_000;
 const STEP_INDEX_MAX = 999_999;
 const RUN = ['<executionId>', 'id of the run', parseRunId] as const;
@@ -22,11 +30,11 @@ export function addRunsCommands(program: Command): void {
     .addOption(new Option('--mode <mode>', 'only runs of this mode').choices(RUN_MODES))
     .addOption(new Option('--environment <name>', 'only runs of this environment').choices(['live', 'test']))
     .option('--version <number>', 'only runs of this version', parseVersionNumber)
-    .option('--key <keyId>', 'only runs that this API key started')
+    .option('--key <keyId>', 'only runs that this API key started', parseField(key))
     .option('--since <time>', 'only runs started at this time or later, e.g. 2030-01-31', parseTime)
     .option('--until <time>', 'only runs started before this time', parseTime)
-    .option('--min-cost <credits>', 'only runs that have cost at least so much')
-    .option('--id <start>', 'only runs whose id begins so')
+    .option('--min-cost <credits>', 'only runs that have cost at least so much', parseField(minCost))
+    .option('--id <start>', 'only runs whose id begins so, with at least 6 characters', parseField(id))
     .option('--limit <number>', 'how many runs to list', parseWholeNumber(1, LIMIT_MAX), 20)
     .addHelpText('after', '\nExample:\n  weir runs list acme/main --status failed --since 2030-01-31')
     .action(printed(list));

@@ -1,11 +1,14 @@
 import { type Command, Option } from 'commander';
 import type { z } from 'zod';
-import type { usageReport } from '../../api/management/usage-schemas.ts';
+import { projectUsageQuery, type usageReport } from '../../api/management/usage-schemas.ts';
 import { USAGE_DIMENSIONS } from '../../db/usage/find-usage.ts';
 import { getOrganization, getProject } from '../api/find-by-path.ts';
 import { listAll } from '../api/list-all.ts';
 import { formatTable } from '../terminal/format-table.ts';
+import { parseField } from '../terminal/parse-argument.ts';
 import { type CommandResult, printed } from '../terminal/print-result.ts';
+
+const DAY = projectUsageQuery.shape.from;
 
 type Entry = z.output<typeof usageReport>['entries'][number];
 type Options = { by: string; from?: string; to?: string };
@@ -16,8 +19,8 @@ export function addUsageCommand(program: Command): void {
     .description('show what an organization or project has used: credits, runs, tokens')
     .argument('<path>', 'org or org/project')
     .addOption(new Option('--by <dimension>', 'what to sum up by').choices(USAGE_DIMENSIONS).default('day'))
-    .option('--from <day>', 'first day (UTC), e.g. 2030-01-31')
-    .option('--to <day>', 'last day (UTC; default: today)')
+    .option('--from <day>', 'first day (UTC), e.g. 2030-01-31', parseField(DAY))
+    .option('--to <day>', 'last day (UTC; default: today)', parseField(DAY))
     .addHelpText('after', '\nExample:\n  weir usage acme/main --by flow --from 2030-01-01')
     .action(printed(show));
 }

@@ -1,7 +1,7 @@
 // The commands `weir flow …`. They work over HTTP, as whoever the credential is of; docs/flow-file.md says what push and pull
 // compare, and when they refuse.
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { parseName, parseVersionNumber } from '../terminal/parse-argument.ts';
+import { parseName, parseSlug, parseVersionNumber } from '../terminal/parse-argument.ts';
 import { parsePath } from '../terminal/parse-path.ts';
 import { type CommandResult, printed } from '../terminal/print-result.ts';
 import { compare } from './compare.ts';
@@ -109,7 +109,7 @@ function addManagementCommands(flow: Command): void {
   flow
     .command('create')
     .description('create a flow with an empty draft')
-    .argument(...FLOW)
+    .argument('<org/project/flow>', 'path of the project, and a slug for the new flow', parseNewFlowPath)
     .requiredOption('--name <name>', 'name of the flow', parseName)
     .option('--description <text>', 'what the flow is for')
     .addHelpText('after', '\nExample:\n  weir flow create acme/main/hello --name Hello')
@@ -129,6 +129,12 @@ function addManagementCommands(flow: Command): void {
     .requiredOption('--confirm <slug>', 'the slug of the flow once more: there is no way back')
     .addHelpText('after', '\nExample:\n  weir flow delete acme/main/hello --confirm hello')
     .action(printed(remove));
+}
+
+function parseNewFlowPath(text: string): string {
+  const path = parsePath('org/project/flow')(text);
+  parseSlug(path.slice(path.lastIndexOf('/') + 1));
+  return path;
 }
 
 function parsePullPath(text: string): string {

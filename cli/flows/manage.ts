@@ -3,9 +3,9 @@ import { callApi } from '../api/call-api.ts';
 import { type Flow, getFlow, getProject } from '../api/find-by-path.ts';
 import { listAll } from '../api/list-all.ts';
 import { formatTable, formatTime } from '../terminal/format-table.ts';
-import { parseSlug } from '../terminal/parse-argument.ts';
 import { splitPath } from '../terminal/parse-path.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
+import { requireConfirmation } from '../terminal/require-confirmation.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { flowsUrl, urlOf, type Version } from './service-flow.ts';
 
@@ -44,8 +44,7 @@ export async function create(
   path: string,
   { name, description }: { name: string; description?: string },
 ): Promise<CommandResult> {
-  const [organization, project, text = ''] = splitPath(path, 'org/project/flow');
-  const slug = parseSlug(text);
+  const [organization, project, slug] = splitPath(path, 'org/project/flow');
   const { id } = await getProject(`${organization}/${project}`);
   const body = { name, slug, ...(description !== undefined && { description }) };
   const flow = await callApi<Flow>('POST', flowsUrl(id), { body });
@@ -63,9 +62,8 @@ export async function rename(
 }
 
 export async function remove(path: string, { confirm }: { confirm: string }): Promise<CommandResult> {
+  requireConfirmation(splitPath(path, 'org/project/flow')[2] ?? '', confirm);
   const flow = await getFlow(path);
-  if (confirm !== flow.slug)
-    throw new UsageError(`--confirm must repeat the slug ${flow.slug}: a deletion cannot be undone.`);
   await callApi('DELETE', urlOf(flow));
   return { json: { flow: path, id: flow.id }, text: `Deleted ${path}.` };
 }

@@ -31,7 +31,7 @@ export function addDeliveryCommands(program: Command): void {
   const idArgument = [
     '<deliveryId>',
     'id of the delivery',
-    parseId('delivery', 'weir operator deliveries list'),
+    parseId('a delivery', 'weir operator deliveries list'),
   ] as const;
   deliveries
     .command('list')

@@ -3,6 +3,8 @@ import type { Command } from 'commander';
 import { exchange } from '../api/call-api.ts';
 import type { Me } from '../api/get-me.ts';
 import { parseServiceUrl, serviceUrl } from '../api/service-url.ts';
+import { oneLine } from '../terminal/format-table.ts';
+import { parseHttpAddress } from '../terminal/parse-argument.ts';
 import { type CommandResult, printed } from '../terminal/print-result.ts';
 import { readSessions, type Session, withSessionLock, writeSessions } from './session-store.ts';
 
@@ -10,6 +12,7 @@ export function addLoginCommands(program: Command): void {
   const url = [
     '[url]',
     'address of the service (default: that of WEIR_URL, or the one of the last login)',
+    parseAddress,
   ] as const;
   program
     .command('login')
@@ -31,7 +34,7 @@ async function login(given: string | undefined, { device }: { device?: boolean }
     console.error('You are not signed in: the sign-in was interrupted.');
     process.exit(130);
   });
-  const url = targetUrl(given);
+  const url = given ?? serviceUrl();
   const session = await signIn(url, device === true);
   const credential = { token: session.accessToken, source: 'weir login' } as const;
   const { body: me } = await exchange<Me>('GET', '/api/v1/me', {}, { url, credential });
@@ -60,7 +63,7 @@ async function signIn(url: string, device: boolean): Promise<Session> {
 }
 
 async function logout(given: string | undefined): Promise<CommandResult> {
-  const url = targetUrl(given);
+  const url = given ?? serviceUrl();
   const session = await withSessionLock(async () => {
     const { current, services } = readSessions();
     const { [url]: ended, ...others } = services;
@@ -70,11 +73,14 @@ async function logout(given: string | undefined): Promise<CommandResult> {
   if (!session) return { json: { service: url, ended: false }, text: `You had no session at ${url}.` };
   const { revokeSession } = await import('./refresh-session.ts');
   await revokeSession(session).catch((error: Error) =>
-    console.error(`The session is forgotten here, but not at the identity provider: ${error.message}`),
+    console.error(
+      oneLine(`The session is forgotten here, but not at the identity provider: ${error.message}`),
+    ),
   );
   return { json: { service: url, ended: true }, text: `Signed out of ${url}.` };
 }
 
-function targetUrl(given: string | undefined): string {
-  return given === undefined ? serviceUrl() : parseServiceUrl('The address', given);
+function parseAddress(text: string): string {
+  parseHttpAddress(text);
+  return parseServiceUrl('The address', text);
 }

@@ -15,7 +15,7 @@ export function addHelpCommand(program: Command): void {
 async function findCommand(program: Command, names: string[]): Promise<Command> {
   let command = program;
   for (const [index, name] of names.entries()) {
-    const child = command.commands.find((one) => one.name() === name);
+    const child = command.commands.find((one) => one.name() === name || one.aliases().includes(name));
     if (!child && command.commands.length > 0) await command.parseAsync([name], { from: 'user' });
     if (!child) throw new UsageError(`There is no command weir ${names.slice(0, index + 1).join(' ')}.`);
     command = child;

@@ -1,5 +1,6 @@
 // Parsers of command-line arguments. Each throws InvalidArgumentError, which commander reports as a usage error.
 import { InvalidArgumentError } from 'commander';
+import type { z } from 'zod';
 import { userIdSchema } from '../../api/auth/user-id.ts';
 import { nameSchema, slugSchema } from '../../api/flows/written-flow.ts';
 import { moment } from '../../api/http/query.ts';
@@ -51,16 +52,16 @@ export function parseTime(text: string): Date {
   return parsed.data;
 }
 
-/** Makes a parser of the ids that the command `list` prints. */
-export function parseId(kind: string, list: string) {
+/** Makes a parser of the ids that the command `list` prints; `what` is such as `a run`. */
+export function parseId(what: string, list: string) {
   return (text: string): string => {
     if (!UUID_PATTERN.test(text))
-      throw new InvalidArgumentError(`It is not the id of a ${kind}, as ${list} prints it.`);
+      throw new InvalidArgumentError(`It is not the id of ${what}, as ${list} prints it.`);
     return text;
   };
 }
 
-export const parseRunId = parseId('run', 'runs list');
+export const parseRunId = parseId('a run', 'runs list');
 
 /** Parses an https URL, whose host is not looked up. */
 export function parseHttps(text: string): string {
@@ -74,6 +75,15 @@ export function parseHttpAddress(text: string): URL {
   const url = URL.parse(text);
   if (url && /^https?:$/.test(url.protocol) && /^https?:\/\//i.test(text)) return url;
   throw new InvalidArgumentError('Give an http or https URL, e.g. http://localhost:3000/hook.');
+}
+
+/** Makes a parser of text that the service takes as a field of a query: `schema` is the service's own. */
+export function parseField(schema: z.ZodType) {
+  return (text: string): string => {
+    const { error } = schema.safeParse(text);
+    if (error) throw new InvalidArgumentError(`It ${error.issues[0]?.message}.`);
+    return text;
+  };
 }
 
 /** Parses a version number: a 32-bit integer in the database. */

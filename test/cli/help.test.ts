@@ -28,6 +28,7 @@ describe('weir without a service', () => {
     assert.match(stdout, /^Usage: weir operator flow import /);
     assert.equal(stdout, (await weir('operator', 'flow', 'import', '--help')).stdout);
     assert.match((await weir('help')).stdout, /^Usage: weir /);
+    assert.deepEqual(await weir('help', 'keys'), await weir('help', 'key'));
   });
 
   it('names the commands that are written almost so, also in help', async () => {
@@ -81,9 +82,17 @@ describe('weir without a service', () => {
     ['run', 'a/b/c', '--message', 'm', '--idempotency-key', 'two words'],
     ['run', 'a/b/c', '--message', 'm', '--callback-url', 'http://a.example/'],
     ['token', 'more'],
+    ['login', 'nonsense'],
+    ['flow', 'create', 'a/b/Bad_Slug', '--name', 'x'],
+    ['flow', 'delete', 'a/b/c', '--confirm', 'd'],
+    ['usage', 'acme', '--from', 'soon'],
+    ['runs', 'list', '--min-cost', 'much'],
+    ['runs', 'list', '--id', 'x'],
+    ['runs', 'list', '--key', 'x'],
+    ['invitation', 'accept', 'x'],
   ])
-    it(`ends with 2 when it is called wrongly: weir ${args.join(' ')}`, async () => {
-      await fail(2, weir(...args));
+    it(`ends with 2 and says why when it is called wrongly: weir ${args.join(' ')}`, async () => {
+      assert.notEqual(await fail(2, weir(...args)), '');
     });
 
   it('completes commands and options in bash', async () => {

@@ -31,7 +31,7 @@ describe('weir usage', () => {
       const { code, stderr } = await run('usage', ...args);
       assert.equal(code, 0, stderr);
     }
-    assert.match(await fail(1, run('usage', 'acme', '--from', 'soon')), /must be a day/);
+    assert.match(await fail(2, run('usage', 'acme', '--from', 'soon')), /It must be a day/);
     await fail(2, run('usage', 'acme', '--by', 'moon'));
   });
 });

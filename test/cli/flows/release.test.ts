@@ -71,7 +71,10 @@ describe('weir flow', () => {
   it('creates, renames and deletes a flow', async () => {
     await succeed('create', flowOf('made'), '--name', 'Made');
     assert.match(await succeed('rename', flowOf('made'), '--name', 'Remade'), /"Remade"/);
-    assert.match(await fail(2, flow('delete', flowOf('made'), '--confirm', 'other')), /repeat the slug made/);
+    assert.match(
+      await fail(2, flow('delete', flowOf('made'), '--confirm', 'other')),
+      /--confirm must be made/,
+    );
     assert.match(await refused('delete', flowOf('made'), '--confirm', 'made'), /admin/);
     assert.match(await refused('versions', flowOf('nothing')), /There is no flow .*nothing/);
   });
