@@ -6,12 +6,18 @@ import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import { listModels } from '../flows/list-models.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
-import { answerWithETag, etagHeader, ifNoneMatch } from '../http/etag.ts';
+import { answerWithETag, ifNoneMatch } from '../http/etag.ts';
 import { toPage } from '../http/page.ts';
 import { pageOf, pageQuery } from '../http/page-schema.ts';
 import { readQuery } from '../http/query.ts';
 import { modelPage } from '../reference/management-examples.ts';
-import { answer, COMMON_ERRORS, examplesOf, refusal, VALIDATION_ERRORS } from '../reference/operations.ts';
+import {
+  COMMON_ERRORS,
+  examplesOf,
+  pageWithETag,
+  refusal,
+  VALIDATION_ERRORS,
+} from '../reference/operations.ts';
 
 const price = z.number().min(0).meta({
   description: 'Credits per million tokens; 0 where the key is not the service’s.',
@@ -38,7 +44,6 @@ const modelsQuery = pageQuery(z.string()).extend({
 });
 
 export function modelRoutes(deps: ApiDeps): Route[] {
-  const page = answer('A page of models.', modelList, { page: modelPage }, etagHeader);
   return [
     {
       method: 'get',
@@ -50,8 +55,7 @@ export function modelRoutes(deps: ApiDeps): Route[] {
         tags: ['Flows'],
         requestParams: { query: modelsQuery, header: ifNoneMatch },
         responses: {
-          200: page,
-          304: { description: 'The page has the ETag that was sent.', headers: page.headers },
+          ...pageWithETag('A page of models.', modelList, { page: modelPage }),
           ...COMMON_ERRORS,
           404: refusal(
             'The organization is unknown, or the caller does not belong to it.',

@@ -9,7 +9,7 @@ import { limitRate } from '../auth/limit-rate.ts';
 import { loadProject } from '../auth/load-project.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, ApiState, Route } from '../http/context.ts';
-import { answerWithETag, etagHeader, ifNoneMatch } from '../http/etag.ts';
+import { answerWithETag, ifNoneMatch } from '../http/etag.ts';
 import { toPage } from '../http/page.ts';
 import { readQuery } from '../http/query.ts';
 import { usage } from '../reference/credit-examples.ts';
@@ -20,7 +20,7 @@ import {
   RESOURCE_ERRORS,
   USERS_ONLY,
 } from '../reference/management-operations.ts';
-import { answer, VALIDATION_ERRORS } from '../reference/operations.ts';
+import { pageWithETag, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { toUsage, toUsageEntry } from './to-usage.ts';
 import { usageDays } from './usage-days.ts';
 import { organizationUsageQuery, projectUsageQuery, type UsageQuery, usageReport } from './usage-schemas.ts';
@@ -66,15 +66,13 @@ export function usageRoutes(deps: ApiDeps): Route[] {
 }
 
 function operationOf(query: z.ZodObject, errors: ZodOpenApiResponsesObject) {
-  const page = answer('A page of sums.', usageReport, { byFlow: usage }, etagHeader);
   return {
     description:
       'A run and its credits count within a minute of its end. Ask again with the ETag: 304 while nothing has changed.',
     tags: ['Credits'],
     requestParams: { query, header: ifNoneMatch },
     responses: {
-      200: page,
-      304: { description: 'The page has the ETag that was sent.', headers: page.headers },
+      ...pageWithETag('A page of sums.', usageReport, { byFlow: usage }),
       ...errors,
       ...VALIDATION_ERRORS,
     },

@@ -12,6 +12,7 @@ import { lacksRole } from '../auth/authorize-organization.ts';
 import { IDENTITY_PROVIDER_UNAVAILABLE } from '../auth/identity-provider-keys.ts';
 import { overLimit } from '../auth/limit-rate.ts';
 import { errorBody } from '../http/errors.ts';
+import { etagHeader } from '../http/etag.ts';
 import { errorResponse, idempotentReplayed, rateLimitHeaders, retryAfter } from '../http/headers.ts';
 import { arrivedLate, HEADERS_TOO_LARGE, notHttp } from '../http/http-server.ts';
 import { PARSE_OPTIONS, parseJson, validationError } from '../http/json-body.ts';
@@ -54,6 +55,15 @@ export function answer(
     description,
     headers: z.object({ ...rateLimitHeaders, ...headers }),
     content: jsonContent(schema, examples),
+  };
+}
+
+/** Describes the answers of an endpoint that answers a page with `answerWithETag`. */
+export function pageWithETag(description: string, schema: z.ZodType, examples: Examples) {
+  const page = answer(description, schema, examples, etagHeader);
+  return {
+    200: page,
+    304: { description: 'The page has the ETag that was sent.', headers: page.headers },
   };
 }
 

@@ -9,7 +9,7 @@ import { limitRate } from '../auth/limit-rate.ts';
 import { loadProject } from '../auth/load-project.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, ApiState, Route } from '../http/context.ts';
-import { answerWithETag, etagHeader, ifNoneMatch } from '../http/etag.ts';
+import { answerWithETag, ifNoneMatch } from '../http/etag.ts';
 import { readQuery } from '../http/query.ts';
 import {
   ORGANIZATIONS_PATH,
@@ -18,7 +18,7 @@ import {
   RESOURCE_ERRORS,
   USERS_ONLY,
 } from '../reference/management-operations.ts';
-import { answer, VALIDATION_ERRORS } from '../reference/operations.ts';
+import { pageWithETag, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { listedRunPage } from '../reference/run-examples.ts';
 import { listedRuns } from './answers.ts';
 import { describeState } from './describe-run.ts';
@@ -64,15 +64,13 @@ export function allRunsRoutes(deps: ApiDeps): Route[] {
 }
 
 function operationOf(query: z.ZodObject, errors: ZodOpenApiResponsesObject) {
-  const page = answer('A page of runs.', listedRuns, { page: listedRunPage }, etagHeader);
   return {
     description:
       'Runs of every version and mode, without those of deleted flows. Ask again with the ETag: 304 while nothing has changed.',
     tags: ['Runs'],
     requestParams: { query, header: ifNoneMatch },
     responses: {
-      200: page,
-      304: { description: 'The page has the ETag that was sent.', headers: page.headers },
+      ...pageWithETag('A page of runs.', listedRuns, { page: listedRunPage }),
       ...errors,
       ...VALIDATION_ERRORS,
     },

@@ -2,9 +2,9 @@
 import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
-import { answerWithETag, etagHeader, ifNoneMatch } from '../http/etag.ts';
+import { answerWithETag, ifNoneMatch } from '../http/etag.ts';
 import { readQuery } from '../http/query.ts';
-import { answer, FLOW_PATH, VALIDATION_ERRORS } from '../reference/operations.ts';
+import { FLOW_PATH, pageWithETag, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { runPage } from '../reference/run-examples.ts';
 import { runList } from './answers.ts';
 import { describeRun } from './describe-run.ts';
@@ -15,7 +15,6 @@ import { READ_ERRORS } from './run-refusals.ts';
 
 /** Describes the endpoint that lists runs. */
 export function runRoutes(deps: ApiDeps): Route[] {
-  const page = answer('A page of runs.', runList, { page: runPage }, etagHeader);
   return [
     {
       method: 'get',
@@ -26,8 +25,7 @@ export function runRoutes(deps: ApiDeps): Route[] {
         tags: ['Execution'],
         requestParams: { query: runListQuery, header: ifNoneMatch },
         responses: {
-          200: page,
-          304: { description: 'The page has the ETag that was sent.', headers: page.headers },
+          ...pageWithETag('A page of runs.', runList, { page: runPage }),
           ...READ_ERRORS,
           ...VALIDATION_ERRORS,
         },
