@@ -101,8 +101,8 @@ export function notCompleted(stepId: string, reason: string): ServiceError {
   return new ServiceError('CONFLICT', message, { step_id: stepId });
 }
 
-/** The error for a fork whose request cannot carry the output of the step before. */
+/** The error for a fork or retry that cannot carry the output of the step before. */
 export function tooLarge(stepId: string): ServiceError {
-  const message = `The output of ${stepId} and the input of the run do not fit into a request of /step.`;
+  const message = `The output of ${stepId} and the input of the run do not fit into one request.`;
   return new ServiceError('BODY_TOO_LARGE', message, { step_id: stepId });
 }
