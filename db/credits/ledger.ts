@@ -5,7 +5,7 @@ import { organizationNotFound } from '../tenants/organizations.ts';
 
 export const MICROCREDITS_PER_CREDIT = 1_000_000;
 
-/** `granted`: false when it was made before, of `microcredits`. */
+/** `granted`: whether it was made now; otherwise it was made before, and `microcredits` is what it granted then. */
 export type Grant = { granted: boolean; microcredits: number; balanceMicrocredits: number };
 
 /**
@@ -20,7 +20,7 @@ export function grantCredits(
   entryKey: string,
 ): Promise<Grant> {
   return inTransaction(db, async (tx) => {
-    // Whoever grants at the same moment waits here.
+    // The lock makes grants wait for each other, so that no key is used twice.
     const organization = await tx
       .selectFrom('organization')
       .select('balance_microcredits')
@@ -65,7 +65,7 @@ export function grantCredits(
   });
 }
 
-/** Gives credits to an organization that `userId` has made, unless they have had them for another. */
+/** Gives starting credits to an organization that a user has made; undefined when this user has had them before. */
 export async function grantStartingCredits(
   tx: Tx,
   organizationId: string,

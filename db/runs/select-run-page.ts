@@ -153,15 +153,15 @@ function selectFlows({ flowId, projectId, organizationId, organization, project,
   if (flowId !== undefined) return sql`select ${flowId}::uuid as id`;
   const scope =
     projectId !== undefined
-      ? sql`project.id = ${projectId}::uuid and`
-      : organizationId !== undefined
-        ? sql`organization.id = ${organizationId}::uuid and`
-        : undefined;
-  const live = sql`flow.deleted_at is null and project.deleted_at is null and`;
+      ? sql`project.id = ${projectId}::uuid`
+      : organizationId !== undefined && sql`organization.id = ${organizationId}::uuid`;
+  const ofScope = scope
+    ? sql`${scope} and flow.deleted_at is null and project.deleted_at is null`
+    : sql`true`;
   return sql`
     select flow.id from flow
     join project on project.id = flow.project_id
     join organization on organization.id = project.organization_id
-    where ${scope ?? sql``} ${scope ? live : sql``} ${equals('organization.slug', organization)} and ${equals('project.slug', project)}
-      and ${equals('flow.slug', flow)}`;
+    where ${ofScope} and ${equals('organization.slug', organization)}
+      and ${equals('project.slug', project)} and ${equals('flow.slug', flow)}`;
 }

@@ -6,7 +6,7 @@ type Now = ColumnType<Date, Date | undefined, Date>;
 export interface LedgerEntryTable {
   id: Generated<number>;
   organization_id: string;
-  /** `grant/{uuid}` or `charge/{callId}/{blockKey}`: a repeated activity finds its own entry. */
+  /** `grant/{key}` or `charge/{callId}/{blockKey}`: a repeated activity finds its own entry. */
   entry_key: string;
   kind: 'grant' | 'charge';
   /** Positive for a grant, negative for a charge. */
