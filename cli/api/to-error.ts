@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { ERROR_CODES, ServiceError } from '../../flow/errors.ts';
 import type { Credential } from './credential.ts';
 
@@ -12,13 +13,17 @@ const REFUSED: { [source in Credential['source']]: string } = {
   'npm start': '',
 };
 
+/** The body of a refusal of Weir; other services have other ones. */
+const refusal = z.object({ detail: z.looseObject({ code: z.string(), message: z.string() }) });
+
 /** Makes an error of a refusal: `answer` is its body, where that is JSON. */
 export function toError(
   { url, credential }: { url: string; credential: Credential },
   { status, headers }: Response,
   answer: unknown,
 ): Error {
-  const { detail } = (answer ?? {}) as { detail?: { code: string; message: string } };
+  const { data } = refusal.safeParse(answer);
+  const detail = data?.detail;
   if (headers.has('location'))
     return new Unreachable(
       `${url} answered with a redirect to ${headers.get('location')}. Set WEIR_URL to where the service is.`,

@@ -56,6 +56,12 @@ describe('weir', () => {
     const start = { status: 202, body: { executionId: 'id', status: 'started', flowId: 'f', blockCount: 2 } };
     const state = { durationMs: 20, cost: 1, blocks: [block('a'), block('b')] };
 
+    it('asks whether a service is Weir that refuses in other words', async () => {
+      answers = [{ status: 404, body: { detail: 'Not Found' } }];
+      const said = await fail(1, weir('run', 'o/p/f', '--message', 'hi'));
+      assert.match(said, /answered 404\. Is WEIR_URL the address of a Weir service\?/);
+    });
+
     it('prints no control characters of the service', async () => {
       const name = 'A\u001b[2J\u009b2J';
       const under = { key: 'b', name, status: 'running', attempts: 1 };
