@@ -26,6 +26,8 @@ async function testFlows(
 ): Promise<CommandResult> {
   const flows = (await findFlows(names, project)).map(requireExisting);
   for (const named of flows) await requirePushed(named);
+  // A file that cannot be written is said before the tests are run and charged.
+  if (junit !== undefined) await writeFile(junit, formatJUnit([]));
   const tested: TestedFlow[] = [];
   for (const { path, flow } of flows) tested.push({ flow: path, testRun: await runTests(flow) });
   if (junit !== undefined) await writeFile(junit, formatJUnit(tested));

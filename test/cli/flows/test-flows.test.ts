@@ -7,6 +7,8 @@ describe('weir test', () => {
   const { cli, at, write, read, succeed } = useFlowCli({ worker: true });
   const test = (...args: string[]) => weirIn(cli.env, ['test', ...args]);
 
+  const countTestRuns = async () => (await cli.weir.db.selectFrom('test_run').select('id').execute()).length;
+
   it('shows the results of drafts, writes JUnit XML, and exits with 1 unless all pass', async () => {
     const shout = flowFile('shout', 'return input.toUpperCase();');
     const cases = '- { name: "<shouts>", message: hi, expectation: { type: equals, value: HI } }\n';
@@ -31,6 +33,9 @@ describe('weir test', () => {
     );
     assert.match(await fail(1, test(at('shout.yaml'))), /nothing was tested.*\n {2}\+ test "fails"/);
     await succeed('push', at('shout.yaml'));
+    const before = await countTestRuns();
+    assert.match(await fail(1, test(at('shout.yaml'), '--junit', at('nosuch/junit.xml'))), /nosuch/);
+    assert.equal(await countTestRuns(), before);
     const failed = await test(`${cli.project}/shout`, '--junit', at('junit.xml'));
     assert.equal(failed.code, 1);
     assert.match(failed.stdout, /fails +failed .*\n.*1 of 2 test cases passed\./);
