@@ -1,6 +1,7 @@
 // The endpoints of an organization's invitations. Weir sends no e-mail: the inviter gets a text to send.
 import type { z } from 'zod';
 import { ALREADY_INVITED, type InvitationRow, listInvitations } from '../../db/tenants/invitations.ts';
+import { findOrganizationName } from '../../db/tenants/organizations.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
 import { authenticateUser } from '../auth/authenticate.ts';
 import { authorizeOrganization } from '../auth/authorize-organization.ts';
@@ -91,10 +92,13 @@ function postInvitation(deps: ApiDeps): ApiMiddleware {
     const { organizationId } = ctx.state.membership;
     const { email, role } = ctx.state.body as z.output<typeof createInvitationRequest>;
     const invitation = { organizationId, email, role, invitedBy: ctx.state.user.userId };
-    const row = await writeAuthorized(deps.db, ctx.state, (tx, author) => invite(tx, author, invitation));
+    const { row, name } = await writeAuthorized(deps.db, ctx.state, async (tx, author) => ({
+      row: await invite(tx, author, invitation),
+      name: await findOrganizationName(tx, organizationId),
+    }));
     ctx.status = 201;
     const url = deps.config.publicUrl ?? `${ctx.protocol}://${ctx.host}`;
-    ctx.body = { ...toInvitation(row), message: writeMessage(row, url) };
+    ctx.body = { ...toInvitation(row), message: writeMessage(row, name, url) };
   };
 }
 
@@ -120,8 +124,12 @@ function revokeOne(deps: ApiDeps): ApiMiddleware {
 }
 
 /** Writes what the inviter may send. It says nothing that the person does not learn anyway, and opens nothing by itself. */
-function writeMessage({ id, email, role, expires_at }: InvitationRow, url: string): string {
-  return `You are invited to Weir at ${url} with the role ${role}. Sign in with the e-mail address ${email}, which has to be verified, and accept until ${expires_at.toISOString().slice(0, 10)}: npx weir login ${url}, then npx weir invitation accept ${id} (or POST ${url}${acceptInvitationPath(id)})`;
+function writeMessage(
+  { id, email, role, expires_at }: InvitationRow,
+  organization: string,
+  url: string,
+): string {
+  return `You are invited to the organization ${organization} of Weir at ${url}, with the role ${role}. Sign in with the e-mail address ${email}, which has to be verified, and accept until ${expires_at.toISOString().slice(0, 10)}: weir login ${url}, then weir invitation accept ${id} (or, without that command, POST ${url}${acceptInvitationPath(id)})`;
 }
 
 function toInvitation(row: InvitationRow) {

@@ -33,7 +33,7 @@ const PARAMETERS: { [name: string]: { description: string; example?: string | nu
 
 const DESCRIPTION = `Weir runs published flows. \`execute\` waits for the result of a run. \`jobs\` starts a run and answers at once;
 you then ask for the run by its \`executionId\`. Send an API key of the flow’s project as \`Authorization: Bearer weir_…\`:
-\`npm start\` prints one, and \`npx weir key create\` makes more. Or send the JWT of a user; the management of organizations
+\`npm start\` prints one, and \`weir key create\` makes more. Or send the JWT of a user; the management of organizations
 and projects accepts only a JWT. A key has scopes: each endpoint names those of which it needs one.
 
 Bodies are JSON in UTF-8. Unknown request fields are refused with 422. Every error has the shape

@@ -83,6 +83,12 @@ export async function lockOrganization(tx: Tx, id: string): Promise<void> {
   if (!row) throw organizationNotFound();
 }
 
+/** Finds the name of an organization that the caller has locked. */
+export async function findOrganizationName(tx: Tx, id: string): Promise<string> {
+  const query = tx.selectFrom('organization').select('name').where('id', '=', id);
+  return (await query.executeTakeFirstOrThrow()).name;
+}
+
 /** Changes the fields that differ; returns whether any did. Throws NOT_FOUND. */
 export async function updateOrganization(
   tx: Tx,

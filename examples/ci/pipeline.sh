@@ -1,11 +1,17 @@
 #!/bin/sh
 # The pipeline of a repository of flows. Needs WEIR_URL, WEIR_PROJECT (org/project) and WEIR_API_KEY, a key of that
-# project with the scope deploy. WEIR is how to call the command, `npx weir` unless it is set.
+# project with the scope deploy, and the command weir.
 set -eu
 cd "$(dirname "$0")"
 
-weir() {
-  ${WEIR:-npx weir} "$@"
+usage() {
+  echo "usage: pipeline.sh test | deploy | check | roll-back <flow> <version>" >&2
+  exit 2
+}
+
+command -v weir >/dev/null || {
+  echo "The command weir is missing: clone the repository of Weir, and run npm ci and npm link there." >&2
+  exit 1
 }
 
 case "${1:-}" in
@@ -28,10 +34,10 @@ case "${1:-}" in
     ;;
   # Makes callers run an earlier version: pipeline.sh roll-back word-count 3
   roll-back)
+    [ $# -eq 3 ] || usage
     weir flow promote "$WEIR_PROJECT/$2" --version "$3"
     ;;
   *)
-    echo "usage: pipeline.sh test | deploy | check | roll-back <flow> <version>" >&2
-    exit 2
+    usage
     ;;
 esac

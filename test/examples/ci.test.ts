@@ -1,7 +1,7 @@
 // examples/ci: the pipeline, with nothing but a scoped key, from an empty project to a run and back.
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -25,6 +25,28 @@ describe('the pipeline of examples/ci', () => {
     for (const name of called) assert.match(script, new RegExp(`^ {2}${name}\\)$`, 'm'));
   });
 
+  it('says how to get the command where it is missing', async () => {
+    const tools = await mkdtemp(path.join(tmpdir(), 'weir-ci-tools-'));
+    try {
+      const dirname = execFileSync('/bin/sh', ['-c', 'command -v dirname'], { encoding: 'utf8' }).trim();
+      await symlink(dirname, path.join(tools, 'dirname'));
+      const script = path.join(EXAMPLE, 'pipeline.sh');
+      const { status, stderr } = spawnSync(script, ['test'], { env: { PATH: tools }, encoding: 'utf8' });
+      assert.equal(status, 1);
+      assert.match(stderr, /^The command weir is missing: clone .* npm ci and npm link there\.$/m);
+    } finally {
+      await rm(tools, { recursive: true });
+    }
+  });
+
+  it('says nothing that leads nowhere once the folder is copied', async () => {
+    const files = await readdir(EXAMPLE, { recursive: true, withFileTypes: true });
+    for (const file of files.filter((one) => one.isFile())) {
+      const place = path.join(file.parentPath, file.name);
+      assert.doesNotMatch(await readFile(place, 'utf8'), /\.\.\/|(?<!`)npx/, place);
+    }
+  });
+
   let weir: Weir;
   let tenant: Tenant;
   let key: string;
@@ -36,6 +58,9 @@ describe('the pipeline of examples/ci', () => {
     ({ key, keyId } = await createScopedKey(weir, tenant.projectId, 'deploy', 'run', 'read'));
     folder = await mkdtemp(path.join(tmpdir(), 'weir-ci-'));
     await cp(EXAMPLE, repository(), { recursive: true });
+    // As npm link does.
+    await mkdir(path.join(folder, 'bin'));
+    await symlink(path.join(ROOT, 'cli/weir.js'), path.join(folder, 'bin/weir'));
     git('init', '--quiet', '--initial-branch=main');
     commit('The flows');
   });
@@ -64,9 +89,8 @@ describe('the pipeline of examples/ci', () => {
     const child = spawn(command, args, {
       cwd: checkout,
       env: {
-        PATH: process.env.PATH,
+        PATH: `${path.join(folder, 'bin')}:${path.dirname(process.execPath)}:${process.env.PATH}`,
         HOME: checkout,
-        WEIR: `${process.execPath} ${path.join(ROOT, 'cli/weir.js')}`,
         WEIR_URL: weir.url,
         WEIR_PROJECT: project(),
         WEIR_API_KEY: key,
@@ -120,6 +144,12 @@ describe('the pipeline of examples/ci', () => {
     assert.equal(second.code, 0, second.stderr);
     assert.match(second.stdout, /\/initials is published as version 1\./);
     assert.deepEqual(await run('a b c'), { counted: true, words: 3 });
+  });
+
+  it('prints how it is called when a roll-back has no version', async () => {
+    const { code, stderr } = await pipeline('roll-back', 'word-count');
+    assert.equal(code, 2);
+    assert.match(stderr, /^usage: pipeline\.sh .* roll-back <flow> <version>$/m);
   });
 
   it('makes callers run an earlier version, and stops at an edit made elsewhere', async () => {

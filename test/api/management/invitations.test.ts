@@ -20,6 +20,10 @@ describe('invitations', () => {
     assert.equal(Date.parse(expiresAt) - Date.parse(createdAt), 7 * 24 * 3_600_000);
     for (const part of [email, `/api/v1/invitations/${id}/accept`, management.weir.url])
       assert.ok(message.includes(part), message);
+    const { body: organization } = await call('GET', `/organizations/${organizationId}`);
+    assert.ok(message.includes(`the organization ${organization.name} of Weir`), message);
+    // Whoever is invited has no checkout, and outside of one npx gets a package of somebody else.
+    assert.doesNotMatch(message, /npx/);
     const { invitations } = (await call('GET', path(), undefined, management.acme.token.admin)).body;
     assert.deepEqual(
       invitations.filter((one: { id: string }) => one.id === id),
