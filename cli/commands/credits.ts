@@ -38,11 +38,11 @@ export function addCreditCommands(program: Command): void {
     .argument('<org>', 'slug or id of the organization')
     .argument('<credits>', 'how many credits, with at most six decimal places', parseMaxCredits)
     .option(
-      '--key <key>',
-      'idempotency key: a second grant with the same key changes nothing',
+      '--idempotency-key <key>',
+      'a second grant with the same key changes nothing',
       parseIdempotencyKey,
     )
-    .addHelpText('after', '\nExample:\n  weir credits grant acme 1000 --key invoice-17')
+    .addHelpText('after', '\nExample:\n  weir credits grant acme 1000 --idempotency-key invoice-17')
     .action(printed(grant));
 }
 
@@ -75,8 +75,12 @@ async function ledger(org: string, { run, limit, kind, since }: LedgerOptions): 
   };
 }
 
-async function grant(org: string, credits: number, { key }: { key?: string }): Promise<CommandResult> {
-  const headers = { 'idempotency-key': key ?? randomUUID() };
+async function grant(
+  org: string,
+  credits: number,
+  { idempotencyKey = randomUUID() }: { idempotencyKey?: string },
+): Promise<CommandResult> {
+  const headers = { 'idempotency-key': idempotencyKey };
   const path = `${await creditsPath(org)}/grants`;
   const granted = await callApi<z.output<typeof grantRecord>>('POST', path, { body: { credits }, headers });
   return {

@@ -19,7 +19,7 @@ export function addCreditCommands(program: Command): void {
     .description('add credits to the balance of an organization')
     .argument('<org>', 'slug of the organization')
     .argument('<credits>', 'how many credits, with at most six decimal places', parseCredits)
-    .option('--key <key>', 'idempotency key: a second grant with the same key changes nothing', parseName)
+    .option('--idempotency-key <key>', 'a second grant with the same key changes nothing', parseName)
     .action(onDatabase(grant));
 }
 
@@ -27,10 +27,9 @@ async function grant(
   db: Db,
   slug: string,
   microcredits: number,
-  options: { key?: string },
+  { idempotencyKey: key = randomUUID() }: { idempotencyKey?: string },
 ): Promise<CommandResult> {
   const { id } = await getOrganization(db, slug);
-  const key = options.key ?? randomUUID();
   const result = await inTransaction(db, (tx) =>
     addCredits(tx, operator(), { organizationId: id, microcredits, key }),
   );

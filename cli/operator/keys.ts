@@ -3,6 +3,7 @@ import { mintApiKey } from '../../api/auth/api-key.ts';
 import { addApiKey, endApiKey } from '../../api/management/recorded-writes.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import type { Environment } from '../../db/schema.ts';
+import { KEY_SCOPES, type KeyScope } from '../../db/tables/access.ts';
 import { type ApiKeyRow, listApiKeys } from '../../db/tenants/api-keys.ts';
 import { formatTable, formatTime } from '../terminal/format-table.ts';
 import { parseFutureDate, parseName } from '../terminal/parse-argument.ts';
@@ -24,6 +25,9 @@ export function addKeyCommands(program: Command): void {
       new Option('--environment <environment>', 'environment of the runs that use the key')
         .choices(['live', 'test'])
         .default('live'),
+    )
+    .addOption(
+      new Option('--scope <scope...>', 'what the key may do (default: run and webhooks)').choices(KEY_SCOPES),
     )
     .option(
       '--expires <date>',
@@ -47,15 +51,15 @@ export function addKeyCommands(program: Command): void {
 async function create(
   db: Db,
   path: string,
-  options: { name: string; environment: Environment; expires?: Date },
+  options: { name: string; environment: Environment; scope?: KeyScope[]; expires?: Date },
 ): Promise<CommandResult> {
   const minted = mintApiKey(options.environment, apiKeyPepper());
   const { keyId, secretHmac } = minted;
-  const { environment, name, expires } = options;
+  const { environment, name, scope: scopes, expires } = options;
   const { id: projectId, organization_id: organizationId } = await getProject(db, path);
   const key = { organizationId, projectId, keyId, environment, name, secretHmac };
   const row = await inTransaction(db, (tx) =>
-    addApiKey(tx, operator(), { ...key, ...(expires && { expiresAt: expires }) }),
+    addApiKey(tx, operator(), { ...key, ...(scopes && { scopes }), ...(expires && { expiresAt: expires }) }),
   );
   return {
     json: { ...toJson(row), key: minted.plaintext },
@@ -68,10 +72,11 @@ async function list(db: Db, path: string): Promise<CommandResult> {
   return {
     json: rows.map(toJson),
     text: formatTable(
-      ['key', 'name', 'state', 'created', 'expires'],
+      ['key', 'name', 'scopes', 'state', 'created', 'expires'],
       rows.map((row) => [
         `weir_${row.environment}_${row.key_id}`,
         row.name,
+        row.scopes.join(' '),
         stateOf(row),
         formatTime(row.created_at),
         formatTime(row.expires_at),
@@ -93,6 +98,7 @@ function toJson(row: ApiKeyRow) {
     keyId: row.key_id,
     environment: row.environment,
     name: row.name,
+    scopes: row.scopes,
     state: stateOf(row),
     createdAt: row.created_at,
     expiresAt: row.expires_at,

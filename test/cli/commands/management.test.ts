@@ -115,7 +115,7 @@ describe('weir on a laptop that has a token and nothing else', () => {
     const { balance } = await succeedJson('credits', 'show', 'acme');
     assert.equal(typeof balance, 'number');
     assert.ok(Array.isArray(await succeedJson('credits', 'ledger', 'acme', '--kind', 'charge')));
-    await fail(1, run('credits', 'grant', 'acme', '10', '--key', 'invoice-1'));
+    await fail(1, run('credits', 'grant', 'acme', '10', '--idempotency-key', 'invoice-1'));
     await fail(2, run('credits', 'grant', 'acme', '0'));
   });
 

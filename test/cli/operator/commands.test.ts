@@ -104,13 +104,16 @@ describe('weir operator', () => {
         'ci',
         '--environment',
         'test',
+        '--scope',
+        'read',
+        'deploy',
       );
       const parts = parseApiKey(created.key);
       const stored = await findApiKey(cli.database.db, parts?.keyId ?? '');
       assert.equal(secretMatches(parts?.secret ?? '', stored?.secret_hmac, PEPPER), true);
       assert.equal(stored?.environment, 'test');
       const listed = await succeed('key', 'list', 'acme/main');
-      assert.match(listed, new RegExp(`weir_test_${parts?.keyId} +ci +active`));
+      assert.match(listed, new RegExp(`weir_test_${parts?.keyId} +ci +read deploy +active`));
       assert.equal(listed.includes(parts?.secret ?? ''), false);
       await succeed('key', 'revoke', 'acme/main', parts?.keyId ?? '');
       const [row] = await succeedJson('key', 'list', 'acme/main');
@@ -126,7 +129,7 @@ describe('weir operator', () => {
 
   describe('credits', () => {
     it('grants once per key', async () => {
-      const grant = ['credits', 'grant', 'acme', '12.5', '--key', 'invoice-1'];
+      const grant = ['credits', 'grant', 'acme', '12.5', '--idempotency-key', 'invoice-1'];
       assert.deepEqual(await succeedJson(...grant), { organization: 'acme', granted: true, balance: 12.5 });
       assert.deepEqual(await succeedJson(...grant), { organization: 'acme', granted: false, balance: 12.5 });
       await fail(2, weir('credits', 'grant', 'acme', '0'));
@@ -145,7 +148,7 @@ describe('weir operator', () => {
       await succeed('key', 'revoke', 'audited/main', keyId);
       await succeed('member', 'add', 'audited', 'ada', '--role', 'owner');
       await fail(1, weir('member', 'add', 'audited', 'ada'));
-      const grant = ['credits', 'grant', 'audited', '12.5', '--key', 'invoice-1'];
+      const grant = ['credits', 'grant', 'audited', '12.5', '--idempotency-key', 'invoice-1'];
       await succeed(...grant);
       await succeed(...grant);
       await succeed('flow', 'import', example, '--project', 'audited/main', '--production');
