@@ -2,7 +2,7 @@
 import { CommanderError } from 'commander';
 import { createProgram } from './program.ts';
 import { describeError } from './terminal/describe-error.ts';
-import { escapeControls } from './terminal/format-table.ts';
+import { note } from './terminal/print-line.ts';
 import { UsageError } from './terminal/usage-error.ts';
 
 const USAGE_ERROR = 2;
@@ -12,13 +12,15 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit();
 });
+// Nothing is left to say it to.
+process.stderr.on('error', () => undefined);
 try {
   await createProgram().parseAsync();
 } catch (error) {
   // Commander has printed the error, or the help.
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : USAGE_ERROR;
   else {
-    console.error(escapeControls(describeError(error)));
+    note(describeError(error));
     process.exitCode = error instanceof UsageError ? USAGE_ERROR : 1;
   }
 }

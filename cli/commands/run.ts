@@ -7,6 +7,7 @@ import { type BlockState, type BlockUnderWay, blockLine, underWayLine } from '..
 import { oneLine } from '../terminal/format-table.ts';
 import { parseHttps, parseVersionNumber } from '../terminal/parse-argument.ts';
 import { splitPath } from '../terminal/parse-path.ts';
+import { printLine } from '../terminal/print-line.ts';
 import { printResult } from '../terminal/print-result.ts';
 import {
   parseIdempotencyKey,
@@ -80,8 +81,8 @@ async function run(path: string, options: RunOptions, command: Command): Promise
   const accepted = await callApi<{ executionId: string }>('POST', jobs, { body: request, headers });
   const { executionId } = accepted;
   if (!options.follow) return printResult({ json: accepted, text: `Started ${executionId}.` }, command);
-  if (!options.json) console.log(oneLine(`Started ${executionId}.`));
-  const state = await follow(`${jobs}/${executionId}`, options.json ? () => undefined : console.log);
+  if (!options.json) printLine(oneLine(`Started ${executionId}.`));
+  const state = await follow(`${jobs}/${executionId}`, options.json ? () => undefined : printLine);
   printResult({ json: state, text: ending(state) }, command);
   if (state.status !== 'completed') process.exitCode = 1;
 }

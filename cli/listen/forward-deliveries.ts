@@ -5,7 +5,8 @@ import { ServiceError } from '../../flow/errors.ts';
 import type { ListenerRequest } from '../../net/webhook-listeners.ts';
 import { callApi, openStream } from '../api/call-api.ts';
 import { Unreachable } from '../api/to-error.ts';
-import { escapeControls, formatTime, oneLine } from '../terminal/format-table.ts';
+import { formatTime, oneLine } from '../terminal/format-table.ts';
+import { note, printLine } from '../terminal/print-line.ts';
 import { postToReceiver, type ReceiverAnswer } from './post-to-receiver.ts';
 import { readEvents } from './read-events.ts';
 
@@ -17,11 +18,11 @@ export async function forwardDeliveries(to: URL, json: boolean): Promise<void> {
   let known = false;
   let away = false;
   const complain = (problem: string) => {
-    if (!away) console.error(oneLine(`${problem} Trying again.`));
+    if (!away) note(oneLine(`${problem} Trying again.`));
     away = true;
   };
   const begin = ({ callbackUrl }: { callbackUrl: string }) => {
-    if (away) console.error('Connected.');
+    if (away) note('Connected.');
     away = false;
     if (!known) announce(to, callbackUrl, json);
     known = true;
@@ -44,7 +45,7 @@ export async function forwardDeliveries(to: URL, json: boolean): Promise<void> {
 
 function announce(to: URL, callbackUrl: string, json: boolean): void {
   const text = `Forwarding to ${to}; Ctrl-C stops it. Start runs with this callbackUrl:\n${callbackUrl}`;
-  console.log(escapeControls(json ? JSON.stringify({ callbackUrl }) : text));
+  printLine(json ? JSON.stringify({ callbackUrl }) : text);
 }
 
 function connect(): Promise<NonNullable<Response['body']>> {
@@ -66,11 +67,9 @@ async function forward(to: URL, { id, headers, body }: ListenerRequest, json: bo
   const { executionId } = JSON.parse(body) as { executionId: string };
   const text = [formatTime(new Date()), delivery.event, executionId, inWords(answer), `${ms} ms`].join('  ');
   const record = { ...delivery, executionId, ...statusOf(answer), ms };
-  console.log(escapeControls(json ? JSON.stringify(record) : text));
+  printLine(json ? JSON.stringify(record) : text);
   await callApi('POST', `${PATH}/${id}`, { body: answer, keyOnly: true }).catch((error: Error) =>
-    console.error(
-      oneLine(`The answer to ${delivery.id} came too late or could not be given: ${error.message}`),
-    ),
+    note(oneLine(`The answer to ${delivery.id} came too late or could not be given: ${error.message}`)),
   );
 }
 

@@ -11,8 +11,9 @@ import type { AddressInfo } from 'node:net';
 import type { Command } from 'commander';
 import getRawBody from 'raw-body';
 import { isFromWeir } from '../../examples/webhooks/verify.ts';
-import { escapeControls, formatTime, oneLine } from '../terminal/format-table.ts';
+import { formatTime, oneLine } from '../terminal/format-table.ts';
 import { parseWholeNumber } from '../terminal/parse-argument.ts';
+import { note, printLine } from '../terminal/print-line.ts';
 import { LISTEN_HOST, listenCertificate } from './listen-certificate.ts';
 
 const BODY_MAX_BYTES = 1024 * 1024;
@@ -37,9 +38,9 @@ export async function receiveWebhooks(readSecret: ReadSecret, options: ReceiveOp
   const server: Server = certificate ? createHttpsServer(certificate, receive) : createHttpServer(receive);
   server.listen(options.port, '127.0.0.1');
   await once(server, 'listening');
-  server.on('error', (error) => console.error(`A connection could not be accepted: ${error.message}`));
+  server.on('error', (error) => note(`A connection could not be accepted: ${error.message}`));
   const { port } = server.address() as AddressInfo;
-  const say = options.json ? console.error : console.log;
+  const say = options.json ? note : printLine;
   say(`Listening on ${certificate ? 'https' : 'http'}://127.0.0.1:${port}; Ctrl-C stops it.`);
   if (certificate)
     say(`A service on this machine delivers here, with callbackUrl https://${LISTEN_HOST}/, if you start it like this:
@@ -59,13 +60,13 @@ async function answer(
     response.writeHead(verified ? 204 : 401).end();
     const delivery = header(request, 'x-weir-delivery');
     const text = body.toString();
-    if (json) console.log(escapeControls(JSON.stringify({ verified, delivery, body: parse(text) })));
+    if (json) printLine(JSON.stringify({ verified, delivery, body: parse(text) }));
     else {
       const event = verified ? header(request, 'x-weir-event') : 'NOT VERIFIED';
-      console.log(`${formatTime(new Date())}  ${oneLine(event)}  ${oneLine(delivery)}\n${show(text)}\n`);
+      printLine(`${formatTime(new Date())}  ${oneLine(event)}  ${oneLine(delivery)}\n${show(text)}\n`);
     }
   } catch (error) {
-    console.error(`A request could not be received: ${error}`);
+    note(`A request could not be received: ${error}`);
     if (!response.headersSent) response.writeHead(500).end();
   }
 }
@@ -77,7 +78,7 @@ function header(request: IncomingMessage, name: string): string {
 /** Indents JSON, and puts any other text on one line. */
 function show(text: string): string {
   const json = parse(text);
-  return json === undefined ? oneLine(text) : escapeControls(JSON.stringify(json, null, 2));
+  return json === undefined ? oneLine(text) : JSON.stringify(json, null, 2);
 }
 
 function parse(text: string): unknown {

@@ -10,6 +10,7 @@ import {
   randomState,
 } from 'openid-client';
 import { ServiceError } from '../../flow/errors.ts';
+import { note } from '../terminal/print-line.ts';
 import { explain, type Provider, wanted } from './identity-provider.ts';
 import { openBrowser } from './open-browser.ts';
 import type { Session } from './session-store.ts';
@@ -29,16 +30,22 @@ export async function browserSignIn({
   const state = randomState();
   const pkceCodeVerifier = randomPKCECodeVerifier();
   const server = createServer();
+  let cameBack = false;
   const callback = new Promise<Callback>((resolve) => {
     server.on('request', (request, page) => {
       const url = URL.parse(request.url ?? '/', `http://${HOST}:${(server.address() as AddressInfo).port}`);
-      if (url?.pathname !== '/callback') answerPage(page, 404, 'There is nothing here.');
+      if (url?.pathname !== '/callback') void answerPage(page, 404, 'There is nothing here.');
       else if (url.searchParams.get('state') !== state)
-        answerPage(page, 400, 'This belongs to another sign-in than the one that weir login waits for.');
-      else resolve({ url, page });
+        void answerPage(page, 400, 'This belongs to another sign-in than the one that weir login waits for.');
+      else if (cameBack)
+        void answerPage(page, 409, 'This sign-in has come back already: the terminal says how it ended.');
+      else {
+        cameBack = true;
+        resolve({ url, page });
+      }
     });
   });
-  server.on('error', (error) => console.error(`The browser could not come back: ${error.message}`));
+  server.on('error', (error) => note(`The browser could not come back: ${error.message}`));
   server.listen(0, HOST);
   await once(server, 'listening');
   try {
@@ -54,20 +61,22 @@ export async function browserSignIn({
       state,
     }).href;
     if (!(await openBrowser(address))) return undefined;
-    console.error(`Sign in in the browser. If none has opened, open ${address}\nWaiting …`);
+    note(`Sign in in the browser. If none has opened, open ${address}\nWaiting …`);
     const { url, page } = await within(callback);
     try {
       const checks = { pkceCodeVerifier, expectedState: state };
       const tokens = await authorizationCodeGrant(configuration, url, checks, resource);
-      answerPage(page, 200, 'You are signed in to Weir. You can close this page.');
-      return toSession(session, tokens);
+      const signedIn = toSession(session, tokens);
+      await answerPage(page, 200, 'You are signed in to Weir. You can close this page.');
+      return signedIn;
     } catch (error) {
-      answerPage(page, 400, 'You are not signed in: the terminal says why. You can close this page.');
+      await answerPage(page, 400, 'You are not signed in: the terminal says why. You can close this page.');
       return explain(session.issuer)(error);
     }
   } finally {
     server.close();
-    server.closeIdleConnections();
+    // Browsers also open connections on which they send nothing.
+    server.closeAllConnections();
   }
 }
 
@@ -83,8 +92,10 @@ async function within(callback: Promise<Callback>): Promise<Callback> {
   return Promise.race([callback, late]).finally(() => clearTimeout(timer));
 }
 
-function answerPage(page: ServerResponse, status: number, text: string): void {
+/** Sends a page; resolves once it is sent, or its connection is gone. */
+async function answerPage(page: ServerResponse, status: number, text: string): Promise<void> {
   page
     .writeHead(status, { 'content-type': 'text/html; charset=utf-8', connection: 'close' })
     .end(`<!doctype html><title>Weir</title><p>${text}</p>`);
+  if (!page.closed) await once(page, 'close');
 }

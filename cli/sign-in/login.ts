@@ -5,6 +5,7 @@ import type { Me } from '../api/get-me.ts';
 import { parseServiceUrl, serviceUrl } from '../api/service-url.ts';
 import { oneLine } from '../terminal/format-table.ts';
 import { parseHttpAddress } from '../terminal/parse-argument.ts';
+import { note } from '../terminal/print-line.ts';
 import { type CommandResult, printed } from '../terminal/print-result.ts';
 import { readSessions, type Session, withSessionLock, writeSessions } from './session-store.ts';
 
@@ -31,7 +32,7 @@ export function addLoginCommands(program: Command): void {
 
 async function login(given: string | undefined, { device }: { device?: boolean }): Promise<CommandResult> {
   process.once('SIGINT', () => {
-    console.error('You are not signed in: the sign-in was interrupted.');
+    note('You are not signed in: the sign-in was interrupted.');
     process.exit(130);
   });
   const url = given ?? serviceUrl();
@@ -44,7 +45,7 @@ async function login(given: string | undefined, { device }: { device?: boolean }
   });
   const overriding = ['WEIR_TOKEN', 'WEIR_API_KEY'].filter((name) => process.env[name]);
   if (overriding.length > 0)
-    console.error(`${overriding.join(' and ')} is set, and commands use that instead of your session.`);
+    note(`${overriding.join(' and ')} is set, and commands use that instead of your session.`);
   const who = me.kind === 'user' ? (me.email ?? me.name ?? me.userId) : me.keyId;
   return { json: { service: url, ...me }, text: `Signed in to ${url} as ${who}.` };
 }
@@ -56,7 +57,7 @@ async function signIn(url: string, device: boolean): Promise<Session> {
     const { browserSignIn } = await import('./browser-sign-in.ts');
     const session = await browserSignIn(provider);
     if (session) return session;
-    console.error('No browser can be opened here.');
+    note('No browser can be opened here.');
   }
   const { deviceSignIn } = await import('./device-sign-in.ts');
   return deviceSignIn(provider);
@@ -73,9 +74,7 @@ async function logout(given: string | undefined): Promise<CommandResult> {
   if (!session) return { json: { service: url, ended: false }, text: `You had no session at ${url}.` };
   const { revokeSession } = await import('./refresh-session.ts');
   await revokeSession(session).catch((error: Error) =>
-    console.error(
-      oneLine(`The session is forgotten here, but not at the identity provider: ${error.message}`),
-    ),
+    note(oneLine(`The session is forgotten here, but not at the identity provider: ${error.message}`)),
   );
   return { json: { service: url, ended: true }, text: `Signed out of ${url}.` };
 }

@@ -3,6 +3,7 @@ import type { Session } from './session-store.ts';
 
 /** A provider that does not say how long its tokens last is asked for a new one after five minutes. */
 const LIFETIME_SECONDS = 300;
+const LIFETIME_MAX_SECONDS = 365 * 24 * 60 * 60;
 
 /** Makes a session of the provider's answer; a refresh token that it did not replace stays. */
 export function toSession(
@@ -15,7 +16,7 @@ export function toSession(
     clientId: before.clientId,
     audience: before.audience,
     accessToken: access_token,
-    expiresAt: Date.now() + expires_in * 1_000,
+    expiresAt: Date.now() + Math.min(expires_in, LIFETIME_MAX_SECONDS) * 1_000,
     ...(refreshToken !== undefined && { refreshToken }),
   };
 }

@@ -4,6 +4,7 @@ import { MANAGEMENT_SCOPE, MCP_SCOPES } from '../../api/auth/scopes.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { findLocalStart, requireStarted } from '../api/local-start.ts';
 import { askProvider, type LocalIdentity, type LocalToken } from '../api/local-token.ts';
+import { note } from '../terminal/print-line.ts';
 import { type CommandResult, printResult } from '../terminal/print-result.ts';
 
 const DEVICE_CODE = 'urn:ietf:params:oauth:grant-type:device_code';
@@ -55,7 +56,7 @@ async function signInWithBrowser(
   wanted: Record<string, string>,
 ): Promise<LocalToken> {
   const device = await askProvider<DeviceCode>(identity, '/device/auth', wanted);
-  console.error(`Open ${device.verification_uri_complete} in a browser and sign in. Waiting …`);
+  note(`Open ${device.verification_uri_complete} in a browser and sign in. Waiting …`);
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve, (device.interval ?? 5) * 1000));
     const code = { grant_type: DEVICE_CODE, device_code: device.device_code };

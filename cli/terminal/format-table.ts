@@ -26,12 +26,13 @@ export function oneLine(text: string): string {
 }
 
 /**
- * Makes text of several lines safe to print: writes control characters as `\\u009b`, which JSON and quoted YAML read as the
+ * Makes text of several lines safe to print: writes control characters, and those that reverse text, as
+ * `\\u009b`, which JSON and quoted YAML read as the
  * same text, and leaves line feeds and tabs.
  */
 export function escapeControls(text: string): string {
   return text.replace(
-    /[\p{Cc}--[\n\t]]/gv,
+    /[[\p{Cc}--[\n\t]][\u202a-\u202e\u2066-\u2069]]/gv,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }

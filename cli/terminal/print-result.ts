@@ -1,14 +1,13 @@
 import type { Command } from 'commander';
-import { escapeControls } from './format-table.ts';
+import { printLine } from './print-line.ts';
 
 /** The result of a command: `json` for scripts, in a stable shape, and the same as `text` for people. */
 export type CommandResult = { json: unknown; text: string };
 
-/** Prints a result to stdout, as JSON where the command has `--json`. No control character reaches the terminal. */
+/** Prints a result to stdout, as JSON where the command has `--json`. */
 export function printResult(result: CommandResult, command: Command): void {
   const { json } = command.opts<{ json?: boolean }>();
-  const text = escapeControls(json ? JSON.stringify(result.json, null, 2) : result.text);
-  process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+  printLine(json ? JSON.stringify(result.json, null, 2) : result.text);
 }
 
 /** Makes the action of a command that prints what `work` answers for its arguments. */

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -94,6 +96,28 @@ describe('weir login', () => {
       `The identity provider at ${issuer} gave no token: the sign-in was refused in the browser.\n`,
     );
     assert.match(await fail(1, weir('whoami')), /^No service is known\. Sign in/);
+  });
+
+  it('ends although the browser holds connections on which it sends nothing, or half a request', async () => {
+    const { address, ended } = await beginInBrowser();
+    const { port } = new URL(new URL(address).searchParams.get('redirect_uri') ?? '');
+    const sockets = [connect(Number(port), '127.0.0.1'), connect(Number(port), '127.0.0.1')];
+    for (const socket of sockets) {
+      socket.on('error', () => undefined);
+      await once(socket, 'connect');
+    }
+    sockets[1]?.write('GET /callback HTTP/1.1\r\n');
+    const back = await consent(createBrowser(service.identity.issuer), address, service.account);
+    const tabs = [1, 2].map(() =>
+      fetch(back)
+        .then((page) => page.text())
+        .catch(() => 'gone'),
+    );
+    const { code, stdout } = await ended();
+    assert.deepEqual([code, stdout], [0, `Signed in to ${url} as member@weir.local.\n`]);
+    const pages = (await Promise.all(tabs)).filter((page) => page.includes('You are signed in to Weir'));
+    assert.equal(pages.length, 1);
+    for (const socket of sockets) socket.destroy();
   });
 
   it('signs in by a code where no browser can be opened', async () => {

@@ -10,11 +10,12 @@ describe('formatTable', () => {
 });
 
 describe('escapeControls', () => {
-  it('escapes control characters so that JSON reads as before, and leaves line feeds and tabs', () => {
+  it('escapes control characters, and those that reverse text, so that JSON reads as before, and leaves line feeds and tabs', () => {
     const value = { text: 'a\u009b31m\u007f\u001b\r\n\tb' };
     const text = escapeControls(JSON.stringify(value, null, 2));
     assert.match(text, /^\{\n {2}"text": "a\\u009b31m\\u007f\\u001b\\r\\n\\tb"\n\}$/);
     assert.deepEqual(JSON.parse(text), value);
     assert.equal(escapeControls('a\u001b[2J\n\tb'), 'a\\u001b[2J\n\tb');
+    assert.equal(escapeControls('a\u202eb\u2066\u200f'), 'a\\u202eb\\u2066\u200f');
   });
 });

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { glob } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { ROOT, weirIn } from '../cli-harness.ts';
+
+/** The completion script is our own text. */
+const OWN = ['cli/terminal/print-line.ts', 'cli/terminal/completion.ts'];
+const HOSTILE = 'a\u001b]0;x\u0007\u009b2J\u202eb';
+const SHOWN = 'a\\u001b]0;x\\u0007\\u009b2J\\u202eb';
+
+describe('What a command prints', () => {
+  it('goes through printLine, wherever it is printed', async () => {
+    const found: string[] = [];
+    for await (const file of glob('cli/**/*.ts', { cwd: ROOT }))
+      if (/\bconsole\.|process\.std(out|err)\.write/.test(readFileSync(path.join(ROOT, file), 'utf8')))
+        found.push(file);
+    assert.deepEqual(
+      found.filter((file) => !OWN.includes(file)),
+      [],
+    );
+  });
+
+  it('has no control characters of the service in errors', async () => {
+    const detail = { code: 'NOT_FOUND', message: HOSTILE };
+    const server = createServer((_request, response) =>
+      response.writeHead(404).end(JSON.stringify({ detail })),
+    );
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    try {
+      const WEIR_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const { code, stderr } = await weirIn({ WEIR_URL, WEIR_API_KEY: 'weir_live_x' }, ['whoami']);
+      assert.deepEqual([code, stderr], [1, `${SHOWN} (NOT_FOUND)\n`]);
+    } finally {
+      server.close();
+    }
+  });
+});
