@@ -3,18 +3,18 @@ import { UsageError } from '../terminal/usage-error.ts';
 import { type PushOptions, push } from './push.ts';
 import { promote, publish } from './release.ts';
 
-type Options = PushOptions & { production?: boolean; note?: string };
+type Options = PushOptions & { note?: string };
 
 /** Pushes files and, with `production`, publishes and promotes what was pushed. */
 export async function pushToProduction(
   sources: string[],
-  { production, note, ...options }: Options,
+  { note, ...options }: Options,
 ): Promise<CommandResult> {
+  const { project, production } = options;
   if (note !== undefined && !production)
     throw new UsageError('--note describes a version: give --production too.');
   const pushed = await push(sources, options);
   if (!production) return pushed;
-  const { project } = options;
   const results = [
     pushed,
     await publish(sources, { project, note: note ?? '' }),

@@ -9,14 +9,22 @@ import { findFlowsOfFiles } from './flow-arguments.ts';
 import { isShallow, remember } from './past-texts.ts';
 import { type PushPlan, placeOf, planPush } from './push-plan.ts';
 import { formatOf } from './read-flow-files.ts';
+import { requireFinished } from './require-finished.ts';
 import { type Draft, flowsUrl, replaceDraft, urlOf } from './service-flow.ts';
 import { formatTestCases, testCasesFile } from './test-cases-file.ts';
 
-export type PushOptions = { project?: string | undefined; check?: boolean; force?: boolean };
+export type PushOptions = {
+  project?: string | undefined;
+  check?: boolean;
+  force?: boolean;
+  /** Pushes only what can be published at once. */
+  production?: boolean;
+};
 
 /** Pushes files; none is pushed when one may not be. With `check` nothing changes, and the exit code tells of differences. */
 export async function push(sources: string[], options: PushOptions): Promise<CommandResult> {
   const { projectId, flows } = await findFlowsOfFiles(sources, options.project);
+  if (options.production) requireFinished(flows);
   const plans: PushPlan[] = [];
   for (const flow of flows) plans.push(await planPush(flow));
   if (options.check) return reportCheck(plans);

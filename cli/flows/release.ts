@@ -7,6 +7,7 @@ import { UsageError } from '../terminal/usage-error.ts';
 import { describeChanges, findFlowChanges } from './describe-changes.ts';
 import { type ExistingFlow, findFlows, requireExisting } from './flow-arguments.ts';
 import { type FlowContent, isSameFlow } from './flow-content.ts';
+import { nameUnfinished, requireFinished } from './require-finished.ts';
 import { readDraft, readSide, urlOf, type Version } from './service-flow.ts';
 
 /** Publishes each draft that its latest version does not hold. The draft of a file is published as that file has it. */
@@ -15,6 +16,7 @@ export async function publish(
   { project, note }: { project?: string | undefined; note: string },
 ): Promise<CommandResult> {
   const flows = (await findFlows(names, project)).map(requireExisting);
+  requireFinished(flows);
   const drafts = [];
   for (const named of flows) {
     const draft = await readDraft(named.flow);
@@ -22,10 +24,11 @@ export async function publish(
     drafts.push({ ...named, ...draft });
   }
   const published = [];
-  for (const { path, flow, etag, content } of drafts) {
+  for (const named of drafts) {
+    const { path, flow, etag, content } = named;
     const { latestVersion: latest } = flow;
     const isNew = latest === null || !isSameFlow(content, await readSide(flow, latest));
-    const version = isNew ? await publishDraft(flow, note, etag) : latest;
+    const version = isNew ? await publishDraft(flow, note, etag).catch(nameUnfinished(named)) : latest;
     published.push({ flow: path, version, published: isNew });
   }
   const text = published.map(({ flow, version, published }) =>

@@ -8,12 +8,15 @@ import { describeChanges } from './describe-changes.ts';
 import { addFlowArguments, findFlows, type NamedFlow, requireExisting } from './flow-arguments.ts';
 import { formatJUnit } from './format-junit.ts';
 import { planPush } from './push-plan.ts';
+import { nameUnfinished } from './require-finished.ts';
 import { runTests, type TestedFlow } from './run-tests.ts';
 
 export function addTestCommand(program: Command): void {
   const command = program
     .command('test')
-    .description('run the test cases of drafts and show the results; exit with 1 unless all pass');
+    .description(
+      'run the test cases of drafts and show the results; exit with 1 unless there are any and all pass',
+    );
   addFlowArguments(command, 'paths of flows; or flow files and folders, whose drafts must be as they say')
     .option('--junit <file>', 'write the results into a file, as JUnit XML')
     .addHelpText('after', '\nExample:\n  weir test flows/ --project acme/main --junit results.xml')
@@ -29,11 +32,15 @@ async function testFlows(
   // A file that cannot be written is said before the tests are run and charged.
   if (junit !== undefined) await writeFile(junit, formatJUnit([]));
   const tested: TestedFlow[] = [];
-  for (const { path, flow } of flows) tested.push({ flow: path, testRun: await runTests(flow) });
+  for (const named of flows) {
+    const testRun = await runTests(named.flow).catch(nameUnfinished(named));
+    tested.push({ flow: named.path, testRun });
+  }
   if (junit !== undefined) await writeFile(junit, formatJUnit(tested));
-  if (tested.some(({ testRun }) => testRun && testRun.passed < testRun.total)) process.exitCode = 1;
   const isEmpty = tested.every(({ testRun }) => !testRun);
-  return { json: tested, text: isEmpty ? tableOf(tested) : `${tableOf(tested)}\n${summaryOf(tested)}` };
+  const isFailed = tested.some(({ testRun }) => testRun && testRun.passed < testRun.total);
+  if (isEmpty || isFailed) process.exitCode = 1;
+  return { json: tested, text: `${tableOf(tested)}\n${summaryOf(tested)}` };
 }
 
 /** Throws CONFLICT when a draft, or its test cases, are not as the file says. */
@@ -62,7 +69,7 @@ function tableOf(tested: TestedFlow[]): string {
   return formatTable(
     ['flow', 'test case', 'result', 'ms', 'credits', 'why'],
     rows,
-    'There are no test cases.',
+    'Nothing was tested: there are no test cases.',
   );
 }
 
@@ -72,7 +79,7 @@ function summaryOf(tested: TestedFlow[]): string {
   const passed = runs.reduce((sum, run) => sum + run.passed, 0);
   const without = tested.filter(({ testRun }) => !testRun).map(({ flow }) => flow);
   return [
-    `${passed} of ${total} test cases passed.`,
+    ...(runs.length > 0 ? [`${passed} of ${total} test cases passed.`] : []),
     ...(without.length > 0 ? [`Without test cases: ${without.join(', ')}.`] : []),
   ].join('\n');
 }

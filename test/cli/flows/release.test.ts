@@ -47,8 +47,13 @@ describe('weir flow', () => {
 
   it('says what keeps a draft from being published', async () => {
     await write('todo.yaml', 'name: T\nslug: todo\nsteps:\n  - processor_type: llm\n    prompt: x\n');
+    const ofFile = /\/todo is not finished \(.*todo\.yaml\), .*:\nline 4: steps\[0\]\.model: /;
+    assert.match(await refused('push', at('todo.yaml'), '--production'), ofFile);
+    assert.match(await refused('versions', flowOf('todo')), /There is no flow/);
     await succeed('push', at('todo.yaml'));
-    assert.match(await refused('publish', flowOf('todo'), '--note', 'x'), /steps\[0\]\.model/);
+    assert.match(await refused('publish', at('todo.yaml'), '--note', 'x'), ofFile);
+    const ofPath = /\/todo is not finished, .*:\n[\s\S]*^steps\[0\]\.model: /m;
+    assert.match(await refused('publish', flowOf('todo'), '--note', 'x'), ofPath);
   });
 
   it('compares a file with its draft, and any two versions, line by line where texts have lines', async () => {

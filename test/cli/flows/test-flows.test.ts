@@ -9,7 +9,7 @@ describe('weir test', () => {
 
   const countTestRuns = async () => (await cli.weir.db.selectFrom('test_run').select('id').execute()).length;
 
-  it('shows the results of drafts, writes JUnit XML, and exits with 1 unless all pass', async () => {
+  it('shows the results of drafts, writes JUnit XML, and exits with 1 unless there are any and all pass', async () => {
     const shout = flowFile('shout', 'return input.toUpperCase();');
     const cases = '- { name: "<shouts>", message: hi, expectation: { type: equals, value: HI } }\n';
     await write('shout.yaml', shout);
@@ -27,6 +27,9 @@ describe('weir test', () => {
       await read('junit.xml'),
       /<testcase classname=".*\/shout" name="&#60;shouts&#62;" time=".*"\/>/,
     );
+    const none = await test(at('bare.yaml'));
+    assert.equal(none.code, 1);
+    assert.match(none.stdout, /^Nothing was tested: .*\nWithout test cases: .*\/bare\./);
     await write(
       'shout.tests.yaml',
       `${cases}- { name: fails, message: hi, expectation: { type: contains, text: x } }\n`,
@@ -40,5 +43,20 @@ describe('weir test', () => {
     assert.equal(failed.code, 1);
     assert.match(failed.stdout, /fails +failed .*\n.*1 of 2 test cases passed\./);
     assert.match(await read('junit.xml'), /tests="2" failures="1" errors="0"[\s\S]*<failure message="/);
+  });
+
+  it('names the flow, the file and the line of what is missing in a draft', async () => {
+    await write('todo.yaml', 'name: T\nslug: todo\nsteps:\n  - processor_type: llm\n    prompt: x\n');
+    await write(
+      'todo.tests.yaml',
+      '- { name: one, message: hi, expectation: { type: equals, value: HI } }\n',
+    );
+    await succeed('push', at('todo.yaml'));
+    const missing = /\/todo is not finished \(.*todo\.yaml\), .*:\nline 4: steps\[0\]\.model: /;
+    assert.match(await fail(1, test(at('todo.yaml'))), missing);
+    assert.match(
+      await fail(1, test(`${cli.project}/todo`)),
+      /\/todo is not finished, .*:\nsteps\[0\]\.model: /,
+    );
   });
 });
