@@ -7,16 +7,18 @@ import { getRunInput, type RunRow } from '../../db/runs/runs.ts';
 import type { Continuation } from '../../db/tables/run-input.ts';
 import { DRAFT_VERSION, type Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import type { BlockOverrides } from '../../flow/overrides.ts';
 import { toPlan } from '../../flow/plan.ts';
 import type { ApiDeps } from '../deps.ts';
+import { BODY_MAX_BYTES } from '../http/receive-body.ts';
 import { takeBytes } from '../http/take-bytes.ts';
 import { acceptAttachments, requireCredits } from './accept-run.ts';
 import type { CallRequest } from './call-request.ts';
-import { countCompletedSteps } from './collect-outputs.ts';
+import { countCompletedSteps, tooLarge } from './collect-outputs.ts';
 import { forkCursor } from './fork-cursor.ts';
+import { listOutputsRead } from './list-outputs-read.ts';
 import { readCallback } from './read-callback.ts';
 import { MODEL_KEY_HEADER } from './read-model-keys.ts';
-import { requireReadOutputs } from './require-read-outputs.ts';
 import { requireValidOverrides } from './require-valid-overrides.ts';
 import { type AcceptedCall, storeCall } from './store-call.ts';
 
@@ -25,13 +27,14 @@ export type RepeatedRun = Pick<RunRow, 'execution_id' | 'version' | 'flow_versio
 
 /**
  * Checks whatever a repetition can be refused for, then stores the new run, a job of the same version with the same input. The
- * request's flow is in the version of the run. Returns undefined when another request has taken the Idempotency-Key meanwhile.
+ * request's flow is in the version of the run. `once`: unless the run was done again. Returns undefined when another request has taken the Idempotency-Key meanwhile.
  */
 export async function acceptRepeat(
   deps: ApiDeps,
   request: CallRequest<unknown>,
   run: RepeatedRun,
   how: Repetition,
+  { once = false } = {},
 ): Promise<AcceptedCall | undefined> {
   requireRepeatable(run, how);
   const { flow } = request;
@@ -44,7 +47,8 @@ export async function acceptRepeat(
     held.push(await takeBytes(deps.largeValues.answers, organizationId, bytes));
   };
   try {
-    await hold(asked.bytes + (how === 'retry' ? await measureOutputs(deps.db, executionId) : 0));
+    const carried = how === 'retry' ? await measureOutputs(deps.db, executionId) : 0;
+    await hold(asked.bytes + Math.min(carried, BODY_MAX_BYTES));
     const { continuation: _, ...input } = await getRunInput(deps.db, executionId);
     if (input.tools) throw needsCaller();
     const overrides = input.block_overrides;
@@ -55,9 +59,7 @@ export async function acceptRepeat(
       callbackEvents: asked.callbackEvents ?? undefined,
     });
     const from = how === 'retry' ? await findStepToRetry(deps, run) : 0;
-    const continuation = from > 0 ? await continueFrom(deps, run, from) : undefined;
-    if (continuation)
-      requireReadOutputs(definition, overrides, { from, to: definition.steps.length }, continuation.outputs);
+    const continuation = from > 0 ? await continueFrom(deps, run, overrides, from) : undefined;
     requireCredits(flow);
     return await storeCall(deps, request, {
       ...flow,
@@ -65,7 +67,7 @@ export async function acceptRepeat(
       mode: 'jobs',
       input: { ...input, ...images, ...(continuation && { continuation }) },
       callback,
-      repeats: { executionId, from },
+      repeats: { executionId, from, once },
     });
   } finally {
     for (const giveBack of held) giveBack();
@@ -79,10 +81,18 @@ async function findStepToRetry({ db, definitions }: ApiDeps, run: RepeatedRun): 
   return Math.max(0, Math.min(completed, steps.length - 1));
 }
 
-async function continueFrom(deps: ApiDeps, run: RepeatedRun, from: number): Promise<Continuation> {
+/** Takes the outputs of the steps before from the run. Throws BODY_TOO_LARGE unless all that the steps from there on may read fit. */
+async function continueFrom(
+  deps: ApiDeps,
+  run: RepeatedRun,
+  overrides: BlockOverrides,
+  from: number,
+): Promise<Continuation> {
   const { steps } = await deps.definitions.get(run.flow_version_id);
   // The bytes are held already.
   const { accumulatedOutputs: outputs } = await forkCursor(deps, run, from, async () => undefined);
+  const absent = listOutputsRead(steps, overrides, from).find((stepId) => !Object.hasOwn(outputs, stepId));
+  if (absent !== undefined) throw tooLarge(absent);
   const previous = steps[from - 1]?.step_id ?? '';
   return { input: outputs[previous] as Json, from, outputs };
 }
@@ -99,10 +109,14 @@ export function requireRepeatable(
       'CONFLICT',
       'A session goes on with …/step, also after a failure; …/fork forks it.',
     );
+  const instead =
+    status === 'tool_calls_required'
+      ? 'send the results of its tool calls with …/execute'
+      : '…/rerun runs it again from its beginning';
   if (how === 'retry' && status !== 'failed')
     throw new ServiceError(
       'CONFLICT',
-      `Only a failed run can be retried, and this one is ${status}; …/rerun runs it again from its beginning.`,
+      `Only a failed run can be retried, and this one is ${status}; ${instead}.`,
     );
 }
 

@@ -1,13 +1,13 @@
 // The outputs that a fork carries: the latest of each step, of those that fit into a request of /step.
 import type { Db } from '../../db/connect.ts';
 import type { listCalls } from '../../db/runs/list-calls.ts';
-import { referenceLoader } from '../../db/runs/load-references.ts';
+import { measureOutputs, referenceLoader } from '../../db/runs/load-references.ts';
 import { getRunInput } from '../../db/runs/runs.ts';
 import { type ComposedValues, composeValues } from '../../flow/compose-values.ts';
 import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { PlannedStep } from '../../flow/plan.ts';
-import { INPUT_REF, MESSAGE_REF, resolveValue, type Value } from '../../flow/value.ts';
+import { INPUT_REF, isLeaf, MESSAGE_REF, resolveValue, type Value } from '../../flow/value.ts';
 
 type Calls = Awaited<ReturnType<typeof listCalls>>;
 /** Where the latest output of a step is: made by the call, or brought by its caller when there is no `value`. */
@@ -15,8 +15,8 @@ type Source = { callId: string; value?: Value | undefined };
 
 /**
  * Collects the latest output of each of the steps from the calls of a run; a caller may have sent other outputs with a call.
- * When all together have more than `room` bytes, the last one comes first, then those that later blocks read by name (`read`),
- * then the latest; the others are left out. Throws CONFLICT when the last step has none, and BODY_TOO_LARGE when its output alone does not fit.
+ * When all together have more than `room` bytes, the last one comes first, then those that later blocks read (`read`), then the
+ * latest; each that has no room is left out. Throws CONFLICT when the last step has none, and BODY_TOO_LARGE when its output does not fit.
  */
 export async function collectOutputs(
   db: Db,
@@ -39,11 +39,15 @@ export async function collectOutputs(
   const isRead = ({ step_id }: PlannedStep) => read.has(step_id);
   const inOrder = [...others.filter(isRead), ...others.filter((step) => !isRead(step))];
   let bytes = 0;
+  let leftOut = false;
   let brought: { callId: string; outputs: { [stepId: string]: Json } } | undefined;
   for (const { step_id } of last ? [last, ...inOrder] : []) {
     const source = sources.get(step_id);
     if (!source) continue;
     const { callId, value } = source;
+    // Once there was no room for one output, others are measured before they are read.
+    if (leftOut && value && isLeaf(value))
+      if (bytes + (await measureOutputs(db, callId, [step_id])) > room) continue;
     if (!value && brought?.callId !== callId) {
       const { continuation } = await getRunInput(db, callId);
       brought = { callId, outputs: continuation?.outputs ?? {} };
@@ -51,11 +55,13 @@ export async function collectOutputs(
     const output = value
       ? await resolveValue(value, referenceLoader(db, callId))
       : (brought?.outputs[step_id] as Json);
-    bytes += Buffer.byteLength(JSON.stringify({ [step_id]: output }));
-    if (bytes > room) {
+    const size = Buffer.byteLength(JSON.stringify({ [step_id]: output }));
+    if (bytes + size > room) {
       if (outputs.size === 0) throw tooLarge(step_id);
-      break;
+      leftOut = true;
+      continue;
     }
+    bytes += size;
     outputs.set(step_id, output);
   }
   const carried = steps.filter(({ step_id }) => outputs.has(step_id));
@@ -101,8 +107,8 @@ export function notCompleted(stepId: string, reason: string): ServiceError {
   return new ServiceError('CONFLICT', message, { step_id: stepId });
 }
 
-/** The error for a fork or retry that cannot carry the output of the step before. */
+/** The error for a fork or retry that cannot carry an output that it needs. */
 export function tooLarge(stepId: string): ServiceError {
-  const message = `The output of ${stepId} and the input of the run do not fit into one request.`;
+  const message = `The output of ${stepId} does not fit into one request with the input of the run and the other outputs it needs.`;
   return new ServiceError('BODY_TOO_LARGE', message, { step_id: stepId });
 }

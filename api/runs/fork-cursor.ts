@@ -6,11 +6,10 @@ import { measureOutputs } from '../../db/runs/load-references.ts';
 import { getRunInput } from '../../db/runs/runs.ts';
 import { DRAFT_VERSION } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { applyOverride, overrideOf } from '../../flow/overrides.ts';
-import { listBlocks, toPlan } from '../../flow/plan.ts';
-import { listStepsNamed } from '../flows/list-steps-named.ts';
+import { toPlan } from '../../flow/plan.ts';
 import { BODY_MAX_BYTES } from '../http/receive-body.ts';
 import { collectOutputs } from './collect-outputs.ts';
+import { listOutputsRead } from './list-outputs-read.ts';
 
 type ForkedRun = { execution_id: string; version: number; flow_version_id: string };
 
@@ -47,10 +46,8 @@ export async function forkCursor(
     ...(toolChoice && { toolChoice }),
   };
   const room = BODY_MAX_BYTES - Buffer.byteLength(JSON.stringify(cursor));
-  const named = listBlocks({ steps: steps.slice(step) }).flatMap((block) =>
-    listStepsNamed(applyOverride(block, overrideOf(block_overrides, block.step_id))),
-  );
-  const accumulatedOutputs = await collectOutputs(db, calls, plan.slice(0, step), new Set(named), room);
+  const read = new Set(listOutputsRead(steps, block_overrides, step));
+  const accumulatedOutputs = await collectOutputs(db, calls, plan.slice(0, step), read, room);
   return { ...cursor, accumulatedOutputs };
 }
 

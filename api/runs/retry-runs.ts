@@ -1,13 +1,15 @@
 // POST …/projects/{project_id}/runs/retry: retries the failed runs that a filter finds, each once.
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { findRepetitions } from '../../db/runs/find-repetitions.ts';
+import { inTransaction } from '../../db/connect.ts';
+import { findRepetitions, repeatedAlready } from '../../db/runs/find-repetitions.ts';
 import { listRunPage } from '../../db/runs/list-run-page.ts';
 import { hasRun, type ListedRun } from '../../db/runs/list-runs.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { describeEngineError } from '../../engine/describe-engine-error.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { SLUG_PATTERN } from '../../flow/limits.ts';
+import { CANCELLED } from '../../flow/run.ts';
 import { KEY_ID_PATTERN } from '../auth/api-key.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import { loadProject } from '../auth/load-project.ts';
@@ -81,7 +83,7 @@ export function retryRunsRoutes(deps: ApiDeps): Route[] {
       operation: {
         operationId: 'retryRuns',
         summary: 'Retry the failed runs of a project that a filter finds',
-        description: `Retries up to ${RUNS_MAX} failed runs, the newest first, each as …/retry does. A run that was run again before, in whatever way, is refused: the request may be repeated.`,
+        description: `Retries up to ${RUNS_MAX} failed runs, the newest first, each as …/retry does. Refuses runs that were run again before, in whatever way, that are themselves such repetitions, or that were cancelled: the request may be repeated.`,
         tags: ['Runs'],
         requestParams: { header: modelKeyHeaders },
         requestBody: body(retryRequest, { flow: retryFilter }),
@@ -112,43 +114,61 @@ function retryRuns(deps: ApiDeps): ApiMiddleware {
     const { cursor, ...filter } = ctx.state.body as z.output<typeof retryRequest>;
     const { id: projectId, organization_id: organizationId } = ctx.state.project;
     if (cursor !== undefined && !(await hasRun(db, { projectId }, cursor))) throw unknownCursor();
-    const { limit: _, since, until, ...named } = filter;
-    const details = { ...named, since: since?.toISOString(), until: until?.toISOString() };
-    await writeAuthorized(db, ctx.state, (tx, author) =>
+    // Authorized again, since the body may have taken its time.
+    const author = await writeAuthorized(db, ctx.state, async (_, author) => author);
+    const { runs, next } = await listRunPage(db, { projectId, status: 'failed', ...filter, after: cursor });
+    const { retried, refused, stoppedBy, last } = await retryEach(deps, ctx, runs);
+    const details = { ...filter, cursor, retried: retried.length };
+    await inTransaction(db, (tx) =>
       recordChange(tx, author, {
         ...{ organizationId, action: 'runs.retry', resourceId: projectId },
         details: JSON.parse(JSON.stringify(details)),
       }),
     );
-    const { runs, next } = await listRunPage(db, { projectId, status: 'failed', ...filter, after: cursor });
-    const repeated = await findRepetitions(
-      db,
-      runs.map((run) => run.execution_id),
-    );
-    const retried: { executionId: string; repeats: string }[] = [];
-    const refused: z.input<typeof refusedRun>[] = [];
-    let last = cursor ?? null;
-    for (const run of runs) {
-      const id = run.execution_id;
-      try {
-        const earlier = repeated.get(id);
-        if (earlier) throw new ServiceError('CONFLICT', `This run was run again already, as ${earlier}.`);
-        retried.push({ executionId: await retryRun(deps, ctx, run), repeats: id });
-      } catch (error) {
-        const line = `${ctx.method} ${ctx.req.url}, retrying ${id},`;
-        const refusal = toServiceError(error, { requestId: ctx.state.requestId, line, mayWrite: true });
-        const { code, message } = refusal;
-        if (STOPPING.includes(STATUS[code])) {
-          if (retried.length === 0) throw refusal;
-          ctx.body = { retried, refused, stoppedBy: code, hasMore: true, nextCursor: last };
-          return;
-        }
-        refused.push({ executionId: id, code, errorMessage: message });
-      }
-      last = id;
-    }
-    ctx.body = { retried, refused, stoppedBy: null, hasMore: next !== null, nextCursor: next };
+    const nextCursor = stoppedBy === null ? next : (last ?? cursor ?? null);
+    ctx.body = { retried, refused, stoppedBy, hasMore: stoppedBy !== null || next !== null, nextCursor };
   };
+}
+
+/**
+ * Retries the runs one by one, up to an error after which no other would be accepted (`stoppedBy`), which is thrown when none was
+ * retried. `last` is the last run before it.
+ */
+async function retryEach(deps: ApiDeps, ctx: ApiContext, runs: ListedRun[]) {
+  const ids = runs.map((run) => run.execution_id);
+  const repeated = await findRepetitions(deps.db, ids);
+  const retried: { executionId: string; repeats: string }[] = [];
+  const refused: z.input<typeof refusedRun>[] = [];
+  let last: string | undefined;
+  for (const run of runs) {
+    const id = run.execution_id;
+    try {
+      const earlier = repeated.get(id);
+      if (earlier) throw repeatedAlready(earlier);
+      requireLeftAlone(run);
+      retried.push({ executionId: await retryRun(deps, ctx, run), repeats: id });
+    } catch (error) {
+      const line = `${ctx.method} ${ctx.req.url}, retrying ${id},`;
+      const refusal = toServiceError(error, { requestId: ctx.state.requestId, line, mayWrite: true });
+      const { code, message } = refusal;
+      if (STOPPING.includes(STATUS[code])) {
+        if (retried.length === 0) throw refusal;
+        return { retried, refused, stoppedBy: code, last };
+      }
+      refused.push({ executionId: id, code, errorMessage: message });
+    }
+    last = id;
+  }
+  return { retried, refused, stoppedBy: null, last };
+}
+
+/** Throws CONFLICT for a run that somebody has decided about: one that was cancelled, and one that runs another again. */
+function requireLeftAlone({ repeats, error }: ListedRun): void {
+  const instead = '…/jobs/{executionId}/retry retries it all the same.';
+  if (repeats)
+    throw new ServiceError('CONFLICT', `This run is itself a repetition, of ${repeats}: ${instead}`);
+  if (error?.code === CANCELLED.code)
+    throw new ServiceError('CONFLICT', `This run was cancelled: ${instead}`);
 }
 
 /** Retries one run, once: two requests at the same time get the same new run. Answers its executionId. */
@@ -173,7 +193,9 @@ async function retryRun(deps: ApiDeps, { state, res }: ApiContext, run: ListedRu
   const signal = () => readerSignal(res, deps.cutOff);
   const place = await deps.admission.enter(flow.organizationId, signal, { patient: true });
   try {
-    const call = await acceptIdempotently(deps, request, () => acceptRepeat(deps, request, run, 'retry'));
+    const call = await acceptIdempotently(deps, request, () =>
+      acceptRepeat(deps, request, run, 'retry', { once: true }),
+    );
     if (call.outcome) place.end();
     else
       await startInPlace(deps, call, place).catch((error: unknown) =>

@@ -61,13 +61,13 @@ export async function storeCall(
   const rows: NewCall[] = [{ ...row, callId, input, callback, continues, repeats, modelKeyProviders }];
   if (session) rows.unshift({ ...row, ...session, status: 'in_progress' });
   await holdModelKeys(deps, request, callId);
-  // When this is repeated after a lost answer, a run with a key finds the key taken and a resume finds itself stored.
+  // When this is repeated after a lost answer, a run with a key finds the key taken, and a resume or repetition itself stored.
   const accepted = await repeatLostWrite(() => {
     if (idempotencyKey) return insertKeyedCalls(deps.db, rows, idempotencyKey);
-    if (!continues || session) return insertCalls(deps.db, rows).then(() => true);
-    // A call of a session has an id of its own: the one that is stored already is this one.
+    if (!repeats && (!continues || session)) return insertCalls(deps.db, rows).then(() => true);
+    // A repetition and a call of a session have ids of their own: the one that is stored already is this one.
     const stored = deps.db.transaction().execute((tx) => insertCalls(tx, rows));
-    return stored.then((isNew) => isNew || mode === 'step');
+    return stored.then((isNew) => isNew || repeats !== undefined || mode === 'step');
   }).catch((error: unknown) => {
     // A call that was refused is not stored.
     throw error instanceof ServiceError ? error : new PerhapsStored(executionId, error);

@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
-import type { Db } from '../connect.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import type { Db, Tx } from '../connect.ts';
 
 /** Finds which of these runs were run again, each with one run that did so. */
-export async function findRepetitions(db: Db, executionIds: string[]): Promise<Map<string, string>> {
+export async function findRepetitions(db: Db | Tx, executionIds: string[]): Promise<Map<string, string>> {
   const rows = await db
     .selectFrom('run')
     .select(['repeats', 'execution_id'])
@@ -10,4 +11,9 @@ export async function findRepetitions(db: Db, executionIds: string[]): Promise<M
     .where('repeats', '=', sql<string>`any(${executionIds}::uuid[])`)
     .execute();
   return new Map(rows.map(({ repeats, execution_id }) => [repeats as string, execution_id]));
+}
+
+/** The error for a run that is to be done again once, and was. */
+export function repeatedAlready(executionId: string): ServiceError {
+  return new ServiceError('CONFLICT', `This run was run again already, as ${executionId}.`);
 }

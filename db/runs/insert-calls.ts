@@ -6,6 +6,7 @@ import type { Db, Tx } from '../connect.ts';
 import { runNotFound } from '../run-not-found.ts';
 import type { Environment, RunMode } from '../schema.ts';
 import type { StoredRunInput } from '../tables/run-input.ts';
+import { findRepetitions, repeatedAlready } from './find-repetitions.ts';
 
 /** A row of `run` to insert: a call that begins or goes on with a run, or a step-through session. */
 export type NewCall = {
@@ -23,8 +24,8 @@ export type NewCall = {
   /** The key_id of the API key that the request came with. */
   keyId?: string | undefined;
   callback?: { url: string; events: WebhookEvent[] } | undefined;
-  /** The run that this one does again, from the step with the index `from` of the plan. */
-  repeats?: { executionId: string; from: number } | undefined;
+  /** The run that this one does again, from the step with the index `from` of the plan. `once`: unless another has. */
+  repeats?: { executionId: string; from: number; once?: boolean } | undefined;
   /** `in_progress`: a step-through session, which only its calls carry out. */
   status?: 'started' | 'in_progress';
   /**
@@ -46,11 +47,12 @@ export type NewCall = {
 
 /**
  * Inserts calls, all or none and once. From here on each is accepted: its workflow finishes it, or the reconciler starts that
- * again. A session comes before its first call. Returns whether the calls are new. A resume and a later call of a session need
- * a transaction: throws EXECUTION_ID_INVALID or CONFLICT when the pause is over or the session was cancelled,
+ * again. A session comes before its first call. Returns whether the calls are new. A repetition, a resume and a later call of a
+ * session need a transaction: throws EXECUTION_ID_INVALID or CONFLICT when the pause is over or the session was cancelled,
  * EXECUTION_ID_INVALID or RUN_NOT_FOUND when the run was deleted meanwhile, and FLOW_NOT_FOUND when the project was.
  */
 export async function insertCalls(db: Db | Tx, calls: NewCall[]): Promise<boolean> {
+  for (const { callId, repeats } of calls) if (repeats) await lockRepeated(db, callId, repeats);
   const rows = calls.map((call) => ({
     execution_id: call.callId,
     organization_id: call.organizationId,
@@ -84,6 +86,23 @@ export async function insertCalls(db: Db | Tx, calls: NewCall[]): Promise<boolea
     else if (continues?.after !== undefined)
       await claimPause(db, callId, continues.executionId, continues.after);
   return true;
+}
+
+/** Lets one repetition of a run be stored at a time. Throws CONFLICT when one is that is to be the only one. */
+async function lockRepeated(
+  db: Db | Tx,
+  callId: string,
+  { executionId, once }: NonNullable<NewCall['repeats']>,
+): Promise<void> {
+  await db
+    .selectFrom('run')
+    .select('execution_id')
+    .where('execution_id', '=', executionId)
+    .forNoKeyUpdate()
+    .execute();
+  if (!once) return;
+  const earlier = (await findRepetitions(db, [executionId])).get(executionId);
+  if (earlier !== undefined && earlier !== callId) throw repeatedAlready(earlier);
 }
 
 /** Lets a session, also one that had ended, go on with a call. Of two resumes of one pause, only the first may. */

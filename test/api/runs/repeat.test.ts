@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { requireRepeatable } from '../../../api/runs/accept-repeat.ts';
 import { publishVersion, setProductionVersion } from '../../../db/flows/flows.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
 import { answer, respond } from '../../fakes/model-server.ts';
@@ -193,6 +194,14 @@ describe('running a stored run again', () => {
       assert.deepEqual(
         third.blocks.map((block: { key: string }) => block.key),
         ['ask#0', 'ask#1'],
+      );
+    });
+
+    it('of a paused run names /execute, since a run with tools is not run again either', () => {
+      const paused = { version: 1, mode: 'execute', status: 'tool_calls_required' } as const;
+      assert.throws(
+        () => requireRepeatable(paused, 'retry'),
+        ({ message }: Error) => message.includes('…/execute') && !message.includes('…/rerun'),
       );
     });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import { code } from '../../blocks.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+import { waitUntil } from '../../wait-until.ts';
 
 describe('POST …/projects/{project_id}/runs/retry', () => {
   let weir: Weir;
@@ -35,6 +36,22 @@ describe('POST …/projects/{project_id}/runs/retry', () => {
       .execute();
     return rows.length;
   };
+
+  /** Waits until so many retries wait for the failed run before they store a new one. */
+  const retriesWaiting = (count: number) =>
+    waitUntil(async () => {
+      const { rows } = await sql`select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like '%from "run"%for no key update'`.execute(
+        weir.db,
+      );
+      return rows.length >= count;
+    });
+  const takeCredits = () =>
+    weir.db
+      .updateTable('organization')
+      .set({ balance_microcredits: 0 })
+      .where('id', '=', tenant.organizationId)
+      .execute();
 
   it('retries the failed runs that the filter finds, the newest first, in pages', async () => {
     const [flow, other] = [await createFlow(), await createFlow()];
@@ -70,6 +87,72 @@ describe('POST …/projects/{project_id}/runs/retry', () => {
     assert.equal(await countRuns(), 2);
   });
 
+  it('leaves runs alone that are repetitions themselves, or that somebody cancelled', async () => {
+    const flow = await createFlow();
+    const [first, cancelled] = [await fail(flow), await fail(flow)];
+    const error = JSON.stringify({ code: 'CANCELLED', message: 'The run was cancelled.', reason: 'error' });
+    await weir.db.updateTable('run').set({ error }).where('execution_id', '=', cancelled).execute();
+    const answer = await retry();
+    assert.deepEqual(repeats(answer), [first]);
+    await finish(flow, answer);
+    const again = await retry();
+    assert.deepEqual([again.status, again.body.retried], [200, []]);
+    const reasons = Object.fromEntries(
+      again.body.refused.map((run: { executionId: string; errorMessage: string }) => [
+        run.executionId,
+        run.errorMessage,
+      ]),
+    );
+    assert.match(reasons[first], /run again already/);
+    assert.match(reasons[cancelled], /was cancelled/);
+    assert.match(reasons[answer.body.retried[0].executionId], /is itself a repetition/);
+    assert.equal(await countRuns(), 3);
+  });
+
+  it('retries no run that a request of its own has retried since the runs were listed', async () => {
+    const flow = await createFlow();
+    const id = await fail(flow);
+    const { single, bulk } = await weir.db.transaction().execute(async (tx) => {
+      // Both have found the run not repeated, and come to store their new runs one after the other.
+      const run = tx.selectFrom('run').select('execution_id').where('execution_id', '=', id).forUpdate();
+      await run.execute();
+      const single = weir.call('POST', `${flow}/jobs/${id}/retry`, { key: tenant.key });
+      await retriesWaiting(1);
+      const bulk = retry();
+      await retriesWaiting(2);
+      return { single, bulk };
+    });
+    const { executionId } = (await single).body;
+    const { body } = await bulk;
+    assert.deepEqual(
+      [
+        body.retried,
+        body.refused.map((run: { executionId: string; code: string }) => [run.executionId, run.code]),
+      ],
+      [[], [[id, 'CONFLICT']]],
+    );
+    assert.match(body.refused[0].errorMessage, new RegExp(`again already, as ${executionId}`));
+    await weir.finish(flow, executionId, tenant.key);
+    assert.equal(await countRuns(), 2);
+  });
+
+  it('is in the audit log with its filter and how many it retried, unless it is refused', async () => {
+    const flow = await createFlow();
+    await fail(flow);
+    const filter = { flow: flow.split('/')[2], mode: 'execute', limit: 5 };
+    await finish(flow, await retry(filter));
+    await fail(flow);
+    await takeCredits();
+    assert.equal((await retry(filter)).status, 402);
+    const entries = await weir.db
+      .selectFrom('audit_entry')
+      .select('details')
+      .where('organization_id', '=', tenant.organizationId)
+      .where('action', '=', 'runs.retry')
+      .execute();
+    assert.deepEqual(entries, [{ details: { ...filter, retried: 1 } }]);
+  });
+
   it('goes on past runs that cannot be retried, with the reason of each', async () => {
     const flow = await createFlow();
     const headers = { 'x-weir-model-key': 'openai=sk-mine' };
@@ -89,11 +172,7 @@ describe('POST …/projects/{project_id}/runs/retry', () => {
   it('is 402 without credits, and starts nothing', async () => {
     const flow = await createFlow();
     await fail(flow);
-    await weir.db
-      .updateTable('organization')
-      .set({ balance_microcredits: 0 })
-      .where('id', '=', tenant.organizationId)
-      .execute();
+    await takeCredits();
     assert.equal((await retry()).status, 402);
     assert.equal(await countRuns(), 1);
   });
