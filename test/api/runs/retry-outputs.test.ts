@@ -4,7 +4,9 @@ import { code, llm } from '../../blocks.ts';
 import { answer, respond } from '../../fakes/model-server.ts';
 import { type JobsWeir, startJobsWeir } from './jobs-harness.ts';
 
-const large = (stepId: string) => code(stepId, 'return "x".repeat(7_000_000);');
+const LARGE = JSON.stringify('x'.repeat(7_000_000));
+/** A step whose stored output is made large. */
+const large = (stepId: string) => ({ ...code(stepId, 'return 1;'), name: 'large' });
 
 describe('the outputs that a retry takes from the failed run', () => {
   let weir: JobsWeir;
@@ -26,6 +28,14 @@ describe('the outputs that a retry takes from the failed run', () => {
       body: { message: 'm' },
     });
     assert.deepEqual([body.status, body.step_id], ['failed', 'ask']);
+    const steps = before.filter(({ name }) => name === 'large').map(({ step_id }) => step_id);
+    if (steps.length > 0)
+      await weir.db
+        .updateTable('block_run')
+        .set({ output: LARGE })
+        .where('execution_id', '=', body.executionId)
+        .where('step_id', 'in', steps)
+        .execute();
     return { flow, executionId: body.executionId };
   };
   const retry = ({ flow, executionId }: { flow: string; executionId: string }) =>
