@@ -1,17 +1,18 @@
 // The endpoints that read and replace the draft of a flow.
 import { z } from 'zod';
 import type { FlowDefinition } from '../../flow/definition.ts';
+import { ServiceError } from '../../flow/errors.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import { loadProject } from '../auth/load-project.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
-import { isNamed } from '../http/etag.ts';
+import { isNamed, requireMatch } from '../http/etag.ts';
 import { readBody } from '../http/json-body.ts';
 import * as example from '../reference/flow-examples.ts';
+import { changed } from '../reference/if-match.ts';
 import { FLOWS_PATH, PROJECT_ERRORS } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body, examplesOf, refusal } from '../reference/operations.ts';
-import { DRAFT_CHANGED } from './draft-changed.ts';
-import { draftETag, ifMatchMissing, requireMatch } from './draft-etag.ts';
+import { draftETag } from './draft-etag.ts';
 import { findDraftProblems, wrongDraft } from './find-draft-problems.ts';
 import { findSchemaProblems } from './find-schema-problems.ts';
 import { getFlow, writeFlow } from './flow-of-path.ts';
@@ -73,7 +74,7 @@ export function draftRoutes(deps: ApiDeps): Route[] {
             'The steps are wrong in a way that no addition could mend (`detail.problems`), or the request is not valid HTTP.',
             examplesOf(wrongDraft([{ path: ['steps', 1, 'step_id'], message: 'Must be unique.' }])),
           ),
-          ...DRAFT_CHANGED,
+          ...changed('draft'),
           428: refusal('The header If-Match is missing.', examplesOf(ifMatchMissing())),
         },
       },
@@ -103,7 +104,7 @@ function putDraft(deps: ApiDeps): ApiMiddleware {
     const wrong = await findSchemaProblems(draft, requireValidSchema);
     if (wrong.length > 0) throw wrongDraft(wrong);
     await writeFlow(deps.db, ctx, async (tx, author, flow) => {
-      requireMatch(match, flow.draft);
+      requireMatch(match, draftETag(flow.draft), 'draft');
       if (draftETag(draft) !== draftETag(flow.draft))
         await replaceDraft(tx, author, flow, draft, { replaced: true });
     });
@@ -121,4 +122,11 @@ async function answerDraft(deps: ApiDeps, ctx: ApiContext, draft: FlowDefinition
       ...noteUnusedFields(draft),
     ],
   };
+}
+
+function ifMatchMissing(): ServiceError {
+  return new ServiceError(
+    'PRECONDITION_REQUIRED',
+    'Send the ETag of the draft that you have read as If-Match, or * to replace whatever is there.',
+  );
 }

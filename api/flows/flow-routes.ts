@@ -8,12 +8,14 @@ import { limitRate } from '../auth/limit-rate.ts';
 import { loadProject } from '../auth/load-project.ts';
 import { writeAuthorized } from '../auth/write-authorized.ts';
 import type { ApiDeps } from '../deps.ts';
-import type { ApiMiddleware, Route } from '../http/context.ts';
+import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
+import { requireMatch } from '../http/etag.ts';
 import { readBody } from '../http/json-body.ts';
 import { toPage } from '../http/page.ts';
 import { type PageQuery, pageQuery } from '../http/page-schema.ts';
 import { readQuery } from '../http/query.ts';
 import * as example from '../reference/flow-examples.ts';
+import { changed, etagOfWhat, ifMatch } from '../reference/if-match.ts';
 import {
   conflict,
   done,
@@ -23,6 +25,7 @@ import {
   USERS_ONLY,
 } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body, VALIDATION_ERRORS } from '../reference/operations.ts';
+import { flowETag } from './flow-etag.ts';
 import { flowIdOf, flowNotFound, writeFlow } from './flow-of-path.ts';
 import { createFlow, removeFlow, renameFlow } from './recorded-flow-writes.ts';
 import { createFlowRequest, flowList, flowRecord, updateFlowRequest } from './schemas.ts';
@@ -31,7 +34,12 @@ import { toFlowRecord } from './to-flow-record.ts';
 const FLOW = `${FLOWS_PATH}/:flow_id`;
 const listQuery = pageQuery(z.string().regex(/^[a-z0-9-]+$/, 'must be a nextCursor of this list'));
 const common = { tags: ['Flows'] };
-const one = answer('The flow.', flowRecord, { flow: example.flow });
+const one = answer(
+  'The flow.',
+  flowRecord,
+  { flow: example.flow },
+  etagOfWhat('Names the name and description.'),
+);
 
 export function flowRoutes(deps: ApiDeps): Route[] {
   const load = loadProject(deps, 'member');
@@ -89,8 +97,9 @@ export function flowRoutes(deps: ApiDeps): Route[] {
         ...common,
         operationId: 'updateFlow',
         summary: 'Change the name or description of a flow',
+        requestParams: { header: ifMatch },
         requestBody: body(updateFlowRequest, { name: example.renaming }),
-        responses: { 200: one, ...PROJECT_ERRORS, ...BODY_ERRORS },
+        responses: { 200: one, ...PROJECT_ERRORS, ...BODY_ERRORS, ...changed('flow') },
       },
       handlers: [...toWrite, readBody(deps, updateFlowRequest), putFlow(deps)],
     },
@@ -104,7 +113,8 @@ export function flowRoutes(deps: ApiDeps): Route[] {
         summary: 'Delete a flow (owners and admins)',
         description:
           'No further run of it is accepted, and its slug can be used again. Runs under way go on; nobody can read them over HTTP any longer.',
-        responses: { 204: done('The flow is deleted.'), ...ROLE_ERRORS },
+        requestParams: { header: ifMatch },
+        responses: { 204: done('The flow is deleted.'), ...ROLE_ERRORS, ...changed('flow') },
       },
       handlers: [authenticateUser(deps), limitRate(deps), loadProject(deps, 'admin'), deleteOne(deps)],
     },
@@ -119,7 +129,7 @@ function addFlow(deps: ApiDeps): ApiMiddleware {
       createFlow(tx, author, project, named),
     );
     ctx.status = 201;
-    ctx.body = await describe(deps, project.id, id);
+    await answerFlow(deps, ctx, id);
   };
 }
 
@@ -134,7 +144,7 @@ function listPage({ db }: ApiDeps): ApiMiddleware {
 
 function getOne(deps: ApiDeps): ApiMiddleware {
   return async function getOne(ctx) {
-    ctx.body = await describe(deps, ctx.state.project.id, flowIdOf(ctx));
+    await answerFlow(deps, ctx, flowIdOf(ctx));
   };
 }
 
@@ -142,22 +152,27 @@ function putFlow(deps: ApiDeps): ApiMiddleware {
   return async function putFlow(ctx) {
     const named = ctx.state.body as z.output<typeof updateFlowRequest>;
     const id = await writeFlow(deps.db, ctx, async (tx, author, flow) => {
+      requireMatch(ctx.get('If-Match'), flowETag(flow), 'flow');
       await renameFlow(tx, author, flow, named);
       return flow.id;
     });
-    ctx.body = await describe(deps, ctx.state.project.id, id);
+    await answerFlow(deps, ctx, id);
   };
 }
 
 function deleteOne(deps: ApiDeps): ApiMiddleware {
   return async function deleteOne(ctx) {
-    await writeFlow(deps.db, ctx, removeFlow);
+    await writeFlow(deps.db, ctx, (tx, author, flow) => {
+      requireMatch(ctx.get('If-Match'), flowETag(flow), 'flow');
+      return removeFlow(tx, author, flow);
+    });
     ctx.status = 204;
   };
 }
 
-async function describe({ db }: ApiDeps, projectId: string, flowId: string) {
-  const row = await findFlowSummary(db, projectId, flowId);
+async function answerFlow({ db }: ApiDeps, ctx: ApiContext, flowId: string): Promise<void> {
+  const row = await findFlowSummary(db, ctx.state.project.id, flowId);
   if (!row) throw flowNotFound();
-  return toFlowRecord(row);
+  ctx.set('ETag', flowETag(row));
+  ctx.body = toFlowRecord(row);
 }

@@ -6,11 +6,13 @@ import { identifyCaller } from '../auth/identify-caller.ts';
 import { loadProject } from '../auth/load-project.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
+import { requireMatch } from '../http/etag.ts';
 import { readBody } from '../http/json-body.ts';
 import { toPage } from '../http/page.ts';
 import { type PageQuery, pageQuery } from '../http/page-schema.ts';
 import { readQuery } from '../http/query.ts';
 import * as example from '../reference/flow-examples.ts';
+import { changed } from '../reference/if-match.ts';
 import { FLOWS_PATH, PROJECT_ERRORS } from '../reference/management-operations.ts';
 import {
   answer,
@@ -20,8 +22,7 @@ import {
   refusal,
   VALIDATION_ERRORS,
 } from '../reference/operations.ts';
-import { DRAFT_CHANGED } from './draft-changed.ts';
-import { requireMatch } from './draft-etag.ts';
+import { draftETag } from './draft-etag.ts';
 import { requireComplete } from './find-draft-problems.ts';
 import { getFlow, writeFlow } from './flow-of-path.ts';
 import { promoteFlow, publishFlow } from './recorded-flow-writes.ts';
@@ -67,7 +68,7 @@ export function versionRoutes(deps: ApiDeps): Route[] {
           400: refusal('The draft is not complete (`detail.problems`), or the request is not valid HTTP.', {
             INVALID_TREE: example.incomplete,
           }),
-          ...DRAFT_CHANGED,
+          ...changed('draft'),
         },
       },
       handlers: [...toWrite, readBody(deps, publishRequest), publish(deps)],
@@ -127,7 +128,7 @@ function publish(deps: ApiDeps): ApiMiddleware {
   return async function publish(ctx) {
     const { note } = ctx.state.body as z.output<typeof publishRequest>;
     const version = await writeFlow(deps.db, ctx, async (tx, author, flow) => {
-      requireMatch(ctx.get('If-Match'), flow.draft);
+      requireMatch(ctx.get('If-Match'), draftETag(flow.draft), 'draft');
       requireComplete(flow.draft);
       const published = await publishFlow(tx, author, flow, note);
       return describe(await getVersion(tx, flow.id, published), flow);

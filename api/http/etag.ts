@@ -1,6 +1,8 @@
-// Strong ETags (RFC 9110) of JSON answers: whoever sends one back is told in a few bytes that nothing has changed.
+// Strong ETags (RFC 9110): whoever sends one back is told in a few bytes that nothing has changed, or changes what they have
+// read, or nothing.
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { ServiceError } from '../../flow/errors.ts';
 import type { ApiContext } from './context.ts';
 
 /** Computes the strong ETag of a text: equal texts have equal ETags. */
@@ -12,6 +14,20 @@ export function etagOf(text: string): string {
 export function isNamed(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch === '') return false;
   return ifNoneMatch.split(',').some((tag) => ['*', etag, `W/${etag}`].includes(tag.trim()));
+}
+
+/** Throws PRECONDITION_FAILED, which names the ETag of `what`, unless the header If-Match is absent, `*` or holds it. */
+export function requireMatch(ifMatch: string, etag: string, what: string): void {
+  if (ifMatch === '' || ifMatch === '*') return;
+  if (!ifMatch.split(',').some((tag) => tag.trim() === etag)) throw hasChanged(what, etag);
+}
+
+export function hasChanged(what: string, etag: string): ServiceError {
+  return new ServiceError(
+    'PRECONDITION_FAILED',
+    `The ${what} has changed since you read it, and stays as it is now: read it again. Its ETag is in detail.etag.`,
+    { etag },
+  );
 }
 
 /** Answers with an object and its ETag, or with 304 where the request names that. */

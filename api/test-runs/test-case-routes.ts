@@ -17,12 +17,14 @@ import { readBody } from '../http/json-body.ts';
 import { toPage } from '../http/page.ts';
 import { type PageQuery, pageQuery } from '../http/page-schema.ts';
 import { readQuery } from '../http/query.ts';
+import { changed, etagOfWhat, ifMatch } from '../reference/if-match.ts';
 import { conflict, done, FLOWS_PATH, PROJECT_ERRORS } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body, VALIDATION_ERRORS } from '../reference/operations.ts';
 import * as example from '../reference/test-run-examples.ts';
 import { toCaller } from './caller.ts';
 import { notVisible } from './require-visible-flow.ts';
 import { changeTestCase, createTestCase, deleteTestCase } from './test-case.ts';
+import { testCaseETag } from './test-case-etag.ts';
 import { testCaseList, testCaseRecord, testCaseRequest } from './test-case-schemas.ts';
 
 const CASES_PATH = `${FLOWS_PATH}/:flow_id/test-cases`;
@@ -30,7 +32,19 @@ const CASE_PATH = `${CASES_PATH}/:test_case_id`;
 // PostgreSQL refuses a text with U+0000; no name has one.
 const listQuery = pageQuery(z.string().regex(/^[^\0]*$/, 'must not hold U+0000'));
 const common = { tags: ['Tests'] };
-const saved = (description: string) => answer(description, testCaseRecord, { testCase: example.testCase });
+const saved = (description: string) =>
+  answer(
+    description,
+    testCaseRecord,
+    { testCase: example.testCase },
+    etagOfWhat('Names the test case as it is now.'),
+  );
+const ifNoneMatch = z.object({
+  'If-None-Match': z
+    .string()
+    .optional()
+    .meta({ description: '`*` to create, and replace nothing: 412 when a case has the name.' }),
+});
 
 export function testCaseRoutes(deps: ApiDeps): Route[] {
   const load = loadProject(deps, 'member');
@@ -45,12 +59,14 @@ export function testCaseRoutes(deps: ApiDeps): Route[] {
         ...common,
         operationId: 'saveTestCase',
         summary: 'Create a test case, or replace the one of the same name',
+        requestParams: { header: ifNoneMatch },
         requestBody,
         responses: {
           200: saved('The case of that name is replaced.'),
           201: saved('The case is created.'),
           ...PROJECT_ERRORS,
           ...conflict('The flow has as many test cases as it may have.', tooManyTestCases().message),
+          ...changed('test case'),
           ...BODY_ERRORS,
         },
       },
@@ -90,11 +106,13 @@ export function testCaseRoutes(deps: ApiDeps): Route[] {
         ...common,
         operationId: 'replaceTestCase',
         summary: 'Replace a test case, its name included',
+        requestParams: { header: ifMatch },
         requestBody,
         responses: {
           200: saved('The case is replaced.'),
           ...PROJECT_ERRORS,
           ...conflict('Another case has the name.', testCaseNameTaken('in French').message),
+          ...changed('test case'),
           ...BODY_ERRORS,
         },
       },
@@ -108,7 +126,8 @@ export function testCaseRoutes(deps: ApiDeps): Route[] {
         operationId: 'deleteTestCase',
         summary: 'Delete a test case',
         description: 'The results of its runs stay.',
-        responses: { 204: done('The case is deleted.'), ...PROJECT_ERRORS },
+        requestParams: { header: ifMatch },
+        responses: { 204: done('The case is deleted.'), ...PROJECT_ERRORS, ...changed('test case') },
       },
       handlers: [...toWrite, remove(deps)],
     },
@@ -119,9 +138,14 @@ function save(deps: ApiDeps): ApiMiddleware {
   return async function save(ctx) {
     const { id: flow_id } = await getFlow(deps.db, ctx);
     const input = { ...(ctx.state.body as z.output<typeof testCaseRequest>), flow_id };
-    const { test_case_id, created } = await createTestCase(deps, callerOf(ctx), input);
+    const { test_case_id, created } = await createTestCase(
+      deps,
+      callerOf(ctx),
+      input,
+      ctx.get('If-None-Match'),
+    );
     ctx.status = created ? 201 : 200;
-    ctx.body = toTestCase(await getCase(deps, flow_id, test_case_id));
+    answerTestCase(ctx, await getCase(deps, flow_id, test_case_id));
   };
 }
 
@@ -137,7 +161,7 @@ function listPage({ db }: ApiDeps): ApiMiddleware {
 
 function getOne(deps: ApiDeps): ApiMiddleware {
   return async function getOne(ctx) {
-    ctx.body = toTestCase(await caseOfPath(deps, ctx));
+    answerTestCase(ctx, await caseOfPath(deps, ctx));
   };
 }
 
@@ -145,15 +169,15 @@ function replace(deps: ApiDeps): ApiMiddleware {
   return async function replace(ctx) {
     const { id, flow_id } = await caseOfPath(deps, ctx);
     const input = { ...(ctx.state.body as z.output<typeof testCaseRequest>), flow_id };
-    await changeTestCase(deps, callerOf(ctx), id, input);
-    ctx.body = toTestCase(await getCase(deps, flow_id, id));
+    await changeTestCase(deps, callerOf(ctx), id, input, ctx.get('If-Match'));
+    answerTestCase(ctx, await getCase(deps, flow_id, id));
   };
 }
 
 function remove(deps: ApiDeps): ApiMiddleware {
   return async function remove(ctx) {
     const { id } = await caseOfPath(deps, ctx);
-    await deleteTestCase(deps, callerOf(ctx), id);
+    await deleteTestCase(deps, callerOf(ctx), id, ctx.get('If-Match'));
     ctx.status = 204;
   };
 }
@@ -183,7 +207,8 @@ function toListed(row: Pick<TestCaseRow, 'id' | 'name' | 'created_at' | 'updated
   };
 }
 
-function toTestCase(row: TestCaseRow) {
+function answerTestCase(ctx: ApiContext, row: TestCaseRow): void {
   const { message, parameters } = row.input;
-  return { ...toListed(row), message, parameters, expectation: row.expectation };
+  ctx.set('ETag', testCaseETag(row));
+  ctx.body = { ...toListed(row), message, parameters, expectation: row.expectation };
 }

@@ -7,6 +7,7 @@ import { recordChange } from '../../db/tenants/audit-entries.ts';
 import {
   deleteTestCaseRow,
   findTestCase,
+  findTestCaseByName,
   listTestCases,
   saveTestCase,
   updateTestCase,
@@ -15,11 +16,13 @@ import { ServiceError } from '../../flow/errors.ts';
 import type { TestInput } from '../../flow/test-case.ts';
 import type { ApiDeps } from '../deps.ts';
 import { nameSchema, parsedJson } from '../flows/written-flow.ts';
+import { hasChanged, isNamed, requireMatch } from '../http/etag.ts';
 import { requireParameterNames } from '../runs/accept-run.ts';
 import type { Caller } from './caller.ts';
 import { cutJson, cutText, shareOf, VALUE_MAX_CHARS } from './cut-json.ts';
 import { expectation, requireExpectation } from './expectation.ts';
 import { notVisible, requireLockedFlow, requireVisibleFlow } from './require-visible-flow.ts';
+import { testCaseETag } from './test-case-etag.ts';
 
 /** The most characters of a test case: a test run copies all cases of its flow. */
 const CASE_MAX_CHARS = 500_000;
@@ -59,17 +62,21 @@ export async function describeTestCases(db: Db, flowId: string): Promise<z.input
   }));
 }
 
-/** Creates a test case, or replaces the flow's case of that name. */
+/** Creates a test case, or replaces the flow's case of that name, unless the header If-None-Match names that one. */
 export async function createTestCase(
   deps: ApiDeps,
   { access, author }: Caller,
   input: z.output<typeof newTestCase>,
+  ifNoneMatch = '',
 ): Promise<z.input<typeof savedTestCase>> {
   const { organizationId } = await requireVisibleFlow(deps, input.flow_id, access);
   const testCase = await checkTestCase(deps, organizationId, input);
   const { flowId } = testCase;
   return inTransaction(deps.db, async (tx) => {
     await requireLockedFlow(tx, flowId, access);
+    const replaced = ifNoneMatch && (await findTestCaseByName(tx, flowId, testCase.name));
+    if (replaced && isNamed(ifNoneMatch, testCaseETag(replaced)))
+      throw hasChanged('test case', testCaseETag(replaced));
     const { id, created } = await saveTestCase(tx, testCase);
     const action = created ? 'test_case.create' : 'test_case.replace';
     const details = { flow_id: flowId };
@@ -78,18 +85,24 @@ export async function createTestCase(
   });
 }
 
-/** Replaces a test case of the flow, name and all. Throws NOT_FOUND, and CONFLICT when another case has the name. */
+/**
+ * Replaces a test case of the flow, name and all. Throws NOT_FOUND, CONFLICT when another case has the name, and
+ * PRECONDITION_FAILED when it is not the case that the header If-Match names.
+ */
 export async function changeTestCase(
   deps: ApiDeps,
   { access, author }: Caller,
   testCaseId: string,
   input: z.output<typeof newTestCase>,
+  ifMatch = '',
 ): Promise<void> {
   const { organizationId } = await requireVisibleFlow(deps, input.flow_id, access);
   const testCase = await checkTestCase(deps, organizationId, input);
   const { flowId } = testCase;
   await inTransaction(deps.db, async (tx) => {
     await requireLockedFlow(tx, flowId, access);
+    const replaced = await findTestCase(tx, testCaseId);
+    if (replaced) requireMatch(ifMatch, testCaseETag(replaced), 'test case');
     if (!(await updateTestCase(tx, testCaseId, testCase))) throw notVisible('test case');
     const change = { organizationId, action: 'test_case.replace', resourceId: testCaseId };
     await recordChange(tx, author, { ...change, details: { flow_id: flowId } });
@@ -116,16 +129,19 @@ async function checkTestCase(
   return { flowId, name, input, expectation: expected };
 }
 
-/** Deletes a test case; the results of its runs stay. */
+/** Deletes a test case, only the one that the header If-Match names; the results of its runs stay. */
 export async function deleteTestCase(
   deps: ApiDeps,
   { access, author }: Caller,
   testCaseId: string,
+  ifMatch = '',
 ): Promise<void> {
   const testCase = await findTestCase(deps.db, testCaseId);
   if (!testCase) throw notVisible('test case');
   await inTransaction(deps.db, async (tx) => {
     const { organizationId, flowId } = await requireLockedFlow(tx, testCase.flow_id, access, 'test case');
+    const deleted = await findTestCase(tx, testCaseId);
+    if (deleted) requireMatch(ifMatch, testCaseETag(deleted), 'test case');
     if (!(await deleteTestCaseRow(tx, testCaseId))) throw notVisible('test case');
     const details = { flow_id: flowId };
     await recordChange(tx, author, {

@@ -26,9 +26,14 @@ export function findTestChanges(from: TestCase[], to: TestCase[]): Change[] {
   return [...new Set([...before.keys(), ...after.keys()])].flatMap((name) => {
     const [old, now] = [before.get(name), after.get(name)];
     if (old && now && isSameTest(old, now)) return [];
-    const [from, to] = [old, now] as [Json | undefined, Json | undefined];
+    const [from, to] = [old, now].map((test) => test && contentOf(test));
     return [{ step_id: null, field: `test ${JSON.stringify(name)}`, from, to }];
   });
+}
+
+/** Leaves out what the service adds to a test case. */
+function contentOf({ name, message, parameters = {}, expectation }: TestCase): Json {
+  return { name, message, parameters, expectation };
 }
 
 /** Describes changes, each in a line, or, for a text of several lines, in the lines that differ. */

@@ -1,4 +1,5 @@
 // `weir flow push`: makes drafts, names and test cases what files say. Whatever it does not know is not replaced.
+import { flowETag } from '../../api/flows/flow-etag.ts';
 import { formatFlowFile } from '../../api/flows/flow-file.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { callApi } from '../api/call-api.ts';
@@ -8,6 +9,7 @@ import { describeChanges } from './describe-changes.ts';
 import { findFlowsOfFiles } from './flow-arguments.ts';
 import { isShallow, remember } from './past-texts.ts';
 import { type PushPlan, placeOf, planPush } from './push-plan.ts';
+import { pushTestCases } from './push-test-cases.ts';
 import { formatOf } from './read-flow-files.ts';
 import { requireFinished } from './require-finished.ts';
 import { type Draft, flowsUrl, replaceDraft, urlOf } from './service-flow.ts';
@@ -81,8 +83,11 @@ async function apply(projectId: string, plan: PushPlan, force: boolean): Promise
     ? await replaceDraft(flow, local.flow.steps, force ? '*' : plan.etag).catch(edited(plan))
     : undefined;
   if (flow.name !== name || flow.description !== description)
-    await callApi('PUT', urlOf(flow), { body: { name, description } });
-  await pushTestCases(flow, plan);
+    await callApi('PUT', urlOf(flow), {
+      body: { name, description },
+      headers: { 'if-match': force ? '*' : flowETag(flow) },
+    }).catch(edited(plan));
+  await pushTestCases(flow, plan, force).catch(edited(plan));
   await remember(local.file, placeOf(path), formatFlowFile(local.flow, formatOf(local.file)));
   if (local.tests) await remember(testCasesFile(local.file), placeOf(path), formatTestCases(local.tests));
   const done = !plan.flow ? 'Created' : changes.length + testChanges.length > 0 ? 'Changed' : 'Unchanged:';
@@ -97,26 +102,17 @@ async function apply(projectId: string, plan: PushPlan, force: boolean): Promise
   };
 }
 
-/** Turns the refusal of a draft that was edited since it was compared into words for who pushes. */
+/** Turns the refusal of what was edited, or deleted, since it was compared into words for who pushes. */
 function edited({ path }: PushPlan) {
   return (error: unknown): never => {
-    if (!(error instanceof ServiceError) || error.code !== 'PRECONDITION_FAILED') throw error;
+    const isEdited =
+      error instanceof ServiceError && ['PRECONDITION_FAILED', 'NOT_FOUND'].includes(error.code);
+    if (!isEdited) throw error;
     throw new ServiceError(
       'CONFLICT',
-      `${path} was edited by somebody else at this moment, and was not pushed. Push again: the edit will be shown.`,
+      `${path} was edited by somebody else at this moment, so that the push ended there. Push again: the edit will be shown.`,
     );
   };
-}
-
-/** Creates, replaces and deletes test cases until they are those of the file. */
-async function pushTestCases(flow: Flow, { local, tests, testChanges }: PushPlan): Promise<void> {
-  if (!local.tests || testChanges.length === 0) return;
-  const url = `${urlOf(flow)}/test-cases`;
-  const changed = new Set(testChanges.map(({ from, to }) => ((to ?? from) as { name: string }).name));
-  for (const test of local.tests) if (changed.has(test.name)) await callApi('POST', url, { body: test });
-  const kept = new Set(local.tests.map(({ name }) => name));
-  for (const { test_case_id, name } of tests)
-    if (!kept.has(name)) await callApi('DELETE', `${url}/${test_case_id}`);
 }
 
 function notesOf({ local }: PushPlan, draft: Draft | undefined): string[] {

@@ -7,7 +7,8 @@ import type { FlowContent, TestCase } from './flow-content.ts';
 
 export type Draft = { steps: Step[]; problems: { path: string; message: string }[]; notes: string[] };
 export type Version = { version: number; note: string; isProduction: boolean; publishedAt: string };
-export type SavedTestCase = TestCase & { test_case_id: string };
+/** The ETag makes a write that sends it meet the same case, or be refused. */
+export type SavedTestCase = TestCase & { test_case_id: string; etag: string };
 
 /** Gets the path of a flow's endpoints, or of the list of a project's flows. */
 export function flowsUrl(projectId: string, flowId?: string): string {
@@ -46,7 +47,10 @@ export async function readTestCases(flow: Flow): Promise<SavedTestCase[]> {
   const url = `${urlOf(flow)}/test-cases`;
   const listed = await listAll<{ test_case_id: string }>(url, 'test_cases');
   const cases: SavedTestCase[] = [];
-  for (const { test_case_id } of listed)
-    cases.push(await callApi<SavedTestCase>('GET', `${url}/${test_case_id}`));
+  for (const { test_case_id } of listed) {
+    const { body, headers } = await exchange<TestCase>('GET', `${url}/${test_case_id}`);
+    const { name, message, parameters = {}, expectation } = body;
+    cases.push({ test_case_id, name, message, parameters, expectation, etag: headers.get('etag') ?? '' });
+  }
   return cases;
 }

@@ -111,6 +111,16 @@ export function findTestCase(db: Db | Tx, id: string): Promise<TestCaseRow | und
   return db.selectFrom('test_case').select(COLUMNS).where('id', '=', id).executeTakeFirst();
 }
 
+/** Finds the case of a flow that has a name. */
+export function findTestCaseByName(tx: Tx, flowId: string, name: string): Promise<TestCaseRow | undefined> {
+  return tx
+    .selectFrom('test_case')
+    .select(COLUMNS)
+    .where('flow_id', '=', flowId)
+    .where('name', '=', name)
+    .executeTakeFirst();
+}
+
 /** Deletes a case; the results of its runs stay. Answers whether there was one. */
 export async function deleteTestCaseRow(tx: Tx, id: string): Promise<boolean> {
   const { numDeletedRows } = await tx.deleteFrom('test_case').where('id', '=', id).executeTakeFirst();

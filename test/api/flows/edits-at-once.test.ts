@@ -1,11 +1,17 @@
 // A draft that is edited over HTTP, over MCP, by `weir flow push` and by `weir operator flow import` at once.
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
+import type { Flow } from '../../../cli/api/find-by-path.ts';
+import { findFlowsOfFiles } from '../../../cli/flows/flow-arguments.ts';
 import { pull } from '../../../cli/flows/pull.ts';
 import { push } from '../../../cli/flows/push.ts';
+import { type PushPlan, planPush } from '../../../cli/flows/push-plan.ts';
+import { pushTestCases } from '../../../cli/flows/push-test-cases.ts';
+import { readTestCases } from '../../../cli/flows/service-flow.ts';
+import { testCasesFile } from '../../../cli/flows/test-cases-file.ts';
 import { importFlow } from '../../../cli/operator/import-flow.ts';
 import { type McpWeir, startMcpWeir } from '../mcp/mcp-harness.ts';
 
@@ -128,5 +134,75 @@ describe('a draft that several edit at once', () => {
       else assert.equal(one.reason.code, 'CONFLICT', one.reason);
     await assert.rejects(pushSteps('pushed', 'base', 'again'), /never held[\s\S]*mcp-a/);
     assert.deepEqual((await read(id)).ids, ids);
+  });
+
+  describe('with its names and test cases', () => {
+    const testCase = (message: string) => ({
+      name: 'one',
+      message,
+      expectation: { type: 'contains' as const, text: 'x' },
+    });
+    const writeFlow = async (folderName: string, name: string, message: string) => {
+      const file = join(folder, folderName, 'names.json');
+      await mkdir(join(folder, folderName), { recursive: true });
+      await writeFile(file, JSON.stringify({ name, slug: 'names', steps: [pass('base')] }));
+      await writeFile(testCasesFile(file), JSON.stringify([testCase(message)]));
+      return file;
+    };
+
+    it('is that of one push when two push at once; the other is refused', async () => {
+      const project = `${mcp.tenant.organization}/project`;
+      const sides = ['A', 'B'];
+      for (const side of sides) await push([await writeFlow(side, 'Base', 'base')], { project });
+      const files = await Promise.all(sides.map((side) => writeFlow(side, side, side)));
+      const pushes = await Promise.allSettled(files.map((file) => push([file], { project })));
+      const refused = pushes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+      assert.deepEqual(
+        refused.map(({ code }) => code),
+        ['CONFLICT'],
+        String(refused),
+      );
+      const winner = sides[pushes.findIndex(({ status }) => status === 'fulfilled')] as string;
+      const { flow } = (await findFlowsOfFiles([files[0] as string], project)).flows[0] as { flow: Flow };
+      assert.equal(flow.name, winner);
+      assert.deepEqual(
+        (await readTestCases(flow)).map(({ message }) => message),
+        [winner],
+      );
+    });
+
+    it('keeps a test case that was edited, created or deleted over HTTP since a push has read it', async () => {
+      const project = `${mcp.tenant.organization}/project`;
+      const file = await writeFlow('C', 'C', 'base');
+      await push([file], { project, force: true });
+      const plan = async () => {
+        const [named] = (await findFlowsOfFiles([file], project)).flows;
+        assert.ok(named?.flow);
+        return { flow: named.flow, plan: await planPush(named) };
+      };
+      const refused = (code: string, { flow, plan }: { flow: Flow; plan: PushPlan }) =>
+        assert.rejects(pushTestCases(flow, plan, false), { code });
+      await writeFlow('C', 'C', 'mine');
+      const first = await plan();
+      const cases = `/${first.flow.id}/test-cases`;
+      const [saved] = first.plan.tests;
+      assert.equal((await http('POST', cases, testCase('theirs'))).status, 200);
+      await refused('PRECONDITION_FAILED', first);
+      await writeFile(testCasesFile(file), '[]');
+      const deletion = await plan();
+      assert.equal((await http('POST', cases, testCase('theirs again'))).status, 200);
+      await refused('PRECONDITION_FAILED', deletion);
+      await writeFlow('C', 'C', 'mine');
+      const replacement = await plan();
+      assert.equal((await http('DELETE', `${cases}/${saved?.test_case_id}`)).status, 204);
+      await refused('NOT_FOUND', replacement);
+      const creation = await plan();
+      assert.equal((await http('POST', cases, testCase('theirs'))).status, 201);
+      await refused('PRECONDITION_FAILED', creation);
+      assert.deepEqual(
+        (await readTestCases(first.flow)).map(({ message }) => message),
+        ['theirs'],
+      );
+    });
   });
 });

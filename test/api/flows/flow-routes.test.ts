@@ -126,6 +126,27 @@ describe('flows over HTTP', () => {
     ]);
   });
 
+  it('change and go only under the ETag that If-Match names; it names the name and description', async () => {
+    const send = (method: string, etag: string, body?: unknown) =>
+      management.weir.call(method, flowPath(), {
+        key: management.acme.token.owner,
+        body,
+        headers: { 'if-match': etag },
+      });
+    const before = (await call('GET', flowPath())).headers.get('etag') ?? '';
+    const renamed = await send('PUT', before, { name: 'New' });
+    const now = renamed.headers.get('etag');
+    assert.equal(renamed.status, 200);
+    for (const refused of [await send('PUT', before, { name: 'Other' }), await send('DELETE', before)]) {
+      assert.deepEqual(code(refused), [412, 'PRECONDITION_FAILED']);
+      assert.equal(refused.body.detail.etag, now);
+    }
+    await publishVersion(management.weir.db, management.acme.flowId, '');
+    assert.equal((await call('GET', flowPath())).headers.get('etag'), now);
+    assert.equal((await send('PUT', '*', { description: 'd' })).status, 200);
+    assert.equal((await send('DELETE', '*')).status, 204);
+  });
+
   it('are gone for everyone once deleted: nobody reads, edits, deletes or runs them', async () => {
     const { acme, weir } = management;
     const flow = await weir.createFlow(acme, []);

@@ -28,8 +28,8 @@ describe('test cases over HTTP', () => {
   });
 
   const flowPath = () => `/projects/${acme.projectId}/flows/${acme.flowId}`;
-  const send = (method: string, path: string, body?: unknown) =>
-    weir.call(method, `${flowPath()}${path}`, { key: acme.token.member, body });
+  const send = (method: string, path: string, body?: unknown, headers = {}) =>
+    weir.call(method, `${flowPath()}${path}`, { key: acme.token.member, body, headers });
   const actionsOn = async (resourceId: string) => {
     const entries = await weir.db
       .selectFrom('audit_entry')
@@ -66,6 +66,30 @@ describe('test cases over HTTP', () => {
       'test_case.replace',
       'test_case.delete',
     ]);
+  });
+
+  it('are replaced, deleted and created only as a precondition says, and unconditionally without one', async () => {
+    const created = await send('POST', '/test-cases', CASE, { 'if-none-match': '*' });
+    assert.equal(created.status, 201);
+    const before = created.headers.get('etag') ?? '';
+    const path = `/test-cases/${created.body.test_case_id}`;
+    assert.equal((await send('GET', path)).headers.get('etag'), before);
+    const edited = await send('PUT', path, { ...CASE, message: 'edited' }, { 'if-match': before });
+    const now = edited.headers.get('etag') ?? '';
+    assert.equal(edited.status, 200);
+    assert.notEqual(now, before);
+    for (const refused of [
+      await send('PUT', path, CASE, { 'if-match': before }),
+      await send('DELETE', path, undefined, { 'if-match': before }),
+      await send('POST', '/test-cases', CASE, { 'if-none-match': '*' }),
+    ]) {
+      assert.deepEqual(code(refused), [412, 'PRECONDITION_FAILED']);
+      assert.equal(refused.body.detail.etag, now);
+    }
+    assert.equal((await send('GET', path)).body.message, 'edited');
+    const back = await send('PUT', path, CASE);
+    assert.deepEqual([back.status, back.headers.get('etag')], [200, before]);
+    assert.equal((await send('DELETE', path, undefined, { 'if-match': before })).status, 204);
   });
 
   it('do not take the name of another case', async () => {

@@ -1,0 +1,25 @@
+// Conditional writes (RFC 9110), as the API document has them.
+import { z } from 'zod';
+import { hasChanged } from '../http/etag.ts';
+import { etag } from './flow-examples.ts';
+import { examplesOf, refusal } from './operations.ts';
+
+/** The request header of a write that `requireMatch` checks. */
+export const ifMatch = z.object({
+  'If-Match': z
+    .string()
+    .optional()
+    .meta({ description: 'An ETag that you have read: 412 when it is another by now.' }),
+});
+
+/** The response header of what can be written with `ifMatch`. */
+export function etagOfWhat(names: string) {
+  return { ETag: z.string().optional().meta({ description: names }) };
+}
+
+/** The refusal by `requireMatch`. */
+export function changed(what: string) {
+  return {
+    412: refusal(`The ${what} has changed; \`detail.etag\` is its ETag.`, examplesOf(hasChanged(what, etag))),
+  };
+}
