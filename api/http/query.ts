@@ -2,7 +2,7 @@
 import type { Middleware } from 'koa';
 import { z } from 'zod';
 import type { ZodOpenApiOverride } from 'zod-openapi';
-import { PARSE_OPTIONS, validationError } from './json-body.ts';
+import { PARSE_OPTIONS, problem, validationError } from './json-body.ts';
 
 /** A point in time, as callers write it. */
 export const moment = z
@@ -34,9 +34,11 @@ function asInteger(bounds: { minimum: number; maximum: number }): ZodOpenApiOver
   };
 }
 
-/** Reads the query string into `ctx.state.query` by `schema`; the 422 names unknown and wrong parameters. */
+/** Reads the query string into `ctx.state.query` by `schema`; the 422 names unknown, repeated and wrong parameters. */
 export function readQuery(schema: z.ZodType): Middleware {
   return async function readQuery(ctx, next) {
+    const repeated = Object.keys(ctx.query).find((name) => Array.isArray(ctx.query[name]));
+    if (repeated !== undefined) throw validationError(problem([repeated], 'must be given once'));
     const parsed = schema.safeParse({ ...ctx.query }, PARSE_OPTIONS);
     if (!parsed.success) throw validationError(parsed.error);
     ctx.state.query = parsed.data;

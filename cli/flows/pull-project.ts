@@ -1,5 +1,7 @@
 import { mkdir, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { ServiceError } from '../../flow/errors.ts';
+import { SLUG_PATTERN } from '../../flow/limits.ts';
 import { type Flow, getProject } from '../api/find-by-path.ts';
 import { listAll } from '../api/list-all.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
@@ -17,6 +19,7 @@ export async function pullProject(
   if (options.version !== undefined) throw new UsageError('--version is of one flow: give its path.');
   if (folder === undefined) throw new UsageError('Give the folder to write the flows of the project into.');
   const flows = await listAll<Flow>(flowsUrl((await getProject(project)).id), 'flows');
+  flows.forEach(requireSlug);
   await mkdir(folder, { recursive: true });
   const isEmpty = (await stat(folder)).isDirectory() && (await listFlowFiles(folder)).length === 0;
   const locals = isEmpty ? [] : await readFlowFiles([folder]);
@@ -31,4 +34,13 @@ export async function pullProject(
     json: written.map(({ json }) => json),
     text: written.map(({ text }) => text).join('\n') || `${project} has no flows.`,
   };
+}
+
+/** Throws VALIDATION_ERROR for a slug that is none: as the name of a file it could be a path out of the folder. */
+function requireSlug({ slug }: Flow): void {
+  if (SLUG_PATTERN.test(slug)) return;
+  throw new ServiceError(
+    'VALIDATION_ERROR',
+    `The service names a flow ${JSON.stringify(slug)}, which is no slug, so nothing was written. Check WEIR_URL.`,
+  );
 }

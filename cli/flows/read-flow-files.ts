@@ -8,6 +8,8 @@ import { UsageError } from '../terminal/usage-error.ts';
 import type { FlowContent, TestCase } from './flow-content.ts';
 import { isTestCasesFile, parseTestCases, testCasesFile } from './test-cases-file.ts';
 
+const FILES_MAX = 1_000;
+
 /** A flow as its file has it; `missing` is what keeps it from being published. */
 export type LocalFlow = { file: string; flow: FlowContent; missing: FileProblem[]; tests?: TestCase[] };
 
@@ -37,19 +39,30 @@ export async function readFlowFiles(sources: string[]): Promise<LocalFlow[]> {
   return flows;
 }
 
-/** Lists the flow files in a folder, and in those inside it; a file is itself. */
+/**
+ * Lists the flow files in a folder, and in those inside it; a file is itself. Links, and what is neither file nor folder, are
+ * passed over. Throws UsageError for too many files.
+ */
 export async function listFlowFiles(source: string): Promise<string[]> {
   const found = await stat(source).catch(() => undefined);
   if (!found?.isDirectory()) return [source];
-  const names = await readdir(source, { recursive: true });
-  return names
-    .filter((name) => /\.(ya?ml|json)$/i.test(name) && !isTestCasesFile(name) && !isHidden(name))
-    .sort()
-    .map((name) => path.join(source, name));
+  const files: string[] = [];
+  for await (const file of filesIn(source)) {
+    files.push(file);
+    if (files.length > FILES_MAX)
+      throw new UsageError(`${source} has over ${FILES_MAX} flow files: give a smaller folder.`);
+  }
+  return files.sort();
 }
 
-function isHidden(name: string): boolean {
-  return name.split(path.sep).some((part) => part.startsWith('.') || part === 'node_modules');
+async function* filesIn(folder: string): AsyncGenerator<string> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const { name } = entry;
+    if (name.startsWith('.') || name === 'node_modules') continue;
+    const place = path.join(folder, name);
+    if (entry.isDirectory()) yield* filesIn(place);
+    else if (entry.isFile() && /\.(ya?ml|json)$/i.test(name) && !isTestCasesFile(name)) yield place;
+  }
 }
 
 async function readFlowFile(file: string): Promise<LocalFlow> {
@@ -61,7 +74,9 @@ async function readFlowFile(file: string): Promise<LocalFlow> {
 /** Reads the test cases beside a flow file; undefined when there is no such file. */
 async function readTestCases(file: string): Promise<TestCase[] | undefined> {
   const beside = testCasesFile(file);
-  if (!(await stat(beside).catch(() => undefined))) return undefined;
+  const found = await stat(beside).catch(() => undefined);
+  if (!found) return undefined;
+  if (!found.isFile()) throw new ServiceError('VALIDATION_ERROR', `${beside} is not a file.`);
   const text = await readSource(beside);
   try {
     return parseTestCases(text);

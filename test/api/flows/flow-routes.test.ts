@@ -78,6 +78,8 @@ describe('flows over HTTP', () => {
     assert.deepEqual(slugs, ['a', 'b', 'c', 'flow']);
     for (const query of ['limit=0', 'limit=201', 'cursor=%00', 'cursor=A', 'after=a'])
       assert.equal((await call('GET', `${flows()}?${query}`)).status, 422, query);
+    const repeated = await call('GET', `${flows()}?limit=1&limit=0`);
+    assert.deepEqual([repeated.status, repeated.body.detail.message], [422, 'limit: must be given once']);
   });
 
   it('show how the draft stands to the versions', async () => {

@@ -64,6 +64,7 @@ describe('API reference', () => {
       for (const [method, { parameters, responses }] of Object.entries(item)) {
         const starts = method === 'post' && /\/(execute|jobs|step|rerun|\{executionId\}\/retry)$/.test(path);
         const isPolled = method === 'get' && /\/(runs|models|usage)$/.test(path);
+        const isList = method === 'get' && /s$/.test(path);
         const resumable = path.endsWith('/events') || path.endsWith('/step');
         const header = [
           ...(starts || path.endsWith('/grants') ? ['Idempotency-Key'] : []),
@@ -82,7 +83,9 @@ describe('API reference', () => {
             status
           ];
           const tagged =
-            (isPolled || path.endsWith('/draft')) && ['200', '304'].includes(status) ? ['ETag'] : [];
+            (isPolled || (TAGGED.test(path) && !isList)) && ['200', '201', '304'].includes(status)
+              ? ['ETag']
+              : [];
           const expected = [...limits, ...tagged, ...(more ? [more] : [])];
           assert.deepEqual(Object.keys(headers ?? {}), expected, `${method} ${path} ${status}`);
         }
@@ -181,4 +184,11 @@ const IF_HEADERS: { [operation: string]: string[] } = {
   'get /draft': ['If-None-Match'],
   'put /draft': ['If-Match'],
   'post /versions': ['If-Match'],
+  'put ': ['If-Match'],
+  'delete ': ['If-Match'],
+  'post /test-cases': ['If-None-Match'],
+  'put /test-cases/{test_case_id}': ['If-Match'],
+  'delete /test-cases/{test_case_id}': ['If-Match'],
 };
+/** The ends of paths whose answers have an ETag: drafts, flows and test cases; a list of those has none. */
+const TAGGED = /\/(draft|flows|\{flow_id\}|test-cases|\{test_case_id\})$/;

@@ -1,6 +1,10 @@
 // `weir flow push` and `pull`.
 import assert from 'node:assert/strict';
-import { mkdir, rm } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { fail, weirIn } from '../cli-harness.ts';
 import { block, flowFile, useFlowCli } from './flow-cli.ts';
 
@@ -58,6 +62,7 @@ describe('weir flow push', () => {
     assert.match(shown, /^ {2}\+ step-1: \{/m);
     assert.match(shown, /^ {2}test "shouts": .*HI.* → .*ho/m);
     assert.match(shown, /^ {2}- test "with parameters": /m);
+    assert.doesNotMatch(shown, /_at|etag|test_case_id/);
     assert.match(await succeed('push', '--check', at('change.yaml')), / is as .*change\.yaml says\./);
   });
 
@@ -146,6 +151,39 @@ describe('weir flow push', () => {
       await fail(2, weirIn(without, ['flow', 'push', at('repository')])),
       /Give --project, or set WEIR_PROJECT/,
     );
+  });
+
+  it('passes over links and pipes in a folder, and says how many files are too many', async () => {
+    await mkdir(at('odd/many'), { recursive: true });
+    await write('odd/plain.yaml', flowFile('plain'));
+    await symlink('.', at('odd/around'));
+    await symlink('plain.yaml', at('odd/link.yaml'));
+    execFileSync('mkfifo', [at('odd/pipe.yaml')]);
+    const [first, ...others] = await succeedJson('push', at('odd'));
+    assert.deepEqual([first.file, others], [at('odd/plain.yaml'), []]);
+    execFileSync('mkfifo', [at('odd/plain.tests.yaml')]);
+    assert.match(await refused('push', at('odd')), /plain\.tests\.yaml is not a file/);
+    for (let count = 0; count <= 1_000; count++) await writeFile(at(`odd/many/${count}.yaml`), '');
+    assert.match(await fail(2, flow('push', at('odd'))), /has over 1000 flow files/);
+  });
+
+  it('pull writes no file outside the folder for a service whose slugs are paths', async () => {
+    const project = { id: randomUUID(), slug: 'main', name: 'Main' };
+    const organization = { id: randomUUID(), slug: 'acme', name: 'Acme' };
+    const server = createServer((request, response) => {
+      response.setHeader('content-type', 'application/json');
+      const me = { kind: 'api_key', organization, project };
+      const flows = [{ id: randomUUID(), projectId: project.id, slug: '../escaped', name: 'E' }];
+      const isMe = request.url === '/api/v1/me';
+      response.end(JSON.stringify(isMe ? me : { flows, steps: [], hasMore: false, nextCursor: null }));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const env = { ...cli.env, WEIR_URL: `http://127.0.0.1:${port}` };
+    const pulled = await fail(1, weirIn(env, ['flow', 'pull', 'acme/main', at('inside')]));
+    await new Promise((resolve) => server.close(resolve));
+    assert.match(pulled, /names a flow "\.\.\/escaped", which is no slug/);
+    await assert.rejects(read('escaped.yaml'), { code: 'ENOENT' });
   });
 
   it('pull writes all flows of a project, each into the file that has its slug', async () => {
