@@ -66,13 +66,15 @@ export const ledgerEntry = z
 export const ledgerPage = pageOf('Ledger', 'entries', ledgerEntry);
 
 export const ledgerQuery = z.strictObject({
-  limit: pageSize(LEDGER_PAGE_MAX, LEDGER_PAGE_DEFAULT),
+  limit: pageSize(LEDGER_PAGE_MAX, LEDGER_PAGE_DEFAULT).meta({
+    description: 'How many entries a page has at most.',
+  }),
   cursor: z
     .string()
     .regex(/^\d{1,18}$/, 'must be nextCursor of the previous page')
     .optional()
     .meta({ description: '`nextCursor` of the previous page.' }),
-  kind: z.enum(['grant', 'charge']).optional(),
+  kind: z.enum(['grant', 'charge']).optional().meta({ description: 'Only grants, or only charges.' }),
   execution_id: z
     .uuid()
     .optional()

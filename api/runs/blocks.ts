@@ -36,9 +36,9 @@ const blockQuery = z.strictObject({
   }),
 });
 const VALUE_OF: { [value in BlockValue]: string } = {
-  input: 'the input of a block',
-  sent: 'the request of a block to its model, or its code',
-  output: 'the output of a block',
+  input: 'the input of a block of a run',
+  sent: 'what a block of a run sent to its model, or the code that it ran',
+  output: 'the output of a block of a run',
 };
 
 /** Lists the endpoints that show what each block of a run got, sent and answered. */
@@ -92,7 +92,7 @@ export function blockRoutes(deps: ApiDeps): Route[] {
         path,
         operation: {
           operationId: `get${versioned ? 'Version' : ''}Block${name}`,
-          summary: `Get ${VALUE_OF[value]} of a run, whatever its size`,
+          summary: `Get ${VALUE_OF[value]}, whatever its size`,
           tags: ['Execution'],
           requestParams: { query: blockQuery },
           responses: { 200: answer('The value.', blockValue, { value: sentExample }), ...ofBlock },

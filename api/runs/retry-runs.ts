@@ -18,7 +18,7 @@ import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import { STATUS } from '../http/errors.ts';
 import { errorCode } from '../http/headers.ts';
-import { readBody } from '../http/json-body.ts';
+import { problem, readBody, validationError } from '../http/json-body.ts';
 import { unknownCursor } from '../http/page.ts';
 import { accessOf } from '../http/principal.ts';
 import { moment } from '../http/query.ts';
@@ -100,6 +100,7 @@ export function retryRunsRoutes(deps: ApiDeps): Route[] {
       handlers: [
         ...identifyCaller(deps, 'run'),
         loadProject(deps, 'member'),
+        refuseQuery,
         readBody(deps, retryRequest),
         readModelKeys(deps),
         retryRuns(deps),
@@ -107,6 +108,15 @@ export function retryRunsRoutes(deps: ApiDeps): Route[] {
     },
   ];
 }
+
+/** Refuses a filter in the address: without it, the request would retry every failed run. */
+const refuseQuery: ApiMiddleware = async function refuseQuery(ctx, next) {
+  const [parameter] = Object.keys(ctx.query);
+  if (parameter === undefined) return next();
+  const message =
+    'is not read from the address: send the filter as JSON in the body, such as {"flow": "hello"}';
+  throw validationError(problem([parameter], message));
+};
 
 function retryRuns(deps: ApiDeps): ApiMiddleware {
   const { db } = deps;

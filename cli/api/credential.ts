@@ -11,20 +11,29 @@ export type Credential = {
 
 /**
  * Finds the credential for the service at `url`: from the environment, else that of the session there, else that of a local
- * `npm start`; the last two go to no other service. `keyOnly` is for what takes API keys alone. Throws a ServiceError that says how to get one.
+ * `npm start`; the last two go to no other service. `keyOnly` passes over JWTs, `jwtOnly` over API keys. Throws a
+ * ServiceError that says how to get one.
  */
-export async function findCredential(url: string, { keyOnly = false } = {}): Promise<Credential> {
+export async function findCredential(
+  url: string,
+  { keyOnly = false, jwtOnly = false } = {},
+): Promise<Credential> {
   const { WEIR_TOKEN, WEIR_API_KEY } = process.env;
   if (WEIR_TOKEN && !keyOnly) return { token: WEIR_TOKEN, source: 'WEIR_TOKEN' };
-  if (WEIR_API_KEY) return { token: WEIR_API_KEY, source: 'WEIR_API_KEY' };
+  if (WEIR_API_KEY && !jwtOnly) return { token: WEIR_API_KEY, source: 'WEIR_API_KEY' };
   const session = keyOnly ? undefined : await sessionToken(url);
   if (session !== undefined) return { token: session, source: 'weir login' };
   const local = findLocalStart();
-  if (local && local.WEIR_URL === url)
+  if (local && local.WEIR_URL === url && (local.identity || !jwtOnly))
     return {
       token: local.identity && !keyOnly ? await localToken(local.identity) : local.WEIR_API_KEY,
       source: 'npm start',
     };
+  if (jwtOnly)
+    throw new ServiceError(
+      'UNAUTHENTICATED',
+      `No user is signed in to the service at ${url}. Sign in with weir login ${url}, or set WEIR_TOKEN.`,
+    );
   throw new ServiceError(
     'UNAUTHENTICATED',
     keyOnly

@@ -1,5 +1,6 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { z } from 'zod';
+import { KEY_ID_PATTERN } from '../../api/auth/api-key.ts';
 import type { apiKeyList, apiKeyRecord, newApiKey } from '../../api/management/schemas.ts';
 import { KEY_SCOPES } from '../../db/tables/access.ts';
 import { callApi } from '../api/call-api.ts';
@@ -48,8 +49,8 @@ export function addKeyCommands(program: Command): void {
     .command('revoke')
     .description('revoke a key: it stops working within 10 seconds')
     .argument(...PROJECT)
-    .argument('<keyId>', 'the 8 characters of the key after weir_live_ or weir_test_')
-    .addHelpText('after', '\nExample:\n  weir key revoke acme/main 1a2b3c4d')
+    .argument('<keyId>', 'key as weir key list prints it, or its 8 characters after weir_live_', parseKeyId)
+    .addHelpText('after', '\nExample:\n  weir key revoke acme/main weir_live_1a2b3c4d')
     .action(printed(revoke));
 }
 
@@ -89,6 +90,13 @@ async function revoke(path: string, keyId: string): Promise<CommandResult> {
   const key = `${await keysPath(path)}/${encodeURIComponent(keyId)}`;
   const revoked = await callApi<z.output<typeof apiKeyRecord>>('DELETE', key);
   return { json: revoked, text: `Revoked ${keyId}: it stops working within 10 seconds.` };
+}
+
+/** Reads the key_id of a key: all that follows it, such as a secret, is refused and repeated nowhere. */
+function parseKeyId(text: string): string {
+  const keyId = text.replace(/^weir_(live|test)_/, '');
+  if (KEY_ID_PATTERN.test(keyId)) return keyId;
+  throw new InvalidArgumentError('Give the key as weir key list prints it, without its secret.');
 }
 
 async function keysPath(path: string): Promise<string> {

@@ -1,3 +1,4 @@
+import { callApi } from '../api/call-api.ts';
 import { getOrganization, getProject } from '../api/find-by-path.ts';
 import { type ListedRun, runListPaths } from '../api/find-run.ts';
 import { listAll } from '../api/list-all.ts';
@@ -28,6 +29,7 @@ export async function list(
   const found: ListedRun[] = [];
   for (const { url, flow } of await placesOf(path))
     found.push(...(await listAll<ListedRun>(url, 'runs', { limit, query: { ...filter, flow } })));
+  if (found.length === 0 && path !== undefined) await requireFlow(path);
   const runs = found.sort((a, b) => b.startedAt.localeCompare(a.startedAt)).slice(0, limit);
   return {
     json: runs,
@@ -46,6 +48,13 @@ export async function list(
       'No runs were found.',
     ),
   };
+}
+
+/** Throws NOT_FOUND where the path names a flow that does not exist: the list of a project's runs is empty then. */
+async function requireFlow(path: string): Promise<void> {
+  const names = path.split('/').map(encodeURIComponent);
+  if (names.length === 3)
+    await callApi('GET', `/api/v1/seq/${names.join('/')}/runs`, { query: { limit: 1 } });
 }
 
 /** Finds the lists that hold the runs of a path, all of them without one. Throws for a misspelled path. */

@@ -9,9 +9,15 @@ import { type CommandResult, printed } from '../terminal/print-result.ts';
 export function addModelsCommand(program: Command): void {
   program
     .command('models')
-    .description('list the models that blocks can name: whose key they use, what they cost and can do')
+    .description(
+      'list the models that blocks can name; demo/* stands for any other model of the provider demo',
+    )
     .argument('<org>', 'slug of the organization')
-    .addHelpText('after', '\nExample:\n  weir models acme')
+    .addHelpText(
+      'after',
+      '\nKEY is whose key pays: the service’s, your organization’s, or - for none (a request can bring one).\n' +
+        'Prices are credits per million tokens, charged on keys of the service alone.\n\nExample:\n  weir models acme',
+    )
     .action(printed(list));
 }
 
@@ -23,10 +29,10 @@ async function list(org: string): Promise<CommandResult> {
   return {
     json: models,
     text: formatTable(
-      ['model', 'key', 'input price', 'output price', 'context', 'can'],
+      ['model', 'key', 'input credits/M tokens', 'output credits/M tokens', 'context', 'can'],
       models.map((model) => [
         model.model,
-        model.key ?? 'none',
+        model.key,
         model.inputPrice,
         model.outputPrice,
         model.contextTokens,

@@ -20,12 +20,19 @@ export async function show(executionId: string): Promise<CommandResult> {
       `${executionId}  ${run.organization}/${run.project}/${run.flow} v${state.version}`,
       `${state.status}, ${state.mode}, ${state.environment}, started ${formatTime(state.startedAt)}` +
         `${state.durationMs === null ? '' : `, ${state.durationMs} ms`}, ${state.cost} credits`,
+      ...(state.repeats === null ? [] : [describeRepetition(state)]),
       ...(errorMessage === undefined ? [] : [`Error: ${oneLine(errorMessage)}`]),
       '',
       blockTable((state.blocks ?? []) as BlockState[], 'No block has finished yet.'),
       ...('result' in state ? ['', `Result: ${JSON.stringify(state.result)}`] : []),
     ].join('\n'),
   };
+}
+
+/** Says which run this one does again, and with which block it began: with the first of the flow, or where that one failed. */
+function describeRepetition({ repeats, blocks = [] }: JobState): string {
+  const [first] = blocks as BlockState[];
+  return `Runs ${repeats} again${first ? `, from block ${first.key}` : ''}.`;
 }
 
 export async function cancel(executionId: string): Promise<CommandResult> {

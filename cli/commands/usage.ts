@@ -7,6 +7,7 @@ import { listAll } from '../api/list-all.ts';
 import { formatTable } from '../terminal/format-table.ts';
 import { parseField } from '../terminal/parse-argument.ts';
 import { type CommandResult, printed } from '../terminal/print-result.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 
 const DAY = projectUsageQuery.shape.from;
 
@@ -19,13 +20,19 @@ export function addUsageCommand(program: Command): void {
     .description('show what an organization or project has used: credits, runs, tokens')
     .argument('<path>', 'org or org/project')
     .addOption(new Option('--by <dimension>', 'what to sum up by').choices(USAGE_DIMENSIONS).default('day'))
-    .option('--from <day>', 'first day (UTC), e.g. 2030-01-31', parseField(DAY))
+    .option(
+      '--from <day>',
+      'first day (UTC), e.g. 2030-01-31 (default: 29 days before the last)',
+      parseField(DAY),
+    )
     .option('--to <day>', 'last day (UTC; default: today)', parseField(DAY))
     .addHelpText('after', '\nExample:\n  weir usage acme/main --by flow --from 2030-01-01')
     .action(printed(show));
 }
 
 async function show(path: string, { by, from, to }: Options): Promise<CommandResult> {
+  if (path.split('/').length > 2 || path.split('/').includes(''))
+    throw new UsageError(`${JSON.stringify(path)} must be a path: org or org/project.`);
   const place = path.includes('/')
     ? `projects/${(await getProject(path)).id}`
     : `organizations/${(await getOrganization(path)).id}`;

@@ -104,15 +104,13 @@ async function readMetadata(url: string): Promise<z.output<typeof metadata>> {
   const read = async () => (await fetch(where, { redirect: 'error', signal })).json() as Promise<unknown>;
   const answer = await read().catch((error: Error) => {
     const cause = error.cause instanceof Error ? error.cause.message || error.message : error.message;
-    throw new ServiceError(
-      'NOT_FOUND',
-      `${where} cannot be read: ${cause}. Is ${url} the address of a Weir service?`,
-    );
+    const why = error instanceof SyntaxError ? 'holds no JSON' : `cannot be read (${cause})`;
+    throw new ServiceError('NOT_FOUND', `Is ${url} the address of a Weir service? ${where} ${why}.`);
   });
   const parsed = metadata.safeParse(answer);
   if (parsed.success) return parsed.data;
   throw new ServiceError(
     'NOT_FOUND',
-    `${url} does not say where its users sign in: it is not a Weir service, or an old one.`,
+    `Is ${url} the address of a Weir service? It does not say where its users sign in.`,
   );
 }

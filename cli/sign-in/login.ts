@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { exchange } from '../api/call-api.ts';
 import type { Me } from '../api/get-me.ts';
+import { findLocalStart } from '../api/local-start.ts';
 import { parseServiceUrl, serviceUrl } from '../api/service-url.ts';
 import { oneLine } from '../terminal/format-table.ts';
 import { parseHttpAddress } from '../terminal/parse-argument.ts';
@@ -43,7 +44,7 @@ async function login(given: string | undefined, { device }: { device?: boolean }
     const { services } = readSessions();
     writeSessions({ current: url, services: { ...services, [url]: session } });
   });
-  const overriding = ['WEIR_TOKEN', 'WEIR_API_KEY'].filter((name) => process.env[name]);
+  const overriding = credentialsSet();
   if (overriding.length > 0)
     note(`${overriding.join(' and ')} is set, and commands use that instead of your session.`);
   const who = me.kind === 'user' ? (me.email ?? me.name ?? me.userId) : me.keyId;
@@ -71,12 +72,29 @@ async function logout(given: string | undefined): Promise<CommandResult> {
     writeSessions({ ...(current !== undefined && current !== url && { current }), services: others });
     return ended;
   });
+  sayWhoGoesOn();
   if (!session) return { json: { service: url, ended: false }, text: `You had no session at ${url}.` };
   const { revokeSession } = await import('./refresh-session.ts');
   await revokeSession(session).catch((error: Error) =>
     note(oneLine(`The session is forgotten here, but not at the identity provider: ${error.message}`)),
   );
   return { json: { service: url, ended: true }, text: `Signed out of ${url}.` };
+}
+
+/** Says on stderr as whom commands act without the session, where something else signs them in. */
+function sayWhoGoesOn(): void {
+  const set = credentialsSet();
+  const local = findLocalStart();
+  const credential = local?.identity
+    ? 'as weir-script, an owner of the organization demo'
+    : 'with the API key of the project demo/demo';
+  if (set.length > 0) note(`Commands go on with ${set[0]}, which is set.`);
+  else if (local && serviceUrl() === local.WEIR_URL && !readSessions().services[local.WEIR_URL])
+    note(`Commands go on ${credential}, at the local npm start (${local.WEIR_URL}).`);
+}
+
+function credentialsSet(): string[] {
+  return ['WEIR_TOKEN', 'WEIR_API_KEY'].filter((name) => process.env[name]);
 }
 
 function parseAddress(text: string): string {

@@ -1,10 +1,12 @@
-// `weir token`: gets a JWT for scripts and experiments from the identity provider of a local start.
+// `weir token`: prints the JWT that commands send, or gets another from the identity provider of a local start.
 import type { Command } from 'commander';
 import { MANAGEMENT_SCOPE, MCP_SCOPES } from '../../api/auth/scopes.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { findCredential } from '../api/credential.ts';
 import { findLocalStart, requireStarted } from '../api/local-start.ts';
 import { askProvider, type LocalIdentity, type LocalToken } from '../api/local-token.ts';
 import { note } from '../terminal/print-line.ts';
+import { serviceUrl } from '../api/service-url.ts';
 import { type CommandResult, printResult } from '../terminal/print-result.ts';
 
 const DEVICE_CODE = 'urn:ietf:params:oauth:grant-type:device_code';
@@ -14,17 +16,18 @@ type Options = { mcp?: boolean; signIn?: boolean };
 export function addTokenCommand(program: Command): void {
   program
     .command('token')
-    .description('print an access token (JWT) for the management API of a local npm start')
-    .option('--mcp', 'make it a token for the MCP endpoint, with every scope')
+    .description('print the access token (JWT) of the user that weir whoami names, for curl and scripts')
+    .option('--mcp', 'get one for the MCP endpoint, with every scope, from a local npm start')
     .option(
       '--sign-in',
-      'sign in as a user in a browser, instead of as weir-script, an owner of the organization demo',
+      'get one from a local npm start by signing in as another user in a browser; nothing is stored',
     )
     .addHelpText('after', '\nExample:\n  JWT=$(weir token)')
     .action(async (options: Options, command: Command) => printResult(await getToken(options), command));
 }
 
 async function getToken({ mcp, signIn }: Options): Promise<CommandResult> {
+  if (!mcp && !signIn) return currentToken();
   const identity = localIdentity();
   const wanted = mcp
     ? { resource: identity.mcpAudience, scope: MCP_SCOPES.join(' ') }
@@ -38,13 +41,30 @@ async function getToken({ mcp, signIn }: Options): Promise<CommandResult> {
   };
 }
 
+/** Gets the token with which the other commands act; API keys are passed over. */
+async function currentToken(): Promise<CommandResult> {
+  const { token } = await findCredential(serviceUrl(), { jwtOnly: true });
+  return { json: { token, expiresInSeconds: await secondsLeft(token) }, text: token };
+}
+
+/** Reads how long a token is good for; null where it does not say so, or is no JWT. */
+async function secondsLeft(token: string): Promise<number | null> {
+  const { decodeJwt } = await import('jose');
+  try {
+    const { exp } = decodeJwt(token);
+    return exp === undefined ? null : exp - Math.floor(Date.now() / 1_000);
+  } catch {
+    return null;
+  }
+}
+
 function localIdentity(): LocalIdentity {
   const identity = findLocalStart()?.identity;
   if (identity) return identity;
   requireStarted();
   throw new ServiceError(
     'VALIDATION_ERROR',
-    'Run npm start first: weir token works with its identity provider. With WEIR_OIDC_ISSUER set, get tokens from that provider.',
+    'Run npm start first: --mcp and --sign-in work with its identity provider. With WEIR_OIDC_ISSUER set, get tokens from that provider.',
   );
 }
 

@@ -1,5 +1,6 @@
 // `weir whoami`: as whom, and on which service, commands act.
 import type { Command } from 'commander';
+import { type Credential, findCredential } from '../api/credential.ts';
 import { getMe, type Me } from '../api/get-me.ts';
 import { serviceUrl } from '../api/service-url.ts';
 import { oneLine } from '../terminal/format-table.ts';
@@ -13,9 +14,20 @@ export function addWhoamiCommand(program: Command): void {
     .action(printed(whoami));
 }
 
+const CREDENTIALS: { [source in Credential['source']]: string } = {
+  WEIR_TOKEN: 'the token in WEIR_TOKEN',
+  WEIR_API_KEY: 'the API key in WEIR_API_KEY',
+  'weir login': 'the session of weir login',
+  'npm start': 'the credential of the local npm start',
+};
+
 async function whoami(): Promise<CommandResult> {
   const [service, me] = [serviceUrl(), await getMe()];
-  return { json: { service, ...me }, text: `${describe(me)}\n${service}\n\n${listProjects(me).join('\n')}` };
+  const { source } = await findCredential(service);
+  return {
+    json: { service, credential: source, ...me },
+    text: `${describe(me)}\n${service}, with ${CREDENTIALS[source]}\n\n${listProjects(me).join('\n')}`,
+  };
 }
 
 function describe(me: Me): string {

@@ -52,7 +52,7 @@ ${failed ? `<p role="alert">${escapeHtml(failed.problem)}</p>` : ''}
 /** Says what each scope lets a client do, in words for whoever is asked to allow it. */
 const ALLOWS: { [scope: string]: string } = {
   [MANAGEMENT_SCOPE]:
-    'manage your organizations as far as your role allows (projects, members, API keys, webhooks) and run flows',
+    'manage your organizations as far as your role allows (projects, members, API keys, webhooks); edit, publish, promote and run flows',
   'flows:read': 'read your flows, their versions and test cases',
   'flows:write': 'create and change drafts of flows and their test cases',
   'flows:run': 'run flows and test cases, which costs credits',

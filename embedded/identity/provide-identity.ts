@@ -85,7 +85,7 @@ export function describePasswords(own: IdentityProvider | undefined): string[] {
   if (!own || own.passwords.length === 0) return [];
   const lines = own.passwords.map(([email, password]) => `  ${email.padEnd(20)} ${password}`);
   return [
-    '\nAccounts to sign in with, for MCP clients and npx weir token --sign-in (passwords are shown only this once):\n',
+    '\nAccounts to sign in with, by npx weir login and in MCP clients (passwords are shown only this once):\n',
     ...lines,
   ];
 }

@@ -70,6 +70,16 @@ describe('POST …/projects/{project_id}/runs/retry', () => {
     assert.deepEqual([state.body.status, state.body.mode, state.body.repeats], ['failed', 'jobs', third]);
   });
 
+  it('reads no filter from the address, and says where to send it', async () => {
+    const path = `/projects/${tenant.projectId}/runs/retry?flow=hello`;
+    const { status, body } = await weir.call('POST', path, { key: tenant.key, body: {} });
+    assert.deepEqual([status, body.detail.code], [422, 'VALIDATION_ERROR']);
+    assert.match(
+      body.detail.message,
+      /^flow: is not read from the address: send the filter as JSON in the body/,
+    );
+  });
+
   it('retries no run twice, also when it is sent twice at the same time', async () => {
     const flow = await createFlow();
     const id = await fail(flow);

@@ -74,7 +74,10 @@ describe('weir on a laptop that has a token and nothing else', () => {
   it('lists the models that work for an organization', async () => {
     const models = await succeedJson('models', 'acme');
     assert.ok(models.some(({ model }: { model: string }) => model.startsWith('openai/')));
-    assert.match(await succeed('models', 'acme'), /^MODEL +KEY +INPUT PRICE/);
+    assert.match(
+      await succeed('models', 'acme'),
+      /^MODEL +KEY +INPUT CREDITS\/M TOKENS +OUTPUT CREDITS\/M TOKENS/,
+    );
   });
 
   it('makes a key with scopes, which then works alone, and revokes it', async () => {
@@ -88,7 +91,14 @@ describe('weir on a laptop that has a token and nothing else', () => {
       /not an API key.*WEIR_API_KEY was sent/,
     );
     assert.match(await succeed('keys', 'list', 'acme/main'), /weir_live_\w{8} +ci +read deploy +active/);
-    await succeed('key', 'revoke', 'acme/main', created.keyId);
+    assert.match(
+      await fail(2, run('key', 'revoke', 'acme/main', created.key)),
+      /Give the key as weir key list prints it, without its secret/,
+    );
+    assert.match(
+      await succeed('key', 'revoke', 'acme/main', `weir_live_${created.keyId}`),
+      new RegExp(`^Revoked ${created.keyId}: `),
+    );
     assert.equal((await succeedJson('key', 'list', 'acme/main'))[0].state, 'revoked');
     assert.match(
       await fail(2, run('key', 'create', 'acme/main', '--name', 'x', '--scope', 'all')),

@@ -55,6 +55,8 @@ describe('weir runs', () => {
       await fail(1, weirIn(byKey(), ['runs', 'list', `${tenant.organization}/mian`])),
       /no project \S+\/mian/,
     );
+    for (const env of [byKey(), asAnn])
+      assert.match(await fail(1, weirIn(env, ['runs', 'list', `${flow}-typo`])), /_NOT_FOUND, request /);
     await fail(2, weirIn(byKey(), ['runs', 'list', 'a/b/c/d']));
 
     const shown = await succeed(['runs', 'show', executionId], asAnn);
@@ -97,6 +99,10 @@ describe('weir runs', () => {
     const [retried] = await succeedJson('runs', 'retry', failed);
     const { body } = await weir.finish(failing, retried.executionId, tenant.key);
     assert.deepEqual([body.status, body.repeats], ['failed', failed]);
+    assert.match(
+      await succeed(['runs', 'show', retried.executionId]),
+      new RegExp(`^Runs ${failed} again, from block broken\\.$`, 'm'),
+    );
   });
 
   it('names the runs that it has started when others are refused', async () => {

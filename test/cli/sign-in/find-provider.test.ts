@@ -38,7 +38,7 @@ describe('weir login to a service whose metadata', () => {
       { authorization_servers: ['http://127.0.0.1:9'], weir_cli_client_id: 'c' },
       /The identity provider at http:\/\/127\.0\.0\.1:9 cannot be used: /,
     ],
-    ['is not metadata', { resource: 1 }, /it is not a Weir service, or an old one/],
+    ['is not metadata', { resource: 1 }, /^Is http\S+ the address of a Weir service\? It does not say/],
   ];
   for (const [rule, more, said] of rules)
     it(`${rule} says what to do`, async () => {

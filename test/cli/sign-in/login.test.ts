@@ -6,6 +6,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
+import { writeState } from '../../../embedded/state-folder.ts';
 import { type SignInWeir, startSignInWeir } from '../../api/mcp/sign-in-harness.ts';
 import { consent, createBrowser } from '../../fakes/browser.ts';
 import { fail, ROOT, weirIn } from '../cli-harness.ts';
@@ -69,8 +70,9 @@ describe('weir login', () => {
     assert.equal(statSync(file()).mode & 0o777, 0o600);
     assert.equal(statSync(path.dirname(file())).mode & 0o777, 0o700);
     const { stdout } = await weir('whoami', '--json');
-    const { userId, organizations } = JSON.parse(stdout);
-    assert.equal(userId, 'dev-member');
+    const { credential, userId, organizations } = JSON.parse(stdout);
+    assert.deepEqual([credential, userId], ['weir login', 'dev-member']);
+    assert.equal((await weir('token')).stdout, `${stored().services[url].accessToken}\n`);
     assert.deepEqual(
       organizations.map(({ slug }: { slug: string }) => slug),
       [service.tenant.organization],
@@ -169,5 +171,18 @@ describe('weir login', () => {
     session.services[url].expiresAt = 0;
     writeFileSync(file(), JSON.stringify(session));
     assert.match(await fail(1, weir('whoami')), /^Your session at \S+ has ended/);
+  });
+
+  it('says at weir logout with what commands go on', async () => {
+    const identity = { issuer: '', scriptSecret: '', audience: '', mcpAudience: '' };
+    writeState(folder, 'env.json', { WEIR_URL: url, WEIR_API_KEY: 'weir_live_demo', identity });
+    const logout = async (env = {}) =>
+      (await weirIn({ ...laptop(), WEIR_STATE_DIR: folder, ...env }, ['logout', url])).stderr;
+    assert.equal(
+      await logout(),
+      `Commands go on as weir-script, an owner of the organization demo, at the local npm start (${url}).\n`,
+    );
+    assert.equal(await logout({ WEIR_TOKEN: 'a.b.c' }), 'Commands go on with WEIR_TOKEN, which is set.\n');
+    assert.equal(await logout({ WEIR_STATE_DIR: '/nonexistent' }), '');
   });
 });

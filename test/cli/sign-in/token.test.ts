@@ -24,15 +24,24 @@ describe('weir token', () => {
     const audiences = { audience: AUDIENCE, mcpAudience: MCP_AUDIENCE };
     provider = await startIdentityProvider({ stateFolder, audiences });
     const { issuer, scriptSecret } = provider;
-    writeState(stateFolder, 'env.json', { identity: { issuer, scriptSecret, ...audiences } });
+    writeState(stateFolder, 'env.json', {
+      WEIR_URL: 'http://127.0.0.1:1',
+      identity: { issuer, scriptSecret, ...audiences },
+    });
   });
   after(async () => {
     await provider.close();
     rmSync(stateFolder, { recursive: true });
   });
 
+  let env = {};
+  afterEach(() => {
+    env = {};
+  });
   const token = (...options: string[]) =>
-    spawn(process.execPath, [CLI, 'token', ...options], { env: { WEIR_STATE_DIR: stateFolder } });
+    spawn(process.execPath, [CLI, 'token', ...options], {
+      env: { XDG_CONFIG_HOME: '/nonexistent', WEIR_STATE_DIR: stateFolder, ...env },
+    });
   const claimsOf = async (stdout: Promise<string>) => {
     const { sub, aud, scope } = decodeJwt((await stdout).trim());
     return [sub, aud, scope];
@@ -42,6 +51,15 @@ describe('weir token', () => {
     const [management, mcp] = [text(token().stdout), text(token('--mcp').stdout)];
     assert.deepEqual(await claimsOf(management), ['weir-script', AUDIENCE, MANAGEMENT_SCOPE]);
     assert.deepEqual(await claimsOf(mcp), ['weir-script', MCP_AUDIENCE, MCP_SCOPES.join(' ')]);
+  });
+
+  it('is that of the user whom the other commands act as, and no API key', async () => {
+    env = { WEIR_API_KEY: 'weir_live_key' };
+    assert.equal((await claimsOf(text(token().stdout)))[0], 'weir-script');
+    env = { WEIR_TOKEN: 'the.users.own', WEIR_API_KEY: 'weir_live_key' };
+    assert.equal(await text(token().stdout), 'the.users.own\n');
+    env = { WEIR_API_KEY: 'weir_live_key', WEIR_URL: 'http://127.0.0.1:2' };
+    assert.match(await text(token().stderr), /^No user is signed in to the service at http:\S+:2\. Sign in/);
   });
 
   it('gets one by the device flow, of the user who signs in', async () => {

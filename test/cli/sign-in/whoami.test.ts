@@ -25,14 +25,15 @@ describe('weir whoami, with nothing in its environment but the service and a cre
     const { code, stdout } = await whoami({ WEIR_API_KEY: tenant.key });
     assert.equal(code, 0);
     assert.match(stdout, new RegExp(`^API key weir_live_${tenant.keyId} `));
-    assert.match(stdout, new RegExp(`^${weir.url}$`, 'm'));
+    assert.match(stdout, new RegExp(`^${weir.url}, with the API key in WEIR_API_KEY$`, 'm'));
     assert.match(stdout, new RegExp(`^${tenant.organization}/project$`, 'm'));
   });
 
   it('shows the user of WEIR_TOKEN, which goes before WEIR_API_KEY', async () => {
     const env = { WEIR_TOKEN: await provider.token('ann'), WEIR_API_KEY: tenant.key };
     const { stdout } = await whoami(env, '--json');
-    const { service, kind, userId, organizations } = JSON.parse(stdout);
+    const { service, credential, kind, userId, organizations } = JSON.parse(stdout);
+    assert.equal(credential, 'WEIR_TOKEN');
     assert.deepEqual([service, kind, userId, organizations], [weir.url, 'user', 'ann', []]);
     assert.match((await whoami(env)).stdout, /You belong to no organization\./);
   });
