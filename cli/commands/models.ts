@@ -15,8 +15,8 @@ export function addModelsCommand(program: Command): void {
     .argument('<org>', 'slug of the organization')
     .addHelpText(
       'after',
-      '\nKEY is whose key pays: the service’s, your organization’s, or - for none (a request can bring one).\n' +
-        'Prices are credits per million tokens, charged on keys of the service alone.\n\nExample:\n  weir models acme',
+      '\nKEY says whose key pays: the service’s, your organization’s, or - for none.\n' +
+        'Prices are credits per million tokens; only keys of the service cost any.\n\nExample:\n  weir models acme',
     )
     .action(printed(list));
 }

@@ -31,6 +31,7 @@ describe('weir usage', () => {
       const { code, stderr } = await run('usage', ...args);
       assert.equal(code, 0, stderr);
     }
+    assert.match(await fail(2, run('usage', 'acme/main/hello')), /must be a path: org or org\/project/);
     assert.match(await fail(2, run('usage', 'acme', '--from', 'soon')), /It must be a day/);
     await fail(2, run('usage', 'acme', '--by', 'moon'));
   });

@@ -61,7 +61,7 @@ describe('weir login to a service whose metadata', () => {
     );
     assert.match(
       await login('http://127.0.0.1:9'),
-      /Is http:\/\/127\.0\.0\.1:9 the address of a Weir service\?/,
+      /^Is http:\/\/127\.0\.0\.1:9 the address of a Weir service\? http\S+ cannot be read \(/,
     );
   });
 });
