@@ -5,8 +5,8 @@ import { ServiceError } from '../../flow/errors.ts';
 import { findCredential } from '../api/credential.ts';
 import { findLocalStart, requireStarted } from '../api/local-start.ts';
 import { askProvider, type LocalIdentity, type LocalToken } from '../api/local-token.ts';
-import { note } from '../terminal/print-line.ts';
 import { serviceUrl } from '../api/service-url.ts';
+import { note } from '../terminal/print-line.ts';
 import { type CommandResult, printResult } from '../terminal/print-result.ts';
 
 const DEVICE_CODE = 'urn:ietf:params:oauth:grant-type:device_code';
