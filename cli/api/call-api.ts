@@ -1,6 +1,8 @@
 // Requests to the HTTP interface of the service, with errors as sentences. service-url.ts and credential.ts say which
 // service is called, and as whom; nothing of cli/api/ needs the service's database or engine.
+import { ServiceError } from '../../flow/errors.ts';
 import { type Credential, findCredential } from './credential.ts';
+import { readAnswer } from './read-answer.ts';
 import { serviceUrl } from './service-url.ts';
 import { toError, Unreachable } from './to-error.ts';
 
@@ -35,7 +37,7 @@ export async function exchange<T>(
 ): Promise<{ headers: Headers; body: T }> {
   const service = given ?? (await findService(options));
   const response = await send(service, method, path, options, AbortSignal.timeout(TIMEOUT_MS));
-  const text = await response.text().catch(unreachable(service.url));
+  const text = await readAnswer(response).catch(unreachable(service.url));
   const answer = parse(text);
   if (response.status === 204 || (response.ok && answer !== undefined))
     return { headers: response.headers, body: answer as T };
@@ -50,7 +52,7 @@ export async function openStream(
   const service = await findService(options);
   const response = await send(service, 'GET', path, options);
   if (response.ok && response.body) return response.body;
-  throw toError(service, response, parse(await response.text().catch(unreachable(service.url))));
+  throw toError(service, response, parse(await readAnswer(response).catch(unreachable(service.url))));
 }
 
 type Service = { url: string; credential: Credential };
@@ -68,6 +70,7 @@ function send(
   { query = {}, body, headers }: Options,
   signal?: AbortSignal,
 ): Promise<Response> {
+  requireSendable(credential);
   return fetch(url + path + queryText(query), {
     method,
     redirect: 'manual',
@@ -81,6 +84,15 @@ function send(
   }).catch(unreachable(url));
 }
 
+/** Throws for a credential that no header can carry, before anything repeats it in an error. */
+function requireSendable({ token, source }: Credential): void {
+  if (/^[\x21-\x7e]+\s*$/.test(token)) return;
+  throw new ServiceError(
+    'VALIDATION_ERROR',
+    `The credential of ${source} is malformed: it must be one line of ASCII characters, without spaces.`,
+  );
+}
+
 function queryText(query: Query): string {
   const fields = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
@@ -90,6 +102,7 @@ function queryText(query: Query): string {
 
 function unreachable(url: string) {
   return (error: Error): never => {
+    if (error instanceof ServiceError) throw error;
     const cause = error.cause instanceof Error ? error.cause.message || error.message : error.message;
     const why = error.name === 'TimeoutError' ? `no answer within ${TIMEOUT_MS / 1_000} s` : cause;
     throw new Unreachable(`Weir cannot be reached at ${url}: ${why}. Start it, or correct WEIR_URL.`);

@@ -1,4 +1,6 @@
 import { callApi, type Query } from './call-api.ts';
+import { serviceUrl } from './service-url.ts';
+import { notWeir } from './to-error.ts';
 
 const PAGE_MAX = 200;
 
@@ -21,7 +23,8 @@ export async function listAll<T>(
   for (let next: string | undefined; ; ) {
     const size = Math.min(PAGE_MAX, limit - found.length);
     const page: Page<T> = await callApi('GET', path, { query: { ...query, limit: size, [cursor]: next } });
-    found.push(...(page[name] ?? []));
+    if (!Array.isArray(page?.[name])) throw notWeir(serviceUrl());
+    found.push(...page[name]);
     if (!page.nextCursor || found.length >= limit) return found;
     next = page.nextCursor;
   }

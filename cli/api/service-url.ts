@@ -27,6 +27,12 @@ export function serviceUrl(): string {
 /** Reads the base URL of a service from `name`, which says where it was written. */
 export function parseServiceUrl(name: string, text: string): string {
   const url = text.replace(/\/+$/, '');
-  if (/^https?:$/.test(URL.parse(url)?.protocol ?? '')) return url;
+  const parsed = URL.parse(url);
+  if (/[@?#]/.test(url))
+    throw new ServiceError(
+      'VALIDATION_ERROR',
+      `${name} must have no user, password or query: WEIR_TOKEN and WEIR_API_KEY are for the credential.`,
+    );
+  if (parsed && /^https?:$/.test(parsed.protocol)) return url;
   throw new ServiceError('VALIDATION_ERROR', `${name} must be an http or https URL; it is ${text}.`);
 }

@@ -16,6 +16,11 @@ const REFUSED: { [source in Credential['source']]: string } = {
 /** The body of a refusal of Weir; other services have other ones. */
 const refusal = z.object({ detail: z.looseObject({ code: z.string(), message: z.string() }) });
 
+/** Makes the error of an answer that has another shape than Weir's. */
+export function notWeir(url: string): Unreachable {
+  return new Unreachable(`The answer of ${url} is not that of a Weir service. Correct WEIR_URL.`);
+}
+
 /** Makes an error of a refusal: `answer` is its body, where that is JSON. */
 export function toError(
   { url, credential }: { url: string; credential: Credential },

@@ -22,11 +22,8 @@ const TIMEOUT_MINUTES = 10;
 type Callback = { url: URL; page: ServerResponse };
 
 /** Signs a user in; undefined when no browser can be opened. Throws when the user refuses, or does nothing for ten minutes. */
-export async function browserSignIn({
-  configuration,
-  scope,
-  session,
-}: Provider): Promise<Session | undefined> {
+export async function browserSignIn(provider: Provider): Promise<Session | undefined> {
+  const { configuration, scope, session } = provider;
   const state = randomState();
   const pkceCodeVerifier = randomPKCECodeVerifier();
   const server = createServer();
@@ -53,13 +50,7 @@ export async function browserSignIn({
     const code_challenge = await calculatePKCECodeChallenge(pkceCodeVerifier);
     const pkce = { code_challenge, code_challenge_method: 'S256' };
     const resource = wanted(session.audience);
-    const address = buildAuthorizationUrl(configuration, {
-      ...resource,
-      ...pkce,
-      redirect_uri,
-      scope,
-      state,
-    }).href;
+    const address = addressOf(provider, { ...resource, ...pkce, redirect_uri, scope, state });
     if (!(await openBrowser(address))) return undefined;
     note(`Sign in in the browser. If none has opened, open ${address}\nWaiting …`);
     const { url, page } = await within(callback);
@@ -77,6 +68,14 @@ export async function browserSignIn({
     server.close();
     // Browsers also open connections on which they send nothing.
     server.closeAllConnections();
+  }
+}
+
+function addressOf({ configuration, session }: Provider, parameters: Record<string, string>): string {
+  try {
+    return buildAuthorizationUrl(configuration, parameters).href;
+  } catch (error) {
+    return explain(session.issuer)(error);
   }
 }
 

@@ -10,6 +10,7 @@ import {
 import { z } from 'zod';
 import { isLoopback } from '../../config/loopback.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { readAnswer } from '../api/read-answer.ts';
 import type { Session } from './session-store.ts';
 
 const TIMEOUT_SECONDS = 15;
@@ -101,7 +102,8 @@ async function readMetadata(url: string): Promise<z.output<typeof metadata>> {
   const { origin, pathname } = new URL(`${url}/api/v1`);
   const where = `${origin}/.well-known/oauth-protected-resource${pathname}`;
   const signal = AbortSignal.timeout(TIMEOUT_SECONDS * 1_000);
-  const read = async () => (await fetch(where, { redirect: 'error', signal })).json() as Promise<unknown>;
+  const read = async (): Promise<unknown> =>
+    JSON.parse(await readAnswer(await fetch(where, { redirect: 'error', signal })));
   const answer = await read().catch((error: Error) => {
     const cause = error.cause instanceof Error ? error.cause.message || error.message : error.message;
     const why = error instanceof SyntaxError ? 'holds no JSON' : `cannot be read (${cause})`;

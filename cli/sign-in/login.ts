@@ -1,13 +1,14 @@
 // `weir login` and `weir logout`: sessions at services, got from their identity providers.
 import type { Command } from 'commander';
 import { exchange } from '../api/call-api.ts';
-import type { Me } from '../api/get-me.ts';
+import { readMe } from '../api/get-me.ts';
 import { findLocalStart } from '../api/local-start.ts';
 import { parseServiceUrl, serviceUrl } from '../api/service-url.ts';
+import { describeError } from '../terminal/describe-error.ts';
 import { oneLine } from '../terminal/format-table.ts';
-import { parseHttpAddress } from '../terminal/parse-argument.ts';
 import { note } from '../terminal/print-line.ts';
 import { type CommandResult, printed } from '../terminal/print-result.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 import { readSessions, type Session, withSessionLock, writeSessions } from './session-store.ts';
 
 export function addLoginCommands(program: Command): void {
@@ -39,7 +40,7 @@ async function login(given: string | undefined, { device }: { device?: boolean }
   const url = given ?? serviceUrl();
   const session = await signIn(url, device === true);
   const credential = { token: session.accessToken, source: 'weir login' } as const;
-  const { body: me } = await exchange<Me>('GET', '/api/v1/me', {}, { url, credential });
+  const me = readMe((await exchange('GET', '/api/v1/me', {}, { url, credential })).body, url);
   await withSessionLock(async () => {
     const { services } = readSessions();
     writeSessions({ current: url, services: { ...services, [url]: session } });
@@ -54,6 +55,8 @@ async function login(given: string | undefined, { device }: { device?: boolean }
 async function signIn(url: string, device: boolean): Promise<Session> {
   const { findProvider } = await import('./identity-provider.ts');
   const provider = await findProvider(url);
+  // Nobody is to sign in for a session that cannot be kept.
+  await withSessionLock(async () => readSessions());
   if (!device) {
     const { browserSignIn } = await import('./browser-sign-in.ts');
     const session = await browserSignIn(provider);
@@ -98,6 +101,9 @@ function credentialsSet(): string[] {
 }
 
 function parseAddress(text: string): string {
-  parseHttpAddress(text);
-  return parseServiceUrl('The address', text);
+  try {
+    return parseServiceUrl('The address', text);
+  } catch (error) {
+    throw new UsageError(describeError(error));
+  }
 }

@@ -3,7 +3,8 @@ import { mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { takeProcessLock } from '../../embedded/processes/process-lock.ts';
+import { z } from 'zod';
+import { type ProcessLock, takeProcessLock } from '../../embedded/processes/process-lock.ts';
 import { readState, writeState } from '../../embedded/state-folder.ts';
 import { ServiceError } from '../../flow/errors.ts';
 
@@ -12,19 +13,32 @@ const LOCK_POLL_MS = 100;
 const LOCK_TIMEOUT_MS = 60_000;
 
 /** `expiresAt`, that of the access token, is in milliseconds since 1970. */
-export type Session = {
-  issuer: string;
-  clientId: string;
-  audience: string;
-  accessToken: string;
-  expiresAt: number;
-  refreshToken?: string;
-};
+const session = z.object({
+  issuer: z.string(),
+  clientId: z.string(),
+  audience: z.string(),
+  accessToken: z.string(),
+  expiresAt: z.number(),
+  refreshToken: z.string().exactOptional(),
+});
+export type Session = z.output<typeof session>;
 /** Sessions by the URL of their service; `current` is the service that was signed in to last. */
-export type Sessions = { current?: string; services: { [url: string]: Session } };
+const stored = z.object({
+  current: z.string().exactOptional(),
+  services: z.record(z.string(), session),
+});
+export type Sessions = z.output<typeof stored>;
 
+/** Reads all sessions. Throws a ServiceError, which repeats nothing of the file, when it cannot. */
 export function readSessions(): Sessions {
-  return readState<Sessions>(folder(), FILE) ?? { services: {} };
+  try {
+    return stored.parse(readState(folder(), FILE) ?? { services: {} });
+  } catch {
+    throw new ServiceError(
+      'CONFLICT',
+      `${path.join(folder(), FILE)} cannot be read as the sessions of weir login. Delete it, or make it readable, and sign in again.`,
+    );
+  }
 }
 
 /** Replaces all sessions. Call it inside `withSessionLock` only. */
@@ -34,11 +48,10 @@ export function writeSessions(sessions: Sessions): void {
 
 /** Runs `work` while no other command changes sessions: a refresh token is good for one use. */
 export async function withSessionLock<T>(work: () => Promise<T>): Promise<T> {
-  mkdirSync(folder(), { recursive: true, mode: 0o700 });
   const file = path.join(folder(), 'sessions.lock');
   const until = Date.now() + LOCK_TIMEOUT_MS;
   for (;;) {
-    const lock = takeProcessLock(file);
+    const lock = takeLock(file);
     if (lock.taken) {
       try {
         return await work();
@@ -52,6 +65,18 @@ export async function withSessionLock<T>(work: () => Promise<T>): Promise<T> {
         `Process ${lock.owner.pid} has been changing the sessions in ${folder()} for a minute. End it and try again.`,
       );
     await sleep(LOCK_POLL_MS);
+  }
+}
+
+function takeLock(file: string): ProcessLock {
+  try {
+    mkdirSync(folder(), { recursive: true, mode: 0o700 });
+    return takeProcessLock(file);
+  } catch (error) {
+    throw new ServiceError(
+      'CONFLICT',
+      `No session can be kept in ${folder()} (${(error as Error).message}). Make it writable, or set XDG_CONFIG_HOME to another folder.`,
+    );
   }
 }
 

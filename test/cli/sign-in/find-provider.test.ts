@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { fail, weirIn } from '../cli-harness.ts';
 
 describe('weir login to a service whose metadata', () => {
@@ -52,6 +55,18 @@ describe('weir login to a service whose metadata', () => {
       issuer: 'http://127.0.0.1:9',
     };
     assert.match(await login(), /cannot be used: .*issuer/);
+  });
+
+  it('names an identity provider without an authorization endpoint says so', async () => {
+    answer = { ...metadata({ authorization_servers: [url], weir_cli_client_id: 'c' }), issuer: url };
+    const folder = mkdtempSync(path.join(tmpdir(), 'weir-login-'));
+    try {
+      const env = { WEIR_STATE_DIR: '/nonexistent', XDG_CONFIG_HOME: folder, BROWSER: '/bin/true' };
+      const said = await fail(1, weirIn(env, ['login', url]));
+      assert.match(said, /^The identity provider at \S+ cannot be used: .*authorization_endpoint/);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it('is asked for over https only', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -120,6 +120,21 @@ describe('weir login', () => {
     const pages = (await Promise.all(tabs)).filter((page) => page.includes('You are signed in to Weir'));
     assert.equal(pages.length, 1);
     for (const socket of sockets) socket.destroy();
+  });
+
+  it('says before the sign-in that the sessions cannot be kept, or cannot be read', async () => {
+    writeFileSync(path.join(folder, 'weir'), 'a file in the place of the folder');
+    assert.match(await fail(1, weir('login', url)), /^No session can be kept in \S+weir \(/);
+    rmSync(path.join(folder, 'weir'));
+    mkdirSync(path.join(folder, 'weir'));
+    for (const broken of ['{"accessToken": secret', '[]', '{"services":{"http://x":"secret"}}']) {
+      writeFileSync(file(), broken);
+      for (const args of [['login', url], ['whoami']]) {
+        const said = await fail(1, weir(...args));
+        assert.match(said, /sessions\.json cannot be read as the sessions of weir login\. Delete it/);
+        assert.doesNotMatch(said, /secret/);
+      }
+    }
   });
 
   it('signs in by a code where no browser can be opened', async () => {

@@ -57,6 +57,44 @@ describe('weir whoami, with nothing in its environment but the service and a cre
     );
   });
 
+  it('never repeats a credential that is malformed, nor a password in WEIR_URL', async () => {
+    const said = await fail(1, whoami({ WEIR_API_KEY: 'weir_live_se\ncret' }));
+    assert.match(said, /^The credential of WEIR_API_KEY is malformed: /);
+    assert.doesNotMatch(said, /cret/);
+    for (const WEIR_URL of ['https://ann:secret@weir.test', 'ftp://ann:secret@weir.test'])
+      assert.equal(
+        await fail(1, whoami({ WEIR_URL })),
+        'WEIR_URL must have no user, password or query: WEIR_TOKEN and WEIR_API_KEY are for the credential.\n',
+      );
+    const address = await fail(2, weirIn({}, ['login', 'https://ann:secret@weir.test']));
+    assert.match(address, /^The address must have no user, password or query/);
+    assert.match(
+      await fail(2, weirIn({}, ['login', 'weir.test'])),
+      /^The address must be an http or https URL/,
+    );
+  });
+
+  it('says that an answer of another shape, or a larger one than any of Weir, is not that of Weir', async () => {
+    let answer: string | Buffer = '';
+    const other = createServer((_request, response) => response.on('error', () => undefined).end(answer));
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    try {
+      const WEIR_URL = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+      for (answer of ['null', '{}', '{"detail":"x"}', '{"kind":"user"}'])
+        assert.equal(
+          await fail(1, whoami({ WEIR_URL, WEIR_API_KEY: 'weir_live_x' })),
+          `The answer of ${WEIR_URL} is not that of a Weir service. Correct WEIR_URL.\n`,
+        );
+      answer = Buffer.alloc(65 * 1024 * 1024, ' ');
+      assert.match(
+        await fail(1, whoami({ WEIR_URL, WEIR_API_KEY: 'weir_live_x' })),
+        /has over 67108864 bytes: it is not that of a Weir service\.\n$/,
+      );
+    } finally {
+      other.close();
+    }
+  });
+
   it('follows no redirect, so that the credential stays with the service', async () => {
     let asked = 0;
     const elsewhere = createServer((_request, response) => {
