@@ -115,4 +115,5 @@ await servers.stop();
 for (const { code, summary } of outcomes.slice(0, -1)) if (code !== 0) console.log(summary);
 const sum = (key: 'passed' | 'failed') => outcomes.reduce((total, outcome) => total + outcome[key], 0);
 console.log(`${sum('passed')} passed, ${sum('failed')} failed`);
-process.exitCode = outcomes.find(({ code }) => code !== 0)?.code ?? (outcomes.length > 0 ? 0 : 1);
+const failure = interrupted ? 130 : outcomes.find(({ code }) => code !== 0)?.code;
+process.exitCode = failure ?? (outcomes.length > 0 ? 0 : 1);
