@@ -172,7 +172,14 @@ describe('weir flow push', () => {
     const organization = { id: randomUUID(), slug: 'acme', name: 'Acme' };
     const server = createServer((request, response) => {
       response.setHeader('content-type', 'application/json');
-      const me = { kind: 'api_key', organization, project };
+      const me = {
+        kind: 'api_key',
+        keyId: 'abcdefgh',
+        name: 'ci',
+        environment: 'live',
+        organization,
+        project,
+      };
       const flows = [{ id: randomUUID(), projectId: project.id, slug: '../escaped', name: 'E' }];
       const isMe = request.url === '/api/v1/me';
       response.end(JSON.stringify(isMe ? me : { flows, steps: [], hasMore: false, nextCursor: null }));

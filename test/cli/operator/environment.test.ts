@@ -16,7 +16,7 @@ describe('weir beside a local npm start', () => {
       lock.setUrl('http://127.0.0.1:1');
       assert.match(await say('operator', 'org', 'list'), /^DATABASE_URL is not set/);
       lock.release();
-      assert.match(await say('token'), /^Run npm start first/);
+      assert.match(await say('token'), /^No service is known\. .*run npm start first/);
     } finally {
       await rm(folder, { recursive: true });
     }
