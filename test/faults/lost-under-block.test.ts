@@ -1,12 +1,12 @@
 // Workers die again and again under what a run does inside its workflow task, which goes with the worker.
 
 import assert from 'node:assert/strict';
-import { sql } from 'kysely';
 import { requestUnpark } from '../../db/runs/parked-runs.ts';
 import { PARK_SIGNAL } from '../../flow/run.ts';
 import { parkRunsLosingWorkers } from '../../worker/park-runs-losing-workers.ts';
 import { unparkRequestedRuns } from '../../worker/unpark-requested-runs.ts';
 import { code, passthrough } from '../blocks.ts';
+import { endLockWaiters, lockWaiters } from '../db/lock-waiters.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
 import { startWithTaskTimeout } from '../start-with-task-timeout.ts';
 import { waitUntil } from '../wait-until.ts';
@@ -30,16 +30,6 @@ describe('a run whose workers are lost under a block in its workflow task', () =
 
   const start = () => startWithTaskTimeout(weir, tenant, flow, '4 seconds');
 
-  /** The database process that waits to record a block, once there is one. */
-  async function waitingToRecord(): Promise<number> {
-    const { pid } = await waitUntil(async () => {
-      const { rows } = await sql<{ pid: number }>`
-        select pid from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`.execute(weir.db);
-      return rows[0];
-    });
-    return pid;
-  }
   /** Its workflow task: `begun` until it has turned out that it was lost. */
   async function taskOf(executionId: string): Promise<{ attempt: number; begun: boolean }> {
     const { raw } = await weir.client.workflow.getHandle(executionId).describe();
@@ -79,10 +69,11 @@ describe('a run whose workers are lost under a block in its workflow task', () =
       let losses = 0;
       for (let attempt = 1; attempt <= LOSSES; ) {
         const worker = await startProgram(weir, 'worker/worker.ts');
-        const pid = await waitingToRecord();
+        // It waits to record the block.
+        await lockWaiters(weir.db, 1);
         if (losses++ === 0) await runAnother();
         await worker.kill();
-        await sql`select pg_terminate_backend(${pid})`.execute(weir.db);
+        await endLockWaiters(weir.db);
         await look();
         assert(!(await hasParkSignal(executionId)), 'too early');
         ({ attempt } = await waitUntil(async () => {

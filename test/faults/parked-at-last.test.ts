@@ -1,10 +1,10 @@
 // Workers die again and again under a block that takes so long that each loss is the engine's first: the block goes on as an
 // activity of the task queue of blocks that wait, where it is delayed and, in the full size, parked in the end.
 import assert from 'node:assert/strict';
-import { sql } from 'kysely';
 import { blockTaskQueue } from '../../flow/run.ts';
 import { code, passthrough } from '../blocks.ts';
 import { weirIn } from '../cli/cli-harness.ts';
+import { countLockWaiters, endLockWaiters } from '../db/lock-waiters.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
 import { startWithTaskTimeout } from '../start-with-task-timeout.ts';
 import { waitUntil } from '../wait-until.ts';
@@ -39,19 +39,10 @@ describe('a run whose workers are lost under a block that takes long', () => {
       .where('execution_id', '=', executionId)
       .executeTakeFirstOrThrow();
 
-  /** Lists the database processes that wait to record a block. */
-  async function listWaiting(): Promise<{ pid: number }[]> {
-    const { rows } = await sql<{ pid: number }>`
-      select pid from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`.execute(weir.db);
-    return rows;
-  }
-
   /** Kills the worker and what it has asked of the database, which would be carried out without it. */
   async function lose(worker: { kill(): Promise<void> }): Promise<void> {
     await worker.kill();
-    for (const { pid } of await listWaiting())
-      await sql`select pg_terminate_backend(${pid}::int)`.execute(weir.db);
+    await endLockWaiters(weir.db);
   }
 
   async function pendingActivity(executionId: string) {
@@ -77,7 +68,7 @@ describe('a run whose workers are lost under a block that takes long', () => {
     const { leaves } = await waitUntil(async () => {
       if (await pendingActivity(executionId)) return { leaves: true };
       const isRenewed = (await countTasks(executionId)) > tasksBefore;
-      return isRenewed && (await listWaiting()).length > 0 && { leaves: false };
+      return isRenewed && (await countLockWaiters(weir.db)) > 0 && { leaves: false };
     });
     return leaves;
   }
@@ -96,7 +87,7 @@ describe('a run whose workers are lost under a block that takes long', () => {
       const pending = await pendingActivity(executionId);
       if (pending?.state === SCHEDULED && pending.lastFailure?.applicationFailureInfo?.type === 'HELD_BACK')
         await skipDelay(executionId, pending.activityId as string);
-      return pending?.state === STARTED && (await listWaiting()).length > 0;
+      return pending?.state === STARTED && (await countLockWaiters(weir.db)) > 0;
     });
 
   async function loseWorkers(executionId: string): Promise<void> {
@@ -128,7 +119,7 @@ describe('a run whose workers are lost under a block that takes long', () => {
       TEMPORAL_ADDRESS: process.env.TEST_TEMPORAL_ADDRESS as string,
       WEIR_TASK_QUEUE: weir.config.taskQueue,
     };
-    const { code: exitCode, stderr } = await weirIn(env, ['runs', 'resume', executionId]);
+    const { code: exitCode, stderr } = await weirIn(env, ['operator', 'runs', 'resume', executionId]);
     assert.equal(exitCode, 0, stderr);
   }
 

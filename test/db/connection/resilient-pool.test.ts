@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { connect, type Db, inTransaction } from '../../../db/connect.ts';
 import { startTcpProxy, type TcpProxy } from '../../fakes/tcp-proxy.ts';
 import { waitUntil } from '../../wait-until.ts';
-import { lockWaiters } from '../lock-waiters.ts';
+import { endLockWaiters, lockWaiters } from '../lock-waiters.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';
 
 describe('an outage of the database', () => {
@@ -35,8 +35,7 @@ describe('an outage of the database', () => {
       const pending = work();
       pending.catch(() => undefined);
       await lockWaiters(database.db, 1);
-      await sql`select pg_terminate_backend(pid) from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`.execute(database.db);
+      await endLockWaiters(database.db);
       return { pending };
     });
     return pending;
