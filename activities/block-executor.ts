@@ -1,6 +1,6 @@
 // Surrounds every block execution: loads the input, enforces schemas, applies overrides, writes the trace row and the charge.
 import { createHash } from 'node:crypto';
-import { MICROCREDITS_PER_CREDIT } from '../db/credits/ledger.ts';
+import { toMicrocredits } from '../db/credits/credit-amount.ts';
 import { BlockRecorded } from '../db/credits/reservations.ts';
 import { loadBlockOutput, type Payer } from '../db/runs/block-runs.ts';
 import type { OutputsRead } from '../db/runs/find-outputs-read.ts';
@@ -241,5 +241,5 @@ function resumeOf({ input }: RunContext, execution: BlockExecution) {
 }
 
 function payerOf({ organizationId, input: { max_credits: max } }: RunContext): Payer {
-  return { organizationId, maxMicrocredits: max && Math.round(max * MICROCREDITS_PER_CREDIT) };
+  return { organizationId, maxMicrocredits: max && toMicrocredits(max) };
 }

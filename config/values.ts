@@ -1,10 +1,10 @@
 // Schemas for the values of environment variables, in addition to those of zod.
 import { z } from 'zod';
+import { CREDITS_MAX, isExact } from '../db/credits/credit-amount.ts';
 import { ENCRYPTION_KEY_BYTES, type EncryptionKey } from '../db/encrypt.ts';
 
 /** Up to this price, the cost of one block is exact in microcredits. */
 const PRICE_MAX = 1_000_000;
-const CREDITS_MAX = 1_000_000_000;
 const RATE_LIMIT_MAX_PER_MINUTE = 1_000_000;
 const DIAL_MAP = 'must be a JSON object of the form {"host": "address:port"}';
 
@@ -65,7 +65,7 @@ export const price = number(`a number from 0 to ${PRICE_MAX}`, (value) => value 
 /** An amount of credits, exact in microcredits. */
 export const credits = number(
   `a number from 0 to ${CREDITS_MAX} with at most six decimal places`,
-  (value) => value >= 0 && value <= CREDITS_MAX && Math.round(value * 1e6) / 1e6 === value,
+  (value) => value >= 0 && value <= CREDITS_MAX && isExact(value),
 );
 /** A JSON object `{"host" or "host:port": "address:port"}`. */
 export const dialMap = z

@@ -1,6 +1,7 @@
 // POST /organizations/{org_id}/credits/grants: operators of the service grant credits.
 import type { Middleware } from 'koa';
 import { z } from 'zod';
+import { toMicrocredits } from '../../db/credits/credit-amount.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
 import { authenticateUser } from '../auth/authenticate.ts';
 import { authorizeOperator, operatorsOnly } from '../auth/authorize-operator.ts';
@@ -8,7 +9,6 @@ import { limitRate } from '../auth/limit-rate.ts';
 import { writeAuthorized } from '../auth/write-authorized.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
-import { toMicrocredits } from '../http/credit-amount.ts';
 import { PARSE_OPTIONS, readBody, validationError } from '../http/json-body.ts';
 import * as example from '../reference/credit-examples.ts';
 import { RESOURCE_ERRORS, USERS_ONLY } from '../reference/management-operations.ts';

@@ -1,6 +1,7 @@
 // The endpoints of an organization's credits: what it has, and how they came and went.
 import type { z } from 'zod';
 import { type CreditAccount, getCreditAccount, setLowBalanceMark } from '../../db/credits/credit-accounts.ts';
+import { toMicrocredits } from '../../db/credits/credit-amount.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
 import { type LedgerEntryRow, listLedger } from '../../db/credits/list-ledger.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
@@ -10,7 +11,6 @@ import { limitRate } from '../auth/limit-rate.ts';
 import { writeAuthorized } from '../auth/write-authorized.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
-import { toMicrocredits } from '../http/credit-amount.ts';
 import { readBody } from '../http/json-body.ts';
 import { toPage } from '../http/page.ts';
 import { readQuery } from '../http/query.ts';

@@ -1,6 +1,7 @@
 // Writes that users make over HTTP and operators with the `weir` command. Each records itself in the audit log.
 
 import type { Tx } from '../../db/connect.ts';
+import { toMicrocredits } from '../../db/credits/credit-amount.ts';
 import {
   type Grant,
   grantCredits,
@@ -63,7 +64,7 @@ export async function addStartingCredits(
   { organizationId, userId, credits }: { organizationId: string; userId: string; credits: number },
 ): Promise<number> {
   if (credits === 0) return 0;
-  const microcredits = Math.round(credits * MICROCREDITS_PER_CREDIT);
+  const microcredits = toMicrocredits(credits);
   const grant = await grantStartingCredits(tx, organizationId, microcredits, userId);
   if (!grant) return 0;
   await recordGrant(tx, { ...author, actor: 'service' }, organizationId, microcredits, 'start');

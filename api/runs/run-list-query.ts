@@ -1,6 +1,6 @@
 // The filters of the lists of runs: of a flow, of a project, of an organization.
 import { z } from 'zod';
-import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
+import { toMicrocredits } from '../../db/credits/credit-amount.ts';
 import { idRange } from '../../db/runs/id-range.ts';
 import { SLUG_PATTERN } from '../../flow/limits.ts';
 import { KEY_ID_PATTERN } from '../auth/api-key.ts';
@@ -31,7 +31,7 @@ export const runListQuery = z.strictObject({
   minCost: z
     .string()
     .regex(/^\d{1,9}(\.\d{1,6})?$/, 'must be a number of credits, with at most six decimal places')
-    .transform((credits) => Math.round(Number(credits) * MICROCREDITS_PER_CREDIT))
+    .transform((credits) => toMicrocredits(Number(credits)))
     .optional()
     .meta({
       description:

@@ -2,14 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
 import { addCredits } from '../../api/management/recorded-writes.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
+import { CREDITS_MAX, toMicrocredits } from '../../db/credits/credit-amount.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
 import { parseName } from '../terminal/parse-argument.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
 import { getOrganization } from './find-by-path.ts';
 import { onDatabase } from './on-database.ts';
 import { operator } from './operator.ts';
-
-const GRANT_MAX_CREDITS = 1_000_000_000;
 
 export function addCreditCommands(program: Command): void {
   program
@@ -44,14 +43,10 @@ async function grant(
 }
 
 function parseCredits(text: string): number {
-  const amount = Math.round(Number(text) * MICROCREDITS_PER_CREDIT);
-  if (
-    !/^\d+(?:\.\d{1,6})?$/.test(text) ||
-    amount === 0 ||
-    amount > GRANT_MAX_CREDITS * MICROCREDITS_PER_CREDIT
-  )
+  const amount = toMicrocredits(Number(text));
+  if (!/^\d+(?:\.\d{1,6})?$/.test(text) || amount === 0 || amount > toMicrocredits(CREDITS_MAX))
     throw new InvalidArgumentError(
-      `Give a number above 0 and up to ${GRANT_MAX_CREDITS}, with at most six decimal places.`,
+      `Give a number above 0 and up to ${CREDITS_MAX}, with at most six decimal places.`,
     );
   return amount;
 }
