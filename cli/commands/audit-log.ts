@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { auditList } from '../../api/management/schemas.ts';
 import { getOrganization } from '../api/find-by-path.ts';
 import { listAll } from '../api/list-all.ts';
-import { formatTable, formatTime } from '../terminal/format-table.ts';
+import { auditTable } from '../terminal/audit-table.ts';
 import { parseTime, parseWholeNumber } from '../terminal/parse-argument.ts';
 import { type CommandResult, printed } from '../terminal/print-result.ts';
 
@@ -33,18 +33,5 @@ async function list(org: string, { limit, actor, action, since }: Options): Prom
     cursor: 'before',
     query: { actor, action, since },
   });
-  return {
-    json: entries,
-    text: formatTable(
-      ['at', 'actor', 'action', 'resource', 'details'],
-      entries.map((entry) => [
-        formatTime(entry.at),
-        entry.actor,
-        entry.action,
-        entry.resourceId,
-        JSON.stringify(entry.details),
-      ]),
-      'There are no entries.',
-    ),
-  };
+  return { json: entries, text: auditTable(entries) };
 }

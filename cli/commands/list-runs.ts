@@ -2,8 +2,8 @@ import { callApi } from '../api/call-api.ts';
 import { getOrganization, getProject } from '../api/find-by-path.ts';
 import { type ListedRun, runListPaths } from '../api/find-run.ts';
 import { listAll } from '../api/list-all.ts';
-import { formatTable, formatTime } from '../terminal/format-table.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
+import { runTable } from '../terminal/run-table.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 export type ListOptions = {
@@ -31,23 +31,7 @@ export async function list(
     found.push(...(await listAll<ListedRun>(url, 'runs', { limit, query: { ...filter, flow } })));
   if (found.length === 0 && path !== undefined) await requireFlow(path);
   const runs = found.sort((a, b) => b.startedAt.localeCompare(a.startedAt)).slice(0, limit);
-  return {
-    json: runs,
-    text: formatTable(
-      ['execution', 'flow', 'version', 'mode', 'status', 'started', 'ms', 'credits'],
-      runs.map((run) => [
-        run.executionId,
-        `${run.organization}/${run.project}/${run.flow}`,
-        run.version,
-        run.mode,
-        run.status,
-        formatTime(run.startedAt),
-        run.durationMs,
-        run.cost,
-      ]),
-      'No runs were found.',
-    ),
-  };
+  return { json: runs, text: runTable(runs) };
 }
 
 /** Throws NOT_FOUND where the path names a flow that does not exist: the list of a project's runs is empty then. */

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { toAuditEntry } from '../../api/management/to-audit-entry.ts';
 import type { Db } from '../../db/connect.ts';
 import { type AuditFilter, listAuditEntries } from '../../db/tenants/audit-entries.ts';
-import { formatTable, formatTime } from '../terminal/format-table.ts';
+import { auditTable } from '../terminal/audit-table.ts';
 import { parseTime, parseWholeNumber } from '../terminal/parse-argument.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
 import { getOrganization } from './find-by-path.ts';
@@ -26,18 +26,5 @@ export function addAuditLogCommand(program: Command): void {
 async function list(db: Db, slug: string, options: AuditFilter & { limit: number }): Promise<CommandResult> {
   const { id } = await getOrganization(db, slug);
   const entries = (await listAuditEntries(db, id, options)).map(toAuditEntry);
-  return {
-    json: entries,
-    text: formatTable(
-      ['at', 'actor', 'action', 'resource', 'details'],
-      entries.map((entry) => [
-        formatTime(entry.at),
-        entry.actor,
-        entry.action,
-        entry.resourceId,
-        JSON.stringify(entry.details),
-      ]),
-      'There are no entries.',
-    ),
-  };
+  return { json: entries, text: auditTable(entries) };
 }

@@ -14,9 +14,10 @@ import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { resolveValue, type Value } from '../../flow/value.ts';
 import { blockTable } from '../terminal/block-table.ts';
-import { formatTable, formatTime, oneLine } from '../terminal/format-table.ts';
+import { formatTime, oneLine } from '../terminal/format-table.ts';
 import { parseRunId, parseTime, parseWholeNumber } from '../terminal/parse-argument.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
+import { runTable } from '../terminal/run-table.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { getFlow, getOrganization, getProject } from './find-by-path.ts';
 import { onDatabase } from './on-database.ts';
@@ -75,23 +76,8 @@ async function list(
   const runs = (await listRuns(db, { organization, project, flow, ...options })).map(toJson);
   // An empty list must not hide a misspelled path.
   if (runs.length === 0 && path !== undefined) await requirePath(db, path);
-  return {
-    json: runs,
-    text: formatTable(
-      ['execution', 'flow', 'version', 'mode', 'status', 'started', 'ms', 'credits'],
-      runs.map((run) => [
-        run.executionId,
-        `${run.organization}/${run.project}/${run.flow}`,
-        run.version,
-        run.mode,
-        run.parked ? PARKED : run.status,
-        formatTime(run.startedAt),
-        run.durationMs,
-        run.cost,
-      ]),
-      'No runs were found.',
-    ),
-  };
+  const rows = runs.map((run) => ({ ...run, status: run.parked ? PARKED : run.status }));
+  return { json: runs, text: runTable(rows) };
 }
 
 async function requirePath(db: Db, path: string): Promise<void> {
