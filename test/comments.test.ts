@@ -9,9 +9,9 @@ const CITATION = /^\s*(?:\/\/|\/?\*).*(?:\((?:spec|security): |\bthe spec\b)/m;
 const CLUMSY_OPENING = /\/\*\*[\s*]*(?:What|Of) /;
 
 describe('the sources', () => {
-  const sources = globSync('**/*.ts', {
+  const sources = globSync('**/*.{ts,tsx}', {
     cwd: ROOT,
-    exclude: (name) => path.basename(name) === 'node_modules',
+    exclude: (name) => ['node_modules', 'schema.d.ts'].includes(path.basename(name)),
   }).map((file) => ({ file, text: readFileSync(path.join(ROOT, file), 'utf8') }));
   const filesThat = (match: (text: string) => boolean) =>
     sources.filter(({ text }) => match(text)).map(({ file }) => file);
