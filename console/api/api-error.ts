@@ -1,0 +1,47 @@
+/** A request that the service refused or that did not reach it, as a sentence for the reader. */
+export class ApiError extends Error {
+  /** The HTTP status; 0 when there was no answer. */
+  readonly status: number;
+  /** The service's code, such as `NOT_FOUND`; `UNREACHABLE` when there was no answer. */
+  readonly code: string;
+  /** Names the request in the service's log; undefined when there was no answer. */
+  readonly requestId: string | undefined;
+  /** Further fields of the error, which differ by code. */
+  readonly detail: Record<string, unknown>;
+
+  constructor(
+    status: number,
+    detail: { code: string; message: string; [field: string]: unknown },
+    requestId?: string,
+  ) {
+    super(detail.message);
+    this.status = status;
+    this.code = detail.code;
+    this.requestId = requestId;
+    this.detail = detail;
+  }
+}
+
+/** Makes the error of an answer that is not a success; every error body is `{detail: {code, message}}`. */
+export async function toApiError(response: Response): Promise<ApiError> {
+  const requestId = response.headers.get('x-request-id') ?? undefined;
+  const body: unknown = await response.json().catch(() => undefined);
+  const detail = (body as { detail?: { code?: unknown; message?: unknown } } | undefined)?.detail;
+  if (typeof detail?.code === 'string' && typeof detail.message === 'string')
+    return new ApiError(
+      response.status,
+      { ...detail, code: detail.code, message: detail.message },
+      requestId,
+    );
+  const message = `The service answered with status ${response.status}. Try again; if it stays, tell its operator.`;
+  return new ApiError(response.status, { code: 'UNKNOWN', message }, requestId);
+}
+
+/** The error for a request without an answer. */
+export function unreachable(): ApiError {
+  return new ApiError(0, {
+    code: 'UNREACHABLE',
+    message:
+      'The service cannot be reached. Check that it runs and that you are online; the page tries again.',
+  });
+}

@@ -1,0 +1,26 @@
+import { MutationCache, QueryClient } from '@tanstack/react-query';
+import { showToast } from '../ui/toast.tsx';
+import { ApiError } from './api-error.ts';
+
+const STALE_MS = 10_000;
+const RETRIES_MAX = 3;
+
+/** Keeps what was fetched. A request that was refused is not repeated; one that met an outage is. */
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: STALE_MS,
+      retry: (failures, error) => failures < RETRIES_MAX && isOutage(error),
+    },
+  },
+  // A change that fails is always said; a form that shows the error itself sets `meta: { quiet: true }`.
+  mutationCache: new MutationCache({
+    onError(error, _variables, _result, mutation) {
+      if (!mutation.meta?.quiet) showToast({ tone: 'bad', title: error.message, error });
+    },
+  }),
+});
+
+function isOutage(error: Error): boolean {
+  return error instanceof ApiError && (error.status === 0 || error.status >= 502);
+}

@@ -1,0 +1,143 @@
+// Every address of the console, and the page it shows. Pages are loaded when they are first opened.
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { HomePage } from './home/home-page.tsx';
+import { loadMe } from './shell/me.ts';
+import { NotFoundPage, ProblemPage } from './shell/problem-page.tsx';
+import { Shell } from './shell/shell.tsx';
+import { Loading } from './ui/loading.tsx';
+
+const root = createRootRoute({ component: Shell, loader: loadMe, notFoundComponent: NotFoundPage });
+const home = createRoute({ getParentRoute: () => root, path: '/', component: HomePage });
+const account = createRoute({
+  getParentRoute: () => root,
+  path: '/account',
+  component: lazyRouteComponent(() => import('./account/account-page.tsx'), 'AccountPage'),
+});
+
+const org = createRoute({ getParentRoute: () => root, path: '/orgs/$org' });
+const deliveries = createRoute({
+  getParentRoute: () => org,
+  path: '/webhooks',
+  component: lazyRouteComponent(() => import('./webhooks/deliveries-page.tsx'), 'DeliveriesPage'),
+});
+const delivery = createRoute({
+  getParentRoute: () => org,
+  path: '/webhooks/$deliveryId',
+  component: lazyRouteComponent(() => import('./webhooks/delivery-page.tsx'), 'DeliveryPage'),
+});
+const usage = createRoute({
+  getParentRoute: () => org,
+  path: '/usage',
+  component: lazyRouteComponent(() => import('./usage/usage-page.tsx'), 'UsagePage'),
+});
+const settings = createRoute({
+  getParentRoute: () => org,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./settings/settings-page.tsx'), 'SettingsPage'),
+});
+const organization = createRoute({
+  getParentRoute: () => settings,
+  path: '/',
+  component: lazyRouteComponent(() => import('./settings/organization-page.tsx'), 'OrganizationPage'),
+});
+const members = createRoute({
+  getParentRoute: () => settings,
+  path: '/members',
+  component: lazyRouteComponent(() => import('./settings/members-page.tsx'), 'MembersPage'),
+});
+const projects = createRoute({
+  getParentRoute: () => settings,
+  path: '/projects',
+  component: lazyRouteComponent(() => import('./settings/projects-page.tsx'), 'ProjectsPage'),
+});
+const modelKeys = createRoute({
+  getParentRoute: () => settings,
+  path: '/model-keys',
+  component: lazyRouteComponent(() => import('./settings/model-keys-page.tsx'), 'ModelKeysPage'),
+});
+const credits = createRoute({
+  getParentRoute: () => settings,
+  path: '/credits',
+  component: lazyRouteComponent(() => import('./settings/credits-page.tsx'), 'CreditsPage'),
+});
+const auditLog = createRoute({
+  getParentRoute: () => settings,
+  path: '/audit-log',
+  component: lazyRouteComponent(() => import('./settings/audit-log-page.tsx'), 'AuditLogPage'),
+});
+
+const project = createRoute({ getParentRoute: () => org, path: '/projects/$project' });
+const flows = createRoute({
+  getParentRoute: () => project,
+  path: '/',
+  component: lazyRouteComponent(() => import('./home/project-page.tsx'), 'ProjectPage'),
+});
+const apiKeys = createRoute({
+  getParentRoute: () => project,
+  path: '/keys',
+  component: lazyRouteComponent(() => import('./settings/api-keys-page.tsx'), 'ApiKeysPage'),
+});
+const runs = createRoute({
+  getParentRoute: () => project,
+  path: '/runs',
+  component: lazyRouteComponent(() => import('./runs/runs-page.tsx'), 'RunsPage'),
+});
+const run = createRoute({
+  getParentRoute: () => project,
+  path: '/flows/$flow/runs/$executionId',
+  component: lazyRouteComponent(() => import('./runs/run-page.tsx'), 'RunPage'),
+});
+
+const flow = createRoute({
+  getParentRoute: () => project,
+  path: '/flows/$flow',
+  component: lazyRouteComponent(() => import('./flow/flow-page.tsx'), 'FlowPage'),
+});
+const editor = createRoute({
+  getParentRoute: () => flow,
+  path: '/',
+  component: lazyRouteComponent(() => import('./flow/editor-page.tsx'), 'EditorPage'),
+});
+const versions = createRoute({
+  getParentRoute: () => flow,
+  path: '/versions',
+  component: lazyRouteComponent(() => import('./flow/versions-page.tsx'), 'VersionsPage'),
+});
+const tests = createRoute({
+  getParentRoute: () => flow,
+  path: '/tests',
+  component: lazyRouteComponent(() => import('./flow/tests-page.tsx'), 'TestsPage'),
+});
+const call = createRoute({
+  getParentRoute: () => flow,
+  path: '/call',
+  component: lazyRouteComponent(() => import('./flow/call-page.tsx'), 'CallPage'),
+});
+
+const tree = root.addChildren([
+  home,
+  account,
+  org.addChildren([
+    deliveries,
+    delivery,
+    usage,
+    settings.addChildren([organization, members, projects, modelKeys, credits, auditLog]),
+    project.addChildren([flows, apiKeys, runs, run, flow.addChildren([editor, versions, tests, call])]),
+  ]),
+]);
+
+export const router = createRouter({
+  routeTree: tree,
+  basepath: '/console',
+  defaultPreload: 'intent',
+  defaultErrorComponent: ProblemPage,
+  defaultNotFoundComponent: NotFoundPage,
+  defaultPendingComponent: () => <Loading />,
+  scrollRestoration: true,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,5 @@
+import { Page } from '../ui/page.tsx';
+
+export function ModelKeysPage() {
+  return <Page title="Model keys">Not built yet.</Page>;
+}

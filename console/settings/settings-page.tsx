@@ -1,0 +1,6 @@
+import { Outlet } from '@tanstack/react-router';
+
+/** The parts of settings. */
+export function SettingsPage() {
+  return <Outlet />;
+}

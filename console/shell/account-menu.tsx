@@ -1,0 +1,51 @@
+import { useNavigate } from '@tanstack/react-router';
+import { ChevronsUpDown } from 'lucide-react';
+import { useState } from 'react';
+import { Button } from 'react-aria-components';
+import { signOut } from '../sign-in/session.ts';
+import { classes } from '../ui/classes.ts';
+import { Menu, MenuItem } from '../ui/menu.tsx';
+import { useMe } from './me.ts';
+import style from './navigation.module.css';
+import { applyTheme, readTheme } from './theme.ts';
+
+const THEMES = [
+  { id: 'system', label: 'Colours of the system' },
+  { id: 'light', label: 'Light' },
+  { id: 'dark', label: 'Dark' },
+] as const;
+
+/** Who is signed in; the colours; signing out. */
+export function AccountMenu() {
+  const { name, email, userId } = useMe();
+  const navigate = useNavigate();
+  const [theme, setTheme] = useState(readTheme);
+  return (
+    <Menu
+      label="Account"
+      trigger={
+        <Button className={classes(style.trigger, style.account)} aria-label="Account">
+          <span className={style.names}>
+            <span>{name ?? email ?? userId}</span>
+            <span>{email ?? userId}</span>
+          </span>
+          <ChevronsUpDown size={14} aria-hidden />
+        </Button>
+      }
+    >
+      <MenuItem onAction={() => void navigate({ to: '/account' })}>Account</MenuItem>
+      {THEMES.map(({ id, label }) => (
+        <MenuItem
+          key={id}
+          onAction={() => {
+            applyTheme(id);
+            setTheme(id);
+          }}
+        >
+          {theme === id ? `${label} ✓` : label}
+        </MenuItem>
+      ))}
+      <MenuItem onAction={() => void signOut()}>Sign out</MenuItem>
+    </Menu>
+  );
+}

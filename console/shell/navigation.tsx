@@ -1,0 +1,77 @@
+import { Link, type LinkProps, useParams } from '@tanstack/react-router';
+import { BookOpen, ChartColumn, History, KeyRound, Settings, Webhook, Workflow } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { Mark } from '../ui/mark.tsx';
+import { AccountMenu } from './account-menu.tsx';
+import { findLastProject } from './last-project.ts';
+import { useMe } from './me.ts';
+import style from './navigation.module.css';
+import { ProjectMenu } from './project-menu.tsx';
+
+const ICON = 15;
+
+/** The places of the console, for the organization and project that the address names, else those looked at last. */
+export function Navigation() {
+  const me = useMe();
+  const slugs = useParams({ strict: false });
+  const last = findLastProject(me);
+  const org = slugs.org ?? last?.organization.slug;
+  const organization = me.organizations.find(({ slug }) => slug === org);
+  const project =
+    slugs.project ??
+    organization?.projects.find(({ slug }) => slug === last?.project.slug)?.slug ??
+    organization?.projects[0]?.slug;
+  return (
+    <nav aria-label="Console" className={style.navigation}>
+      <Link to="/" className={style.brand}>
+        <Mark size={22} /> Weir
+      </Link>
+      <ProjectMenu org={org} project={project} />
+      {org && project && (
+        <ul className={style.group}>
+          <Place to="/orgs/$org/projects/$project" params={{ org, project }} activeOptions={{ exact: true }}>
+            <Workflow size={ICON} /> Flows
+          </Place>
+          <Place to="/orgs/$org/projects/$project/runs" params={{ org, project }}>
+            <History size={ICON} /> Runs
+          </Place>
+          <Place to="/orgs/$org/projects/$project/keys" params={{ org, project }}>
+            <KeyRound size={ICON} /> API keys
+          </Place>
+        </ul>
+      )}
+      {org && (
+        <>
+          <h2 className={style.heading}>Organization</h2>
+          <ul className={style.group}>
+            <Place to="/orgs/$org/webhooks" params={{ org }}>
+              <Webhook size={ICON} /> Webhooks
+            </Place>
+            <Place to="/orgs/$org/usage" params={{ org }}>
+              <ChartColumn size={ICON} /> Usage
+            </Place>
+            <Place to="/orgs/$org/settings" params={{ org }}>
+              <Settings size={ICON} /> Settings
+            </Place>
+          </ul>
+        </>
+      )}
+      <div className={style.foot}>
+        <a className={style.place} href="/reference" target="_blank" rel="noreferrer">
+          <BookOpen size={ICON} /> API reference
+        </a>
+        <AccountMenu />
+      </div>
+    </nav>
+  );
+}
+
+function Place({ children, ...props }: LinkProps & { children: ReactNode }) {
+  return (
+    <li>
+      <Link {...props} className={style.place}>
+        {children}
+      </Link>
+    </li>
+  );
+}

@@ -1,0 +1,50 @@
+import { Outlet, useParams, useRouterState } from '@tanstack/react-router';
+import { Menu as MenuIcon } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { Dialog, Modal, ModalOverlay } from 'react-aria-components';
+import { IconButton } from '../ui/icon-button.tsx';
+import { Mark } from '../ui/mark.tsx';
+import overlay from '../ui/overlay.module.css';
+import { Toasts } from '../ui/toast.tsx';
+import { rememberProject } from './last-project.ts';
+import { Navigation } from './navigation.tsx';
+import style from './shell.module.css';
+
+/** What every page has: navigation at the side (behind a button on narrow windows), and the page. */
+export function Shell() {
+  const { org, project } = useParams({ strict: false });
+  const path = useRouterState({ select: (state) => state.location.pathname });
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => {
+    if (org && project) rememberProject(org, project);
+  }, [org, project]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new page closes the navigation
+  useEffect(() => setOpen(false), [path]);
+  return (
+    <div className={style.shell}>
+      <a className={style.skip} href="#main">
+        Skip to the page
+      </a>
+      <div className={style.bar}>
+        <IconButton label="Navigation" onPress={() => setOpen(true)}>
+          <MenuIcon size={18} />
+        </IconButton>
+        <Mark size={20} />
+      </div>
+      <ModalOverlay className={overlay.drawerOverlay} isDismissable isOpen={isOpen} onOpenChange={setOpen}>
+        <Modal className={overlay.drawer}>
+          <Dialog aria-label="Navigation">
+            <Navigation />
+          </Dialog>
+        </Modal>
+      </ModalOverlay>
+      <aside className={style.side}>
+        <Navigation />
+      </aside>
+      <main id="main" tabIndex={-1} className={style.main}>
+        <Outlet />
+      </main>
+      <Toasts />
+    </div>
+  );
+}

@@ -1,0 +1,24 @@
+/** What the service tells its console, at /console/settings.json; null where it is not configured. */
+export type Settings = {
+  issuer: string | null;
+  clientId: string | null;
+  scopes: string;
+  audience: string | null;
+  temporalUiUrl: string | null;
+  temporalNamespace: string;
+  version: string;
+};
+
+let fetched: Promise<Settings> | undefined;
+
+/** Fetches the settings once. */
+export function loadSettings(): Promise<Settings> {
+  fetched ??= fetch('/console/settings.json').then((response) => {
+    if (!response.ok) throw new Error(`The service answered ${response.status} when asked how to sign in.`);
+    return response.json();
+  });
+  fetched.catch(() => {
+    fetched = undefined;
+  });
+  return fetched;
+}

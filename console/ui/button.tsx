@@ -1,0 +1,19 @@
+import { Button as AriaButton, type ButtonProps as AriaButtonProps } from 'react-aria-components';
+import style from './button.module.css';
+import { classes } from './classes.ts';
+
+export type ButtonProps = Omit<AriaButtonProps, 'className' | 'style'> & {
+  /** `primary`: the one thing that a page or dialog is for; `danger`: what cannot be undone; `quiet`: no border. */
+  variant?: 'primary' | 'secondary' | 'danger' | 'quiet';
+  size?: 'normal' | 'small';
+};
+
+/** A button. While `isPending` it keeps its place and does nothing. */
+export function Button({ variant = 'secondary', size = 'normal', ...props }: ButtonProps) {
+  return (
+    <AriaButton
+      {...props}
+      className={classes(style.button, style[variant], size === 'small' && style.small)}
+    />
+  );
+}

@@ -1,0 +1,23 @@
+import { Check, Minus } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { Checkbox as AriaCheckbox, type CheckboxProps } from 'react-aria-components';
+import style from './field.module.css';
+
+/** Chooses something in a form; without children it needs an `aria-label`. */
+export function Checkbox({
+  children,
+  ...props
+}: Omit<CheckboxProps, 'className' | 'children'> & { children?: ReactNode }) {
+  return (
+    <AriaCheckbox {...props} className={style.check}>
+      {({ isSelected, isIndeterminate }) => (
+        <>
+          <span className={style.box} aria-hidden>
+            {isIndeterminate ? <Minus size={12} /> : isSelected && <Check size={12} strokeWidth={3} />}
+          </span>
+          {children}
+        </>
+      )}
+    </AriaCheckbox>
+  );
+}

@@ -1,0 +1,29 @@
+import { Check, Copy } from 'lucide-react';
+import { useState } from 'react';
+import { Button } from 'react-aria-components';
+import style from './note.module.css';
+import { showToast } from './toast.tsx';
+
+const SHOWN_MS = 1_500;
+
+/** Copies a text to the clipboard. */
+export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
+  const [copied, setCopied] = useState(false);
+  async function copy() {
+    try {
+      await navigator.clipboard.writeText(text);
+      setCopied(true);
+      setTimeout(() => setCopied(false), SHOWN_MS);
+    } catch {
+      showToast({
+        tone: 'bad',
+        title: 'The browser did not allow copying: select the text and copy it yourself.',
+      });
+    }
+  }
+  return (
+    <Button aria-label={copied ? 'Copied' : label} className={style.copy} onPress={copy}>
+      {copied ? <Check size={13} /> : <Copy size={13} />}
+    </Button>
+  );
+}

@@ -1,0 +1,21 @@
+import type { ReactNode } from 'react';
+import style from './note.module.css';
+
+/** Says that there is nothing yet, and what to do about it; the children are its buttons. */
+export function EmptyState({
+  title,
+  text,
+  children,
+}: {
+  title: string;
+  text: ReactNode;
+  children?: ReactNode;
+}) {
+  return (
+    <div className={style.empty}>
+      <h2>{title}</h2>
+      <p>{text}</p>
+      {children && <div className={style.emptyActions}>{children}</div>}
+    </div>
+  );
+}

@@ -1,0 +1,35 @@
+// Numbers as readers expect them.
+const number = new Intl.NumberFormat('en');
+const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
+const credits = new Intl.NumberFormat('en', { maximumSignificantDigits: 4, maximumFractionDigits: 6 });
+
+/** 12,345 */
+export function formatCount(count: number): string {
+  return number.format(count);
+}
+
+/** 12.3K */
+export function formatCompact(count: number): string {
+  return compact.format(count);
+}
+
+/** Credits without their unit: 0.0127 */
+export function formatCredits(amount: number): string {
+  return amount !== 0 && Math.abs(amount) < 0.000_001 ? '<0.000001' : credits.format(amount);
+}
+
+/** Milliseconds: 340 ms, 2.4 s, 3 min 5 s, 2 h 4 min */
+export function formatDuration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  const seconds = ms / 1_000;
+  if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${Math.round(seconds % 60)} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** Bytes: 340 B, 12 KB, 3.4 MB */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} B`;
+  return bytes < 1_000_000 ? `${Math.round(bytes / 1_000)} KB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}

@@ -1,0 +1,29 @@
+import type { ReactNode } from 'react';
+import { Button as AriaButton, type ButtonProps, TooltipTrigger } from 'react-aria-components';
+import style from './button.module.css';
+import { classes } from './classes.ts';
+import { Tooltip } from './tooltip.tsx';
+
+type Props = Omit<ButtonProps, 'className' | 'style' | 'children' | 'aria-label'> & {
+  /** Says what the button does: its name for assistive technology, and its tooltip. */
+  label: string;
+  children: ReactNode;
+  variant?: 'secondary' | 'quiet' | 'danger';
+  size?: 'normal' | 'small';
+};
+
+/** A button that shows an icon only. */
+export function IconButton({ label, children, variant = 'quiet', size = 'normal', ...props }: Props) {
+  return (
+    <TooltipTrigger delay={500}>
+      <AriaButton
+        {...props}
+        aria-label={label}
+        className={classes(style.button, style.icon, style[variant], size === 'small' && style.small)}
+      >
+        {children}
+      </AriaButton>
+      <Tooltip>{label}</Tooltip>
+    </TooltipTrigger>
+  );
+}

@@ -1,0 +1,72 @@
+import { type ReactNode, useEffect } from 'react';
+import { classes } from './classes.ts';
+import style from './page.module.css';
+
+type Props = {
+  title: string;
+  /** Beside the title: badges and the like. */
+  beside?: ReactNode;
+  /** One sentence below the title. */
+  text?: ReactNode;
+  /** Buttons at the end of the title's line; the primary one last. */
+  actions?: ReactNode;
+  /** Fills the window without a margin, for an editor or a long list. */
+  isFull?: boolean;
+  children: ReactNode;
+};
+
+/** One page: its title, which is also the window's, and its content. */
+export function Page({ title, beside, text, actions, isFull = false, children }: Props) {
+  useEffect(() => {
+    document.title = `${title} · Weir`;
+  }, [title]);
+  return (
+    <div className={classes(style.page, isFull && style.full)}>
+      <header className={style.head}>
+        <div className={style.title}>
+          <h1>{title}</h1>
+          {beside}
+        </div>
+        {actions && <div className={style.actions}>{actions}</div>}
+        {text && <p className={style.text}>{text}</p>}
+      </header>
+      {children}
+    </div>
+  );
+}
+
+/** A part of a page with a border, mostly with a title. */
+export function Panel({
+  title,
+  actions,
+  isFlush = false,
+  children,
+}: {
+  title?: string;
+  actions?: ReactNode;
+  /** Without padding, for a table. */
+  isFlush?: boolean;
+  children: ReactNode;
+}) {
+  return (
+    <section className={style.panel}>
+      {title && (
+        <div className={style.panelHead}>
+          <h2>{title}</h2>
+          {actions}
+        </div>
+      )}
+      <div className={isFlush ? style.flush : style.panelBody}>{children}</div>
+    </section>
+  );
+}
+
+/** Things below each other, with the same space between them. */
+export function Stack({ children }: { children: ReactNode }) {
+  return <div className={style.stack}>{children}</div>;
+}
+
+/** Things beside each other, which wrap where there is no room. */
+export function Row({ children }: { children: ReactNode }) {
+  return <div className={style.row}>{children}</div>;
+}

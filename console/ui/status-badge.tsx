@@ -1,0 +1,36 @@
+import { Ban, CircleAlert, CircleCheck, CircleDashed, CirclePause, LoaderCircle } from 'lucide-react';
+import type { ComponentType } from 'react';
+import style from './badge.module.css';
+import { Badge, type Tone } from './badge.tsx';
+
+type Look = {
+  tone: Tone;
+  label: string;
+  Icon: ComponentType<{ size: number; className?: string | undefined }>;
+};
+
+const LOOKS: Record<string, Look> = {
+  completed: { tone: 'good', label: 'Completed', Icon: CircleCheck },
+  passed: { tone: 'good', label: 'Passed', Icon: CircleCheck },
+  delivered: { tone: 'good', label: 'Delivered', Icon: CircleCheck },
+  failed: { tone: 'bad', label: 'Failed', Icon: CircleAlert },
+  dead: { tone: 'bad', label: 'Given up', Icon: CircleAlert },
+  cancelled: { tone: 'idle', label: 'Cancelled', Icon: Ban },
+  started: { tone: 'busy', label: 'Running', Icon: LoaderCircle },
+  running: { tone: 'busy', label: 'Running', Icon: LoaderCircle },
+  retrying: { tone: 'warn', label: 'Retrying', Icon: LoaderCircle },
+  paused: { tone: 'warn', label: 'Waiting for tools', Icon: CirclePause },
+  in_progress: { tone: 'warn', label: 'Between steps', Icon: CirclePause },
+  pending: { tone: 'idle', label: 'Pending', Icon: CircleDashed },
+};
+
+/** The state of a run, block, delivery or test, with an icon beside the word so that colour is not all that tells them apart. */
+export function StatusBadge({ status }: { status: string }) {
+  const { tone, label, Icon } = LOOKS[status] ?? { tone: 'idle', label: status, Icon: CircleDashed };
+  return (
+    <Badge tone={tone}>
+      <Icon size={12} className={Icon === LoaderCircle ? style.spin : undefined} />
+      {label}
+    </Badge>
+  );
+}

@@ -1,0 +1,37 @@
+import { useEffect, useState } from 'react';
+
+const UNITS: [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
+  ['second', 60],
+  ['minute', 3600],
+  ['hour', 86_400],
+  ['day', 7 * 86_400],
+];
+const PER: Record<string, number> = { second: 1, minute: 60, hour: 3600, day: 86_400 };
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
+const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'long' });
+const date = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' });
+const REFRESH_MS = 20_000;
+
+/** A moment (ISO 8601) as the reader would say it, in their zone; the exact time shows on hover. */
+export function Time({ at }: { at: string | null | undefined }) {
+  const [, refresh] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => refresh((count) => count + 1), REFRESH_MS);
+    return () => clearInterval(timer);
+  }, []);
+  if (!at) return <>—</>;
+  const moment = new Date(at);
+  return (
+    <time dateTime={at} title={exact.format(moment)}>
+      {describe(moment)}
+    </time>
+  );
+}
+
+function describe(moment: Date): string {
+  const seconds = Math.round((moment.getTime() - Date.now()) / 1000);
+  if (Math.abs(seconds) < 5) return 'just now';
+  for (const [unit, below] of UNITS)
+    if (Math.abs(seconds) < below) return relative.format(Math.trunc(seconds / (PER[unit] ?? 1)), unit);
+  return date.format(moment);
+}
