@@ -1,0 +1,95 @@
+// A JSON value as the lines that JsonView shows.
+
+/** One line: a value, or the opening of a list or object, which may be folded. */
+export type JsonRow = {
+  /** JSON Pointer of the value. */
+  path: string;
+  depth: number;
+  /** The name or index under which the value is; undefined for the outermost. */
+  name: string | number | undefined;
+  kind: 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
+  /** The value itself; undefined for lists and objects. */
+  value: string | number | boolean | null | undefined;
+  /** How many values a list or object has. */
+  count: number;
+  isOpen: boolean;
+};
+
+const OPEN_ROWS_MAX = 200;
+
+/** The lines of a value. `toggled` has the paths whose fold was changed by the reader. */
+export function jsonRows(value: unknown, toggled: ReadonlySet<string>, openDepth: number): JsonRow[] {
+  const rows: JsonRow[] = [];
+  add(value, '', 0, undefined);
+  return rows;
+
+  function add(value: unknown, path: string, depth: number, name: string | number | undefined): void {
+    if (typeof value !== 'object' || value === null) {
+      rows.push({ path, depth, name, kind: kindOf(value), value: value as never, count: 0, isOpen: false });
+      return;
+    }
+    const isArray = Array.isArray(value);
+    const count = isArray ? value.length : Object.keys(value).length;
+    const isOpen = count > 0 && depth < openDepth !== toggled.has(path);
+    rows.push({ path, depth, name, kind: isArray ? 'array' : 'object', value: undefined, count, isOpen });
+    if (!isOpen) return;
+    for (const [key, item] of Object.entries(value))
+      add(item, `${path}/${escapePointer(key)}`, depth + 1, isArray ? Number(key) : key);
+  }
+}
+
+/** How deep a value is open at first: as deep as it can be without more lines than a reader looks through. */
+export function openDepthOf(value: unknown): number {
+  let level = [value];
+  let rows = 1;
+  for (let depth = 0; depth < 64; depth++) {
+    const next: unknown[] = [];
+    for (const item of level)
+      if (typeof item === 'object' && item !== null) {
+        for (const child of Array.isArray(item) ? item : Object.values(item)) next.push(child);
+        if (rows + next.length > OPEN_ROWS_MAX) return Math.max(1, depth);
+      }
+    if (next.length === 0) return depth + 1;
+    rows += next.length;
+    level = next;
+  }
+  return 64;
+}
+
+/** The paths of values whose name or text contains the text (any case), at most `max`, in the order of the lines. */
+export function findInJson(value: unknown, text: string, max = 1_000): string[] {
+  const found: string[] = [];
+  const needle = text.toLowerCase();
+  if (needle !== '') visit(value, '', '');
+  return found;
+
+  function visit(value: unknown, path: string, name: string): void {
+    if (found.length >= max) return;
+    const isLeaf = typeof value !== 'object' || value === null;
+    if (name.toLowerCase().includes(needle) || (isLeaf && String(value).toLowerCase().includes(needle)))
+      found.push(path);
+    if (isLeaf) return;
+    for (const [key, item] of Object.entries(value))
+      visit(item, `${path}/${escapePointer(key)}`, Array.isArray(value) ? '' : key);
+  }
+}
+
+/** The paths of everything around these values: what has to be open for them to be seen. */
+export function pathsAround(paths: Iterable<string>): Set<string> {
+  const around = new Set<string>();
+  for (const path of paths)
+    for (let end = path.lastIndexOf('/'); end >= 0; end = path.lastIndexOf('/', end - 1)) {
+      around.add(path.slice(0, end));
+      if (end === 0) break;
+    }
+  return around;
+}
+
+function escapePointer(key: string): string {
+  return key.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+function kindOf(value: unknown): JsonRow['kind'] {
+  if (value === null || value === undefined) return 'null';
+  return typeof value === 'string' ? 'string' : typeof value === 'number' ? 'number' : 'boolean';
+}

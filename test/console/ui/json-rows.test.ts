@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { findInJson, jsonRows, openDepthOf, pathsAround } from '../../../console/ui/json-rows.ts';
+
+describe('the lines of a JSON value', () => {
+  const value = { a: [1, { 'b/c': 'deep' }], text: 'x\ny', none: null, empty: {} };
+
+  it('has a line for each value, in order, as deep as it is open', () => {
+    const paths = jsonRows(value, new Set(), 64).map(({ path }) => path);
+    assert.deepEqual(paths, ['', '/a', '/a/0', '/a/1', '/a/1/b~1c', '/text', '/none', '/empty']);
+    assert.deepEqual(
+      jsonRows(value, new Set(), 1).map(({ path }) => path),
+      ['', '/a', '/text', '/none', '/empty'],
+    );
+  });
+
+  it('folds what was open and unfolds what was folded when the reader toggles it', () => {
+    assert.equal(jsonRows(value, new Set(['']), 64).length, 1);
+    const rows = jsonRows(value, new Set(['/a']), 1);
+    assert.deepEqual(
+      rows.map(({ path }) => path),
+      ['', '/a', '/a/0', '/a/1', '/text', '/none', '/empty'],
+    );
+  });
+
+  it('shows a text, a number, null and an absent value as one line', () => {
+    for (const [value, kind] of [
+      ['text', 'string'],
+      [1, 'number'],
+      [false, 'boolean'],
+      [null, 'null'],
+    ] as const)
+      assert.deepEqual(
+        jsonRows(value, new Set(), 1).map(({ kind }) => kind),
+        [kind],
+      );
+  });
+
+  it('opens a small value as a whole and a large one at its first level', () => {
+    assert.equal(jsonRows(value, new Set(), openDepthOf(value)).length, 8);
+    const large = { list: Array.from({ length: 10_000 }, (_, index) => ({ index })) };
+    assert.equal(jsonRows(large, new Set(), openDepthOf(large)).length, 2);
+  });
+
+  it('finds names and texts in any case, and what has to be open to see them', () => {
+    assert.deepEqual(findInJson(value, 'DEEP'), ['/a/1/b~1c']);
+    assert.deepEqual(findInJson(value, 'b/'), ['/a/1/b~1c']);
+    assert.deepEqual(findInJson(value, ''), []);
+    assert.deepEqual([...pathsAround(['/a/1/b~1c'])].sort(), ['', '/a', '/a/1']);
+    assert.deepEqual([...pathsAround([''])], []);
+  });
+
+  it('ends its search after as many finds as are asked for', () => {
+    assert.equal(
+      findInJson(
+        Array.from({ length: 50 }, () => 'same'),
+        'same',
+        7,
+      ).length,
+      7,
+    );
+  });
+});
