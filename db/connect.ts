@@ -17,7 +17,7 @@ const REPEATS_MAX = 3;
 
 /**
  * Does `work` in the caller's transaction, or in one of its own, which is repeated when PostgreSQL rolled it back because of a
- * deadlock.
+ * deadlock. In which order rows are locked, so that there is none: docs/design.md, "Rows are locked in one order".
  */
 export async function inTransaction<T>(db: Db | Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
   if (db.isTransaction) return work(db as Tx);

@@ -179,15 +179,18 @@ AS $function$
         select cancel_requested_at, finished_at, coalesce(continues, execution_id) as root into strict carried
           from run where execution_id = p_execution_id for no key update;
       end if;
+      cancelled := carried.cancel_requested_at is not null;
+      if cancelled or carried.finished_at is not null then cost := 0; end if;
+      -- Before the reservation, as reserve_credits locks them: in another order, each could wait for the other.
+      if cost > 0 then
+        select balance_microcredits into strict balance
+          from organization where id = p_charged_to for no key update;
+      end if;
       delete from reservation where execution_id = p_execution_id and block_key = p_block_key
         returning microcredits into held;
-      cancelled := carried.cancel_requested_at is not null;
       if carried.finished_at is not null or (cancelled and p_error is null) then return; end if;
-      if cancelled then cost := 0; end if;
     end if;
     if cost > 0 then
-      select balance_microcredits into strict balance
-        from organization where id = p_charged_to for no key update;
       -- What was not reserved for it is reserved for others.
       cost := least(cost, balance, coalesce(held, cost));
       if p_maximum is not null then

@@ -9,7 +9,7 @@ import type { ApiDeps } from '../deps.ts';
 import { describeRun } from '../runs/describe-run.ts';
 import type { Caller } from './caller.ts';
 import { cancelTestRun } from './cancel-test-run.ts';
-import { notVisible, requireLockedFlow, requireVisibleFlow } from './require-visible-flow.ts';
+import { notVisible, requireVisibleFlow } from './require-visible-flow.ts';
 
 /**
  * Cancels the run or the test run with the id, and answers how it stands then. Throws NOT_FOUND, and CONFLICT for a
@@ -29,7 +29,7 @@ export async function cancelRunOrTestRun(deps: ApiDeps, caller: Caller, id: stri
   if (run.status === 'completed' || run.status === 'failed')
     return { flow_run: await describeRun(deps, run) };
   await db.transaction().execute(async (tx) => {
-    const { organizationId } = await requireLockedFlow(tx, flowId, caller.access, 'run');
+    const { organizationId } = await requireVisibleFlow({ db: tx }, flowId, caller.access, 'run');
     await requestCancel(tx, id);
     if (run.cancel_requested_at) return;
     const details = { flow_id: flowId };

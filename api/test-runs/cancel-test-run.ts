@@ -5,7 +5,7 @@ import { cancelRunWorkflow, cancelTestRunWorkflow } from '../../engine/cancel-wo
 import type { ApiDeps } from '../deps.ts';
 import type { Caller } from './caller.ts';
 import { describeTestRun, type TestRun } from './describe-test-run.ts';
-import { requireLockedFlow, requireVisibleFlow } from './require-visible-flow.ts';
+import { requireVisibleFlow } from './require-visible-flow.ts';
 
 /**
  * Cancels a test run and the runs of its cases, and answers how it stands; no further case begins. A test run that
@@ -22,7 +22,7 @@ export async function cancelTestRun(
   if (row?.status !== 'started')
     return { had: 'ended', testRun: await describeTestRun(deps, testRunId, flowId) };
   await db.transaction().execute(async (tx) => {
-    await requireLockedFlow(tx, flowId, access, 'test run');
+    await requireVisibleFlow({ db: tx }, flowId, access, 'test run');
     if (!(await requestTestRunCancel(tx, testRunId))) return;
     const details = { flow_id: flowId };
     await recordChange(tx, author, {

@@ -108,23 +108,18 @@ export async function releaseReservation(db: Db, { callId, blockKey }: BlockId):
     .execute();
 }
 
-/** Releases reservations that killed workers left behind: those of runs that have ended, and outdated ones. */
+/**
+ * Releases reservations that killed workers left behind: those of runs that have ended, and outdated ones. One that somebody is
+ * changing at the moment is left to the next time.
+ */
 export async function releaseLeftReservations(db: Db): Promise<void> {
-  await db
-    .deleteFrom('reservation')
-    .where((eb) =>
-      eb.or([
-        eb('reserved_at', '<', sql<Date>`now() - ${RESERVATION_MAX_MINUTES} * interval '1 minute'`),
-        eb.exists(
-          eb
-            .selectFrom('run')
-            .select('run.execution_id')
-            .whereRef('run.execution_id', '=', 'reservation.execution_id')
-            .where('run.finished_at', 'is not', null),
-        ),
-      ]),
-    )
-    .execute();
+  await sql`
+    delete from reservation where ctid = any (array(
+      select reservation.ctid from reservation join run on run.execution_id = reservation.execution_id
+      where run.finished_at is not null
+        or reservation.reserved_at < now() - ${RESERVATION_MAX_MINUTES} * interval '1 minute'
+      for update of reservation skip locked
+    ))`.execute(db);
 }
 
 function credits(microcredits: number): number {

@@ -36,11 +36,27 @@ async function recordOutcome(db: Db | Tx, callId: string, outcome: RunOutcome): 
   const open = sql<boolean>`ended.mode = 'step' and
     (${status} = 'tool_calls_required' or ${status} = 'completed' and not ended.concludes)`;
   const ended = await db
+    // The run before its later call, as those who cancel it lock them.
+    .with('root', (query) =>
+      query
+        .selectFrom('run')
+        .select('execution_id')
+        .where('execution_id', '=', (run) =>
+          run.selectFrom('run as call').select('call.continues').where('call.execution_id', '=', callId),
+        )
+        .forNoKeyUpdate(),
+    )
     .with('ended', (query) =>
       query
         .updateTable('run')
         .set({ ...ending, pause })
         .where('execution_id', '=', callId)
+        .where((eb) =>
+          eb.or([
+            eb('continues', 'is', null),
+            eb('continues', 'in', (root) => root.selectFrom('root').select('root.execution_id')),
+          ]),
+        )
         .where('status', '=', 'started')
         .$if(status !== 'failed', (run) => run.where('cancel_requested_at', 'is', null))
         .returning(['execution_id', 'continues', 'concludes', 'mode']),

@@ -1,0 +1,125 @@
+// Each test holds the first lock of one transaction, so that another meets it there, not by chance. What is tested runs in a
+// transaction of its own too, because a statement outside of one is repeated after a deadlock.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Db } from '../../db/connect.ts';
+import { releaseLeftReservations, reserveCredits } from '../../db/credits/reservations.ts';
+import { requestCancel } from '../../db/runs/cancel-run.ts';
+import { insertCalls, type NewCall } from '../../db/runs/insert-calls.ts';
+import { findOutcome, finishRun } from '../../db/runs/runs.ts';
+import { CANCELLED } from '../../flow/run.ts';
+import { type Account, audit, lockBalance, openAccount, settle } from './credits/ledger-fixture.ts';
+import { duringTransaction } from './during-transaction.ts';
+import { lockWaiters } from './lock-waiters.ts';
+import { createTestDatabase, type TestDatabase } from './test-database.ts';
+
+describe('the order of locks (docs/design.md)', () => {
+  let database: TestDatabase;
+  let db: Db;
+  let account: Account;
+  before(async () => {
+    database = await createTestDatabase();
+    ({ db } = database);
+  });
+  beforeEach(async () => {
+    account = await openAccount(db, 1_000, 1);
+  });
+  after(() => database.drop());
+
+  const id = () => ({ callId: account.runs[0] as string, blockKey: 'ask' });
+  const reservation = (microcredits: number) => ({
+    ...id(),
+    organizationId: account.organizationId,
+    microcredits,
+  });
+
+  it('is organization, then reservation, when a block is charged: a request that reserves meanwhile ends', async () => {
+    await reserveCredits(db, reservation(300));
+    const settled = await db.transaction().execute(async (tx) => {
+      await lockBalance(tx, account);
+      const settling = db
+        .transaction()
+        .execute((other) => settle(other, account, { ...id(), costMicrocredits: 200 }));
+      settling.catch(() => undefined);
+      await lockWaiters(db, 1);
+      await reserveCredits(tx, reservation(400));
+      return { settling };
+    });
+    assert.equal(await settled.settling, true);
+    const { balance, reserved } = await audit(db, account);
+    assert.deepEqual([balance, reserved], [800, 0]);
+  });
+
+  it('matters: two transactions that lock the two in different orders stop each other', async () => {
+    await reserveCredits(db, reservation(300));
+    const ends = await db.connection().execute(async (first) => {
+      await sql`begin`.execute(first);
+      await sql`select from organization where id = ${account.organizationId} for no key update`.execute(
+        first,
+      );
+      const otherOrder = db.transaction().execute(async (other) => {
+        await sql`delete from reservation where execution_id = ${id().callId}`.execute(other);
+        await lockBalance(other, account);
+      });
+      otherOrder.catch(() => undefined);
+      await lockWaiters(db, 1);
+      const reserving = reserveCredits(first, reservation(400));
+      reserving.catch(() => undefined);
+      const ended = await Promise.allSettled([otherOrder, reserving]);
+      await sql`rollback`.execute(first);
+      return ended;
+    });
+    const failures = ends.flatMap((end) => (end.status === 'rejected' ? [String(end.reason)] : []));
+    assert.deepEqual(failures, ['error: deadlock detected']);
+  });
+
+  it('is run, then its later call, when the call ends while the run is cancelled', async () => {
+    const run = await db
+      .selectFrom('run')
+      .select(['organization_id', 'project_id', 'flow_id', 'flow_version_id'])
+      .where('execution_id', '=', id().callId)
+      .executeTakeFirstOrThrow();
+    const [executionId, callId] = [randomUUID(), randomUUID()];
+    const call: NewCall = {
+      callId,
+      organizationId: run.organization_id,
+      projectId: run.project_id,
+      flowId: run.flow_id,
+      flowVersionId: run.flow_version_id,
+      mode: 'step',
+      environment: 'live',
+      input: { message: '', parameters: {}, block_overrides: {} },
+    };
+    await insertCalls(db, [
+      { ...call, callId: executionId, status: 'in_progress' },
+      { ...call, continues: { executionId, from: 0, to: 1, concludes: true } },
+    ]);
+    const { finishing } = await db.transaction().execute(async (tx) => {
+      await sql`select from run where execution_id = ${executionId} for no key update`.execute(tx);
+      const finishing = db
+        .transaction()
+        .execute((other) => finishRun(other, callId, { status: 'completed', result: { ref: '$message' } }));
+      finishing.catch(() => undefined);
+      await lockWaiters(db, 1);
+      await requestCancel(tx, executionId);
+      return { finishing };
+    });
+    assert.deepEqual(await finishing, { status: 'failed', error: CANCELLED });
+    for (const part of [callId, executionId])
+      assert.deepEqual(await findOutcome(db, part), { status: 'failed', error: CANCELLED });
+  });
+
+  it('does not matter to upkeep, which leaves locked reservations to the next time', async () => {
+    await reserveCredits(db, reservation(300));
+    await finishRun(db, id().callId, { status: 'failed', error: CANCELLED });
+    await duringTransaction(
+      db,
+      (tx) => sql`select from reservation where execution_id = ${id().callId} for update`.execute(tx),
+      () => releaseLeftReservations(db),
+    );
+    assert.equal((await audit(db, account)).reserved, 300);
+    await releaseLeftReservations(db);
+    assert.equal((await audit(db, account)).reserved, 0);
+  });
+});
