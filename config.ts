@@ -31,7 +31,7 @@ import type { EncryptionKey } from './db/encrypt.ts';
 import type { DialMap } from './net/resolve-public.ts';
 
 export { readAudiences } from './config/audiences.ts';
-export { loopbackUrls } from './config/loopback.ts';
+export { isLoopback, loopbackUrls } from './config/loopback.ts';
 export type { Provider } from './config/providers.ts';
 export { withoutEmpty } from './config/values.ts';
 
@@ -63,6 +63,12 @@ const environment = z.object({
   WEIR_CLI_CLIENT_ID: z.string().optional(),
   /** The scopes, separated by spaces, that `weir login` asks for. */
   WEIR_CLI_SCOPES: z.string().default('openid offline_access'),
+  /** The client id with which the console signs users in at the issuer; nobody can when it is absent. */
+  WEIR_CONSOLE_CLIENT_ID: z.string().optional(),
+  /** The scopes, separated by spaces, that the console asks for. */
+  WEIR_CONSOLE_SCOPES: z.string().default('openid profile email offline_access'),
+  /** The URL of Temporal's Web UI, to which the console links runs; no links when absent. */
+  WEIR_TEMPORAL_UI_URL: httpUrl.optional(),
   /** Origins, comma-separated, whose web pages may use MCP, in addition to that of WEIR_PUBLIC_URL. */
   WEIR_MCP_ALLOWED_ORIGINS: origins.default([]),
   /** The Temporal task queue of flow runs. */
@@ -121,6 +127,9 @@ const checkedEnvironment = environment.superRefine((values, context) => {
     if (value) context.addIssue({ code: 'custom', path: [name], message });
 });
 
+/** The client of the console, undefined when nobody can sign in with it, the scopes it asks for, and what it links to. */
+type ConsoleConfig = { clientId: string | undefined; scopes: string; temporalUiUrl: string | undefined };
+
 export type Config = {
   production: boolean;
   databaseUrl: string;
@@ -135,6 +144,7 @@ export type Config = {
   oidc: Oidc | undefined;
   /** The client of `weir login`, undefined when nobody can sign in with it, and the scopes it asks for. */
   cli: { clientId: string | undefined; scopes: string };
+  console: ConsoleConfig;
   mcp: Mcp;
   /** Read from TEMPORAL_ADDRESS and Temporal's other standard variables, or its configuration file. */
   temporal: ReturnType<typeof loadClientConnectConfig>;
@@ -195,6 +205,11 @@ export function readConfig(given: NodeJS.ProcessEnv = process.env): Config {
     publicUrl: readPublicUrl(values),
     oidc: readOidc(values, readBaseUrl(values)),
     cli: { clientId: values.WEIR_CLI_CLIENT_ID, scopes: values.WEIR_CLI_SCOPES },
+    console: {
+      clientId: values.WEIR_CONSOLE_CLIENT_ID,
+      scopes: values.WEIR_CONSOLE_SCOPES,
+      temporalUiUrl: values.WEIR_TEMPORAL_UI_URL?.replace(/\/+$/, ''),
+    },
     mcp: readMcp(values, readBaseUrl(values)),
     temporal: loadClientConnectConfig({ overrideEnvVars: env as Record<string, string> }),
     taskQueue: values.WEIR_TASK_QUEUE,

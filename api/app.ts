@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import Router from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { ServiceError } from '../flow/errors.ts';
+import { addConsole } from './console/add-console.ts';
 import type { ApiDeps } from './deps.ts';
 import { differenceRoutes } from './flows/difference-route.ts';
 import { draftRoutes } from './flows/draft-routes.ts';
@@ -114,6 +115,7 @@ export function createApp(deps: ApiDeps, isReady: () => boolean): Koa {
   });
   router.get('/reference', serveReference);
   router.get('/reference/:file', serveReference);
+  addConsole(router, deps.config);
   const health = createHealth(deps, isReady);
   router.get('/healthz', health.live);
   router.get('/readyz', health.ready);

@@ -1,6 +1,6 @@
 // How the console is built, into dist/console, and served while it is worked on (`npm run console`).
 import react from '@vitejs/plugin-react';
-import { defineConfig } from 'vite';
+import { defineConfig, type Plugin } from 'vite';
 
 /** The service whose API the development server hands requests on to. */
 const SERVICE = process.env.WEIR_URL ?? 'http://127.0.0.1:8787';
@@ -8,7 +8,9 @@ const SERVICE = process.env.WEIR_URL ?? 'http://127.0.0.1:8787';
 export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',
-  plugins: [react()],
+  plugins: [react(), developmentSettings()],
+  // The server puts a nonce in its place, another one in each answer: libraries insert <style> elements with it.
+  html: { cspNonce: '__CSP_NONCE__' },
   build: {
     outDir: '../dist/console',
     emptyOutDir: true,
@@ -21,9 +23,32 @@ export default defineConfig({
     host: '127.0.0.1',
     proxy: {
       '/api': SERVICE,
-      '/console/settings.json': SERVICE,
       '/openapi.json': SERVICE,
       '/reference': SERVICE,
     },
   },
 });
+
+/** Hands out the settings of the service with the client whose sign-in may come back to any port of this machine. */
+function developmentSettings(): Plugin {
+  return {
+    name: 'weir-development-settings',
+    configureServer(server) {
+      server.middlewares.use('/console/settings.json', async (_request, response, next) => {
+        try {
+          const settings = (await (await fetch(`${SERVICE}/console/settings.json`)).json()) as {
+            clientId: string | null;
+          };
+          const clientId = settings.clientId === 'weir-console' ? 'weir-console-dev' : settings.clientId;
+          response
+            .setHeader('Content-Type', 'application/json')
+            .end(JSON.stringify({ ...settings, clientId }));
+        } catch (error) {
+          next(
+            new Error(`No service answers at ${SERVICE}: run npm start, or set WEIR_URL.`, { cause: error }),
+          );
+        }
+      });
+    },
+  };
+}

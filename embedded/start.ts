@@ -6,7 +6,13 @@ import { type Backend, provideDatabase, provideTemporal } from './backends.ts';
 import { bypassProxy } from './bypass-proxy.ts';
 import { startDemoModelServer } from './demo-model/server.ts';
 import { curlLine, demoRequest, send } from './demo-request.ts';
-import { describePasswords, firstMembers, provideIdentity } from './identity/provide-identity.ts';
+import type { IdentityProvider } from './identity/identity-provider.ts';
+import {
+  describeConsole,
+  describePasswords,
+  firstMembers,
+  provideIdentity,
+} from './identity/provide-identity.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import { endRecordedProcesses } from './processes/end-process.ts';
 import { chooseApiPort } from './processes/ports.ts';
@@ -120,7 +126,7 @@ async function start(
   const service = await startOnce();
   task.done(baseUrl);
   announce(baseUrl);
-  await runDemo(baseUrl, apiKey, temporal);
+  await runDemo(baseUrl, apiKey, temporal, identity.own);
   for (const line of describePasswords(identity.own)) progress.line(line);
   progress.line(`\nCtrl-C stops everything. Data and logs are in ${stateFolder}`);
 
@@ -154,7 +160,12 @@ async function endLeftovers(stateFolder: string): Promise<void> {
 }
 
 /** Runs the demo flow over HTTP, as the printed curl line does, and prints where everything is. */
-async function runDemo(baseUrl: string, apiKey: string, temporal: Backend): Promise<void> {
+async function runDemo(
+  baseUrl: string,
+  apiKey: string,
+  temporal: Backend,
+  own: IdentityProvider | undefined,
+): Promise<void> {
   const task = progress.begin('Demo flow');
   const request = demoRequest(baseUrl, apiKey);
   const { completed, text } = await send(request);
@@ -162,6 +173,7 @@ async function runDemo(baseUrl: string, apiKey: string, temporal: Backend): Prom
   progress.line(`
 Weir is ready.
 
+  Console         ${describeConsole(own, baseUrl)}
   API             ${baseUrl}
   API reference   ${baseUrl}/reference
   MCP             ${baseUrl}/api/v1/mcp/

@@ -1,6 +1,6 @@
 // Writes console/api/schema.d.ts, the types of the HTTP interface as the console sees it, from the API document. They are
 // made before each build and each type check, so that a change of the interface that breaks the console breaks its build.
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { apiRoutes } from '../../api/app.ts';
@@ -16,6 +16,7 @@ const unused: object = new Proxy(() => undefined, {
 });
 
 const document = openApiDocument(apiRoutes(unused as ApiDeps), '/');
+mkdirSync(path.dirname(TARGET), { recursive: true });
 writeFileSync(TARGET, astToString(await openapiTS(JSON.stringify(document))));
 // The routes may have begun something that waits.
 process.exit();

@@ -1,19 +1,18 @@
 // The configuration of the embedded identity provider: code with PKCE, device flow, client credentials for `weir token`.
 import type { JWK } from 'jose';
 import type { Middleware } from 'koa';
-import { type ClientMetadata, type Configuration, errors } from 'oidc-provider';
+import { type Configuration, errors } from 'oidc-provider';
 import { MANAGEMENT_SCOPE, MCP_SCOPES } from '../../api/auth/scopes.ts';
 import { loopbackUrls } from '../../config.ts';
 import type { Account } from './accounts.ts';
-import { CLI_CLIENT_ID } from './cli-client-id.ts';
+import { identityClients, isOriginOf } from './clients.ts';
 import { consentPolicy } from './consent-policy.ts';
+import { CONSOLE_CLIENT_ID } from './console-client-ids.ts';
+import { grantConsole } from './grant-console.ts';
+import { ONE_TIME_PARAMETER } from './one-time-link.ts';
 import { deviceConfirm, deviceInput, escapeHtml, sendPage, signOut } from './pages.ts';
 import { SCRIPT_CLIENT_ID } from './script-client-id.ts';
 import { createIdentityStore } from './store.ts';
-
-/** A client for local programs that cannot register themselves; it may redirect to any port on loopback. */
-const LOCAL_CLIENT_ID = 'weir-local';
-const DEVICE_CODE = 'urn:ietf:params:oauth:grant-type:device_code';
 
 const HOUR = 3600;
 const DAY = 24 * HOUR;
@@ -44,12 +43,14 @@ export function identityConfiguration({
   accounts,
   secrets,
   audiences: { audience, mcpAudience },
+  consoleUrls,
   isDisconnected,
 }: {
   stateFolder: string;
   accounts: Account[];
   secrets: IdentitySecrets;
   audiences: Audiences;
+  consoleUrls: string[];
   isDisconnected: IsDisconnected;
 }): Configuration {
   return {
@@ -57,7 +58,7 @@ export function identityConfiguration({
     jwks: { keys: [secrets.jwk] },
     cookies: { keys: [secrets.cookieKey] },
     ttl: TTL_SECONDS,
-    clients: clients(secrets),
+    clients: identityClients(secrets.scriptSecret, consoleUrls),
     // Assistants mostly register a program with its own URL scheme, and do not always say so.
     clientDefaults: { application_type: 'native' },
     pkce: { required: () => true },
@@ -65,6 +66,8 @@ export function identityConfiguration({
     // Includes the scopes of the resources: clients name them when they register.
     scopes: ['openid', 'offline_access', 'profile', 'email', MANAGEMENT_SCOPE, ...MCP_SCOPES],
     claims: { openid: ['sub'], profile: ['name'], email: ['email', 'email_verified'] },
+    extraParams: [ONE_TIME_PARAMETER],
+    loadExistingGrant: grantConsole(audience),
     interactions: { url: (_ctx, { uid }) => `/interaction/${uid}`, policy: consentPolicy() },
     async findAccount({ oidc }, sub) {
       const account = accounts.find(({ id }) => id === sub);
@@ -88,9 +91,9 @@ export function identityConfiguration({
       };
     },
     issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),
-    expiresWithSession: () => false,
-    clientBasedCORS: (_ctx, origin, client) =>
-      (client.redirectUris ?? []).some((uri) => URL.parse(uri)?.origin === origin),
+    // Who signs out has signed the console out, and no assistant.
+    expiresWithSession: (_ctx, { clientId }) => clientId === CONSOLE_CLIENT_ID,
+    clientBasedCORS: (_ctx, origin, client) => isOriginOf(client, origin),
     renderError: (ctx, { error, error_description: description }) =>
       sendPage(ctx, 'Something went wrong', `<p role="alert">${escapeHtml(description ?? error)}</p>`),
     features: {
@@ -125,7 +128,12 @@ export function identityConfiguration({
           const known = [audience, mcpAudience].find((one) =>
             loopbackUrls(withoutSlash(one)).includes(withoutSlash(resource)),
           );
-          if (known === undefined || (isScript && client.clientId !== SCRIPT_CLIENT_ID))
+          const isConsole = client.clientId === CONSOLE_CLIENT_ID;
+          if (
+            known === undefined ||
+            (isScript && client.clientId !== SCRIPT_CLIENT_ID) ||
+            (isConsole && known === mcpAudience)
+          )
             throw new errors.InvalidTarget();
           return {
             scope: known === mcpAudience ? MCP_SCOPES.join(' ') : MANAGEMENT_SCOPE,
@@ -143,37 +151,6 @@ export function identityConfiguration({
 /** The claims about an account; the provider vouches for the addresses, which are its own. */
 function describe({ email, role }: Account) {
   return { name: `Demo ${role}`, email, email_verified: true };
-}
-
-function clients({ scriptSecret }: IdentitySecrets): ClientMetadata[] {
-  return [
-    {
-      client_id: SCRIPT_CLIENT_ID,
-      client_name: 'weir token',
-      client_secret: scriptSecret,
-      grant_types: ['client_credentials', DEVICE_CODE],
-      response_types: [],
-      redirect_uris: [],
-    },
-    {
-      client_id: CLI_CLIENT_ID,
-      client_name: 'weir, the command line',
-      application_type: 'native',
-      token_endpoint_auth_method: 'none',
-      grant_types: ['authorization_code', 'refresh_token', DEVICE_CODE],
-      redirect_uris: ['http://127.0.0.1/callback'],
-    },
-    {
-      client_id: LOCAL_CLIENT_ID,
-      client_name: 'A program on this machine',
-      application_type: 'native',
-      token_endpoint_auth_method: 'none',
-      grant_types: ['authorization_code', 'refresh_token'],
-      redirect_uris: ['127.0.0.1', 'localhost'].flatMap((host) =>
-        ['callback', 'oauth/callback'].map((path) => `http://${host}/${path}`),
-      ),
-    },
-  ];
 }
 
 /** Fills in the smallest scopes where a client names none: without a scope it would get no code (RFC 6749, 3.3). */

@@ -1,5 +1,7 @@
 // When the embedded identity provider asks its users for consent, and for what.
 import { interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider';
+import { CONSOLE_CLIENT_ID } from './console-client-ids.ts';
+import { ONE_TIME_PARAMETER } from './one-time-link.ts';
 
 /** The access that a client asks for; `refused`: the user left the scope out the last time. */
 export type RequestedAccess = {
@@ -8,9 +10,13 @@ export type RequestedAccess = {
   resources: { name: string; scopes: { scope: string; refused: boolean }[] }[];
 };
 
+/** Why a login is asked for where the user has opened a one-time link. */
+export const ONE_TIME_REASON = 'one_time_link';
+
 /**
  * Asks for consent to each request of each client, for all that it asks for: anybody can register a client or pose as one
- * that runs on the user's machine (RFC 8252, 8.6), and what was left out once can be allowed later.
+ * that runs on the user's machine (RFC 8252, 8.6), and what was left out once can be allowed later. Only the console is not
+ * asked about: its redirect URIs are the service's own.
  */
 export function consentPolicy() {
   const policy = interactionPolicy.base();
@@ -18,10 +24,22 @@ export function consentPolicy() {
     new interactionPolicy.Check(
       'every_request',
       'the user has not been asked about this request',
-      ({ oidc }) => !oidc.result?.consent,
+      ({ oidc }) => oidc.client?.clientId !== CONSOLE_CLIENT_ID && !oidc.result?.consent,
       ({ oidc }) => ({ ...requestedAccess(oidc) }),
     ),
   );
+  policy
+    .get('login')
+    ?.checks.add(
+      new interactionPolicy.Check(
+        ONE_TIME_REASON,
+        'the user has opened a one-time link',
+        ({ oidc }) =>
+          oidc.client?.clientId === CONSOLE_CLIENT_ID &&
+          oidc.params?.[ONE_TIME_PARAMETER] !== undefined &&
+          !oidc.result?.login,
+      ),
+    );
   return policy;
 }
 

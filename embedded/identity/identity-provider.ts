@@ -15,6 +15,7 @@ import {
   identityConfiguration,
 } from './configuration.ts';
 import { createInteractions } from './interactions.ts';
+import { createOneTimeLink, hideOneTimeSecret } from './one-time-link.ts';
 
 const SECRETS_FILE = 'identity-secrets.json';
 const HOST = '127.0.0.1';
@@ -27,6 +28,8 @@ export type IdentityProvider = {
   passwords: [email: string, password: string][];
   /** The secret of the client that `weir token` uses. */
   scriptSecret: string;
+  /** Makes the secret of a link that signs the owner in to the console, once. */
+  issueOneTimeSecret(): string;
   close(): Promise<void>;
 };
 
@@ -38,20 +41,26 @@ export async function startIdentityProvider(options: {
   stateFolder: string;
   port?: number | undefined;
   audiences: Audiences;
+  /** Base URLs of the service, whose console signs users in without asking them for consent. */
+  consoleUrls?: string[];
   /** Tells whether a user has disconnected a client since a consent: its refresh tokens are then refused. */
   isDisconnected?: IsDisconnected;
+  /** The clock of one-time links, in milliseconds. */
+  now?: () => number;
 }): Promise<IdentityProvider> {
-  const { stateFolder, audiences, isDisconnected = async () => false } = options;
+  const { stateFolder, audiences, consoleUrls = [], isDisconnected = async () => false } = options;
   const { accounts, passwords } = await provideAccounts(stateFolder);
   const secrets = await provideIdentitySecrets(stateFolder);
   const port = await findFreePort(options.port);
   const issuer = `http://${HOST}:${port}`;
+  const oneTimeLink = createOneTimeLink(options.now);
   const provider = new Provider(
     issuer,
-    identityConfiguration({ stateFolder, accounts, secrets, audiences, isDisconnected }),
+    identityConfiguration({ stateFolder, accounts, secrets, audiences, consoleUrls, isDisconnected }),
   );
   provider.use(defaultScope);
-  provider.use(createInteractions(provider, accounts));
+  provider.use(hideOneTimeSecret);
+  provider.use(createInteractions(provider, accounts, oneTimeLink));
   provider.on('server_error', (_ctx, error) => console.error('The identity provider failed:', error));
   const server = createServer(provider.callback());
   server.listen(port, HOST);
@@ -63,6 +72,7 @@ export async function startIdentityProvider(options: {
     accounts,
     passwords,
     scriptSecret: secrets.scriptSecret,
+    issueOneTimeSecret: oneTimeLink.issue,
     async close() {
       server.close();
       server.closeAllConnections();

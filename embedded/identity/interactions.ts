@@ -3,17 +3,24 @@ import type { Context, Middleware } from 'koa';
 import type { InteractionResults, Provider } from 'oidc-provider';
 import { getRawBody } from 'raw-body';
 import { type Account, findAccount } from './accounts.ts';
-import type { RequestedAccess } from './consent-policy.ts';
+import { ONE_TIME_REASON, type RequestedAccess } from './consent-policy.ts';
 import { limitPasswordGuesses } from './limit-password-guesses.ts';
+import { ONE_TIME_PARAMETER, type OneTimeLink } from './one-time-link.ts';
 import { consentForm, escapeHtml, type FailedLogin, loginForm, scopeField, sendPage } from './pages.ts';
 
 const PATH = /^\/interaction\/([\w-]+)(?:\/(login|confirm|abort|switch))?$/;
 const FORM_MAX_BYTES = 8 * 1024;
+const LINK_OVER =
+  'This link has been used, or is older than ten minutes. The next npm start prints another one; or sign in here.';
 
 type Details = Awaited<ReturnType<Provider['interactionDetails']>>;
 
 /** Answers the interaction's pages and forms, and leaves everything else to the provider. */
-export function createInteractions(provider: Provider, accounts: Account[]): Middleware {
+export function createInteractions(
+  provider: Provider,
+  accounts: Account[],
+  oneTimeLink: OneTimeLink,
+): Middleware {
   const guesses = limitPasswordGuesses();
 
   async function answer(ctx: Context, uid: string, action: string | undefined): Promise<void> {
@@ -34,7 +41,7 @@ export function createInteractions(provider: Provider, accounts: Account[]): Mid
 
   async function show(ctx: Context, details: Details): Promise<void> {
     const { prompt, params, uid, session } = details;
-    if (prompt.name === 'login') return showLogin(ctx, details);
+    if (prompt.name === 'login') return oneTimeLogin(ctx, details);
     const { resources } = prompt.details as RequestedAccess;
     const returnsTo = params.redirect_uri ? originOf(String(params.redirect_uri)) : 'your terminal';
     const email = accounts.find(({ id }) => id === session?.accountId)?.email ?? '';
@@ -44,6 +51,17 @@ export function createInteractions(provider: Provider, accounts: Account[]): Mid
       'Allow access?',
       consentForm(`/interaction/${uid}`, { client, email, returnsTo, resources }),
     );
+  }
+
+  /** Signs the owner in with the one-time link, if the request has its secret; else shows the form. */
+  async function oneTimeLogin(ctx: Context, details: Details): Promise<void> {
+    const owner = accounts.find(({ role }) => role === 'owner');
+    if (!owner || !details.prompt.reasons.includes(ONE_TIME_REASON)) return showLogin(ctx, details);
+    const redeemed = oneTimeLink.redeem(String(details.params[ONE_TIME_PARAMETER]));
+    // Whoever opens a link again that has signed them in is still signed in.
+    if (redeemed || details.session?.accountId === owner.id)
+      return finish(ctx, { login: { accountId: owner.id } });
+    return showLogin(ctx, details, { email: '', problem: LINK_OVER });
   }
 
   async function showLogin(ctx: Context, { params, uid }: Details, failed?: FailedLogin): Promise<void> {

@@ -1,12 +1,13 @@
 // The identity provider for a local start: the configured one, else our own.
 import { MANAGEMENT_SCOPE } from '../../api/auth/scopes.ts';
-import { type Config, readAudiences } from '../../config.ts';
+import { type Config, isLoopback, readAudiences } from '../../config.ts';
 import { connect } from '../../db/connect.ts';
 import { isDisconnected } from '../../db/tenants/connected-assistants.ts';
 import type { FirstMember } from '../demo-data.ts';
 import type { Progress } from '../progress.ts';
 import type { LocalEnvironment } from '../state-folder.ts';
 import { CLI_CLIENT_ID } from './cli-client-id.ts';
+import { CONSOLE_CLIENT_ID } from './console-client-ids.ts';
 import { type IdentityProvider, startIdentityProvider } from './identity-provider.ts';
 import { SCRIPT_CLIENT_ID } from './script-client-id.ts';
 
@@ -47,6 +48,7 @@ export async function provideIdentity(options: {
       stateFolder,
       port,
       audiences,
+      consoleUrls: [...new Set([baseUrl, config.publicUrl ?? baseUrl])],
       isDisconnected: (consent) => isDisconnected(db, consent),
     });
     const { issuer, scriptSecret } = own;
@@ -58,6 +60,8 @@ export async function provideIdentity(options: {
         WEIR_MCP_AUDIENCE: audiences.mcpAudience,
         WEIR_CLI_CLIENT_ID: CLI_CLIENT_ID,
         WEIR_CLI_SCOPES: `openid ${MANAGEMENT_SCOPE}`,
+        WEIR_CONSOLE_CLIENT_ID: CONSOLE_CLIENT_ID,
+        WEIR_CONSOLE_SCOPES: `openid ${MANAGEMENT_SCOPE}`,
       },
       own: {
         ...own,
@@ -88,4 +92,12 @@ export function describePasswords(own: IdentityProvider | undefined): string[] {
     '\nAccounts to sign in with, by npx weir login and in MCP clients (passwords are shown only this once):\n',
     ...lines,
   ];
+}
+
+/** Describes where the console is; the link signs the owner in where users sign in here, and nobody else can open it. */
+export function describeConsole(own: IdentityProvider | undefined, baseUrl: string): string {
+  const url = `${baseUrl}/console/`;
+  if (!own || !isLoopback(new URL(baseUrl).hostname)) return url;
+  return `${url}#one-time=${own.issueOneTimeSecret()}
+                  (signs you in as owner@weir.local; once, within 10 minutes)`;
 }

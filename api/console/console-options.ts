@@ -1,0 +1,4 @@
+import type { Config } from '../../config.ts';
+
+/** The part of the configuration that the console needs. */
+export type ConsoleOptions = Pick<Config, 'console' | 'oidc' | 'host' | 'publicUrl' | 'temporal'>;

@@ -1,0 +1,60 @@
+// GET /console/assets/{file}: scripts, styles, fonts and images. Their names have a hash of what they hold.
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import type { Middleware } from 'koa';
+import { LRUCache } from 'lru-cache';
+import { ServiceError } from '../../flow/errors.ts';
+
+const NAME = /^\w[\w.-]*$/;
+const COMPRESSED = ['.css', '.js', '.json', '.svg'];
+/** Files in each of their encodings; the console has some dozens. */
+const KEPT_MAX = 500;
+/** The highest quality is a twentieth smaller and takes ten times as long. */
+const BROTLI_QUALITY = 9;
+
+type Encoding = 'br' | 'gzip' | 'identity';
+
+const ENCODE: { [encoding in Encoding]: (bytes: Buffer) => Buffer | Promise<Buffer> } = {
+  br: (bytes) =>
+    promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } }),
+  gzip: (bytes) => promisify(gzip)(bytes),
+  identity: (bytes) => bytes,
+};
+
+/** Serves the files of a folder, which are read and compressed when they are first asked for, and kept. */
+export function serveAsset(folder: string): Middleware {
+  const kept = new LRUCache<string, Promise<Buffer>>({ max: KEPT_MAX });
+
+  async function load(name: string, encoding: Encoding): Promise<Buffer> {
+    const key = `${encoding} ${name}`;
+    const found = kept.get(key);
+    if (found) return found;
+    const loading = readFile(path.join(folder, name)).then(ENCODE[encoding]);
+    kept.set(key, loading);
+    loading.catch(() => kept.delete(key));
+    return loading;
+  }
+
+  return async function serveAsset(ctx) {
+    const name: string = ctx.params.file ?? '';
+    const extension = path.extname(name);
+    const encodings: Encoding[] = COMPRESSED.includes(extension) ? ['br', 'gzip', 'identity'] : ['identity'];
+    const encoding = (ctx.acceptsEncodings(encodings) || 'identity') as Encoding;
+    ctx.body = NAME.test(name) ? await load(name, encoding).catch(refuseMissing) : refuseMissing();
+    ctx.type = extension;
+    ctx.set('Cache-Control', 'public, max-age=31536000, immutable');
+    ctx.vary('Accept-Encoding');
+    if (encoding !== 'identity') ctx.set('Content-Encoding', encoding);
+  };
+}
+
+function refuseMissing(error?: NodeJS.ErrnoException): never {
+  const missing = error === undefined || error.code === 'ENOENT' || error.code === 'EISDIR';
+  if (!missing) throw error;
+  throw new ServiceError(
+    'NOT_FOUND',
+    'The console has no such file: reload the page, it may be of an earlier build.',
+  );
+}

@@ -1,0 +1,20 @@
+// GET /console/settings.json: what the console has to know before anybody has signed in.
+import type { Middleware } from 'koa';
+import packageJson from '../../package.json' with { type: 'json' };
+import type { ConsoleOptions } from './console-options.ts';
+
+/** Serves the settings; what is not configured is null. */
+export function serveSettings({ console, oidc, temporal }: ConsoleOptions): Middleware {
+  const settings = {
+    issuer: oidc?.issuer ?? null,
+    clientId: console.clientId ?? null,
+    scopes: console.scopes.trim().split(/\s+/),
+    audience: oidc?.audience ?? null,
+    temporalUiUrl: console.temporalUiUrl ?? null,
+    temporalNamespace: temporal.namespace ?? 'default',
+    version: packageJson.version,
+  };
+  return function serveSettings(ctx) {
+    ctx.body = settings;
+  };
+}

@@ -1,0 +1,51 @@
+// The origins that the console's page may connect to in order to sign users in: those of the identity provider.
+import { z } from 'zod';
+
+const FETCH_TIMEOUT_MS = 3_000;
+/** The provider is asked again after this time: shorter while it does not answer. */
+const KEPT_MS = 10 * 60_000;
+const ASKED_AGAIN_MS = 5_000;
+
+const endpoint = z
+  .url({ protocol: /^https?$/ })
+  .optional()
+  .catch(undefined);
+/** The endpoints of the discovery document that a page calls; it goes to the others as a whole. */
+const discoveryDocument = z.object({
+  token_endpoint: endpoint,
+  revocation_endpoint: endpoint,
+});
+
+/** Creates the function that lists them: the issuer's own, and those of endpoints that its discovery document names. */
+export function createSignInOrigins(issuer: string | undefined): () => Promise<string[]> {
+  if (issuer === undefined) return async () => [];
+  const own = new URL(issuer).origin;
+  let known = [own];
+  let asking: Promise<string[]> | undefined;
+  let askAfter = Number.NEGATIVE_INFINITY;
+
+  async function ask(issuer: string): Promise<string[]> {
+    try {
+      known = [...new Set([own, ...(await readEndpoints(issuer))])];
+      askAfter = performance.now() + KEPT_MS;
+    } catch {
+      // The page works without: the provider's token endpoint mostly has the issuer's origin.
+      askAfter = performance.now() + ASKED_AGAIN_MS;
+    }
+    asking = undefined;
+    return known;
+  }
+
+  return async () => {
+    if (performance.now() < askAfter) return known;
+    asking ??= ask(issuer);
+    return asking;
+  };
+}
+
+async function readEndpoints(issuer: string): Promise<string[]> {
+  const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+  const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
+  const endpoints = Object.values(discoveryDocument.parse(await response.json()));
+  return endpoints.flatMap((one) => (one === undefined ? [] : [new URL(one).origin]));
+}

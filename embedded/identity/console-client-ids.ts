@@ -1,0 +1,4 @@
+/** The client of the console: the one program whose codes can go nowhere but to the service itself. */
+export const CONSOLE_CLIENT_ID = 'weir-console';
+/** The client of a console under development, which runs at another port. */
+export const CONSOLE_DEVELOPMENT_CLIENT_ID = 'weir-console-dev';
