@@ -4,6 +4,8 @@
 import { availableParallelism } from 'node:os';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
+import { readBaseUrl, readPublicUrl } from './config/base-url.ts';
+import { type Console, readConsole } from './config/console.ts';
 import { type Mcp, readMcp } from './config/mcp.ts';
 import { type Oidc, readOidc } from './config/oidc.ts';
 import { type Provider, readProviders, readProviderUrls } from './config/providers.ts';
@@ -127,9 +129,6 @@ const checkedEnvironment = environment.superRefine((values, context) => {
     if (value) context.addIssue({ code: 'custom', path: [name], message });
 });
 
-/** The client of the console, undefined when nobody can sign in with it, the scopes it asks for, and what it links to. */
-type ConsoleConfig = { clientId: string | undefined; scopes: string; temporalUiUrl: string | undefined };
-
 export type Config = {
   production: boolean;
   databaseUrl: string;
@@ -144,7 +143,7 @@ export type Config = {
   oidc: Oidc | undefined;
   /** The client of `weir login`, undefined when nobody can sign in with it, and the scopes it asks for. */
   cli: { clientId: string | undefined; scopes: string };
-  console: ConsoleConfig;
+  console: Console;
   mcp: Mcp;
   /** Read from TEMPORAL_ADDRESS and Temporal's other standard variables, or its configuration file. */
   temporal: ReturnType<typeof loadClientConnectConfig>;
@@ -205,11 +204,7 @@ export function readConfig(given: NodeJS.ProcessEnv = process.env): Config {
     publicUrl: readPublicUrl(values),
     oidc: readOidc(values, readBaseUrl(values)),
     cli: { clientId: values.WEIR_CLI_CLIENT_ID, scopes: values.WEIR_CLI_SCOPES },
-    console: {
-      clientId: values.WEIR_CONSOLE_CLIENT_ID,
-      scopes: values.WEIR_CONSOLE_SCOPES,
-      temporalUiUrl: values.WEIR_TEMPORAL_UI_URL?.replace(/\/+$/, ''),
-    },
+    console: readConsole(values),
     mcp: readMcp(values, readBaseUrl(values)),
     temporal: loadClientConnectConfig({ overrideEnvVars: env as Record<string, string> }),
     taskQueue: values.WEIR_TASK_QUEUE,
@@ -244,15 +239,4 @@ export function readDatabaseUrl(): string {
   const { success, data } = postgresUrl.safeParse(process.env.DATABASE_URL);
   if (success) return data;
   throw new Error('DATABASE_URL must be the postgres:// address of the database.');
-}
-
-type Values = z.infer<typeof environment>;
-
-function readPublicUrl(values: Values): string | undefined {
-  return values.WEIR_PUBLIC_URL?.replace(/\/+$/, '');
-}
-
-function readBaseUrl(values: Values): string {
-  const host = values.WEIR_HOST.includes(':') ? `[${values.WEIR_HOST}]` : values.WEIR_HOST;
-  return readPublicUrl(values) ?? `http://${host}:${values.WEIR_PORT}`;
 }

@@ -8,7 +8,7 @@ export function serveSettings({ console, oidc, temporal }: ConsoleOptions): Midd
   const settings = {
     issuer: oidc?.issuer ?? null,
     clientId: console.clientId ?? null,
-    scopes: console.scopes.trim().split(/\s+/),
+    scopes: console.scopes,
     audience: oidc?.audience ?? null,
     temporalUiUrl: console.temporalUiUrl ?? null,
     temporalNamespace: temporal.namespace ?? 'default',

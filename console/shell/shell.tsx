@@ -10,7 +10,7 @@ import { rememberProject } from './last-project.ts';
 import { Navigation } from './navigation.tsx';
 import style from './shell.module.css';
 
-/** What every page has: navigation at the side (behind a button on narrow windows), and the page. */
+/** The frame of every page: navigation at the side (behind a button on narrow windows), and the page. */
 export function Shell() {
   const { org, project } = useParams({ strict: false });
   const path = useRouterState({ select: (state) => state.location.pathname });

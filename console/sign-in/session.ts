@@ -89,7 +89,7 @@ async function signIn(returnTo: string, oneTime?: string): Promise<never> {
     nonce: pending.nonce,
     code_challenge: await oauth.calculatePKCECodeChallenge(pending.verifier),
     code_challenge_method: 'S256',
-    ...(settings.audience && { resource: settings.audience }),
+    ...wanted(settings),
     ...(oneTime !== undefined && { weir_one_time: oneTime }),
   };
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
@@ -113,7 +113,7 @@ async function completeSignIn(url: URL): Promise<string> {
       parameters,
       location.origin + CALLBACK,
       pending.verifier,
-      { ...options(settings), ...resource(settings) },
+      { ...options(settings), additionalParameters: wanted(settings) },
     );
     take(
       await oauth.processAuthorizationCodeResponse(server, client(settings), response, {
@@ -135,7 +135,7 @@ async function refresh(): Promise<string | undefined> {
   try {
     const response = await oauth.refreshTokenGrantRequest(server, client(settings), oauth.None(), held, {
       ...options(settings),
-      ...resource(settings),
+      additionalParameters: wanted(settings),
     });
     return take(await oauth.processRefreshTokenResponse(server, client(settings), response), held);
   } catch {
@@ -183,8 +183,10 @@ function options(settings: Settings): { [oauth.allowInsecureRequests]: boolean }
   return { [oauth.allowInsecureRequests]: settings.issuer?.startsWith('http://127.0.0.1') ?? false };
 }
 
-function resource({ audience }: Settings): { additionalParameters?: Record<string, string> } {
-  return audience ? { additionalParameters: { resource: audience } } : {};
+/** Names the service for which a token is wanted, in the words of RFC 8707 and in those of providers before it. */
+function wanted({ audience }: Settings): Record<string, string> {
+  if (!audience) return {};
+  return { audience, ...(URL.canParse(audience) && { resource: audience }) };
 }
 
 function explain(error: unknown): string {

@@ -1,4 +1,4 @@
-/** What the service tells its console, at /console/settings.json; null where it is not configured. */
+/** The settings that the service gives its console, at /console/settings.json; null where it is not configured. */
 export type Settings = {
   issuer: string | null;
   clientId: string | null;
