@@ -89,7 +89,7 @@ export function describePasswords(own: IdentityProvider | undefined): string[] {
   if (!own || own.passwords.length === 0) return [];
   const lines = own.passwords.map(([email, password]) => `  ${email.padEnd(20)} ${password}`);
   return [
-    '\nAccounts to sign in with, by npx weir login and in MCP clients (passwords are shown only this once):\n',
+    '\nAccounts to sign in with, by npx weir login and in MCP clients (passwords are shown only this once):',
     ...lines,
   ];
 }
@@ -99,5 +99,5 @@ export function describeConsole(own: IdentityProvider | undefined, baseUrl: stri
   const url = `${baseUrl}/console/`;
   if (!own || !isLoopback(new URL(baseUrl).hostname)) return url;
   return `${url}#one-time=${own.issueOneTimeSecret()}
-                  (signs you in as owner@weir.local; once, within 10 minutes)`;
+                  (signs you in as owner@weir.local: once, within 10 minutes)`;
 }
