@@ -1,6 +1,67 @@
-import { Outlet } from '@tanstack/react-router';
+import { useQuery } from '@tanstack/react-query';
+import { Outlet, useParams } from '@tanstack/react-router';
+import { $api } from '../api/client.ts';
+import { useProject } from '../shell/me.ts';
+import { EmptyState } from '../ui/empty-state.tsx';
+import { LinkButton } from '../ui/link-button.tsx';
+import { QueryView } from '../ui/query-view.tsx';
+import { DraftProvider } from './draft/draft-provider.tsx';
+import { findFlowId } from './find-flow-id.ts';
+import { FlowContext } from './flow-context.ts';
+import { FlowHead } from './flow-head.tsx';
+import style from './flow-page.module.css';
 
-/** The parts of flow. */
+/** One flow: its name, the tabs of its pages, and the page that is open. They share the draft. */
 export function FlowPage() {
-  return <Outlet />;
+  const { org, project, flow: slug } = useParams({ from: '/orgs/$org/projects/$project/flows/$flow' });
+  const projectId = useProject({ org, project }).project.id;
+  const found = useQuery({
+    queryKey: ['flow id', projectId, slug],
+    queryFn: () => findFlowId(projectId, slug),
+    staleTime: (query) => (query.state.data ? Number.POSITIVE_INFINITY : 0),
+  });
+  return (
+    <QueryView query={found}>
+      {(flowId) =>
+        flowId ? (
+          <Flow key={flowId} org={org} project={project} projectId={projectId} flowId={flowId} />
+        ) : (
+          <EmptyState
+            title="No such flow"
+            text={
+              <>
+                The project {project} has no flow with the slug <code>{slug}</code>. It may have been deleted.
+              </>
+            }
+          >
+            <LinkButton to="/orgs/$org/projects/$project" params={{ org, project }}>
+              All flows
+            </LinkButton>
+          </EmptyState>
+        )
+      }
+    </QueryView>
+  );
+}
+
+type Ids = { org: string; project: string; projectId: string; flowId: string };
+
+function Flow({ org, project, projectId, flowId }: Ids) {
+  const query = $api.useQuery('get', '/api/v1/projects/{project_id}/flows/{flow_id}', {
+    params: { path: { project_id: projectId, flow_id: flowId } },
+  });
+  return (
+    <QueryView query={query}>
+      {(flow) => (
+        <FlowContext value={{ flow, org, project, projectId }}>
+          <div className={style.flow}>
+            <FlowHead />
+            <DraftProvider projectId={projectId} flowId={flowId}>
+              <Outlet />
+            </DraftProvider>
+          </div>
+        </FlowContext>
+      )}
+    </QueryView>
+  );
 }

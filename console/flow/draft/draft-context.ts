@@ -1,0 +1,31 @@
+import { createContext, useContext } from 'react';
+import type { DraftState } from './draft-state.ts';
+import type { DraftStore } from './draft-store.ts';
+
+/** The draft of the flow that the page shows, with the ways to change it. */
+export type Draft = Omit<DraftState, 'history'> &
+  Pick<DraftStore, 'change' | 'undo' | 'redo' | 'flush' | 'refresh' | 'resolve'> & {
+    projectId: string;
+    flowId: string;
+    /** Blocks whose model has no key, and fields without effect. */
+    notes: string[];
+    /** The ETag of the draft that was saved or read last, for `If-Match`. */
+    etag: string;
+    /** The selected step, which the address names. */
+    selectedId: string | undefined;
+    select(stepId: string | undefined): void;
+    canUndo: boolean;
+    canRedo: boolean;
+    /** Says what undo takes back, and what redo makes again. */
+    undoLabel: string | undefined;
+    redoLabel: string | undefined;
+  };
+
+export const DraftContext = createContext<Draft | undefined>(undefined);
+
+/** The draft that is edited, on the pages of a flow. */
+export function useDraft(): Draft {
+  const draft = useContext(DraftContext);
+  if (!draft) throw new Error('useDraft is for the pages of a flow, inside DraftProvider.');
+  return draft;
+}

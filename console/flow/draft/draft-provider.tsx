@@ -1,0 +1,95 @@
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { type ReactNode, useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import { queryClient } from '../../api/query-client.ts';
+import { QueryView } from '../../ui/query-view.tsx';
+import { DraftContext } from './draft-context.ts';
+import { draftServer } from './draft-server.ts';
+import type { ServerDraft } from './draft-state.ts';
+import { DraftStore } from './draft-store.ts';
+import { LeaveGuard } from './leave-guard.tsx';
+import { findStep } from './steps.ts';
+import { useFollowDraft } from './use-follow-draft.ts';
+
+type Props = { projectId: string; flowId: string; children: ReactNode };
+
+/** Holds the draft of a flow for the pages of the flow, which read and change it by `useDraft`. */
+export function DraftProvider({ projectId, flowId, children }: Props) {
+  const server = useMemo(() => draftServer(projectId, flowId), [projectId, flowId]);
+  const query = useQuery({
+    queryKey: ['draft to edit', flowId],
+    queryFn: async () => (await server.read(undefined)) ?? null,
+    // It is read once: from then on the store keeps it.
+    staleTime: 0,
+    gcTime: 0,
+    refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
+  });
+  return (
+    <QueryView query={query}>
+      {(draft) =>
+        draft && (
+          <Editing key={flowId} draft={draft} server={server} projectId={projectId} flowId={flowId}>
+            {children}
+          </Editing>
+        )
+      }
+    </QueryView>
+  );
+}
+
+type EditingProps = Props & { draft: ServerDraft; server: ReturnType<typeof draftServer> };
+
+function Editing({ draft, server, projectId, flowId, children }: EditingProps) {
+  const [store] = useState(() => new DraftStore(draft, server));
+  const state = useSyncExternalStore(store.subscribe, store.state);
+  const navigate = useNavigate();
+  const { step } = useSearch({ strict: false }) as { step?: string };
+  const select = useCallback(
+    (stepId: string | undefined) =>
+      void navigate({
+        to: '.',
+        search: ((search: object) => ({ ...search, step: stepId })) as never,
+        replace: true,
+        resetScroll: false,
+      }),
+    [navigate],
+  );
+  useFollowDraft(store);
+  useEffect(() => () => store.close(), [store]);
+  const { etag } = state.saved;
+  useEffect(() => {
+    // Whether the draft is that of a version may have changed with it.
+    if (etag !== draft.etag) void queryClient.invalidateQueries({ queryKey: ['get', FLOW_PATH] });
+  }, [etag, draft.etag]);
+  const value = useMemo(() => {
+    const { past, future } = state.history;
+    return {
+      ...state,
+      projectId,
+      flowId,
+      notes: state.saved.notes,
+      etag: state.saved.etag,
+      selectedId: findStep(state.steps, step)?.step.step_id,
+      select,
+      undoLabel: past.at(-1)?.label,
+      redoLabel: future.at(-1)?.label,
+      canUndo: past.length > 0,
+      canRedo: future.length > 0,
+      change: store.change.bind(store),
+      undo: store.undo.bind(store),
+      redo: store.redo.bind(store),
+      flush: store.flush.bind(store),
+      refresh: store.refresh.bind(store),
+      resolve: store.resolve.bind(store),
+    };
+  }, [state, store, step, select, projectId, flowId]);
+  return (
+    <DraftContext value={value}>
+      {children}
+      <LeaveGuard />
+    </DraftContext>
+  );
+}
+
+const FLOW_PATH = '/api/v1/projects/{project_id}/flows/{flow_id}';

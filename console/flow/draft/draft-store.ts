@@ -1,0 +1,199 @@
+import type { DraftServer, DraftState, ServerDraft } from './draft-state.ts';
+import { type History, NO_HISTORY, redoIn, remember, undoIn } from './history.ts';
+import { isSameTree } from './is-same-tree.ts';
+import { locateProblem, type Problem } from './problems.ts';
+import type { Step } from './steps.ts';
+
+type Timers = {
+  set(run: () => void, ms: number): unknown;
+  clear(timer: unknown): void;
+  now(): number;
+};
+
+const SAVE_AFTER_MS = 800;
+const RETRY_FIRST_MS = 2_000;
+const RETRY_MAX_MS = 30_000;
+const TIMERS: Timers = {
+  set: (run, ms) => setTimeout(run, ms),
+  clear: (timer) => clearTimeout(timer as number),
+  now: () => performance.now(),
+};
+
+/** Keeps a draft that is being edited, and saves it: some time after the last change, one request at a time. */
+export class DraftStore {
+  #state: DraftState;
+  readonly #server: DraftServer;
+  readonly #timers: Timers;
+  readonly #listeners = new Set<() => void>();
+  #timer: unknown;
+  #saving: Promise<void> | undefined;
+  #retryMs = RETRY_FIRST_MS;
+  /** The steps of a save whose answer did not arrive: the service may have them. */
+  #sent: Step[] | undefined;
+
+  constructor(saved: ServerDraft, server: DraftServer, timers: Timers = TIMERS) {
+    this.#server = server;
+    this.#timers = timers;
+    this.#state = {
+      steps: saved.steps,
+      saved,
+      problems: locate(saved.steps, saved.problems),
+      saveState: 'saved',
+      message: undefined,
+      conflict: undefined,
+      takenOver: 0,
+      history: NO_HISTORY,
+    };
+  }
+
+  readonly state = (): DraftState => this.#state;
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  /** Changes the draft. Changes under the same label that follow each other at once are undone together. */
+  change(label: string, edit: (steps: Step[]) => Step[]): void {
+    const { steps, history } = this.#state;
+    const edited = edit(steps);
+    if (edited !== steps) this.#edit(edited, remember(history, label, steps, this.#timers.now()));
+  }
+
+  undo(): void {
+    const back = undoIn(this.#state.history, this.#state.steps);
+    if (back) this.#edit(back.steps, back.history);
+  }
+
+  redo(): void {
+    const forth = redoIn(this.#state.history, this.#state.steps);
+    if (forth) this.#edit(forth.steps, forth.history);
+  }
+
+  /** Saves what is not saved yet, at once. Resolves to whether everything is saved. */
+  async flush(): Promise<boolean> {
+    while (this.#saving) await this.#saving;
+    if (this.#isDirty() && !this.#state.conflict) await this.#save();
+    return this.#state.saveState === 'saved';
+  }
+
+  /** Saves what is not saved yet, and ends; a save that fails is not repeated. */
+  close(): void {
+    void this.flush().finally(() => this.#timers.clear(this.#timer));
+  }
+
+  /** Takes over a change that was made elsewhere, unless something here is not saved. */
+  async refresh(): Promise<void> {
+    if (this.#isBusy()) return;
+    const { etag } = this.#state.saved;
+    const draft = await this.#server.read(etag).catch(() => undefined);
+    if (!draft || this.#isBusy() || this.#state.saved.etag !== etag || draft.etag === etag) return;
+    this.#take(draft);
+    this.#set({ takenOver: this.#state.takenOver + 1 });
+  }
+
+  /** Ends a conflict: with the draft of the service (mine can be had back by undo), or with mine on top of it. */
+  async resolve(choice: 'theirs' | 'mine'): Promise<void> {
+    const { conflict } = this.#state;
+    if (!conflict) return;
+    if (choice === 'theirs') return this.#take(conflict);
+    this.#set({ saved: conflict, conflict: undefined, saveState: 'unsaved', message: undefined });
+    await this.flush();
+  }
+
+  /** Replaces the draft by that of the service, as a change that can be undone. */
+  #take(draft: ServerDraft): void {
+    const { steps, history } = this.#state;
+    this.#timers.clear(this.#timer);
+    this.#sent = undefined;
+    this.#set({
+      history: remember(history, 'Changes made elsewhere', steps, this.#timers.now()),
+      ...settled(draft, draft.steps),
+    });
+  }
+
+  #edit(steps: Step[], history: History): void {
+    this.#set({ steps, history });
+    if (this.#state.conflict) return;
+    if (this.#isDirty() || this.#saving) {
+      this.#set({ saveState: this.#saving ? 'saving' : 'unsaved' });
+      this.#schedule(SAVE_AFTER_MS);
+    } else this.#set(settled(this.#state.saved, steps));
+  }
+
+  #schedule(ms: number): void {
+    this.#timers.clear(this.#timer);
+    this.#timer = this.#timers.set(() => void this.flush(), ms);
+  }
+
+  #save(): Promise<void> {
+    this.#timers.clear(this.#timer);
+    this.#saving = this.#send().finally(() => {
+      this.#saving = undefined;
+    });
+    return this.#saving;
+  }
+
+  async #send(): Promise<void> {
+    const { steps, saved } = this.#state;
+    this.#set({ saveState: 'saving', message: undefined });
+    const result = await this.#server.save(steps, saved.etag);
+    if (result.type === 'saved') return this.#settle(steps, result.draft);
+    if (result.type === 'changed') return this.#meet(steps);
+    const isChanged = this.#state.steps !== steps;
+    if (result.type === 'refused') {
+      const problems = locate(steps, result.problems);
+      this.#set({ saveState: 'refused', message: result.message, ...(problems.length > 0 && { problems }) });
+      if (isChanged) this.#schedule(SAVE_AFTER_MS);
+      return;
+    }
+    this.#sent = steps;
+    this.#set({ saveState: 'offline', message: result.message });
+    this.#schedule(this.#retryMs);
+    this.#retryMs = Math.min(this.#retryMs * 2, RETRY_MAX_MS);
+  }
+
+  /** Takes note that the service has these steps; what was changed meanwhile is saved next. */
+  #settle(steps: Step[], draft: ServerDraft): void {
+    this.#retryMs = RETRY_FIRST_MS;
+    this.#sent = undefined;
+    this.#set(settled({ ...draft, steps }, this.#state.steps));
+    if (!this.#isDirty()) return;
+    this.#set({ saveState: 'unsaved' });
+    this.#schedule(SAVE_AFTER_MS);
+  }
+
+  /** Reads the draft that stands in the way of a save. It may be our own, of a request whose answer was lost. */
+  async #meet(steps: Step[]): Promise<void> {
+    const theirs = await this.#server.read(undefined).catch(() => undefined);
+    if (!theirs) {
+      this.#set({ saveState: 'offline', message: 'The draft cannot be read.' });
+      return this.#schedule(this.#retryMs);
+    }
+    const own = [steps, this.#sent].find((sent) => sent && isSameTree(theirs.steps, sent));
+    if (own) return this.#settle(own, theirs);
+    this.#set({ saveState: 'conflict', conflict: theirs, message: undefined });
+  }
+
+  #isDirty(): boolean {
+    return this.#state.steps !== this.#state.saved.steps || this.#sent !== undefined;
+  }
+
+  #isBusy(): boolean {
+    return this.#saving !== undefined || this.#state.saveState !== 'saved';
+  }
+
+  #set(change: Partial<DraftState>): void {
+    this.#state = { ...this.#state, ...change };
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+function settled(draft: ServerDraft, steps: Step[]): Partial<DraftState> {
+  const problems = locate(draft.steps, draft.problems);
+  return { steps, saved: draft, problems, saveState: 'saved', message: undefined, conflict: undefined };
+}
+
+function locate(steps: Step[], problems: ServerDraft['problems']): Problem[] {
+  return problems.map((problem) => locateProblem(steps, problem));
+}

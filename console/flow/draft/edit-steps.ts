@@ -1,0 +1,132 @@
+// Edits of a tree of steps. Each returns a new tree and leaves the given one as it is.
+import { nextStepId } from './step-id.ts';
+import {
+  changeStep,
+  eachStep,
+  findStep,
+  mapLists,
+  type Place,
+  type Step,
+  type StepList,
+  stepIdsOf,
+} from './steps.ts';
+
+/** Puts a step at a place. */
+export function insertStep(steps: Step[], place: Place, step: Step): Step[] {
+  return mapLists(steps, (list, at) => (isSameList(at, place) ? list.toSpliced(place.index, 0, step) : list));
+}
+
+/** The place before (0) or after (1) a step; the end of the flow when there is no such step. */
+export function placeBeside(steps: Step[], stepId: string | undefined, offset: 0 | 1): Place {
+  const found = findStep(steps, stepId);
+  if (!found) return { parent: null, index: steps.length };
+  return { ...found.place, index: found.place.index + offset };
+}
+
+/** Removes a step with everything in it, and the branches, parallel and loop steps that this leaves empty. */
+export function removeStep(steps: Step[], stepId: string): Step[] {
+  return removeWhere(steps, (step) => step.step_id === stepId);
+}
+
+/**
+ * Moves a step to a place of the tree as it is before the move, and removes what this leaves empty. A place within the step
+ * itself, or where it is already, changes nothing.
+ */
+export function moveStep(steps: Step[], stepId: string, place: Place): Step[] {
+  const found = findStep(steps, stepId);
+  if (!found || stepIdsOf([found.step]).has(place.parent ?? '')) return steps;
+  const { index } = found.place;
+  if (isSameList(found.place, place) && (place.index === index || place.index === index + 1)) return steps;
+  const gap: Step = { type: 'sequential', step_id: '', name: '', processor_type: 'passthrough' };
+  const marked = changeStep(steps, stepId, () => gap);
+  return removeWhere(insertStep(marked, place, found.step), (step) => step === gap);
+}
+
+/** Moves a step one place up (-1) or down (1) in its list; at the end of an inner list, out of what holds it. */
+export function shiftStep(steps: Step[], stepId: string, by: -1 | 1): Step[] {
+  const found = findStep(steps, stepId);
+  if (!found) return steps;
+  const { place } = found;
+  const index = place.index + by;
+  if (index >= 0 && index < found.steps.length)
+    return moveStep(steps, stepId, { ...place, index: by < 0 ? index : index + 1 });
+  return place.parent === null
+    ? steps
+    : moveStep(steps, stepId, placeBeside(steps, place.parent, by < 0 ? 0 : 1));
+}
+
+/** Copies a step with everything in it under step_ids that are free; references among the copied steps go to the copies. */
+export function copyStep(step: Step, taken: ReadonlySet<string>): Step {
+  const names = new Map<string, string>();
+  const used = new Set(taken);
+  for (const { step: inner } of eachStep([step])) {
+    const stepId = nextStepId(inner.step_id, used);
+    used.add(stepId);
+    names.set(inner.step_id, stepId);
+  }
+  const [copy] = renameSteps([step], names);
+  return copy as Step;
+}
+
+/** Gives a step another step_id, and changes the variables of prompts and the outputs read by code that name it. */
+export function renameStep(steps: Step[], from: string, to: string): Step[] {
+  return renameSteps(steps, new Map([[from, to]]));
+}
+
+/** Replaces a parallel or loop step by the steps inside it, branch after branch. */
+export function unwrapStep(steps: Step[], stepId: string): Step[] {
+  return mapLists(steps, (list) =>
+    list.some((step) => step.step_id === stepId)
+      ? list.flatMap((step) => {
+          if (step.step_id !== stepId || step.type === 'sequential') return step;
+          return step.type === 'loop' ? step.body : Object.values(step.branches).flat();
+        })
+      : list,
+  );
+}
+
+/** Removes steps, and the branches, parallel and loop steps that this leaves empty. */
+export function removeWhere(steps: Step[], isRemoved: (step: Step) => boolean): Step[] {
+  return mapLists(steps, (list) => {
+    const kept = list.flatMap((step) => (isRemoved(step) ? [] : withoutEmpty(step)));
+    return kept.length === list.length && kept.every((step, index) => step === list[index]) ? list : kept;
+  });
+}
+
+function withoutEmpty(step: Step): Step | [] {
+  if (step.type === 'loop') return step.body.length > 0 ? step : [];
+  if (step.type !== 'parallel') return step;
+  const branches = Object.entries(step.branches);
+  const full = branches.filter(([, inner]) => inner.length > 0);
+  if (full.length === branches.length) return step;
+  return full.length > 0 ? { ...step, branches: Object.fromEntries(full) } : [];
+}
+
+function isSameList(a: StepList, b: StepList): boolean {
+  return a.parent === b.parent && a.branch === b.branch;
+}
+
+function renameSteps(steps: Step[], names: ReadonlyMap<string, string>): Step[] {
+  return mapLists(steps, (list) => list.map((step) => renameIn(step, names)));
+}
+
+const TEMPLATE_STEP = /(\{\{\s*steps\.)([A-Za-z0-9_-]+)/g;
+const CODE_STEP = /(?<![\w$.])outputs(?:\s*\[\s*(['"])([\w-]+)\1\s*\]|\s*\.\s*([A-Za-z_$][\w$]*))/g;
+const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
+
+function renameIn(step: Step, names: ReadonlyMap<string, string>): Step {
+  const renamed = { ...step, step_id: names.get(step.step_id) ?? step.step_id };
+  if (renamed.type !== 'sequential' || renamed.prompt === undefined) return renamed;
+  if (renamed.processor_type === 'llm')
+    renamed.prompt = renamed.prompt.replace(
+      TEMPLATE_STEP,
+      (_text, start: string, id: string) => start + (names.get(id) ?? id),
+    );
+  if (renamed.processor_type === 'code')
+    renamed.prompt = renamed.prompt.replace(CODE_STEP, (text, _quote, quoted?: string, dotted?: string) => {
+      const to = names.get(quoted ?? dotted ?? '');
+      if (to === undefined) return text;
+      return dotted !== undefined && IDENTIFIER.test(to) ? `outputs.${to}` : `outputs['${to}']`;
+    });
+  return renamed;
+}

@@ -1,0 +1,35 @@
+import { listsInside, type Step } from './steps.ts';
+
+/** Something that must be changed before the draft can be published, or that the service refused. */
+export type Problem = {
+  /** The step that has it; undefined when it is of the flow. */
+  stepId: string | undefined;
+  /** The field of the step, such as `processor_config.temperature`; '' when it is the step itself. */
+  field: string;
+  message: string;
+};
+
+/** Finds the step and field that a path such as `steps[2].branches.summary[0].prompt` or `steps.2.prompt` leads to. */
+export function locateProblem(steps: Step[], { path, message }: { path: string; message: string }): Problem {
+  const found = path.startsWith('steps') ? walk(steps, path.slice('steps'.length)) : undefined;
+  return { stepId: found?.step.step_id, field: found?.field ?? path, message };
+}
+
+function walk(steps: Step[], path: string): { step: Step; field: string } | undefined {
+  const [start, bracketed, dotted] = /^(?:\[(\d+)\]|\.(\d+))/.exec(path) ?? [''];
+  const step = steps[Number(bracketed ?? dotted)];
+  if (!step) return undefined;
+  const rest = path.slice(start.length);
+  for (const { list, steps: inner } of listsInside(step)) {
+    const head = list.branch === undefined ? '.body' : '.branches';
+    const heads =
+      list.branch === undefined
+        ? [head]
+        : [`${head}.${list.branch}`, `${head}[${JSON.stringify(list.branch)}]`];
+    for (const start of heads) {
+      const found = rest.startsWith(start) ? walk(inner, rest.slice(start.length)) : undefined;
+      if (found) return found;
+    }
+  }
+  return { step, field: rest.replace(/^\./, '') };
+}

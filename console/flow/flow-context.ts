@@ -1,0 +1,14 @@
+import { createContext, useContext } from 'react';
+import type { Schemas } from '../api/client.ts';
+
+/** The flow whose pages are shown, and the slugs of its address. */
+export type FlowHere = { flow: Schemas['Flow']; org: string; project: string; projectId: string };
+
+export const FlowContext = createContext<FlowHere | undefined>(undefined);
+
+/** The flow that the page shows. */
+export function useFlow(): FlowHere {
+  const here = useContext(FlowContext);
+  if (!here) throw new Error('useFlow is for the pages of a flow, inside FlowPage.');
+  return here;
+}
