@@ -1,4 +1,3 @@
-import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { ErrorNote } from './error-note.tsx';
 import { Loading } from './loading.tsx';
@@ -8,10 +7,11 @@ export function QueryView<Data>({
   query,
   children,
 }: {
-  query: UseQueryResult<Data, Error>;
+  /** Its errors are ApiErrors, whatever the types of the interface say. */
+  query: { data: Data | undefined; error: unknown; refetch: () => unknown };
   children: (data: Data) => ReactNode;
 }) {
   if (query.data !== undefined) return children(query.data);
-  if (query.error) return <ErrorNote error={query.error} onRetry={() => query.refetch()} />;
+  if (query.error) return <ErrorNote error={query.error as Error} onRetry={() => query.refetch()} />;
   return <Loading />;
 }
