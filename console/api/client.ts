@@ -1,7 +1,7 @@
 // The service as the console calls it, typed by the API document: `api` sends requests, `$api` makes queries of them.
-import createFetchClient from 'openapi-fetch';
+import createFetchClient, { type Client } from 'openapi-fetch';
 import createQueryClient from 'openapi-react-query';
-import { toApiError } from './api-error.ts';
+import { type ApiError, toApiError } from './api-error.ts';
 import { authorizedFetch } from './authorized-fetch.ts';
 import type { components, paths } from './schema.d.ts';
 
@@ -16,5 +16,17 @@ api.use({
   },
 });
 
+/** An operation whose error is what `api` throws, rather than the body of an answer. */
+type Throws<Operation> = Operation extends { responses: infer Responses }
+  ? Omit<Operation, 'responses'> & {
+      responses: {
+        [Status in keyof Responses]: Status extends 200 | 201 | 202 | 204
+          ? Responses[Status]
+          : { headers: Record<string, unknown>; content: { 'application/json': ApiError } };
+      };
+    }
+  : Operation;
+type ThrowingPaths = { [Path in keyof paths]: { [Key in keyof paths[Path]]: Throws<paths[Path][Key]> } };
+
 /** TanStack Query over `api`: `$api.useQuery('get', '/api/v1/me')`, `$api.queryOptions(…)`, `$api.useMutation(…)`. */
-export const $api = createQueryClient(api);
+export const $api = createQueryClient(api as unknown as Client<ThrowingPaths>);

@@ -1,6 +1,7 @@
 import { MutationCache, QueryClient } from '@tanstack/react-query';
 import { showToast } from '../ui/toast.tsx';
 import { ApiError } from './api-error.ts';
+import type { paths } from './schema.d.ts';
 
 const STALE_MS = 10_000;
 const RETRIES_MAX = 3;
@@ -20,6 +21,11 @@ export const queryClient = new QueryClient({
     },
   }),
 });
+
+/** Fetches again what was read at these paths, whatever its parameters; to be called after a change. */
+export async function refetch(...changed: (keyof paths)[]): Promise<void> {
+  await Promise.all(changed.map((path) => queryClient.invalidateQueries({ queryKey: ['get', path] })));
+}
 
 function isOutage(error: Error): boolean {
   return error instanceof ApiError && (error.status === 0 || error.status >= 502);

@@ -17,6 +17,6 @@ const unused: object = new Proxy(() => undefined, {
 
 const document = openApiDocument(apiRoutes(unused as ApiDeps), '/');
 mkdirSync(path.dirname(TARGET), { recursive: true });
-writeFileSync(TARGET, astToString(await openapiTS(JSON.stringify(document))));
+writeFileSync(TARGET, astToString(await openapiTS(JSON.stringify(document), { defaultNonNullable: false })));
 // The routes may have begun something that waits.
 process.exit();

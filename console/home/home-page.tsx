@@ -1,11 +1,19 @@
 import { Navigate } from '@tanstack/react-router';
+import { useState } from 'react';
 import { findLastProject } from '../shell/last-project.ts';
 import { useMe } from '../shell/me.ts';
-import { Page } from '../ui/page.tsx';
+import { Button } from '../ui/button.tsx';
+import { EmptyState } from '../ui/empty-state.tsx';
+import { LinkButton } from '../ui/link-button.tsx';
+import { Page, Panel } from '../ui/page.tsx';
+import { CreateOrganizationDialog } from './create-organization-dialog.tsx';
+import { Invitations } from './invitations.tsx';
 
 /** The console's first page: the project looked at last, or, for a user who has none, how to get one. */
 export function HomePage() {
-  const last = findLastProject(useMe());
+  const me = useMe();
+  const last = findLastProject(me);
+  const [isOpen, setOpen] = useState(false);
   if (last)
     return (
       <Navigate
@@ -14,5 +22,39 @@ export function HomePage() {
         replace
       />
     );
-  return <Page title="Welcome">No project yet.</Page>;
+  const [organization] = me.organizations;
+  return (
+    <Page
+      title="Welcome to Weir"
+      text="Weir hosts flows, trees of model calls and code, and runs them durably: a run survives crashes, restarts and refused requests. Flows live in projects, and projects in an organization, which pays with credits."
+    >
+      <Invitations />
+      <Panel>
+        {organization ? (
+          <EmptyState
+            title="Create a project"
+            text={`${organization.name} has no project yet. Flows and API keys belong to a project.`}
+          >
+            <LinkButton
+              variant="primary"
+              to="/orgs/$org/settings/projects"
+              params={{ org: organization.slug }}
+            >
+              To the projects of {organization.name}
+            </LinkButton>
+          </EmptyState>
+        ) : (
+          <EmptyState
+            title="Create an organization"
+            text={`You are signed in as ${me.name ?? me.email ?? me.userId} and belong to no organization. Create one, or ask for an invitation to ${me.email ?? `your user id, ${me.userId}`}.`}
+          >
+            <Button variant="primary" onPress={() => setOpen(true)}>
+              Create organization
+            </Button>
+          </EmptyState>
+        )}
+      </Panel>
+      {isOpen && <CreateOrganizationDialog isOpen onClose={() => setOpen(false)} />}
+    </Page>
+  );
 }

@@ -1,5 +1,105 @@
-import { Page } from '../ui/page.tsx';
+import { useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { $api } from '../api/client.ts';
+import { PAGES } from '../api/pages.ts';
+import { useProject } from '../shell/me.ts';
+import { Button } from '../ui/button.tsx';
+import { EmptyState } from '../ui/empty-state.tsx';
+import { MoreButton } from '../ui/more-button.tsx';
+import { Page, Panel } from '../ui/page.tsx';
+import { QueryView } from '../ui/query-view.tsx';
+import { TextField } from '../ui/text-field.tsx';
+import { FlowsTable } from './flows-table.tsx';
+import { Invitations } from './invitations.tsx';
+import { NewFlowDialog } from './new-flow-dialog.tsx';
+import { NextSteps } from './next-steps.tsx';
+import style from './project-page.module.css';
+import { RecentRuns } from './recent-runs.tsx';
 
+const REFRESH_MS = 5_000;
+const SEARCH_FROM = 8;
+const RECENT = 8;
+
+/** A project: its flows, its newest runs, and what a newcomer does next. */
 export function ProjectPage() {
-  return <Page title="Flows">Not built yet.</Page>;
+  const slugs = useParams({ from: '/orgs/$org/projects/$project/' });
+  const { project } = useProject(slugs);
+  const [isOpen, setOpen] = useState(false);
+  const [search, setSearch] = useState('');
+  const flows = $api.useInfiniteQuery(
+    'get',
+    '/api/v1/projects/{project_id}/flows',
+    { params: { path: { project_id: project.id }, query: { limit: 50 } } },
+    { ...PAGES, refetchInterval: REFRESH_MS },
+  );
+  const runs = $api.useQuery(
+    'get',
+    '/api/v1/projects/{project_id}/runs',
+    { params: { path: { project_id: project.id }, query: { limit: RECENT } } },
+    { refetchInterval: REFRESH_MS },
+  );
+  const newest = runs.data?.runs ?? [];
+  const create = (
+    <Button variant="primary" onPress={() => setOpen(true)}>
+      New flow
+    </Button>
+  );
+  return (
+    <Page title={project.name} actions={create}>
+      <Invitations />
+      <QueryView query={flows}>
+        {({ pages }) => {
+          const all = pages.flatMap((page) => page.flows);
+          const wanted = search.trim().toLowerCase();
+          const found = all.filter(({ name, slug }) => `${name} ${slug}`.toLowerCase().includes(wanted));
+          if (all.length === 0)
+            return (
+              <Panel>
+                <EmptyState
+                  title="Create the first flow"
+                  text="A flow is a tree of steps: blocks that ask a model or run code, one after another, in parallel, or in a loop."
+                >
+                  {create}
+                </EmptyState>
+              </Panel>
+            );
+          return (
+            <>
+              {runs.data && <NextSteps slugs={slugs} flows={all} runs={newest} />}
+              <Panel
+                title="Flows"
+                isFlush
+                actions={
+                  (all.length > SEARCH_FROM || flows.hasNextPage) && (
+                    <div className={style.search}>
+                      <TextField
+                        label="Find a flow"
+                        hideLabel
+                        placeholder="Find a flow"
+                        type="search"
+                        value={search}
+                        onChange={setSearch}
+                      />
+                    </div>
+                  )
+                }
+              >
+                {found.length > 0 ? (
+                  <FlowsTable flows={found} slugs={slugs} />
+                ) : (
+                  <EmptyState
+                    title="No such flow"
+                    text={`None of the ${all.length} flows ${flows.hasNextPage ? 'fetched so far ' : ''}has “${search.trim()}” in its name or slug.`}
+                  />
+                )}
+                <MoreButton query={flows} />
+              </Panel>
+            </>
+          );
+        }}
+      </QueryView>
+      <QueryView query={runs}>{() => <RecentRuns runs={newest} slugs={slugs} />}</QueryView>
+      {isOpen && <NewFlowDialog projectId={project.id} slugs={slugs} isOpen onClose={() => setOpen(false)} />}
+    </Page>
+  );
 }

@@ -1,0 +1,24 @@
+import { ApiError } from './api-error.ts';
+
+/** Finds the message of a refused request about one field of its form; undefined when there is none. */
+export function fieldError(error: Error | null, field: string): string | undefined {
+  const message = listFieldErrors(error).find((entry) => entry.field === field)?.message;
+  return message === undefined ? undefined : asSentence(message);
+}
+
+/** The error, unless all that it says is shown at these fields. */
+export function otherError(error: Error | null, fields: readonly string[]): Error | undefined {
+  const entries = listFieldErrors(error);
+  if (error === null) return undefined;
+  return entries.length > 0 && entries.every(({ field }) => fields.includes(field)) ? undefined : error;
+}
+
+function listFieldErrors(error: Error | null): { field: string; message: string }[] {
+  const errors = error instanceof ApiError ? error.detail.errors : undefined;
+  return Array.isArray(errors) ? errors : [];
+}
+
+/** `must not be empty` as it is written below a field. */
+function asSentence(message: string): string {
+  return message.charAt(0).toUpperCase() + message.slice(1) + (/[.!?…]$/.test(message) ? '' : '.');
+}

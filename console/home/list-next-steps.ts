@@ -1,0 +1,63 @@
+/** The facts about a project from which follows what its user has done already. */
+type Known = {
+  /** Whether a run was opened from the list in this browser. */
+  sawRun: boolean;
+  flows: readonly { latestVersion: number | null; draftIsPublished: boolean }[];
+  runs: readonly { keyId: string | null }[];
+  /** Undefined for a member, who cannot see or make keys. */
+  keys: readonly { createdBy: string | null; lastUsedAt: string | null }[] | undefined;
+  assistants: number;
+};
+
+export type NextStep = {
+  id: 'run' | 'change' | 'try' | 'publish' | 'call' | 'assistant';
+  title: string;
+  text: string;
+  isDone: boolean;
+};
+
+/** Lists what a newcomer does first, in order, and which of it is done. */
+export function listNextSteps({ sawRun, flows, runs, keys, assistants }: Known): NextStep[] {
+  const hasPublished = flows.filter(({ latestVersion }) => latestVersion !== null).length > 1;
+  const isPublished = hasPublished || flows.some(({ latestVersion }) => (latestVersion ?? 0) > 1);
+  const isChanged = isPublished || flows.length > 1 || flows.some((flow) => !flow.draftIsPublished);
+  const steps: NextStep[] = [
+    {
+      id: 'run',
+      title: 'Look at a run',
+      text: 'See what each block got, answered and cost.',
+      isDone: sawRun,
+    },
+    {
+      id: 'change',
+      title: 'Change the flow',
+      text: 'Edit a prompt or add a block; the draft is saved as you go.',
+      isDone: isChanged,
+    },
+    {
+      id: 'try',
+      title: 'Try it',
+      text: 'Run the draft with a message of your own.',
+      isDone: runs.some(({ keyId }) => keyId === null),
+    },
+    {
+      id: 'publish',
+      title: 'Publish it',
+      text: 'Callers get the draft once it is published as a version.',
+      isDone: isPublished,
+    },
+    {
+      id: 'call',
+      title: 'Call it from your program',
+      text: 'Make an API key and copy the request as curl, TypeScript or Python.',
+      isDone: keys?.some(({ createdBy, lastUsedAt }) => createdBy !== null && lastUsedAt !== null) ?? false,
+    },
+    {
+      id: 'assistant',
+      title: 'Connect an assistant',
+      text: 'It designs, tests and publishes flows over MCP, at this endpoint:',
+      isDone: assistants > 0,
+    },
+  ];
+  return keys === undefined ? steps.filter(({ id }) => id !== 'call') : steps;
+}

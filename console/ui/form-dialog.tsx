@@ -1,0 +1,49 @@
+import type { ReactNode } from 'react';
+import { Form } from 'react-aria-components';
+import { otherError } from '../api/field-error.ts';
+import { Button } from './button.tsx';
+import { Dialog, DialogActions } from './dialog.tsx';
+import { ErrorNote } from './error-note.tsx';
+import style from './page.module.css';
+
+type Props = {
+  title: string;
+  /** The verb of the button, such as `Create project`. */
+  action: string;
+  isOpen: boolean;
+  onClose: () => void;
+  onSubmit: () => void;
+  /** The mutation that `onSubmit` starts; it has `meta: { quiet: true }`. */
+  change: { error: Error | null; isPending: boolean };
+  /** The fields that show their errors themselves (`fieldError`). */
+  fields?: readonly string[];
+  isReady?: boolean;
+  children: ReactNode;
+};
+
+/** A dialog with a form. What the service refuses is said in it, and it stays open. */
+export function FormDialog(props: Props) {
+  const { title, action, isOpen, onClose, onSubmit, change, fields = [], isReady = true, children } = props;
+  const error = otherError(change.error, fields);
+  return (
+    <Dialog title={title} isOpen={isOpen} onClose={onClose} isDismissable={!change.isPending}>
+      <Form
+        className={style.stack}
+        validationBehavior="aria"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isReady && !change.isPending) onSubmit();
+        }}
+      >
+        {children}
+        {error && <ErrorNote error={error} />}
+        <DialogActions>
+          <Button onPress={onClose}>Cancel</Button>
+          <Button type="submit" variant="primary" isPending={change.isPending} isDisabled={!isReady}>
+            {action}
+          </Button>
+        </DialogActions>
+      </Form>
+    </Dialog>
+  );
+}

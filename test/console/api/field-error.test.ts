@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { ApiError } from '../../../console/api/api-error.ts';
+import { fieldError, otherError } from '../../../console/api/field-error.ts';
+
+const refused = new ApiError(422, {
+  code: 'VALIDATION_ERROR',
+  message: 'name: must not be empty; slug: A slug must be short.',
+  errors: [
+    { field: 'name', message: 'must not be empty' },
+    { field: 'slug', message: 'A slug must be short.' },
+  ],
+});
+
+describe('the errors of a form', () => {
+  it('are sentences at the fields that they name', () => {
+    assert.equal(fieldError(refused, 'name'), 'Must not be empty.');
+    assert.equal(fieldError(refused, 'slug'), 'A slug must be short.');
+    assert.equal(fieldError(refused, 'description'), undefined);
+  });
+
+  it('are shown as a whole unless each is at a field that the form has', () => {
+    assert.equal(otherError(refused, ['name', 'slug']), undefined);
+    assert.equal(otherError(refused, ['name']), refused);
+  });
+
+  it('that name no field are shown as a whole', () => {
+    const conflict = new ApiError(409, { code: 'CONFLICT', message: 'The slug is taken.' });
+    assert.equal(fieldError(conflict, 'slug'), undefined);
+    assert.equal(otherError(conflict, ['slug']), conflict);
+    assert.equal(otherError(null, ['slug']), undefined);
+  });
+});
