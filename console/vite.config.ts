@@ -18,6 +18,11 @@ export default defineConfig({
     // A file of its own for everything: the content security policy allows no inline code and no data URLs for fonts.
     assetsInlineLimit: 0,
     reportCompressedSize: false,
+    // What the first page may load is bounded by test/console/build/first-page.test.ts, compressed.
+    chunkSizeWarningLimit: 1_000,
+    manifest: true,
+    // The licences of the packages that are in the files, which ask for that.
+    license: { fileName: 'assets/licenses.md' },
   },
   server: {
     host: '127.0.0.1',

@@ -3,6 +3,7 @@
 import { readConfig, withoutEmpty } from '../config.ts';
 import { endOnFatal } from '../process/end-on-fatal.ts';
 import { type Backend, provideDatabase, provideTemporal } from './backends.ts';
+import { buildConsole } from './build-console.ts';
 import { bypassProxy } from './bypass-proxy.ts';
 import { startDemoModelServer } from './demo-model/server.ts';
 import { curlLine, demoRequest, send } from './demo-request.ts';
@@ -72,6 +73,7 @@ async function start(
   const ports = readState<Record<string, number>>(stateFolder, 'ports.json') ?? {};
   const port = await chooseApiPort(config.host, given.WEIR_PORT, ports.api, (line) => progress.line(line));
   const context = { stateFolder, ports, progress };
+  const consoleBuilt = buildConsole(stateFolder, progress, signal);
   const [database, temporal] = await Promise.all([
     provideDatabase(context, secrets.postgresPassword, given.DATABASE_URL),
     provideTemporal(context),
@@ -126,6 +128,7 @@ async function start(
   const service = await startOnce();
   task.done(baseUrl);
   announce(baseUrl);
+  await consoleBuilt;
   await runDemo(baseUrl, apiKey, temporal, identity.own);
   for (const line of describePasswords(identity.own)) progress.line(line);
   progress.line(`\nCtrl-C stops everything. Data and logs are in ${stateFolder}`);

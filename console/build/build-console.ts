@@ -1,0 +1,77 @@
+// Builds the console into a folder, unless what is there was built from the same sources.
+import { createHash } from 'node:crypto';
+import { globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+const CONSOLE = path.dirname(import.meta.dirname);
+/** Names the sources of a build, beside what was built from them. */
+const SOURCES_FILE = 'built-from';
+const ATTEMPTS = 5;
+
+/** Returns whether there was anything to build. Builds of two processes at once both succeed, and the last one stays. */
+export async function buildConsole(target: string, folder: string = CONSOLE): Promise<boolean> {
+  const sources = digestSources(folder);
+  if (readSources(target) === sources) return false;
+  const built = `${target}.${process.pid}`;
+  mkdirSync(path.dirname(target), { recursive: true });
+  try {
+    const { build } = await import('vite');
+    await build({
+      configFile: path.join(folder, 'vite.config.ts'),
+      // Reads the file as it is; the other loaders write a compiled copy into node_modules.
+      configLoader: 'native',
+      logLevel: 'warn',
+      build: { outDir: built, emptyOutDir: true },
+    });
+    writeFileSync(path.join(built, SOURCES_FILE), sources);
+    replaceFolder(target, built);
+    return true;
+  } finally {
+    rmSync(built, { recursive: true, force: true });
+  }
+}
+
+/** Hashes all that a build reads: the console's files, and the versions of its packages. */
+function digestSources(folder: string): string {
+  const hash = createHash('sha256');
+  const files = globSync('**/*.*', { cwd: folder, exclude: ['node_modules', '**/*.d.ts', '*.md'] });
+  for (const file of [...files.sort(), '../package-lock.json'])
+    hash
+      .update(`${file}\0`)
+      .update(readFileSync(path.join(folder, file)))
+      .update('\0');
+  return hash.digest('hex');
+}
+
+function readSources(target: string): string | undefined {
+  try {
+    return readFileSync(path.join(target, SOURCES_FILE), 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Puts a folder in the place of another. Whoever reads meets the files of one build, and for an instant none. */
+function replaceFolder(target: string, by: string): void {
+  const old = `${by}.old`;
+  for (let attempt = 1; ; attempt += 1)
+    try {
+      renameSync(by, target);
+      return;
+    } catch (error) {
+      const { code = '' } = error as NodeJS.ErrnoException;
+      if (!['ENOTEMPTY', 'EEXIST'].includes(code) || attempt === ATTEMPTS) throw error;
+      moveAway(target, old);
+    }
+}
+
+function moveAway(folder: string, to: string): void {
+  try {
+    renameSync(folder, to);
+    rmSync(to, { recursive: true, force: true });
+  } catch (error) {
+    // Another build has just done so.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+}

@@ -1,0 +1,23 @@
+// main of `npm run console:build`; `npm start` runs it, too. The last line that it prints says how it went.
+import path from 'node:path';
+import { buildConsole } from './build-console.ts';
+
+const TARGET = path.join(import.meta.dirname, '../../dist/console');
+
+// npm start lets only its user read what is written; these files may be served by another account.
+process.umask(0o022);
+try {
+  console.log((await buildConsole(TARGET)) ? 'built' : 'up to date');
+} catch (error) {
+  console.error(error);
+  console.error(explain(error as NodeJS.ErrnoException));
+  process.exitCode = 1;
+}
+
+function explain({ code, message }: NodeJS.ErrnoException): string {
+  if (code === 'ERR_MODULE_NOT_FOUND')
+    return 'the packages that build it are not installed: run npm ci, without --omit=dev';
+  if (code === 'EACCES' || code === 'EROFS') return `${path.dirname(TARGET)} cannot be written`;
+  const [first = ''] = message.trim().split('\n');
+  return first;
+}

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { buildConsole } from '../../../console/build/build-console.ts';
+
+const BUILT = path.join(import.meta.dirname, '../../../dist/console');
+const BUDGET_BYTES = 250 * 1024;
+/** The sources of the first page and of the page of a project. */
+const FIRST_PAGES = ['index.html', 'home/project-page.tsx'];
+
+type Chunk = { file: string; imports?: string[]; css?: string[] };
+
+describe('what the first page loads', () => {
+  let manifest: { [source: string]: Chunk };
+
+  before(async () => {
+    await buildConsole(BUILT);
+    manifest = JSON.parse(readFileSync(path.join(BUILT, '.vite/manifest.json'), 'utf8'));
+  });
+
+  /** Lists the files that are loaded for some sources, with all that they import. */
+  function load(sources: string[], seen = new Set<string>()): string[] {
+    const next = sources.filter((source) => !seen.has(source));
+    for (const source of next) seen.add(source);
+    return next.flatMap((source) => {
+      const {
+        file,
+        imports = [],
+        css = [],
+      } = manifest[source] ?? assert.fail(`${source} is not in the manifest.`);
+      return [file, ...css, ...load(imports, seen)];
+    });
+  }
+
+  const read = (file: string) => readFileSync(path.join(BUILT, file));
+
+  it('is at most 250 KB of scripts and styles, compressed', () => {
+    const files = [...new Set(load(FIRST_PAGES))];
+    const sizes = files.map((file) => [file, gzipSync(read(file)).length] as const);
+    const total = sizes.reduce((sum, [, size]) => sum + size, 0);
+    assert.ok(files.some((file) => file.endsWith('.css')));
+    assert.ok(
+      total <= BUDGET_BYTES,
+      `${total} bytes: ${sizes.map(([file, size]) => `${file} ${size}`).join(', ')}`,
+    );
+  });
+
+  it('has neither the graph nor the code editor nor charts', () => {
+    const scripts = load(FIRST_PAGES)
+      .map((file) => read(file).toString())
+      .join('\n');
+    for (const [part, mark] of [
+      ['React Flow', 'react-flow__'],
+      ['CodeMirror', 'cm-editor'],
+      ['uPlot', 'u-legend'],
+    ] as const)
+      assert.ok(!scripts.includes(mark), part);
+  });
+
+  it('is served with the licences of the packages that are in it', () => {
+    const licenses = read('assets/licenses.md').toString();
+    for (const name of ['react', 'react-dom', '@tanstack/react-query'])
+      assert.match(licenses, RegExp(`^## ${name} - `, 'm'));
+  });
+});
