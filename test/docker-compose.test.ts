@@ -81,3 +81,24 @@ describe('docker-compose.yml', () => {
     assert.ok(Number.parseInt(services.api?.stop_grace_period ?? '', 10) > Number(api));
   });
 });
+
+describe('Dockerfile', () => {
+  const text = readFileSync(path.join(import.meta.dirname, '../Dockerfile'), 'utf8');
+  const stages = text.split(/^FROM /m).slice(1);
+  const last = stages.at(-1) ?? '';
+
+  it('ships the console, which a stage of its own builds with its packages', () => {
+    const stage =
+      stages.find((one) => / AS console\n/.test(one)) ?? assert.fail('There is no stage for the console.');
+    assert.match(stage, /^RUN npm ci .*--workspace console/m);
+    const [, program = ''] = /^RUN node (console\S+)$/m.exec(stage) ?? [];
+    assert.ok(existsSync(path.join(import.meta.dirname, '..', program)), program);
+    assert.match(last, /^COPY --from=console \/app\/dist\/console dist\/console$/m);
+  });
+
+  it('ships no packages that only builds and tests need', () => {
+    const from = [...last.matchAll(/^COPY --from=(\w+) .*node_modules$/gm)].map(([, name]) => name);
+    assert.deepEqual(from, ['dependencies']);
+    assert.match(stages[0] ?? '', /^RUN npm ci --omit=dev /m);
+  });
+});

@@ -81,6 +81,7 @@ describe('npm start', function () {
     assert.match(printed('Console'), /^http:\/\/127\.0\.0\.1:\d+\/console\/#one-time=[\w-]{43}$/);
     assert.match(printed('Demo API key'), /^weir_test_/);
     assert.match(output, /"status": "completed"/);
+    assert.match(output, /^ {2}✔ Console +\S+ s {2}(built|up to date)$/m);
     // Progress is repeated every few seconds, more often on a slow machine; notes tell of other programs there.
     const page = output.split('\n').filter((line) => !/^ {2}[…!] |^npm warn/.test(line));
     assert.ok(page.length < 60, output);
