@@ -1,0 +1,94 @@
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { classes } from '../classes.ts';
+import field from '../field.module.css';
+import style from './code-editor.module.css';
+import type { Editor } from './create-editor.ts';
+import type { EditorLanguage, EditorProblem, VariableScope } from './editor-types.ts';
+
+type Props = {
+  label: string;
+  hideLabel?: boolean;
+  language: EditorLanguage;
+  value: string;
+  /** Called for each change; without it the text is only read. */
+  onChange?: ((value: string) => void) | undefined;
+  /** A sentence below the editor. */
+  help?: ReactNode;
+  /** Why the text is not accepted; marks the editor. */
+  error?: string | undefined;
+  /** Marked at their lines. */
+  problems?: EditorProblem[] | undefined;
+  /** prompt: the variables that have a value here. */
+  scope?: VariableScope | undefined;
+  placeholder?: string;
+  /** The height it has at least and at most, in lines. */
+  lines?: [least: number, most: number];
+};
+
+const NO_PROBLEMS: EditorProblem[] = [];
+
+/** Edits code, JSON, a JSON Schema or a prompt. It is loaded when it is first shown; until then the text can be read. */
+export function CodeEditor(props: Props) {
+  const { label, language, value, onChange, help, error, scope, lines: [least, most] = [3, 24] } = props;
+  const { problems = NO_PROBLEMS } = props;
+  const id = useId();
+  const host = useRef<HTMLDivElement>(null);
+  const latest = useRef(props);
+  latest.current = props;
+  const [editor, setEditor] = useState<Editor>();
+
+  useEffect(() => {
+    let isGone = false;
+    let made: Editor | undefined;
+    void import('./create-editor.ts').then(async ({ createEditor }) => {
+      if (isGone || !host.current) return;
+      const { value, placeholder = '', onChange } = latest.current;
+      made = await createEditor(host.current, {
+        ...{ language, value, placeholder, isReadOnly: !onChange },
+        attributes: {
+          'aria-labelledby': `${id}-label`,
+          'aria-describedby': `${id}-help ${id}-error`,
+          'aria-multiline': 'true',
+        },
+        onChange: (text) => latest.current.onChange?.(text),
+      });
+      if (isGone) made.destroy();
+      else setEditor(made);
+    });
+    return () => {
+      isGone = true;
+      made?.destroy();
+      setEditor(undefined);
+    };
+  }, [language, id]);
+  useEffect(() => editor?.setValue(value), [editor, value]);
+  useEffect(() => editor?.setProblems(problems), [editor, problems]);
+  useEffect(() => editor?.setScope(scope), [editor, scope]);
+  useEffect(() => editor?.setReadOnly(!onChange), [editor, onChange]);
+
+  const hasTabs = language === 'javascript' || language.startsWith('json');
+  const height = { '--least': least, '--most': most } as React.CSSProperties;
+  return (
+    <div className={field.field}>
+      <span id={`${id}-label`} className={props.hideLabel ? 'visually-hidden' : (field.label as string)}>
+        {label}
+      </span>
+      <div
+        ref={host}
+        className={classes(style.editor, error !== undefined && style.invalid, !onChange && style.readOnly)}
+        style={height}
+      >
+        {!editor && <pre className={style.waiting}>{value || ' '}</pre>}
+      </div>
+      <div id={`${id}-help`} className={classes(field.help, style.note)}>
+        {help}
+        {hasTabs && onChange && (
+          <span className={style.hint}>Tab indents. Press Escape, then Tab, to leave the editor.</span>
+        )}
+      </div>
+      <div id={`${id}-error`} className={classes(field.error, style.note)}>
+        {error}
+      </div>
+    </div>
+  );
+}

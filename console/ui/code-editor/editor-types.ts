@@ -1,0 +1,22 @@
+import type { Diagnostic } from '@codemirror/lint';
+import type { Extension } from '@codemirror/state';
+import type { EditorView } from '@codemirror/view';
+
+export type EditorLanguage = 'javascript' | 'json' | 'json-schema' | 'prompt' | 'text';
+
+/** Something wrong with the text; without a line it is not marked in it. */
+export type EditorProblem = { message: string; line?: number | undefined };
+
+/** The variables that a prompt can use where it is. */
+export type VariableScope = {
+  /** Offered after `{{`. */
+  variables: { name: string; detail?: string | undefined }[];
+  /** Says why a variable has no value here; undefined when it has one. */
+  findProblem(name: string): string | undefined;
+};
+
+/** The extensions of a language, and its check of the text. */
+export type LanguageSupport = {
+  extensions: Extension[];
+  check?: (view: EditorView) => Diagnostic[];
+};
