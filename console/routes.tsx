@@ -1,6 +1,8 @@
 // Every address of the console, and the page it shows. Pages are loaded when they are first opened.
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { HomePage } from './home/home-page.tsx';
+import { parseRunFilter } from './runs/list/run-filter.ts';
+import { parseRunView } from './runs/run-view.ts';
 import { loadMe } from './shell/me.ts';
 import { NotFoundPage, ProblemPage } from './shell/problem-page.tsx';
 import { Shell } from './shell/shell.tsx';
@@ -80,11 +82,13 @@ const apiKeys = createRoute({
 const runs = createRoute({
   getParentRoute: () => project,
   path: '/runs',
+  validateSearch: parseRunFilter,
   component: lazyRouteComponent(() => import('./runs/runs-page.tsx'), 'RunsPage'),
 });
 const run = createRoute({
   getParentRoute: () => project,
   path: '/flows/$flow/runs/$executionId',
+  validateSearch: parseRunView,
   component: lazyRouteComponent(() => import('./runs/run-page.tsx'), 'RunPage'),
 });
 

@@ -1,5 +1,108 @@
+import { getRouteApi } from '@tanstack/react-router';
+import { ArrowUp } from 'lucide-react';
+import { useCallback, useEffect, useMemo, useRef } from 'react';
+import { $api } from '../api/client.ts';
+import { useProject } from '../shell/me.ts';
+import { Button } from '../ui/button.tsx';
+import { ErrorNote } from '../ui/error-note.tsx';
+import { formatCount } from '../ui/format.ts';
+import { Loading } from '../ui/loading.tsx';
 import { Page } from '../ui/page.tsx';
+import { FilterBar } from './list/filter-bar.tsx';
+import { NoRuns } from './list/no-runs.tsx';
+import { RetryRuns } from './list/retry-runs.tsx';
+import type { RunFilter } from './list/run-filter.ts';
+import { RunTable } from './list/run-table.tsx';
+import { useRuns } from './list/use-runs.ts';
+import style from './runs-page.module.css';
 
+const route = getRouteApi('/orgs/$org/projects/$project/runs');
+const CHOICES_MAX = 200;
+
+/** The runs of a project, or of the organization, newest first and as they are now. */
 export function RunsPage() {
-  return <Page title="Runs">Not built yet.</Page>;
+  const { organization, project } = useProject(route.useParams());
+  const filter = route.useSearch();
+  const navigate = route.useNavigate();
+  const runs = useRuns({ organizationId: organization.id, projectId: project.id }, filter);
+  const path = { project_id: project.id };
+  const flows = $api.useQuery('get', '/api/v1/projects/{project_id}/flows', {
+    params: { path, query: { limit: CHOICES_MAX } },
+  });
+  const keys = $api.useQuery('get', '/api/v1/projects/{project_id}/api-keys', { params: { path } });
+  const keyNames = useMemo(
+    () => new Map(keys.data?.apiKeys.map(({ keyId, name }) => [keyId, name])),
+    [keys.data],
+  );
+  const idField = useSlashKey();
+  const { list, rows, fresh } = runs;
+  const { fetchNextPage } = list;
+  const fetchMore = useCallback(() => void fetchNextPage(), [fetchNextPage]);
+  function change(next: RunFilter) {
+    void navigate({ search: next, replace: true });
+  }
+
+  return (
+    <Page
+      title="Runs"
+      isFull
+      actions={<RetryRuns projectId={project.id} filter={filter} onDone={() => void list.refetch()} />}
+    >
+      <div className={style.page}>
+        <FilterBar
+          filter={filter}
+          onChange={change}
+          idField={idField}
+          choices={{
+            flows: flows.data?.flows ?? [],
+            keys: keys.data?.apiKeys ?? [],
+            projects: organization.projects,
+          }}
+        />
+        {runs.staleBecause && list.data && <ErrorNote error={runs.staleBecause} />}
+        {fresh.length > 0 && rows.length > 0 && (
+          <div className={style.fresh} role="status">
+            <Button size="small" variant="primary" onPress={() => void runs.showFresh()}>
+              <ArrowUp size={13} aria-hidden />
+              {runs.hasGap ? `${formatCount(fresh.length)}+` : formatCount(fresh.length)} new{' '}
+              {fresh.length === 1 ? 'run' : 'runs'}
+            </Button>
+          </div>
+        )}
+        {list.error && !list.data ? (
+          <ErrorNote error={list.error} onRetry={() => void list.refetch()} />
+        ) : list.isPending ? (
+          <Loading label="Loading runs …" />
+        ) : rows.length === 0 && !list.hasNextPage ? (
+          <NoRuns filter={filter} onClear={() => change(filter.scope ? { scope: filter.scope } : {})} />
+        ) : (
+          <RunTable
+            rows={rows}
+            keyNames={keyNames}
+            isOrganization={filter.scope === 'organization'}
+            hasMore={list.hasNextPage}
+            isFetchingMore={list.isFetchingNextPage}
+            onMore={fetchMore}
+          />
+        )}
+      </div>
+    </Page>
+  );
+}
+
+/** The field that `/` focuses, as long as the reader does not write elsewhere. */
+function useSlashKey() {
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    function focus(event: KeyboardEvent) {
+      const target = event.target as HTMLElement;
+      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (target.closest('input, textarea, [contenteditable]')) return;
+      event.preventDefault();
+      field.current?.focus();
+    }
+    document.addEventListener('keydown', focus);
+    return () => document.removeEventListener('keydown', focus);
+  }, []);
+  return field;
 }

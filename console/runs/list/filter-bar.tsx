@@ -1,0 +1,122 @@
+import { X } from 'lucide-react';
+import { type RefObject, useEffect, useState } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { Select } from '../../ui/select.tsx';
+import { STATUS_NAMES } from '../run-words.ts';
+import style from './filter-bar.module.css';
+import type { FilterChange, FilterChoices } from './filter-choices.ts';
+import { FilterMore } from './filter-more.tsx';
+import { FilterTime } from './filter-time.tsx';
+import { ID_LENGTH_MIN, isFiltered, type RunFilter, STATUSES } from './run-filter.ts';
+
+type Props = {
+  filter: RunFilter;
+  onChange: (filter: RunFilter) => void;
+  choices: FilterChoices;
+  idField: RefObject<HTMLInputElement | null>;
+};
+
+const ID_DELAY_MS = 250;
+
+/** The filters of the list of runs, one line where there is room. */
+export function FilterBar({ filter, onChange, choices, idField }: Props) {
+  const { flow, status, scope, project } = filter;
+  const flows = [...choices.flows.map(({ slug, name }) => ({ id: slug, label: name }))];
+  if (flow && !flows.some(({ id }) => id === flow)) flows.push({ id: flow, label: flow });
+  return (
+    <search className={style.bar} aria-label="Filters">
+      <IdField value={filter.id ?? ''} field={idField} onChange={(id) => onChange(set(filter, { id }))} />
+      <Select
+        label="Where"
+        hideLabel
+        options={[
+          { id: 'project', label: 'This project' },
+          { id: 'organization', label: 'All projects' },
+          ...(scope ? choices.projects.map(({ slug, name }) => ({ id: `p:${slug}`, label: name })) : []),
+        ]}
+        value={project ? `p:${project}` : (scope ?? 'project')}
+        onChange={(id) =>
+          onChange(
+            set(filter, {
+              scope: id === 'project' ? undefined : 'organization',
+              project: id.startsWith('p:') ? id.slice(2) : undefined,
+            }),
+          )
+        }
+      />
+      {!scope && (
+        <Select
+          label="Flow"
+          hideLabel
+          options={[{ id: '', label: 'All flows' }, ...flows]}
+          value={flow ?? ''}
+          onChange={(id) => onChange(set(filter, { flow: id || undefined }))}
+        />
+      )}
+      <Select
+        label="Status"
+        hideLabel
+        options={[
+          { id: '', label: 'Any status' },
+          ...STATUSES.map((id) => ({ id, label: STATUS_NAMES[id] ?? id })),
+        ]}
+        value={status ?? ''}
+        onChange={(id) => onChange(set(filter, { status: STATUSES.find((known) => known === id) }))}
+      />
+      <FilterTime filter={filter} onChange={(change) => onChange(set(filter, change))} />
+      <FilterMore filter={filter} choices={choices} onChange={(change) => onChange(set(filter, change))} />
+      {isFiltered(filter) && (
+        <Button variant="quiet" onPress={() => onChange(scope ? { scope } : {})}>
+          <X size={14} aria-hidden /> Clear
+        </Button>
+      )}
+    </search>
+  );
+}
+
+function set(filter: RunFilter, change: FilterChange): RunFilter {
+  const fields = Object.entries({ ...filter, ...change });
+  return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
+}
+
+function IdField({
+  value,
+  field,
+  onChange,
+}: {
+  value: string;
+  field: RefObject<HTMLInputElement | null>;
+  onChange: (id: string | undefined) => void;
+}) {
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  useEffect(() => {
+    const id = text.trim().toLowerCase();
+    if (id === value) return;
+    const timer = setTimeout(() => {
+      if (/^[0-9a-f-]{0,36}$/.test(id)) onChange(id || undefined);
+    }, ID_DELAY_MS);
+    return () => clearTimeout(timer);
+  }, [text, value, onChange]);
+  const isShort = text !== '' && text.trim().length < ID_LENGTH_MIN;
+  const isWrong = !/^[0-9a-f-]{0,36}$/i.test(text.trim());
+  return (
+    <div className={style.id}>
+      <input
+        ref={field}
+        type="search"
+        aria-label="Beginning of the run's id"
+        aria-keyshortcuts="/"
+        aria-describedby={isShort || isWrong ? 'id-filter-help' : undefined}
+        placeholder="Run id   /"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+      {(isShort || isWrong) && (
+        <span id="id-filter-help" className={style.hint}>
+          {isWrong ? 'Ids have digits, a to f, and dashes' : `At least ${ID_LENGTH_MIN} characters`}
+        </span>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,11 @@
+import type { RunFilter } from './run-filter.ts';
+
+/** Things that there are to filter by. */
+export type FilterChoices = {
+  flows: { slug: string; name: string }[];
+  keys: { keyId: string; name: string }[];
+  projects: { slug: string; name: string }[];
+};
+
+/** A change of some fields of the filter; undefined takes a field away. */
+export type FilterChange = { [Field in keyof RunFilter]?: RunFilter[Field] | undefined };

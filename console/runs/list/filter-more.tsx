@@ -1,0 +1,112 @@
+import { SlidersHorizontal } from 'lucide-react';
+import { useState } from 'react';
+import { Dialog, DialogTrigger, Popover } from 'react-aria-components';
+import { Button } from '../../ui/button.tsx';
+import { DialogActions } from '../../ui/dialog.tsx';
+import overlay from '../../ui/overlay.module.css';
+import { Select } from '../../ui/select.tsx';
+import { TextField } from '../../ui/text-field.tsx';
+import { MODE_NAMES } from '../run-words.ts';
+import style from './filter-bar.module.css';
+import type { FilterChange, FilterChoices } from './filter-choices.ts';
+import { ENVIRONMENTS, MODES, parseRunFilter, type RunFilter } from './run-filter.ts';
+
+type Props = { filter: RunFilter; choices: FilterChoices; onChange: (change: FilterChange) => void };
+
+/** The filters that are needed less often, behind a button that says how many of them are set. */
+export function FilterMore(props: Props) {
+  const { version, mode, environment, key, minCost, scope, flow } = props.filter;
+  const used = [version, mode, environment, key, minCost, scope && flow].filter(
+    (value) => value !== undefined,
+  );
+  return (
+    <DialogTrigger>
+      <Button>
+        <SlidersHorizontal size={14} aria-hidden /> More filters{used.length > 0 && ` (${used.length})`}
+      </Button>
+      <Popover className={overlay.popover} placement="bottom end">
+        <Dialog aria-label="More filters" className={style.more as string}>
+          {({ close }) => <MoreFields {...props} close={close} />}
+        </Dialog>
+      </Popover>
+    </DialogTrigger>
+  );
+}
+
+function MoreFields({ filter, choices, onChange, close }: Props & { close: () => void }) {
+  const [version, setVersion] = useState(filter.version?.toString() ?? '');
+  const [cost, setCost] = useState(filter.minCost?.toString() ?? '');
+  const [flow, setFlow] = useState(filter.flow ?? '');
+  const typed = {
+    ...(version !== '' && { version: Number(version) }),
+    ...(cost !== '' && { minCost: Number(cost) }),
+    ...(flow !== '' && { flow }),
+  };
+  const read = parseRunFilter(typed);
+  const keys = choices.keys.map(({ keyId, name }) => ({ id: keyId, label: name, description: keyId }));
+  if (filter.key && !keys.some(({ id }) => id === filter.key))
+    keys.push({ id: filter.key, label: filter.key, description: 'Of another project' });
+  const isWrong = Object.keys(read).length < Object.keys(typed).length;
+  function apply() {
+    onChange({ version: read.version, minCost: read.minCost, ...(filter.scope && { flow: read.flow }) });
+    close();
+  }
+  return (
+    <form
+      className={style.fields}
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!isWrong) apply();
+      }}
+    >
+      {filter.scope && (
+        <TextField
+          label="Flow"
+          isMono
+          placeholder="its slug, such as hello"
+          value={flow}
+          onChange={setFlow}
+          error={flow !== '' && !read.flow ? 'A slug has a to z, digits and single dashes.' : undefined}
+        />
+      )}
+      <TextField
+        label="Version"
+        inputMode="numeric"
+        value={version}
+        onChange={setVersion}
+        error={version !== '' && !read.version ? 'A version is a whole number from 1.' : undefined}
+      />
+      <Select
+        label="Mode"
+        options={[{ id: '', label: 'Any' }, ...MODES.map((id) => ({ id, label: MODE_NAMES[id] ?? id }))]}
+        value={filter.mode ?? ''}
+        onChange={(id) => onChange({ mode: MODES.find((known) => known === id) })}
+      />
+      <Select
+        label="Environment"
+        options={[{ id: '', label: 'Any' }, ...ENVIRONMENTS.map((id) => ({ id, label: id }))]}
+        value={filter.environment ?? ''}
+        onChange={(id) => onChange({ environment: ENVIRONMENTS.find((known) => known === id) })}
+      />
+      <Select
+        label="API key"
+        options={[{ id: '', label: 'Any' }, ...keys]}
+        value={filter.key ?? ''}
+        onChange={(id) => onChange({ key: id || undefined })}
+      />
+      <TextField
+        label="Credits, at least"
+        inputMode="decimal"
+        value={cost}
+        onChange={setCost}
+        error={cost !== '' && read.minCost === undefined ? 'A number of credits, such as 0.5.' : undefined}
+      />
+      <DialogActions>
+        <Button onPress={close}>Close</Button>
+        <Button type="submit" variant="primary" isDisabled={isWrong}>
+          Apply
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}

@@ -1,0 +1,115 @@
+import { useState } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { Dialog, DialogActions } from '../../ui/dialog.tsx';
+import { Select } from '../../ui/select.tsx';
+import { TextField } from '../../ui/text-field.tsx';
+import type { FilterChange } from './filter-choices.ts';
+import type { Range, RunFilter } from './run-filter.ts';
+
+const NAMES: Record<Range, string> = {
+  '15m': 'Last 15 minutes',
+  '1h': 'Last hour',
+  '24h': 'Last 24 hours',
+  '7d': 'Last 7 days',
+  '30d': 'Last 30 days',
+};
+
+const moment = new Intl.DateTimeFormat('en-GB', { dateStyle: 'short', timeStyle: 'short' });
+
+/** When runs started: a range that ends now, or two fixed times. */
+export function FilterTime({
+  filter,
+  onChange,
+}: {
+  filter: RunFilter;
+  onChange: (change: FilterChange) => void;
+}) {
+  const [isOpen, setOpen] = useState(false);
+  const { range, since, until } = filter;
+  const isFixed = since !== undefined || until !== undefined;
+  const fixed = `${since ? moment.format(new Date(since)) : '…'} – ${until ? moment.format(new Date(until)) : 'now'}`;
+  const options = [
+    { id: '', label: 'Any time' },
+    ...Object.entries(NAMES).map(([id, label]) => ({ id, label })),
+    { id: 'fixed', label: isFixed ? fixed : 'From … until …' },
+  ];
+  function choose(id: string) {
+    if (id === 'fixed') setOpen(true);
+    else onChange({ range: (id || undefined) as Range | undefined, since: undefined, until: undefined });
+  }
+  return (
+    <>
+      <Select
+        label="Started"
+        hideLabel
+        options={options}
+        value={range ?? (isFixed ? 'fixed' : '')}
+        onChange={choose}
+      />
+      {isOpen && (
+        <TimesDialog
+          since={since}
+          until={until}
+          onClose={() => setOpen(false)}
+          onChange={(times) => onChange({ range: undefined, ...times })}
+        />
+      )}
+    </>
+  );
+}
+
+type Times = { since: string | undefined; until: string | undefined };
+
+function TimesDialog({
+  since,
+  until,
+  onChange,
+  onClose,
+}: Times & { onChange: (times: Times) => void; onClose: () => void }) {
+  const [from, setFrom] = useState(toLocal(since));
+  const [to, setTo] = useState(toLocal(until));
+  const isBackwards = from !== '' && to !== '' && from >= to;
+  return (
+    <Dialog title="When runs started" isOpen onClose={onClose}>
+      <TextField
+        label="From"
+        type={'datetime-local' as 'text'}
+        value={from}
+        onChange={setFrom}
+        help="In the time zone of your browser; empty for the very first."
+      />
+      <TextField
+        label="Until"
+        type={'datetime-local' as 'text'}
+        value={to}
+        onChange={setTo}
+        help="Not included; empty for now."
+        error={isBackwards ? 'This has to be later than the first time.' : undefined}
+      />
+      <DialogActions>
+        <Button onPress={onClose}>Cancel</Button>
+        <Button
+          variant="primary"
+          isDisabled={isBackwards}
+          onPress={() => {
+            onChange({ since: fromLocal(from), until: fromLocal(to) });
+            onClose();
+          }}
+        >
+          Show these runs
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}
+
+/** A moment as `datetime-local` fields have it: the reader's zone, without its name. */
+function toLocal(at: string | undefined): string {
+  if (at === undefined) return '';
+  const date = new Date(at);
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+function fromLocal(text: string): string | undefined {
+  return text === '' ? undefined : new Date(text).toISOString();
+}

@@ -1,0 +1,104 @@
+// The filter of the list of runs, as it stands in the address, and the query of the API that it means.
+
+export const STATUSES = ['started', 'completed', 'failed', 'tool_calls_required', 'in_progress'] as const;
+export const MODES = ['execute', 'jobs', 'step', 'test'] as const;
+export const ENVIRONMENTS = ['live', 'test'] as const;
+/** Time ranges that end now, by the seconds they go back. */
+export const RANGES = { '15m': 900, '1h': 3_600, '24h': 86_400, '7d': 604_800, '30d': 2_592_000 } as const;
+
+export type Range = keyof typeof RANGES;
+
+/** Search parameters of the page. `range` counts back from now; `since` and `until` are fixed times. */
+export type RunFilter = {
+  scope?: 'organization';
+  project?: string;
+  flow?: string;
+  version?: number;
+  status?: (typeof STATUSES)[number];
+  mode?: (typeof MODES)[number];
+  environment?: (typeof ENVIRONMENTS)[number];
+  key?: string;
+  range?: Range;
+  since?: string;
+  until?: string;
+  minCost?: number;
+  id?: string;
+};
+
+const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+const KEY_ID = /^[A-Za-z0-9]{8}$/;
+const ID = /^[0-9a-f-]{1,36}$/;
+export const ID_LENGTH_MIN = 6;
+const VERSION_MAX = 2_147_483_647;
+const COST_MAX = 999_999_999;
+
+/** Reads the filter from an address that anyone may have written: what cannot be right is left out. */
+export function parseRunFilter(search: Record<string, unknown>): RunFilter {
+  const { scope, project, flow, version, status, mode, environment, key, range, since, until, minCost, id } =
+    search;
+  return withoutAbsent<RunFilter>({
+    scope: scope === 'organization' ? scope : undefined,
+    project: scope === 'organization' ? match(project, SLUG) : undefined,
+    flow: match(flow, SLUG),
+    version: numberIn(version, 1, VERSION_MAX, Number.isInteger),
+    status: STATUSES.find((known) => known === status),
+    mode: MODES.find((known) => known === mode),
+    environment: ENVIRONMENTS.find((known) => known === environment),
+    // The address may hold a key_id or the beginning of an id that reads as a number.
+    key: match(typeof key === 'number' ? String(key) : key, KEY_ID),
+    range: (Object.keys(RANGES) as Range[]).find((known) => known === range),
+    since: range === undefined ? momentOf(since) : undefined,
+    until: range === undefined ? momentOf(until) : undefined,
+    minCost: numberIn(minCost, 0, COST_MAX),
+    id: match(typeof id === 'number' ? String(id) : id, ID),
+  });
+}
+
+/** The query of the API for a filter. A range is counted from `now`. An id is sent once it is long enough. */
+export function runQuery(filter: RunFilter, now: number) {
+  const { scope: _, range, id, ...rest } = filter;
+  return withoutAbsent({
+    ...rest,
+    since: range ? new Date(now - RANGES[range] * 1_000).toISOString() : rest.since,
+    id: id !== undefined && id.length >= ID_LENGTH_MIN ? id : undefined,
+  });
+}
+
+/** Whether the filter leaves runs out, apart from where they are looked for. */
+export function isFiltered({ scope: _, ...filter }: RunFilter): boolean {
+  return Object.keys(filter).length > 0;
+}
+
+/** Why the failed runs of this filter cannot be retried at once; undefined when they can. */
+export function whyNotRetried(filter: RunFilter): string | undefined {
+  if (filter.scope) return 'Runs are retried in one project at a time: show this project only.';
+  if (filter.status && filter.status !== 'failed')
+    return 'Only failed runs can be retried: filter by Failed.';
+  if (filter.minCost !== undefined || filter.id !== undefined)
+    return 'Runs cannot be retried by cost or id: remove these two filters.';
+  return undefined;
+}
+
+function match(value: unknown, pattern: RegExp): string | undefined {
+  return typeof value === 'string' && pattern.test(value) ? value : undefined;
+}
+
+function numberIn(
+  value: unknown,
+  min: number,
+  max: number,
+  test: (value: number) => boolean = Number.isFinite,
+): number | undefined {
+  return typeof value === 'number' && test(value) && value >= min && value <= max ? value : undefined;
+}
+
+function momentOf(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  const time = Date.parse(value);
+  const year = new Date(time).getUTCFullYear();
+  return year >= 1_000 && year <= 9_999 ? new Date(time).toISOString() : undefined;
+}
+
+function withoutAbsent<T extends object>(fields: { [Field in keyof T]: T[Field] | undefined }): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+}

@@ -1,0 +1,89 @@
+// biome-ignore-all lint/a11y/useSemanticElements: rows are placed by script, which elements of tables do not allow
+// biome-ignore-all lint/a11y/useFocusableInteractive: the link of a row has the focus
+import { Link } from '@tanstack/react-router';
+import { memo } from 'react';
+import { Badge } from '../../ui/badge.tsx';
+import { formatCredits, formatDuration } from '../../ui/format.ts';
+import { StatusBadge } from '../../ui/status-badge.tsx';
+import { Time } from '../../ui/time.tsx';
+import { Elapsed } from '../elapsed.tsx';
+import { runStatus, versionName } from '../run-words.ts';
+import type { ListedRun } from './merge-runs.ts';
+import style from './run-table.module.css';
+
+type Props = {
+  run: ListedRun;
+  index: number;
+  start: number;
+  isActive: boolean;
+  isOrganization: boolean;
+  keyNames: ReadonlyMap<string, string>;
+  onFocus: (executionId: string) => void;
+};
+
+/** One run of the list; all of the row is a link to its page. */
+export const RunRow = memo(function RunRow(props: Props) {
+  const { run, index, start, isActive, isOrganization, keyNames, onFocus } = props;
+  const key = run.keyId ? (keyNames.get(run.keyId) ?? run.keyId) : run.mode === 'test' ? 'Test case' : 'User';
+  return (
+    <div
+      role="row"
+      aria-rowindex={index + 2}
+      data-index={index}
+      className={style.row}
+      style={{ transform: `translateY(${start}px)` }}
+    >
+      <span role="cell" className={style.status}>
+        <StatusBadge status={runStatus(run)} />
+      </span>
+      <span role="cell" className={style.id}>
+        <Link
+          to="/orgs/$org/projects/$project/flows/$flow/runs/$executionId"
+          params={{
+            org: run.organization,
+            project: run.project,
+            flow: run.flow,
+            executionId: run.executionId,
+          }}
+          preload={false}
+          tabIndex={isActive ? 0 : -1}
+          title={run.executionId}
+          onFocus={() => onFocus(run.executionId)}
+        >
+          {run.executionId.slice(0, 8)}
+        </Link>
+      </span>
+      <span role="cell" className={style.flow}>
+        {isOrganization && <span className={style.faint}>{run.project} / </span>}
+        {run.flow} <span className={style.faint}>{versionName(run.version)}</span>
+        {run.code && run.code !== 'CANCELLED' && (
+          <span className={style.error} title={run.errorMessage}>
+            {run.errorMessage ?? run.code}
+          </span>
+        )}
+      </span>
+      <span role="cell" className={style.mode}>
+        {run.mode}
+      </span>
+      <span role="cell" className={style.key} title={run.keyId ?? undefined}>
+        {run.environment === 'test' && run.keyId && <Badge>test</Badge>} {key}
+      </span>
+      <span role="cell" className={style.started}>
+        <Time at={run.startedAt} />
+      </span>
+      <span role="cell" className={style.number}>
+        {run.status === 'started' ? (
+          <Elapsed from={run.startedAt} />
+        ) : run.durationMs === null ? (
+          '—'
+        ) : (
+          formatDuration(run.durationMs)
+        )}
+      </span>
+      <span role="cell" className={style.cost}>
+        {formatCredits(run.cost)}
+        <span className={style.unit}> credits</span>
+      </span>
+    </div>
+  );
+});

@@ -1,0 +1,112 @@
+// biome-ignore-all lint/a11y/useSemanticElements: rows are placed by script, which elements of tables do not allow
+// biome-ignore-all lint/a11y/useFocusableInteractive: the link of a row has the focus
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import { classes } from '../../ui/classes.ts';
+import { formatCount } from '../../ui/format.ts';
+import { useNarrow } from '../../ui/use-narrow.ts';
+import type { ListedRun } from './merge-runs.ts';
+import { RunRow } from './run-row.tsx';
+import style from './run-table.module.css';
+
+const ROW_PX = 38;
+const NARROW_ROW_PX = 60;
+const MORE_WITHIN_ROWS = 30;
+const COUNTED_FROM_ROWS = 20;
+
+type Props = {
+  rows: ListedRun[];
+  keyNames: ReadonlyMap<string, string>;
+  /** Runs of other projects are among them. */
+  isOrganization: boolean;
+  hasMore: boolean;
+  isFetchingMore: boolean;
+  onMore: () => void;
+};
+
+/** Runs as rows of one line (two in narrow windows). Only those in view are in the page, however many there are. */
+export function RunTable({ rows, keyNames, isOrganization, hasMore, isFetchingMore, onMore }: Props) {
+  const scroll = useRef<HTMLDivElement>(null);
+  const isNarrow = useNarrow(860);
+  const [activeId, setActiveId] = useState<string>();
+  const active = Math.max(
+    0,
+    rows.findIndex(({ executionId }) => executionId === activeId),
+  );
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroll.current,
+    estimateSize: () => (isNarrow ? NARROW_ROW_PX : ROW_PX),
+    getItemKey: (index) => rows[index]?.executionId ?? index,
+    overscan: 10,
+    // The row with the focus stays in the page when it is scrolled away.
+    rangeExtractor: ({ startIndex, endIndex, overscan, count }) => {
+      const first = Math.max(0, startIndex - overscan);
+      const last = Math.min(count - 1, endIndex + overscan);
+      const shown = Array.from({ length: last - first + 1 }, (_, index) => first + index);
+      if (active >= first && active <= last) return shown;
+      return active < first ? [active, ...shown] : [...shown, active];
+    },
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: rows of another height are measured anew
+  useEffect(() => virtual.measure(), [isNarrow]);
+  const items = virtual.getVirtualItems();
+  const end = virtual.range?.endIndex ?? 0;
+  useEffect(() => {
+    if (hasMore && !isFetchingMore && end >= rows.length - MORE_WITHIN_ROWS) onMore();
+  }, [hasMore, isFetchingMore, end, rows.length, onMore]);
+
+  function move(event: KeyboardEvent<HTMLDivElement>) {
+    const page = Math.floor((scroll.current?.clientHeight ?? 0) / ROW_PX) - 1;
+    const steps: Record<string, number> = {
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: page,
+      PageUp: -page,
+      Home: -rows.length,
+      End: rows.length,
+    };
+    const step = steps[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    const index = Math.min(rows.length - 1, Math.max(0, active + step));
+    setActiveId(rows[index]?.executionId);
+    virtual.scrollToIndex(index);
+    requestAnimationFrame(() =>
+      scroll.current?.querySelector<HTMLElement>(`[data-index="${index}"] a`)?.focus({ preventScroll: true }),
+    );
+  }
+
+  return (
+    <div className={classes(style.table, isOrganization && style.organization)} ref={scroll}>
+      <div role="table" aria-label="Runs" aria-rowcount={hasMore ? -1 : rows.length + 1} onKeyDown={move}>
+        <div role="row" aria-rowindex={1} className={style.head}>
+          {['Status', 'Run', 'Flow', 'Mode', 'Key', 'Started', 'Duration', 'Credits'].map((name) => (
+            <span key={name} role="columnheader">
+              {name}
+            </span>
+          ))}
+        </div>
+        <div role="rowgroup" className={style.rows} style={{ height: virtual.getTotalSize() }}>
+          {items.map(({ index, key, start }) => (
+            <RunRow
+              key={key}
+              run={rows[index] as ListedRun}
+              index={index}
+              start={start}
+              isActive={index === active}
+              isOrganization={isOrganization}
+              keyNames={keyNames}
+              onFocus={setActiveId}
+            />
+          ))}
+        </div>
+      </div>
+      <p className={style.foot} role="status">
+        {isFetchingMore
+          ? 'Loading older runs …'
+          : !hasMore && rows.length >= COUNTED_FROM_ROWS && `${formatCount(rows.length)} runs`}
+      </p>
+    </div>
+  );
+}

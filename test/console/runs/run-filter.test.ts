@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import {
+  isFiltered,
+  parseRunFilter,
+  runQuery,
+  whyNotRetried,
+} from '../../../console/runs/list/run-filter.ts';
+
+describe('the filter of the list of runs', () => {
+  it('is read from an address', () => {
+    const search = {
+      flow: 'hello',
+      status: 'failed',
+      version: 3,
+      minCost: 0.5,
+      key: 'abcd1234',
+      id: '6a1f0c',
+    };
+    assert.deepEqual(parseRunFilter(search), search);
+    assert.deepEqual(parseRunFilter({ range: '24h' }), { range: '24h' });
+    assert.deepEqual(parseRunFilter({ key: 12345678, id: 123456 }), { key: '12345678', id: '123456' });
+  });
+
+  it('leaves out what cannot be right in an address that anyone may have written', () => {
+    for (const search of [
+      { flow: '<script>' },
+      { status: 'toString' },
+      { range: 'constructor' },
+      { mode: ['execute'] },
+      { version: 0 },
+      { version: 1.5 },
+      { version: 1e12 },
+      { minCost: -1 },
+      { minCost: Number.NaN },
+      { key: 'short' },
+      { id: 'ZZZ' },
+      { since: 'yesterday' },
+      { since: '+275000-01-01T00:00:00Z' },
+      { project: 'demo' },
+      { other: 'x' },
+    ])
+      assert.deepEqual(parseRunFilter(search), {}, JSON.stringify(search));
+  });
+
+  it('takes a range before fixed times, and counts it from now', () => {
+    const filter = parseRunFilter({ range: '1h', since: '2030-01-01', until: '2030-01-02' });
+    assert.deepEqual(filter, { range: '1h' });
+    const now = Date.parse('2030-01-31T12:00:00Z');
+    assert.deepEqual(runQuery(filter, now), { since: '2030-01-31T11:00:00.000Z' });
+  });
+
+  it('asks the API for the beginning of an id once that has the six characters it takes', () => {
+    assert.deepEqual(runQuery({ id: '6a1f0' }, 0), {});
+    assert.deepEqual(runQuery({ id: '6a1f0c', scope: 'organization' }, 0), { id: '6a1f0c' });
+  });
+
+  it('tells a filter from the place where runs are looked for', () => {
+    assert.equal(isFiltered({ scope: 'organization' }), false);
+    assert.equal(isFiltered({ scope: 'organization', flow: 'hello' }), true);
+  });
+
+  it('says why failed runs cannot be retried where the API has no such filter', () => {
+    assert.equal(whyNotRetried({ flow: 'hello', status: 'failed' }), undefined);
+    assert.match(whyNotRetried({ minCost: 1 }) ?? '', /cost or id/);
+    assert.match(whyNotRetried({ status: 'completed' }) ?? '', /filter by Failed/);
+    assert.match(whyNotRetried({ scope: 'organization' }) ?? '', /one project/);
+  });
+});
