@@ -62,7 +62,7 @@ export async function provideTemporal(context: Context): Promise<Backend> {
     const { address, namespace, uiUrl, port, child } = temporal;
     task.done(address);
     return {
-      env: { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace, WEIR_TEMPORAL_UI_URL: uiUrl },
+      env: { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace },
       ports: { temporal: port, temporalUi: temporal.uiPort },
       uiUrl,
       local: { child, restart: async () => requireSamePort(await start(port), port) },

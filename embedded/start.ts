@@ -99,6 +99,7 @@ async function start(
         .map(({ userId }) => userId)
         .join(','),
     }),
+    ...(temporal.uiUrl && { WEIR_TEMPORAL_UI_URL: temporal.uiUrl }),
     ...given,
     ...database.env,
     ...temporal.env,

@@ -50,7 +50,8 @@ export function createIdentityStore(stateFolder: string): AdapterFactory {
       save();
     },
     async revokeByGrantId(grantId) {
-      for (const [key, { payload }] of records) if (payload.grantId === grantId) records.delete(key);
+      for (const [key, { payload }] of records)
+        if (key.startsWith(`${model}:`) && payload.grantId === grantId) records.delete(key);
       save();
     },
   });

@@ -14,8 +14,10 @@ import { AUDIENCE, MCP_AUDIENCE } from '../../fakes/identity-provider.ts';
 
 const CALLBACK = 'http://127.0.0.1:1/callback';
 
+type Options = Pick<Parameters<typeof startIdentityProvider>[0], 'consoleUrls' | 'now'>;
+
 /** Registers the hooks of the enclosing `describe`. */
-export function useIdentityProvider() {
+export function useIdentityProvider(options: Options = {}) {
   const identity = {} as { provider: IdentityProvider; passwords: Map<string, string>; stateFolder: string };
   before(async () => {
     identity.stateFolder = mkdtempSync(path.join(tmpdir(), 'weir-identity-'));
@@ -29,6 +31,7 @@ export function useIdentityProvider() {
 
   const start = (port?: number) =>
     startIdentityProvider({
+      ...options,
       stateFolder: identity.stateFolder,
       port,
       audiences: { audience: AUDIENCE, mcpAudience: MCP_AUDIENCE },
@@ -87,13 +90,13 @@ export function useIdentityProvider() {
     return { browser, consent };
   };
   /** Exchanges the code with which the browser `returned` for tokens. */
-  const exchange = (clientId: string, returned: string) =>
+  const exchange = (clientId: string, returned: string, redirect_uri = CALLBACK) =>
     post('/token', {
       grant_type: 'authorization_code',
       client_id: clientId,
       code: new URL(returned).searchParams.get('code') ?? '',
       code_verifier: verifier,
-      redirect_uri: CALLBACK,
+      redirect_uri,
     });
 
   return { identity, restart, post, script, register, authorizeUrl, signIn, exchange };
