@@ -12,7 +12,7 @@ const BUILT = path.join(import.meta.dirname, '../../dist/console');
 /** Adds the console to a router. Every path below /console that is no file is the page, which finds its way itself. */
 export function addConsole(router: Router, options: ConsoleOptions, folder: string = BUILT): void {
   router.get('/console/settings.json', serveSettings(options));
-  router.get('/console/assets/*file', serveAsset(path.join(folder, 'assets')));
+  router.get(['/console/assets/', '/console/assets/*file'], serveAsset(path.join(folder, 'assets')));
   router.get(
     ['/console', '/console/', '/console/*path'],
     servePage(options, path.join(folder, 'index.html')),

@@ -7,7 +7,7 @@ import type { Middleware } from 'koa';
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../../flow/errors.ts';
 
-const NAME = /^\w[\w.-]*$/;
+const NAME = /^\w[\w.-]{0,199}$/;
 const COMPRESSED = ['.css', '.js', '.json', '.svg'];
 /** Files in each of their encodings; the console has some dozens. */
 const KEPT_MAX = 500;
@@ -40,8 +40,8 @@ export function serveAsset(folder: string): Middleware {
   return async function serveAsset(ctx) {
     const name: string = ctx.params.file ?? '';
     const extension = path.extname(name);
-    const encodings: Encoding[] = COMPRESSED.includes(extension) ? ['br', 'gzip', 'identity'] : ['identity'];
-    const encoding = (ctx.acceptsEncodings(encodings) || 'identity') as Encoding;
+    const encodings: Encoding[] = COMPRESSED.includes(extension) ? ['br', 'gzip'] : [];
+    const encoding = encodings.find((one) => ctx.acceptsEncodings(one)) ?? 'identity';
     ctx.body = NAME.test(name) ? await load(name, encoding).catch(refuseMissing) : refuseMissing();
     ctx.type = extension;
     ctx.set('Cache-Control', 'public, max-age=31536000, immutable');

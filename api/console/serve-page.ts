@@ -28,6 +28,8 @@ const DENIED = [
   'usb',
 ];
 const HEADERS = {
+  // Stored, the page would come with the nonce of an earlier answer.
+  'Cache-Control': 'no-store',
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'Permissions-Policy': DENIED.map((feature) => `${feature}=()`).join(', '),
