@@ -35,6 +35,7 @@ import { openApiDocument } from './reference/open-api.ts';
 import { serveReference } from './reference/page.ts';
 import { blockRoutes } from './runs/blocks.ts';
 import { cancelRoutes } from './runs/cancel.ts';
+import { draftRunRoutes } from './runs/draft-run.ts';
 import { eventRoutes } from './runs/events.ts';
 import { executeRoutes } from './runs/execute.ts';
 import { forkRoutes } from './runs/fork.ts';
@@ -71,6 +72,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...allRunsRoutes(deps),
     ...retryRunsRoutes(deps),
     ...stepRoutes(deps),
+    ...draftRunRoutes(deps),
     ...meRoutes(deps),
     ...organizationRoutes(deps),
     ...memberRoutes(deps),

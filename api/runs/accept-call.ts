@@ -1,3 +1,4 @@
+import { DRAFT_VERSION } from '../../flow/definition.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext } from '../http/context.ts';
 import { acceptIdempotently } from './accept-idempotently.ts';
@@ -28,10 +29,10 @@ export async function acceptCall<Body>(
 function toCallRequest<Body>({ state, params }: ApiContext): CallRequest<Body> {
   const { org: organization = '', project = '', flow = '', version } = params;
   return {
-    slugs: { organization, project, flow },
+    slugs: state.slugs ?? { organization, project, flow },
     pinned: version !== undefined,
     flow: state.flow,
-    environment: state.principal.environment,
+    environment: state.flow.version === DRAFT_VERSION ? 'test' : state.principal.environment,
     keyId: state.key?.key_id,
     body: state.body as Body,
     idempotencyKey: state.idempotencyKey,

@@ -103,7 +103,10 @@ export function requireRepeatable(
   how: Repetition,
 ): void {
   if (version === DRAFT_VERSION)
-    throw new ServiceError('INVALID_VERSION', 'This is a run of a draft: run its test case again instead.');
+    throw new ServiceError(
+      'INVALID_VERSION',
+      'This is a run of a draft: run the draft again instead (…/draft/runs), or the test case.',
+    );
   if (mode === 'step')
     throw new ServiceError(
       'CONFLICT',

@@ -92,10 +92,7 @@ export function jobRoutes(deps: ApiDeps, news: News): Route[] {
       loadFlow(deps),
       receiveBody(deps),
       admit(deps, { patient: true }),
-      readBody(deps, jobRequest, {
-        before: [refuseTools, requireFewOverrides, refuseIdleOfJob],
-        describe: describeProblems,
-      }),
+      readJob(deps),
       readIdempotencyKey('jobs'),
       readModelKeys(deps),
       startJob(deps),
@@ -131,13 +128,22 @@ export function jobRoutes(deps: ApiDeps, news: News): Route[] {
   return [...start, ...poll];
 }
 
+/** Reads the body of a job into `ctx.state.body`. */
+export function readJob(deps: ApiDeps): ApiMiddleware {
+  return readBody(deps, jobRequest, {
+    before: [refuseTools, requireFewOverrides, refuseIdleOfJob],
+    describe: describeProblems,
+  });
+}
+
 /** Throws TOOLS_REQUIRE_SYNC_EXECUTE before anything else about the body is checked. */
 function refuseTools(body: unknown): void {
   if ((body as { tools?: unknown } | null)?.tools != null)
     throw new ServiceError('TOOLS_REQUIRE_SYNC_EXECUTE', TOOLS_REQUIRE_SYNC_EXECUTE);
 }
 
-function startJob(deps: ApiDeps): ApiMiddleware {
+/** Starts a run of `ctx.state.flow`. */
+export function startJob(deps: ApiDeps): ApiMiddleware {
   return async function startJob(ctx) {
     const run = await acceptCall<JobRequest>(deps, ctx, (request) => acceptRun(deps, request, 'jobs'));
     ctx.state.dropBody();

@@ -19,6 +19,7 @@ function designs(db: Db | Tx) {
       'project.slug as project_slug',
       'organization.id as organization_id',
       'organization.slug as organization_slug',
+      'organization.balance_microcredits',
     ])
     .select(({ selectFrom }) => {
       const versions = selectFrom('flow_version').whereRef('flow_version.flow_id', '=', 'flow.id');

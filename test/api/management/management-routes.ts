@@ -84,6 +84,7 @@ export const MANAGEMENT: { [route: string]: Row } = {
     body: () => ({ steps: [STEP] }),
     headers: { 'if-match': '*' },
   },
+  [`post ${F}/:flow_id/draft/runs`]: { ...deployers, ...all(202), body: () => ({ message: 'x' }) },
   [`post ${F}/:flow_id/versions`]: { ...deployers, ...all(201), body: () => ({ note: 'Second' }) },
   [`get ${F}/:flow_id/versions`]: { ...all(200), ...readers },
   [`get ${F}/:flow_id/versions/:version`]: { ...all(200), ...readers },

@@ -62,7 +62,8 @@ describe('API reference', () => {
     const document = await openApi();
     for (const [path, item] of Object.entries(document.paths))
       for (const [method, { parameters, responses }] of Object.entries(item)) {
-        const starts = method === 'post' && /\/(execute|jobs|step|rerun|\{executionId\}\/retry)$/.test(path);
+        const starts =
+          method === 'post' && /\/(execute|jobs|step|rerun|\{executionId\}\/retry|draft\/runs)$/.test(path);
         const isPolled = method === 'get' && /\/(runs|models|usage)$/.test(path);
         const isList = method === 'get' && /s$/.test(path);
         const resumable = path.endsWith('/events') || path.endsWith('/step');
@@ -184,6 +185,7 @@ const IF_HEADERS: { [operation: string]: string[] } = {
   'get /draft': ['If-None-Match'],
   'put /draft': ['If-Match'],
   'post /versions': ['If-Match'],
+  'post /draft/runs': ['If-Match'],
   'put ': ['If-Match'],
   'delete ': ['If-Match'],
   'post /test-cases': ['If-None-Match'],
