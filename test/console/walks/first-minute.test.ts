@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { describeWalks } from './describe-walks.ts';
+
+describeWalks('the first minute in the console', (walk) => {
+  walk(
+    'signs the owner in by the one-time link, which is gone from the address',
+    'nobody',
+    async ({ page, weir }) => {
+      await page.goto(`${weir.url}/console/#one-time=${weir.identity.issueOneTimeSecret()}`);
+      await page.getByRole('link', { name: 'Flows' }).waitFor();
+      assert.equal(new URL(page.url()).hash, '');
+      assert.equal(new URL(page.url()).pathname, '/console/orgs/demo/projects/demo');
+    },
+  );
+
+  walk(
+    'takes a one-time link once: opened again elsewhere, it asks for a password and says why',
+    'nobody',
+    async ({ page, weir }) => {
+      const link = `${weir.url}/console/#one-time=${weir.identity.issueOneTimeSecret()}`;
+      await page.goto(link);
+      await page.getByRole('link', { name: 'Flows' }).waitFor();
+      await page.context().clearCookies();
+      await page.goto('about:blank');
+      await page.goto(link);
+      await page.getByLabel('Password').waitFor();
+      await page.getByText('This link has been used').waitFor();
+    },
+  );
+
+  walk('shows the demo flow and its last run', 'owner', async ({ page, open, lookAt }) => {
+    await open('');
+    await page.getByRole('link', { name: 'hello' }).first().waitFor();
+    await lookAt('project');
+  });
+
+  walk('keeps tokens out of every storage of the browser', 'owner', async ({ page, open }) => {
+    await open('orgs/demo/projects/demo');
+    const stored: string = await page.evaluate(
+      'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])',
+    );
+    assert.doesNotMatch(stored, /eyJ|refresh|access_token/);
+  });
+});
