@@ -1,37 +1,19 @@
-import { eachStep, type Step } from '../draft/steps.ts';
+import { lazy, Suspense } from 'react';
+import { Loading } from '../../ui/loading.tsx';
+import type { FlowGraphProps } from './flow-graph-props.ts';
+import style from './graph.module.css';
 
-export type StepStatus = {
-  status: 'running' | 'completed' | 'failed' | 'paused' | 'pending';
-  /** How many times the step ran, in loops. */
-  count?: number;
-  ms?: number;
-  cost?: number;
-};
+export type { StepStatus } from './step-status.ts';
 
-type Props = {
-  steps: Step[];
-  selectedId?: string | undefined;
-  onSelect?: (stepId: string | undefined) => void;
-  /** How the steps of a run stand, by step_id. */
-  statuses?: ReadonlyMap<string, StepStatus>;
-};
+const GraphCanvas = lazy(() => import('./graph-canvas.tsx'));
 
-/** Draws a tree of steps. */
-export function FlowGraph({ steps, selectedId, onSelect, statuses }: Props) {
+/** Draws a tree of steps, as large as the element around it. It can be read and walked through by keyboard. */
+export function FlowGraph(props: FlowGraphProps) {
   return (
-    <ul>
-      {[...eachStep(steps)].map(({ step, parents }) => (
-        <li key={step.step_id}>
-          <button
-            type="button"
-            aria-pressed={step.step_id === selectedId}
-            onClick={() => onSelect?.(step.step_id)}
-          >
-            {'– '.repeat(parents.length)}
-            {step.name} {statuses?.get(step.step_id)?.status}
-          </button>
-        </li>
-      ))}
-    </ul>
+    <div className={style.graph}>
+      <Suspense fallback={<Loading />}>
+        <GraphCanvas {...props} />
+      </Suspense>
+    </div>
   );
 }

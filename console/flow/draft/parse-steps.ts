@@ -1,0 +1,69 @@
+import { deriveStepId } from './step-id.ts';
+import type { Step } from './steps.ts';
+
+type Written = { [field: string]: unknown };
+
+/** Reads steps that were pasted: a step, a list of steps or a flow file, as JSON or YAML. Throws a sentence. */
+export async function parseSteps(text: string): Promise<Step[]> {
+  const value = await parse(text);
+  const written = isObject(value) ? (Array.isArray(value.steps) ? value.steps : [value]) : value;
+  const refused = new Error(
+    'The clipboard holds no steps. Copy a step, or steps of a flow file, as JSON or YAML.',
+  );
+  if (!Array.isArray(written) || written.length === 0) throw refused;
+  const taken = new Set<string>();
+  return written.map((step) => {
+    const complete = completeStep(step, taken);
+    if (!complete) throw refused;
+    return complete;
+  });
+}
+
+async function parse(text: string): Promise<unknown> {
+  try {
+    return JSON.parse(text);
+  } catch {
+    const yaml = await import('yaml');
+    try {
+      return yaml.parse(text, { schema: 'core', maxAliasCount: 0 });
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** Fills in what a flow file may leave out; undefined when the value is no step. The service checks the rest. */
+function completeStep(written: unknown, taken: Set<string>): Step | undefined {
+  if (!isObject(written)) return undefined;
+  const { type = 'sequential', name, step_id } = written;
+  const isStep =
+    (type === 'sequential' && typeof written.processor_type === 'string') ||
+    (type === 'parallel' && isObject(written.branches)) ||
+    (type === 'loop' && Array.isArray(written.body));
+  if (!isStep) return undefined;
+  const id = typeof step_id === 'string' ? step_id : deriveStepId(String(name ?? ''), String(type), taken);
+  taken.add(id);
+  const complete: Written = { ...written, type, step_id: id, name: typeof name === 'string' ? name : id };
+  const within = (list: unknown) =>
+    Array.isArray(list) ? list.map((step) => completeStep(step, taken)) : [];
+  const lists: unknown[][] = [];
+  if (type === 'loop') {
+    complete.max_iterations ??= 100;
+    complete.body = within(written.body);
+    lists.push(complete.body as unknown[]);
+  }
+  if (type === 'parallel') {
+    const branches = Object.entries(written.branches as Written).map(
+      ([branch, list]) => [branch, within(list)] as const,
+    );
+    complete.branches = Object.fromEntries(branches);
+    lists.push(...branches.map(([, list]) => list));
+  }
+  return lists.every((list) => list.length > 0 && list.every(Boolean))
+    ? (complete as unknown as Step)
+    : undefined;
+}
+
+function isObject(value: unknown): value is Written {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,120 @@
+import { Background, type Node, ReactFlow, ReactFlowProvider, useStoreApi } from '@xyflow/react';
+import '@xyflow/react/dist/base.css';
+import { useEffect, useMemo, useRef } from 'react';
+import { findStep } from '../draft/steps.ts';
+import { BlockNode } from './block-node.tsx';
+import type { FlowGraphProps } from './flow-graph-props.ts';
+import { FrameNode } from './frame-node.tsx';
+import style from './graph.module.css';
+import { GraphControls } from './graph-controls.tsx';
+import { GraphEditingContext } from './graph-editing.ts';
+import { GraphOverlay } from './graph-overlay.tsx';
+import { layOut } from './layout.ts';
+import { ShortcutsDialog } from './shortcuts-dialog.tsx';
+import type { StepNodeData } from './step-node-data.ts';
+import { useGraphKeys } from './use-graph-keys.ts';
+import { useGraphView } from './use-graph-view.ts';
+import { useStepDrag } from './use-step-drag.ts';
+
+const NODE_TYPES = { block: BlockNode, frame: FrameNode };
+const MAP_FROM = 30;
+
+/** The graph on a canvas that can be moved and zoomed. */
+export default function GraphCanvas(props: FlowGraphProps) {
+  return (
+    <ReactFlowProvider>
+      <Canvas {...props} />
+    </ReactFlowProvider>
+  );
+}
+
+function Canvas({ label = 'Steps of the flow', ...props }: FlowGraphProps) {
+  const { steps, selectedId, onSelect, onOpen, statuses, problems, editing } = props;
+  const layout = useMemo(() => layOut(steps), [steps]);
+  const root = useRef<HTMLDivElement>(null);
+  const drag = useStepDrag(layout, editing);
+  const view = useGraphView(layout, selectedId);
+  const keys = useGraphKeys(root, props, view);
+  const tabStop = findStep(steps, selectedId) ? selectedId : steps[0]?.step_id;
+  const nodes = useMemo(
+    () =>
+      layout.boxes.map(({ step, x, y, width, height, depth }): Node<StepNodeData> => {
+        const id = step.step_id;
+        return {
+          id,
+          type: step.type === 'sequential' ? 'block' : 'frame',
+          position: { x, y },
+          width,
+          height,
+          measured: { width, height },
+          zIndex: depth,
+          dragHandle: `.${style.handle}`,
+          domAttributes: { 'aria-roledescription': undefined },
+          data: {
+            step,
+            depth,
+            status: statuses?.get(id),
+            problems: problems?.filter(({ stepId }) => stepId === id) ?? [],
+            isSelected: id === selectedId,
+            hasTabStop: id === tabStop,
+          },
+        };
+      }),
+    [layout, statuses, problems, selectedId, tabStop],
+  );
+  useTree(root, label);
+  return (
+    <GraphEditingContext value={editing}>
+      <div ref={root} className={style.canvas} {...keys.handlers}>
+        <ReactFlow
+          nodes={drag.applyTo(nodes)}
+          nodeTypes={NODE_TYPES}
+          minZoom={0.15}
+          maxZoom={2}
+          nodesDraggable={editing !== undefined && !matchMedia('(pointer: coarse)').matches}
+          nodesConnectable={false}
+          nodesFocusable={false}
+          elementsSelectable={false}
+          nodeDragThreshold={5}
+          panOnScroll={editing !== undefined}
+          zoomOnScroll={false}
+          preventScrolling={editing !== undefined}
+          zoomOnDoubleClick={false}
+          deleteKeyCode={null}
+          selectionKeyCode={null}
+          multiSelectionKeyCode={null}
+          panActivationKeyCode={null}
+          disableKeyboardA11y
+          proOptions={{ hideAttribution: true }}
+          onNodeClick={(_event, { id }) => {
+            onSelect?.(id);
+            onOpen?.(id);
+          }}
+          onPaneClick={() => onSelect?.(undefined)}
+          onNodeDragStart={drag.onStart}
+          onNodeDrag={drag.onDrag}
+          onNodeDragStop={drag.onStop}
+        >
+          <Background gap={22} size={1.5} />
+          <GraphOverlay layout={layout} drop={drag.drop} />
+          <GraphControls fit={view.fit} hasMap={layout.boxes.length > MAP_FROM} />
+        </ReactFlow>
+      </div>
+      <ShortcutsDialog
+        isOpen={keys.hasShortcuts}
+        isEditing={editing !== undefined}
+        onClose={keys.closeShortcuts}
+      />
+    </GraphEditingContext>
+  );
+}
+
+/** Makes the element that holds the steps a tree for assistive technology; React Flow gives it no role. */
+function useTree(root: React.RefObject<HTMLDivElement | null>, label: string): void {
+  const { getState } = useStoreApi();
+  useEffect(() => {
+    const tree = (root.current ?? getState().domNode)?.querySelector('.react-flow__nodes');
+    tree?.setAttribute('role', 'tree');
+    tree?.setAttribute('aria-label', label);
+  }, [root, label, getState]);
+}

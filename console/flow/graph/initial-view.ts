@@ -1,0 +1,37 @@
+import type { Layout } from './layout.ts';
+
+export type View = { x: number; y: number; zoom: number };
+
+const MARGIN = 20;
+/** Below this, text cannot be read: rather show a part. */
+const READABLE = 0.55;
+
+/** The view that shows the whole graph where it can be read, otherwise its beginning. */
+export function initialView({ width, height }: Layout, window: { width: number; height: number }): View {
+  const fits = Math.min((window.width - 2 * MARGIN) / width, (window.height - 2 * MARGIN) / height);
+  const zoom = Math.min(1, Math.max(READABLE, fits));
+  return {
+    zoom,
+    x: (window.width - width * zoom) / 2,
+    y: Math.max(MARGIN, (window.height - height * zoom) / 4),
+  };
+}
+
+/** The view moved as little as needed, so that a box is inside the window. */
+export function viewWith(
+  view: View,
+  box: { x: number; y: number; width: number; height: number },
+  window: { width: number; height: number },
+): View {
+  const { zoom } = view;
+  const shift = (start: number, length: number, offset: number, room: number) => {
+    const [from, to] = [start * zoom + offset, (start + length) * zoom + offset];
+    if (from < MARGIN || length * zoom > room - 2 * MARGIN) return MARGIN - from;
+    return to > room - MARGIN ? room - MARGIN - to : 0;
+  };
+  return {
+    zoom,
+    x: view.x + shift(box.x, box.width, view.x, window.width),
+    y: view.y + shift(box.y, box.height, view.y, window.height),
+  };
+}

@@ -1,0 +1,47 @@
+import { findStep, listsInside, type PlacedStep, type Step } from '../draft/steps.ts';
+
+export type Direction = 'up' | 'down' | 'left' | 'right' | 'first' | 'last';
+
+/** Finds the step that an arrow key leads to, as the graph is drawn: down its lines, sideways to the next branch. */
+export function findNeighbour(steps: Step[], stepId: string, direction: Direction): Step | undefined {
+  if (direction === 'first') return steps[0];
+  if (direction === 'last') return steps.at(-1);
+  const placed = findStep(steps, stepId);
+  if (!placed) return steps[0];
+  if (direction === 'down') return firstInside(placed.step) ?? below(steps, placed);
+  if (direction === 'up') return above(placed);
+  return beside(steps, placed, direction === 'left' ? -1 : 1);
+}
+
+function firstInside(step: Step): Step | undefined {
+  return listsInside(step).find(({ steps }) => steps.length > 0)?.steps[0];
+}
+
+function below(steps: Step[], { steps: list, place, parents }: PlacedStep): Step | undefined {
+  const next = list[place.index + 1];
+  if (next) return next;
+  const parent = findStep(steps, parents.at(-1)?.step_id);
+  return parent && below(steps, parent);
+}
+
+function above({ steps: list, place, parents }: PlacedStep): Step | undefined {
+  const previous = list[place.index - 1];
+  return previous ? lastInside(previous) : parents.at(-1);
+}
+
+/** The step that the line into the next one comes from: the last one of the first branch, however deep. */
+function lastInside(step: Step): Step {
+  const last = listsInside(step)[0]?.steps.at(-1);
+  return last ? lastInside(last) : step;
+}
+
+/** The step of the next branch that is at the same height, or at its end; that of an outer parallel step at the last branch. */
+function beside(steps: Step[], { place, parents }: PlacedStep, by: -1 | 1): Step | undefined {
+  const parent = parents.at(-1);
+  if (!parent) return undefined;
+  const lists = listsInside(parent);
+  const next = lists[lists.findIndex(({ list }) => list.branch === place.branch) + by];
+  if (next && place.branch !== undefined) return next.steps[Math.min(place.index, next.steps.length - 1)];
+  const outer = findStep(steps, parent.step_id);
+  return outer && beside(steps, outer, by);
+}

@@ -1,0 +1,60 @@
+import { type Node, type OnNodeDrag, useReactFlow } from '@xyflow/react';
+import { useRef, useState } from 'react';
+import { findStep, stepIdsOf } from '../draft/steps.ts';
+import { findDrop } from './find-drop.ts';
+import type { GraphEditing } from './graph-editing.ts';
+import type { Gap, Layout } from './layout.ts';
+import type { StepNodeData } from './step-node-data.ts';
+
+type StepNode = Node<StepNodeData>;
+type Drag = { ids: Set<string>; dx: number; dy: number; drop: Gap | undefined };
+
+/** Drags a step, with everything in it, to the nearest place between others. */
+export function useStepDrag(layout: Layout, editing: GraphEditing | undefined) {
+  const { screenToFlowPosition } = useReactFlow();
+  const [drag, setDrag] = useState<Drag>();
+  const latest = useRef<Drag>(undefined);
+  const update = (next: Drag | undefined) => {
+    latest.current = next;
+    setDrag(next);
+  };
+  const onDrag: OnNodeDrag<StepNode> = (event, node) => {
+    const box = layout.boxes.find(({ step }) => step.step_id === node.id);
+    if (!box) return;
+    const ids = latest.current?.ids ?? stepIdsOf([box.step]);
+    const pointer = 'touches' in event ? event.touches[0] : (event as MouseEvent);
+    const at = screenToFlowPosition({ x: pointer?.clientX ?? 0, y: pointer?.clientY ?? 0 });
+    const steps = layout.boxes.filter(({ depth }) => depth === 0).map(({ step }) => step);
+    const own = findStep(steps, node.id)?.place;
+    update({
+      ids,
+      dx: node.position.x - box.x,
+      dy: node.position.y - box.y,
+      drop: findDrop(layout.gaps, at, ids, own),
+    });
+  };
+  return {
+    drop: drag?.drop,
+    onStart: onDrag,
+    onDrag,
+    onStop: ((_event, node) => {
+      const place = latest.current?.drop?.place;
+      update(undefined);
+      if (place) editing?.move(node.id, place);
+    }) as OnNodeDrag<StepNode>,
+    /** The nodes, with those that are dragged where the pointer has them. */
+    applyTo: (nodes: StepNode[]): StepNode[] =>
+      drag === undefined
+        ? nodes
+        : nodes.map((node) =>
+            drag.ids.has(node.id)
+              ? {
+                  ...node,
+                  position: { x: node.position.x + drag.dx, y: node.position.y + drag.dy },
+                  zIndex: 100 + (node.zIndex ?? 0),
+                  className: 'dragged',
+                }
+              : node,
+          ),
+  };
+}
