@@ -85,7 +85,6 @@ function Canvas({ label = 'Steps of the flow', ...props }: FlowGraphProps) {
           multiSelectionKeyCode={null}
           panActivationKeyCode={null}
           disableKeyboardA11y
-          proOptions={{ hideAttribution: true }}
           onNodeClick={(_event, { id }) => {
             onSelect?.(id);
             onOpen?.(id);
