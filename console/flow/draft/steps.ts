@@ -10,8 +10,8 @@ export type SequentialStep = Omit<Written['SequentialStep'], 'type' | keyof Name
 /** Branches that run at the same time. */
 export type ParallelStep = Named & { type: 'parallel'; branches: Record<string, Step[]> };
 /** A body that runs for each item, or until a condition holds. */
-export type LoopStep = Omit<Written['LoopStep'], 'type' | 'body' | keyof Named> &
-  Named & { type: 'loop'; body: Step[] };
+export type LoopStep = Omit<Written['LoopStep'], 'type' | 'body' | 'max_iterations' | keyof Named> &
+  Named & { type: 'loop'; body: Step[]; max_iterations: number };
 export type Step = SequentialStep | ParallelStep | LoopStep;
 
 /** A list of steps: the flow's own (`parent` is null), the body of a loop, or one branch of a parallel step. */
