@@ -3,6 +3,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '
 import { HomePage } from './home/home-page.tsx';
 import { parseRunFilter } from './runs/list/run-filter.ts';
 import { parseRunView } from './runs/run-view.ts';
+import { readAuditSearch, readLedgerSearch } from './settings/search.ts';
 import { loadMe } from './shell/me.ts';
 import { NotFoundPage, ProblemPage } from './shell/problem-page.tsx';
 import { Shell } from './shell/shell.tsx';
@@ -60,11 +61,13 @@ const modelKeys = createRoute({
 const credits = createRoute({
   getParentRoute: () => settings,
   path: '/credits',
+  validateSearch: readLedgerSearch,
   component: lazyRouteComponent(() => import('./settings/credits-page.tsx'), 'CreditsPage'),
 });
 const auditLog = createRoute({
   getParentRoute: () => settings,
   path: '/audit-log',
+  validateSearch: readAuditSearch,
   component: lazyRouteComponent(() => import('./settings/audit-log-page.tsx'), 'AuditLogPage'),
 });
 

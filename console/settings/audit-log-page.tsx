@@ -1,5 +1,101 @@
-import { Page } from '../ui/page.tsx';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { $api } from '../api/client.ts';
+import { PAGES_BEFORE } from '../api/pages.ts';
+import { hasRole, useOrganization } from '../shell/me.ts';
+import { RoleNote } from '../shell/role-note.tsx';
+import { Button } from '../ui/button.tsx';
+import { Panel, Row, Stack } from '../ui/page.tsx';
+import { Select } from '../ui/select.tsx';
+import { TextField } from '../ui/text-field.tsx';
+import { AuditEntries } from './audit-entries.tsx';
+import { SINCE_OPTIONS, sinceOf } from './audit-since.ts';
 
+/** Who did what in an organization, newest first. */
 export function AuditLogPage() {
-  return <Page title="Audit log">Not built yet.</Page>;
+  const { org } = useParams({ from: '/orgs/$org/settings/audit-log' });
+  const search = useSearch({ from: '/orgs/$org/settings/audit-log' });
+  const navigate = useNavigate({ from: '/orgs/$org/settings/audit-log' });
+  const organization = useOrganization(org);
+  const isAdmin = hasRole(organization, 'admin');
+  const [actor, setActor] = useState(search.actor ?? '');
+  const [action, setAction] = useState(search.action ?? '');
+  const since = sinceOf(search.since);
+  const query = $api.useInfiniteQuery(
+    'get',
+    '/api/v1/organizations/{org_id}/audit-log',
+    {
+      params: {
+        path: { org_id: organization.id },
+        query: {
+          limit: 50,
+          ...(search.actor && { actor: search.actor }),
+          ...(search.action && { action: search.action }),
+          ...(since && { since }),
+        },
+      },
+    },
+    { ...PAGES_BEFORE, enabled: isAdmin },
+  );
+  if (!isAdmin) return <RoleNote organization={organization} needed="admin" to="see the audit log" />;
+  return (
+    <Stack>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void navigate({
+            search: { ...search, actor: actor.trim() || undefined, action: action.trim() || undefined },
+          });
+        }}
+      >
+        <Row>
+          <TextField
+            label="Actor"
+            hideLabel
+            placeholder="Actor: a user id, operator …"
+            value={actor}
+            onChange={setActor}
+          />
+          <TextField
+            label="Action"
+            hideLabel
+            placeholder="Action: api_key.create …"
+            value={action}
+            onChange={setAction}
+          />
+          <Select
+            label="Time"
+            hideLabel
+            options={SINCE_OPTIONS}
+            value={search.since ?? 'all'}
+            onChange={(id) =>
+              void navigate({ search: { ...search, since: id === 'all' ? undefined : id }, replace: true })
+            }
+          />
+          <Button type="submit">Filter</Button>
+          {(search.actor || search.action) && (
+            <Button
+              variant="quiet"
+              onPress={() => {
+                setActor('');
+                setAction('');
+                void navigate({ search: { since: search.since } });
+              }}
+            >
+              Clear
+            </Button>
+          )}
+        </Row>
+      </form>
+      <Panel isFlush>
+        <AuditEntries
+          query={query}
+          onChoose={(chosen) => {
+            setAction(chosen);
+            void navigate({ search: { ...search, action: chosen } });
+          }}
+        />
+      </Panel>
+    </Stack>
+  );
 }

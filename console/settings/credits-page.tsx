@@ -1,5 +1,72 @@
-import { Page } from '../ui/page.tsx';
+import { useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { $api } from '../api/client.ts';
+import { hasRole, useOrganization } from '../shell/me.ts';
+import { RoleNote } from '../shell/role-note.tsx';
+import { Badge } from '../ui/badge.tsx';
+import { Button } from '../ui/button.tsx';
+import { formatBalance } from '../ui/format.ts';
+import { Note } from '../ui/note.tsx';
+import { Panel, Stack } from '../ui/page.tsx';
+import { QueryView } from '../ui/query-view.tsx';
+import { Fact, Facts } from '../ui/table.tsx';
+import { LedgerPanel } from './ledger-panel.tsx';
+import { LowBalanceDialog } from './low-balance-dialog.tsx';
 
+const REFRESH_MS = 10_000;
+
+/** The credits of an organization: what is left, and where it went. */
 export function CreditsPage() {
-  return <Page title="Credits">Not built yet.</Page>;
+  const { org } = useParams({ from: '/orgs/$org/settings/credits' });
+  const organization = useOrganization(org);
+  const canChange = hasRole(organization, 'admin');
+  const [isOpen, setOpen] = useState(false);
+  const query = $api.useQuery(
+    'get',
+    '/api/v1/organizations/{org_id}/credits',
+    { params: { path: { org_id: organization.id } } },
+    { refetchInterval: REFRESH_MS },
+  );
+  return (
+    <Stack>
+      <QueryView query={query}>
+        {({ balance, reserved, low, lowBalanceMark }) => (
+          <Panel
+            title="Balance"
+            actions={
+              <Button size="small" isDisabled={!canChange} onPress={() => setOpen(true)}>
+                Low-balance mark …
+              </Button>
+            }
+          >
+            <Facts>
+              <Fact name="Credits">
+                <strong>{formatBalance(balance)}</strong> {low && <Badge tone="warn">Low</Badge>}
+              </Fact>
+              <Fact name="In US dollars">${(balance / 100).toFixed(2)}</Fact>
+              <Fact name="Reserved for calls under way">{formatBalance(reserved)}</Fact>
+              <Fact name="Low below">
+                {lowBalanceMark === null ? 'Not set' : formatBalance(lowBalanceMark)}
+              </Fact>
+            </Facts>
+            {balance <= 0 && (
+              <Note tone="warn">
+                Runs cannot be started: they need a positive balance. The operator of the service grants
+                credits.
+              </Note>
+            )}
+            <RoleNote organization={organization} needed="admin" to="set the low-balance mark" />
+            {isOpen && (
+              <LowBalanceDialog
+                organizationId={organization.id}
+                mark={lowBalanceMark}
+                onClose={() => setOpen(false)}
+              />
+            )}
+          </Panel>
+        )}
+      </QueryView>
+      <LedgerPanel organization={organization} />
+    </Stack>
+  );
 }

@@ -1,5 +1,145 @@
-import { Page } from '../ui/page.tsx';
+import { useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { $api, api, type Schemas } from '../api/client.ts';
+import { PAGES } from '../api/pages.ts';
+import { refetch } from '../api/query-client.ts';
+import { hasRole, useMe, useOrganization } from '../shell/me.ts';
+import { RoleNote } from '../shell/role-note.tsx';
+import { Badge } from '../ui/badge.tsx';
+import { Button } from '../ui/button.tsx';
+import { Clipped } from '../ui/clipped.tsx';
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
+import { MoreButton } from '../ui/more-button.tsx';
+import { Panel, Row, Stack } from '../ui/page.tsx';
+import { QueryView } from '../ui/query-view.tsx';
+import { Select } from '../ui/select.tsx';
+import { Table } from '../ui/table.tsx';
+import { Time } from '../ui/time.tsx';
+import { AddMemberDialog } from './add-member-dialog.tsx';
+import { InviteDialog } from './invite-dialog.tsx';
+import { OpenInvitations } from './open-invitations.tsx';
+import { ROLE_OPTIONS } from './role-options.ts';
 
+const MEMBERS = '/api/v1/organizations/{org_id}/members';
+const MEMBER = '/api/v1/organizations/{org_id}/members/{member_user_id}';
+type Member = Schemas['Member'];
+
+/** Who belongs to an organization, with which role, and who is invited. */
 export function MembersPage() {
-  return <Page title="Members">Not built yet.</Page>;
+  const { org } = useParams({ from: '/orgs/$org/settings/members' });
+  const { userId } = useMe();
+  const organization = useOrganization(org);
+  const isAdmin = hasRole(organization, 'admin');
+  const [opened, setOpened] = useState<'invite' | 'add'>();
+  const [doomed, setDoomed] = useState<Member>();
+  const query = $api.useInfiniteQuery(
+    'get',
+    MEMBERS,
+    { params: { path: { org_id: organization.id }, query: { limit: 100 } } },
+    PAGES,
+  );
+  const change = $api.useMutation('put', MEMBER, { onSettled: () => refetch(MEMBERS) });
+  const actions = (
+    <Row>
+      <Button size="small" isDisabled={!isAdmin} onPress={() => setOpened('add')}>
+        Add by user id
+      </Button>
+      <Button size="small" variant="primary" isDisabled={!isAdmin} onPress={() => setOpened('invite')}>
+        Invite
+      </Button>
+    </Row>
+  );
+  return (
+    <Stack>
+      <RoleNote organization={organization} needed="admin" to="invite people or change their roles" />
+      <Panel title="Members" isFlush actions={actions}>
+        <QueryView query={query}>
+          {({ pages }) => (
+            <Table label="Members" head={['Member', 'User id', 'Role', 'Since', '']}>
+              {pages
+                .flatMap((page) => page.members)
+                .map((member) => (
+                  <tr key={member.user_id}>
+                    <td>
+                      <Clipped text={nameOf(member)} />
+                      {member.name && member.email && <Clipped text={member.email} />}
+                    </td>
+                    <td>
+                      <Clipped text={member.user_id} />
+                    </td>
+                    <td>
+                      {isAdmin && member.role !== 'owner' && member.user_id !== userId ? (
+                        <Select
+                          label={`Role of ${nameOf(member)}`}
+                          hideLabel
+                          options={ROLE_OPTIONS}
+                          value={member.role}
+                          onChange={(role) =>
+                            change.mutate({
+                              params: {
+                                path: { org_id: organization.id, member_user_id: member.user_id },
+                              },
+                              body: { role },
+                            })
+                          }
+                        />
+                      ) : (
+                        <Badge tone={member.role === 'owner' ? 'accent' : 'idle'}>{member.role}</Badge>
+                      )}
+                    </td>
+                    <td>
+                      <Time at={member.createdAt} />
+                    </td>
+                    <td align="right">
+                      {member.user_id === userId ? (
+                        <Badge>You</Badge>
+                      ) : (
+                        <Button
+                          size="small"
+                          variant="danger"
+                          aria-label={`Remove ${nameOf(member)}`}
+                          isDisabled={!hasRole(organization, member.role === 'owner' ? 'owner' : 'admin')}
+                          onPress={() => setDoomed(member)}
+                        >
+                          Remove
+                        </Button>
+                      )}
+                    </td>
+                  </tr>
+                ))}
+            </Table>
+          )}
+        </QueryView>
+        <MoreButton query={query} />
+      </Panel>
+      {isAdmin && <OpenInvitations organizationId={organization.id} />}
+      {opened === 'invite' && (
+        <InviteDialog organizationId={organization.id} onClose={() => setOpened(undefined)} />
+      )}
+      {opened === 'add' && (
+        <AddMemberDialog organizationId={organization.id} onClose={() => setOpened(undefined)} />
+      )}
+      {doomed && (
+        <ConfirmDialog
+          title={`Remove ${nameOf(doomed)}?`}
+          action="Remove"
+          isOpen
+          onClose={() => setDoomed(undefined)}
+          onConfirm={async () => {
+            await api.DELETE(MEMBER, {
+              params: { path: { org_id: organization.id, member_user_id: doomed.user_id } },
+            });
+            await refetch(MEMBERS);
+          }}
+        >
+          They can no longer see anything of {organization.name}. API keys they have made and runs they have
+          started go on; their open invitations end.
+        </ConfirmDialog>
+      )}
+    </Stack>
+  );
+}
+
+function nameOf({ name, email, user_id }: Member): string {
+  return name ?? email ?? user_id;
 }

@@ -1,5 +1,118 @@
-import { Page } from '../ui/page.tsx';
+import { useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { $api, api } from '../api/client.ts';
+import { refetch } from '../api/query-client.ts';
+import { hasRole, useOrganization } from '../shell/me.ts';
+import { RoleNote } from '../shell/role-note.tsx';
+import { Badge } from '../ui/badge.tsx';
+import { Button } from '../ui/button.tsx';
+import { Clipped } from '../ui/clipped.tsx';
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
+import { Loading } from '../ui/loading.tsx';
+import { Panel, Stack } from '../ui/page.tsx';
+import { Table } from '../ui/table.tsx';
+import { Time } from '../ui/time.tsx';
+import { groupModels } from './group-models.ts';
+import { ModelKeyDialog } from './model-key-dialog.tsx';
 
+const KEYS = '/api/v1/organizations/{org_id}/model-keys';
+
+/** The model providers of the service, whose key pays for each, and the organization's own keys. */
 export function ModelKeysPage() {
-  return <Page title="Model keys">Not built yet.</Page>;
+  const { org } = useParams({ from: '/orgs/$org/settings/model-keys' });
+  const organization = useOrganization(org);
+  const isAdmin = hasRole(organization, 'admin');
+  const [edited, setEdited] = useState<string>();
+  const [doomed, setDoomed] = useState<string>();
+  const keys = $api.useQuery(
+    'get',
+    KEYS,
+    { params: { path: { org_id: organization.id } } },
+    { enabled: isAdmin },
+  );
+  const models = $api.useQuery('get', '/api/v1/models', {
+    params: { query: { organization_id: organization.id, limit: 200 } },
+  });
+  const providers = groupModels(models.data?.models ?? [], keys.data?.modelKeys ?? []);
+  return (
+    <Stack>
+      <RoleNote organization={organization} needed="admin" to="see or change model keys" />
+      <Panel title="Providers" isFlush>
+        {models.data ? (
+          <Table label="Providers" head={['Provider', 'Paid with', 'Models', 'Own key', 'Changed', '']}>
+            {providers.map(({ provider, models, paidWith, key }) => (
+              <tr key={provider}>
+                <td>{provider}</td>
+                <td>
+                  {paidWith === 'service' && <Badge tone="good">Credits</Badge>}
+                  {paidWith === 'organization' && <Badge tone="accent">Own key</Badge>}
+                  {paidWith === null && <Badge tone="warn">No key</Badge>}
+                </td>
+                <td title={models.join('\n')}>{models.length === 0 ? '—' : models.length}</td>
+                <td>{key ? <code>{key.keyPreview}</code> : '—'}</td>
+                <td>
+                  {key ? (
+                    <>
+                      <Time at={key.updatedAt} />
+                      <Clipped text={`by ${key.createdBy}`} />
+                    </>
+                  ) : (
+                    '—'
+                  )}
+                </td>
+                <td align="right">
+                  <Button
+                    size="small"
+                    isDisabled={!isAdmin}
+                    aria-label={`${key ? 'Replace' : 'Set'} the key of ${provider}`}
+                    onPress={() => setEdited(provider)}
+                  >
+                    {key ? 'Replace' : 'Set key'}
+                  </Button>
+                  {key && ' '}
+                  {key && (
+                    <Button
+                      size="small"
+                      variant="danger"
+                      isDisabled={!isAdmin}
+                      aria-label={`Delete the key of ${provider}`}
+                      onPress={() => setDoomed(provider)}
+                    >
+                      Delete
+                    </Button>
+                  )}
+                </td>
+              </tr>
+            ))}
+          </Table>
+        ) : (
+          <Loading />
+        )}
+      </Panel>
+      {edited && (
+        <ModelKeyDialog
+          organizationId={organization.id}
+          provider={edited}
+          onClose={() => setEdited(undefined)}
+        />
+      )}
+      {doomed && (
+        <ConfirmDialog
+          title={`Delete the key of ${doomed}?`}
+          action="Delete key"
+          isOpen
+          onClose={() => setDoomed(undefined)}
+          onConfirm={async () => {
+            await api.DELETE('/api/v1/organizations/{org_id}/model-keys/{provider}', {
+              params: { path: { org_id: organization.id, provider: doomed } },
+            });
+            await refetch(KEYS, '/api/v1/models');
+          }}
+        >
+          Its models are then paid with credits, where the service has a key for {doomed}; where it has none,
+          blocks that ask them fail.
+        </ConfirmDialog>
+      )}
+    </Stack>
+  );
 }

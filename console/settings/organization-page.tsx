@@ -1,5 +1,126 @@
-import { Page } from '../ui/page.tsx';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { $api, api, type Schemas } from '../api/client.ts';
+import { fieldError, otherError } from '../api/field-error.ts';
+import { refetch } from '../api/query-client.ts';
+import { hasRole, invalidateMe, useOrganization } from '../shell/me.ts';
+import { RoleNote } from '../shell/role-note.tsx';
+import { Button } from '../ui/button.tsx';
+import { CopyButton } from '../ui/copy-button.tsx';
+import { ErrorNote } from '../ui/error-note.tsx';
+import { Panel, Row, Stack } from '../ui/page.tsx';
+import { QueryView } from '../ui/query-view.tsx';
+import { Fact, Facts } from '../ui/table.tsx';
+import { TextField } from '../ui/text-field.tsx';
+import { Time } from '../ui/time.tsx';
+import { showToast } from '../ui/toast.tsx';
+import { DeleteBySlugDialog } from './delete-by-slug-dialog.tsx';
 
+const PATH = '/api/v1/organizations/{org_id}';
+
+/** The organization itself: its names, and its end. */
 export function OrganizationPage() {
-  return <Page title="Organization">Not built yet.</Page>;
+  const { org } = useParams({ from: '/orgs/$org/settings/' });
+  const mine = useOrganization(org);
+  const navigate = useNavigate();
+  const [isDeleting, setDeleting] = useState(false);
+  const query = $api.useQuery('get', PATH, { params: { path: { org_id: mine.id } } });
+  return (
+    <QueryView query={query}>
+      {(organization) => (
+        <Stack>
+          <Panel>
+            <Facts>
+              <Fact name="Slug">
+                <code>{organization.slug}</code>
+              </Fact>
+              <Fact name="Id">
+                <code>{organization.id}</code> <CopyButton text={organization.id} label="Copy the id" />
+              </Fact>
+              <Fact name="Created">
+                <Time at={organization.createdAt} />
+              </Fact>
+            </Facts>
+          </Panel>
+          <RoleNote organization={mine} needed="admin" to="change the organization" />
+          <NamesForm
+            key={organization.updatedAt}
+            organization={organization}
+            isDisabled={!hasRole(mine, 'admin')}
+          />
+          <Panel title="Delete the organization">
+            <p>
+              Its projects, flows and API keys go with it, runs under way are cancelled, and callers are
+              answered with 401.
+            </p>
+            <RoleNote organization={mine} needed="owner" to="delete the organization" />
+            <Row>
+              <Button variant="danger" isDisabled={!hasRole(mine, 'owner')} onPress={() => setDeleting(true)}>
+                Delete organization …
+              </Button>
+            </Row>
+          </Panel>
+          <DeleteBySlugDialog
+            kind="organization"
+            slug={organization.slug}
+            isOpen={isDeleting}
+            onClose={() => setDeleting(false)}
+            onConfirm={() => api.DELETE(PATH, { params: { path: { org_id: mine.id } } })}
+            onDeleted={async () => {
+              await navigate({ to: '/' });
+              await invalidateMe();
+            }}
+          />
+        </Stack>
+      )}
+    </QueryView>
+  );
+}
+
+type FormProps = { organization: Schemas['Organization']; isDisabled: boolean };
+
+function NamesForm({ organization, isDisabled }: FormProps) {
+  const [name, setName] = useState(organization.name);
+  const [description, setDescription] = useState(organization.description);
+  const save = $api.useMutation('put', PATH, {
+    meta: { quiet: true },
+    async onSuccess() {
+      await Promise.all([refetch(PATH), invalidateMe()]);
+      showToast({ tone: 'good', title: 'Saved.' });
+    },
+  });
+  const error = otherError(save.error, ['name', 'description']);
+  const isChanged = name !== organization.name || description !== organization.description;
+  return (
+    <Panel title="Names">
+      <TextField
+        label="Name"
+        value={name}
+        onChange={setName}
+        isDisabled={isDisabled}
+        error={fieldError(save.error, 'name')}
+      />
+      <TextField
+        label="Description"
+        rows={3}
+        value={description}
+        onChange={setDescription}
+        isDisabled={isDisabled}
+        error={fieldError(save.error, 'description')}
+      />
+      {error && <ErrorNote error={error} />}
+      <Row>
+        <Button
+          variant="primary"
+          isDisabled={isDisabled || !isChanged}
+          isPending={save.isPending}
+          onPress={() =>
+            save.mutate({ params: { path: { org_id: organization.id } }, body: { name, description } })
+          }
+        >
+          Save
+        </Button>
+      </Row>
+    </Panel>
+  );
 }

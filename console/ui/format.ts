@@ -2,6 +2,7 @@
 const number = new Intl.NumberFormat('en');
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 const credits = new Intl.NumberFormat('en', { maximumSignificantDigits: 4, maximumFractionDigits: 6 });
+const balance = new Intl.NumberFormat('en', { maximumFractionDigits: 4 });
 
 /** 12,345 */
 export function formatCount(count: number): string {
@@ -16,6 +17,11 @@ export function formatCompact(count: number): string {
 /** Credits without their unit: 0.0127 */
 export function formatCredits(amount: number): string {
   return amount !== 0 && Math.abs(amount) < 0.000_001 ? '<0.000001' : credits.format(amount);
+}
+
+/** Credits on an account, to four places: 999.9873 */
+export function formatBalance(amount: number): string {
+  return balance.format(amount);
 }
 
 /** Milliseconds: 340 ms, 2.4 s, 3 min 5 s, 2 h 4 min */

@@ -48,7 +48,7 @@ export function Select<Id extends string>(props: Props<Id>) {
     >
       <Label className={hideLabel ? 'visually-hidden' : (style.label as string)}>{label}</Label>
       <Button className={classes(style.input, style.select)}>
-        <SelectValue />
+        <SelectValue>{({ selectedText, defaultChildren }) => selectedText || defaultChildren}</SelectValue>
         <ChevronsUpDown size={14} aria-hidden />
       </Button>
       {help && (

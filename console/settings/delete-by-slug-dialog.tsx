@@ -1,0 +1,57 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Button } from '../ui/button.tsx';
+import { Dialog, DialogActions } from '../ui/dialog.tsx';
+import { ErrorNote } from '../ui/error-note.tsx';
+import { TextField } from '../ui/text-field.tsx';
+import { showToast } from '../ui/toast.tsx';
+
+type Cancelled = { runs: number; testRuns: number; deliveries: number };
+
+type Props = {
+  kind: 'organization' | 'project';
+  slug: string;
+  isOpen: boolean;
+  onClose: () => void;
+  onConfirm: () => Promise<{ data?: { cancelled: Cancelled } }>;
+  onDeleted: () => Promise<void>;
+};
+
+/** Deletes an organization or a project once its slug was typed, and says what was cancelled by it. */
+export function DeleteBySlugDialog({ kind, slug, isOpen, onClose, onConfirm, onDeleted }: Props) {
+  const [typed, setTyped] = useState('');
+  const remove = useMutation({
+    mutationFn: onConfirm,
+    meta: { quiet: true },
+    async onSuccess({ data }) {
+      onClose();
+      await onDeleted();
+      showToast({ tone: 'good', title: `Deleted ${slug}. ${data ? describe(data.cancelled) : ''}` });
+    },
+  });
+  return (
+    <Dialog title={`Delete the ${kind} ${slug}?`} isOpen={isOpen} onClose={onClose}>
+      <p>
+        This cannot be undone. Its flows can no longer be called, its API keys stop working at once, and runs,
+        test runs and webhook deliveries that are under way are cancelled.
+      </p>
+      <TextField label={`Type ${slug} to confirm`} isMono autoFocus value={typed} onChange={setTyped} />
+      {remove.error && <ErrorNote error={remove.error} />}
+      <DialogActions>
+        <Button onPress={onClose}>Cancel</Button>
+        <Button
+          variant="danger"
+          isDisabled={typed !== slug}
+          isPending={remove.isPending}
+          onPress={() => remove.mutate()}
+        >
+          Delete {kind}
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}
+
+function describe({ runs, testRuns, deliveries }: Cancelled): string {
+  return `Cancelled: ${runs} runs, ${testRuns} test runs, ${deliveries} deliveries.`;
+}

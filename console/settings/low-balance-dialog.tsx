@@ -1,0 +1,46 @@
+import { useState } from 'react';
+import { $api } from '../api/client.ts';
+import { fieldError } from '../api/field-error.ts';
+import { refetch } from '../api/query-client.ts';
+import { FormDialog } from '../ui/form-dialog.tsx';
+import { TextField } from '../ui/text-field.tsx';
+
+type Props = { organizationId: string; mark: number | null; onClose: () => void };
+
+/** Sets the balance below which the credits are low, or takes the mark away. */
+export function LowBalanceDialog({ organizationId, mark, onClose }: Props) {
+  const [text, setText] = useState(mark === null ? '' : String(mark));
+  const wanted = text.trim() === '' ? null : Number(text);
+  const isNumber = wanted === null || Number.isFinite(wanted);
+  const save = $api.useMutation('put', '/api/v1/organizations/{org_id}/credits', {
+    meta: { quiet: true },
+    async onSuccess() {
+      await refetch('/api/v1/organizations/{org_id}/credits');
+      onClose();
+    },
+  });
+  return (
+    <FormDialog
+      title="Low-balance mark"
+      action="Save"
+      isOpen
+      onClose={onClose}
+      change={save}
+      fields={['low_balance_mark']}
+      isReady={isNumber}
+      onSubmit={() =>
+        save.mutate({ params: { path: { org_id: organizationId } }, body: { low_balance_mark: wanted } })
+      }
+    >
+      <TextField
+        label="Low below, in credits"
+        inputMode="decimal"
+        autoFocus
+        help="When a charge takes the balance below it, the audit log gets an entry. Empty takes the mark away."
+        value={text}
+        onChange={setText}
+        error={isNumber ? fieldError(save.error, 'low_balance_mark') : 'Write a number, such as 100.'}
+      />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,39 @@
+import { useMutation } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { Button } from 'react-aria-components';
+import { api } from '../api/client.ts';
+import type { MyOrganization } from './me.ts';
+import style from './run-link.module.css';
+
+type Props = { organization: MyOrganization; executionId: string };
+
+/** Opens a run of which only the id is known: the service is asked for its project and flow when it is pressed. */
+export function RunLink({ organization, executionId }: Props) {
+  const navigate = useNavigate();
+  const open = useMutation({
+    async mutationFn() {
+      const { data } = await api.GET('/api/v1/organizations/{org_id}/runs', {
+        params: { path: { org_id: organization.id }, query: { id: executionId, limit: 1 } },
+      });
+      const run = data?.runs[0];
+      if (!run)
+        throw new Error(
+          'The run is not among those that are kept: it was deleted, or is one call of a longer run.',
+        );
+      await navigate({
+        to: '/orgs/$org/projects/$project/flows/$flow/runs/$executionId',
+        params: { org: organization.slug, project: run.project, flow: run.flow, executionId },
+      });
+    },
+  });
+  return (
+    <Button
+      className={style.link ?? ''}
+      aria-label={`Open the run ${executionId}`}
+      isPending={open.isPending}
+      onPress={() => open.mutate()}
+    >
+      run {executionId.slice(0, 8)}
+    </Button>
+  );
+}
