@@ -42,8 +42,8 @@ export type ApiState = {
   /** Looks the membership up again in `db`, or throws; a write asks in its own transaction. */
   authorizeAgain?: (db: Db) => Promise<CallerMembership>;
   flow: LoadedFlow;
-  /** The flow's slugs, where the path does not have them. */
-  slugs?: { organization: string; project: string; flow: string };
+  /** The flow's slugs. */
+  slugs: { organization: string; project: string; flow: string };
   /** The same flow; on endpoints that read and cancel runs only this, because the flow need not be published. */
   flowIds: FlowIds;
   run: RunRow;

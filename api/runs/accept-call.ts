@@ -27,12 +27,12 @@ export async function acceptCall<Body>(
 }
 
 function toCallRequest<Body>({ state, params }: ApiContext): CallRequest<Body> {
-  const { org: organization = '', project = '', flow = '', version } = params;
+  const isDraft = state.flow.version === DRAFT_VERSION;
   return {
-    slugs: state.slugs ?? { organization, project, flow },
-    pinned: version !== undefined,
+    slugs: state.slugs,
+    pinned: isDraft || params.version !== undefined,
     flow: state.flow,
-    environment: state.flow.version === DRAFT_VERSION ? 'test' : state.principal.environment,
+    environment: isDraft ? 'test' : state.principal.environment,
     keyId: state.key?.key_id,
     body: state.body as Body,
     idempotencyKey: state.idempotencyKey,

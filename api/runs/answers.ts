@@ -153,7 +153,10 @@ export const runEvents = z
 export const stepCursor = z
   .object({
     executionId: z.null().meta({ description: 'null starts a new session.' }),
-    version: z.int().meta({ description: 'Send the session to …/v{version}/step.' }),
+    version: z.int().meta({
+      description:
+        'Send the session to …/v{version}/step; 0 is the draft, whose sessions are sent to …/draft/step.',
+    }),
     stepIndex: z.int(),
     accumulatedOutputs: outputsByStep.meta({ description: 'Outputs of the earlier steps.' }),
     message: z.string(),

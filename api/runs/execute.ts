@@ -6,7 +6,6 @@ import { waitForRun } from '../../engine/wait-for-run.ts';
 import type { Place } from '../../fairness/place.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { RunOutcome } from '../../flow/run.ts';
-import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { holdAnswerBytes, measureOutcome } from '../http/hold-answer-bytes.ts';
@@ -14,7 +13,7 @@ import { readBody } from '../http/json-body.ts';
 import { readQuery } from '../http/query.ts';
 import { receiveBody } from '../http/receive-body.ts';
 import { writeJson } from '../http/write-json.ts';
-import { body, flowPaths, runAnswer } from '../reference/operations.ts';
+import { body, runAnswer } from '../reference/operations.ts';
 import {
   completed,
   failed,
@@ -32,7 +31,7 @@ import { admit, startInPlace, takePlace } from './admit.ts';
 import { executeResponse } from './answers.ts';
 import { describeOutcome } from './describe-outcome.ts';
 import { readerSignal } from './event-stream.ts';
-import { loadFlow } from './load-flow.ts';
+import { ifMatchDraft } from './load-draft.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
 import { readReceipt, receiptParameter } from './receipt.ts';
@@ -40,6 +39,7 @@ import { refuseIdleOfExecute } from './refuse-without-effect.ts';
 import { type ExecuteRequest, executeRequest, idempotencyHeaders } from './requests.ts';
 import { requirePauseAllowed } from './require-iterations.ts';
 import { requireFewOverrides } from './require-valid-overrides.ts';
+import { runPaths } from './run-paths.ts';
 import { OUTPUT_REFUSAL, runErrors } from './run-refusals.ts';
 import type { AcceptedCall } from './store-call.ts';
 import { RESUME_REFUSALS, TOOL_REFUSALS } from './tool-refusals.ts';
@@ -51,18 +51,27 @@ const ENGINE_UNAVAILABLE =
 const SERVICE_STOPPING =
   'This process is stopping, but the run goes on. Poll …/jobs/{executionId}, or repeat the request with the same Idempotency-Key; without one, the request sent again is another run.';
 
+const OPERATIONS = {
+  production: { operationId: 'execute', summary: 'Run the production version and wait' },
+  version: { operationId: 'executeVersion', summary: 'Run a published version and wait' },
+  draft: { operationId: 'executeDraft', summary: 'Run the draft and wait' },
+};
+
+const headers = idempotencyHeaders.extend(modelKeyHeaders.shape);
 const executeQuery = z.strictObject({ receipt: receiptParameter });
 
 /** Lists the endpoints that run a flow and answer when it has ended. */
 export function executeRoutes(deps: ApiDeps): Route[] {
-  return flowPaths('/execute').map(({ path, versioned }) => ({
+  return runPaths(deps, '/execute').map(({ path, target, identify, load, record }) => ({
     method: 'post',
     path,
     operation: {
-      operationId: versioned ? 'executeVersion' : 'execute',
-      summary: versioned ? 'Run a published version and wait' : 'Run the production version and wait',
+      ...OPERATIONS[target],
       tags: ['Execution'],
-      requestParams: { header: idempotencyHeaders.extend(modelKeyHeaders.shape), query: executeQuery },
+      requestParams: {
+        header: target === 'draft' ? headers.extend(ifMatchDraft.shape) : headers,
+        query: executeQuery,
+      },
       requestBody: body(executeRequest, {
         message: runRequest,
         overrides: overridingRequest,
@@ -76,21 +85,24 @@ export function executeRoutes(deps: ApiDeps): Route[] {
           failed,
           paused,
         }),
-        ...runErrors({
-          ...TOOL_REFUSALS,
-          400: { ...TOOL_REFUSALS[400], ...RESUME_REFUSALS },
-          413: { ...TOOL_REFUSALS[413], ...OUTPUT_REFUSAL },
-          503: {
-            ENGINE_UNAVAILABLE: { message: ENGINE_UNAVAILABLE, executionId: completed.executionId },
-            SERVICE_STOPPING: { message: SERVICE_STOPPING, executionId: completed.executionId },
+        ...runErrors(
+          {
+            ...TOOL_REFUSALS,
+            400: { ...TOOL_REFUSALS[400], ...RESUME_REFUSALS },
+            413: { ...TOOL_REFUSALS[413], ...OUTPUT_REFUSAL },
+            503: {
+              ENGINE_UNAVAILABLE: { message: ENGINE_UNAVAILABLE, executionId: completed.executionId },
+              SERVICE_STOPPING: { message: SERVICE_STOPPING, executionId: completed.executionId },
+            },
           },
-        }),
+          target,
+        ),
       },
     },
     handlers: [
-      ...identifyCaller(deps, 'run'),
+      ...identify,
       readQuery(executeQuery),
-      loadFlow(deps),
+      ...load,
       receiveBody(deps),
       admit(deps),
       readBody(deps, executeRequest, {
@@ -100,6 +112,7 @@ export function executeRoutes(deps: ApiDeps): Route[] {
       }),
       readIdempotencyKey('execute'),
       readModelKeys(deps),
+      ...record,
       execute(deps),
     ],
   }));

@@ -4,7 +4,6 @@ import type { FlowDefinitions } from '../../db/flows/flow-definitions.ts';
 import { listCalls } from '../../db/runs/list-calls.ts';
 import { measureOutputs } from '../../db/runs/load-references.ts';
 import { getRunInput } from '../../db/runs/runs.ts';
-import { DRAFT_VERSION } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { toPlan } from '../../flow/plan.ts';
 import { BODY_MAX_BYTES } from '../http/receive-body.ts';
@@ -23,8 +22,6 @@ export async function forkCursor(
   step: number,
   holdBytes: (bytes: number) => Promise<void>,
 ) {
-  if (run.version === DRAFT_VERSION)
-    throw new ServiceError('INVALID_VERSION', 'This is a run of a draft, which …/step does not run.');
   const { steps } = await definitions.get(run.flow_version_id);
   const plan = toPlan(steps);
   if (step >= plan.length) throw outOfRange(plan.length);

@@ -44,7 +44,9 @@ export function loadFlow(deps: ApiDeps): ApiMiddleware {
     const version = path.version === undefined ? 'production' : parseVersion(path.version);
     const query = queryOf(path, ctx.state.principal);
     const found = query && (await findRunnableFlow(deps, { ...query, version }));
-    if (!found) throw flowNotFound();
+    if (!query || !found) throw flowNotFound();
+    const { organization, project, flow } = query;
+    ctx.state.slugs = { organization, project, flow };
     ctx.state.flow = found;
     ctx.state.flowIds = found;
     await onBehalfOf(found.organizationId, next);

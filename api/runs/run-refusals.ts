@@ -4,9 +4,12 @@ import { keyReused } from '../../db/runs/idempotency-keys.ts';
 import { outputsTooLarge } from '../../db/runs/load-references.ts';
 import { OUTPUTS_READ_MAX_BYTES } from '../../flow/limits.ts';
 import { IDENTITY_PROVIDER_UNAVAILABLE } from '../auth/identity-provider-keys.ts';
+import { flowNotFound as noSuchFlow } from '../flows/flow-of-path.ts';
 import { serviceBusy } from '../http/admission.ts';
 import { retryAfter } from '../http/headers.ts';
 import { CHANGES_UNKNOWN } from '../http/to-service-error.ts';
+import { incomplete } from '../reference/flow-examples.ts';
+import { changed } from '../reference/if-match.ts';
 import {
   BAD_REQUEST,
   BODY_REFUSALS,
@@ -22,6 +25,7 @@ import { ATTACHMENT_REFUSALS, REGISTRY_UNAVAILABLE } from './attachment-refusals
 import { flowNotFound, parseVersion } from './load-flow.ts';
 import { noSuchRun } from './load-run.ts';
 import { requireSoundTree } from './require-sound-tree.ts';
+import type { RunTarget } from './run-paths.ts';
 
 const EMPTY_LOOP = { type: 'loop' as const, step_id: 'each', name: 'Each', max_iterations: 10, body: [] };
 
@@ -51,11 +55,15 @@ export const READ_ERRORS: ZodOpenApiResponsesObject = {
 };
 
 /** The errors of endpoints that start runs, by status; `more` are the errors of one endpoint beside those. */
-export function runErrors(more: { [status: number]: ErrorExamples } = {}): ZodOpenApiResponsesObject {
+export function runErrors(
+  more: { [status: number]: ErrorExamples } = {},
+  target: RunTarget = 'production',
+): ZodOpenApiResponsesObject {
+  const isDraft = target === 'draft';
   return {
     ...ERRORS,
     400: refusal('The request cannot be carried out, for the reason in `detail.code`.', {
-      ...FLOW_REFUSALS,
+      ...(isDraft ? { INVALID_TREE: incomplete, BAD_REQUEST } : FLOW_REFUSALS),
       ...examplesOf(thrownBy(() => requireParameterNames({ attachments: [] }))),
       ...ATTACHMENT_REFUSALS,
       ...more[400],
@@ -65,9 +73,10 @@ export function runErrors(more: { [status: number]: ErrorExamples } = {}): ZodOp
       examplesOf(thrownBy(() => requireCredits({ balanceMicrocredits: 0 }))),
     ),
     404: refusal('The flow is unknown, belongs to another project, or is not published.', {
-      ...examplesOf(flowNotFound()),
+      ...examplesOf(isDraft ? noSuchFlow() : flowNotFound()),
       ...more[404],
     }),
+    ...(isDraft && changed('draft')),
     409: refusal('The request conflicts with an earlier one, as `detail.code` says.', {
       ...examplesOf(keyReused()),
       ...more[409],

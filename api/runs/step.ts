@@ -4,14 +4,13 @@ import { describeEngineError } from '../../engine/describe-engine-error.ts';
 import { waitForRun } from '../../engine/wait-for-run.ts';
 import type { Place } from '../../fairness/place.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, ApiState, Route } from '../http/context.ts';
 import { idempotentReplayed, rateLimitHeaders } from '../http/headers.ts';
 import { takeEventBytes } from '../http/hold-answer-bytes.ts';
 import { readBody, validationError } from '../http/json-body.ts';
 import { receiveBody } from '../http/receive-body.ts';
-import { body, flowPaths } from '../reference/operations.ts';
+import { body } from '../reference/operations.ts';
 import { firstStepRequest, nextStepRequest } from '../reference/run-examples.ts';
 import { acceptCall } from './accept-call.ts';
 import { findAcceptedCall } from './accept-idempotently.ts';
@@ -26,13 +25,14 @@ import {
   RETRY,
   readerSignal,
 } from './event-stream.ts';
-import { loadFlow } from './load-flow.ts';
+import { ifMatchDraft } from './load-draft.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
 import { refuseBeyondCap } from './refuse-beyond-cap.ts';
 import { refuseIdleOfStep } from './refuse-without-effect.ts';
 import { idempotencyHeaders } from './requests.ts';
 import { requireFewOverrides } from './require-valid-overrides.ts';
+import { runPaths } from './run-paths.ts';
 import { runErrors } from './run-refusals.ts';
 import { type StepEvent, stepEvents } from './step-events.ts';
 import { type StepRequest, stepEventSchema, stepRequest } from './step-requests.ts';
@@ -42,6 +42,12 @@ import { describeProblems, EXCESS_MESSAGES, requireMessagesFit } from './tool-re
 
 const ENGINE_UNAVAILABLE =
   'The step is stored and will run when the engine is back. Poll …/jobs/{executionId}, or repeat the request with the same Idempotency-Key; without one, the request sent again runs the step again.';
+
+const OPERATIONS = {
+  production: { operationId: 'step', summary: 'Run one step of the production version' },
+  version: { operationId: 'stepVersion', summary: 'Run one step of a published version' },
+  draft: { operationId: 'stepDraft', summary: 'Run one step of the draft' },
+};
 
 const EVENT_ID = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}):(\d{1,9})$/;
 const stepHeaders = idempotencyHeaders.extend({
@@ -53,16 +59,15 @@ const stepHeaders = idempotencyHeaders.extend({
 
 /** Lists the endpoints that run flows step by step. */
 export function stepRoutes(deps: ApiDeps): Route[] {
-  return flowPaths('/step').map(({ path, versioned }) => ({
+  return runPaths(deps, '/step').map(({ path, target, identify, load, record }) => ({
     method: 'post',
     path,
     operation: {
-      operationId: versioned ? 'stepVersion' : 'step',
-      summary: versioned ? 'Run one step of a published version' : 'Run one step of the production version',
+      ...OPERATIONS[target],
       description:
         'Pin a version, so that the tree of steps stays the same. The call runs to its end even when its reader has gone.',
       tags: ['Execution'],
-      requestParams: { header: stepHeaders },
+      requestParams: { header: target === 'draft' ? stepHeaders.extend(ifMatchDraft.shape) : stepHeaders },
       requestBody: body(stepRequest, { first: firstStepRequest, next: nextStepRequest }),
       responses: {
         200: {
@@ -71,20 +76,23 @@ export function stepRoutes(deps: ApiDeps): Route[] {
           headers: z.object({ ...rateLimitHeaders, 'Idempotent-Replayed': idempotentReplayed }),
           content: { 'text/event-stream': { schema: stepEventSchema } },
         },
-        ...runErrors({
-          ...TOOL_REFUSALS,
-          400: { ...TOOL_REFUSALS[400], ...STEP_REFUSALS[400] },
-          404: STEP_REFUSALS[404],
-          409: { ...TOOL_REFUSALS[409], ...STEP_REFUSALS[409] },
-          503: {
-            ENGINE_UNAVAILABLE: { message: ENGINE_UNAVAILABLE, executionId: nextStepRequest.executionId },
+        ...runErrors(
+          {
+            ...TOOL_REFUSALS,
+            400: { ...TOOL_REFUSALS[400], ...STEP_REFUSALS[400] },
+            404: STEP_REFUSALS[404],
+            409: { ...TOOL_REFUSALS[409], ...STEP_REFUSALS[409] },
+            503: {
+              ENGINE_UNAVAILABLE: { message: ENGINE_UNAVAILABLE, executionId: nextStepRequest.executionId },
+            },
           },
-        }),
+          target,
+        ),
       },
     },
     handlers: [
-      ...identifyCaller(deps, 'run'),
-      loadFlow(deps),
+      ...identify,
+      ...load,
       receiveBody(deps),
       admit(deps),
       readBody(deps, stepRequest, {
@@ -94,6 +102,7 @@ export function stepRoutes(deps: ApiDeps): Route[] {
       }),
       readIdempotencyKey('step'),
       readModelKeys(deps),
+      ...record,
       step(deps),
     ],
   }));

@@ -44,6 +44,8 @@ export const OTHERS: { [route: string]: Row } = {
   [`post ${W}/deliveries/:deliveryId/redeliver`]: { ...all(202), ...webhooks },
   [`post ${W}/recover`]: { ...all(422), ...webhooks, ...nothing },
   [`post ${W}/test`]: { ...all(422), ...webhooks, ...nothing },
+  [`post ${F}/:flow_id/draft/execute`]: { ...all(422), keys: ['deploy'], ...nothing },
+  [`post ${F}/:flow_id/draft/step`]: { ...all(422), keys: ['deploy'], ...nothing },
   [`get ${F}/:flow_id/test-runs/:test_run_id`]: { ...all(200), ...readers },
   'post /api/v1/test-runs/:test_run_id/cancel': { ...all(202), keys: ['run', 'deploy'] },
   'get /api/v1/me': { ...all(200), keys: [...KEY_SCOPES], strangers: 200, ofOrganization: true },

@@ -105,7 +105,7 @@ describe('API reference', () => {
     const tooLarge = Object.entries(document.paths)
       .flatMap(([path, item]) => Object.entries(item).map(([method, each]) => ({ path, method, each })))
       .filter(({ each }) => codes(each, 413).includes('OUTPUT_TOO_LARGE'))
-      .map(({ path, method }) => `${method} ${path.split('{flow}')[1]?.replace('/v{version}', '')}`);
+      .map(({ path, method }) => `${method} ${path.replace(/^.*(\{flow\}|\/draft)(\/v\{version\})?/, '')}`);
     const block = 'get /jobs/{executionId}/blocks/{key}';
     const expected = [
       'get /jobs/{executionId}',
@@ -186,6 +186,8 @@ const IF_HEADERS: { [operation: string]: string[] } = {
   'put /draft': ['If-Match'],
   'post /versions': ['If-Match'],
   'post /draft/runs': ['If-Match'],
+  'post /draft/execute': ['If-Match'],
+  'post /draft/step': ['If-Match'],
   'put ': ['If-Match'],
   'delete ': ['If-Match'],
   'post /test-cases': ['If-None-Match'],

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { snapshotDraft } from '../../db/flows/draft-snapshots.ts';
+import { DRAFT_VERSION } from '../../flow/definition.ts';
+import { listBlocks } from '../../flow/plan.ts';
+import type { ApiDeps } from '../deps.ts';
+import { draftETag } from '../flows/draft-etag.ts';
+import { getFlow } from '../flows/flow-of-path.ts';
+import { requireRunnable } from '../flows/require-runnable.ts';
+import type { ApiMiddleware } from '../http/context.ts';
+import { requireMatch } from '../http/etag.ts';
+
+export const ifMatchDraft = z.object({
+  'If-Match': z.string().optional().meta({
+    description: 'The ETag of the draft that you mean to run: 412 when it has changed.',
+  }),
+});
+
+/** Loads the draft into `ctx.state.flow` as it is now. Throws INVALID_TREE unless it can run. */
+export function loadDraft(deps: ApiDeps): ApiMiddleware {
+  return async function loadDraft(ctx, next) {
+    const flow = await getFlow(deps.db, ctx);
+    const { id: flowId, organization_id: organizationId, project_id: projectId, draft } = flow;
+    requireMatch(ctx.get('If-Match'), draftETag(draft), 'draft');
+    await requireRunnable(draft, deps.validator.of(organizationId));
+    ctx.state.slugs = {
+      organization: flow.organization_slug,
+      project: flow.project_slug,
+      flow: flow.slug,
+    };
+    ctx.state.flow = {
+      ...{ organizationId, projectId, flowId },
+      flowVersionId: await snapshotDraft(deps.db, flowId, draft),
+      version: DRAFT_VERSION,
+      balanceMicrocredits: flow.balance_microcredits,
+      definition: draft,
+      blockCount: listBlocks(draft).length,
+    };
+    ctx.state.flowIds = ctx.state.flow;
+    await next();
+  };
+}

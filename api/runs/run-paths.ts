@@ -1,0 +1,44 @@
+// What the endpoints that start runs can run: the production version, a published version, or the draft.
+import { identifyCaller } from '../auth/identify-caller.ts';
+import { loadProject } from '../auth/load-project.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ApiMiddleware } from '../http/context.ts';
+import { FLOWS_PATH } from '../reference/management-operations.ts';
+import { flowPaths } from '../reference/operations.ts';
+import { loadDraft } from './load-draft.ts';
+import { loadFlow } from './load-flow.ts';
+import { recordStart } from './record-start.ts';
+
+export type RunTarget = 'production' | 'version' | 'draft';
+
+type RunPath = {
+  path: string;
+  target: RunTarget;
+  /** Lets in who may start such a run. */
+  identify: ApiMiddleware[];
+  /** Loads the flow in that version into `ctx.state.flow`. */
+  load: ApiMiddleware[];
+  /** Records the start of the run where callers do not start it. */
+  record: ApiMiddleware[];
+};
+
+/** Lists the paths of an endpoint that starts runs. Drafts are run by those who may edit them, not by their callers. */
+export function runPaths(deps: ApiDeps, suffix: string): RunPath[] {
+  const published = flowPaths(suffix).map(({ path, versioned }) => ({
+    path,
+    target: versioned ? ('version' as const) : ('production' as const),
+    identify: identifyCaller(deps, 'run'),
+    load: [loadFlow(deps)],
+    record: [],
+  }));
+  return [
+    ...published,
+    {
+      path: `${FLOWS_PATH}/:flow_id/draft${suffix}`,
+      target: 'draft',
+      identify: identifyCaller(deps, 'deploy'),
+      load: [loadProject(deps, 'member'), loadDraft(deps)],
+      record: [recordStart(deps)],
+    },
+  ];
+}
