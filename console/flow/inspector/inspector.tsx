@@ -1,8 +1,45 @@
 import { useDraft } from '../draft/draft-context.ts';
-import { findStep } from '../draft/steps.ts';
+import { findStep, type Step } from '../draft/steps.ts';
+import { CodeFields } from './code-fields.tsx';
+import { FlowInspector } from './flow-inspector.tsx';
+import style from './inspector.module.css';
+import { LlmFields } from './llm-fields.tsx';
+import { LoopFields } from './loop-fields.tsx';
+import { ParallelFields } from './parallel-fields.tsx';
+import { SchemaFields } from './schema-fields.tsx';
+import { StepNames } from './step-names.tsx';
+import { useStep } from './use-step.ts';
 
 /** The selected step and its fields; the flow's own when no step is selected. */
 export function Inspector() {
   const { steps, selectedId } = useDraft();
-  return <h2>{findStep(steps, selectedId)?.step.name ?? 'Flow'}</h2>;
+  const step = findStep(steps, selectedId)?.step;
+  return step ? <StepInspector key={step.step_id} step={step} /> : <FlowInspector />;
+}
+
+function StepInspector({ step }: { step: Step }) {
+  const { problems } = useStep(step);
+  const ofStep = problems.filter(({ field }) => field === '');
+  return (
+    <div className={style.inspector}>
+      <StepNames step={step} />
+      {ofStep.map(({ message }) => (
+        <p key={message} className={style.problem}>
+          {message}
+        </p>
+      ))}
+      {step.type === 'parallel' && <ParallelFields step={step} />}
+      {step.type === 'loop' && <LoopFields step={step} />}
+      {step.type === 'sequential' && (
+        <>
+          {step.processor_type === 'llm' && <LlmFields step={step} />}
+          {step.processor_type === 'code' && <CodeFields step={step} />}
+          {step.processor_type === 'passthrough' && (
+            <p className={style.help}>Passes its input on as it is; with JSON Schemas it checks it.</p>
+          )}
+          <SchemaFields step={step} />
+        </>
+      )}
+    </div>
+  );
 }

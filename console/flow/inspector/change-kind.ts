@@ -1,0 +1,28 @@
+import type { SequentialStep } from '../draft/steps.ts';
+
+type Kind = SequentialStep['processor_type'];
+
+const PROMPTS: Record<Kind, string | undefined> = {
+  llm: '{{previous_output}}',
+  code: 'return input;\n',
+  passthrough: undefined,
+};
+/** The fields that a kind of block has beside its JSON Schemas; those of the others go with the kind. */
+const CONFIG: Record<Kind, readonly string[] | 'all'> = { llm: 'all', code: ['timeout_ms'], passthrough: [] };
+
+/** Makes another kind of block of a step. What would have no effect in it goes; the prompt begins anew. */
+export function changeKind(step: SequentialStep, kind: Kind): SequentialStep {
+  const { model, prompt: _old, processor_config, ...kept } = step;
+  const prompt = PROMPTS[kind];
+  const allowed = CONFIG[kind];
+  const config = Object.entries(processor_config ?? {}).filter(
+    ([field]) => allowed === 'all' || allowed.includes(field),
+  );
+  return {
+    ...kept,
+    processor_type: kind,
+    ...(kind === 'llm' && model !== undefined && { model }),
+    ...(prompt !== undefined && { prompt }),
+    ...(config.length > 0 && { processor_config: Object.fromEntries(config) }),
+  };
+}

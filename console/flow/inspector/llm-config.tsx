@@ -1,0 +1,125 @@
+import { NumberField } from '../../ui/number-field.tsx';
+import { Select } from '../../ui/select.tsx';
+import { Switch } from '../../ui/switch.tsx';
+import { TextField } from '../../ui/text-field.tsx';
+import type { SequentialStep } from '../draft/steps.ts';
+import style from './inspector.module.css';
+import { type BlockConfig, useStep } from './use-step.ts';
+
+type Effort = NonNullable<BlockConfig['reasoning_effort']>;
+
+const DEFAULT = 'default';
+const EFFORTS: Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'];
+const EFFORT_OPTIONS = [
+  { id: DEFAULT, label: 'As the model has it' },
+  ...EFFORTS.map((effort) => ({ id: effort, label: effort })),
+];
+
+/** The rarer settings of a model call. An empty field leaves the default, which it shows. */
+export function LlmConfig({ step }: { step: SequentialStep }) {
+  const { steps, configure, problemOf } = useStep(step);
+  const config = step.processor_config ?? {};
+  const isInside = !steps.some(({ step_id }) => step_id === step.step_id);
+  const error = (field: string) => problemOf(`processor_config.${field}`);
+  const stops = typeof config.stop === 'string' ? [config.stop] : (config.stop ?? []);
+  const number = (
+    field:
+      | 'temperature'
+      | 'max_tokens'
+      | 'timeout_ms'
+      | 'max_retries'
+      | 'top_p'
+      | 'seed'
+      | 'max_tool_iterations',
+  ) => ({
+    value: config[field],
+    onChange: (value: number | undefined) => configure(field, value),
+    error: error(field),
+  });
+  return (
+    <details className={style.more} open={problemOf('processor_config') !== undefined || undefined}>
+      <summary>More{Object.keys(config).length > 0 && ` (${Object.keys(config).join(', ')})`}</summary>
+      <div>
+        <div className={style.pair}>
+          <NumberField
+            label="Temperature"
+            {...number('temperature')}
+            min={0}
+            max={2}
+            isWhole={false}
+            placeholder="Model’s own"
+          />
+          <NumberField
+            label="Most tokens"
+            {...number('max_tokens')}
+            min={1}
+            max={1_000_000}
+            placeholder="4096"
+          />
+          <NumberField
+            label="Timeout, ms"
+            {...number('timeout_ms')}
+            min={1}
+            max={3_600_000}
+            placeholder="600000"
+          />
+          <NumberField
+            label="Retries"
+            {...number('max_retries')}
+            min={0}
+            max={7}
+            placeholder="7; 3 on calls"
+          />
+          <NumberField
+            label="top_p"
+            {...number('top_p')}
+            min={0}
+            max={1}
+            isWhole={false}
+            placeholder="Model’s own"
+          />
+          <NumberField
+            label="Seed"
+            {...number('seed')}
+            min={Number.MIN_SAFE_INTEGER}
+            max={Number.MAX_SAFE_INTEGER}
+            placeholder="None"
+          />
+        </div>
+        <Select
+          label="Reasoning effort"
+          options={EFFORT_OPTIONS}
+          value={config.reasoning_effort ?? DEFAULT}
+          onChange={(id) => configure('reasoning_effort', id === DEFAULT ? undefined : (id as Effort))}
+        />
+        <TextField
+          label="Stop at"
+          rows={2}
+          isMono
+          value={stops.join('\n')}
+          onChange={(text) => configure('stop', text === '' ? undefined : text.split('\n'))}
+          help="Texts at which the answer ends, one on each line."
+          error={error('stop')}
+        />
+        <Switch
+          isSelected={config.tools_enabled ?? false}
+          isDisabled={isInside && !config.tools_enabled}
+          onChange={(isOn) => configure('tools_enabled', isOn || undefined)}
+        >
+          May call the caller’s tools
+        </Switch>
+        {isInside && <p className={style.help}>Blocks inside parallel steps and loops cannot call tools.</p>}
+        {config.tools_enabled && (
+          <NumberField
+            label="Most rounds of tool calls"
+            {...number('max_tool_iterations')}
+            min={1}
+            max={100}
+            placeholder="25"
+          />
+        )}
+        {error('tools_enabled') && <p className={style.problem}>{error('tools_enabled')}</p>}
+      </div>
+    </details>
+  );
+}

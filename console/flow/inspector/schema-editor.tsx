@@ -1,0 +1,102 @@
+import { Braces, List, Plus, Trash2 } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { CodeEditor } from '../../ui/code-editor/code-editor.tsx';
+import { IconButton } from '../../ui/icon-button.tsx';
+import style from './inspector.module.css';
+import { FIRST_SCHEMA, fitsForm, isMembers, type JsonSchema } from './schema-form.ts';
+import { SchemaRows } from './schema-rows.tsx';
+
+type Props = {
+  title: string;
+  help: string;
+  schema: JsonSchema | undefined;
+  onChange: (schema: JsonSchema | undefined) => void;
+  error: string | undefined;
+};
+
+/** Edits a JSON Schema: as a list of fields where it is an object's, or as JSON. Both show the same schema. */
+export function SchemaEditor({ title, help, schema, onChange, error }: Props) {
+  const [wantsJson, setWantsJson] = useState(false);
+  const isForm = fitsForm(schema);
+  const asForm = isForm && !wantsJson;
+  return (
+    <section className={style.section} aria-label={title}>
+      <div className={style.sectionHead}>
+        <h3>{title}</h3>
+        {schema === undefined ? (
+          <Button
+            size="small"
+            onPress={() => onChange(FIRST_SCHEMA)}
+            aria-label={`Add ${title.toLowerCase()}`}
+          >
+            <Plus size={14} aria-hidden /> Add
+          </Button>
+        ) : (
+          <span>
+            {isForm && (
+              <IconButton
+                size="small"
+                label={
+                  asForm ? `Edit ${title.toLowerCase()} as JSON` : `Edit ${title.toLowerCase()} as fields`
+                }
+                onPress={() => setWantsJson(!wantsJson)}
+              >
+                {asForm ? <Braces size={14} /> : <List size={14} />}
+              </IconButton>
+            )}
+            <IconButton
+              size="small"
+              label={`Remove ${title.toLowerCase()}`}
+              onPress={() => onChange(undefined)}
+            >
+              <Trash2 size={14} />
+            </IconButton>
+          </span>
+        )}
+      </div>
+      <p className={style.help}>{help}</p>
+      {asForm && <SchemaRows schema={schema} onChange={onChange} />}
+      {schema !== undefined && !asForm && <SchemaJson title={title} schema={schema} onChange={onChange} />}
+      {error && <p className={style.problem}>{error}</p>}
+    </section>
+  );
+}
+
+type JsonProps = { title: string; schema: JsonSchema; onChange: (schema: JsonSchema) => void };
+
+/** A text that is no JSON Schema stays in the editor and changes nothing. */
+function SchemaJson({ title, schema, onChange }: JsonProps) {
+  const kept = JSON.stringify(schema);
+  const [text, setText] = useState(() => JSON.stringify(schema, null, 2));
+  useEffect(() => {
+    setText((text) =>
+      JSON.stringify(parse(text)) === kept ? text : JSON.stringify(JSON.parse(kept), null, 2),
+    );
+  }, [kept]);
+  const isWrong = parse(text) === undefined;
+  return (
+    <CodeEditor
+      label={`${title} as JSON`}
+      hideLabel
+      language="json-schema"
+      value={text}
+      lines={[4, 20]}
+      error={isWrong ? 'This is not a JSON Schema yet; the draft keeps the one before.' : undefined}
+      onChange={(text) => {
+        setText(text);
+        const parsed = parse(text);
+        if (parsed !== undefined) onChange(parsed);
+      }}
+    />
+  );
+}
+
+function parse(text: string): JsonSchema | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'boolean' || isMembers(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,85 @@
+// A JSON Schema as a list of fields, for the common case of an object. What the form does not know stays in the schema.
+
+export type Members = Record<string, unknown>;
+export type JsonSchema = boolean | Members;
+export type FieldType = (typeof FIELD_TYPES)[number];
+export type SchemaField = { name: string; schema: Members; isRequired: boolean };
+
+export const FIELD_TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array'] as const;
+const NEW_OBJECT: Members = { type: 'object', properties: {}, required: [], additionalProperties: false };
+
+/** A schema to begin with: an object with one text. */
+export const FIRST_SCHEMA: Members = {
+  type: 'object',
+  properties: { text: { type: 'string' } },
+  required: ['text'],
+  additionalProperties: false,
+};
+
+/** Whether the form can show a schema: an object whose fields are written as schemas. */
+export function fitsForm(schema: unknown): schema is Members {
+  if (!isMembers(schema) || schema.type !== 'object') return false;
+  const { properties = {}, required = [] } = schema;
+  return isMembers(properties) && Object.values(properties).every(isMembers) && isTexts(required);
+}
+
+/** The fields of an object, in their order. */
+export function listFields(schema: Members): SchemaField[] {
+  const required = isTexts(schema.required) ? schema.required : [];
+  return Object.entries((schema.properties ?? {}) as Record<string, Members>).map(([name, field]) => ({
+    name,
+    schema: field,
+    isRequired: required.includes(name),
+  }));
+}
+
+/** Writes fields into an object's schema; its other keywords stay, and so do required names that have no field. */
+export function withFields(schema: Members, fields: SchemaField[]): Members {
+  const old = new Set(Object.keys((schema.properties ?? {}) as Members));
+  const others = (isTexts(schema.required) ? schema.required : []).filter((name) => !old.has(name));
+  const required = [...fields.filter(({ isRequired }) => isRequired).map(({ name }) => name), ...others];
+  const { required: _old, ...kept } = schema;
+  return {
+    ...kept,
+    properties: Object.fromEntries(fields.map(({ name, schema }) => [name, schema])),
+    ...((required.length > 0 || schema.required !== undefined) && { required }),
+  };
+}
+
+/** Adds a required text with a name that is free. */
+export function addField(schema: Members): Members {
+  const fields = listFields(schema);
+  const names = new Set(fields.map(({ name }) => name));
+  let name = 'field';
+  for (let next = 2; names.has(name); next += 1) name = `field_${next}`;
+  return withFields(schema, [...fields, { name, schema: { type: 'string' }, isRequired: true }]);
+}
+
+/** Gives a field another type. What only the old type knows goes; title and description stay. */
+export function withType(field: Members, type: FieldType): Members {
+  const { title, description } = field;
+  const kept = { ...(title !== undefined && { title }), ...(description !== undefined && { description }) };
+  if (type === 'object') return { ...NEW_OBJECT, ...kept };
+  if (type === 'array') return { type, items: { type: 'string' }, ...kept };
+  return { type, ...kept };
+}
+
+/** The type of a field that the form can change; undefined for any other schema, which is edited as JSON. */
+export function typeOf(field: Members): FieldType | undefined {
+  return FIELD_TYPES.find((type) => type === field.type);
+}
+
+/** Sets a keyword, or takes it out. */
+export function withKeyword(schema: Members, keyword: string, value: unknown): Members {
+  if (value !== undefined) return { ...schema, [keyword]: value };
+  const { [keyword]: _old, ...kept } = schema;
+  return kept;
+}
+
+export function isMembers(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+}

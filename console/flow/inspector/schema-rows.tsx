@@ -1,0 +1,171 @@
+import { Plus, SlidersHorizontal, Trash2 } from 'lucide-react';
+import { useId, useState } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { Checkbox } from '../../ui/checkbox.tsx';
+import { IconButton } from '../../ui/icon-button.tsx';
+import { Select } from '../../ui/select.tsx';
+import { Switch } from '../../ui/switch.tsx';
+import { TextField } from '../../ui/text-field.tsx';
+import style from './inspector.module.css';
+import {
+  addField,
+  FIELD_TYPES,
+  type FieldType,
+  fitsForm,
+  isMembers,
+  listFields,
+  type Members,
+  type SchemaField,
+  typeOf,
+  withFields,
+  withKeyword,
+  withType,
+} from './schema-form.ts';
+
+type Props = { schema: Members; onChange: (schema: Members) => void };
+
+const TYPE_OPTIONS = FIELD_TYPES.map((type) => ({ id: type, label: type }));
+
+/** The fields of an object's schema, each with name, type and whether it is required; fields of fields are below them. */
+export function SchemaRows({ schema, onChange }: Props) {
+  const fields = listFields(schema);
+  const names = new Set(fields.map(({ name }) => name));
+  const change = (index: number, field: SchemaField) =>
+    onChange(withFields(schema, fields.with(index, field)));
+  return (
+    <div className={style.names}>
+      {fields.map((field, index) => (
+        <Field
+          // biome-ignore lint/suspicious/noArrayIndexKey: a field that is renamed is the same row
+          key={index}
+          field={field}
+          isTaken={(name) => name !== field.name && names.has(name)}
+          onChange={(changed) => change(index, changed)}
+          onRemove={() => onChange(withFields(schema, fields.toSpliced(index, 1)))}
+        />
+      ))}
+      <div className={style.sectionHead}>
+        <Button size="small" onPress={() => onChange(addField(schema))}>
+          <Plus size={14} aria-hidden /> Add field
+        </Button>
+        <Switch
+          isSelected={schema.additionalProperties !== false}
+          onChange={(isOn) => onChange(withKeyword(schema, 'additionalProperties', isOn ? undefined : false))}
+        >
+          Other fields allowed
+        </Switch>
+      </div>
+    </div>
+  );
+}
+
+type FieldProps = {
+  field: SchemaField;
+  isTaken: (name: string) => boolean;
+  onChange: (field: SchemaField) => void;
+  onRemove: () => void;
+};
+
+function Field({ field, isTaken, onChange, onRemove }: FieldProps) {
+  const [isOpen, setOpen] = useState(false);
+  const [written, setWritten] = useState<string>();
+  const id = useId();
+  const { name, schema, isRequired } = field;
+  const type = typeOf(schema);
+  const text = written ?? name;
+  const setSchema = (schema: Members) => onChange({ ...field, schema });
+  return (
+    <div className={style.names}>
+      <div className={style.row}>
+        <TextField
+          label={`Name of field ${name}`}
+          hideLabel
+          isMono
+          value={text}
+          error={isTaken(text) ? 'Another field has this name.' : undefined}
+          onChange={setWritten}
+          onBlur={() => {
+            if (text !== name && text !== '' && !isTaken(text)) onChange({ ...field, name: text });
+            setWritten(undefined);
+          }}
+        />
+        <Select<FieldType>
+          label={`Type of ${name}`}
+          hideLabel
+          options={TYPE_OPTIONS}
+          placeholder="other"
+          value={type ?? null}
+          onChange={(type) => type !== schema.type && setSchema(withType(schema, type))}
+        />
+        <IconButton
+          size="small"
+          label={`More about ${name}`}
+          aria-expanded={isOpen}
+          aria-controls={id}
+          onPress={() => setOpen(!isOpen)}
+        >
+          <SlidersHorizontal size={14} />
+        </IconButton>
+        <IconButton size="small" label={`Remove field ${name}`} onPress={onRemove}>
+          <Trash2 size={14} />
+        </IconButton>
+      </div>
+      <div id={id} hidden={!isOpen} className={isOpen ? style.nested : undefined}>
+        {isOpen && (
+          <>
+            <Checkbox isSelected={isRequired} onChange={(isRequired) => onChange({ ...field, isRequired })}>
+              Required
+            </Checkbox>
+            <TextField
+              label={`Description of ${name}`}
+              value={typeof schema.description === 'string' ? schema.description : ''}
+              onChange={(text) => setSchema(withKeyword(schema, 'description', text || undefined))}
+            />
+            {type === 'string' && <Choices name={name} schema={schema} onChange={setSchema} />}
+            {type === undefined && <p className={style.help}>The rest of this field is edited as JSON.</p>}
+          </>
+        )}
+      </div>
+      <Inner schema={schema} onChange={setSchema} />
+    </div>
+  );
+}
+
+/** The texts that a field may have; any text when there are none. */
+function Choices({ name, schema, onChange }: { name: string } & Props) {
+  const values = Array.isArray(schema.enum) ? schema.enum.map(String) : [];
+  return (
+    <TextField
+      label={`Allowed values of ${name}`}
+      rows={2}
+      value={values.join('\n')}
+      help="One on each line; none allows any text."
+      onChange={(text) => onChange(withKeyword(schema, 'enum', text === '' ? undefined : text.split('\n')))}
+    />
+  );
+}
+
+/** The fields of an object, and the items of an array. */
+function Inner({ schema, onChange }: Props) {
+  if (schema.type === 'array' && isMembers(schema.items)) {
+    const { items } = schema;
+    return (
+      <div className={style.nested}>
+        <Select<FieldType>
+          label="Each item is"
+          options={TYPE_OPTIONS}
+          placeholder="other"
+          value={typeOf(items) ?? null}
+          onChange={(type) => type !== items.type && onChange({ ...schema, items: withType(items, type) })}
+        />
+        <Inner schema={items} onChange={(items) => onChange({ ...schema, items })} />
+      </div>
+    );
+  }
+  if (!fitsForm(schema)) return null;
+  return (
+    <div className={style.nested}>
+      <SchemaRows schema={schema} onChange={onChange} />
+    </div>
+  );
+}

@@ -1,0 +1,44 @@
+import { useDraft } from '../draft/draft-context.ts';
+import { changeStep, type SequentialStep, type Step } from '../draft/steps.ts';
+import { isWithin, withField } from './with-field.ts';
+
+export type BlockConfig = NonNullable<SequentialStep['processor_config']>;
+
+/** Ways to change the fields of one step; `undefined` takes a field out. Every other field stays as it is. */
+export function useStep<S extends Step>(step: S) {
+  const { steps, problems, change } = useDraft();
+  const { step_id } = step;
+  const of = problems.filter((problem) => problem.stepId === step_id);
+  function set<Field extends keyof S & string>(
+    field: Field,
+    value: S[Field] | undefined,
+    words: string = field,
+  ) {
+    change(`Change the ${words} of ${step.name}`, (steps) =>
+      changeStep(steps, step_id, (now) => withField(now, field, value)),
+    );
+  }
+  return {
+    steps,
+    problems: of,
+    set,
+    /** Sets a field of `processor_config`, which is taken out with its last field. */
+    configure<Field extends keyof BlockConfig & string>(field: Field, value: BlockConfig[Field] | undefined) {
+      change(`Change ${field} of ${step.name}`, (steps) =>
+        changeStep(steps, step_id, (now) => {
+          const config = withField((now as SequentialStep).processor_config ?? {}, field, value);
+          return withField(
+            now as SequentialStep,
+            'processor_config',
+            Object.keys(config).length > 0 ? config : undefined,
+          );
+        }),
+      );
+    },
+    /** What is wrong with a field or with something in it; undefined when nothing is. */
+    problemOf(field: string): string | undefined {
+      const found = of.filter((problem) => isWithin(problem.field, field));
+      return found.length > 0 ? found.map(({ message }) => message).join(' ') : undefined;
+    },
+  };
+}

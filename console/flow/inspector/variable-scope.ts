@@ -1,0 +1,92 @@
+import type { VariableScope } from '../../ui/code-editor/editor-types.ts';
+import { findVariables } from '../../ui/code-editor/find-variables.ts';
+import { eachStep, listsInside, type Step, stepIdsOf } from '../draft/steps.ts';
+import { listOutputFields } from './output-fields.ts';
+
+const FORMS = '{{message}}, {{previous_output}}, {{parameters.<key>}} and {{steps.<step_id>}}';
+const CODE_PARAMETER = /(?<![\w$.])parameters\s*\??\.\s*([A-Za-z_$][\w$]*)/g;
+
+/** The variables that the prompt of a step can use: those of every run, and outputs of the steps that have ended by then. */
+export function variableScope(steps: Step[], stepId: string): VariableScope {
+  const visible = new Map(listVisible(steps, stepId)?.map((step) => [step.step_id, step]));
+  const all = stepIdsOf(steps);
+  const ofSteps = [...visible.values()].flatMap((step) => {
+    const name = `steps.${step.step_id}`;
+    const fields = listOutputFields(step);
+    return [
+      { name, detail: step.name },
+      ...fields.map(({ path, type }) => ({ name: `${name}.${path}`, detail: type })),
+    ];
+  });
+  return {
+    variables: [
+      { name: 'message', detail: 'the message of the run' },
+      { name: 'previous_output', detail: 'the output of the step before' },
+      ...listParameters(steps).map((key) => ({
+        name: `parameters.${key}`,
+        detail: 'a parameter of the run',
+      })),
+      ...ofSteps,
+    ],
+    findProblem(name) {
+      const [root, id = '', ...path] = name.split('.');
+      const isPlain = name === 'message' || name === 'previous_output';
+      if (isPlain || (root === 'parameters' && isPath(name))) return undefined;
+      if (root !== 'steps' || !isPath(name))
+        return `There is no variable {{${name}}}. The variables are ${FORMS}.`;
+      const step = visible.get(id);
+      if (step) return findPathProblem(step, path);
+      if (all.has(id))
+        return `The step ${id} has not ended before this block begins, or is inside a step that this block is not in.`;
+      return `There is no step ${id}. ${describeVisible([...visible.keys()])}`;
+    },
+  };
+}
+
+function isPath(name: string): boolean {
+  return /^(?:parameters|steps)(?:\.[A-Za-z0-9_-]+)+$/.test(name);
+}
+
+function describeVisible(ids: string[]): string {
+  if (ids.length === 0) return 'No step has ended by then.';
+  return `The steps whose outputs can be read here: ${ids.slice(0, 10).join(', ')}${ids.length > 10 ? ', …' : ''}.`;
+}
+
+/** The first key of a path that the step's output cannot have. */
+function findPathProblem(step: Step, [key]: string[]): string | undefined {
+  if (key === undefined) return undefined;
+  if (step.type === 'parallel' && !Object.hasOwn(step.branches, key))
+    return `The step ${step.step_id} has no branch ${key}. Its branches: ${Object.keys(step.branches).join(', ')}.`;
+  if (step.type !== 'sequential' || typeof step.outputSchema !== 'object') return undefined;
+  const { properties, additionalProperties } = step.outputSchema;
+  if (additionalProperties !== false || typeof properties !== 'object' || properties === null)
+    return undefined;
+  if (Object.hasOwn(properties, key)) return undefined;
+  return `The output of ${step.step_id} has no field ${key}. Its fields: ${Object.keys(properties).join(', ')}.`;
+}
+
+/** The steps that have ended when a step begins: those before it in its list, and before each step around it. */
+export function listVisible(steps: Step[], stepId: string): Step[] | undefined {
+  for (const [index, step] of steps.entries()) {
+    const before = steps.slice(0, index);
+    if (step.step_id === stepId) return before;
+    for (const inner of listsInside(step)) {
+      const visible = listVisible(inner.steps, stepId);
+      if (visible) return [...before, ...visible];
+    }
+  }
+  return undefined;
+}
+
+/** The keys of parameters that prompts and code of a flow name, in their order. */
+export function listParameters(steps: Step[]): string[] {
+  const keys = [...eachStep(steps)].flatMap(({ step }) => {
+    if (step.type !== 'sequential' || !step.prompt) return [];
+    if (step.processor_type === 'code')
+      return Array.from(step.prompt.matchAll(CODE_PARAMETER), ([, key = '']) => key);
+    return findVariables(step.prompt)
+      .filter(({ name, isKnownForm }) => isKnownForm && name.startsWith('parameters.'))
+      .map(({ name }) => name.slice('parameters.'.length));
+  });
+  return [...new Set(keys)];
+}

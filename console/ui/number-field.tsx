@@ -1,0 +1,51 @@
+import { useEffect, useState } from 'react';
+import { TextField } from './text-field.tsx';
+
+type Props = {
+  label: string;
+  value: number | undefined;
+  /** Called with each number that fits, and with undefined when the field is emptied. */
+  onChange: (value: number | undefined) => void;
+  min: number;
+  max: number;
+  /** Whole numbers only, unless it is false. */
+  isWhole?: boolean;
+  /** The value that holds when the field is empty. */
+  placeholder?: string;
+  help?: string;
+  /** Why the service does not accept the value. */
+  error?: string | undefined;
+  isDisabled?: boolean;
+};
+
+/** A number within bounds, or none. A text that is no such number stays in the field, with the reason, and changes nothing. */
+export function NumberField({ value, onChange, min, max, isWhole = true, error, ...props }: Props) {
+  const [text, setText] = useState(value?.toString() ?? '');
+  useEffect(() => {
+    setText((text) => (toNumber(text) === value ? text : (value?.toString() ?? '')));
+  }, [value]);
+  const problem = findProblem(text, min, max, isWhole);
+  return (
+    <TextField
+      {...props}
+      value={text}
+      inputMode={isWhole ? 'numeric' : 'decimal'}
+      error={problem ?? error}
+      onChange={(text) => {
+        setText(text);
+        if (findProblem(text, min, max, isWhole) === undefined) onChange(toNumber(text));
+      }}
+    />
+  );
+}
+
+function toNumber(text: string): number | undefined {
+  return text.trim() === '' ? undefined : Number(text);
+}
+
+function findProblem(text: string, min: number, max: number, isWhole: boolean): string | undefined {
+  const number = toNumber(text);
+  if (number === undefined || (number >= min && number <= max && (!isWhole || Number.isInteger(number))))
+    return undefined;
+  return `Enter a ${isWhole ? 'whole ' : ''}number from ${min} to ${max}.`;
+}

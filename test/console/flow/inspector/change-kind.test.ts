@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { changeKind } from '../../../../console/flow/inspector/change-kind.ts';
+import { isWithin, withField } from '../../../../console/flow/inspector/with-field.ts';
+
+const LLM = {
+  type: 'sequential',
+  step_id: 'a',
+  name: 'A',
+  processor_type: 'llm',
+  model: 'demo/chat',
+  prompt: 'Hello',
+  outputSchema: { type: 'object' },
+  processor_config: { tools_enabled: true, timeout_ms: 1000 },
+} as const;
+
+describe('changeKind', () => {
+  it('takes out what has no effect in the other kind, and keeps the rest', () => {
+    assert.deepEqual(changeKind(LLM, 'code'), {
+      ...{ type: 'sequential', step_id: 'a', name: 'A', outputSchema: { type: 'object' } },
+      ...{ processor_type: 'code', prompt: 'return input;\n', processor_config: { timeout_ms: 1000 } },
+    });
+    assert.deepEqual(Object.keys(changeKind(LLM, 'passthrough')).sort(), [
+      ...['name', 'outputSchema', 'processor_type', 'step_id', 'type'],
+    ]);
+  });
+
+  it('keeps fields that it does not know', () => {
+    const newer = { ...LLM, newer_field: 1 };
+    assert.equal((changeKind(newer, 'code') as unknown as typeof newer).newer_field, 1);
+  });
+});
+
+describe('withField', () => {
+  it('sets a field in its place, and takes it out', () => {
+    assert.equal(JSON.stringify(withField({ a: 1, b: 2 }, 'a', 3)), '{"a":3,"b":2}');
+    assert.deepEqual(withField({ a: 1, b: 2 }, 'a', undefined), { b: 2 });
+  });
+});
+
+describe('isWithin', () => {
+  it('tells a field and what is in it from fields whose names begin alike', () => {
+    assert.ok(isWithin('prompt', 'prompt'));
+    assert.ok(isWithin('branches["a b"][0]', 'branches'));
+    assert.ok(isWithin('processor_config.top_p', 'processor_config'));
+    assert.ok(!isWithin('prompts', 'prompt'));
+  });
+});
