@@ -6,7 +6,9 @@ import { createRoot } from 'react-dom/client';
 import { queryClient } from './api/query-client.ts';
 import { router } from './routes.tsx';
 import { applyTheme, readTheme } from './shell/theme.ts';
-import { openSession, SignInError } from './sign-in/session.ts';
+import { openSession } from './sign-in/session.ts';
+import { SessionDialog } from './sign-in/session-dialog.tsx';
+import { SignInError } from './sign-in/sign-in-error.ts';
 import { SignInPage } from './sign-in/sign-in-page.tsx';
 import './styles/tokens.css';
 import './styles/base.css';
@@ -23,6 +25,7 @@ else
         <StrictMode>
           <QueryClientProvider client={queryClient}>
             <RouterProvider router={router} />
+            <SessionDialog />
           </QueryClientProvider>
         </StrictMode>,
       ),

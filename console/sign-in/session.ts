@@ -1,198 +1,132 @@
-// The user's session: an authorization code with PKCE at the configured identity provider. Tokens are held in memory only,
-// so a page that is loaded again asks the provider again, which answers at once while its own session lasts.
+// The user's session. Tokens are held in memory only, so a page that is loaded again asks the identity provider again,
+// which answers at once while its own session lasts.
 import * as oauth from 'oauth4webapi';
-import { loadSettings, type Settings } from './settings.ts';
+import { beginSignIn, CALLBACK, completeSignIn } from './code-grant.ts';
+import { findProvider } from './provider.ts';
+import { SignInError } from './sign-in-error.ts';
+import { handOver, isSignInWindow } from './sign-in-window.ts';
+import { type Tokens, toTokens } from './tokens.ts';
 
-const CALLBACK = '/console/signed-in';
 const SIGNED_OUT = '/console/signed-out';
 /** A token is renewed this long before it expires. */
 const RENEW_BEFORE_MS = 60_000;
-/** Only of a sign-in that has begun: what the provider's answer is checked against, and where to go afterwards. */
-const PENDING = 'weir.sign-in';
-
-type Pending = { state: string; verifier: string; nonce: string; returnTo: string };
-type Tokens = { access: string; refresh: string | undefined; id: string | undefined; expiresAt: number };
+/** Tells the other tabs. */
+const TABS = new BroadcastChannel('weir.session');
 
 let tokens: Tokens | undefined;
-let renewal: Promise<string | undefined> | undefined;
+let renewal: Promise<string> | undefined;
+/** The access token that the service has taken last. */
+let accepted: string | undefined;
+/** Asks the user to sign in again; set by the page's dialog. */
+let askUser: (() => Promise<Tokens>) | undefined;
 
-/** The sign-in did not succeed; the message is for the user. */
-export class SignInError extends Error {}
+TABS.onmessage = () => {
+  if (tokens) leave();
+};
+// A page that the browser has kept, and shows again after its user has signed out.
+window.addEventListener('pageshow', ({ persisted }) => {
+  if (persisted && !tokens) location.reload();
+});
 
 /**
- * Begins or completes the sign-in when the page loads. Resolves with the path to show once there is a session; when the
- * provider has to be asked the browser leaves the page, and the promise stays open. Throws SignInError.
+ * Begins or completes the sign-in when the page loads. Resolves once there is a session; when the provider has to be
+ * asked the browser leaves the page, and the promise stays open. Throws SignInError.
  */
-export async function openSession(): Promise<string> {
+export async function openSession(): Promise<void> {
   const { pathname, search, hash } = location;
-  if (pathname === CALLBACK) return completeSignIn(new URL(location.href));
   const oneTime = /^#one-time=([\w-]+)$/.exec(hash)?.[1];
-  const returnTo = oneTime === undefined ? pathname + search + hash : '/console/';
-  return signIn(returnTo, oneTime);
+  if (pathname !== CALLBACK)
+    await beginSignIn(oneTime === undefined ? pathname + search + hash : '/console/', oneTime);
+  tokens = await completeSignIn();
+  if (!isSignInWindow()) return;
+  handOver(tokens);
+  await new Promise(() => undefined);
 }
 
-/** Answers the user's access token, renewed when it is about to expire. */
+/** Registers how the user is asked to sign in again while the page stays. */
+export function onSessionEnd(ask: () => Promise<Tokens>): void {
+  askUser = ask;
+}
+
+/** Answers the user's access token, renewed when it is about to expire. Waits while the user has to sign in again. */
 export async function currentToken(): Promise<string> {
   if (tokens && tokens.expiresAt - Date.now() > RENEW_BEFORE_MS) return tokens.access;
-  return (await renewToken()) ?? tokens?.access ?? signInAgain();
+  return renewToken();
 }
 
-/** Renews the token with the refresh token; undefined when the provider gave none or refuses it. */
-export function renewToken(): Promise<string | undefined> {
-  renewal ??= refresh().finally(() => {
+/** Notes that the service has taken a token. */
+export function noteAccepted(token: string): void {
+  accepted = token;
+}
+
+/** Gets another token in the place of one that the service refused. Throws SignInError when it refuses every one. */
+export async function replaceToken(refused: string): Promise<string> {
+  if (tokens && tokens.access !== refused) return tokens.access;
+  // A token that was made a moment ago and never taken: the next one would be refused, too.
+  if (accepted === undefined)
+    throw new SignInError(
+      'The service does not accept the tokens of its identity provider: its operator checks that they are JWTs with the audience WEIR_OIDC_AUDIENCE.',
+    );
+  return renewToken();
+}
+
+/** Ends the session here, in the other tabs, and at the provider. */
+export async function signOut(): Promise<void> {
+  const { server, client, options } = await findProvider();
+  const held = tokens;
+  tokens = undefined;
+  TABS.postMessage('signed out');
+  if (held?.refresh && server.revocation_endpoint)
+    await oauth.revocationRequest(server, client, oauth.None(), held.refresh, options).catch(() => undefined);
+  if (!server.end_session_endpoint) return leave();
+  const url = new URL(server.end_session_endpoint);
+  url.searchParams.set('client_id', client.client_id);
+  url.searchParams.set('post_logout_redirect_uri', location.origin + SIGNED_OUT);
+  if (held?.id) url.searchParams.set('id_token_hint', held.id);
+  location.assign(url);
+}
+
+function renewToken(): Promise<string> {
+  renewal ??= renew().finally(() => {
     renewal = undefined;
   });
   return renewal;
 }
 
-/** Leaves the page for the provider, and comes back to where it was. */
-export function signInAgain(): Promise<never> {
-  return signIn(location.pathname + location.search);
-}
-
-/** Ends the session here and at the provider. */
-export async function signOut(): Promise<void> {
-  const settings = await loadSettings();
-  const server = await discover(settings);
-  const hint = tokens?.id;
-  if (tokens?.refresh && server.revocation_endpoint)
-    await oauth
-      .revocationRequest(server, client(settings), oauth.None(), tokens.refresh, options(settings))
-      .catch(() => undefined);
-  tokens = undefined;
-  if (!server.end_session_endpoint) return location.assign(SIGNED_OUT);
-  const url = new URL(server.end_session_endpoint);
-  url.searchParams.set('client_id', settings.clientId ?? '');
-  url.searchParams.set('post_logout_redirect_uri', location.origin + SIGNED_OUT);
-  if (hint) url.searchParams.set('id_token_hint', hint);
-  location.assign(url);
-}
-
-async function signIn(returnTo: string, oneTime?: string): Promise<never> {
-  const settings = await loadSettings();
-  const server = await discover(settings);
-  if (!server.authorization_endpoint) throw new SignInError('The identity provider offers no sign-in page.');
-  const pending: Pending = {
-    state: oauth.generateRandomState(),
-    verifier: oauth.generateRandomCodeVerifier(),
-    nonce: oauth.generateRandomNonce(),
-    returnTo,
-  };
-  sessionStorage.setItem(PENDING, JSON.stringify(pending));
-  const url = new URL(server.authorization_endpoint);
-  const parameters = {
-    client_id: settings.clientId ?? '',
-    redirect_uri: location.origin + CALLBACK,
-    response_type: 'code',
-    scope: settings.scopes,
-    state: pending.state,
-    nonce: pending.nonce,
-    code_challenge: await oauth.calculatePKCECodeChallenge(pending.verifier),
-    code_challenge_method: 'S256',
-    ...wanted(settings),
-    ...(oneTime !== undefined && { weir_one_time: oneTime }),
-  };
-  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
-  location.replace(url);
-  return new Promise(() => undefined);
-}
-
-async function completeSignIn(url: URL): Promise<string> {
-  const pending = JSON.parse(sessionStorage.getItem(PENDING) ?? 'null') as Pending | null;
-  sessionStorage.removeItem(PENDING);
-  // A page that was opened or reloaded at this address by itself begins anew.
-  if (!pending) return signIn('/console/');
-  const settings = await loadSettings();
-  const server = await discover(settings);
-  try {
-    const parameters = oauth.validateAuthResponse(server, client(settings), url, pending.state);
-    const response = await oauth.authorizationCodeGrantRequest(
-      server,
-      client(settings),
-      oauth.None(),
-      parameters,
-      location.origin + CALLBACK,
-      pending.verifier,
-      { ...options(settings), additionalParameters: wanted(settings) },
-    );
-    take(
-      await oauth.processAuthorizationCodeResponse(server, client(settings), response, {
-        expectedNonce: pending.nonce,
-      }),
-    );
-  } catch (error) {
-    throw new SignInError(explain(error));
-  }
-  history.replaceState(null, '', pending.returnTo);
-  return pending.returnTo;
-}
-
-async function refresh(): Promise<string | undefined> {
-  const held = tokens?.refresh;
-  if (held === undefined) return undefined;
-  const settings = await loadSettings();
-  const server = await discover(settings);
-  try {
-    const response = await oauth.refreshTokenGrantRequest(server, client(settings), oauth.None(), held, {
-      ...options(settings),
-      additionalParameters: wanted(settings),
-    });
-    return take(await oauth.processRefreshTokenResponse(server, client(settings), response), held);
-  } catch {
-    return undefined;
-  }
-}
-
-function take(answer: oauth.TokenEndpointResponse, refreshToken?: string): string {
-  tokens = {
-    access: answer.access_token,
-    refresh: answer.refresh_token ?? refreshToken,
-    id: answer.id_token ?? tokens?.id,
-    expiresAt: Date.now() + (answer.expires_in ?? 300) * 1000,
-  };
+async function renew(): Promise<string> {
+  const before = tokens;
+  tokens =
+    (await refresh()) ?? (askUser ? await askUser() : await beginSignIn(location.pathname + location.search));
+  // What is on the page is another user's.
+  if (before?.sub !== tokens.sub) location.reload();
   return tokens.access;
 }
 
-let discovered: Promise<oauth.AuthorizationServer> | undefined;
-
-async function discover(settings: Settings): Promise<oauth.AuthorizationServer> {
-  if (!settings.issuer || !settings.clientId)
-    throw new SignInError(
-      'This service has no sign-in for the console: its operator sets WEIR_OIDC_ISSUER and WEIR_CONSOLE_CLIENT_ID.',
-    );
-  const issuer = new URL(settings.issuer);
-  discovered ??= oauth
-    .discoveryRequest(issuer, options(settings))
-    .then((response) => oauth.processDiscoveryResponse(issuer, response));
+/** Uses the refresh token; undefined when there is none, or the provider has ended the session. */
+async function refresh(): Promise<Tokens | undefined> {
+  if (tokens?.refresh === undefined) return undefined;
+  const { server, client, options, wanted } = await findProvider();
   try {
-    return await discovered;
-  } catch {
-    discovered = undefined;
+    const request = { ...options, additionalParameters: wanted };
+    const response = await oauth.refreshTokenGrantRequest(
+      server,
+      client,
+      oauth.None(),
+      tokens.refresh,
+      request,
+    );
+    return toTokens(await oauth.processRefreshTokenResponse(server, client, response), tokens);
+  } catch (error) {
+    if (error instanceof oauth.ResponseBodyError) return undefined;
+    // The provider is away. The token may last until it is back.
+    if (tokens.expiresAt > Date.now()) return tokens;
     throw new SignInError(
-      `The identity provider at ${settings.issuer} cannot be reached. Try again in a moment.`,
+      'The identity provider cannot be reached to renew your session. Try again in a moment.',
     );
   }
 }
 
-function client(settings: Settings): oauth.Client {
-  return { client_id: settings.clientId ?? '' };
-}
-
-/** Plain http is for an identity provider on this machine. */
-function options(settings: Settings): { [oauth.allowInsecureRequests]: boolean } {
-  return { [oauth.allowInsecureRequests]: settings.issuer?.startsWith('http://127.0.0.1') ?? false };
-}
-
-/** Names the service for which a token is wanted, in the words of RFC 8707 and in those of providers before it. */
-function wanted({ audience }: Settings): Record<string, string> {
-  if (!audience) return {};
-  return { audience, ...(URL.canParse(audience) && { resource: audience }) };
-}
-
-function explain(error: unknown): string {
-  if (error instanceof oauth.AuthorizationResponseError)
-    return error.error === 'access_denied'
-      ? 'The sign-in was refused.'
-      : (error.error_description ?? `The identity provider refused the sign-in: ${error.error}.`);
-  return 'The sign-in could not be completed: the answer of the identity provider was not the one expected. Try again.';
+function leave(): void {
+  tokens = undefined;
+  location.assign(SIGNED_OUT);
 }

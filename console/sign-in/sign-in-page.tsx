@@ -10,10 +10,16 @@ export function SignInPage({ title, message }: { title: string; message: string 
         <Mark size={36} />
         <h1>{title}</h1>
         <p>{message}</p>
-        <Button variant="primary" onPress={() => location.assign('/console/')}>
+        <Button variant="primary" onPress={signIn}>
           Sign in
         </Button>
       </div>
     </main>
   );
+}
+
+/** Loads the page again, which begins with the sign-in and ends where it was. */
+function signIn(): void {
+  if (location.pathname === '/console/signed-out') location.assign('/console/');
+  else location.reload();
 }

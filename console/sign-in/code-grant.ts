@@ -1,0 +1,76 @@
+// An authorization code with PKCE: the page leaves for the provider, and comes back with the code to CALLBACK.
+import * as oauth from 'oauth4webapi';
+import { explainRefusal } from './explain-refusal.ts';
+import { findProvider } from './provider.ts';
+import { SignInError } from './sign-in-error.ts';
+import { type Tokens, toTokens } from './tokens.ts';
+
+export const CALLBACK = '/console/signed-in';
+/** Only of a sign-in that has begun: what the provider's answer is checked against, and where to go afterwards. */
+const PENDING = 'weir.sign-in';
+
+type Pending = { state: string; verifier: string; nonce: string; returnTo: string };
+
+/** Leaves the page for the provider. `oneTime` is the secret of the link that `npm start` prints. Throws SignInError. */
+export async function beginSignIn(returnTo: string, oneTime?: string): Promise<never> {
+  const { server, client, scope, wanted } = await findProvider();
+  if (!server.authorization_endpoint) throw new SignInError('The identity provider offers no sign-in page.');
+  const pending: Pending = {
+    state: oauth.generateRandomState(),
+    verifier: oauth.generateRandomCodeVerifier(),
+    nonce: oauth.generateRandomNonce(),
+    returnTo,
+  };
+  sessionStorage.setItem(PENDING, JSON.stringify(pending));
+  const url = new URL(server.authorization_endpoint);
+  const parameters = {
+    client_id: client.client_id,
+    redirect_uri: location.origin + CALLBACK,
+    response_type: 'code',
+    scope,
+    state: pending.state,
+    nonce: pending.nonce,
+    code_challenge: await oauth.calculatePKCECodeChallenge(pending.verifier),
+    code_challenge_method: 'S256',
+    ...wanted,
+    ...(oneTime !== undefined && { weir_one_time: oneTime }),
+  };
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+  // The address before it, which may have the secret, does not stay in the history.
+  location.replace(url);
+  return new Promise(() => undefined);
+}
+
+/** Exchanges the code in the page's address for tokens, and puts the address back. Throws SignInError. */
+export async function completeSignIn(): Promise<Tokens> {
+  const pending = JSON.parse(sessionStorage.getItem(PENDING) ?? 'null') as Pending | null;
+  sessionStorage.removeItem(PENDING);
+  // A page that was opened or reloaded at this address by itself begins anew.
+  if (!pending) return beginSignIn('/console/');
+  const answer = new URL(location.href);
+  history.replaceState(null, '', pending.returnTo);
+  const { server, client, options, wanted } = await findProvider();
+  try {
+    const parameters = oauth.validateAuthResponse(server, client, answer, pending.state);
+    const response = await oauth.authorizationCodeGrantRequest(
+      server,
+      client,
+      oauth.None(),
+      parameters,
+      location.origin + CALLBACK,
+      pending.verifier,
+      { ...options, additionalParameters: wanted },
+    );
+    return toTokens(
+      await oauth.processAuthorizationCodeResponse(server, client, response, {
+        expectedNonce: pending.nonce,
+      }),
+    );
+  } catch (error) {
+    if (error instanceof oauth.AuthorizationResponseError || error instanceof oauth.ResponseBodyError)
+      throw new SignInError(explainRefusal(error.error, error.error_description));
+    throw new SignInError(
+      'The sign-in could not be completed: the identity provider did not answer as expected. Sign in again.',
+    );
+  }
+}

@@ -1,0 +1,46 @@
+// The identity provider of the service, as its discovery document describes it.
+import * as oauth from 'oauth4webapi';
+import { loadSettings, type Settings } from './settings.ts';
+import { SignInError } from './sign-in-error.ts';
+
+/** The provider, and the arguments that requests to it have in common. */
+export type Provider = {
+  server: oauth.AuthorizationServer;
+  client: oauth.Client;
+  options: { [oauth.allowInsecureRequests]: boolean };
+  scope: string;
+  /** Names the service for which a token is wanted, in the words of RFC 8707 and in those of providers before it. */
+  wanted: Record<string, string>;
+};
+
+let found: Promise<Provider> | undefined;
+
+/** Finds the provider, once. Throws SignInError. */
+export async function findProvider(): Promise<Provider> {
+  found ??= discover(await loadSettings());
+  found.catch(() => {
+    found = undefined;
+  });
+  return found;
+}
+
+async function discover({ issuer, clientId, scopes, audience }: Settings): Promise<Provider> {
+  if (!issuer || !clientId)
+    throw new SignInError(
+      'Nobody can sign in to the console of this service yet: its operator sets WEIR_OIDC_ISSUER and WEIR_CONSOLE_CLIENT_ID.',
+    );
+  if (!isSecureContext)
+    throw new SignInError(
+      `Browsers sign in on safe pages only: open the console over https, or on the machine itself at http://127.0.0.1${location.port && `:${location.port}`}/console/.`,
+    );
+  const url = new URL(issuer);
+  // Plain http is for an identity provider in development; the service takes none in production.
+  const options = { [oauth.allowInsecureRequests]: url.protocol === 'http:' };
+  const wanted = audience ? { audience, ...(URL.canParse(audience) && { resource: audience }) } : {};
+  try {
+    const server = await oauth.processDiscoveryResponse(url, await oauth.discoveryRequest(url, options));
+    return { server, client: { client_id: clientId }, options, scope: scopes, wanted };
+  } catch {
+    throw new SignInError(`The identity provider at ${issuer} cannot be reached. Try again in a moment.`);
+  }
+}

@@ -1,0 +1,2 @@
+/** The sign-in did not succeed; the message is for the user. */
+export class SignInError extends Error {}
