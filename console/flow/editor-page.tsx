@@ -1,38 +1,92 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
+import { useNarrow } from '../ui/use-narrow.ts';
 import { useDraft } from './draft/draft-context.ts';
-import { EditorBar } from './editor-bar.tsx';
-import style from './editor-page.module.css';
+import { DraftNotes } from './editor/draft-notes.tsx';
+import style from './editor/editor.module.css';
+import { EditorBar } from './editor/editor-bar.tsx';
+import { EmptyFlow } from './editor/empty-flow.tsx';
+import { Side } from './editor/side.tsx';
+import { useUndoKeys } from './editor/use-undo-keys.ts';
 import { FlowGraph } from './graph/flow-graph.tsx';
 import { useDraftEditing } from './graph/use-draft-editing.ts';
 import { Inspector } from './inspector/inspector.tsx';
 import { TryPanel } from './try/try-panel.tsx';
+
+/** Below this width the graph has room for one thing beside it, below the other for none. */
+const TWO_BESIDE = 1480;
+const ONE_BESIDE = 1000;
 
 /** The draft of a flow: its graph, the selected step, and a place to try it. */
 export function EditorPage() {
   const { steps, problems, selectedId, select } = useDraft();
   const [said, say] = useState('');
   const editing = useDraftEditing(say);
+  const [hasOneBeside, hasNoneBeside] = [useNarrow(TWO_BESIDE), useNarrow(ONE_BESIDE)];
+  const [isStepOpen, openStep] = useState(false);
+  const { isTrying, setTrying } = useTrying();
+  useUndoKeys();
+
+  function open(stepId: string | undefined) {
+    if (stepId !== undefined) select(stepId);
+    if (hasOneBeside) setTrying(false);
+    openStep(true);
+  }
+
   return (
     <div className={style.editor}>
-      <EditorBar />
-      <div className={style.graph}>
-        <FlowGraph
-          steps={steps}
-          problems={problems}
-          selectedId={selectedId}
-          onSelect={select}
-          editing={editing}
+      <div className={style.room}>
+        <EditorBar
+          isTrying={isTrying}
+          onTry={() => setTrying(!isTrying)}
+          onDetails={hasNoneBeside ? () => open(undefined) : undefined}
+          onOpen={open}
         />
+        <div className={style.notes}>
+          <DraftNotes />
+        </div>
+        <div className={style.graph}>
+          <FlowGraph
+            steps={steps}
+            problems={problems}
+            selectedId={selectedId}
+            onSelect={select}
+            onOpen={open}
+            editing={editing}
+          />
+          {steps.length === 0 && <EmptyFlow editing={editing} />}
+        </div>
+        <Side
+          label="Details"
+          isOpen={hasNoneBeside ? isStepOpen && !isTrying : !hasOneBeside || !isTrying}
+          onClose={hasNoneBeside ? () => openStep(false) : undefined}
+        >
+          <Inspector />
+        </Side>
+        <Side label="Try it" isOpen={isTrying} onClose={() => setTrying(false)}>
+          <TryPanel />
+        </Side>
       </div>
-      <aside className={style.inspector} aria-label="Step">
-        <Inspector />
-      </aside>
-      <section className={style.try} aria-label="Try it">
-        <TryPanel />
-      </section>
       <p className="visually-hidden" role="status">
         {said}
       </p>
     </div>
   );
+}
+
+/** Whether the panel that tries the draft is open, which the address says. */
+function useTrying() {
+  const navigate = useNavigate();
+  const { try: trying } = useSearch({ strict: false }) as { try?: unknown };
+  return {
+    isTrying: Boolean(trying),
+    setTrying: (isTrying: boolean) => {
+      if (isTrying !== Boolean(trying))
+        void navigate({
+          to: '.',
+          search: ((search: object) => ({ ...search, try: isTrying || undefined })) as never,
+          replace: true,
+        });
+    },
+  };
 }

@@ -42,6 +42,17 @@ type EditingProps = Props & { draft: ServerDraft; server: ReturnType<typeof draf
 
 function Editing({ draft, server, projectId, flowId, children }: EditingProps) {
   const [store] = useState(() => new DraftStore(draft, server));
+  const actions = useMemo(
+    () => ({
+      change: store.change.bind(store),
+      undo: store.undo.bind(store),
+      redo: store.redo.bind(store),
+      flush: store.flush.bind(store),
+      refresh: store.refresh.bind(store),
+      resolve: store.resolve.bind(store),
+    }),
+    [store],
+  );
   const state = useSyncExternalStore(store.subscribe, store.state);
   const navigate = useNavigate();
   const { step } = useSearch({ strict: false }) as { step?: string };
@@ -76,14 +87,9 @@ function Editing({ draft, server, projectId, flowId, children }: EditingProps) {
       redoLabel: future.at(-1)?.label,
       canUndo: past.length > 0,
       canRedo: future.length > 0,
-      change: store.change.bind(store),
-      undo: store.undo.bind(store),
-      redo: store.redo.bind(store),
-      flush: store.flush.bind(store),
-      refresh: store.refresh.bind(store),
-      resolve: store.resolve.bind(store),
+      ...actions,
     };
-  }, [state, store, step, select, projectId, flowId]);
+  }, [state, actions, step, select, projectId, flowId]);
   return (
     <DraftContext value={value}>
       {children}

@@ -28,7 +28,7 @@ export function useGraphKeys(root: RefObject<HTMLDivElement | null>, props: Flow
     const shift = event.altKey ? SHIFTS[key] : undefined;
     const action = shift ?? ACTIONS[key];
     if (editing && action) editing.act(action, id);
-    else if (direction && !event.altKey) onSelect?.(findNeighbour(steps, id, direction)?.step_id ?? id);
+    else if (direction && !event.altKey) go(findNeighbour(steps, id, direction)?.step_id ?? id);
     else if (key === 'Enter' || key === ' ') open(id);
     else if (key === 'Escape') onSelect?.(undefined);
     else if (key === '+' || key === '-') view.zoom(key === '+' ? 'in' : 'out');
@@ -37,6 +37,11 @@ export function useGraphKeys(root: RefObject<HTMLDivElement | null>, props: Flow
     else if (editing && key.toLowerCase() === 'a') openMenu(id, key === 'a' ? 1 : 0);
     else return false;
     return true;
+  }
+
+  function go(id: string) {
+    onSelect?.(id);
+    focusStep(root.current, id);
   }
 
   function open(id: string) {
@@ -89,6 +94,10 @@ function stepOf(target: EventTarget): string | undefined {
   return target instanceof HTMLElement ? target.dataset.step : undefined;
 }
 
+function focusStep(root: Element | null, id: string): void {
+  root?.querySelector<HTMLElement>(`[data-step="${CSS.escape(id)}"]`)?.focus({ preventScroll: true });
+}
+
 /** Moves the focus to the step that is selected, unless the reader is somewhere else on the page. */
 function useFocusOnSelected(root: RefObject<HTMLDivElement | null>, selectedId: string | undefined): void {
   const last = useRef(selectedId);
@@ -98,9 +107,7 @@ function useFocusOnSelected(root: RefObject<HTMLDivElement | null>, selectedId: 
     const focus = () => {
       const { activeElement } = document;
       if (activeElement !== document.body && !root.current?.contains(activeElement)) return;
-      root.current
-        ?.querySelector<HTMLElement>(`[data-step="${CSS.escape(selectedId)}"]`)
-        ?.focus({ preventScroll: true });
+      focusStep(root.current, selectedId);
     };
     // A menu that closes gives the focus back first.
     let frame = requestAnimationFrame(() => {

@@ -1,0 +1,50 @@
+import { eachStep, listsInside, type Step } from './steps.ts';
+
+/** Lists, in sentences, what changes from one tree to another: "Sum up: model, prompt", "Greet is added". */
+export function describeDifference(before: Step[], after: Step[]): string[] {
+  const [old, now] = [indexOf(before), indexOf(after)];
+  const lines: string[] = [];
+  for (const [id, { step }] of now) if (!old.has(id)) lines.push(`${step.name} is added`);
+  for (const [id, { step, list }] of old) {
+    const other = now.get(id);
+    if (!other) {
+      lines.push(`${step.name} is deleted`);
+      continue;
+    }
+    if (other.list !== list) lines.push(`${step.name} is moved`);
+    const fields = findChangedFields(step, other.step);
+    if (fields.length > 0) lines.push(`${step.name}: ${fields.join(', ')}`);
+  }
+  if (lines.length === 0 && orderOf(before) !== orderOf(after)) lines.push('The order of the steps');
+  return lines;
+}
+
+function indexOf(steps: Step[]): Map<string, { step: Step; list: string }> {
+  return new Map(
+    [...eachStep(steps)].map(({ step, place: { parent, branch } }) => [
+      step.step_id,
+      { step, list: JSON.stringify([parent, branch]) },
+    ]),
+  );
+}
+
+/** The fields that differ, except the steps inside; of branches, their names. */
+function findChangedFields(before: Step, after: Step): string[] {
+  const [a, b] = [fieldsOf(before), fieldsOf(after)];
+  return [...new Set([...Object.keys(a), ...Object.keys(b)])].filter(
+    (field) => JSON.stringify(a[field]) !== JSON.stringify(b[field]),
+  );
+}
+
+function fieldsOf(step: Step): Record<string, unknown> {
+  if (step.type === 'sequential') return step;
+  const { step_id, name, type } = step;
+  if (step.type === 'parallel') return { step_id, name, type, branches: Object.keys(step.branches) };
+  return { step_id, name, type, max_iterations: step.max_iterations, until: step.until };
+}
+
+function orderOf(steps: Step[]): string {
+  const order = (list: Step[]): unknown[] =>
+    list.map((step) => [step.step_id, ...listsInside(step).map((inner) => order(inner.steps))]);
+  return JSON.stringify(order(steps));
+}

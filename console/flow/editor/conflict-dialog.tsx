@@ -1,0 +1,87 @@
+import { useState } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { CodeDifference } from '../../ui/code-editor/code-difference.tsx';
+import { Dialog, DialogActions } from '../../ui/dialog.tsx';
+import { showToast } from '../../ui/toast.tsx';
+import { describeDifference } from '../draft/describe-difference.ts';
+import { useDraft } from '../draft/draft-context.ts';
+import type { Step } from '../draft/steps.ts';
+import style from './editor.module.css';
+
+const LINES_MAX = 12;
+
+/** Shows what differs between the draft here and the one of the service, and lets the reader choose one. */
+export function ConflictDialog({ onClose }: { onClose: () => void }) {
+  const { steps, saved, conflict, resolve } = useDraft();
+  const [isSaving, setSaving] = useState(false);
+  if (!conflict) return null;
+  const mine = toText(steps);
+  return (
+    <Dialog title="Two drafts" isOpen onClose={onClose} width="60rem">
+      <div className={style.drafts}>
+        <Changes title="Changed elsewhere" lines={describeDifference(saved.steps, conflict.steps)} />
+        <Changes title="Changed here" lines={describeDifference(saved.steps, steps)} />
+      </div>
+      <CodeDifference
+        label="The draft elsewhere, and yours"
+        before={toText(conflict.steps)}
+        after={mine}
+        language="json"
+      />
+      <DialogActions>
+        <Button
+          variant="quiet"
+          onPress={() =>
+            navigator.clipboard.writeText(mine).then(
+              () => showToast({ tone: 'good', title: 'Your draft is copied as JSON.' }),
+              () => showToast({ tone: 'bad', title: 'The browser did not allow copying.' }),
+            )
+          }
+        >
+          Copy mine
+        </Button>
+        <Button
+          onPress={() => {
+            void resolve('theirs');
+            onClose();
+          }}
+        >
+          Take theirs
+        </Button>
+        <Button
+          variant="primary"
+          isPending={isSaving}
+          onPress={async () => {
+            setSaving(true);
+            await resolve('mine');
+            onClose();
+          }}
+        >
+          Replace theirs by mine
+        </Button>
+      </DialogActions>
+      <p className={style.hint}>
+        If you take theirs, undo brings yours back. If you replace theirs, what was changed elsewhere is gone
+        from the draft; a draft that is changed once more meanwhile is not replaced.
+      </p>
+    </Dialog>
+  );
+}
+
+function Changes({ title, lines }: { title: string; lines: string[] }) {
+  return (
+    <section>
+      <h3>{title}</h3>
+      <ul>
+        {lines.slice(0, LINES_MAX).map((line) => (
+          <li key={line}>{line}</li>
+        ))}
+        {lines.length > LINES_MAX && <li>and {lines.length - LINES_MAX} more</li>}
+      </ul>
+    </section>
+  );
+}
+
+function toText(steps: Step[]): string {
+  return JSON.stringify(steps, null, 2);
+}

@@ -1,0 +1,42 @@
+import { PanelRight, Play, Redo2, Undo2 } from 'lucide-react';
+import { Button } from '../../ui/button.tsx';
+import { IconButton } from '../../ui/icon-button.tsx';
+import { useDraft } from '../draft/draft-context.ts';
+import style from './editor.module.css';
+import { ProblemsMenu } from './problems-menu.tsx';
+import { SaveStatus } from './save-status.tsx';
+
+type Props = {
+  isTrying: boolean;
+  onTry: () => void;
+  /** Opens the details of what is selected, where they do not stand beside the graph. */
+  onDetails: (() => void) | undefined;
+  onOpen: (stepId: string) => void;
+};
+
+/** Above the graph: undo and redo, whether the draft is saved, and what to do with it. */
+export function EditorBar({ isTrying, onTry, onDetails, onOpen }: Props) {
+  const { undo, redo, canUndo, canRedo, undoLabel, redoLabel } = useDraft();
+  return (
+    <div className={style.bar}>
+      <IconButton label={undoLabel ? `Undo: ${undoLabel}` : 'Undo'} isDisabled={!canUndo} onPress={undo}>
+        <Undo2 size={16} />
+      </IconButton>
+      <IconButton label={redoLabel ? `Redo: ${redoLabel}` : 'Redo'} isDisabled={!canRedo} onPress={redo}>
+        <Redo2 size={16} />
+      </IconButton>
+      <SaveStatus />
+      <span className={style.end}>
+        <ProblemsMenu onOpen={onOpen} />
+        {onDetails && (
+          <IconButton label="Details" onPress={onDetails}>
+            <PanelRight size={16} />
+          </IconButton>
+        )}
+        <Button onPress={onTry} aria-expanded={isTrying}>
+          <Play size={14} aria-hidden /> Try it
+        </Button>
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,45 @@
+import { X } from 'lucide-react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { classes } from '../../ui/classes.ts';
+import { IconButton } from '../../ui/icon-button.tsx';
+import style from './editor.module.css';
+
+type Props = {
+  label: string;
+  isOpen: boolean;
+  /** When it can be closed: then it says its name, and takes the focus when it opens. */
+  onClose: (() => void) | undefined;
+  children: ReactNode;
+};
+
+/** A part beside the graph, or over it on a narrow window. Closed, it keeps what it was doing. */
+export function Side({ label, isOpen, onClose, children }: Props) {
+  const [wasOpen, setWasOpen] = useState(isOpen);
+  const part = useRef<HTMLElement>(null);
+  const canClose = onClose !== undefined;
+  useEffect(() => {
+    if (!isOpen) return;
+    setWasOpen(true);
+    if (canClose) part.current?.focus();
+  }, [isOpen, canClose]);
+  return (
+    <aside
+      ref={part}
+      tabIndex={-1}
+      aria-label={label}
+      className={style.side}
+      hidden={!isOpen}
+      onKeyDown={(event) => event.key === 'Escape' && !event.defaultPrevented && onClose?.()}
+    >
+      {onClose && (
+        <div className={style.sideHead}>
+          <h2>{label}</h2>
+          <IconButton label="Close" size="small" onPress={onClose}>
+            <X size={16} />
+          </IconButton>
+        </div>
+      )}
+      <div className={classes(style.padded)}>{(isOpen || wasOpen) && children}</div>
+    </aside>
+  );
+}
