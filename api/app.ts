@@ -45,6 +45,7 @@ import { runRoutes } from './runs/list-runs.ts';
 import { createNews } from './runs/news.ts';
 import { repeatRoutes } from './runs/repeat.ts';
 import { retryRunsRoutes } from './runs/retry-runs.ts';
+import { runRequestRoutes } from './runs/run-request.ts';
 import { stepRoutes } from './runs/step.ts';
 import { flowTestRunRoutes } from './test-runs/flow-test-run-routes.ts';
 import { testCaseRoutes } from './test-runs/test-case-routes.ts';
@@ -66,6 +67,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...cancelRoutes(deps),
     ...eventRoutes(deps, news),
     ...blockRoutes(deps),
+    ...runRequestRoutes(deps),
     ...forkRoutes(deps),
     ...repeatRoutes(deps),
     ...runRoutes(deps),

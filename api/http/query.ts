@@ -45,3 +45,18 @@ export function readQuery(schema: z.ZodType): Middleware {
     await next();
   };
 }
+
+/** Makes the schema of a parameter that is true or false. In the API document a boolean, although it arrives as text. */
+export function queryBoolean(otherwise: boolean, description: string) {
+  return z
+    .enum(['true', 'false'])
+    .default(otherwise ? 'true' : 'false')
+    .transform((sent) => sent === 'true')
+    .meta({
+      description,
+      override({ jsonSchema }) {
+        delete jsonSchema.enum;
+        Object.assign(jsonSchema, { type: 'boolean', default: otherwise });
+      },
+    });
+}

@@ -173,6 +173,35 @@ export const cursor = {
   parameters: {},
 };
 
+export const flowOfRun = {
+  flowId: flow.flowId,
+  version: 1,
+  steps: [
+    {
+      type: 'sequential',
+      step_id: 'sum-up',
+      name: 'Sum up',
+      processor_type: 'llm',
+      model: 'demo/chat',
+      prompt: 'Sum up what was said about: {{message}}',
+    },
+  ],
+};
+
+export const requestOfRun = {
+  message: runRequest.message,
+  parameters: { language: 'fr' },
+  block_overrides: overridingRequest.block_overrides,
+  tools: [],
+  bytes: { message: 14, parameters: 17, block_overrides: 98, tools: 2 },
+  attachments: [],
+  maxCredits: 5,
+  toolChoice: null,
+  callbackUrl: callbackRequest.callbackUrl,
+  callbackEvents: callbackRequest.callbackEvents,
+  modelKeyProviders: [],
+};
+
 const ask = { role: 'user', content: 'What is the weather in Paris?' };
 const call = {
   id: 'call_1',

@@ -11,12 +11,20 @@ import { ServiceError } from '../../flow/errors.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
+import { answerWithETag, ifNoneMatch } from '../http/etag.ts';
 import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
 import { toPage, unknownCursor } from '../http/page.ts';
 import { type PageQuery, pageQuery } from '../http/page-schema.ts';
 import { readQuery } from '../http/query.ts';
 import { JsonText, writeJson } from '../http/write-json.ts';
-import { answer, examplesOf, flowPaths, refusal, VALIDATION_ERRORS } from '../reference/operations.ts';
+import {
+  answer,
+  examplesOf,
+  flowPaths,
+  pageWithETag,
+  refusal,
+  VALIDATION_ERRORS,
+} from '../reference/operations.ts';
 import { blockExample, blockPage, sentExample } from '../reference/run-examples.ts';
 import { blockDetail, blockValue, SHOWN_MAX_BYTES, tracedBlocks } from './block-answers.ts';
 import { describeBlockExecution } from './describe-block-execution.ts';
@@ -61,9 +69,9 @@ export function blockRoutes(deps: ApiDeps): Route[] {
         operationId: versioned ? 'listVersionBlocks' : 'listBlocks',
         summary: 'List the block executions of a run, in the order they started',
         tags: ['Execution'],
-        requestParams: { query: listQuery },
+        requestParams: { query: listQuery, header: ifNoneMatch },
         responses: {
-          200: answer('A page of block executions.', tracedBlocks, { page: blockPage }),
+          ...pageWithETag('A page of block executions.', tracedBlocks, { page: blockPage }),
           ...errors,
         },
       },
@@ -112,7 +120,7 @@ function listBlocks({ db }: ApiDeps): ApiMiddleware {
     if (after && !(await findBlockTrace(db, id, after.blockKey, after.callId))) throw unknownCursor();
     const rows = await listBlockPage(db, id, { after, limit: limit + 1 });
     const { page, end } = toPage(rows, limit, (row) => `${row.execution_id}:${row.block_key}`);
-    ctx.body = { blocks: page.map(describe), ...end };
+    answerWithETag(ctx, { blocks: page.map(describe), ...end });
   };
 }
 

@@ -4,6 +4,7 @@ import type { Db } from '../../db/connect.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
 import { listBlockRuns } from '../../db/runs/block-runs.ts';
 import { errorCode } from '../http/headers.ts';
+import { queryBoolean } from '../http/query.ts';
 import { describeBlockExecution } from './describe-block-execution.ts';
 
 const count = z.int().min(0);
@@ -46,18 +47,7 @@ export const receipt = {
 };
 
 /** A query parameter with which a caller leaves the receipt out. */
-export const receiptParameter = z
-  .enum(['true', 'false'])
-  .default('true')
-  .transform((sent) => sent === 'true')
-  .meta({
-    description: '`false` leaves out what each block execution used.',
-    // In the API document a boolean, although it arrives as text.
-    override({ jsonSchema }) {
-      delete jsonSchema.enum;
-      Object.assign(jsonSchema, { type: 'boolean', default: true });
-    },
-  });
+export const receiptParameter = queryBoolean(true, '`false` leaves out what each block execution used.');
 
 /** Reads what a run and each of its block executions cost, in credits; up to the call `until`, when given. */
 export async function readReceipt(db: Db, executionId: string, until?: string) {

@@ -8,10 +8,17 @@ import { authorizeOrganization } from '../auth/authorize-organization.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
+import { answerWithETag, ifNoneMatch } from '../http/etag.ts';
 import { toPage } from '../http/page.ts';
 import { accessOf, type Principal } from '../http/principal.ts';
 import { pageSize, readQuery } from '../http/query.ts';
-import { answer, ORGANIZATION_ERRORS, VALIDATION_ERRORS, WEBHOOKS_PATH } from '../reference/operations.ts';
+import {
+  answer,
+  ORGANIZATION_ERRORS,
+  pageWithETag,
+  VALIDATION_ERRORS,
+  WEBHOOKS_PATH,
+} from '../reference/operations.ts';
 import { deliveryPage, detailedDelivery } from '../reference/webhook-examples.ts';
 import { webhookEvent } from '../runs/callback-fields.ts';
 import { DELIVERY_ERRORS } from './delivery-errors.ts';
@@ -55,9 +62,9 @@ export function webhookDeliveryRoutes(deps: ApiDeps): Route[] {
         operationId: 'listWebhookDeliveries',
         summary: 'List deliveries, newest first',
         tags: ['Webhooks'],
-        requestParams: { query: deliveriesQuery },
+        requestParams: { query: deliveriesQuery, header: ifNoneMatch },
         responses: {
-          200: answer('A page of deliveries.', deliveryList, { page: deliveryPage }),
+          ...pageWithETag('A page of deliveries.', deliveryList, { page: deliveryPage }),
           ...ORGANIZATION_ERRORS,
           ...VALIDATION_ERRORS,
         },
@@ -99,7 +106,7 @@ function listPage({ db }: ApiDeps): ApiMiddleware {
       limit: limit + 1,
     });
     const { page, end } = toPage(rows, limit, toCursor);
-    ctx.body = { deliveries: page.map(toDeliveryRecord), ...end };
+    answerWithETag(ctx, { deliveries: page.map(toDeliveryRecord), ...end });
   };
 }
 

@@ -64,7 +64,8 @@ describe('API reference', () => {
       for (const [method, { parameters, responses }] of Object.entries(item)) {
         const starts =
           method === 'post' && /\/(execute|jobs|step|rerun|\{executionId\}\/retry|draft\/runs)$/.test(path);
-        const isPolled = method === 'get' && /\/(runs|models|usage)$/.test(path);
+        const isPolled =
+          method === 'get' && /\/(runs|models|usage|blocks|deliveries|request|flow)$/.test(path);
         const isList = method === 'get' && /s$/.test(path);
         const resumable = path.endsWith('/events') || path.endsWith('/step');
         const header = [

@@ -1,0 +1,109 @@
+// GET …/jobs/{executionId}/request and …/flow: what a run was started with, and the steps that it runs.
+import { z } from 'zod';
+import { getRequestOfRun } from '../../db/runs/get-request-of-run.ts';
+import { getRunInput } from '../../db/runs/runs.ts';
+import { identifyCaller } from '../auth/identify-caller.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ApiMiddleware, Route } from '../http/context.ts';
+import { answerWithETag, etagHeader, ifNoneMatch } from '../http/etag.ts';
+import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
+import { queryBoolean, readQuery } from '../http/query.ts';
+import { answer, flowPaths, VALIDATION_ERRORS } from '../reference/operations.ts';
+import { flowOfRun, requestOfRun } from '../reference/run-examples.ts';
+import { SHOWN_MAX_BYTES } from './block-answers.ts';
+import { loadFlowIds } from './load-flow.ts';
+import { loadRun } from './load-run.ts';
+import { READ_ERRORS } from './run-refusals.ts';
+import { runFlowRecord, runRequestRecord } from './run-request-answers.ts';
+
+const requestQuery = z.strictObject({
+  full: queryBoolean(false, 'Whether every value is in the answer, whatever its size.'),
+});
+type Described = z.input<typeof runRequestRecord>;
+
+export function runRequestRoutes(deps: ApiDeps): Route[] {
+  const first = [...identifyCaller(deps, 'run', 'read'), loadFlowIds(deps), loadRun(deps)];
+  const common = { tags: ['Execution'] };
+  const unchanged = { description: 'The answer has the ETag that was sent.' };
+  const request = answer('The request.', runRequestRecord, { request: requestOfRun }, etagHeader);
+  const steps = answer('The flow.', runFlowRecord, { flow: flowOfRun }, etagHeader);
+  return [
+    ...flowPaths('/jobs/:executionId/request').map(
+      ({ path, versioned }): Route => ({
+        method: 'get',
+        path,
+        operation: {
+          ...common,
+          operationId: versioned ? 'getVersionJobRequest' : 'getJobRequest',
+          summary: 'Get what a run was started with',
+          description:
+            'The names are those of `POST …/jobs`, so that the same can be sent again. Keys are never stored, and not shown.',
+          requestParams: { query: requestQuery, header: ifNoneMatch },
+          responses: {
+            200: request,
+            304: { ...unchanged, headers: request.headers },
+            ...READ_ERRORS,
+            ...VALIDATION_ERRORS,
+          },
+        },
+        handlers: [...first, readQuery(requestQuery), getRequest(deps)],
+      }),
+    ),
+    ...flowPaths('/jobs/:executionId/flow').map(
+      ({ path, versioned }): Route => ({
+        method: 'get',
+        path,
+        operation: {
+          ...common,
+          operationId: versioned ? 'getVersionJobFlow' : 'getJobFlow',
+          summary: 'Get the steps that a run runs',
+          description: 'Those of its version; of a draft, as it was when the run began.',
+          requestParams: { header: ifNoneMatch },
+          responses: { 200: steps, 304: { ...unchanged, headers: steps.headers }, ...READ_ERRORS },
+        },
+        handlers: [...first, getFlow(deps)],
+      }),
+    ),
+  ];
+}
+
+function getRequest(deps: ApiDeps): ApiMiddleware {
+  return async function getRequest(ctx) {
+    const { run, flowIds } = ctx.state;
+    const { full } = ctx.state.query as z.infer<typeof requestQuery>;
+    const asked = await getRequestOfRun(deps.db, run.execution_id);
+    await holdAnswerBytes(deps.largeValues, ctx.res, flowIds.organizationId, asked.bytes);
+    const input = await getRunInput(deps.db, run.execution_id);
+    const large = {
+      message: input.message,
+      parameters: input.parameters,
+      block_overrides: input.block_overrides,
+      tools: input.tools ?? [],
+    };
+    const bytes = Object.fromEntries(
+      Object.entries(large).map(([name, value]) => [name, Buffer.byteLength(JSON.stringify(value))]),
+    ) as Described['bytes'];
+    const shown = Object.entries(large).map(([name, value]) => {
+      const fits = full || bytes[name as keyof typeof large] <= SHOWN_MAX_BYTES;
+      return [name, fits ? value : null];
+    });
+    answerWithETag(ctx, {
+      ...Object.fromEntries(shown),
+      bytes,
+      attachments: input.attachments ?? [],
+      maxCredits: input.max_credits ?? null,
+      toolChoice: input.tool_choice ?? null,
+      callbackUrl: asked.callbackUrl,
+      callbackEvents: asked.callbackEvents,
+      modelKeyProviders: asked.modelKeyProviders ?? [],
+    });
+  };
+}
+
+function getFlow({ definitions }: ApiDeps): ApiMiddleware {
+  return async function getFlow(ctx) {
+    const { flow_version_id, flow_id: flowId, version } = ctx.state.run;
+    const { steps } = await definitions.get(flow_version_id);
+    answerWithETag(ctx, { flowId, version, steps } satisfies z.input<typeof runFlowRecord>);
+  };
+}
