@@ -7,6 +7,7 @@ const PAGES = [
   'README.md',
   'CONTRIBUTING.md',
   'CHANGELOG.md',
+  'console/README.md',
   'examples/ci/README.md',
   'examples/clients/README.md',
   ...readdirSync(path.join(ROOT, 'docs'))
@@ -47,7 +48,11 @@ describe('the documentation', () => {
     it(`names files that exist: ${page}`, () => {
       for (const [, code = ''] of text.matchAll(INLINE_CODE)) {
         const [folder = ''] = code.split('/');
-        if (PATH.test(code) && folderNames.has(folder)) assert.ok(existsSync(path.join(ROOT, code)), code);
+        if (PATH.test(code) && folderNames.has(folder))
+          assert.ok(
+            ['.', path.dirname(page)].some((from) => existsSync(path.join(ROOT, from, code))),
+            code,
+          );
         if (FILE_NAME.test(code)) assert.ok(fileNames.has(code), code);
       }
     });
