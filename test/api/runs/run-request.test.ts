@@ -47,7 +47,7 @@ describe('what a run was started with', () => {
     });
     assert.deepEqual(bytes, { message: 7, parameters: 17, block_overrides: 42, tools: 2 });
     assert.equal(attachments[0].url, 'https://1.1.1.1/a.png');
-    const again = await execute({ ...rest, attachments, tools: undefined, toolChoice: undefined });
+    const again = await execute({ ...rest, attachments, tools: undefined, modelKeyProviders: undefined });
     assert.deepEqual((await get(`${again}/request`)).body, body);
   });
 
