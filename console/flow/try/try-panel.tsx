@@ -1,4 +1,63 @@
-/** Runs the draft or a version, and shows what comes of it. */
+import { useState } from 'react';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { useDraft } from '../draft/draft-context.ts';
+import { RecentTries } from './recent-tries.tsx';
+import { readInput, rememberInput } from './remembered-input.ts';
+import { RunView } from './run-view.tsx';
+import { TryForm } from './try-form.tsx';
+import type { TryInput } from './try-input.ts';
+import style from './try-panel.module.css';
+import type { TryRun } from './try-run.ts';
+import { useFork } from './use-fork.ts';
+import { useTry } from './use-try.ts';
+
+/** Runs the draft or a version, whole or step by step, and shows what comes of it. */
 export function TryPanel() {
-  return <h2>Try it</h2>;
+  const { flowId, flush, saveState, message } = useDraft();
+  const { store, run } = useTry();
+  const [input, setInput] = useState(() => readInput(flowId));
+  const [unsaved, setUnsaved] = useState<Error>();
+  const forkError = useFork(store, (forked) => change({ ...input, ...forked }));
+
+  function change(next: TryInput) {
+    setInput(next);
+    rememberInput(flowId, next);
+  }
+  async function start(version: number, mode: TryRun['mode'], request: Parameters<typeof store.start>[2]) {
+    setUnsaved(undefined);
+    if (version === 0 && !(await flush())) {
+      setUnsaved(new Error(whyUnsaved(saveState, message)));
+      return;
+    }
+    await store.start(version, mode, request);
+  }
+
+  return (
+    <div className={style.panel}>
+      <div className={style.columns}>
+        <div className={style.form}>
+          <TryForm input={input} onChange={change} onStart={start} />
+          {unsaved && <ErrorNote error={unsaved} />}
+        </div>
+        <div className={style.outcome}>
+          {forkError && <ErrorNote error={forkError} />}
+          {run ? (
+            <RunView run={run} store={store} />
+          ) : (
+            <p className={style.faint}>
+              Write a message and run the flow: its steps light up on the graph, and each block’s output,
+              tokens and cost appear here.
+            </p>
+          )}
+          <RecentTries current={run?.executionId} />
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function whyUnsaved(state: string, message: string | undefined): string {
+  if (state === 'conflict')
+    return 'The draft was changed elsewhere: resolve the conflict above, then run it.';
+  return `The draft could not be saved, so it was not run. ${message ?? ''}`.trim();
 }

@@ -1,0 +1,54 @@
+import { ApiError } from '../../api/api-error.ts';
+import { type StreamEvent, streamEvents } from '../../api/stream-events.ts';
+
+const PAUSE_MS = 1_000;
+const PAUSE_MAX_MS = 5_000;
+
+type Options = {
+  path: string;
+  init?: RequestInit;
+  isLast: (event: StreamEvent) => boolean;
+  onEvent: (event: StreamEvent) => void;
+  /** Called when the stream ended before its time; answers true when nothing more is to come. */
+  onInterrupted: () => Promise<boolean>;
+  signal: AbortSignal;
+};
+
+/**
+ * Reads a stream up to its last event, taking it up again after an interruption with the id of the event before. Throws
+ * an ApiError when the request is refused.
+ */
+export async function followStream({ path, init = {}, ...options }: Options): Promise<void> {
+  const { isLast, onEvent, onInterrupted, signal } = options;
+  let lastId: string | undefined;
+  for (let failures = 1; !signal.aborted; failures++) {
+    try {
+      const headers = new Headers(init.headers);
+      if (lastId !== undefined) headers.set('last-event-id', lastId);
+      for await (const event of streamEvents(path, { ...init, headers, signal })) {
+        if (event.event === 'stream_interrupted') break;
+        failures = 0;
+        lastId = event.id ?? lastId;
+        onEvent(event);
+        if (isLast(event)) return;
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      if (isRefusal(error)) throw error;
+    }
+    if (signal.aborted || (await onInterrupted().catch(() => false))) return;
+    await new Promise((resolve) =>
+      setTimeout(resolve, Math.min(PAUSE_MS * Math.max(1, failures), PAUSE_MAX_MS)),
+    );
+  }
+}
+
+/** Whether the same request would be refused again. 204 says that no event is left. */
+function isRefusal(error: unknown): boolean {
+  return (
+    error instanceof ApiError &&
+    error.status >= 400 &&
+    error.status < 500 &&
+    ![408, 429].includes(error.status)
+  );
+}

@@ -1,0 +1,63 @@
+import { CodeEditor } from '../../ui/code-editor/code-editor.tsx';
+import { TextField } from '../../ui/text-field.tsx';
+import type { Step } from '../draft/steps.ts';
+import { parametersUsed } from './try-input.ts';
+import style from './try-panel.module.css';
+
+type Props = {
+  /** The JSON text. */
+  value: string;
+  onChange: (value: string) => void;
+  error?: string | undefined;
+  steps: Step[];
+};
+
+/** The parameters of a run: a field for each that the flow names, and the JSON of all. */
+export function ParametersField({ value, onChange, error, steps }: Props) {
+  const used = parametersUsed(steps);
+  const parameters = readObject(value);
+  const set = (name: string, text: string) => {
+    const { [name]: _, ...rest } = parameters ?? {};
+    const next = text === '' ? rest : { ...rest, [name]: text };
+    onChange(Object.keys(next).length === 0 ? '' : JSON.stringify(next, null, 2));
+  };
+  const texts = used.filter((name) => ['string', 'undefined'].includes(typeof parameters?.[name]));
+  return (
+    <>
+      {parameters &&
+        texts.map((name) => (
+          <TextField
+            key={name}
+            label={`Parameter ${name}`}
+            value={String(parameters[name] ?? '')}
+            onChange={(text) => set(name, text)}
+          />
+        ))}
+      <details className={style.more} open={error !== undefined || undefined}>
+        <summary>Parameters as JSON{value.trim() !== '' && ' · in use'}</summary>
+        <CodeEditor
+          label="Parameters"
+          hideLabel
+          language="json"
+          value={value}
+          onChange={onChange}
+          error={error}
+          placeholder={used.length > 0 ? `{ "${used[0]}": "…" }` : '{ "language": "en" }'}
+          lines={[3, 12]}
+        />
+      </details>
+    </>
+  );
+}
+
+function readObject(text: string): Record<string, unknown> | undefined {
+  if (text.trim() === '') return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

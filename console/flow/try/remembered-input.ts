@@ -1,0 +1,23 @@
+import { EMPTY_INPUT, type TryInput } from './try-input.ts';
+
+/** What was typed for a flow, as long as the tab is open; the message is kept with it. */
+export function readInput(flowId: string): TryInput {
+  try {
+    const stored: unknown = JSON.parse(sessionStorage.getItem(keyOf(flowId)) ?? '{}');
+    return { ...EMPTY_INPUT, ...(stored as Partial<TryInput>) };
+  } catch {
+    return EMPTY_INPUT;
+  }
+}
+
+export function rememberInput(flowId: string, input: TryInput): void {
+  try {
+    sessionStorage.setItem(keyOf(flowId), JSON.stringify(input));
+  } catch {
+    // What does not fit into the storage is not remembered.
+  }
+}
+
+function keyOf(flowId: string): string {
+  return `weir try ${flowId}`;
+}

@@ -1,0 +1,136 @@
+import { Link } from '@tanstack/react-router';
+import { Square } from 'lucide-react';
+import { ApiError } from '../../api/api-error.ts';
+import { Button } from '../../ui/button.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { formatCount, formatCredits, formatDuration } from '../../ui/format.ts';
+import { JsonView } from '../../ui/json-view.tsx';
+import { Note } from '../../ui/note.tsx';
+import { StatusBadge } from '../../ui/status-badge.tsx';
+import { Fact, Facts } from '../../ui/table.tsx';
+import { ToolCallsForm } from '../../ui/tool-calls-form.tsx';
+import { useDraft } from '../draft/draft-context.ts';
+import { locateProblem } from '../draft/problems.ts';
+import { useFlow } from '../flow-context.ts';
+import { BlockList } from './block-list.tsx';
+import { StepThrough } from './step-through.tsx';
+import style from './try-panel.module.css';
+import { isUnderWay, type TryRun } from './try-run.ts';
+import type { TryStore } from './try-store.ts';
+
+const BADGES: Partial<Record<TryRun['status'], string>> = {
+  starting: 'pending',
+  waiting: 'in_progress',
+  tools: 'paused',
+};
+
+/** One run: how it stands, what it waits for, its blocks and its result. */
+export function RunView({ run, store }: { run: TryRun; store: TryStore }) {
+  const { flow, org, project } = useFlow();
+  const { select } = useDraft();
+  const { executionId, status, failure, pause, blocks } = run;
+  const isOver = ['completed', 'failed', 'cancelled'].includes(status);
+  const tokens = blocks.reduce(
+    (sum, { usage }) => sum + (usage?.promptTokens ?? 0) + (usage?.completionTokens ?? 0),
+    0,
+  );
+  return (
+    <section className={style.fields} aria-label="Run">
+      <div className={style.runHead}>
+        <Facts>
+          <Fact name="Status">
+            <span role="status">
+              <StatusBadge status={BADGES[status] ?? status} />
+            </span>
+          </Fact>
+          <Fact name="Runs">{run.version === 0 ? 'Draft' : `v${run.version}`}</Fact>
+          <Fact name="Credits">{formatCredits(run.cost)}</Fact>
+          <Fact name="Tokens">{formatCount(tokens)}</Fact>
+          {run.durationMs !== undefined && <Fact name="Time">{formatDuration(run.durationMs)}</Fact>}
+          {executionId && (
+            <Fact name="Run">
+              <Link
+                to="/orgs/$org/projects/$project/flows/$flow/runs/$executionId"
+                params={{ org, project, flow: flow.slug, executionId }}
+              >
+                <code>{executionId.slice(0, 8)}</code> Open
+              </Link>
+            </Fact>
+          )}
+        </Facts>
+        {(!isOver || run.mode === 'steps') && !(isOver && status !== 'failed') && (
+          <Button size="small" onPress={() => void store.cancel()}>
+            <Square size={12} aria-hidden /> Cancel
+          </Button>
+        )}
+      </div>
+      {run.isReconnecting && isUnderWay(run) && (
+        <Note>
+          The connection was interrupted. The run goes on, and this page follows it again in a moment.
+        </Note>
+      )}
+      {run.refused && <Refusal error={run.refused} />}
+      {failure && status !== 'cancelled' && (
+        <div role="alert" className={style.failure}>
+          <p>{failure.message}</p>
+          {failure.stepId && (
+            <Button size="small" onPress={() => select(failure.stepId)}>
+              Show {failure.stepId}
+            </Button>
+          )}
+        </div>
+      )}
+      {status === 'tools' && pause && (
+        <>
+          <Note tone="warn">
+            <strong>{pause.stepId}</strong> asks for{' '}
+            {pause.toolCalls.length === 1 ? 'a tool' : `${pause.toolCalls.length} tools`} (round-trip{' '}
+            {pause.iterationsUsed} of this block). Answer, and the run goes on.
+          </Note>
+          <ToolCallsForm
+            key={pause.toolCalls.map(({ id }) => id).join(' ')}
+            calls={pause.toolCalls}
+            isBusy={false}
+            onAnswer={(results) => void store.answer(results)}
+          />
+        </>
+      )}
+      {run.mode === 'steps' && <StepThrough run={run} store={store} />}
+      <BlockList run={run} />
+      {status === 'completed' && (
+        <div className={style.fields}>
+          <h3>Result</h3>
+          <JsonView value={run.result} label="Result" />
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** Why a request was refused, with the steps that are to be mended. */
+function Refusal({ error }: { error: Error }) {
+  const { steps, select } = useDraft();
+  const found = error instanceof ApiError ? error.detail.problems : undefined;
+  const problems = Array.isArray(found) ? (found as { path: string; message: string }[]) : [];
+  if (problems.length === 0) return <ErrorNote error={error} />;
+  return (
+    <Note tone="warn">
+      The flow cannot run:
+      <ul className={style.problems}>
+        {problems.map((problem) => {
+          const { stepId, message } = locateProblem(steps, problem);
+          return (
+            <li key={`${problem.path} ${message}`}>
+              {stepId && (
+                <button type="button" className={style.link} onClick={() => select(stepId)}>
+                  {stepId}
+                </button>
+              )}{' '}
+              {message}
+            </li>
+          );
+        })}
+      </ul>
+    </Note>
+  );
+}

@@ -1,0 +1,93 @@
+import { FastForward, StepForward } from 'lucide-react';
+import { useState } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { Row } from '../../ui/page.tsx';
+import { useDraft } from '../draft/draft-context.ts';
+import { OutputEditor } from './output-editor.tsx';
+import style from './try-panel.module.css';
+import { isUnderWay, type PlanStep, type TryRun } from './try-run.ts';
+import type { TryStore } from './try-store.ts';
+
+/** The steps of a session: which is next, what the earlier ones answered (to look at and edit), and the way back. */
+export function StepThrough({ run, store }: { run: TryRun; store: TryStore }) {
+  const { plan, nextIndex, outputs } = run;
+  const { select } = useDraft();
+  const [editing, setEditing] = useState<string>();
+  const isBusy = isUnderWay(run);
+  const next = plan.find(({ index }) => index === nextIndex);
+  const canGoOn = !isBusy && run.status !== 'tools' && run.status !== 'cancelled';
+  if (plan.length === 0) return null;
+
+  return (
+    <div className={style.fields}>
+      {canGoOn && next && (
+        <Row>
+          <Button variant="primary" onPress={() => void store.step(next.index)}>
+            <StepForward size={14} aria-hidden /> Run {next.name}
+          </Button>
+          {next.index < plan.length - 1 && (
+            <Button onPress={() => void store.step(next.index, { runRemaining: true })}>
+              <FastForward size={14} aria-hidden /> Run the rest
+            </Button>
+          )}
+        </Row>
+      )}
+      <ol className={style.plan} aria-label="Steps">
+        {plan.map((step) => (
+          <li key={step.step_id} data-next={step.index === nextIndex || undefined}>
+            <div className={style.block}>
+              <span className={style.index}>{step.index + 1}</span>
+              <button type="button" className={style.link} onClick={() => select(step.step_id)}>
+                <bdi>{step.name}</bdi>
+              </button>
+              <span className={style.faint}>{describe(step, run)}</span>
+              <span className={style.numbers}>
+                {Object.hasOwn(outputs, step.step_id) && (
+                  <Button
+                    size="small"
+                    variant="quiet"
+                    aria-expanded={editing === step.step_id}
+                    onPress={() => setEditing(editing === step.step_id ? undefined : step.step_id)}
+                  >
+                    Output
+                  </Button>
+                )}
+                {canGoOn && step.index !== nextIndex && isReachable(step, run) && (
+                  <Button size="small" variant="quiet" onPress={() => store.goTo(step.index)}>
+                    {Object.hasOwn(outputs, step.step_id) ? 'Go back here' : 'Continue here'}
+                  </Button>
+                )}
+              </span>
+            </div>
+            {editing === step.step_id && (
+              <OutputEditor
+                key={step.step_id}
+                output={outputs[step.step_id]}
+                isLast={step.index === plan.length - 1}
+                onSave={(output) => {
+                  store.setOutput(step.step_id, output);
+                  setEditing(undefined);
+                }}
+              />
+            )}
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+/** A step can run once the step before it has an output. */
+function isReachable({ index }: PlanStep, { plan, outputs }: TryRun): boolean {
+  const before = plan[index - 1];
+  return !before || Object.hasOwn(outputs, before.step_id);
+}
+
+function describe({ index, step_id }: PlanStep, run: TryRun): string {
+  if (index === run.nextIndex) {
+    if (isUnderWay(run)) return 'Running …';
+    if (run.status === 'tools') return 'Waits for tool results';
+    return 'Next';
+  }
+  return Object.hasOwn(run.outputs, step_id) ? 'Has an output' : '';
+}

@@ -1,0 +1,139 @@
+import { useQuery } from '@tanstack/react-query';
+import { Play, StepForward } from 'lucide-react';
+import { type KeyboardEvent, useState } from 'react';
+import { $api } from '../../api/client.ts';
+import { Button } from '../../ui/button.tsx';
+import { Note } from '../../ui/note.tsx';
+import { Row } from '../../ui/page.tsx';
+import { Select } from '../../ui/select.tsx';
+import { TextField } from '../../ui/text-field.tsx';
+import { useDraft } from '../draft/draft-context.ts';
+import { useFlow } from '../flow-context.ts';
+import { ImagesField } from './images-field.tsx';
+import { ParametersField } from './parameters-field.tsx';
+import { ToolsField } from './tools-field.tsx';
+import { type ParsedInput, parseInput, type TryInput } from './try-input.ts';
+import style from './try-panel.module.css';
+import { isUnderWay, type TryRun } from './try-run.ts';
+import { useTry } from './use-try.ts';
+
+type Props = {
+  input: TryInput;
+  onChange: (input: TryInput) => void;
+  onStart: (version: number, mode: TryRun['mode'], request: ParsedInput) => void;
+};
+
+/** What a run is started with, and the buttons that start it. */
+export function TryForm({ input, onChange, onStart }: Props) {
+  const { problems, select, steps } = useDraft();
+  const { run } = useTry();
+  const [version, setVersion] = useState('0');
+  const [isSent, setSent] = useState(false);
+  const versions = useVersions();
+  const { request, errors } = parseInput(input);
+  const shown = isSent ? errors : {};
+  const set = (changed: Partial<TryInput>) => onChange({ ...input, ...changed });
+  const isBusy = run !== undefined && isUnderWay(run);
+  const blocking = version === '0' ? problems : [];
+  const isReady = blocking.length === 0 && !isBusy;
+
+  function start(mode: TryRun['mode']) {
+    setSent(true);
+    if (Object.keys(errors).length === 0 && isReady) onStart(Number(version), mode, request);
+  }
+  function startByKey(event: KeyboardEvent) {
+    if (event.key !== 'Enter' || !(event.metaKey || event.ctrlKey)) return;
+    event.preventDefault();
+    start('whole');
+  }
+
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: a shortcut for the button below
+    <div className={style.fields} onKeyDown={startByKey}>
+      <Select label="Run" options={versions} value={version} onChange={setVersion} />
+      <TextField
+        label="Message"
+        rows={3}
+        value={input.message}
+        onChange={(message) => set({ message })}
+        help="The input of the first step, and {{message}} in prompts. Ctrl+Enter runs."
+      />
+      <ParametersField
+        value={input.parameters}
+        onChange={(parameters) => set({ parameters })}
+        error={shown.parameters}
+        steps={steps}
+      />
+      <details
+        className={style.more}
+        open={shown.images || shown.tools || shown.maxCredits ? true : undefined}
+      >
+        <summary>
+          Images, tools, limit
+          {input.images.length + (request.tools ? 1 : 0) + (request.maxCredits ? 1 : 0) > 0 && ' · in use'}
+        </summary>
+        <div className={style.fields}>
+          <ImagesField images={input.images} onChange={(images) => set({ images })} error={shown.images} />
+          <ToolsField input={input} onChange={set} error={shown.tools} />
+          <TextField
+            label="At most, in credits"
+            value={input.maxCredits}
+            onChange={(maxCredits) => set({ maxCredits })}
+            error={shown.maxCredits}
+            placeholder="No limit"
+            help="A model call that could take the run over it is not made."
+          />
+        </div>
+      </details>
+      {blocking.length > 0 && (
+        <Note tone="warn">
+          The draft cannot run yet:
+          <ul className={style.problems}>
+            {blocking.slice(0, 5).map(({ stepId, field, message }) => (
+              <li key={`${stepId} ${field} ${message}`}>
+                {stepId && (
+                  <button type="button" className={style.link} onClick={() => select(stepId)}>
+                    {stepId}
+                  </button>
+                )}{' '}
+                {message}
+              </li>
+            ))}
+            {blocking.length > 5 && <li>and {blocking.length - 5} more</li>}
+          </ul>
+        </Note>
+      )}
+      <Row>
+        <Button
+          variant="primary"
+          isDisabled={!isReady}
+          isPending={isBusy && run.mode === 'whole'}
+          onPress={() => start('whole')}
+        >
+          <Play size={14} aria-hidden /> Run
+        </Button>
+        <Button isDisabled={!isReady} onPress={() => start('steps')}>
+          <StepForward size={14} aria-hidden /> Step through
+        </Button>
+      </Row>
+    </div>
+  );
+}
+
+/** The draft and the versions, the newest first. */
+function useVersions() {
+  const { flow, projectId } = useFlow();
+  const { data } = useQuery(
+    $api.queryOptions('get', '/api/v1/projects/{project_id}/flows/{flow_id}/versions', {
+      params: { path: { project_id: projectId, flow_id: flow.id } },
+    }),
+  );
+  return [
+    { id: '0', label: 'Draft' },
+    ...(data?.versions ?? []).map(({ version, note }) => ({
+      id: String(version),
+      label: `v${version}${version === flow.productionVersion ? ' · production' : ''}`,
+      ...(note && { description: note.slice(0, 80) }),
+    })),
+  ];
+}

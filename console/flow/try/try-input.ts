@@ -1,0 +1,125 @@
+// What a try is started with, as it is typed, and as it is sent.
+import { eachStep, type Step } from '../draft/steps.ts';
+
+export type Image = { url: string; mime_type: MimeType };
+export const MIME_TYPES = ['image/jpeg', 'image/png', 'image/webp', 'image/gif'] as const;
+export type MimeType = (typeof MIME_TYPES)[number];
+
+export type TryInput = {
+  message: string;
+  /** JSON texts; empty for none. */
+  parameters: string;
+  tools: string;
+  /** `auto`, `none`, `required` or the name of one of the tools. */
+  toolChoice: string;
+  images: Image[];
+  maxCredits: string;
+};
+
+export const EMPTY_INPUT: TryInput = {
+  ...{ message: '', parameters: '', tools: '', toolChoice: 'auto', images: [], maxCredits: '' },
+};
+
+export type ParsedInput = {
+  message: string;
+  parameters?: Record<string, unknown>;
+  attachments?: ({ kind: 'url' } & Image)[];
+  maxCredits?: number;
+  tools?: unknown[];
+  toolChoice?: unknown;
+};
+/** What is wrong with each field, as a sentence. */
+export type InputErrors = Partial<Record<keyof TryInput, string>>;
+
+export const IMAGES_MAX = 10;
+const IMAGE_URL_MAX = 2_048;
+const TOOLS_MAX = 64;
+/** Reads the fields. Nothing is sent while there are errors. */
+export function parseInput(input: TryInput): { request: ParsedInput; errors: InputErrors } {
+  const errors: InputErrors = {};
+  const parameters = read('parameters', 'an object, such as {"language": "en"}', (value) => isObject(value));
+  const tools = read(
+    'tools',
+    'a list of tools, such as [{"type": "function", "function": {"name": "look_up"}}]',
+    (value) => Array.isArray(value),
+  ) as unknown[] | undefined;
+  if (isObject(parameters) && 'attachments' in parameters)
+    errors.parameters = 'The parameter “attachments” is reserved: give it another name.';
+  if (tools && tools.length > TOOLS_MAX) errors.tools = `At most ${TOOLS_MAX} tools can be sent.`;
+  const wrong = input.images.map(({ url }) => imageError(url)).find((error) => error !== undefined);
+  if (wrong) errors.images = wrong;
+  const maxCredits = input.maxCredits.trim() === '' ? undefined : Number(input.maxCredits);
+  if (maxCredits !== undefined && !(maxCredits > 0 && maxCredits <= 1e9))
+    errors.maxCredits = 'Must be a number of credits above 0, or empty.';
+  const hasTools = tools !== undefined && tools.length > 0;
+  const request: ParsedInput = {
+    message: input.message,
+    ...(parameters !== undefined && { parameters: parameters as Record<string, unknown> }),
+    ...(input.images.length > 0 && { attachments: input.images.map((image) => ({ kind: 'url', ...image })) }),
+    ...(maxCredits !== undefined && { maxCredits }),
+    ...(hasTools && { tools, ...toolChoiceOf(input.toolChoice) }),
+  };
+  return { request, errors };
+
+  function read(field: 'parameters' | 'tools', what: string, fits: (value: unknown) => boolean): unknown {
+    if (input[field].trim() === '') return undefined;
+    try {
+      const value: unknown = JSON.parse(input[field]);
+      if (fits(value)) return value;
+      errors[field] = `Must be ${what}.`;
+    } catch (error) {
+      errors[field] = `Must be JSON: ${error instanceof Error ? error.message : error}.`;
+    }
+    return undefined;
+  }
+}
+
+function toolChoiceOf(choice: string): { toolChoice?: unknown } {
+  if (choice === 'auto') return {};
+  if (choice === 'none' || choice === 'required') return { toolChoice: choice };
+  return { toolChoice: { type: 'function', function: { name: choice } } };
+}
+
+/** The names of the tools in a JSON text, as far as it can be read. */
+export function toolNames(text: string): string[] {
+  try {
+    const tools: unknown = JSON.parse(text);
+    if (!Array.isArray(tools)) return [];
+    return tools.flatMap((tool) => (typeof tool?.function?.name === 'string' ? [tool.function.name] : []));
+  } catch {
+    return [];
+  }
+}
+
+/** Why an address cannot be sent as an image; undefined when it can. */
+export function imageError(address: string): string | undefined {
+  if (!URL.canParse(address)) return `“${address}” is not an address.`;
+  const url = new URL(address);
+  if (url.protocol !== 'https:')
+    return 'Images are sent by an https address, which the model’s provider fetches.';
+  if (address.length > IMAGE_URL_MAX) return `An address has at most ${IMAGE_URL_MAX} characters.`;
+  return undefined;
+}
+
+/** The type that an address seems to have, by its end; PNG when it does not say. */
+export function typeOfImage(address: string): MimeType {
+  const [, extension = ''] = /\.(\w+)(?:[?#]|$)/.exec(address) ?? [];
+  const named = extension.toLowerCase().replace('jpg', 'jpeg');
+  return MIME_TYPES.find((type) => type === `image/${named}`) ?? 'image/png';
+}
+
+/** The parameters that prompts and code of the flow name, in the order in which they appear. Code may use others. */
+export function parametersUsed(steps: Step[]): string[] {
+  const found = new Set<string>();
+  for (const { step } of eachStep(steps)) {
+    if (step.type !== 'sequential') continue;
+    const pattern =
+      step.processor_type === 'code' ? /\bparameters\.([A-Za-z_$][\w$]*)/g : /\{\{\s*parameters\.([\w-]+)/g;
+    for (const [, name] of (step.prompt ?? '').matchAll(pattern)) if (name) found.add(name);
+  }
+  return [...found];
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,215 @@
+import { applyRunEvent, applyRunState, isLastRunEvent } from './apply-run-event.ts';
+import { applyStepEvent, isLastStepEvent } from './apply-step-event.ts';
+import { followStream } from './follow-stream.ts';
+import type { ParsedInput } from './try-input.ts';
+import { beginRun, isUnderWay, type TryRun } from './try-run.ts';
+import { cancelJob, eventsPath, type FlowIds, readFork, readJob, startJob, stepPath } from './try-server.ts';
+
+/** The run that is tried on the pages of one flow. It goes on while another page of the console is shown. */
+export class TryStore {
+  readonly #ids: FlowIds;
+  readonly #listeners = new Set<() => void>();
+  #run: TryRun | undefined;
+  #input: ParsedInput = { message: '' };
+  /** What a fork brings besides: the overrides of the forked run. */
+  #overrides: object = {};
+  #abort = new AbortController();
+
+  constructor(ids: FlowIds) {
+    this.#ids = ids;
+  }
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+  run = (): TryRun | undefined => this.#run;
+
+  /** Starts a run. With tools, and step by step, it is a session of `/step`; otherwise a job. */
+  async start(version: number, mode: TryRun['mode'], input: ParsedInput): Promise<void> {
+    this.#begin(beginRun(version, mode, Date.now()), input);
+    if (mode === 'steps' || input.tools) return this.#call(0, { runRemaining: mode === 'whole' });
+    const { signal } = this.#abort;
+    try {
+      const executionId = await startJob(this.#ids, version, input);
+      if (signal.aborted) return;
+      this.#set({ executionId, status: 'running' });
+      await this.#follow(executionId, signal);
+    } catch (error) {
+      if (!signal.aborted) this.#refuse(error, 'failed');
+    }
+  }
+
+  /** Runs the step of this index with the outputs as they are now; `runRemaining`: and all after it. */
+  step(index: number, options: { runRemaining?: boolean } = {}): Promise<void> {
+    return this.#call(index, options);
+  }
+
+  /** Sends the results of the tool calls that the run waits for. */
+  answer(results: { tool_call_id: string; content: string }[]): Promise<void> {
+    const run = this.#run;
+    if (!run?.pause) return Promise.resolve();
+    const { stepIndex, iterationsUsed, toolCallMessages, accumulatedOutputs, resumeState } = run.pause;
+    const messages = results.map((result) => ({ role: 'tool', ...result }));
+    return this.#call(stepIndex, {
+      ...{ iterationsUsed, accumulatedOutputs, resumeState, runRemaining: run.mode === 'whole' },
+      toolCallMessages: [...toolCallMessages, ...messages],
+    });
+  }
+
+  /** Replaces the output of a step, for the steps after it. */
+  setOutput(stepId: string, output: unknown): void {
+    if (this.#run) this.#set({ outputs: { ...this.#run.outputs, [stepId]: output } });
+  }
+
+  /** Goes back to a step of the session, or on to one: it runs next. */
+  goTo(index: number): void {
+    this.#set({
+      nextIndex: index,
+      status: 'waiting',
+      pause: undefined,
+      failure: undefined,
+      refused: undefined,
+    });
+  }
+
+  /** Begins a session with the outputs of a stored run, at a step. */
+  async fork(executionId: string, step: number, plan: TryRun['plan']): Promise<ParsedInput> {
+    const cursor = await readFork(this.#ids, executionId, step);
+    const {
+      version,
+      accumulatedOutputs,
+      message,
+      parameters,
+      attachments,
+      tools,
+      toolChoice,
+      blockOverrides,
+    } = cursor;
+    const input = {
+      ...{ message, parameters },
+      ...(attachments && { attachments }),
+      ...(tools && { tools }),
+      ...(toolChoice !== undefined && { toolChoice }),
+    } as ParsedInput;
+    const begun = beginRun(version, 'steps', Date.now());
+    this.#begin({ ...begun, status: 'waiting', outputs: accumulatedOutputs, nextIndex: step, plan }, input);
+    this.#overrides = blockOverrides ? { blockOverrides } : {};
+    return input;
+  }
+
+  async cancel(): Promise<void> {
+    const run = this.#run;
+    if (!run?.executionId) return this.clear();
+    await cancelJob(this.#ids, run.executionId);
+    // Where nothing is under way, no event tells of it.
+    if (!isUnderWay(run)) this.#set({ status: 'cancelled', pause: undefined, nextIndex: undefined });
+  }
+
+  /** Forgets the run, which goes on if it has begun. */
+  clear(): void {
+    this.#abort.abort();
+    this.#run = undefined;
+    this.#tell();
+  }
+
+  async #follow(executionId: string, signal: AbortSignal): Promise<void> {
+    await followStream({
+      ...{ path: eventsPath(this.#ids, executionId), isLast: isLastRunEvent, signal },
+      onEvent: (event) =>
+        this.#apply(signal, (run) => ({ ...applyRunEvent(run, event), isReconnecting: false })),
+      onInterrupted: async () => {
+        this.#apply(signal, (run) => ({ ...run, isReconnecting: true }));
+        return (await readJob(this.#ids, executionId)).status !== 'started';
+      },
+    });
+    if (signal.aborted) return;
+    const state = await readJob(this.#ids, executionId);
+    this.#apply(signal, (run) => ({ ...applyRunState(run, state), isReconnecting: false }));
+  }
+
+  /** Sends one call of the session and follows its events. */
+  async #call(stepIndex: number, more: object): Promise<void> {
+    const before = this.#run;
+    if (!before) return;
+    this.#abort.abort();
+    this.#abort = new AbortController();
+    const { signal } = this.#abort;
+    const isFirst = before.executionId === undefined;
+    const { message, tools, toolChoice, ...once } = this.#input;
+    const body = {
+      ...{ executionId: before.executionId ?? null, stepIndex },
+      ...((isFirst || (stepIndex === 0 && !('toolCallMessages' in more))) && { message }),
+      ...(isFirst && once),
+      ...(stepIndex > 0 && { accumulatedOutputs: before.outputs }),
+      ...(tools && { tools }),
+      ...(toolChoice !== undefined && { toolChoice }),
+      ...this.#overrides,
+      ...more,
+    };
+    this.#set({
+      status: 'running',
+      pause: undefined,
+      failure: undefined,
+      refused: undefined,
+      nextIndex: stepIndex,
+    });
+    try {
+      await followStream({
+        path: stepPath(this.#ids, before.version),
+        init: {
+          method: 'POST',
+          body: JSON.stringify(body),
+          // A request that is sent again gets the call that was accepted.
+          headers: { 'content-type': 'application/json', 'idempotency-key': crypto.randomUUID() },
+        },
+        isLast: isLastStepEvent,
+        signal,
+        onEvent: (event) =>
+          this.#apply(signal, (run) => ({ ...applyStepEvent(run, event), isReconnecting: false })),
+        onInterrupted: async () => {
+          this.#apply(signal, (run) => ({ ...run, isReconnecting: true }));
+          return false;
+        },
+      });
+      this.#apply(signal, (run) => ({ ...run, durationMs: Date.now() - run.startedAt }));
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#set({ pause: before.pause });
+      this.#refuse(error, isFirst ? 'failed' : before.status);
+    }
+  }
+
+  #begin(run: TryRun, input: ParsedInput): void {
+    this.#abort.abort();
+    this.#abort = new AbortController();
+    this.#input = input;
+    this.#overrides = {};
+    this.#run = run;
+    this.#tell();
+  }
+
+  #refuse(error: unknown, status: TryRun['status']): void {
+    this.#set({
+      status,
+      isReconnecting: false,
+      refused: error instanceof Error ? error : new Error(String(error)),
+    });
+  }
+
+  #apply(signal: AbortSignal, change: (run: TryRun) => TryRun): void {
+    if (signal.aborted || !this.#run) return;
+    this.#run = change(this.#run);
+    this.#tell();
+  }
+
+  #set(changed: Partial<TryRun>): void {
+    if (!this.#run) return;
+    this.#run = { ...this.#run, ...changed };
+    this.#tell();
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}

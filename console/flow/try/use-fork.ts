@@ -1,0 +1,32 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
+import { useDraft } from '../draft/draft-context.ts';
+import type { TryInput } from './try-input.ts';
+import type { TryStore } from './try-store.ts';
+
+/**
+ * Begins a session where the address asks for it: `?fork=<executionId>&at=<step index>`, which the page of a run links to.
+ * Returns why that was refused.
+ */
+export function useFork(store: TryStore, onForked: (input: Partial<TryInput>) => void): Error | undefined {
+  const { fork, at } = useSearch({ strict: false }) as { fork?: string; at?: number };
+  const { steps } = useDraft();
+  const navigate = useNavigate();
+  const [error, setError] = useState<Error>();
+  const begun = useRef<string>(undefined);
+  useEffect(() => {
+    if (!fork || begun.current === fork) return;
+    begun.current = fork;
+    const plan = steps.map(({ step_id, name, type }, index) => ({ index, step_id, name, type }));
+    store
+      .fork(fork, Number(at ?? 0), plan)
+      .then(
+        ({ message, parameters }) =>
+          onForked({ message, parameters: parameters ? JSON.stringify(parameters, null, 2) : '' }),
+        setError,
+      );
+    const search = (({ fork: _, at: __, ...rest }: Record<string, unknown>) => rest) as never;
+    void navigate({ to: '.', search, replace: true });
+  });
+  return error;
+}

@@ -1,0 +1,85 @@
+import { useState } from 'react';
+import { Button } from './button.tsx';
+import { CodeBlock } from './code-block.tsx';
+import { Row } from './page.tsx';
+import { TextField } from './text-field.tsx';
+import style from './tool-calls-form.module.css';
+
+type ToolCall = { id: string; function: { name: string; arguments: string } };
+type Result = { tool_call_id: string; content: string };
+
+const RESULT_MAX_BYTES = 256 * 1024;
+
+/** Asks for the result of each tool call that a run waits for: text, JSON or an error in words, as the model will read it. */
+export function ToolCallsForm({
+  calls,
+  isBusy,
+  onAnswer,
+}: {
+  calls: ToolCall[];
+  isBusy: boolean;
+  onAnswer: (results: Result[]) => void;
+}) {
+  const [texts, setTexts] = useState<Record<string, string>>({});
+  const [isSent, setSent] = useState(false);
+  const results = calls.map(({ id }) => ({ tool_call_id: id, content: texts[id] ?? '' }));
+  const errorOf = ({ content }: Result) =>
+    new TextEncoder().encode(content).length > RESULT_MAX_BYTES ? 'A result has at most 256 KB.' : undefined;
+
+  return (
+    <form
+      className={style.form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        setSent(true);
+        if (!results.some(errorOf)) onAnswer(results);
+      }}
+    >
+      {calls.map((call, index) => {
+        const { id } = call;
+        const result = results[index] as Result;
+        const name =
+          calls.length > 1 ? `${call.function.name} (${index + 1} of ${calls.length})` : call.function.name;
+        return (
+          <fieldset key={id} className={style.call}>
+            <legend>
+              <code>{name}</code>
+            </legend>
+            <CodeBlock label={`arguments of ${name}`} text={indented(call.function.arguments)} isWrapped />
+            <TextField
+              label={`Result of ${name}`}
+              rows={3}
+              isMono
+              value={result.content}
+              onChange={(text) => setTexts({ ...texts, [id]: text })}
+              error={isSent ? errorOf(result) : undefined}
+              help="Text or JSON, as the model will read it. An empty result is sent as it is."
+            />
+            <Row>
+              <Button
+                size="small"
+                variant="quiet"
+                onPress={() => setTexts({ ...texts, [id]: '{"error": "The function is not available."}' })}
+              >
+                Answer with an error
+              </Button>
+            </Row>
+          </fieldset>
+        );
+      })}
+      <Row>
+        <Button type="submit" variant="primary" isPending={isBusy}>
+          Send {calls.length > 1 ? `${calls.length} results` : 'the result'} and go on
+        </Button>
+      </Row>
+    </form>
+  );
+}
+
+function indented(json: string): string {
+  try {
+    return JSON.stringify(JSON.parse(json), null, 2);
+  } catch {
+    return json;
+  }
+}
