@@ -12,6 +12,7 @@ import { FlowGraph } from './graph/flow-graph.tsx';
 import { useDraftEditing } from './graph/use-draft-editing.ts';
 import { Inspector } from './inspector/inspector.tsx';
 import { TryPanel } from './try/try-panel.tsx';
+import { useTryStatuses } from './try/use-try.ts';
 
 /** Below this width the graph has room for one thing beside it, below the other for none. */
 const TWO_BESIDE = 1480;
@@ -22,6 +23,7 @@ export function EditorPage() {
   const { steps, problems, selectedId, select } = useDraft();
   const [said, say] = useState('');
   const editing = useDraftEditing(say);
+  const statuses = useTryStatuses();
   const [hasOneBeside, hasNoneBeside] = [useNarrow(TWO_BESIDE), useNarrow(ONE_BESIDE)];
   const [isStepOpen, openStep] = useState(false);
   const { isTrying, setTrying } = useTrying();
@@ -49,6 +51,7 @@ export function EditorPage() {
           <FlowGraph
             steps={steps}
             problems={problems}
+            statuses={isTrying ? statuses : undefined}
             selectedId={selectedId}
             onSelect={select}
             onOpen={open}

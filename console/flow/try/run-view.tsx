@@ -96,13 +96,13 @@ export function RunView({ run, store }: { run: TryRun; store: TryStore }) {
         </>
       )}
       {run.mode === 'steps' && <StepThrough run={run} store={store} />}
-      <BlockList run={run} />
       {status === 'completed' && (
         <div className={style.fields}>
           <h3>Result</h3>
           <JsonView value={run.result} label="Result" />
         </div>
       )}
+      <BlockList run={run} />
     </section>
   );
 }
