@@ -10,8 +10,10 @@ import { consentPolicy } from './consent-policy.ts';
 import { CONSOLE_CLIENT_ID } from './console-client-ids.ts';
 import { grantConsole } from './grant-console.ts';
 import { ONE_TIME_PARAMETER } from './one-time-link.ts';
-import { deviceConfirm, deviceInput, escapeHtml, sendPage, signOut } from './pages.ts';
+import { escapeHtml, sendPage } from './page-frame.ts';
+import { deviceConfirm, deviceInput } from './pages.ts';
 import { SCRIPT_CLIENT_ID } from './script-client-id.ts';
+import { sendSignOut } from './send-sign-out.ts';
 import { createIdentityStore } from './store.ts';
 
 const HOUR = 3600;
@@ -100,7 +102,7 @@ export function identityConfiguration({
       devInteractions: { enabled: false },
       rpInitiatedLogout: {
         enabled: true,
-        logoutSource: (ctx, form) => sendPage(ctx, 'Sign out?', signOut(form)),
+        logoutSource: sendSignOut,
         postLogoutSuccessSource: (ctx) =>
           sendPage(ctx, 'Signed out', '<p>What you have allowed assistants to do stays allowed.</p>'),
       },

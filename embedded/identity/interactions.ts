@@ -6,7 +6,8 @@ import { type Account, findAccount } from './accounts.ts';
 import { ONE_TIME_REASON, type RequestedAccess } from './consent-policy.ts';
 import { limitPasswordGuesses } from './limit-password-guesses.ts';
 import { ONE_TIME_PARAMETER, type OneTimeLink } from './one-time-link.ts';
-import { consentForm, escapeHtml, type FailedLogin, loginForm, scopeField, sendPage } from './pages.ts';
+import { escapeHtml, sendPage } from './page-frame.ts';
+import { consentForm, type FailedLogin, loginForm, scopeField } from './pages.ts';
 
 const PATH = /^\/interaction\/([\w-]+)(?:\/(login|confirm|abort|switch))?$/;
 const FORM_MAX_BYTES = 8 * 1024;

@@ -1,34 +1,9 @@
-// The pages of the embedded identity provider: plain HTML, no scripts, nothing from elsewhere.
-import type { Context } from 'koa';
+// The contents of the embedded identity provider's pages: plain HTML.
 import { MANAGEMENT_SCOPE, type McpScope } from '../../api/auth/scopes.ts';
 import type { RequestedAccess } from './consent-policy.ts';
+import { escapeHtml } from './page-frame.ts';
 
 const NAME_MAX_LENGTH = 80;
-const STYLE = `body{font:1rem/1.5 system-ui,sans-serif;max-width:24rem;margin:4rem auto;padding:0 1rem;color-scheme:light dark}
-label{display:block;margin-top:1rem}input{box-sizing:border-box;width:100%;font:inherit;padding:.5rem}
-button{font:inherit;padding:.5rem 1rem;margin:1.5rem .5rem 0 0}[role=alert]{border-left:.25rem solid #c00;padding-left:.75rem}
-code,strong{overflow-wrap:anywhere}.choice{display:flex}.scope input{width:auto}`;
-
-/** Answers with a page; `body` is HTML. */
-export function sendPage(ctx: Context, title: string, body: string): void {
-  ctx.set({
-    'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
-    'Cache-Control': 'no-store',
-    'Referrer-Policy': 'no-referrer',
-  });
-  ctx.type = 'html';
-  ctx.body = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(title)} · Weir</title><style>${STYLE}</style>
-</head>
-<body><main><h1>${escapeHtml(title)}</h1>
-${body}
-</main></body>
-</html>
-`;
-}
 
 /** A failed sign-in: the email that was entered, and the problem to show. */
 export type FailedLogin = { email: string; problem: string };
@@ -42,10 +17,10 @@ ${failed ? `<p role="alert">${escapeHtml(failed.problem)}</p>` : ''}
 <input id="email" name="email" type="email" autocomplete="username" value="${escapeHtml(failed?.email ?? '')}" required autofocus>
 <label for="password">Password</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required>
-<button>Sign in</button>
+<div class="actions"><button class="primary">Sign in</button><button form="abort">Cancel</button></div>
 </form>
-<form method="post" action="${escapeHtml(action)}/abort"><button>Cancel</button></form>
-<p>The first <code>npm start</code> printed the accounts and their passwords. To get new ones, delete
+<form id="abort" method="post" action="${escapeHtml(action)}/abort"></form>
+<p class="soft">The first <code>npm start</code> printed the accounts and their passwords. To get new ones, delete
 <code>identity-accounts.json</code> in its state folder (<code>.weir</code>) and start again.</p>`;
 }
 
@@ -77,25 +52,23 @@ export function consentForm(action: string, { client, email, returnsTo, resource
     const choices = scopes.map(({ scope, refused }) => {
       const field = escapeHtml(scopeField(name, scope));
       const words = `${escapeHtml(ALLOWS[scope] ?? scope)} (<code>${escapeHtml(scope)}</code>)${refused ? ', which you left out before' : ''}`;
-      return `<label class="scope"><input type="checkbox" name="${field}" value="on" checked> ${words}</label>`;
+      return `<label class="scope"><input type="checkbox" name="${field}" value="on" checked><span>${words}</span></label>`;
     });
     return `<li><code>${escapeHtml(name)}</code>${choices.join('')}</li>`;
   });
   return `<p>${nameOf(client)} wants to act on your behalf, as <strong>${escapeHtml(email)}</strong>, at:</p>
 <form id="allow" method="post" action="${escapeHtml(action)}/confirm"><ul>${wanted.join('')}</ul></form>
 <p>Clear what it shall not do. You then return to <code>${escapeHtml(returnsTo)}</code>. Allow this only if you have just started it yourself.</p>
-<div class="choice">
-<button form="allow" autofocus>Allow</button>
-<form method="post" action="${escapeHtml(action)}/abort"><button>Refuse</button></form>
-</div>
-<p><a href="${escapeHtml(action)}/switch">Use another account</a> or <a href="/session/end">sign out</a>.</p>`;
+<div class="actions"><button class="primary" form="allow" autofocus>Allow</button><button form="abort">Refuse</button></div>
+<form id="abort" method="post" action="${escapeHtml(action)}/abort"></form>
+<p class="soft"><a href="${escapeHtml(action)}/switch">Use another account</a> or <a href="/session/end">sign out</a>.</p>`;
 }
 
 /** Wraps the provider's own `form`, whose id is `op.deviceInputForm`. */
 export function deviceInput(form: string, problem: string | undefined): string {
   return `${problem ? `<p role="alert">${escapeHtml(problem)}</p>` : '<p>Enter the code that your terminal shows.</p>'}
 ${form}
-<button form="op.deviceInputForm">Continue</button>`;
+<div class="actions"><button class="primary" form="op.deviceInputForm">Continue</button></div>`;
 }
 
 /** Wraps the provider's own `form`, whose id is `op.deviceConfirmForm`. */
@@ -104,26 +77,20 @@ export function deviceConfirm(form: string, client: string, code: string): strin
 <p><code>${escapeHtml(code)}</code></p>
 <p>Continue only if your own terminal shows the same code.</p>
 ${form}
-<button form="op.deviceConfirmForm" autofocus>Continue</button>
-<button form="op.deviceConfirmForm" name="abort" value="yes">Cancel</button>`;
+<div class="actions"><button class="primary" form="op.deviceConfirmForm" autofocus>Continue</button>
+<button form="op.deviceConfirmForm" name="abort" value="yes">Cancel</button></div>`;
 }
 
 /** Wraps the provider's own `form`, whose id is `op.logoutForm`. */
 export function signOut(form: string): string {
   return `<p>You sign out in this browser. What you have allowed assistants to do stays allowed.</p>
 ${form}
-<button form="op.logoutForm" name="logout" value="yes" autofocus>Sign out</button>
-<button form="op.logoutForm">Stay signed in</button>`;
+<div class="actions"><button class="primary" form="op.logoutForm" name="logout" value="yes" autofocus>Sign out</button>
+<button form="op.logoutForm">Stay signed in</button></div>`;
 }
 
 /** Shows a name that a client chose itself: cut to length, and unable to reverse the text around it. */
 function nameOf(client: string): string {
   const cut = client.length > NAME_MAX_LENGTH ? `${client.slice(0, NAME_MAX_LENGTH)}…` : client;
   return `<strong><bdi>${escapeHtml(cut)}</bdi></strong>`;
-}
-
-/** Escapes text for HTML. */
-export function escapeHtml(text: string): string {
-  const entities: { [character: string]: string } = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-  return text.replace(/[&<>"]/g, (character) => entities[character] as string);
 }

@@ -92,6 +92,6 @@ describe('consent at the embedded identity provider', () => {
   it('cuts a client’s name to length and sets it apart from the text around it', async () => {
     const { text } = await signIn('flows:read', `\u202e<b>${'x'.repeat(5_000)}`);
     assert.match(text, /<bdi>\u202e&lt;b&gt;x{76}…<\/bdi>/);
-    assert.ok(text.length < 3_500);
+    assert.ok((/<main>.*<\/main>/s.exec(text)?.[0].length ?? Infinity) < 3_000);
   });
 });

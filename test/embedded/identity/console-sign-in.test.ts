@@ -24,6 +24,11 @@ describe('the embedded identity provider signs users in to the console', () => {
   /** The authorization request that the console makes of the link. */
   const linkUrl = (secret = identity.provider.issueOneTimeSecret()) => consoleUrl({ weir_one_time: secret });
   const open = (url: string) => createBrowser(identity.provider.issuer).open(url);
+  const endUrl = (more: Record<string, string> = {}) => {
+    const post_logout_redirect_uri = `${SERVICE}/console/signed-out`;
+    const search = new URLSearchParams({ client_id: CONSOLE, post_logout_redirect_uri, ...more });
+    return `${identity.provider.issuer}/session/end?${search}`;
+  };
   const claimsOf = async (returned: string) =>
     decodeJwt((await exchange(CONSOLE, returned, BACK)).body.access_token ?? '');
   const refresh = (refresh_token = '') =>
@@ -132,13 +137,8 @@ describe('the embedded identity provider signs users in to the console', () => {
       const { browser } = await signIn(authorizeUrl(assistant.client_id));
       const allowed = await exchange(assistant.client_id, (await browser.submit('/confirm')).url);
       const { body } = await exchange(CONSOLE, (await browser.open(consoleUrl())).url, BACK);
-      const ending = new URL(`${identity.provider.issuer}/session/end`);
-      ending.search = new URLSearchParams({
-        client_id: CONSOLE,
-        id_token_hint: body.id_token ?? '',
-        post_logout_redirect_uri: `${SERVICE}/console/signed-out`,
-      }).toString();
-      await browser.open(ending.href);
+      const page = await browser.open(endUrl({ id_token_hint: body.id_token ?? '' }));
+      assert.match(page.text, /<script>/, 'it is not asked about again');
       const after = await browser.submit('/session/end/confirm', { logout: 'yes' });
       assert.equal(after.url, `${SERVICE}/console/signed-out`);
       assert.equal((await refresh(body.refresh_token)).body.error, 'invalid_grant');
@@ -147,6 +147,24 @@ describe('the embedded identity provider signs users in to the console', () => {
       const refresh_token = allowed.body.refresh_token ?? '';
       const goesOn = await post('/token', { grant_type: 'refresh_token', client_id, refresh_token });
       assert.equal(goesOn.status, 200);
+    });
+  });
+
+  describe('and asks before they are signed out by a request', () => {
+    it('without an ID token, which any page could send', async () => {
+      const { browser } = await signIn(consoleUrl());
+      const { text } = await browser.open(endUrl());
+      assert.match(text, /<h1>Sign out\?<\/h1>/);
+      assert.doesNotMatch(text, /<script/);
+    });
+
+    it('with the ID token of another user', async () => {
+      const { consent: returned } = await signIn(consoleUrl(), 'member@weir.local');
+      const { body } = await exchange(CONSOLE, returned.url, BACK);
+      const { browser } = await signIn(consoleUrl());
+      const { text } = await browser.open(endUrl({ id_token_hint: body.id_token ?? '' }));
+      assert.match(text, /<h1>Sign out\?<\/h1>/);
+      assert.doesNotMatch(text, /<script/);
     });
   });
 
