@@ -1,5 +1,6 @@
 // Every address of the console, and the page it shows. Pages are loaded when they are first opened.
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { readVersionsSearch } from './flow/versions/versions-search.ts';
 import { HomePage } from './home/home-page.tsx';
 import { parseRunFilter } from './runs/list/run-filter.ts';
 import { parseRunView } from './runs/run-view.ts';
@@ -121,6 +122,7 @@ const versions = createRoute({
   getParentRoute: () => flow,
   path: '/versions',
   component: lazyRouteComponent(() => import('./flow/versions-page.tsx'), 'VersionsPage'),
+  validateSearch: readVersionsSearch,
 });
 const tests = createRoute({
   getParentRoute: () => flow,

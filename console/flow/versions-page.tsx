@@ -1,5 +1,93 @@
-import { Page } from '../ui/page.tsx';
+import { Link, useParams, useSearch } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { $api } from '../api/client.ts';
+import { PAGES } from '../api/pages.ts';
+import { Badge } from '../ui/badge.tsx';
+import { classes } from '../ui/classes.ts';
+import { EmptyState } from '../ui/empty-state.tsx';
+import { MoreButton } from '../ui/more-button.tsx';
+import { QueryView } from '../ui/query-view.tsx';
+import { Time } from '../ui/time.tsx';
+import { useFlow } from './flow-context.ts';
+import page from './flow-page.module.css';
+import { PublishButton } from './publish-button.tsx';
+import { VersionView } from './versions/version-view.tsx';
+import style from './versions/versions.module.css';
 
+const ROUTE = '/orgs/$org/projects/$project/flows/$flow/versions';
+
+/** The versions of a flow, and the one that is open: its graph, its file, or how it differs from another. */
 export function VersionsPage() {
-  return <Page title="Versions">Not built yet.</Page>;
+  const { flow, projectId } = useFlow();
+  const params = useParams({ from: ROUTE });
+  const { version: open = flow.productionVersion ?? flow.latestVersion ?? 'draft' } = useSearch({
+    from: ROUTE,
+  });
+  useEffect(() => {
+    document.title = `Versions · ${flow.name} · Weir`;
+  }, [flow.name]);
+  const query = $api.useInfiniteQuery(
+    'get',
+    '/api/v1/projects/{project_id}/flows/{flow_id}/versions',
+    { params: { path: { project_id: projectId, flow_id: flow.id }, query: { limit: 50 } } },
+    PAGES,
+  );
+  return (
+    <div className={page.content}>
+      <QueryView query={query}>
+        {({ pages }) => {
+          const versions = pages.flatMap(({ versions }) => versions);
+          if (versions.length === 0)
+            return (
+              <EmptyState
+                title="No version yet"
+                text="A version keeps the draft as it is now. Callers run the version that is in production, so that you can go on editing."
+              >
+                <PublishButton />
+              </EmptyState>
+            );
+          return (
+            <div className={style.layout}>
+              <nav aria-label="Versions" className={style.list}>
+                <Link
+                  to={ROUTE}
+                  params={params}
+                  search={{ version: 'draft' }}
+                  className={classes(style.version, open === 'draft' && style.open)}
+                >
+                  <span className={style.versionHead}>
+                    Draft {flow.draftIsPublished && <Badge>Same as version {flow.latestVersion}</Badge>}
+                  </span>
+                </Link>
+                {versions.map(({ version, note, isProduction, publishedAt }) => (
+                  <Link
+                    key={version}
+                    to={ROUTE}
+                    params={params}
+                    search={{ version }}
+                    className={classes(style.version, open === version && style.open)}
+                  >
+                    <span className={style.versionHead}>
+                      Version {version} {isProduction && <Badge tone="good">In production</Badge>}
+                    </span>
+                    {note && <bdi className={style.note}>{note}</bdi>}
+                    <span className={style.when}>
+                      <Time at={publishedAt} />
+                    </span>
+                  </Link>
+                ))}
+                <MoreButton query={query} />
+              </nav>
+              <VersionView
+                key={open}
+                side={open}
+                version={versions.find(({ version }) => version === open)}
+                versions={versions.map(({ version }) => version)}
+              />
+            </div>
+          );
+        }}
+      </QueryView>
+    </div>
+  );
 }

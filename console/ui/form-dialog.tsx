@@ -18,15 +18,34 @@ type Props = {
   /** The fields that show their errors themselves (`fieldError`). */
   fields?: readonly string[];
   isReady?: boolean;
+  /** CSS length; that of dialogs unless told. */
+  width?: string;
   children: ReactNode;
 };
 
 /** A dialog with a form. What the service refuses is said in it, and it stays open. */
 export function FormDialog(props: Props) {
-  const { title, action, isOpen, onClose, onSubmit, change, fields = [], isReady = true, children } = props;
+  const {
+    title,
+    action,
+    isOpen,
+    onClose,
+    onSubmit,
+    change,
+    fields = [],
+    isReady = true,
+    width,
+    children,
+  } = props;
   const error = otherError(change.error, fields);
   return (
-    <Dialog title={title} isOpen={isOpen} onClose={onClose} isDismissable={!change.isPending}>
+    <Dialog
+      title={title}
+      isOpen={isOpen}
+      onClose={onClose}
+      isDismissable={!change.isPending}
+      {...(width !== undefined && { width })}
+    >
       <Form
         className={style.stack}
         validationBehavior="aria"

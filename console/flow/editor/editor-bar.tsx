@@ -2,6 +2,7 @@ import { PanelRight, Play, Redo2, Undo2 } from 'lucide-react';
 import { Button } from '../../ui/button.tsx';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { useDraft } from '../draft/draft-context.ts';
+import { PublishButton } from '../publish-button.tsx';
 import style from './editor.module.css';
 import { ProblemsMenu } from './problems-menu.tsx';
 import { SaveStatus } from './save-status.tsx';
@@ -36,6 +37,7 @@ export function EditorBar({ isTrying, onTry, onDetails, onOpen }: Props) {
         <Button onPress={onTry} aria-expanded={isTrying}>
           <Play size={14} aria-hidden /> Try it
         </Button>
+        <PublishButton />
       </span>
     </div>
   );

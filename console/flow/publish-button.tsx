@@ -1,0 +1,16 @@
+import { useState } from 'react';
+import { Button } from '../ui/button.tsx';
+import { PublishDialog } from './publish-dialog.tsx';
+
+/** Opens the dialog that publishes the draft. */
+export function PublishButton() {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button variant="primary" onPress={() => setOpen(true)}>
+        Publish
+      </Button>
+      <PublishDialog isOpen={isOpen} onClose={() => setOpen(false)} />
+    </>
+  );
+}

@@ -1,0 +1,97 @@
+import { useMutation } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { api } from '../api/client.ts';
+import { refetch } from '../api/query-client.ts';
+import { Checkbox } from '../ui/checkbox.tsx';
+import { FormDialog } from '../ui/form-dialog.tsx';
+import { Note } from '../ui/note.tsx';
+import { TextField } from '../ui/text-field.tsx';
+import { showToast } from '../ui/toast.tsx';
+import { useDraft } from './draft/draft-context.ts';
+import { eachStep } from './draft/steps.ts';
+import { useFlow } from './flow-context.ts';
+import { FlowDifference } from './versions/flow-difference.tsx';
+import { setProduction } from './versions/production-dialog.tsx';
+import { PublishObstacles } from './versions/publish-obstacles.tsx';
+import { TestNote } from './versions/test-note.tsx';
+
+const NOTE_MAX_LENGTH = 2000;
+
+/** Makes a version of the draft, after showing what changes and what stands in the way; callers may run it at once. */
+export function PublishDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+  return isOpen ? <OpenDialog onClose={onClose} /> : null;
+}
+
+function OpenDialog({ onClose }: { onClose: () => void }) {
+  const { flow, projectId } = useFlow();
+  const { steps, problems, saveState, etag, flush, refresh } = useDraft();
+  const [note, setNote] = useState('');
+  const [isPromoted, setPromoted] = useState(flow.productionVersion === null);
+  useEffect(() => void flush(), [flush]);
+  const publish = useMutation({
+    meta: { quiet: true },
+    mutationFn: async () => {
+      const { data } = await api.POST('/api/v1/projects/{project_id}/flows/{flow_id}/versions', {
+        params: { path: { project_id: projectId, flow_id: flow.id }, header: { 'If-Match': etag } },
+        body: { note: note.trim() },
+      });
+      return data?.version as number;
+    },
+    async onSuccess(version) {
+      onClose();
+      if (isPromoted) {
+        await setProduction(projectId, flow.id, version);
+        showToast({ tone: 'good', title: `Version ${version} is published and in production.` });
+      } else {
+        showToast({ tone: 'good', title: `Version ${version} is published. Callers do not run it yet.` });
+        await refetch(
+          '/api/v1/projects/{project_id}/flows/{flow_id}/versions',
+          '/api/v1/projects/{project_id}/flows/{flow_id}',
+          '/api/v1/projects/{project_id}/flows',
+        );
+      }
+    },
+    // Somebody else may have changed the draft: it is read again, and shown.
+    onError: () => void refresh(),
+  });
+  const isSame = flow.draftIsPublished && saveState === 'saved';
+  const isReady = saveState === 'saved' && problems.length === 0 && !isSame;
+  return (
+    <FormDialog
+      title={`Publish version ${(flow.latestVersion ?? 0) + 1}`}
+      action={isPromoted ? 'Publish to production' : 'Publish'}
+      width="56rem"
+      isOpen
+      onClose={onClose}
+      onSubmit={() => publish.mutate()}
+      change={publish}
+      isReady={isReady}
+    >
+      <PublishObstacles onLeave={onClose} />
+      {isSame && (
+        <Note>
+          The draft is the same as version {flow.latestVersion}: there is nothing to publish. The versions
+          page puts a version into production.
+        </Note>
+      )}
+      <TextField
+        label="Note"
+        rows={2}
+        autoFocus
+        value={note}
+        onChange={setNote}
+        maxLength={NOTE_MAX_LENGTH}
+        placeholder="What changed, for your colleagues"
+      />
+      <Checkbox isSelected={isPromoted} onChange={setPromoted}>
+        Put it into production: callers run it at once
+      </Checkbox>
+      <TestNote />
+      {flow.latestVersion === null ? (
+        <p>The first version of this flow, with {[...eachStep(steps)].length} steps.</p>
+      ) : (
+        !isSame && <FlowDifference from={flow.latestVersion} to="draft" />
+      )}
+    </FormDialog>
+  );
+}

@@ -1,0 +1,51 @@
+import { api } from '../../api/client.ts';
+import { refetch } from '../../api/query-client.ts';
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { showToast } from '../../ui/toast.tsx';
+import { useFlow } from '../flow-context.ts';
+import { FlowDifference } from './flow-difference.tsx';
+import style from './versions.module.css';
+
+type Props = { version: number; isOpen: boolean; onClose: () => void };
+
+/** Asks before callers run another version, and says what they notice. */
+export function ProductionDialog({ version, isOpen, onClose }: Props) {
+  const { flow, projectId } = useFlow();
+  const { productionVersion: now } = flow;
+  const isBack = now !== null && version < now;
+  async function promote() {
+    await setProduction(projectId, flow.id, version);
+    showToast({ tone: 'good', title: `Version ${version} is in production.` });
+  }
+  return (
+    <ConfirmDialog
+      title={isBack ? `Roll back to version ${version}?` : `Put version ${version} into production?`}
+      action={isBack ? 'Roll back' : 'Put into production'}
+      isOpen={isOpen}
+      onClose={onClose}
+      onConfirm={promote}
+    >
+      <div className={style.difference}>
+        <p>
+          {now === null
+            ? `Calls of this flow run version ${version} from now on; until now they are refused, since no version is in production.`
+            : `Calls that name no version run version ${version} from now on, instead of version ${now}. Runs under way finish with the version they began with; calls that name a version are not affected.`}
+        </p>
+        {now !== null && isOpen && <FlowDifference from={now} to={version} />}
+      </div>
+    </ConfirmDialog>
+  );
+}
+
+/** Makes callers run a version. */
+export async function setProduction(projectId: string, flowId: string, version: number): Promise<void> {
+  await api.PUT('/api/v1/projects/{project_id}/flows/{flow_id}/production', {
+    params: { path: { project_id: projectId, flow_id: flowId } },
+    body: { version },
+  });
+  await refetch(
+    '/api/v1/projects/{project_id}/flows/{flow_id}/versions',
+    '/api/v1/projects/{project_id}/flows/{flow_id}',
+    '/api/v1/projects/{project_id}/flows',
+  );
+}

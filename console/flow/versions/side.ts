@@ -1,0 +1,6 @@
+/** The draft, or the version with this number. */
+export type Side = 'draft' | number;
+
+export function nameOf(side: Side): string {
+  return side === 'draft' ? 'Draft' : `Version ${side}`;
+}
