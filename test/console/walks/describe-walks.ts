@@ -92,7 +92,7 @@ async function walk(page: Page, weir: ConsoleWeir, rule: string, steps: (walk: W
       weir,
       async open(path) {
         await page.goto(`${weir.url}/console/${path}`);
-        await page.getByRole('heading', { level: 1 }).waitFor();
+        await page.getByRole('heading', { level: 1 }).first().waitFor();
       },
       lookAt: (name) => lookAt(page, name),
       allow: (error) => allowed.push(error),

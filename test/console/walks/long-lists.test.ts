@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { seedRuns } from '../../db/seed-runs.ts';
+import { waitUntil } from '../../wait-until.ts';
+import { describeWalks } from './describe-walks.ts';
+
+const RUNS = 10_000;
+/** Of one window, and what is kept ready above and below it. */
+const ROWS_MAX = 80;
+
+describeWalks('long lists in the console', (walk) => {
+  walk(
+    'scrolls through 10,000 runs with only the rows in view in the page',
+    'owner',
+    async ({ page, weir, open }) => {
+      const { id } = await weir.db
+        .selectFrom('flow')
+        .select('id')
+        .where('slug', '=', 'hello')
+        .executeTakeFirstOrThrow();
+      await seedRuns(weir.db, { count: RUNS, busyFlowId: id });
+      await open('orgs/demo/projects/demo/runs');
+      const table = page.getByRole('table', { name: 'Runs' });
+      const rows = table.getByRole('row');
+      await table.getByRole('link').first().focus();
+      const last = page.getByText(/^10,\d{3} runs$/);
+      let most = 0;
+      let height: string | null = null;
+      while (!(await last.isVisible())) {
+        await page.keyboard.press('End');
+        most = Math.max(most, await rows.count());
+        // The next page of the list makes it higher.
+        height = await waitUntil(async () => {
+          const found = await table.getByRole('rowgroup').getAttribute('style');
+          return (found !== height || (await last.isVisible())) && found;
+        });
+      }
+      assert.ok(most > 10 && most <= ROWS_MAX, `${most} rows`);
+      await page.keyboard.press('End');
+      const [, count = ''] = /^(\S+) runs$/.exec((await last.textContent()) ?? '') ?? [];
+      const end = rows.and(page.locator(`[aria-rowindex="${Number(count.replace(',', '')) + 1}"]`));
+      await end.waitFor();
+      await page.keyboard.press('Home');
+      await rows.and(page.locator('[aria-rowindex="2"]')).waitFor();
+      assert.ok((await rows.count()) <= ROWS_MAX);
+    },
+  );
+});

@@ -1,0 +1,33 @@
+import { describeWalks, type Walk } from './describe-walks.ts';
+
+const PROJECT = 'orgs/demo/projects/demo';
+/** Pages by the name of their pictures: the address, and what is there once the page is complete. */
+const PAGES: { [name: string]: [path: string, complete: (walk: Walk) => Promise<unknown>] } = {
+  runs: [`${PROJECT}/runs`, ({ page }) => page.getByRole('cell', { name: 'Completed' }).first().waitFor()],
+  keys: [`${PROJECT}/keys`, ({ page }) => page.getByText('npm start').first().waitFor()],
+  editor: [`${PROJECT}/flows/hello`, ({ page }) => page.getByText('summary').first().waitFor()],
+  webhooks: ['orgs/demo/webhooks', ({ page }) => page.getByRole('heading', { level: 1 }).waitFor()],
+  usage: ['orgs/demo/usage', ({ page }) => page.getByRole('heading', { level: 1 }).waitFor()],
+  organization: ['orgs/demo/settings', ({ page }) => page.getByRole('heading', { level: 1 }).waitFor()],
+  members: ['orgs/demo/settings/members', ({ page }) => page.getByText('owner').first().waitFor()],
+  projects: ['orgs/demo/settings/projects', ({ page }) => page.getByText('demo').first().waitFor()],
+  'model-keys': [
+    'orgs/demo/settings/model-keys',
+    ({ page }) => page.getByRole('heading', { level: 1 }).waitFor(),
+  ],
+  credits: ['orgs/demo/settings/credits', ({ page }) => page.getByRole('heading', { level: 1 }).waitFor()],
+  'audit-log': [
+    'orgs/demo/settings/audit-log',
+    ({ page }) => page.getByRole('heading', { level: 1 }).waitFor(),
+  ],
+  account: ['account', ({ page }) => page.getByText('owner@weir.local').first().waitFor()],
+};
+
+describeWalks('the pages of the console', (walk) => {
+  for (const [name, [path, complete]] of Object.entries(PAGES))
+    walk(`${name}: is complete, readable and has no serious finding of axe`, 'owner', async (tour) => {
+      await tour.open(path);
+      await complete(tour);
+      await tour.lookAt(name);
+    });
+});
