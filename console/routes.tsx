@@ -9,6 +9,7 @@ import { loadMe } from './shell/me.ts';
 import { NotFoundPage, ProblemPage } from './shell/problem-page.tsx';
 import { Shell } from './shell/shell.tsx';
 import { Loading } from './ui/loading.tsx';
+import { readDeliveryFilter } from './webhooks/search.ts';
 
 const root = createRootRoute({ component: Shell, loader: loadMe, notFoundComponent: NotFoundPage });
 const home = createRoute({ getParentRoute: () => root, path: '/', component: HomePage });
@@ -19,10 +20,21 @@ const account = createRoute({
 });
 
 const org = createRoute({ getParentRoute: () => root, path: '/orgs/$org' });
-const deliveries = createRoute({
+const webhooks = createRoute({
   getParentRoute: () => org,
   path: '/webhooks',
+  component: lazyRouteComponent(() => import('./webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+});
+const deliveries = createRoute({
+  getParentRoute: () => webhooks,
+  path: '/',
+  validateSearch: readDeliveryFilter,
   component: lazyRouteComponent(() => import('./webhooks/deliveries-page.tsx'), 'DeliveriesPage'),
+});
+const secret = createRoute({
+  getParentRoute: () => webhooks,
+  path: '/secret',
+  component: lazyRouteComponent(() => import('./webhooks/secret-page.tsx'), 'SecretPage'),
 });
 const delivery = createRoute({
   getParentRoute: () => org,
@@ -127,7 +139,7 @@ const tree = root.addChildren([
   home,
   account,
   org.addChildren([
-    deliveries,
+    webhooks.addChildren([deliveries, secret]),
     delivery,
     usage,
     settings.addChildren([organization, members, projects, modelKeys, credits, auditLog]),

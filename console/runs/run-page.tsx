@@ -1,5 +1,146 @@
+import { getRouteApi } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { ApiError } from '../api/api-error.ts';
+import { useProject } from '../shell/me.ts';
+import { CopyButton } from '../ui/copy-button.tsx';
+import { EmptyState } from '../ui/empty-state.tsx';
+import { ErrorNote } from '../ui/error-note.tsx';
+import { LinkButton } from '../ui/link-button.tsx';
+import { Loading } from '../ui/loading.tsx';
 import { Page } from '../ui/page.tsx';
+import { StatusBadge } from '../ui/status-badge.tsx';
+import { BlockDetail } from './detail/block-detail.tsx';
+import { RunDetail } from './detail/run-detail.tsx';
+import { RunActions } from './run-actions.tsx';
+import { RunError } from './run-error.tsx';
+import { RunFacts } from './run-facts.tsx';
+import style from './run-page.module.css';
+import { runStatus } from './run-words.ts';
+import { chosenExecution } from './trace/chosen-execution.ts';
+import { buildSpans, type Execution, spanKey } from './trace/spans.ts';
+import { TracePanel } from './trace/trace-panel.tsx';
+import { useRun } from './use-run.ts';
 
+const route = getRouteApi('/orgs/$org/projects/$project/flows/$flow/runs/$executionId');
+
+/** One run: its blocks over time and on the graph, and what the reader has chosen of it. */
 export function RunPage() {
-  return <Page title="Run">Not built yet.</Page>;
+  const path = route.useParams();
+  const view = route.useSearch();
+  const navigate = route.useNavigate();
+  const { organization, project } = useProject(path);
+  const { run, blocks, executions, steps, now, loadMore } = useRun(path, project.id);
+  const root = useMemo(
+    () => (run.data ? buildSpans(run.data, steps, executions, now) : undefined),
+    [run.data, steps, executions, now],
+  );
+  if (run.error && !run.data)
+    return <NoRun error={run.error} path={path} onRetry={() => void run.refetch()} />;
+  if (!run.data || !root)
+    return (
+      <Page title="Run">
+        <Loading label="Loading the run …" />
+      </Page>
+    );
+
+  const chosen = chosenExecution(executions, view);
+  const siblings = chosen ? executions.filter(({ step_id }) => step_id === chosen.step_id) : [];
+  function choose(execution: Execution | undefined) {
+    const block = execution && {
+      block: execution.key,
+      ...('callId' in execution && execution.callId !== path.executionId && { call: execution.callId }),
+    };
+    void navigate({ search: { ...block, ...(view.view && { view: view.view }) }, replace: true });
+  }
+  return (
+    <Page
+      title={`Run ${path.executionId.slice(0, 8)}`}
+      isFull
+      beside={<StatusBadge status={runStatus(codeOf(run.data))} />}
+      text={
+        <>
+          <code>{path.executionId}</code> <CopyButton text={path.executionId} label="Copy the run’s id" />
+        </>
+      }
+      actions={<RunActions run={run.data} path={path} chosen={chosen} steps={steps} />}
+    >
+      <div className={style.page}>
+        <RunFacts run={run.data} path={path} root={root} now={now} />
+        {run.error && <ErrorNote error={run.error} />}
+        <RunError run={run.data} executions={executions} onChoose={choose} />
+        <div className={style.columns}>
+          <TracePanel
+            root={root}
+            steps={steps}
+            blocks={blocks}
+            chosen={chosen}
+            isGraph={view.view === 'graph'}
+            onView={(graph) =>
+              void navigate({
+                search: ({ view: _, ...rest }) => (graph ? { ...rest, view: 'graph' } : rest),
+                replace: true,
+              })
+            }
+            onChoose={choose}
+            onMore={loadMore}
+          />
+          <section className={style.detail} aria-label={chosen ? 'Block' : 'Run'}>
+            {chosen ? (
+              <BlockDetail
+                key={spanKey(chosen)}
+                path={path}
+                execution={chosen}
+                siblings={siblings}
+                runStartedAt={run.data.startedAt}
+                onSelect={choose}
+              />
+            ) : (
+              <RunDetail run={run.data} path={path} organization={organization.slug} />
+            )}
+          </section>
+        </div>
+      </div>
+    </Page>
+  );
+}
+
+function codeOf(run: { status: string; code?: string }): { status: string; code?: string | undefined } {
+  return { status: run.status, code: run.code };
+}
+
+function NoRun({
+  error,
+  path,
+  onRetry,
+}: {
+  error: Error;
+  path: { org: string; project: string; executionId: string };
+  onRetry: () => void;
+}) {
+  const isGone = error instanceof ApiError && error.status === 404;
+  return (
+    <Page title="Run">
+      {isGone ? (
+        <EmptyState
+          title="There is no such run"
+          text={
+            <>
+              This flow has no run <code>{path.executionId}</code>. It was deleted, with its flow or after the
+              time for which runs are kept, or it belongs to another flow or organization.
+            </>
+          }
+        >
+          <LinkButton
+            to="/orgs/$org/projects/$project/runs"
+            params={{ org: path.org, project: path.project }}
+            variant="primary"
+          >
+            To the runs
+          </LinkButton>
+        </EmptyState>
+      ) : (
+        <ErrorNote error={error} onRetry={onRetry} />
+      )}
+    </Page>
+  );
 }

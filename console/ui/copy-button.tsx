@@ -6,12 +6,12 @@ import { showToast } from './toast.tsx';
 
 const SHOWN_MS = 1_500;
 
-/** Copies a text to the clipboard. */
-export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
+/** Copies a text, or what a function makes when it is asked for, to the clipboard. */
+export function CopyButton({ text, label = 'Copy' }: { text: string | (() => string); label?: string }) {
   const [copied, setCopied] = useState(false);
   async function copy() {
     try {
-      await navigator.clipboard.writeText(text);
+      await navigator.clipboard.writeText(typeof text === 'string' ? text : text());
       setCopied(true);
       setTimeout(() => setCopied(false), SHOWN_MS);
     } catch {

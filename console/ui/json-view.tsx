@@ -1,14 +1,16 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ChevronRight } from 'lucide-react';
-import { type KeyboardEvent, useMemo, useRef, useState } from 'react';
+import { type KeyboardEvent, useDeferredValue, useMemo, useRef, useState } from 'react';
 import { classes } from './classes.ts';
 import { CopyButton } from './copy-button.tsx';
+import { formatCount } from './format.ts';
 import { findInJson, type JsonRow, jsonRows, openDepthOf, pathsAround } from './json-rows.ts';
 import style from './json-view.module.css';
 
 const ROW_PX = 20;
 const SEARCH_FROM_ROWS = 12;
 const TEXT_MAX = 4_000;
+const MORE = 4;
 
 /** A JSON value to read, fold, search and copy. A text is shown as it is. `label` names it, such as `Output`. */
 export function JsonView({ value, label }: { value: unknown; label: string }) {
@@ -16,7 +18,8 @@ export function JsonView({ value, label }: { value: unknown; label: string }) {
   const [search, setSearch] = useState('');
   const scroll = useRef<HTMLDivElement>(null);
   const openDepth = useMemo(() => openDepthOf(value), [value]);
-  const found = useMemo(() => new Set(findInJson(value, search)), [value, search]);
+  const needle = useDeferredValue(search);
+  const found = useMemo(() => new Set(findInJson(value, needle)), [value, needle]);
   const rows = useMemo(() => {
     const shown = jsonRows(value, toggled, openDepth);
     if (found.size === 0) return shown;
@@ -64,7 +67,7 @@ export function JsonView({ value, label }: { value: unknown; label: string }) {
           </>
         )}
         <CopyButton
-          text={typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? '')}
+          text={() => (typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? ''))}
           label={`Copy ${label}`}
         />
       </div>
@@ -92,7 +95,7 @@ export function JsonView({ value, label }: { value: unknown; label: string }) {
 }
 
 function Line({ row, onToggle }: { row: JsonRow; onToggle: () => void }) {
-  const [isWhole, setWhole] = useState(false);
+  const [length, setLength] = useState(TEXT_MAX);
   const name = row.name !== undefined && <span className={style.name}>{row.name}: </span>;
   if (row.value === undefined && row.kind !== 'null') {
     const brackets = row.kind === 'array' ? '[]' : '{}';
@@ -116,16 +119,15 @@ function Line({ row, onToggle }: { row: JsonRow; onToggle: () => void }) {
     );
   }
   const text = row.kind === 'string' ? String(row.value) : JSON.stringify(row.value ?? null);
-  const isLong = text.length > TEXT_MAX;
   return (
     <span className={style.leaf}>
       {name}
       <span className={style[row.kind]} dir="auto">
-        {isLong && !isWhole ? `${text.slice(0, TEXT_MAX)}…` : text}
+        {text.slice(0, length)}
       </span>
-      {isLong && (
-        <button type="button" className={style.more} onClick={() => setWhole(!isWhole)}>
-          {isWhole ? 'Show less' : `Show all ${text.length} characters`}
+      {text.length > length && (
+        <button type="button" className={style.more} onClick={() => setLength(length * MORE)}>
+          … {formatCount(text.length - length)} more characters
         </button>
       )}
     </span>

@@ -1,5 +1,132 @@
-import { Page } from '../ui/page.tsx';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { $api } from '../api/client.ts';
+import { PAGES_BEFORE } from '../api/pages.ts';
+import { useOrganization } from '../shell/me.ts';
+import { Button } from '../ui/button.tsx';
+import { Clipped } from '../ui/clipped.tsx';
+import { EmptyState } from '../ui/empty-state.tsx';
+import { MoreButton } from '../ui/more-button.tsx';
+import { Panel, Row } from '../ui/page.tsx';
+import { QueryView } from '../ui/query-view.tsx';
+import { Select } from '../ui/select.tsx';
+import { StatusBadge } from '../ui/status-badge.tsx';
+import { Table } from '../ui/table.tsx';
+import { Time } from '../ui/time.tsx';
+import type { DeliveryFilter } from './search.ts';
+import style from './webhooks.module.css';
 
+const REFRESH_MS = 5_000;
+const STATUS_OPTIONS = [
+  { id: 'all', label: 'Any status' },
+  { id: 'pending', label: 'Pending' },
+  { id: 'in_flight', label: 'On its way' },
+  { id: 'failed_retry', label: 'Will be retried' },
+  { id: 'succeeded', label: 'Delivered' },
+  { id: 'failed_permanent', label: 'Refused', description: 'The receiver answered 3xx or 4xx: not retried.' },
+  { id: 'dead_letter', label: 'Given up', description: 'Six attempts failed.' },
+] as const;
+const EVENT_OPTIONS = [
+  { id: 'all', label: 'Any event' },
+  { id: 'flow.completed', label: 'flow.completed' },
+  { id: 'flow.failed', label: 'flow.failed' },
+] as const;
+
+/** The deliveries of an organization, newest first. */
 export function DeliveriesPage() {
-  return <Page title="Webhooks">Not built yet.</Page>;
+  const { org } = useParams({ from: '/orgs/$org/webhooks/' });
+  const { status, event, run } = useSearch({ from: '/orgs/$org/webhooks/' });
+  const navigate = useNavigate({ from: '/orgs/$org/webhooks/' });
+  const organization = useOrganization(org);
+  const query = $api.useInfiniteQuery(
+    'get',
+    '/api/v1/organizations/{org_id}/webhooks/deliveries',
+    {
+      params: {
+        path: { org_id: organization.id },
+        query: {
+          limit: 50,
+          ...(status && { status }),
+          ...(event && { event }),
+          ...(run && { execution_id: run }),
+        },
+      },
+    },
+    { ...PAGES_BEFORE, refetchInterval: REFRESH_MS },
+  );
+  const isFiltered = status !== undefined || event !== undefined || run !== undefined;
+  function filter(changed: DeliveryFilter) {
+    void navigate({ search: (before) => ({ ...before, ...changed }), replace: true });
+  }
+  return (
+    <>
+      <Row>
+        <Select
+          label="Status"
+          hideLabel
+          options={STATUS_OPTIONS}
+          value={status ?? 'all'}
+          onChange={(id) => filter({ status: id === 'all' ? undefined : id })}
+        />
+        <Select
+          label="Event"
+          hideLabel
+          options={EVENT_OPTIONS}
+          value={event ?? 'all'}
+          onChange={(id) => filter({ event: id === 'all' ? undefined : id })}
+        />
+        {run && <span>of run {run.slice(0, 8)}</span>}
+        {isFiltered && (
+          <Button variant="quiet" onPress={() => void navigate({ search: {} })}>
+            Clear
+          </Button>
+        )}
+      </Row>
+      <Panel isFlush>
+        <QueryView query={query}>
+          {({ pages }) => {
+            const deliveries = pages.flatMap((page) => page.deliveries);
+            if (deliveries.length === 0)
+              return isFiltered ? (
+                <EmptyState title="No such delivery" text="No delivery matches the filters." />
+              ) : (
+                <EmptyState
+                  title="No delivery yet"
+                  text="Submit a run with POST …/jobs and a callbackUrl, or send a test event to your receiver."
+                />
+              );
+            return (
+              <Table
+                label="Deliveries"
+                head={['Status', 'Event', 'Receiver', 'Attempts', 'Answer', 'Created', 'Last attempt']}
+              >
+                {deliveries.map((delivery) => (
+                  <tr key={delivery.id}>
+                    <td>
+                      <Link to="/orgs/$org/webhooks/$deliveryId" params={{ org, deliveryId: delivery.id }}>
+                        <StatusBadge status={delivery.status} />
+                        <span className="visually-hidden"> delivery {delivery.id.slice(0, 8)}</span>
+                      </Link>
+                    </td>
+                    <td className={style.nowrap}>{delivery.eventType}</td>
+                    <td className={style.receiver}>
+                      <Clipped text={delivery.targetUrl} />
+                    </td>
+                    <td>{delivery.attempt} of 6</td>
+                    <td>{delivery.responseStatus ?? <Clipped text={delivery.errorMessage ?? '—'} />}</td>
+                    <td className={style.nowrap}>
+                      <Time at={delivery.createdAt} />
+                    </td>
+                    <td className={style.nowrap}>
+                      <Time at={delivery.lastAttemptedAt} />
+                    </td>
+                  </tr>
+                ))}
+              </Table>
+            );
+          }}
+        </QueryView>
+        <MoreButton query={query} />
+      </Panel>
+    </>
+  );
 }

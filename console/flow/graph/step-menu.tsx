@@ -5,7 +5,7 @@ import { Menu, MenuItem } from '../../ui/menu.tsx';
 import type { Step } from '../draft/steps.ts';
 import { GraphEditingContext, type StepAction } from './graph-editing.ts';
 
-/** What can be done with a step. */
+/** Lists the actions for a step. */
 export function StepMenu({ step }: { step: Step }) {
   const editing = useContext(GraphEditingContext);
   if (!editing) return null;

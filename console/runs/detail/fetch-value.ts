@@ -1,0 +1,43 @@
+// Values of a run that the API answers alone.
+import { toApiError } from '../../api/api-error.ts';
+import { authorizedFetch } from '../../api/authorized-fetch.ts';
+
+/** Fetches a value. */
+export async function fetchValue(url: string, signal: AbortSignal): Promise<unknown> {
+  return await (await ask(url, signal)).json();
+}
+
+/** Fetches the first bytes of a value as text, and leaves the rest where it is. */
+export async function fetchBeginning(url: string, bytes: number, signal: AbortSignal): Promise<string> {
+  const response = await ask(url, signal);
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  while (reader && text.length < bytes) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    text += value;
+  }
+  await reader?.cancel().catch(() => undefined);
+  return text.slice(0, bytes);
+}
+
+/** Saves a value as a file of the reader's. */
+export async function downloadValue(url: string, name: string): Promise<void> {
+  saveFile(await (await ask(url)).blob(), name);
+}
+
+export function saveFile(content: Blob, name: string): void {
+  const address = URL.createObjectURL(content);
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}
+
+async function ask(url: string, signal?: AbortSignal): Promise<Response> {
+  const request = new Request(new URL(url, location.origin), signal ? { signal } : {});
+  const response = await authorizedFetch(request);
+  if (!response.ok) throw await toApiError(response);
+  return response;
+}

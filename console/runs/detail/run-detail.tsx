@@ -1,0 +1,48 @@
+import { Link } from '@tanstack/react-router';
+import { JsonView } from '../../ui/json-view.tsx';
+import { Stack } from '../../ui/page.tsx';
+import { StatusBadge } from '../../ui/status-badge.tsx';
+import type { Run, RunPath } from '../run-path.ts';
+import style from './detail.module.css';
+import { PausedDetail } from './paused-detail.tsx';
+import { RunRequest } from './run-request.tsx';
+
+/** The run as a whole: what came out, what it was started with, and who was told of its end. */
+export function RunDetail({ run, path, organization }: { run: Run; path: RunPath; organization: string }) {
+  const deliveries = 'deliveries' in run ? run.deliveries : [];
+  return (
+    <Stack>
+      {run.status === 'completed' && (
+        <section className={style.value}>
+          <h2>Result</h2>
+          <JsonView value={run.result} label="Result" />
+        </section>
+      )}
+      {run.status === 'started' && (
+        <section className={style.value}>
+          <h2>Result</h2>
+          <p className={style.faint}>It is still running: the result appears here.</p>
+        </section>
+      )}
+      {(run.status === 'tool_calls_required' || run.status === 'in_progress') && (
+        <PausedDetail run={run} path={path} />
+      )}
+      <RunRequest run={run} path={path} />
+      {deliveries.length > 0 && (
+        <section className={style.value}>
+          <h2>Webhooks</h2>
+          <ul className={style.deliveries}>
+            {deliveries.map(({ id, event, status }) => (
+              <li key={id}>
+                <Link to="/orgs/$org/webhooks/$deliveryId" params={{ org: organization, deliveryId: id }}>
+                  {event}
+                </Link>
+                <StatusBadge status={status} />
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,129 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { Ellipsis, RotateCcw, Square } from 'lucide-react';
+import { useState } from 'react';
+import { api } from '../api/client.ts';
+import type { Step } from '../flow/draft/steps.ts';
+import { loadSettings } from '../sign-in/settings.ts';
+import { Button } from '../ui/button.tsx';
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
+import { IconButton } from '../ui/icon-button.tsx';
+import { Menu, MenuItem } from '../ui/menu.tsx';
+import { showToast } from '../ui/toast.tsx';
+import { forkCommand, startCommand } from './run-curl.ts';
+import type { Run, RunPath } from './run-path.ts';
+import type { Execution } from './trace/spans.ts';
+import { topStepIndex } from './trace/top-step-index.ts';
+import { runRequestQuery } from './use-run-request.ts';
+
+type Props = {
+  run: Run;
+  path: RunPath;
+  chosen: Execution | undefined;
+  steps: Step[] | undefined;
+};
+
+/** Buttons for what can be done with a run: cancel it, run it again, and take it elsewhere. */
+export function RunActions({ run, path, chosen, steps }: Props) {
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const settings = useQuery({
+    queryKey: ['settings'],
+    queryFn: loadSettings,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const [isCancelling, setCancelling] = useState(false);
+  const isOver = run.status === 'completed' || run.status === 'failed';
+  const repeat = useMutation({
+    mutationFn: async (how: 'rerun' | 'retry') => {
+      const { data } = await api.POST(`/api/v1/seq/{org}/{project}/{flow}/jobs/{executionId}/${how}`, {
+        params: { path, header: { 'Idempotency-Key': crypto.randomUUID() } },
+      });
+      return data?.executionId as string;
+    },
+    onSuccess(executionId, how) {
+      showToast({ tone: 'good', title: how === 'retry' ? 'The run is retried.' : 'The run begins again.' });
+      void client.invalidateQueries({ queryKey: ['runs'] });
+      void navigate({
+        to: '/orgs/$org/projects/$project/flows/$flow/runs/$executionId',
+        params: { ...path, executionId },
+      });
+    },
+  });
+  const target = { origin: location.origin, ...path, version: run.version };
+  const step = chosen && steps && topStepIndex(steps, chosen.step_id);
+  const copy = useMutation({
+    mutationFn: async (what: 'start' | 'fork') => {
+      const started = await client.fetchQuery(runRequestQuery(path, what === 'fork' ? step : 0));
+      const command =
+        what === 'fork' ? forkCommand(target, started) : startCommand(target, run.mode, started);
+      await navigator.clipboard.writeText(command);
+    },
+    onSuccess: () => showToast({ tone: 'good', title: 'Copied. It reads the API key from $WEIR_API_KEY.' }),
+  });
+  const whyNot = whyNotRepeated(run);
+  const temporal = settings.data?.temporalUiUrl
+    ? `${settings.data.temporalUiUrl.replace(/\/$/, '')}/namespaces/${encodeURIComponent(settings.data.temporalNamespace)}/workflows/${encodeURIComponent(path.executionId)}`
+    : undefined;
+  return (
+    <>
+      {!isOver && (
+        <Button variant="danger" onPress={() => setCancelling(true)}>
+          <Square size={13} aria-hidden /> Cancel
+        </Button>
+      )}
+      {run.status === 'failed' && !whyNot && (
+        <Button variant="primary" isPending={repeat.isPending} onPress={() => repeat.mutate('retry')}>
+          <RotateCcw size={13} aria-hidden /> Retry from the failed step
+        </Button>
+      )}
+      <Menu
+        label="More for this run"
+        trigger={
+          <IconButton label="More for this run" variant="secondary">
+            <Ellipsis size={16} />
+          </IconButton>
+        }
+      >
+        <MenuItem
+          isDisabled={whyNot !== undefined || repeat.isPending}
+          onAction={() => repeat.mutate('rerun')}
+        >
+          {whyNot ?? 'Run again from the beginning'}
+        </MenuItem>
+        <MenuItem onAction={() => copy.mutate('start')}>Copy as curl</MenuItem>
+        {step !== undefined && run.version > 0 && (
+          <MenuItem onAction={() => copy.mutate('fork')}>Copy a fork from this block’s step as curl</MenuItem>
+        )}
+        {temporal && (
+          <MenuItem href={temporal} target="_blank" rel="noreferrer">
+            Open in Temporal’s Web UI
+          </MenuItem>
+        )}
+      </Menu>
+      <ConfirmDialog
+        title="Cancel this run?"
+        action="Cancel the run"
+        isOpen={isCancelling}
+        onClose={() => setCancelling(false)}
+        onConfirm={async () => {
+          await api.POST('/api/v1/seq/{org}/{project}/{flow}/jobs/{executionId}/cancel', {
+            params: { path },
+          });
+          await client.invalidateQueries({ queryKey: ['run', path] });
+        }}
+      >
+        It ends as failed within seconds, and cannot go on. Nothing more is charged; blocks that had completed
+        stay charged.
+      </ConfirmDialog>
+    </>
+  );
+}
+
+/** Why the API does not repeat a run as a job; undefined when it may. */
+function whyNotRepeated(run: Run): string | undefined {
+  if (run.mode === 'step') return 'A step session is not run again: fork it';
+  if (run.version === 0) return 'A run of the draft: try the draft again';
+  if (run.status === 'tool_calls_required') return 'Waits for tool calls: cannot be run again as a job';
+  return undefined;
+}

@@ -1,0 +1,39 @@
+import { Button } from '../ui/button.tsx';
+import style from './run-page.module.css';
+import type { Run } from './run-path.ts';
+import type { Execution } from './trace/spans.ts';
+
+const REASONS: Record<string, string> = {
+  credits_exhausted: 'The credits were used up.',
+  byok_rejected: 'The provider rejected your own model key.',
+};
+
+/** Why a run failed, and where. */
+export function RunError({
+  run,
+  executions,
+  onChoose,
+}: {
+  run: Run;
+  executions: readonly Execution[];
+  onChoose: (execution: Execution) => void;
+}) {
+  if (run.status !== 'failed' || run.code === 'CANCELLED') return null;
+  const failed = executions.findLast(({ status, step_id }) => status === 'failed' && step_id === run.step_id);
+  return (
+    <div role="alert" className={style.error}>
+      <p dir="auto">
+        {run.failureReason !== 'error' && `${REASONS[run.failureReason]} `}
+        {run.errorMessage}
+      </p>
+      <div>
+        <code>{run.code}</code>
+        {failed && (
+          <Button size="small" onPress={() => onChoose(failed)}>
+            Show the block that failed
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}

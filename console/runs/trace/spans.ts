@@ -1,0 +1,145 @@
+// The block executions of a run as a tree of spans: loops with their iterations, parallel steps with their branches.
+import type { components } from '../../api/schema.d.ts';
+import { listsInside, type Step } from '../../flow/draft/steps.ts';
+
+type TracedBlock = components['schemas']['TracedBlock'];
+type BlockUnderWay = components['schemas']['BlockUnderWay'];
+
+/** A block execution that has ended, or one that is under way. */
+export type Execution = TracedBlock | BlockUnderWay;
+
+export type Span = {
+  /** Unique in the run, and the same as long as the run is looked at. */
+  id: string;
+  kind: 'run' | 'loop' | 'iteration' | 'parallel' | 'branch' | 'block';
+  name: string;
+  stepId: string | undefined;
+  status: string;
+  /** Milliseconds since 1970. */
+  start: number;
+  end: number;
+  /** When it could have begun: the end of what came before it. */
+  ready: number;
+  execution: Execution | undefined;
+  children: Span[];
+  /** How many block executions it has. */
+  count: number;
+  cost: number;
+  tokens: number;
+};
+
+type Around = { kind: 'loop' | 'parallel'; stepId: string; name: string; branch?: string };
+
+/** The run as a span, with all others in it. Without its tree of steps, block executions are listed one by one. */
+export function buildSpans(
+  run: { executionId: string; status: string; startedAt: string; finishedAt: string | null },
+  steps: Step[] | undefined,
+  executions: readonly Execution[],
+  now: number,
+): Span {
+  const around = steps ? aroundSteps(steps) : new Map<string, Around[]>();
+  const root = makeSpan('run', '', 'Run', undefined);
+  const known = new Map<string, Span>();
+  for (const execution of executions) {
+    let parent = root;
+    let depth = 0;
+    for (const { kind, stepId, name, branch } of around.get(execution.step_id) ?? []) {
+      parent = child(parent, kind, stepId, name, stepId);
+      const part = kind === 'loop' ? (execution.iterations?.[depth++] ?? 0) : (branch ?? '');
+      parent = child(
+        parent,
+        kind === 'loop' ? 'iteration' : 'branch',
+        String(part),
+        kind === 'loop' ? `#${part}` : String(part),
+        stepId,
+      );
+    }
+    const block = child(parent, 'block', spanKey(execution), execution.name, execution.step_id);
+    fill(block, execution, now);
+  }
+  sum(root);
+  root.status = run.status;
+  root.start = Date.parse(run.startedAt);
+  root.end = Math.max(
+    run.finishedAt ? Date.parse(run.finishedAt) : run.status === 'started' ? now : 0,
+    root.end,
+  );
+  setReady(root, root.start);
+  return root;
+
+  function child(parent: Span, kind: Span['kind'], key: string, name: string, stepId: string): Span {
+    const id = `${parent.id}/${kind}:${key}`;
+    const found = known.get(id);
+    if (found) return found;
+    const made = makeSpan(kind, id, name, stepId);
+    known.set(id, made);
+    parent.children.push(made);
+    return made;
+  }
+}
+
+/** Names a block execution within its run: the key, with the call where there is one. */
+export function spanKey(execution: Execution): string {
+  return 'callId' in execution ? `${execution.key}@${execution.callId}` : execution.key;
+}
+
+function aroundSteps(steps: Step[], outer: Around[] = [], found = new Map<string, Around[]>()) {
+  for (const step of steps) {
+    found.set(step.step_id, outer);
+    if (step.type === 'sequential') continue;
+    for (const { list, steps: inner } of listsInside(step)) {
+      const { step_id: stepId, name, type: kind } = step;
+      aroundSteps(
+        inner,
+        [...outer, { kind, stepId, name, ...(list.branch !== undefined && { branch: list.branch }) }],
+        found,
+      );
+    }
+  }
+  return found;
+}
+
+function makeSpan(kind: Span['kind'], id: string, name: string, stepId: string | undefined): Span {
+  const times = { start: Number.POSITIVE_INFINITY, end: 0, ready: 0 };
+  const sums = { count: 0, cost: 0, tokens: 0 };
+  return { id, kind, name, stepId, status: '', ...times, execution: undefined, children: [], ...sums };
+}
+
+function fill(span: Span, execution: Execution, now: number): void {
+  span.execution = execution;
+  span.status = execution.status;
+  span.start = Date.parse(execution.startedAt);
+  span.count = 1;
+  if ('finishedAt' in execution) {
+    span.end = Date.parse(execution.finishedAt);
+    span.cost = execution.usage.cost;
+    span.tokens = execution.usage.promptTokens + execution.usage.completionTokens;
+  } else span.end = Math.max(now, span.start);
+}
+
+// The status of a group is that of its most telling block.
+const TELLING = ['failed', 'retrying', 'running', 'paused', 'completed'];
+
+function sum(span: Span): void {
+  if (span.kind === 'block') return;
+  for (const inner of span.children) {
+    sum(inner);
+    span.start = Math.min(span.start, inner.start);
+    span.end = Math.max(span.end, inner.end);
+    span.count += inner.count;
+    span.cost += inner.cost;
+    span.tokens += inner.tokens;
+  }
+  span.children.sort((a, b) => a.start - b.start);
+  span.status = TELLING.find((status) => span.children.some((inner) => inner.status === status)) ?? '';
+}
+
+function setReady(span: Span, ready: number): void {
+  span.ready = Math.min(ready, span.start);
+  let next = span.ready;
+  for (const inner of span.children) {
+    setReady(inner, next);
+    // Branches begin at the same time; everything else after what came before it.
+    if (span.kind !== 'parallel') next = inner.end;
+  }
+}

@@ -1,0 +1,36 @@
+import type { StepStatus } from '../../flow/graph/step-status.ts';
+import type { Span } from './spans.ts';
+
+const STATUSES: Record<string, StepStatus['status']> = {
+  completed: 'completed',
+  failed: 'failed',
+  running: 'running',
+  retrying: 'running',
+  paused: 'paused',
+};
+
+/** How each step of the graph stands, from the spans of a run: loops and parallel steps by what is in them. */
+export function stepStatuses(root: Span): Map<string, StepStatus> {
+  const statuses = new Map<string, StepStatus>();
+  visit(root);
+  return statuses;
+
+  function visit(span: Span): void {
+    for (const child of span.children) visit(child);
+    if (span.stepId === undefined || span.kind === 'iteration' || span.kind === 'branch') return;
+    const status = STATUSES[span.status] ?? 'pending';
+    const before = statuses.get(span.stepId);
+    statuses.set(span.stepId, {
+      status: before ? worse(before.status, status) : status,
+      count: (before?.count ?? 0) + (span.kind === 'loop' ? span.children.length : 1),
+      ms: (before?.ms ?? 0) + span.end - span.start,
+      cost: (before?.cost ?? 0) + span.cost,
+    });
+  }
+}
+
+const ORDER: StepStatus['status'][] = ['failed', 'running', 'paused', 'completed', 'pending'];
+
+function worse(a: StepStatus['status'], b: StepStatus['status']): StepStatus['status'] {
+  return ORDER.indexOf(a) <= ORDER.indexOf(b) ? a : b;
+}

@@ -1,0 +1,94 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import { ChartGantt, Workflow } from 'lucide-react';
+import { useMemo } from 'react';
+import { ToggleButton, ToggleButtonGroup } from 'react-aria-components';
+import type { Step } from '../../flow/draft/steps.ts';
+import { FlowGraph } from '../../flow/graph/flow-graph.tsx';
+import { Button } from '../../ui/button.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { formatCount } from '../../ui/format.ts';
+import { Loading } from '../../ui/loading.tsx';
+import { Note } from '../../ui/note.tsx';
+import type { Execution, Span } from './spans.ts';
+import { stepStatuses } from './step-statuses.ts';
+import style from './trace-panel.module.css';
+import { pathToSpan } from './visible-spans.ts';
+import { Waterfall } from './waterfall.tsx';
+
+type Props = {
+  root: Span;
+  steps: Step[] | undefined;
+  blocks: UseQueryResult<{ blocks: unknown[]; hasMore: boolean }, Error>;
+  chosen: Execution | undefined;
+  isGraph: boolean;
+  onView: (isGraph: boolean) => void;
+  onChoose: (execution: Execution | undefined) => void;
+  onMore: (() => void) | undefined;
+};
+
+/** The blocks of a run: over time, or on the graph of the flow that ran. */
+export function TracePanel({ root, steps, blocks, chosen, isGraph, onView, onChoose, onMore }: Props) {
+  const statuses = useMemo(() => stepStatuses(root), [root]);
+  const selected = chosen && pathToSpan(root, ({ execution }) => execution === chosen)?.at(-1);
+  function chooseStep(stepId: string | undefined) {
+    const of = pathToSpan(root, ({ execution }) => execution !== undefined && execution.step_id === stepId);
+    onChoose(of?.at(-1)?.execution);
+  }
+  return (
+    <section className={style.panel} aria-label="Blocks">
+      <div className={style.bar}>
+        <ToggleButtonGroup
+          aria-label="Show the blocks"
+          selectionMode="single"
+          disallowEmptySelection
+          selectedKeys={[isGraph ? 'graph' : 'time']}
+          onSelectionChange={(keys) => onView(keys.has('graph'))}
+          className={style.choice as string}
+        >
+          <ToggleButton id="time" className={style.option as string}>
+            <ChartGantt size={13} aria-hidden /> Over time
+          </ToggleButton>
+          <ToggleButton id="graph" className={style.option as string}>
+            <Workflow size={13} aria-hidden /> On the graph
+          </ToggleButton>
+        </ToggleButtonGroup>
+        <span className={style.count}>
+          {formatCount(root.count)}
+          {blocks.data?.hasMore && '+'} {root.count === 1 ? 'block' : 'blocks'}
+        </span>
+      </div>
+      {blocks.error && <ErrorNote error={blocks.error} onRetry={() => void blocks.refetch()} />}
+      {isGraph ? (
+        <div className={style.graph}>
+          {steps ? (
+            <FlowGraph
+              steps={steps}
+              label="The flow that ran"
+              statuses={statuses}
+              selectedId={chosen?.step_id}
+              onSelect={chooseStep}
+            />
+          ) : (
+            <Note>The tree of this run’s version is not known any more: look at its blocks over time.</Note>
+          )}
+        </div>
+      ) : blocks.isPending ? (
+        <Loading label="Loading the blocks …" />
+      ) : (
+        <Waterfall
+          root={root}
+          selectedId={(selected ?? root).id}
+          onSelect={(span) => onChoose(span.execution)}
+        />
+      )}
+      {onMore && (
+        <div className={style.more}>
+          The first {formatCount(root.count)} block executions are shown.{' '}
+          <Button size="small" isPending={blocks.isFetching} onPress={onMore}>
+            Show more
+          </Button>
+        </div>
+      )}
+    </section>
+  );
+}

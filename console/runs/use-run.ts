@@ -1,0 +1,94 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { $api, api, type Schemas } from '../api/client.ts';
+import { toSteps } from '../flow/draft/steps.ts';
+import type { Run, RunPath } from './run-path.ts';
+import type { Execution } from './trace/spans.ts';
+import { useRunEvents } from './use-run-events.ts';
+
+const POLL_MS = 4_000;
+const PAGE = 200;
+const BLOCKS_MAX = 2_000;
+const TICK_MS = 500;
+
+/** A run, its block executions and the tree it ran; kept up to date while it runs. */
+export function useRun(path: RunPath, projectId: string) {
+  const client = useQueryClient();
+  const [blocksMax, setBlocksMax] = useState(BLOCKS_MAX);
+  const run = useQuery({
+    queryKey: ['run', path],
+    queryFn: async ({ signal }) => {
+      const { data } = await api.GET('/api/v1/seq/{org}/{project}/{flow}/jobs/{executionId}', {
+        params: { path, query: { receipt: false } },
+        signal,
+      });
+      return data as Run;
+    },
+    refetchInterval: ({ state }) => (isOver(state.data) ? false : POLL_MS),
+    // Its result may have many megabytes, which are not worth comparing.
+    structuralSharing: false,
+  });
+  const isRunning = run.data?.status === 'started';
+  const blocks = useQuery({
+    queryKey: ['run-blocks', path, blocksMax],
+    queryFn: ({ signal }) => fetchBlocks(path, blocksMax, signal),
+    placeholderData: (previous) => previous,
+    refetchInterval: isOver(run.data) ? false : POLL_MS,
+  });
+  const version = run.data?.version ?? 0;
+  const tree = $api.useQuery(
+    'get',
+    '/api/v1/projects/{project_id}/flows/{flow_id}/versions/{version}',
+    { params: { path: { project_id: projectId, flow_id: run.data?.flowId ?? '', version } } },
+    { enabled: version > 0, staleTime: Number.POSITIVE_INFINITY, meta: { quiet: true } },
+  );
+  const live = useRunEvents(path, isRunning, () => {
+    void client.invalidateQueries({ queryKey: ['run', path] });
+    void client.invalidateQueries({ queryKey: ['run-blocks', path] });
+  });
+  const now = useNow(isRunning);
+
+  const ended = blocks.data?.blocks ?? [];
+  const listed = new Set(ended.map(({ key }) => key));
+  const underWay = run.data?.status === 'started' ? run.data.blocksUnderWay : [];
+  const executions: Execution[] = [...ended, ...underWay.filter(({ key }) => !listed.has(key))];
+  return {
+    run,
+    blocks,
+    executions,
+    steps: tree.data && toSteps(tree.data.steps),
+    isTreeGone: version === 0 || tree.error !== null,
+    now,
+    isStreaming: live,
+    /** Loads twice as many block executions, where there are more. */
+    loadMore: blocks.data?.hasMore ? () => setBlocksMax(blocksMax * 2) : undefined,
+  };
+}
+
+function isOver(run: Run | undefined): boolean {
+  return run?.status === 'completed' || run?.status === 'failed';
+}
+
+async function fetchBlocks(path: RunPath, max: number, signal: AbortSignal) {
+  const blocks: Schemas['TracedBlock'][] = [];
+  let cursor: string | null | undefined;
+  do {
+    const { data }: { data?: Schemas['TracedBlocks'] } = await api.GET(
+      '/api/v1/seq/{org}/{project}/{flow}/jobs/{executionId}/blocks',
+      { params: { path, query: { limit: PAGE, ...(cursor ? { cursor } : {}) } }, signal },
+    );
+    blocks.push(...(data?.blocks ?? []));
+    cursor = data?.nextCursor;
+  } while (cursor && blocks.length < max);
+  return { blocks, hasMore: Boolean(cursor) };
+}
+
+function useNow(isTicking: boolean): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    if (!isTicking) return;
+    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
+    return () => clearInterval(timer);
+  }, [isTicking]);
+  return now;
+}

@@ -1,0 +1,21 @@
+/** After which time each of the six attempts follows the failure of the one before. */
+const DELAYS = ['at once', '1 minute', '5 minutes', '30 minutes', '2 hours', '12 hours'];
+
+/** Says which attempts are still to come should the next one fail; undefined when none is. */
+export function describeSchedule({
+  status,
+  attempt,
+}: {
+  status: string;
+  attempt: number;
+}): string | undefined {
+  if (status === 'dead_letter')
+    return 'All six attempts have failed, so it was given up. Mend the receiver, then send it again.';
+  if (status === 'failed_permanent')
+    return 'It is not repeated by itself. Mend the receiver, then send it again.';
+  if (status !== 'failed_retry') return undefined;
+  // Attempt n has failed; attempt n + 1 is the next one.
+  const later = DELAYS.slice(attempt + 1);
+  if (later.length === 0) return 'The next attempt is the last one.';
+  return `Should the next attempt fail, ${later.length === 1 ? 'one more follows' : `${later.length} more follow`}, each after the failure before it: ${later.join(', ')}.`;
+}

@@ -1,0 +1,65 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../api/client.ts';
+import { refetch } from '../api/query-client.ts';
+import { FormDialog } from '../ui/form-dialog.tsx';
+import { formatCount } from '../ui/format.ts';
+import { Note } from '../ui/note.tsx';
+import { Select } from '../ui/select.tsx';
+
+const HOUR_MS = 3_600_000;
+const SPANS = [
+  { id: '1', label: 'Last hour' },
+  { id: '24', label: 'Last 24 hours' },
+  { id: '168', label: 'Last 7 days' },
+  { id: '720', label: 'Last 30 days' },
+] as const;
+const STATUSES = [
+  { id: 'dead_letter', label: 'Given up', description: 'Six attempts failed.' },
+  { id: 'failed_permanent', label: 'Refused', description: 'The receiver answered 3xx or 4xx.' },
+] as const;
+
+/** Sends deliveries again that have failed in a time, once their receiver is well. */
+export function RecoverDialog({ organizationId, onClose }: { organizationId: string; onClose: () => void }) {
+  const [hours, setHours] = useState<(typeof SPANS)[number]['id']>('24');
+  const [status, setStatus] = useState<(typeof STATUSES)[number]['id']>('dead_letter');
+  const recover = useMutation({
+    meta: { quiet: true },
+    async mutationFn() {
+      const since = new Date(Date.now() - Number(hours) * HOUR_MS).toISOString();
+      const { data } = await api.POST('/api/v1/organizations/{org_id}/webhooks/recover', {
+        params: { path: { org_id: organizationId } },
+        body: { since, status },
+      });
+      return data;
+    },
+    onSuccess: () => refetch('/api/v1/organizations/{org_id}/webhooks/deliveries'),
+  });
+  return (
+    <FormDialog
+      title="Recover deliveries"
+      action={recover.data?.hasMore ? 'Send the next ones' : 'Send them again'}
+      isOpen
+      onClose={onClose}
+      change={recover}
+      onSubmit={() => recover.mutate()}
+    >
+      <p>
+        All deliveries that have failed in this time are sent again, each in a new round of six attempts, up
+        to 1,000 at once.
+      </p>
+      <Select label="Failed within" options={SPANS} value={hours} onChange={setHours} />
+      <Select label="Status" options={STATUSES} value={status} onChange={setStatus} />
+      {recover.data && (
+        <Note>
+          <span role="status">
+            {recover.data.recovered === 0
+              ? 'There was none to send.'
+              : `Being sent again: ${formatCount(recover.data.recovered)}.`}{' '}
+            {recover.data.hasMore && 'There are more.'}
+          </span>
+        </Note>
+      )}
+    </FormDialog>
+  );
+}

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import {
+  addBranch,
+  newStep,
+  removeBranch,
+  renameBranch,
+  shiftBranch,
+} from '../../../../console/flow/draft/new-step.ts';
+import { eachStep, type Step, stepIdsOf } from '../../../../console/flow/draft/steps.ts';
+
+const pass = (step_id: string): Step => ({
+  type: 'sequential',
+  step_id,
+  name: step_id,
+  processor_type: 'passthrough',
+});
+const reader: Step = {
+  type: 'sequential',
+  step_id: 'r',
+  name: 'R',
+  processor_type: 'llm',
+  prompt: '{{steps.p.left}} {{steps.p.left.0}} {{steps.other.left}} {{steps.p.lefty}}',
+};
+const flow: Step[] = [
+  { type: 'parallel', step_id: 'p', name: 'P', branches: { left: [pass('a')], right: [pass('b')] } },
+  reader,
+];
+const branchesOf = ([step]: Step[]) => Object.keys((step as Extract<Step, { type: 'parallel' }>).branches);
+
+describe('branches of a parallel step', () => {
+  it('are added with a step, under a name that is free', () => {
+    const twice = addBranch(addBranch(flow, 'p'), 'p');
+    assert.deepEqual(branchesOf(twice), ['left', 'right', 'branch', 'branch-2']);
+    assert.equal(stepIdsOf(twice).size, [...eachStep(twice)].length);
+  });
+
+  it('keep their place when they are renamed, and prompts that read them follow', () => {
+    const renamed = renameBranch(flow, 'p', 'left', 'first');
+    assert.deepEqual(branchesOf(renamed), ['first', 'right']);
+    const { prompt } = renamed[1] as Extract<Step, { type: 'sequential' }>;
+    assert.equal(prompt, '{{steps.p.first}} {{steps.p.first.0}} {{steps.other.left}} {{steps.p.lefty}}');
+  });
+
+  it('are removed with their steps, but for the last one', () => {
+    const one = removeBranch(flow, 'p', 'left');
+    assert.deepEqual(branchesOf(one), ['right']);
+    assert.deepEqual(branchesOf(removeBranch(one, 'p', 'right')), ['right']);
+  });
+
+  it('change places', () => {
+    assert.deepEqual(branchesOf(shiftBranch(flow, 'p', 'left', 1)), ['right', 'left']);
+    assert.deepEqual(branchesOf(shiftBranch(flow, 'p', 'left', -1)), ['left', 'right']);
+  });
+});
+
+describe('a new step', () => {
+  for (const kind of ['llm', 'code', 'passthrough', 'parallel', 'loop'] as const)
+    it(`of the kind ${kind} has ids that are free, and no empty list`, () => {
+      const first = newStep(kind, flow);
+      const steps = [...flow, first];
+      const second = newStep(kind, steps);
+      const all = [...steps, second];
+      assert.equal(stepIdsOf(all).size, [...eachStep(all)].length);
+    });
+
+  it('that asks a model takes the model that the flow used last', () => {
+    const model = (step: Step) => (step as { model?: string }).model;
+    assert.equal(model(newStep('llm', flow)), undefined);
+    assert.equal(model(newStep('llm', [...flow, { ...reader, model: 'demo/chat' } as Step])), 'demo/chat');
+  });
+});

@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict';
+import type { DraftServer, SaveResult, ServerDraft } from '../../../../console/flow/draft/draft-state.ts';
+import { DraftStore } from '../../../../console/flow/draft/draft-store.ts';
+import type { Step } from '../../../../console/flow/draft/steps.ts';
+
+const step = (step_id: string, prompt = ''): Step => ({
+  type: 'sequential',
+  step_id,
+  name: step_id,
+  processor_type: 'llm',
+  prompt,
+});
+
+/** A service with one draft, whose answers can be lost, refused or held back; and a clock that a test moves. */
+function setUp() {
+  let version = 1;
+  let steps: Step[] = [step('a')];
+  const etag = () => `"${version}"`;
+  const draft = (): ServerDraft => ({ steps: structuredClone(steps), etag: etag(), problems: [], notes: [] });
+  const saves: { steps: Step[]; etag: string }[] = [];
+  const service = {
+    saves,
+    answer: undefined as undefined | ((take: () => SaveResult) => SaveResult | Promise<SaveResult>),
+    changeElsewhere(changed: Step[]) {
+      steps = changed;
+      version += 1;
+    },
+    steps: () => steps,
+  };
+  const server: DraftServer = {
+    read: async (known) => (known === etag() ? undefined : draft()),
+    save: async (sent, match) => {
+      saves.push({ steps: sent, etag: match });
+      const take = (): SaveResult => {
+        if (match !== etag()) return { type: 'changed' };
+        service.changeElsewhere(structuredClone(sent));
+        return { type: 'saved', draft: draft() };
+      };
+      return service.answer ? await service.answer(take) : take();
+    },
+  };
+  const timers = { now: 0, pending: undefined as undefined | (() => void) };
+  const store = new DraftStore(draft(), server, {
+    set: (run) => {
+      timers.pending = run;
+      return run;
+    },
+    clear: (timer) => {
+      if (timers.pending === timer) timers.pending = undefined;
+    },
+    now: () => timers.now,
+  });
+  const write = (prompt: string, label = 'write') => store.change(label, () => [step('a', prompt)]);
+  const pass = async () => {
+    const { pending } = timers;
+    timers.pending = undefined;
+    pending?.();
+    await store.flush();
+  };
+  return { store, service, timers, write, pass };
+}
+
+describe('a draft that is edited', () => {
+  it('is saved after the last of several changes, once, with the ETag that was read', async () => {
+    const { store, service, write, pass } = setUp();
+    write('x');
+    write('xy');
+    assert.equal(store.state().saveState, 'unsaved');
+    await pass();
+    assert.deepEqual(service.saves, [{ steps: [step('a', 'xy')], etag: '"1"' }]);
+    assert.equal(store.state().saveState, 'saved');
+    write('xyz');
+    await pass();
+    assert.equal(service.saves[1]?.etag, '"2"');
+  });
+
+  it('has one request at a time: a change meanwhile is saved by the next', async () => {
+    const { store, service, write, timers } = setUp();
+    const held = Promise.withResolvers<void>();
+    service.answer = async (take) => {
+      await held.promise;
+      return take();
+    };
+    write('first');
+    const flushed = store.flush();
+    write('second');
+    const again = store.flush();
+    assert.equal(service.saves.length, 1);
+    held.resolve();
+    assert.deepEqual(await Promise.all([flushed, again]).then(() => store.flush()), true);
+    assert.deepEqual(service.steps(), [step('a', 'second')]);
+    assert.equal(store.state().saveState, 'saved');
+    assert.equal(timers.pending, undefined);
+  });
+
+  it('does not overwrite a change made elsewhere: the reader takes theirs, and can have mine back', async () => {
+    const { store, service, write, pass } = setUp();
+    write('mine');
+    service.changeElsewhere([step('a', 'theirs')]);
+    await pass();
+    assert.equal(store.state().saveState, 'conflict');
+    assert.deepEqual(service.steps(), [step('a', 'theirs')]);
+    assert.deepEqual(store.state().steps, [step('a', 'mine')]);
+    await store.resolve('theirs');
+    assert.deepEqual(store.state().steps, [step('a', 'theirs')]);
+    assert.equal(store.state().saveState, 'saved');
+    store.undo();
+    assert.deepEqual(store.state().steps, [step('a', 'mine')]);
+  });
+
+  it('replaces a change made elsewhere only when the reader says so, and only the one that was shown', async () => {
+    const { store, service, write, pass } = setUp();
+    write('mine');
+    service.changeElsewhere([step('a', 'theirs')]);
+    await pass();
+    service.changeElsewhere([step('a', 'later')]);
+    await store.resolve('mine');
+    assert.equal(store.state().saveState, 'conflict');
+    assert.deepEqual(store.state().conflict?.steps, [step('a', 'later')]);
+    await store.resolve('mine');
+    assert.deepEqual(service.steps(), [step('a', 'mine')]);
+    assert.equal(store.state().saveState, 'saved');
+  });
+
+  it('goes on being edited in a conflict, without being saved', async () => {
+    const { store, service, write, pass } = setUp();
+    write('mine');
+    service.changeElsewhere([step('a', 'theirs')]);
+    await pass();
+    write('mine too');
+    await pass();
+    assert.equal(service.saves.length, 1);
+    assert.equal(await store.flush(), false);
+  });
+
+  it('knows its own save again when the answer was lost', async () => {
+    const { store, service, write, pass } = setUp();
+    service.answer = (take) => {
+      take();
+      return { type: 'failed', message: 'The service cannot be reached.' };
+    };
+    write('mine');
+    await store.flush();
+    assert.equal(store.state().saveState, 'offline');
+    service.answer = undefined;
+    write('mine, and more');
+    await pass();
+    await pass();
+    assert.equal(store.state().saveState, 'saved');
+    assert.deepEqual(service.steps(), [step('a', 'mine, and more')]);
+  });
+
+  it('stays with its problems when it is refused, and is as saved once the change is undone', async () => {
+    const { store, service, write, pass } = setUp();
+    const problems = [{ path: 'steps[0].prompt', message: 'is too long' }];
+    service.answer = () => ({ type: 'refused', message: 'No.', problems });
+    write('wrong');
+    await pass();
+    assert.equal(store.state().saveState, 'refused');
+    assert.deepEqual(store.state().problems, [{ stepId: 'a', field: 'prompt', message: 'is too long' }]);
+    assert.deepEqual(store.state().steps, [step('a', 'wrong')]);
+    store.undo();
+    assert.equal(store.state().saveState, 'saved');
+    assert.deepEqual(store.state().problems, []);
+  });
+
+  it('takes a change made elsewhere over while nothing is unsaved, and not otherwise', async () => {
+    const { store, service, write } = setUp();
+    service.changeElsewhere([step('a', 'theirs')]);
+    await store.refresh();
+    assert.deepEqual(store.state().steps, [step('a', 'theirs')]);
+    assert.equal(store.state().takenOver, 1);
+    await store.refresh();
+    assert.equal(store.state().takenOver, 1);
+    write('mine');
+    service.changeElsewhere([step('a', 'theirs again')]);
+    await store.refresh();
+    assert.deepEqual(store.state().steps, [step('a', 'mine')]);
+  });
+
+  it('undoes what was typed in one field at once, and other changes one by one', () => {
+    const { store, write, timers } = setUp();
+    write('h');
+    write('he');
+    write('x', 'another field');
+    timers.now = 60_000;
+    write('xx', 'another field');
+    const back = () => {
+      store.undo();
+      return (store.state().steps[0] as { prompt?: string }).prompt;
+    };
+    assert.deepEqual([back(), back(), back(), back()], ['x', 'he', '', '']);
+    store.redo();
+    store.redo();
+    assert.deepEqual(store.state().steps, [step('a', 'x')]);
+    write('new');
+    store.redo();
+    assert.deepEqual(store.state().steps, [step('a', 'new')]);
+  });
+
+  it('is not changed, nor saved, by an edit that changes nothing', () => {
+    const { store, timers } = setUp();
+    store.change('nothing', (steps) => steps);
+    assert.equal(store.state().saveState, 'saved');
+    assert.equal(timers.pending, undefined);
+  });
+
+  it('is saved when the page is left', async () => {
+    const { store, service, write } = setUp();
+    write('last words');
+    store.close();
+    await store.flush();
+    assert.deepEqual(service.steps(), [step('a', 'last words')]);
+  });
+});

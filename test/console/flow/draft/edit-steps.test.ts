@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import {
+  copyStep,
+  insertStep,
+  moveStep,
+  placeBeside,
+  removeStep,
+  renameStep,
+  shiftStep,
+  unwrapStep,
+} from '../../../../console/flow/draft/edit-steps.ts';
+import { wrapStep } from '../../../../console/flow/draft/new-step.ts';
+import {
+  eachStep,
+  findStep,
+  listsInside,
+  type Place,
+  type Step,
+  stepIdsOf,
+} from '../../../../console/flow/draft/steps.ts';
+import { layOut } from '../../../../console/flow/graph/layout.ts';
+import { picked, trees } from '../arbitrary-steps.ts';
+
+const block = (step_id: string, prompt?: string): Step => ({
+  type: 'sequential',
+  step_id,
+  name: step_id,
+  processor_type: 'llm',
+  ...(prompt !== undefined && { prompt }),
+});
+const idsIn = (steps: Step[]) => [...eachStep(steps)].map(({ step }) => step.step_id);
+const pick = <T>(list: T[], number: number): T => list[number % list.length] as T;
+const placesOf = (steps: Step[]): Place[] => layOut(steps).gaps.map(({ place }) => place);
+const hasNoEmptyList = (steps: Step[]) =>
+  [...eachStep(steps)].every(({ step }) => listsInside(step).every((inner) => inner.steps.length > 0));
+
+describe('edits of the steps of a draft', () => {
+  it('put a step where it is asked for, and nothing else changes', () => {
+    fc.assert(
+      fc.property(picked, ([steps, number]) => {
+        const before = structuredClone(steps);
+        const place = pick(placesOf(steps), number);
+        const after = insertStep(steps, place, block('new'));
+        const found = findStep(after, 'new');
+        assert.deepEqual(found?.place, place);
+        assert.deepEqual(
+          idsIn(after).filter((id) => id !== 'new'),
+          idsIn(steps),
+        );
+        assert.deepEqual(removeStep(after, 'new'), before);
+        assert.deepEqual(steps, before);
+      }),
+    );
+  });
+
+  it('remove a step with what is in it, and leave no list empty', () => {
+    fc.assert(
+      fc.property(picked, ([steps, number]) => {
+        const id = pick(idsIn(steps), number);
+        const gone = stepIdsOf([findStep(steps, id)?.step as Step]);
+        const after = removeStep(steps, id);
+        assert.equal(findStep(after, id), undefined);
+        assert.ok(hasNoEmptyList(after));
+        const blocks = (list: Step[]) =>
+          [...eachStep(list)]
+            .filter(({ step }) => step.type === 'sequential')
+            .map(({ step }) => step.step_id);
+        assert.deepEqual(
+          blocks(after),
+          blocks(steps).filter((other) => !gone.has(other)),
+        );
+      }),
+    );
+  });
+
+  it('move a step before the step that was at the place, and lose none', () => {
+    fc.assert(
+      fc.property(picked, fc.nat(), ([steps, number], other) => {
+        const id = pick(idsIn(steps), number);
+        const place = pick(placesOf(steps), other);
+        const after = moveStep(steps, id, place);
+        assert.ok(hasNoEmptyList(after));
+        assert.deepEqual(findStep(after, id)?.step, findStep(steps, id)?.step);
+        if (after === steps) return;
+        const list = findStep(after, id);
+        assert.deepEqual([list?.place.parent, list?.place.branch], [place.parent, place.branch]);
+        const before = placesOf(steps).length;
+        assert.ok(placesOf(after).length <= before);
+      }),
+    );
+  });
+
+  it('change nothing when a step is moved into itself or to where it is', () => {
+    const loop: Step = { type: 'loop', step_id: 'l', name: 'L', max_iterations: 2, body: [block('a')] };
+    const steps = [loop, block('b')];
+    assert.equal(moveStep(steps, 'l', { parent: 'l', index: 0 }), steps);
+    assert.equal(moveStep(steps, 'l', { parent: null, index: 0 }), steps);
+    assert.equal(moveStep(steps, 'l', { parent: null, index: 1 }), steps);
+    assert.equal(moveStep(steps, 'unknown', { parent: null, index: 0 }), steps);
+  });
+
+  it('keep what did not change the same object', () => {
+    fc.assert(
+      fc.property(picked, ([steps, number]) => {
+        const id = pick(idsIn(steps), number);
+        const after = insertStep(steps, placeBeside(steps, id, 1), block('new'));
+        const changed = new Set(findStep(after, 'new')?.parents.map(({ step_id }) => step_id));
+        for (const { step } of eachStep(steps))
+          if (!changed.has(step.step_id)) assert.equal(findStep(after, step.step_id)?.step, step);
+      }),
+    );
+  });
+
+  it('shift a step within its list, then out of what holds it', () => {
+    const steps: Step[] = [
+      { type: 'loop', step_id: 'l', name: 'L', max_iterations: 2, body: [block('a'), block('b')] },
+      block('c'),
+    ];
+    assert.deepEqual(idsIn(shiftStep(steps, 'a', 1)), ['l', 'b', 'a', 'c']);
+    assert.deepEqual(idsIn(shiftStep(steps, 'b', 1)), ['l', 'a', 'b', 'c']);
+    assert.equal(findStep(shiftStep(steps, 'b', 1), 'b')?.place.parent, null);
+    assert.deepEqual(idsIn(shiftStep(steps, 'a', -1)), ['a', 'l', 'b', 'c']);
+    assert.equal(shiftStep(steps, 'c', 1), steps);
+  });
+
+  it('copy a step under ids that are free, with references that stay among the copies', () => {
+    const loop: Step = {
+      type: 'loop',
+      step_id: 'l',
+      name: 'L',
+      max_iterations: 2,
+      body: [block('a'), block('b', '{{steps.a.text}} {{ steps.other }}')],
+    };
+    const copy = copyStep(loop, stepIdsOf([loop]));
+    assert.deepEqual(idsIn([copy]), ['l-2', 'a-2', 'b-2']);
+    const inner = findStep([copy], 'b-2')?.step as Extract<Step, { type: 'sequential' }>;
+    assert.equal(inner.prompt, '{{steps.a-2.text}} {{ steps.other }}');
+    fc.assert(
+      fc.property(trees, (steps) => {
+        const [first] = steps as [Step];
+        const taken = stepIdsOf(steps);
+        assert.ok(idsIn([copyStep(first, taken)]).every((id) => !taken.has(id)));
+      }),
+    );
+  });
+
+  it('follow a renamed step in prompts and in code, and in nothing that only looks like it', () => {
+    const code: Step = {
+      type: 'sequential',
+      step_id: 'c',
+      name: 'C',
+      processor_type: 'code',
+      prompt: "return outputs.a + outputs['a'] + outputs.ab + my.outputs.a;",
+    };
+    const steps = [block('a'), block('b', '{{steps.a}} {{steps.a.x}} {{steps.ab}} steps.a'), code];
+    const [, b, c] = renameStep(steps, 'a', 'new-name') as Extract<Step, { type: 'sequential' }>[];
+    assert.equal(b?.prompt, '{{steps.new-name}} {{steps.new-name.x}} {{steps.ab}} steps.a');
+    assert.equal(c?.prompt, "return outputs['new-name'] + outputs['new-name'] + outputs.ab + my.outputs.a;");
+    const [, , dotted] = renameStep(steps, 'a', 'plain') as Extract<Step, { type: 'sequential' }>[];
+    assert.equal(dotted?.prompt, "return outputs.plain + outputs['plain'] + outputs.ab + my.outputs.a;");
+  });
+
+  it('wrap a step and take the wrapping away again', () => {
+    fc.assert(
+      fc.property(picked, ([steps, number]) => {
+        const id = pick(idsIn(steps), number);
+        const wrapped = wrapStep(steps, id, 'loop');
+        const parent = findStep(wrapped, id)?.parents.at(-1)?.step_id as string;
+        assert.deepEqual(unwrapStep(wrapped, parent), steps);
+        const beside = wrapStep(steps, id, 'parallel');
+        assert.deepEqual(findStep(beside, id)?.step, findStep(steps, id)?.step);
+      }),
+    );
+  });
+});

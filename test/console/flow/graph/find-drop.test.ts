@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { moveStep } from '../../../../console/flow/draft/edit-steps.ts';
+import { findStep, type Step, stepIdsOf } from '../../../../console/flow/draft/steps.ts';
+import { findDrop } from '../../../../console/flow/graph/find-drop.ts';
+import { initialView, viewWith } from '../../../../console/flow/graph/initial-view.ts';
+import { layOut } from '../../../../console/flow/graph/layout.ts';
+import { picked } from '../arbitrary-steps.ts';
+
+describe('a step that is dropped', () => {
+  it('goes to a place near the pointer that is not inside it nor where it is', () => {
+    fc.assert(
+      fc.property(picked, fc.nat(), ([steps, number], other) => {
+        const layout = layOut(steps);
+        const { step } = layout.boxes[number % layout.boxes.length] as { step: Step };
+        const pointer = layout.gaps[other % layout.gaps.length] as { x: number; y: number };
+        const drop = findDrop(layout.gaps, pointer, stepIdsOf([step]), findStep(steps, step.step_id)?.place);
+        if (drop) assert.notEqual(moveStep(steps, step.step_id, drop.place), steps);
+      }),
+    );
+  });
+
+  it('stays where it is when the pointer is far from every place', () => {
+    const { gaps } = layOut([]);
+    assert.equal(findDrop(gaps, { x: 5_000, y: 5_000 }, new Set(), undefined), undefined);
+  });
+});
+
+describe('the view of a graph', () => {
+  const layout = layOut([]);
+
+  it('shows a small graph as a whole, in the middle', () => {
+    const view = initialView(layout, { width: 800, height: 600 });
+    assert.equal(view.zoom, 1);
+    assert.equal(view.x, (800 - layout.width) / 2);
+  });
+
+  it('shows the beginning of a graph that is too large to be read as a whole', () => {
+    const view = initialView({ ...layout, width: 400, height: 20_000 }, { width: 800, height: 600 });
+    assert.deepEqual(view, { zoom: 0.55, x: 290, y: 20 });
+  });
+
+  it('moves to a box that is out of sight, and only then', () => {
+    const window = { width: 800, height: 600 };
+    const view = { x: 0, y: 0, zoom: 1 };
+    assert.deepEqual(viewWith(view, { x: 100, y: 100, width: 200, height: 50 }, window), view);
+    const below = viewWith(view, { x: 100, y: 900, width: 200, height: 50 }, window);
+    assert.deepEqual(below, { x: 0, y: -370, zoom: 1 });
+  });
+});

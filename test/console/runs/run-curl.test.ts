@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { forkCommand, quoted, startCommand } from '../../../console/runs/run-curl.ts';
+
+const TARGET = { origin: 'https://weir.example', org: 'demo', project: 'demo', flow: 'hello', version: 3 };
+
+describe('a run as a command for a shell', () => {
+  it('starts the version that ran over the endpoint that started it', () => {
+    const started = { message: 'rivers', parameters: {} };
+    for (const [mode, endpoint] of [
+      ['execute', 'execute'],
+      ['jobs', 'jobs'],
+      ['step', 'step'],
+      ['test', 'jobs'],
+    ] as const)
+      assert.match(startCommand(TARGET, mode, started), new RegExp(`/seq/demo/demo/hello/v3/${endpoint}'`));
+  });
+
+  it('has in its body what the endpoint takes, and nothing that is empty', () => {
+    const started = {
+      message: 'm',
+      parameters: { a: 1 },
+      blockOverrides: { b: {} },
+      tools: [{}],
+      attachments: [],
+    };
+    assert.deepEqual(bodyOf(startCommand(TARGET, 'jobs', started)), {
+      message: 'm',
+      parameters: { a: 1 },
+      block_overrides: { b: {} },
+    });
+    assert.deepEqual(bodyOf(startCommand(TARGET, 'step', started)), {
+      executionId: null,
+      stepIndex: 0,
+      message: 'm',
+      parameters: { a: 1 },
+      blockOverrides: { b: {} },
+      tools: [{}],
+    });
+    const cursor = { executionId: null, stepIndex: 2, accumulatedOutputs: { a: "it's" } };
+    assert.deepEqual(bodyOf(forkCommand(TARGET, cursor)), cursor);
+  });
+
+  it('is taken by a shell as it is written, whatever the message holds', () => {
+    for (const text of ['it\'s $(id) `id` "x" \\', "''", 'line\nline', '$HOME; rm -rf', '']) {
+      assert.equal(execFileSync('sh', ['-c', `printf %s ${quoted(text)}`]).toString(), text);
+      assert.equal(bodyOf(startCommand(TARGET, 'jobs', { message: text })).message, text);
+    }
+  });
+});
+
+/** The body that curl would send: the shell reads the command, with a function in place of curl. */
+function bodyOf(command: string): Record<string, unknown> {
+  const script = `curl() { while [ "$1" != --json ]; do shift; done; printf %s "$2"; }\n${command}`;
+  return JSON.parse(execFileSync('sh', ['-c', script]).toString());
+}

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import type { Step } from '../../../console/flow/draft/steps.ts';
+import { parseRunView } from '../../../console/runs/run-view.ts';
+import { chosenExecution } from '../../../console/runs/trace/chosen-execution.ts';
+import { buildSpans, type Execution } from '../../../console/runs/trace/spans.ts';
+import { stepStatuses } from '../../../console/runs/trace/step-statuses.ts';
+import { topStepIndex } from '../../../console/runs/trace/top-step-index.ts';
+
+const FIRST = '6a1f0c52-3f0e-4b8e-9d57-0c6c8f1e2a34';
+const SECOND = '0d0f6a5e-6f0b-4a43-8f6c-3f3a1f0f8a11';
+const STEPS = [
+  { type: 'sequential', step_id: 'a', name: 'A', processor_type: 'code' },
+  {
+    type: 'loop',
+    step_id: 'loop',
+    name: 'Loop',
+    body: [{ type: 'sequential', step_id: 'b', name: 'B', processor_type: 'code' }],
+  },
+] as Step[];
+
+describe('the block that an address names', () => {
+  it('is the last one of its key, or the one of a call', () => {
+    const executions = [ran('a', FIRST), ran('a', SECOND), ran('b', FIRST)];
+    assert.equal(chosenExecution(executions, { block: 'a' }), executions[1]);
+    assert.equal(chosenExecution(executions, { block: 'a', call: FIRST }), executions[0]);
+    assert.equal(chosenExecution(executions, { block: 'gone' }), undefined);
+    assert.equal(chosenExecution(executions, {}), undefined);
+  });
+
+  it('is read from an address that anyone may have written', () => {
+    assert.deepEqual(parseRunView({ block: 'b#1', call: FIRST, view: 'graph' }), {
+      block: 'b#1',
+      call: FIRST,
+      view: 'graph',
+    });
+    assert.deepEqual(parseRunView({ block: 12 }), { block: '12' });
+    for (const search of [
+      { block: '' },
+      { block: 'x'.repeat(1_001) },
+      { block: {} },
+      { call: 'x' },
+      { view: 'x' },
+    ])
+      assert.deepEqual(parseRunView(search), {});
+  });
+});
+
+describe('the graph of a run', () => {
+  it('has each step with how often it ran, and a loop with its iterations', () => {
+    const failed = { ...ran('b', FIRST, [1]), status: 'failed' } as Execution;
+    const run = { executionId: FIRST, status: 'failed', startedAt: TIME, finishedAt: TIME };
+    const root = buildSpans(run, STEPS, [ran('a', FIRST), ran('b', FIRST, [0]), failed], 0);
+    const statuses = stepStatuses(root);
+    assert.deepEqual(statuses.get('a'), { status: 'completed', count: 1, ms: 0, cost: 0.5 });
+    assert.deepEqual(statuses.get('b'), { status: 'failed', count: 2, ms: 0, cost: 1 });
+    assert.equal(statuses.get('loop')?.count, 2);
+    assert.equal(statuses.get('loop')?.status, 'failed');
+  });
+
+  it('leads from a block to the top-level step from which a run is forked', () => {
+    assert.deepEqual(
+      ['a', 'loop', 'b', 'gone'].map((stepId) => topStepIndex(STEPS, stepId)),
+      [0, 1, 1, undefined],
+    );
+  });
+});
+
+const TIME = '2030-01-01T00:00:00.000Z';
+
+function ran(stepId: string, callId: string, iterations?: number[]): Execution {
+  return {
+    step_id: stepId,
+    key: [stepId, ...(iterations ?? [])].join('#'),
+    ...(iterations && { iterations }),
+    name: stepId,
+    processor_type: 'code',
+    status: 'completed',
+    attempts: 1,
+    model: null,
+    usage: { promptTokens: 0, completionTokens: 0, cost: 0.5, ms: 0 },
+    callId,
+    startedAt: TIME,
+    finishedAt: TIME,
+  };
+}

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { sinceOf } from '../../../console/settings/audit-since.ts';
+import { groupModels } from '../../../console/settings/group-models.ts';
+import { expiryOf } from '../../../console/settings/key-expiry.ts';
+import { readAuditSearch, readLedgerSearch } from '../../../console/settings/search.ts';
+
+const NOW = Date.parse('2026-11-23T02:20:30.500Z');
+
+describe('the expiry of a new API key', () => {
+  it('is null for never', () => assert.equal(expiryOf('never', '', NOW), null));
+  it('is so many days from now', () => assert.equal(expiryOf('7', '', NOW), '2026-11-30T02:20:30.500Z'));
+  it('is at the end of a day', () =>
+    assert.equal(expiryOf('date', '2027-01-31', NOW), new Date('2027-01-31T23:59:59').toISOString()));
+  it('is undefined until a day is chosen', () => assert.equal(expiryOf('date', '', NOW), undefined));
+});
+
+describe('the time range of the audit log', () => {
+  it('begins at a full hour, so that a list is not fetched anew each moment', () =>
+    assert.equal(sinceOf('day', NOW), '2026-11-22T02:00:00.000Z'));
+  it('is open for any time', () => assert.equal(sinceOf(undefined, NOW), undefined));
+});
+
+describe('models by provider', () => {
+  it('have the key that pays for them, and the key that is stored', () => {
+    const models = [
+      { model: 'openai/gpt-5', key: 'organization' },
+      { model: 'openai/gpt-5-mini', key: 'organization' },
+      { model: 'demo/echo', key: 'service' },
+    ] as const;
+    const own = { provider: 'openai', keyPreview: '…abcd' };
+    const gone = { provider: 'gone', keyPreview: '…wxyz' };
+    assert.deepEqual(groupModels(models, [own, gone]), [
+      { provider: 'demo', models: ['demo/echo'], paidWith: 'service', key: undefined },
+      { provider: 'gone', models: [], paidWith: null, key: gone },
+      {
+        provider: 'openai',
+        models: ['openai/gpt-5', 'openai/gpt-5-mini'],
+        paidWith: 'organization',
+        key: own,
+      },
+    ]);
+  });
+});
+
+describe('the filters of the settings in the address', () => {
+  it('keep what they know and drop the rest', () => {
+    assert.deepEqual(readLedgerSearch({ kind: 'grant', x: 1 }), { kind: 'grant' });
+    assert.deepEqual(readLedgerSearch({ kind: 'theft' }), {});
+    assert.deepEqual(readAuditSearch({ actor: 'ann', action: 3, since: 'week' }), {
+      actor: 'ann',
+      since: 'week',
+    });
+    assert.deepEqual(readAuditSearch({ since: 'toString' }), {});
+  });
+});
