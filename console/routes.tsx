@@ -9,6 +9,7 @@ import { loadMe } from './shell/me.ts';
 import { NotFoundPage, ProblemPage } from './shell/problem-page.tsx';
 import { Shell } from './shell/shell.tsx';
 import { Loading } from './ui/loading.tsx';
+import { readUsageSearch } from './usage/search.ts';
 import { readDeliveryFilter } from './webhooks/search.ts';
 
 const root = createRootRoute({ component: Shell, loader: loadMe, notFoundComponent: NotFoundPage });
@@ -44,6 +45,7 @@ const delivery = createRoute({
 const usage = createRoute({
   getParentRoute: () => org,
   path: '/usage',
+  validateSearch: readUsageSearch,
   component: lazyRouteComponent(() => import('./usage/usage-page.tsx'), 'UsagePage'),
 });
 const settings = createRoute({

@@ -1,13 +1,13 @@
 import { Navigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { CreateOrganizationDialog } from '../shell/create-organization-dialog.tsx';
+import { Invitations } from '../shell/invitations.tsx';
 import { findLastProject } from '../shell/last-project.ts';
 import { useMe } from '../shell/me.ts';
 import { Button } from '../ui/button.tsx';
 import { EmptyState } from '../ui/empty-state.tsx';
 import { LinkButton } from '../ui/link-button.tsx';
 import { Page, Panel } from '../ui/page.tsx';
-import { CreateOrganizationDialog } from './create-organization-dialog.tsx';
-import { Invitations } from './invitations.tsx';
 
 /** The console's first page: the project looked at last, or, for a user who has none, how to get one. */
 export function HomePage() {

@@ -2,10 +2,10 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { $api } from '../api/client.ts';
 import { fieldError } from '../api/field-error.ts';
-import { invalidateMe } from '../shell/me.ts';
 import { FormDialog } from '../ui/form-dialog.tsx';
 import { TextField } from '../ui/text-field.tsx';
 import { toSlug } from '../ui/to-slug.ts';
+import { invalidateMe } from './me.ts';
 
 /** Makes an organization, which the user then owns, and goes on to its projects. */
 export function CreateOrganizationDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {

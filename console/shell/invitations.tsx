@@ -1,11 +1,11 @@
 import { $api } from '../api/client.ts';
-import { invalidateMe, useMe } from '../shell/me.ts';
 import { Button } from '../ui/button.tsx';
 import { Clipped } from '../ui/clipped.tsx';
 import { Panel } from '../ui/page.tsx';
 import { Table } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 import { showToast } from '../ui/toast.tsx';
+import { invalidateMe, useMe } from './me.ts';
 
 /** The invitations that wait for the user; nothing when there are none. */
 export function Invitations() {

@@ -1,0 +1,52 @@
+import { useMutation } from '@tanstack/react-query';
+import { api } from '../api/client.ts';
+import type { MyOrganization } from '../shell/me.ts';
+import { Button } from '../ui/button.tsx';
+import type { Division } from './search.ts';
+import { toCsv } from './to-csv.ts';
+import { COLUMNS, type Entry, nameEntry } from './usage-columns.ts';
+
+type Props = {
+  organization: MyOrganization;
+  wanted: { from: string; to: string; project_id?: string };
+  by: Division;
+};
+
+/** Saves the table, all of its pages, as a CSV file. */
+export function DownloadButton({ organization, wanted, by }: Props) {
+  const download = useMutation({
+    async mutationFn() {
+      const entries: Entry[] = [];
+      let cursor: string | null | undefined;
+      do {
+        const { data } = await api.GET('/api/v1/organizations/{org_id}/usage', {
+          params: {
+            path: { org_id: organization.id },
+            query: { ...wanted, by, limit: 200, ...(cursor && { cursor }) },
+          },
+        });
+        entries.push(...(data?.entries ?? []));
+        cursor = data?.nextCursor;
+      } while (cursor);
+      const rows = entries.map((entry) => [
+        nameEntry(entry, by),
+        ...COLUMNS.map((column) => column.value(entry)),
+      ]);
+      const csv = toCsv([by, ...COLUMNS.map(({ name }) => name)], rows);
+      save(csv, `weir-${organization.slug}-usage-by-${by}-${wanted.from}-${wanted.to}.csv`);
+    },
+  });
+  return (
+    <Button isPending={download.isPending} onPress={() => download.mutate()}>
+      Download CSV
+    </Button>
+  );
+}
+
+function save(text: string, name: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}

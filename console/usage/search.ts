@@ -1,0 +1,42 @@
+// The range and the division of the usage, as they stand in the address; what cannot be right is left out.
+const DAY_MS = 86_400_000;
+const DAYS = { '7d': 7, '30d': 30, '90d': 90, '365d': 365 } as const;
+export const DIVISIONS = ['day', 'project', 'flow', 'version', 'model', 'key'] as const;
+const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+
+export type Range = keyof typeof DAYS;
+export type Division = (typeof DIVISIONS)[number];
+export type UsageSearch = {
+  /** Counts back from today; 30 days when absent. */
+  range?: Range | undefined;
+  /** What the table is divided by; days when absent. */
+  by?: Division | undefined;
+  /** The slug of the only project that counts. */
+  project?: string | undefined;
+};
+
+/** Reads the search parameters of an address that anyone may have written. */
+export function readUsageSearch({ range, by, project }: Record<string, unknown>): UsageSearch {
+  const division = DIVISIONS.find((known) => known === by);
+  return {
+    ...(typeof range === 'string' && Object.hasOwn(DAYS, range) && { range: range as Range }),
+    ...(division && { by: division }),
+    ...(typeof project === 'string' && SLUG.test(project) && { project }),
+  };
+}
+
+/** The first and last day of a range, in UTC, both included. */
+export function daysOf(range: Range, now: number = Date.now()): { from: string; to: string } {
+  return { from: toDay(now - (DAYS[range] - 1) * DAY_MS), to: toDay(now) };
+}
+
+/** Every day from the first to the last, in order. */
+export function listDays({ from, to }: { from: string; to: string }): string[] {
+  const days: string[] = [];
+  for (let at = Date.parse(from); at <= Date.parse(to); at += DAY_MS) days.push(toDay(at));
+  return days;
+}
+
+function toDay(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}

@@ -1,0 +1,44 @@
+import type { Schemas } from '../api/client.ts';
+import { formatCompact, formatCount, formatCredits, formatDuration } from '../ui/format.ts';
+import type { Division } from './search.ts';
+
+export type Entry = Schemas['UsageReport']['entries'][number];
+
+type Column = {
+  name: string;
+  /** The exact value, for the download. */
+  value: (entry: Entry) => number | null | undefined;
+  show: (value: number) => string;
+};
+
+/** What is counted, in the order of the table's columns. */
+export const COLUMNS: readonly Column[] = [
+  { name: 'Credits', value: ({ credits }) => credits, show: formatCredits },
+  { name: 'Runs', value: ({ runs }) => runs, show: formatCount },
+  { name: 'Failed', value: ({ failedRuns }) => failedRuns, show: formatCount },
+  { name: 'Run p50', value: ({ runLatencyMs }) => runLatencyMs?.p50, show: formatDuration },
+  { name: 'Run p95', value: ({ runLatencyMs }) => runLatencyMs?.p95, show: formatDuration },
+  { name: 'Model calls', value: ({ modelCalls }) => modelCalls, show: formatCount },
+  { name: 'Failed calls', value: ({ failedModelCalls }) => failedModelCalls, show: formatCount },
+  { name: 'Call p95', value: ({ modelLatencyMs }) => modelLatencyMs?.p95, show: formatDuration },
+  { name: 'Tokens in', value: ({ promptTokens }) => promptTokens, show: formatCompact },
+  { name: 'Tokens out', value: ({ completionTokens }) => completionTokens, show: formatCompact },
+  { name: 'Refused (429)', value: ({ refused }) => refused, show: formatCount },
+];
+
+/** Names what an entry is about. */
+export function nameEntry(entry: Entry, by: Division): string {
+  switch (by) {
+    case 'day':
+      return entry.day ?? '';
+    case 'version':
+      return `${entry.name ?? 'deleted flow'} ${entry.version === 0 ? 'draft' : `v${entry.version}`}`;
+    case 'model':
+      return entry.model ?? 'Code';
+    case 'key':
+      if (entry.keyId === null) return 'Users and test runs';
+      return entry.name ?? entry.keyId ?? '';
+    default:
+      return entry.name ?? entry.projectId ?? entry.flowId ?? 'Deleted';
+  }
+}
