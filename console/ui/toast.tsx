@@ -7,11 +7,18 @@ import {
   UNSTABLE_ToastRegion as ToastRegion,
 } from 'react-aria-components';
 import { ApiError } from '../api/api-error.ts';
+import { Button } from './button.tsx';
 import { classes } from './classes.ts';
 import { IconButton } from './icon-button.tsx';
 import style from './toast.module.css';
 
-type Toast = { tone: 'good' | 'bad'; title: string; error?: Error };
+type Toast = {
+  tone: 'good' | 'bad';
+  title: string;
+  error?: Error;
+  /** A button that does something about it, such as undo it. */
+  action?: { label: string; onPress: () => void };
+};
 
 const SHOWN_MS = 6_000;
 const queue = new ToastQueue<Toast>({ maxVisibleToasts: 3 });
@@ -36,6 +43,17 @@ export function Toasts() {
               </Text>
             )}
           </ToastContent>
+          {toast.content.action && (
+            <Button
+              size="small"
+              onPress={() => {
+                toast.content.action?.onPress();
+                queue.close(toast.key);
+              }}
+            >
+              {toast.content.action.label}
+            </Button>
+          )}
           <IconButton slot="close" label="Close" size="small">
             <X size={14} />
           </IconButton>

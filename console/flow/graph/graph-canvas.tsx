@@ -90,13 +90,14 @@ function Canvas({ label = 'Steps of the flow', ...props }: FlowGraphProps) {
             onOpen?.(id);
           }}
           onPaneClick={() => onSelect?.(undefined)}
+          onMoveStart={view.onMoveStart}
           onNodeDragStart={drag.onStart}
           onNodeDrag={drag.onDrag}
           onNodeDragStop={drag.onStop}
         >
           <Background gap={22} size={1.5} />
           <GraphOverlay layout={layout} drop={drag.drop} />
-          <GraphControls fit={view.fit} hasMap={layout.boxes.length > MAP_FROM} />
+          <GraphControls view={view} hasMap={layout.boxes.length > MAP_FROM} />
         </ReactFlow>
       </div>
       <ShortcutsDialog

@@ -1,21 +1,21 @@
-import { MiniMap, Panel, useReactFlow } from '@xyflow/react';
+import { MiniMap, Panel } from '@xyflow/react';
 import { Maximize, Minus, Plus } from 'lucide-react';
 import { IconButton } from '../../ui/icon-button.tsx';
 import style from './graph.module.css';
+import type { GraphView } from './use-graph-view.ts';
 
 /** Buttons that zoom, and a map of a large graph. */
-export function GraphControls({ fit, hasMap }: { fit: () => void; hasMap: boolean }) {
-  const { zoomIn, zoomOut } = useReactFlow();
+export function GraphControls({ view, hasMap }: { view: GraphView; hasMap: boolean }) {
   return (
     <>
       <Panel position="bottom-left" className={style.controls}>
-        <IconButton label="Zoom out" size="small" onPress={() => void zoomOut()}>
+        <IconButton label="Zoom out" size="small" onPress={() => view.zoom('out')}>
           <Minus size={15} />
         </IconButton>
-        <IconButton label="Zoom in" size="small" onPress={() => void zoomIn()}>
+        <IconButton label="Zoom in" size="small" onPress={() => view.zoom('in')}>
           <Plus size={15} />
         </IconButton>
-        <IconButton label="Show the whole flow" size="small" onPress={fit}>
+        <IconButton label="Show the whole flow" size="small" onPress={view.fit}>
           <Maximize size={14} />
         </IconButton>
       </Panel>

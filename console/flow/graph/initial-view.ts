@@ -6,15 +6,23 @@ const MARGIN = 20;
 /** Below this, text cannot be read: rather show a part. */
 const READABLE = 0.55;
 
+/** Tells whether the whole graph can be read in the window. */
+export function fitsInto(layout: Layout, window: { width: number; height: number }): boolean {
+  return largestZoom(layout, window) >= READABLE;
+}
+
 /** The view that shows the whole graph where it can be read, otherwise its beginning. */
-export function initialView({ width, height }: Layout, window: { width: number; height: number }): View {
-  const fits = Math.min((window.width - 2 * MARGIN) / width, (window.height - 2 * MARGIN) / height);
-  const zoom = Math.min(1, Math.max(READABLE, fits));
+export function initialView(layout: Layout, window: { width: number; height: number }): View {
+  const zoom = Math.min(1, Math.max(READABLE, largestZoom(layout, window)));
   return {
     zoom,
-    x: (window.width - width * zoom) / 2,
-    y: Math.max(MARGIN, (window.height - height * zoom) / 4),
+    x: window.width / 2,
+    y: Math.max(MARGIN, (window.height - layout.height * zoom) / 4),
   };
+}
+
+function largestZoom({ width, height }: Layout, window: { width: number; height: number }): number {
+  return Math.min((window.width - 2 * MARGIN) / width, (window.height - 2 * MARGIN) / height);
 }
 
 /** The view moved as little as needed, so that a box is inside the window. */

@@ -39,12 +39,12 @@ const RETURN = 24;
 
 type Size = { width: number; height: number };
 
-/** Lays the graph out; its first line begins at y = 0. */
+/** Lays the graph out, downwards from y = 0 and around the line x = 0, so that it stays where it is when it grows. */
 export function layOut(steps: Step[]): Layout {
   const layout = { boxes: [], wires: [], gaps: [], labels: [] } as unknown as Layout;
   const column = measureList(steps);
   const width = Math.max(column.width, BLOCK.width);
-  const x = width / 2;
+  const x = 0;
   layout.start = { x, y: END.height / 2 };
   const bottom = placeList(layout, steps, { parent: null }, x, END.height, 0, true);
   layout.end = { x, y: bottom + END.height / 2 };

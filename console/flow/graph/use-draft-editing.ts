@@ -29,7 +29,7 @@ const EDITS: Record<Exclude<StepAction, 'remove' | 'duplicate' | 'copy'>, Edit> 
 
 /** Makes changes in the graph changes of the draft. `say` tells them to screen readers. */
 export function useDraftEditing(say: (text: string) => void): GraphEditing {
-  const { steps, change, select } = useDraft();
+  const { steps, change, select, undo } = useDraft();
   return useMemo(() => {
     const nameOf = (id: string) => findStep(steps, id)?.step.name ?? id;
 
@@ -47,7 +47,11 @@ export function useDraftEditing(say: (text: string) => void): GraphEditing {
         .find((stepId) => findStep(after, stepId));
       change(`Delete ${id}`, (now) => removeStep(now, id));
       select(neighbour ?? after[0]?.step_id);
-      showToast({ tone: 'good', title: `${nameOf(id)} is deleted. Undo with Ctrl Z.` });
+      showToast({
+        tone: 'good',
+        title: `${nameOf(id)} is deleted.`,
+        action: { label: 'Undo', onPress: undo },
+      });
     }
 
     function act(action: StepAction, id: string) {
@@ -96,5 +100,5 @@ export function useDraftEditing(say: (text: string) => void): GraphEditing {
         );
       },
     };
-  }, [steps, change, select, say]);
+  }, [steps, change, select, undo, say]);
 }

@@ -63,11 +63,6 @@ export function useGraphKeys(root: RefObject<HTMLDivElement | null>, props: Flow
         if (id === undefined || event.ctrlKey || event.metaKey) return;
         if (act(event.key, id, event)) event.preventDefault();
       },
-      onFocus(event: React.FocusEvent) {
-        const id = stepOf(event.target);
-        if (id !== undefined && id !== selectedId && (event.target as Element).matches(':focus-visible'))
-          onSelect?.(id);
-      },
       onCopy(event: ClipboardEvent) {
         const step = findStep(steps, stepOf(event.target))?.step;
         if (!step) return;

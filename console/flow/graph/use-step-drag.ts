@@ -2,6 +2,7 @@ import { type Node, type OnNodeDrag, useReactFlow } from '@xyflow/react';
 import { useRef, useState } from 'react';
 import { findStep, stepIdsOf } from '../draft/steps.ts';
 import { findDrop } from './find-drop.ts';
+import style from './graph.module.css';
 import type { GraphEditing } from './graph-editing.ts';
 import type { Gap, Layout } from './layout.ts';
 import type { StepNodeData } from './step-node-data.ts';
@@ -52,7 +53,7 @@ export function useStepDrag(layout: Layout, editing: GraphEditing | undefined) {
                   ...node,
                   position: { x: node.position.x + drag.dx, y: node.position.y + drag.dy },
                   zIndex: 100 + (node.zIndex ?? 0),
-                  className: 'dragged',
+                  className: style.dragged ?? '',
                 }
               : node,
           ),

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { moveStep } from '../../../../console/flow/draft/edit-steps.ts';
 import { findStep, type Step, stepIdsOf } from '../../../../console/flow/draft/steps.ts';
 import { findDrop } from '../../../../console/flow/graph/find-drop.ts';
-import { initialView, viewWith } from '../../../../console/flow/graph/initial-view.ts';
+import { fitsInto, initialView, viewWith } from '../../../../console/flow/graph/initial-view.ts';
 import { layOut } from '../../../../console/flow/graph/layout.ts';
 import { picked } from '../arbitrary-steps.ts';
 
@@ -32,12 +32,18 @@ describe('the view of a graph', () => {
   it('shows a small graph as a whole, in the middle', () => {
     const view = initialView(layout, { width: 800, height: 600 });
     assert.equal(view.zoom, 1);
-    assert.equal(view.x, (800 - layout.width) / 2);
+    assert.equal(view.x, 400);
+    assert.ok(fitsInto(layout, { width: 800, height: 600 }));
   });
 
   it('shows the beginning of a graph that is too large to be read as a whole', () => {
-    const view = initialView({ ...layout, width: 400, height: 20_000 }, { width: 800, height: 600 });
-    assert.deepEqual(view, { zoom: 0.55, x: 290, y: 20 });
+    const [large, window] = [
+      { ...layout, width: 400, height: 20_000 },
+      { width: 800, height: 600 },
+    ];
+    const view = initialView(large, window);
+    assert.ok(!fitsInto(large, window));
+    assert.deepEqual(view, { zoom: 0.55, x: 400, y: 20 });
   });
 
   it('moves to a box that is out of sight, and only then', () => {
