@@ -433,6 +433,7 @@ CREATE TABLE flow_version (
   definition json not null,
   created_at timestamp with time zone not null default now(),
   digest bytea,
+  published_by text,
   constraint flow_version_digest_check CHECK (((version IS NULL) = (digest IS NOT NULL))),
   constraint flow_version_number_key UNIQUE (flow_id, version),
   constraint flow_version_pkey PRIMARY KEY (id),
@@ -600,6 +601,7 @@ CREATE TABLE test_case (
   expectation json not null,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
+  last_execution_id uuid,
   constraint test_case_name_key UNIQUE (flow_id, name),
   constraint test_case_pkey PRIMARY KEY (id)
 );
@@ -628,6 +630,7 @@ CREATE TABLE test_run (
   started_at timestamp with time zone not null default now(),
   finished_at timestamp with time zone,
   cancel_requested_at timestamp with time zone,
+  started_by text,
   constraint test_run_pkey PRIMARY KEY (id),
   constraint test_run_status_check CHECK ((status = ANY (ARRAY['started'::text, 'completed'::text, 'cancelled'::text])))
 );
@@ -759,6 +762,8 @@ CREATE INDEX run_repeats ON public.run USING btree (repeats) WHERE (repeats IS N
 CREATE INDEX run_resumed ON public.run USING btree (flow_id) WHERE ((continues IS NOT NULL) AND (status = 'started'::text));
 
 CREATE INDEX run_unfinished ON public.run USING btree (started_at, execution_id) WHERE (status = 'started'::text);
+
+CREATE INDEX test_run_newest ON public.test_run USING btree (flow_id, started_at DESC, id DESC);
 
 CREATE INDEX test_run_unfinished ON public.test_run USING btree (started_at, id) WHERE (status = 'started'::text);
 

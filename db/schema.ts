@@ -81,6 +81,8 @@ export interface FlowVersionTable {
   note: string;
   definition: JSONColumnType<FlowDefinition>;
   created_at: Now;
+  /** The actor of the audit log who published the version; null for snapshots, and where nobody knows. */
+  published_by: string | null;
   /** SHA-256 of the definition, for snapshots of drafts. */
   digest: ColumnType<Buffer | null, Buffer | undefined, never>;
 }

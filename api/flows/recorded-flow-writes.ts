@@ -63,7 +63,7 @@ export async function replaceDraft(
 /** Publishes the draft as a new version, whose number it answers. Throws NOT_FOUND. */
 export async function publishFlow(tx: Tx, author: Author, flow: Flow, note: string): Promise<number> {
   const { id, organizationId } = flow;
-  const version = await publishVersion(tx, id, note);
+  const version = await publishVersion(tx, id, note, author.actor);
   const details = { version, note };
   await recordChange(tx, author, { organizationId, action: 'flow.publish', resourceId: id, details });
   return version;

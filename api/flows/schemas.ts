@@ -99,6 +99,9 @@ const versionRecord = z
     note: z.string(),
     isProduction: z.boolean().meta({ description: 'Whether callers run it.' }),
     publishedAt: time,
+    publishedBy: z.string().nullable().meta({
+      description: 'A user id, `api_key/` and a key id, or `operator`; null where nobody knows.',
+    }),
   })
   .meta({ id: 'Version' });
 export const versionDetail = versionRecord.extend({ steps: storedSteps }).meta({ id: 'VersionDetail' });

@@ -176,7 +176,7 @@ type VersionRow = Awaited<ReturnType<typeof listVersions>>[number];
 
 /** Describes a version; a row with a definition also by its steps. */
 function describe(
-  { version, note, created_at, definition }: VersionRow & { definition?: { steps: unknown } },
+  { version, note, created_at, published_by, definition }: VersionRow & { definition?: { steps: unknown } },
   flow: { production_version: number | null },
 ) {
   return {
@@ -184,6 +184,7 @@ function describe(
     note,
     isProduction: version === flow.production_version,
     publishedAt: created_at.toISOString(),
+    publishedBy: published_by,
     ...(definition && { steps: definition.steps }),
   };
 }

@@ -38,7 +38,13 @@ export const incomplete = {
 };
 
 export const publishing = { note: 'Sorts in one request.' };
-const versionRow = { version: 3, ...publishing, isProduction: false, publishedAt: at };
+const versionRow = {
+  version: 3,
+  ...publishing,
+  isProduction: false,
+  publishedAt: at,
+  publishedBy: 'auth0|5f7c8ec7c33c6c004bbafe82',
+};
 export const version = { ...versionRow, steps: [{ step_id: 'sort', ...step, model: 'openai/gpt-5-mini' }] };
 export const versionPage = { versions: [versionRow], hasMore: true, nextCursor: '3' };
 export const difference = {

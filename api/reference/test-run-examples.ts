@@ -33,6 +33,27 @@ export const newTestCase = {
   expectation: { type: 'contains', text: 'Paris' },
 };
 const at = '2026-01-31T12:00:00.000Z';
-const listed = { test_case_id: result.test_case_id, name: newTestCase.name, created_at: at, updated_at: at };
-export const testCase = { ...listed, ...newTestCase };
+const stored = { test_case_id: result.test_case_id, name: newTestCase.name, created_at: at, updated_at: at };
+const listed = {
+  ...stored,
+  last_result: {
+    test_run_id: stoppingTestRun.test_run_id,
+    flow_run_id: result.flow_run_id,
+    status: 'passed',
+    why: null,
+    tested_at: at,
+    ms: 812,
+    cost: 0.0034,
+  },
+};
+export const testCase = { ...stored, ...newTestCase };
 export const testCasePage = { test_cases: [listed], hasMore: false, nextCursor: null };
+
+const { results: _, ...started } = stoppingTestRun;
+export const testRunPage = {
+  test_runs: [
+    { ...started, started_by: 'auth0|5f7c8ec7c33c6c004bbafe82', started_at: at, finished_at: null },
+  ],
+  hasMore: false,
+  nextCursor: null,
+};

@@ -3,14 +3,15 @@ import { z } from 'zod';
 import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
 import { loadReferences } from '../../db/runs/load-references.ts';
 import { TEST_RUN_STATUSES } from '../../db/tables/test-runs.ts';
-import { listTestResults, type TestResultRow } from '../../db/test-runs/test-results.ts';
+import type { TestRunRow } from '../../db/test-runs/list-test-runs.ts';
+import { type listResultsOf, listTestResults, type TestResultRow } from '../../db/test-runs/test-results.ts';
 import { resolveValue } from '../../flow/value.ts';
 import type { ApiDeps } from '../deps.ts';
 import { parsedJson } from '../flows/written-flow.ts';
 import { cutJson, VALUE_MAX_CHARS } from './cut-json.ts';
 
 const count = z.int().min(0);
-const testStatus = z.enum(['pending', 'passed', 'failed', 'error']).meta({
+export const testStatus = z.enum(['pending', 'passed', 'failed', 'error']).meta({
   description:
     'failed: the answer was not as expected. error: the run failed or could not be judged. pending: the case has not ended.',
 });
@@ -52,6 +53,55 @@ export const testRun = z.strictObject({
 });
 export type TestRun = z.input<typeof testRun>;
 
+/** A test run in a list. */
+export const listedTestRun = testRun
+  .omit({ results: true })
+  .extend({
+    started_by: z.string().nullable().meta({
+      description: 'A user id, `api_key/` and a key id, or `operator`; null where nobody knows.',
+    }),
+    started_at: z.iso.datetime(),
+    finished_at: z.iso.datetime().nullable(),
+  })
+  .meta({ id: 'ListedTestRun' });
+
+/** Describes a test run in a list. */
+export function toListedTestRun(row: TestRunRow, flowId: string): z.input<typeof listedTestRun> {
+  return {
+    test_run_id: row.id,
+    flow_id: flowId,
+    status: row.status,
+    total: row.total,
+    passed: row.passed,
+    failed: row.failed,
+    errors: row.errors,
+    pending: row.pending,
+    cost: row.cost_microcredits / MICROCREDITS_PER_CREDIT,
+    started_by: row.started_by,
+    started_at: row.started_at.toISOString(),
+    finished_at: row.finished_at?.toISOString() ?? null,
+  };
+}
+
+/** Describes the last result of a case. */
+export function toLastResult(row: Awaited<ReturnType<typeof listResultsOf>>[number] | undefined) {
+  return row
+    ? {
+        test_run_id: row.test_run_id,
+        flow_run_id: row.execution_id,
+        status: row.status,
+        why: row.why,
+        tested_at: row.tested_at.toISOString(),
+        ms: msOf(row),
+        cost: row.cost_microcredits / MICROCREDITS_PER_CREDIT,
+      }
+    : null;
+}
+
+function msOf({ started_at, finished_at }: Pick<TestResultRow, 'started_at' | 'finished_at'>): number | null {
+  return finished_at && started_at && finished_at.getTime() - started_at.getTime();
+}
+
 /** Describes a test run as it stands. */
 export async function describeTestRun({ db }: ApiDeps, testRunId: string, flowId: string): Promise<TestRun> {
   const { status, rows } = await listTestResults(db, testRunId);
@@ -80,7 +130,7 @@ export async function describeTestRun({ db }: ApiDeps, testRunId: string, flowId
       why: row.why,
       flow_run_id: row.execution_id,
       judge_run_id: row.judge_execution_id,
-      ms: row.finished_at && row.started_at && row.finished_at.getTime() - row.started_at.getTime(),
+      ms: msOf(row),
       cost: row.cost_microcredits / MICROCREDITS_PER_CREDIT,
       ...answer,
     })),

@@ -1,5 +1,6 @@
 // POST …/flows/{flow_id}/test-runs runs test cases on the draft; GET …/test-runs/{test_run_id} tells how they stand.
-import type { z } from 'zod';
+import { z } from 'zod';
+import { listTestRuns } from '../../db/test-runs/list-test-runs.ts';
 import { findTestRun } from '../../db/test-runs/test-results.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
@@ -7,14 +8,27 @@ import { loadProject } from '../auth/load-project.ts';
 import type { ApiDeps } from '../deps.ts';
 import { getFlow } from '../flows/flow-of-path.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
+import { answerWithETag, ifNoneMatch } from '../http/etag.ts';
 import { readBody } from '../http/json-body.ts';
+import { toPage, unknownCursor } from '../http/page.ts';
+import { pageOf, pageQuery } from '../http/page-schema.ts';
+import { pageSize, readQuery } from '../http/query.ts';
 import { incomplete } from '../reference/flow-examples.ts';
 import { conflict, FLOWS_PATH, PROJECT_ERRORS } from '../reference/management-operations.ts';
-import { answer, BODY_ERRORS, body, examplesOf, refusal, thrownBy } from '../reference/operations.ts';
+import {
+  answer,
+  BODY_ERRORS,
+  body,
+  examplesOf,
+  pageWithETag,
+  refusal,
+  thrownBy,
+  VALIDATION_ERRORS,
+} from '../reference/operations.ts';
 import * as example from '../reference/test-run-examples.ts';
 import { requireCredits } from '../runs/accept-run.ts';
 import { toCaller } from './caller.ts';
-import { describeTestRun } from './describe-test-run.ts';
+import { describeTestRun, listedTestRun, toListedTestRun } from './describe-test-run.ts';
 import { notVisible } from './require-visible-flow.ts';
 import { NO_TEST_CASES, runAllTests, runTestCase } from './run-tests.ts';
 import { getCase } from './test-case-routes.ts';
@@ -23,6 +37,13 @@ import { testRunRecord } from './test-run-routes.ts';
 
 const RUNS_PATH = `${FLOWS_PATH}/:flow_id/test-runs`;
 const common = { tags: ['Tests'] };
+const LIMIT_MAX = 200;
+/** Each test run may have 200 cases, whose costs are added up. */
+const LIMIT_DEFAULT = 50;
+const listQuery = pageQuery(z.uuid('must be a nextCursor of this list')).extend({
+  limit: pageSize(LIMIT_MAX, LIMIT_DEFAULT),
+});
+const testRunList = pageOf('TestRunList', 'test_runs', listedTestRun);
 
 export function flowTestRunRoutes(deps: ApiDeps): Route[] {
   const load = loadProject(deps, 'member');
@@ -57,6 +78,22 @@ export function flowTestRunRoutes(deps: ApiDeps): Route[] {
     },
     {
       method: 'get',
+      path: RUNS_PATH,
+      operation: {
+        ...common,
+        operationId: 'listTestRuns',
+        summary: 'List the test runs of a flow, newest first',
+        requestParams: { query: listQuery, header: ifNoneMatch },
+        responses: {
+          ...pageWithETag('A page of test runs.', testRunList, { page: example.testRunPage }),
+          ...PROJECT_ERRORS,
+          ...VALIDATION_ERRORS,
+        },
+      },
+      handlers: [...toRead, readQuery(listQuery), listPage(deps)],
+    },
+    {
+      method: 'get',
       path: `${RUNS_PATH}/:test_run_id`,
       operation: {
         ...common,
@@ -83,6 +120,17 @@ function start(deps: ApiDeps): ApiMiddleware {
         ? await runAllTests(deps, caller, flow.id, 0)
         : await runTestCase(deps, caller, (await getCase(deps, flow.id, id)).id, 0);
     ctx.status = 202;
+  };
+}
+
+function listPage({ db }: ApiDeps): ApiMiddleware {
+  return async function listPage(ctx) {
+    const { limit, cursor: after } = ctx.state.query as z.output<typeof listQuery>;
+    const { id: flowId } = await getFlow(db, ctx);
+    if (after !== undefined && (await findTestRun(db, after))?.flow_id !== flowId) throw unknownCursor();
+    const rows = await listTestRuns(db, flowId, { after, limit: limit + 1 });
+    const { page, end } = toPage(rows, limit, ({ id }) => id);
+    answerWithETag(ctx, { test_runs: page.map((row) => toListedTestRun(row, flowId)), ...end });
   };
 }
 

@@ -73,8 +73,9 @@ async function runTests(
     await repeatLostWrite(async () => {
       const flowVersionId = await snapshotDraft(db, flowId, draft);
       await inTransaction(db, async (tx) => {
-        if (!(await insertTestRun(tx, { id: testRunId, flowId, flowVersionId, tests }))) return;
         await requireLockedFlow(tx, flowId, access);
+        const testRun = { id: testRunId, flowId, flowVersionId, startedBy: author.actor, tests };
+        if (!(await insertTestRun(tx, testRun))) return;
         const change = { organizationId, action: 'test_run.start', resourceId: testRunId };
         await recordChange(tx, author, { ...change, details: { flow_id: flowId } });
       });

@@ -7,21 +7,24 @@ import {
   testCaseNameTaken,
   tooManyTestCases,
 } from '../../db/test-runs/test-cases.ts';
+import { listResultsOf } from '../../db/test-runs/test-results.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import { loadProject } from '../auth/load-project.ts';
 import type { ApiDeps } from '../deps.ts';
 import { getFlow } from '../flows/flow-of-path.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
+import { answerWithETag, ifNoneMatch as etagsOfList } from '../http/etag.ts';
 import { readBody } from '../http/json-body.ts';
 import { toPage } from '../http/page.ts';
 import { type PageQuery, pageQuery } from '../http/page-schema.ts';
 import { readQuery } from '../http/query.ts';
 import { changed, etagOfWhat, ifMatch } from '../reference/if-match.ts';
 import { conflict, done, FLOWS_PATH, PROJECT_ERRORS } from '../reference/management-operations.ts';
-import { answer, BODY_ERRORS, body, VALIDATION_ERRORS } from '../reference/operations.ts';
+import { answer, BODY_ERRORS, body, pageWithETag, VALIDATION_ERRORS } from '../reference/operations.ts';
 import * as example from '../reference/test-run-examples.ts';
 import { toCaller } from './caller.ts';
+import { toLastResult } from './describe-test-run.ts';
 import { notVisible } from './require-visible-flow.ts';
 import { changeTestCase, createTestCase, deleteTestCase } from './test-case.ts';
 import { testCaseETag } from './test-case-etag.ts';
@@ -79,9 +82,9 @@ export function testCaseRoutes(deps: ApiDeps): Route[] {
         ...common,
         operationId: 'listTestCases',
         summary: 'List the test cases of a flow, by name',
-        requestParams: { query: listQuery },
+        requestParams: { query: listQuery, header: etagsOfList },
         responses: {
-          200: answer('A page of test cases.', testCaseList, { page: example.testCasePage }),
+          ...pageWithETag('A page of test cases.', testCaseList, { page: example.testCasePage }),
           ...PROJECT_ERRORS,
           ...VALIDATION_ERRORS,
         },
@@ -155,7 +158,16 @@ function listPage({ db }: ApiDeps): ApiMiddleware {
     const { id } = await getFlow(db, ctx);
     const rows = await listTestCasePage(db, id, { after: cursor, limit: limit + 1 });
     const { page, end } = toPage(rows, limit, ({ name }) => name);
-    ctx.body = { test_cases: page.map(toListed), ...end };
+    const results = await listResultsOf(
+      db,
+      page.flatMap((row) => row.last_execution_id ?? []),
+    );
+    const resultOf = new Map(results.map((result) => [result.execution_id, result]));
+    const testCases = page.map((row) => ({
+      ...toStored(row),
+      last_result: toLastResult(resultOf.get(row.last_execution_id ?? '')),
+    }));
+    answerWithETag(ctx, { test_cases: testCases, ...end });
   };
 }
 
@@ -198,7 +210,7 @@ export async function getCase({ db }: ApiDeps, flowId: string, id: string): Prom
   return row;
 }
 
-function toListed(row: Pick<TestCaseRow, 'id' | 'name' | 'created_at' | 'updated_at'>) {
+function toStored(row: Pick<TestCaseRow, 'id' | 'name' | 'created_at' | 'updated_at'>) {
   return {
     test_case_id: row.id,
     name: row.name,
@@ -210,5 +222,5 @@ function toListed(row: Pick<TestCaseRow, 'id' | 'name' | 'created_at' | 'updated
 function answerTestCase(ctx: ApiContext, row: TestCaseRow): void {
   const { message, parameters } = row.input;
   ctx.set('ETag', testCaseETag(row));
-  ctx.body = { ...toListed(row), message, parameters, expectation: row.expectation };
+  ctx.body = { ...toStored(row), message, parameters, expectation: row.expectation };
 }

@@ -1,16 +1,34 @@
 // Request and response schemas of test cases over HTTP.
 import { z } from 'zod';
 import { pageOf } from '../http/page-schema.ts';
+import { testStatus } from './describe-test-run.ts';
 import { newTestCase } from './test-case.ts';
 
 const time = z.iso.datetime();
 
 export const testCaseRequest = newTestCase.omit({ flow_id: true }).meta({ id: 'SaveTestCase' });
 
-const listed = z
-  .object({ test_case_id: z.guid(), name: z.string(), created_at: time, updated_at: time })
+const stored = z.object({ test_case_id: z.guid(), name: z.string(), created_at: time, updated_at: time });
+const listed = stored
+  .extend({
+    last_result: z
+      .object({
+        test_run_id: z.guid(),
+        flow_run_id: z.guid(),
+        status: testStatus,
+        why: z.string().nullable().meta({ description: 'Why the case has not passed.' }),
+        tested_at: time.meta({ description: 'When the test run began.' }),
+        ms: z.int().min(0).nullable(),
+        cost: z.number().meta({ description: 'Credits for the run and its judge.' }),
+      })
+      .nullable()
+      .meta({
+        description:
+          'The result in the last test run that had the case, which may have been another then; null when it never ran, or so long ago that it has been deleted.',
+      }),
+  })
   .meta({ id: 'ListedTestCase' });
-export const testCaseRecord = listed
+export const testCaseRecord = stored
   .extend({
     message: z.string(),
     parameters: z.record(z.string(), z.unknown()),

@@ -125,8 +125,13 @@ export async function updateNames(
   return true;
 }
 
-/** Publishes the draft as the next version and returns its number. Throws NOT_FOUND. */
-export function publishVersion(db: Db | Tx, flowId: string, note: string): Promise<number> {
+/** Publishes the draft as the next version and returns its number; `publishedBy` is an actor of the audit log. Throws NOT_FOUND. */
+export function publishVersion(
+  db: Db | Tx,
+  flowId: string,
+  note: string,
+  publishedBy: string | null = null,
+): Promise<number> {
   return inTransaction(db, async (tx) => {
     // Locked, so that concurrent publishers get consecutive numbers.
     const flow = await tx
@@ -139,7 +144,7 @@ export function publishVersion(db: Db | Tx, flowId: string, note: string): Promi
     if (!flow) throw unknownFlow();
     const { version } = await tx
       .insertInto('flow_version')
-      .columns(['flow_id', 'version', 'note', 'definition'])
+      .columns(['flow_id', 'version', 'note', 'definition', 'published_by'])
       .expression((eb) =>
         eb
           .selectFrom('flow')
@@ -150,6 +155,7 @@ export function publishVersion(db: Db | Tx, flowId: string, note: string): Promi
             ),
             flow.val(note).as('note'),
             'flow.draft',
+            flow.val(publishedBy).as('published_by'),
           ])
           .where('flow.id', '=', flowId),
       )
@@ -188,7 +194,7 @@ export function listVersions(
 ) {
   return db
     .selectFrom('flow_version')
-    .select(['id', 'version', 'note', 'created_at'])
+    .select(['id', 'version', 'note', 'created_at', 'published_by'])
     .where('flow_id', '=', flowId)
     .where('version', 'is not', null)
     .$if(page?.before !== undefined, (query) => query.where('version', '<', page?.before as number))
@@ -202,7 +208,7 @@ export function listVersions(
 export async function getVersion(db: Db | Tx, flowId: string, version: number) {
   const row = await db
     .selectFrom('flow_version')
-    .select(['id', 'version', 'note', 'definition', 'created_at'])
+    .select(['id', 'version', 'note', 'definition', 'created_at', 'published_by'])
     .where('flow_id', '=', flowId)
     .where('version', '=', version)
     .$narrowType<{ version: NotNull }>()

@@ -12,6 +12,8 @@ export interface TestCaseTable {
   expectation: JSONColumnType<Expectation>;
   created_at: Now;
   updated_at: Now;
+  /** The run of the case in the last test run that had it; its result may have been deleted. */
+  last_execution_id: string | null;
 }
 
 export const TEST_RUN_STATUSES = ['started', 'completed', 'cancelled'] as const;
@@ -23,6 +25,8 @@ export interface TestRunTable {
   flow_id: string;
   flow_version_id: string;
   status: Generated<TestRunStatus>;
+  /** The actor of the audit log; null where nobody knows. */
+  started_by: string | null;
   started_at: Now;
   finished_at: Date | null;
   cancel_requested_at: Date | null;

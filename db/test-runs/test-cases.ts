@@ -86,7 +86,7 @@ export function testCaseNameTaken(name: string): ServiceError {
 export function listTestCasePage(db: Db, flowId: string, { after, limit }: { after: string; limit: number }) {
   return db
     .selectFrom('test_case')
-    .select(['id', 'name', 'created_at', 'updated_at'])
+    .select(['id', 'name', 'created_at', 'updated_at', 'last_execution_id'])
     .where('flow_id', '=', flowId)
     .where('name', '>', after)
     .orderBy('name')

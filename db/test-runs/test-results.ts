@@ -11,7 +11,25 @@ export async function listTestResults(db: Db, testRunId: string) {
     .select('status')
     .where('id', '=', testRunId)
     .executeTakeFirstOrThrow();
-  const rows = await db
+  const rows = await selectResults(db)
+    .where('test_result.test_run_id', '=', testRunId)
+    .orderBy('test_result.position')
+    .execute();
+  return { status, rows };
+}
+export type TestResultRow = Awaited<ReturnType<typeof listTestResults>>['rows'][number];
+
+/** Lists the results of cases by the ids of their runs, with the time at which each test run began. */
+export function listResultsOf(db: Db, executionIds: string[]) {
+  return selectResults(db)
+    .innerJoin('test_run', 'test_run.id', 'test_result.test_run_id')
+    .select(['test_result.test_run_id', 'test_run.started_at as tested_at'])
+    .where(sql<boolean>`test_result.execution_id = any (${executionIds}::uuid[])`)
+    .execute();
+}
+
+function selectResults(db: Db) {
+  return db
     .selectFrom('test_result')
     .leftJoin('run', 'run.execution_id', 'test_result.execution_id')
     .select([
@@ -38,13 +56,8 @@ export async function listTestResults(db: Db, testRunId: string) {
         .$asScalar()
         .$notNull()
         .as('cost_microcredits'),
-    )
-    .where('test_result.test_run_id', '=', testRunId)
-    .orderBy('test_result.position')
-    .execute();
-  return { status, rows };
+    );
 }
-export type TestResultRow = Awaited<ReturnType<typeof listTestResults>>['rows'][number];
 
 /** Finds a test run. */
 export function findTestRun(db: Db, testRunId: string) {

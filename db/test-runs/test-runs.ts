@@ -17,21 +17,23 @@ type NewTestRun = {
   id: string;
   flowId: string;
   flowVersionId: string;
+  /** An actor of the audit log. */
+  startedBy: string;
   tests: { executionId: string; testCase: TestCaseRow }[];
 };
 
 /**
  * Accepts a test run, once; answers whether this call did it. From here on its workflow finishes it; the reconciler
- * starts one that has no workflow.
+ * starts one that has no workflow. The caller has locked the flow, so that two test runs of it come one after the other.
  */
 export function insertTestRun(
   db: Db | Tx,
-  { id, flowId, flowVersionId, tests }: NewTestRun,
+  { id, flowId, flowVersionId, startedBy, tests }: NewTestRun,
 ): Promise<boolean> {
   return inTransaction(db, async (tx) => {
     const { numInsertedOrUpdatedRows } = await tx
       .insertInto('test_run')
-      .values({ id, flow_id: flowId, flow_version_id: flowVersionId })
+      .values({ id, flow_id: flowId, flow_version_id: flowVersionId, started_by: startedBy })
       .onConflict((conflict) => conflict.column('id').doNothing())
       .executeTakeFirst();
     await tx
@@ -49,6 +51,9 @@ export function insertTestRun(
       )
       .onConflict((conflict) => conflict.column('execution_id').doNothing())
       .execute();
+    await sql`
+      update test_case set last_execution_id = result.execution_id from test_result result
+      where result.test_run_id = ${id} and result.test_case_id = test_case.id`.execute(tx);
     return numInsertedOrUpdatedRows === 1n;
   });
 }

@@ -73,6 +73,7 @@ async function runTests(): Promise<string> {
     id,
     flowId,
     flowVersionId: await snapshotDraft(weir.db, flowId, definition),
+    startedBy: 'ada',
     tests: (await listTestCases(weir.db, flowId)).map((testCase) => ({
       executionId: randomUUID(),
       testCase,

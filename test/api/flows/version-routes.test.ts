@@ -39,7 +39,14 @@ describe('versions over HTTP', () => {
     assert.equal(status, 201);
     const { publishedAt, ...rest } = body;
     assert.ok(Date.parse(publishedAt) > 0);
-    assert.deepEqual(rest, { version: 2, note: 'Adds a', isProduction: false, steps: [block('a')] });
+    const publishedBy = management.acme.users.member;
+    assert.deepEqual(rest, {
+      version: 2,
+      note: 'Adds a',
+      isProduction: false,
+      publishedBy,
+      steps: [block('a')],
+    });
     await setDraft(block('b'));
     assert.deepEqual((await send('GET', '/versions/2')).body, body);
     assert.deepEqual((await send('GET', '/versions/1')).body.steps, []);

@@ -96,6 +96,7 @@ export const MANAGEMENT: { [route: string]: Row } = {
   [`put ${F}/:flow_id/test-cases/:test_case_id`]: { ...deployers, ...all(200), body: () => CASE },
   [`delete ${F}/:flow_id/test-cases/:test_case_id`]: { ...all(204), ...deployers },
   [`post ${F}/:flow_id/test-runs`]: { ...deployers, ...all(202), body: () => ({}) },
+  [`get ${F}/:flow_id/test-runs`]: { ...all(200), ...readers },
   [`post ${P}/:project_id/api-keys`]: { ...admins(201), body: () => ({ environment: 'test', name: 'k' }) },
   [`get ${P}/:project_id/api-keys`]: admins(200),
   [`delete ${P}/:project_id/api-keys/:key_id`]: admins(200),

@@ -65,7 +65,8 @@ describe('API reference', () => {
         const starts =
           method === 'post' && /\/(execute|jobs|step|rerun|\{executionId\}\/retry|draft\/runs)$/.test(path);
         const isPolled =
-          method === 'get' && /\/(runs|models|usage|blocks|deliveries|request|flow)$/.test(path);
+          method === 'get' &&
+          /\/(runs|models|usage|blocks|deliveries|request|flow|test-cases|test-runs)$/.test(path);
         const isList = method === 'get' && /s$/.test(path);
         const resumable = path.endsWith('/events') || path.endsWith('/step');
         const header = [
