@@ -79,12 +79,14 @@ describe('npm start', function () {
     assert.equal((await fetch(printed('Temporal UI'))).status, 200);
     assert.equal((await fetch(`${printed('API')}/readyz`)).status, 200);
     assert.match(printed('Console'), /^http:\/\/127\.0\.0\.1:\d+\/console\/#one-time=[\w-]{43}$/);
+    const page = await fetch(printed('Console'));
+    assert.deepEqual([page.status, page.headers.get('x-frame-options')], [200, 'DENY']);
     assert.match(printed('Demo API key'), /^weir_test_/);
     assert.match(output, /"status": "completed"/);
     assert.match(output, /^ {2}✔ Console +\S+ s {2}(built|up to date)$/m);
     // Progress is repeated every few seconds, more often on a slow machine; notes tell of other programs there.
-    const page = output.split('\n').filter((line) => !/^ {2}[…!] |^npm warn/.test(line));
-    assert.ok(page.length < 60, output);
+    const lines = output.split('\n').filter((line) => !/^ {2}[…!] |^npm warn/.test(line));
+    assert.ok(lines.length < 60, output);
   });
 
   it('signs users in: prints the accounts it made, and weir token gets a token that the API takes', async () => {
