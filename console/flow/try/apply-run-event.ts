@@ -1,16 +1,17 @@
-import type { Schemas } from '../../api/client.ts';
-import type { StreamEvent } from '../../api/stream-events.ts';
-import { type TryRun, toFailure, toTryBlock, withBlock } from './try-run.ts';
+import type { components } from '../../api/schema.d.ts';
+import { type TryEvent, type TryRun, toFailure, toTryBlock, withBlock } from './try-run.ts';
+
+type Schemas = components['schemas'];
 
 const RUN_ENDS = ['run_completed', 'run_failed', 'run_tool_calls_required', 'run_in_progress'];
 
 /** Whether an event of `…/events` is the last one. */
-export function isLastRunEvent({ event }: StreamEvent): boolean {
+export function isLastRunEvent({ event }: TryEvent): boolean {
   return RUN_ENDS.includes(event);
 }
 
 /** Adds what an event of `GET …/jobs/{executionId}/events` tells. The result is not in it: `GET …/jobs` has that. */
-export function applyRunEvent(run: TryRun, { event, data }: StreamEvent): TryRun {
+export function applyRunEvent(run: TryRun, { event, data }: TryEvent): TryRun {
   switch (event) {
     case 'run_started':
       return { ...run, status: 'running' };

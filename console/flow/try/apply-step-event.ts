@@ -1,17 +1,18 @@
-import type { Schemas } from '../../api/client.ts';
-import type { StreamEvent } from '../../api/stream-events.ts';
+import type { components } from '../../api/schema.d.ts';
 import { withCost } from './apply-run-event.ts';
-import { type TryRun, toFailure, toTryBlock, withBlock } from './try-run.ts';
+import { type TryEvent, type TryRun, toFailure, toTryBlock, withBlock } from './try-run.ts';
+
+type Schemas = components['schemas'];
 
 const CALL_ENDS = ['step_paused', 'step_paused_for_tool_calls', 'run_completed', 'run_failed'];
 
 /** Whether an event of `/step` ends its call. */
-export function isLastStepEvent({ event }: StreamEvent): boolean {
+export function isLastStepEvent({ event }: TryEvent): boolean {
   return CALL_ENDS.includes(event);
 }
 
 /** Adds what an event of `POST …/step` tells. */
-export function applyStepEvent(run: TryRun, { event, data }: StreamEvent): TryRun {
+export function applyStepEvent(run: TryRun, { event, data }: TryEvent): TryRun {
   switch (event) {
     case 'run_started': {
       const { executionId, steps } = data as Schemas['StepRunStarted'];

@@ -1,5 +1,9 @@
 // One run that was started here, as it goes: what its events have told so far.
-import type { Schemas } from '../../api/client.ts';
+import type { components } from '../../api/schema.d.ts';
+
+type Schemas = components['schemas'];
+/** An event of a stream. */
+export type TryEvent = { event: string; data: unknown };
 
 export type TryBlock = {
   /** The step_id; in loops with the iteration, such as `topic#2`. Steps that hold others are not listed. */

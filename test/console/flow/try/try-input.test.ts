@@ -1,0 +1,80 @@
+// What is typed to try a flow, and what of it is sent.
+import assert from 'node:assert/strict';
+import {
+  EMPTY_INPUT,
+  imageError,
+  parametersUsed,
+  parseInput,
+  type TryInput,
+  toolNames,
+  typeOfImage,
+} from '../../../../console/flow/try/try-input.ts';
+
+const parse = (input: Partial<TryInput>) => parseInput({ ...EMPTY_INPUT, ...input });
+const TOOL = { type: 'function', function: { name: 'look' } };
+
+describe('the input of a try', () => {
+  it('sends a message alone where nothing else is typed', () => {
+    assert.deepEqual(parse({ message: 'm' }), { request: { message: 'm' }, errors: {} });
+  });
+
+  it('sends parameters, images, a limit, and tools with their choice', () => {
+    const { request, errors } = parse({
+      ...{ message: 'm', parameters: '{"n": 1}', maxCredits: '0.5', toolChoice: 'look' },
+      ...{ tools: JSON.stringify([TOOL]), images: [{ url: 'https://a.b/c.png', mime_type: 'image/png' }] },
+    });
+    assert.deepEqual(errors, {});
+    assert.deepEqual(request, {
+      ...{ message: 'm', parameters: { n: 1 }, maxCredits: 0.5, tools: [TOOL] },
+      attachments: [{ kind: 'url', url: 'https://a.b/c.png', mime_type: 'image/png' }],
+      toolChoice: { type: 'function', function: { name: 'look' } },
+    });
+  });
+
+  it('says in a sentence what is wrong with a field', () => {
+    assert.match(parse({ parameters: '[1]' }).errors.parameters ?? '', /^Must be an object/);
+    assert.match(parse({ parameters: '{' }).errors.parameters ?? '', /^Must be JSON: /);
+    assert.match(parse({ parameters: '{"attachments": []}' }).errors.parameters ?? '', /reserved/);
+    assert.match(parse({ tools: '{}' }).errors.tools ?? '', /^Must be a list/);
+    for (const maxCredits of ['0', '-1', 'x', 'NaN', 'Infinity'])
+      assert.match(parse({ maxCredits }).errors.maxCredits ?? '', /^Must be a number/, maxCredits);
+  });
+
+  it('takes images by https alone, and guesses their type from the end of the address', () => {
+    assert.equal(imageError('https://a.b/c.png'), undefined);
+    for (const wrong of [
+      'c.png',
+      'http://a.b/c.png',
+      'data:image/png;base64,AA',
+      `https://a.b/${'c'.repeat(2048)}`,
+    ])
+      assert.ok(imageError(wrong), wrong);
+    assert.deepEqual(['https://a.b/c.JPG?x=1', 'https://a.b/c.webp', 'https://a.b/c'].map(typeOfImage), [
+      'image/jpeg',
+      'image/webp',
+      'image/png',
+    ]);
+  });
+
+  it('finds the parameters that prompts and code name', () => {
+    const block = (step_id: string, processor_type: 'llm' | 'code', prompt: string) => ({
+      ...{ type: 'sequential' as const, step_id, name: step_id, processor_type, prompt },
+    });
+    const steps = [
+      block('a', 'llm', '{{parameters.user.name}} {{ parameters.tone }} {{message}} parameters.not'),
+      {
+        type: 'loop' as const,
+        step_id: 'l',
+        name: 'l',
+        max_iterations: 2,
+        body: [block('b', 'code', 'return parameters.n;')],
+      },
+    ];
+    assert.deepEqual(parametersUsed(steps), ['user', 'tone', 'n']);
+  });
+
+  it('names the tools of a text that can be read', () => {
+    assert.deepEqual(toolNames(JSON.stringify([TOOL, 1, {}])), ['look']);
+    assert.deepEqual(toolNames('['), []);
+  });
+});

@@ -1,0 +1,116 @@
+// What a try shows, from the events of its run.
+import assert from 'node:assert/strict';
+import { applyRunEvent, applyRunState } from '../../../../console/flow/try/apply-run-event.ts';
+import { applyStepEvent } from '../../../../console/flow/try/apply-step-event.ts';
+import { statusesOf } from '../../../../console/flow/try/statuses-of.ts';
+import { beginRun, type TryRun } from '../../../../console/flow/try/try-run.ts';
+
+const usage = { promptTokens: 3, completionTokens: 4, cost: 0.5, ms: 20 };
+const ended = (key: string, status: string, more = {}) => {
+  const [step_id = key] = key.split('#');
+  return {
+    key,
+    step_id,
+    name: step_id,
+    processor_type: 'llm',
+    status,
+    attempts: 1,
+    model: 'demo/chat',
+    usage,
+    ...more,
+  };
+};
+const events = (apply: typeof applyRunEvent, run: TryRun, list: [string, object][]) =>
+  list.reduce((state, [event, data]) => apply(state, { event, data }), run);
+
+describe('a try', () => {
+  it('lists each block once, in the order they began, with what each has cost', () => {
+    const run = events(applyRunEvent, beginRun(0, 'whole', 0), [
+      ['run_started', {}],
+      ['block_started', { key: 'a', step_id: 'a', name: 'A' }],
+      ['block_started', { key: 'b#0', step_id: 'b', name: 'B' }],
+      ['block_completed', ended('a', 'completed')],
+      [
+        'block_retrying',
+        { key: 'b#0', step_id: 'b', name: 'B', attempts: 2, errorMessage: 'Too many requests.' },
+      ],
+      ['block_completed', ended('b#1', 'completed')],
+    ]);
+    assert.deepEqual(
+      run.blocks.map(({ key, status, message }) => [key, status, message]),
+      [
+        ['a', 'completed', undefined],
+        ['b#0', 'retrying', 'Too many requests.'],
+        ['b#1', 'completed', undefined],
+      ],
+    );
+    assert.deepEqual([run.status, run.cost], ['running', 1]);
+  });
+
+  it('ends as its last state says: with a result, a failure and its block, or as cancelled', () => {
+    const run = beginRun(1, 'whole', 0);
+    const of = (state: object) =>
+      applyRunState(run, { cost: 2, durationMs: 5, blocks: [], ...state } as never);
+    assert.deepEqual(of({ status: 'completed', result: [1] }).result, [1]);
+    const failed = of({
+      status: 'failed',
+      code: 'CODE_ERROR',
+      errorMessage: 'x is not defined',
+      step_id: 'a',
+    });
+    assert.deepEqual(
+      [failed.status, failed.failure],
+      ['failed', { message: 'x is not defined', code: 'CODE_ERROR', stepId: 'a' }],
+    );
+    assert.equal(of({ status: 'failed', code: 'CANCELLED', errorMessage: 'Cancelled.' }).status, 'cancelled');
+  });
+
+  it('says per step how its blocks stand: the worst of a loop, how often it ran, and the sums', () => {
+    const run = events(applyRunEvent, beginRun(0, 'whole', 0), [
+      ['block_completed', ended('a#0', 'completed')],
+      ['block_failed', ended('a#1', 'failed', { errorMessage: 'no' })],
+      ['block_started', { key: 'b', step_id: 'b', name: 'B' }],
+    ]);
+    assert.deepEqual(statusesOf(run).get('a'), { status: 'failed', count: 2, ms: 40, cost: 1 });
+    assert.equal(statusesOf(run).get('b')?.status, 'running');
+    assert.equal(statusesOf({ ...run, status: 'failed' }).get('b')?.status, 'cancelled');
+  });
+
+  describe('step by step', () => {
+    const first: [string, object][] = [
+      [
+        'run_started',
+        { executionId: 'run', steps: [{ index: 0, step_id: 'each', name: 'Each', type: 'loop' }] },
+      ],
+      ['block_started', { stepId: 'each', stepIndex: 0, name: 'Each', type: 'loop' }],
+      ['block_completed', { stepId: 'a', key: 'a#0', output: 1, blocks: [ended('a#0', 'completed')] }],
+      ['block_completed', { stepId: 'each', output: [1], blocks: [ended('a#0', 'completed')] }],
+    ];
+
+    it('keeps the outputs of steps, not those of blocks inside them, and waits at the next step', () => {
+      const run = events(applyStepEvent, beginRun(0, 'steps', 0), [
+        ...first,
+        ['step_paused', { nextStepIndex: 1 }],
+      ]);
+      assert.deepEqual(
+        [run.executionId, run.outputs, run.status, run.nextIndex],
+        ['run', { each: [1] }, 'waiting', 1],
+      );
+      assert.deepEqual(
+        run.blocks.map(({ key }) => key),
+        ['a#0'],
+      );
+    });
+
+    it('waits for the results of tool calls at the step that asks for them', () => {
+      const pause = { stepId: 'ask', stepIndex: 1, toolCalls: [{ id: 'x' }] };
+      const run = events(applyStepEvent, beginRun(0, 'steps', 0), [
+        ...first,
+        ['block_started', { stepId: 'ask', stepIndex: 1, name: 'Ask', type: 'sequential' }],
+        ['step_paused_for_tool_calls', pause],
+      ]);
+      assert.deepEqual([run.status, run.nextIndex, run.pause], ['tools', 1, pause]);
+      assert.equal(statusesOf(run).get('ask')?.status, 'paused');
+    });
+  });
+});
