@@ -1,6 +1,7 @@
 import { Badge } from '../ui/badge.tsx';
 import { TabLink, TabLinks } from '../ui/tabs.tsx';
 import { useFlow } from './flow-context.ts';
+import { FlowMenu } from './flow-menu.tsx';
 import style from './flow-page.module.css';
 
 /** The flow's name, the version in production, and the tabs. */
@@ -21,6 +22,7 @@ export function FlowHead() {
             {flow.draftIsPublished ? `Draft is v${flow.latestVersion}` : 'Draft differs'}
           </Badge>
         )}
+        <FlowMenu />
       </div>
       <TabLinks label="Flow">
         <TabLink

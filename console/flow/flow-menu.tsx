@@ -1,0 +1,31 @@
+import { Ellipsis } from 'lucide-react';
+import { useState } from 'react';
+import { IconButton } from '../ui/icon-button.tsx';
+import { Menu, MenuItem } from '../ui/menu.tsx';
+import { DeleteFlowDialog } from './delete-flow-dialog.tsx';
+import { EditFlowDialog } from './edit-flow-dialog.tsx';
+
+/** What can be done with the flow as a whole: rename, describe, delete. */
+export function FlowMenu() {
+  const [opened, setOpened] = useState<'edit' | 'delete'>();
+  const close = () => setOpened(undefined);
+  return (
+    <>
+      <Menu
+        label="Flow"
+        trigger={
+          <IconButton label="More about this flow">
+            <Ellipsis size={16} />
+          </IconButton>
+        }
+      >
+        <MenuItem onAction={() => setOpened('edit')}>Name and description</MenuItem>
+        <MenuItem tone="danger" onAction={() => setOpened('delete')}>
+          Delete flow
+        </MenuItem>
+      </Menu>
+      {opened === 'edit' && <EditFlowDialog onClose={close} />}
+      {opened === 'delete' && <DeleteFlowDialog onClose={close} />}
+    </>
+  );
+}

@@ -1,0 +1,104 @@
+import { useMutation } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { api, type Schemas } from '../api/client.ts';
+import { fieldError } from '../api/field-error.ts';
+import { refetch } from '../api/query-client.ts';
+import { FormDialog } from '../ui/form-dialog.tsx';
+import { Select } from '../ui/select.tsx';
+import { TextField } from '../ui/text-field.tsx';
+import { toSlug } from '../ui/to-slug.ts';
+import examples from './examples.json';
+
+type Props = {
+  projectId: string;
+  slugs: { org: string; project: string };
+  isOpen: boolean;
+  onClose: () => void;
+};
+
+const EMPTY = 'empty';
+const STARTS = [
+  { id: EMPTY, label: 'An empty flow', description: 'Add the steps yourself' },
+  ...examples.map(({ slug, name, description }) => ({ id: slug, label: `Example: ${name}`, description })),
+];
+
+/** Makes a flow, empty or from an example, and opens it. */
+export function NewFlowDialog({ projectId, slugs, isOpen, onClose }: Props) {
+  const navigate = useNavigate();
+  const [start, setStart] = useState(EMPTY);
+  const [typedName, setName] = useState<string>();
+  const [typedSlug, setSlug] = useState<string>();
+  const [typedDescription, setDescription] = useState<string>();
+  const example = examples.find(({ slug }) => slug === start);
+  const name = typedName ?? example?.name ?? '';
+  const slug = typedSlug ?? toSlug(name);
+  const description = typedDescription ?? example?.description ?? '';
+  const create = useMutation({
+    meta: { quiet: true },
+    mutationFn: () => createFlow(projectId, { name: name.trim(), slug, description }, example?.steps),
+    async onSuccess(flow) {
+      await refetch('/api/v1/projects/{project_id}/flows');
+      onClose();
+      await navigate({
+        to: '/orgs/$org/projects/$project/flows/$flow',
+        params: { ...slugs, flow: flow.slug },
+      });
+    },
+  });
+  return (
+    <FormDialog
+      title="New flow"
+      action="Create flow"
+      isOpen={isOpen}
+      onClose={onClose}
+      change={create}
+      fields={['name', 'slug', 'description']}
+      isReady={name.trim() !== ''}
+      onSubmit={() => create.mutate()}
+    >
+      <TextField
+        label="Name"
+        autoFocus
+        value={name}
+        onChange={setName}
+        error={fieldError(create.error, 'name')}
+      />
+      <TextField
+        label="Slug"
+        isMono
+        help={`Callers use it, and it stays: /api/v1/seq/${slugs.org}/${slugs.project}/${slug || '…'}/execute`}
+        value={slug}
+        onChange={setSlug}
+        error={fieldError(create.error, 'slug')}
+      />
+      <TextField
+        label="Description"
+        rows={2}
+        value={description}
+        onChange={setDescription}
+        error={fieldError(create.error, 'description')}
+      />
+      <Select label="Begin with" options={STARTS} value={start} onChange={setStart} />
+    </FormDialog>
+  );
+}
+
+/** Creates a flow, with these steps as its draft if there are any. */
+async function createFlow(
+  project_id: string,
+  body: Schemas['CreateFlow'],
+  steps: object[] | undefined,
+): Promise<Schemas['Flow']> {
+  const { data } = await api.POST('/api/v1/projects/{project_id}/flows', {
+    params: { path: { project_id } },
+    body,
+  });
+  const flow = data as Schemas['Flow'];
+  if (steps)
+    await api.PUT('/api/v1/projects/{project_id}/flows/{flow_id}/draft', {
+      params: { path: { project_id, flow_id: flow.id }, header: { 'If-Match': '*' } },
+      body: { steps: steps as never },
+    });
+  return flow;
+}
