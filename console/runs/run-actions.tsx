@@ -10,7 +10,7 @@ import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
 import { IconButton } from '../ui/icon-button.tsx';
 import { Menu, MenuItem } from '../ui/menu.tsx';
 import { showToast } from '../ui/toast.tsx';
-import { forkCommand, startCommand } from './run-curl.ts';
+import { startCommand } from './run-curl.ts';
 import type { Run, RunPath } from './run-path.ts';
 import type { Execution } from './trace/spans.ts';
 import { topStepIndex } from './trace/top-step-index.ts';
@@ -21,10 +21,11 @@ type Props = {
   path: RunPath;
   chosen: Execution | undefined;
   steps: Step[] | undefined;
+  projectId: string;
 };
 
 /** Buttons for what can be done with a run: cancel it, run it again, and take it elsewhere. */
-export function RunActions({ run, path, chosen, steps }: Props) {
+export function RunActions({ run, path, chosen, steps, projectId }: Props) {
   const client = useQueryClient();
   const navigate = useNavigate();
   const settings = useQuery({
@@ -50,14 +51,18 @@ export function RunActions({ run, path, chosen, steps }: Props) {
       });
     },
   });
-  const target = { origin: location.origin, ...path, version: run.version };
-  const step = chosen && steps && topStepIndex(steps, chosen.step_id);
+  const step = chosen && steps ? topStepIndex(steps, chosen.step_id) : undefined;
   const copy = useMutation({
-    mutationFn: async (what: 'start' | 'fork') => {
-      const started = await client.fetchQuery(runRequestQuery(path, what === 'fork' ? step : 0));
-      const command =
-        what === 'fork' ? forkCommand(target, started) : startCommand(target, run.mode, started);
-      await navigator.clipboard.writeText(command);
+    mutationFn: async () => {
+      const started = await client.fetchQuery(runRequestQuery(path, true));
+      const target = {
+        origin: location.origin,
+        ...path,
+        version: run.version,
+        projectId,
+        flowId: run.flowId,
+      };
+      await navigator.clipboard.writeText(startCommand(target, run.mode, started));
     },
     onSuccess: () => showToast({ tone: 'good', title: 'Copied. It reads the API key from $WEIR_API_KEY.' }),
   });
@@ -91,10 +96,19 @@ export function RunActions({ run, path, chosen, steps }: Props) {
         >
           {whyNot ?? 'Run again from the beginning'}
         </MenuItem>
-        <MenuItem onAction={() => copy.mutate('start')}>Copy as curl</MenuItem>
-        {step !== undefined && run.version > 0 && (
-          <MenuItem onAction={() => copy.mutate('fork')}>Copy a fork from this block’s step as curl</MenuItem>
-        )}
+        <MenuItem onAction={() => copy.mutate()}>Copy as curl</MenuItem>
+        <MenuItem
+          isDisabled={step === undefined}
+          onAction={() =>
+            void navigate({
+              to: '/orgs/$org/projects/$project/flows/$flow',
+              params: path,
+              search: { fork: path.executionId, at: step } as never,
+            })
+          }
+        >
+          {step === undefined ? 'Fork from a block: choose one first' : 'Fork from the step of this block …'}
+        </MenuItem>
         {temporal && (
           <MenuItem href={temporal} target="_blank" rel="noreferrer">
             Open in Temporal’s Web UI

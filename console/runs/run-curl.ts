@@ -1,48 +1,71 @@
 // A request that repeats a run, as a command for a shell.
 
 type Started = {
-  message: string;
-  parameters?: object;
-  blockOverrides?: object;
+  message: string | null;
+  parameters?: object | null;
+  block_overrides?: object | null;
   attachments?: unknown[];
-  tools?: unknown[];
+  tools?: unknown[] | null;
   toolChoice?: unknown;
+  maxCredits?: number | null;
+  callbackUrl?: string | null;
+  callbackEvents?: string[] | null;
 };
-type Target = { origin: string; org: string; project: string; flow: string; version: number };
+type Target = {
+  origin: string;
+  org: string;
+  project: string;
+  flow: string;
+  version: number;
+  projectId: string;
+  flowId: string;
+};
 
 /** Makes the command that starts a run of the same kind with the same input, in the same version. */
 export function startCommand(target: Target, mode: string, started: Started): string {
-  const { message, parameters, blockOverrides, attachments, tools, toolChoice } = started;
+  const { parameters, block_overrides, attachments, tools, toolChoice, maxCredits } = started;
   const endpoint = mode === 'execute' ? 'execute' : mode === 'step' ? 'step' : 'jobs';
   const body = {
     ...(endpoint === 'step' && { executionId: null, stepIndex: 0 }),
-    message,
-    ...(parameters && Object.keys(parameters).length > 0 && { parameters }),
-    ...(blockOverrides && { [endpoint === 'step' ? 'blockOverrides' : 'block_overrides']: blockOverrides }),
-    ...(attachments && attachments.length > 0 && { attachments }),
-    ...(endpoint !== 'jobs' &&
-      tools &&
-      tools.length > 0 && { tools, ...(toolChoice !== undefined && { toolChoice }) }),
+    message: started.message ?? '',
+    ...(isFilled(parameters) && { parameters }),
+    ...(isFilled(block_overrides) && {
+      [endpoint === 'step' ? 'blockOverrides' : 'block_overrides']: block_overrides,
+    }),
+    ...(isFilled(attachments) && { attachments }),
+    ...(typeof maxCredits === 'number' && { maxCredits }),
+    ...(endpoint !== 'jobs' && isFilled(tools) && { tools, ...(toolChoice != null && { toolChoice }) }),
+    ...(endpoint === 'jobs' && started.callbackUrl && { callbackUrl: started.callbackUrl }),
+    ...(endpoint === 'jobs' &&
+      isFilled(started.callbackEvents) && { callbackEvents: started.callbackEvents }),
   };
   return curl(target, endpoint, body);
 }
 
-/** Makes the command that starts a session at a step of a run. */
-export function forkCommand(target: Target, cursor: object): string {
-  return curl(target, 'step', cursor);
-}
-
-function curl({ origin, org, project, flow, version }: Target, endpoint: string, body: object): string {
-  const pinned = version > 0 ? `/v${version}` : '';
+function curl(target: Target, endpoint: string, body: object): string {
   const lines = [
-    `curl${endpoint === 'step' ? ' -N' : ''} ${quoted(`${origin}/api/v1/seq/${org}/${project}/${flow}${pinned}/${endpoint}`)}`,
+    `curl${endpoint === 'step' ? ' -N' : ''} ${quoted(target.origin + startPath(target, endpoint))}`,
     `  -H "Authorization: Bearer $WEIR_API_KEY"`,
     `  --json ${quoted(JSON.stringify(body, null, 2))}`,
   ];
   return lines.join(' \\\n');
 }
 
+/** Where such a run is started: the draft, which is version 0, has endpoints of its own. */
+export function startPath(
+  { org, project, flow, version, projectId, flowId }: Omit<Target, 'origin'>,
+  endpoint: string,
+): string {
+  return version > 0
+    ? `/api/v1/seq/${org}/${project}/${flow}/v${version}/${endpoint}`
+    : `/api/v1/projects/${projectId}/flows/${flowId}/draft/${endpoint === 'jobs' ? 'runs' : endpoint}`;
+}
+
 /** Quotes a text so that a shell takes it as it is. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+function isFilled(value: object | null | undefined): boolean {
+  return value != null && Object.keys(value).length > 0;
 }

@@ -17,14 +17,13 @@ export function RunFacts({ run, path, root, now }: { run: Run; path: RunPath; ro
         <Link to="/orgs/$org/projects/$project/flows/$flow" params={{ org, project, flow }}>
           {flow}
         </Link>{' '}
-        <Link
-          to="/orgs/$org/projects/$project/runs"
-          params={{ org, project }}
-          search={run.version > 0 ? { flow, version: run.version } : { flow }}
-          title="Runs of this version"
-        >
-          {versionName(run.version)}
-        </Link>
+        {run.version > 0 ? (
+          <Link to="/orgs/$org/projects/$project/flows/$flow/versions" params={{ org, project, flow }}>
+            {versionName(run.version)}
+          </Link>
+        ) : (
+          versionName(run.version)
+        )}
       </Fact>
       <Fact name="Started">
         <Time at={run.startedAt} />

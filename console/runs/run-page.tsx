@@ -29,7 +29,7 @@ export function RunPage() {
   const view = route.useSearch();
   const navigate = route.useNavigate();
   const { organization, project } = useProject(path);
-  const { run, blocks, executions, steps, now, loadMore } = useRun(path, project.id);
+  const { run, blocks, executions, steps, treeError, now, loadMore } = useRun(path);
   const root = useMemo(
     () => (run.data ? buildSpans(run.data, steps, executions, now) : undefined),
     [run.data, steps, executions, now],
@@ -62,7 +62,7 @@ export function RunPage() {
           <code>{path.executionId}</code> <CopyButton text={path.executionId} label="Copy the run’s id" />
         </>
       }
-      actions={<RunActions run={run.data} path={path} chosen={chosen} steps={steps} />}
+      actions={<RunActions run={run.data} path={path} chosen={chosen} steps={steps} projectId={project.id} />}
     >
       <div className={style.page}>
         <RunFacts run={run.data} path={path} root={root} now={now} />
@@ -72,6 +72,7 @@ export function RunPage() {
           <TracePanel
             root={root}
             steps={steps}
+            treeError={treeError}
             blocks={blocks}
             chosen={chosen}
             isGraph={view.view === 'graph'}
@@ -95,7 +96,13 @@ export function RunPage() {
                 onSelect={choose}
               />
             ) : (
-              <RunDetail run={run.data} path={path} organization={organization.slug} />
+              <RunDetail
+                run={run.data}
+                path={path}
+                organization={organization.slug}
+                projectId={project.id}
+                steps={steps}
+              />
             )}
           </section>
         </div>

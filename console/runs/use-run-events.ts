@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef } from 'react';
 import { streamEvents } from '../api/stream-events.ts';
 import { type RunPath, runUrl } from './run-path.ts';
 
@@ -7,10 +7,9 @@ const TELL_AT_MOST_EVERY_MS = 700;
 
 /**
  * Follows the events of a run while it is under way, and says through `onChange` that something has happened, at most
- * every 700 ms. Comes back after an interruption where it left off. The result: whether the events arrive now.
+ * every 700 ms. Comes back after an interruption where it left off.
  */
-export function useRunEvents(path: RunPath, isRunning: boolean, onChange: () => void): boolean {
-  const [isStreaming, setStreaming] = useState(false);
+export function useRunEvents(path: RunPath, isRunning: boolean, onChange: () => void): void {
   const tell = useRef(onChange);
   tell.current = onChange;
   const { org, project, flow, executionId } = path;
@@ -31,14 +30,12 @@ export function useRunEvents(path: RunPath, isRunning: boolean, onChange: () => 
         try {
           const headers: Record<string, string> = lastId === undefined ? {} : { 'Last-Event-ID': lastId };
           for await (const { id } of streamEvents(url, { headers, signal: stop.signal })) {
-            setStreaming(true);
             lastId = id ?? lastId;
             changed();
           }
         } catch {
           // The page asks for the run every few seconds as well, and shows what stands in the way.
         }
-        setStreaming(false);
         changed();
         await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS));
       }
@@ -47,8 +44,6 @@ export function useRunEvents(path: RunPath, isRunning: boolean, onChange: () => 
     return () => {
       stop.abort();
       clearTimeout(timer);
-      setStreaming(false);
     };
   }, [isRunning, org, project, flow, executionId]);
-  return isStreaming;
 }

@@ -12,7 +12,7 @@ const BLOCKS_MAX = 2_000;
 const TICK_MS = 500;
 
 /** A run, its block executions and the tree it ran; kept up to date while it runs. */
-export function useRun(path: RunPath, projectId: string) {
+export function useRun(path: RunPath) {
   const client = useQueryClient();
   const [blocksMax, setBlocksMax] = useState(BLOCKS_MAX);
   const run = useQuery({
@@ -35,18 +35,23 @@ export function useRun(path: RunPath, projectId: string) {
     placeholderData: (previous) => previous,
     refetchInterval: isOver(run.data) ? false : POLL_MS,
   });
-  const version = run.data?.version ?? 0;
   const tree = $api.useQuery(
     'get',
-    '/api/v1/projects/{project_id}/flows/{flow_id}/versions/{version}',
-    { params: { path: { project_id: projectId, flow_id: run.data?.flowId ?? '', version } } },
-    { enabled: version > 0, staleTime: Number.POSITIVE_INFINITY, meta: { quiet: true } },
+    '/api/v1/seq/{org}/{project}/{flow}/jobs/{executionId}/flow',
+    { params: { path } },
+    { staleTime: Number.POSITIVE_INFINITY },
   );
-  const live = useRunEvents(path, isRunning, () => {
+  useRunEvents(path, isRunning, () => {
     void client.invalidateQueries({ queryKey: ['run', path] });
     void client.invalidateQueries({ queryKey: ['run-blocks', path] });
   });
   const now = useNow(isRunning);
+  const { status, finishedAt } = run.data ?? {};
+  // A run that has ended or paused has block executions that were not there at the last look.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another state of the run is what counts
+  useEffect(() => {
+    void client.invalidateQueries({ queryKey: ['run-blocks', path] });
+  }, [status, finishedAt]);
 
   const ended = blocks.data?.blocks ?? [];
   const listed = new Set(ended.map(({ key }) => key));
@@ -57,9 +62,8 @@ export function useRun(path: RunPath, projectId: string) {
     blocks,
     executions,
     steps: tree.data && toSteps(tree.data.steps),
-    isTreeGone: version === 0 || tree.error !== null,
+    treeError: tree.error,
     now,
-    isStreaming: live,
     /** Loads twice as many block executions, where there are more. */
     loadMore: blocks.data?.hasMore ? () => setBlocksMax(blocksMax * 2) : undefined,
   };

@@ -1,12 +1,18 @@
-import { JsonView } from '../../ui/json-view.tsx';
+import type { Step } from '../../flow/draft/steps.ts';
 import { Note } from '../../ui/note.tsx';
 import type { Run, RunPath } from '../run-path.ts';
+import { AnswerTools } from './answer-tools.tsx';
 import style from './detail.module.css';
 
-type Paused = Extract<Run, { status: 'tool_calls_required' | 'in_progress' }>;
+type Props = {
+  run: Extract<Run, { status: 'tool_calls_required' | 'in_progress' }>;
+  path: RunPath;
+  projectId: string;
+  steps: Step[] | undefined;
+};
 
-/** Tells for what a run waits: the results of tool calls, or its caller's next step. */
-export function PausedDetail({ run }: { run: Paused; path: RunPath }) {
+/** Tells for what a run waits: the results of tool calls, which can be given here, or its caller's next step. */
+export function PausedDetail({ run, path, projectId, steps }: Props) {
   const calls = run.toolCalls ?? [];
   if (calls.length === 0)
     return (
@@ -20,26 +26,17 @@ export function PausedDetail({ run }: { run: Paused; path: RunPath }) {
       <h2>Waiting for tool calls</h2>
       <p>
         The model of <code>{run.pausedAtStep}</code> asks for{' '}
-        {calls.length === 1 ? 'a result' : `${calls.length} results`}. Its caller runs the functions and sends
-        the results back.
+        {calls.length === 1 ? 'a result' : `${calls.length} results`}, its round {run.iterationsUsed}. The
+        caller of the run sends them back; you can do so in its place, once.
       </p>
-      {calls.map((call) => (
-        <section key={call.id} className={style.value}>
-          <h3>
-            <code>{call.function.name}</code>
-          </h3>
-          <JsonView value={parsed(call.function.arguments)} label={`Arguments of ${call.function.name}`} />
-        </section>
-      ))}
+      <AnswerTools
+        key={calls[0]?.id}
+        run={run}
+        calls={calls}
+        path={path}
+        projectId={projectId}
+        steps={steps}
+      />
     </section>
   );
-}
-
-/** Arguments are the model's text: mostly JSON, and shown as it is where they are not. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

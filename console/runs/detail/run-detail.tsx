@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router';
+import type { Step } from '../../flow/draft/steps.ts';
 import { JsonView } from '../../ui/json-view.tsx';
 import { Stack } from '../../ui/page.tsx';
 import { StatusBadge } from '../../ui/status-badge.tsx';
@@ -7,8 +8,17 @@ import style from './detail.module.css';
 import { PausedDetail } from './paused-detail.tsx';
 import { RunRequest } from './run-request.tsx';
 
+type Props = {
+  run: Run;
+  path: RunPath;
+  organization: string;
+  projectId: string;
+  steps: Step[] | undefined;
+};
+
 /** The run as a whole: what came out, what it was started with, and who was told of its end. */
-export function RunDetail({ run, path, organization }: { run: Run; path: RunPath; organization: string }) {
+export function RunDetail(props: Props) {
+  const { run, path, organization } = props;
   const deliveries = 'deliveries' in run ? run.deliveries : [];
   return (
     <Stack>
@@ -25,9 +35,9 @@ export function RunDetail({ run, path, organization }: { run: Run; path: RunPath
         </section>
       )}
       {(run.status === 'tool_calls_required' || run.status === 'in_progress') && (
-        <PausedDetail run={run} path={path} />
+        <PausedDetail {...props} run={run} />
       )}
-      <RunRequest run={run} path={path} />
+      <RunRequest path={path} />
       {deliveries.length > 0 && (
         <section className={style.value}>
           <h2>Webhooks</h2>

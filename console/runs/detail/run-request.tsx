@@ -1,51 +1,89 @@
+import { type ReactNode, useState } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { formatBytes, formatCredits } from '../../ui/format.ts';
 import { JsonView } from '../../ui/json-view.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
-import type { Run, RunPath } from '../run-path.ts';
+import { Fact, Facts } from '../../ui/table.tsx';
+import type { RunPath } from '../run-path.ts';
 import { useRunRequest } from '../use-run-request.ts';
 import style from './detail.module.css';
 
 /** The message, parameters and whatever else a run was started with. */
-export function RunRequest({ path }: { run: Run; path: RunPath }) {
-  const query = useRunRequest(path);
+export function RunRequest({ path }: { path: RunPath }) {
+  const [isFull, setFull] = useState(false);
+  const query = useRunRequest(path, isFull);
   return (
     <section className={style.value}>
       <h2>Started with</h2>
       <QueryView query={query}>
-        {({ message, parameters, blockOverrides, attachments, tools }) => (
-          <>
-            <h3>Message</h3>
-            {message === '' ? (
-              <p className={style.faint}>It had no message.</p>
-            ) : (
-              <JsonView value={message} label="Message" />
-            )}
-            {Object.keys(parameters).length > 0 && (
-              <>
-                <h3>Parameters</h3>
-                <JsonView value={parameters} label="Parameters" />
-              </>
-            )}
-            {blockOverrides && (
-              <>
-                <h3>Overrides of blocks</h3>
-                <JsonView value={blockOverrides} label="Overrides of blocks" />
-              </>
-            )}
-            {attachments && attachments.length > 0 && (
-              <>
-                <h3>Images</h3>
-                <JsonView value={attachments} label="Images" />
-              </>
-            )}
-            {tools && tools.length > 0 && (
-              <>
-                <h3>Tools</h3>
-                <JsonView value={tools} label="Tools" />
-              </>
-            )}
-          </>
-        )}
+        {(request) => {
+          const { message, parameters, block_overrides, tools, bytes, attachments } = request;
+          const showAll = () => setFull(true);
+          return (
+            <>
+              <Part name="Message" value={message} bytes={bytes.message} onShow={showAll} isShown />
+              <Part
+                name="Parameters"
+                value={parameters}
+                bytes={bytes.parameters}
+                onShow={showAll}
+                isShown={!parameters || Object.keys(parameters).length > 0}
+              />
+              <Part
+                name="Overrides of blocks"
+                value={block_overrides}
+                bytes={bytes.block_overrides}
+                onShow={showAll}
+                isShown={!block_overrides || Object.keys(block_overrides).length > 0}
+              />
+              <Part
+                name="Tools"
+                value={tools}
+                bytes={bytes.tools}
+                onShow={showAll}
+                isShown={!tools || tools.length > 0}
+              />
+              {attachments.length > 0 && (
+                <Part name="Images" value={attachments} bytes={0} onShow={showAll} isShown />
+              )}
+              <Facts>
+                {request.maxCredits !== null && (
+                  <Fact name="Credits at most">{formatCredits(request.maxCredits)}</Fact>
+                )}
+                {request.callbackUrl && <Fact name="Webhook to">{request.callbackUrl}</Fact>}
+                {request.callbackEvents && <Fact name="Of events">{request.callbackEvents.join(', ')}</Fact>}
+                {request.modelKeyProviders.length > 0 && (
+                  <Fact name="Own model keys">{request.modelKeyProviders.join(', ')}</Fact>
+                )}
+              </Facts>
+            </>
+          );
+        }}
       </QueryView>
     </section>
+  );
+}
+
+type PartProps = { name: string; value: unknown; bytes: number; isShown: boolean; onShow: () => void };
+
+function Part({ name, value, bytes, isShown, onShow }: PartProps): ReactNode {
+  if (!isShown || (value === null && bytes <= 4)) return null;
+  return (
+    <>
+      <h3>
+        {name} {bytes > 0 && <span className={style.faint}>{formatBytes(bytes)}</span>}
+      </h3>
+      {value === null ? (
+        <div>
+          <Button size="small" onPress={onShow}>
+            Show all {formatBytes(bytes)}
+          </Button>
+        </div>
+      ) : value === '' ? (
+        <p className={style.faint}>It was empty.</p>
+      ) : (
+        <JsonView value={value} label={name} />
+      )}
+    </>
   );
 }

@@ -24,7 +24,7 @@ type Props = {
 /** One run of the list; all of the row is a link to its page. */
 export const RunRow = memo(function RunRow(props: Props) {
   const { run, index, start, isActive, isOrganization, keyNames, onFocus } = props;
-  const key = run.keyId ? (keyNames.get(run.keyId) ?? run.keyId) : run.mode === 'test' ? 'Test case' : 'User';
+  const key = run.keyId ? (keyNames.get(run.keyId) ?? run.keyId) : 'user';
   return (
     <div
       role="row"
@@ -62,11 +62,9 @@ export const RunRow = memo(function RunRow(props: Props) {
           </span>
         )}
       </span>
-      <span role="cell" className={style.mode}>
-        {run.mode}
-      </span>
-      <span role="cell" className={style.key} title={run.keyId ?? undefined}>
-        {run.environment === 'test' && run.keyId && <Badge>test</Badge>} {key}
+      <span role="cell" className={style.by} title={run.keyId ?? undefined}>
+        {run.mode === 'test' ? 'Test case' : `${run.mode} · ${key}`}{' '}
+        {run.environment === 'test' && run.keyId && <Badge>test</Badge>}
       </span>
       <span role="cell" className={style.started}>
         <Time at={run.startedAt} />

@@ -81,7 +81,7 @@ export function RunTable({ rows, keyNames, isOrganization, hasMore, isFetchingMo
     <div className={classes(style.table, isOrganization && style.organization)} ref={scroll}>
       <div role="table" aria-label="Runs" aria-rowcount={hasMore ? -1 : rows.length + 1} onKeyDown={move}>
         <div role="row" aria-rowindex={1} className={style.head}>
-          {['Status', 'Run', 'Flow', 'Mode', 'Key', 'Started', 'Duration', 'Credits'].map((name) => (
+          {['Status', 'Run', 'Flow', 'Started by', 'Started', 'Duration', 'Credits'].map((name) => (
             <span key={name} role="columnheader">
               {name}
             </span>

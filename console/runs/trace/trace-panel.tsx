@@ -8,7 +8,6 @@ import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { Loading } from '../../ui/loading.tsx';
-import { Note } from '../../ui/note.tsx';
 import type { Execution, Span } from './spans.ts';
 import { stepStatuses } from './step-statuses.ts';
 import style from './trace-panel.module.css';
@@ -18,6 +17,7 @@ import { Waterfall } from './waterfall.tsx';
 type Props = {
   root: Span;
   steps: Step[] | undefined;
+  treeError: Error | null;
   blocks: UseQueryResult<{ blocks: unknown[]; hasMore: boolean }, Error>;
   chosen: Execution | undefined;
   isGraph: boolean;
@@ -27,7 +27,17 @@ type Props = {
 };
 
 /** The blocks of a run: over time, or on the graph of the flow that ran. */
-export function TracePanel({ root, steps, blocks, chosen, isGraph, onView, onChoose, onMore }: Props) {
+export function TracePanel({
+  root,
+  steps,
+  treeError,
+  blocks,
+  chosen,
+  isGraph,
+  onView,
+  onChoose,
+  onMore,
+}: Props) {
   const statuses = useMemo(() => stepStatuses(root), [root]);
   const selected = chosen && pathToSpan(root, ({ execution }) => execution === chosen)?.at(-1);
   function chooseStep(stepId: string | undefined) {
@@ -60,7 +70,9 @@ export function TracePanel({ root, steps, blocks, chosen, isGraph, onView, onCho
       {blocks.error && <ErrorNote error={blocks.error} onRetry={() => void blocks.refetch()} />}
       {isGraph ? (
         <div className={style.graph}>
-          {steps ? (
+          {treeError ? (
+            <ErrorNote error={treeError} />
+          ) : steps ? (
             <FlowGraph
               steps={steps}
               label="The flow that ran"
@@ -69,7 +81,7 @@ export function TracePanel({ root, steps, blocks, chosen, isGraph, onView, onCho
               onSelect={chooseStep}
             />
           ) : (
-            <Note>The tree of this run’s version is not known any more: look at its blocks over time.</Note>
+            <Loading label="Loading the graph …" />
           )}
         </div>
       ) : blocks.isPending ? (

@@ -29,6 +29,8 @@ export function Waterfall({ root, selectedId, onSelect }: Props) {
   const isNarrow = useNarrow(640);
   const rows = useMemo(() => visibleSpans(root, toggled), [root, toggled]);
   const scale = useMemo(() => makeTimeScale(root, leaves(root)), [root]);
+  // A tick at the very end has no room for its time.
+  const ticks = scale.ticks((isNarrow ? 2 : TICKS) * zoom).filter(({ at }) => at < 1 - 0.1 / zoom);
   const [activeId, setActiveId] = useState(selectedId);
   const active = Math.max(
     0,
@@ -143,7 +145,7 @@ export function Waterfall({ root, selectedId, onSelect }: Props) {
           <div className={style.head} aria-hidden>
             <span className={style.corner} />
             <div className={style.axis}>
-              {scale.ticks((isNarrow ? 2 : TICKS) * zoom).map(({ ms, at }) => (
+              {ticks.map(({ ms, at }) => (
                 <span key={ms} className={style.tick} style={{ left: `${at * 100}%` }}>
                   {ms === 0 ? '0' : formatDuration(ms)}
                 </span>

@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { forkCommand, quoted, startCommand } from '../../../console/runs/run-curl.ts';
+import { quoted, startCommand } from '../../../console/runs/run-curl.ts';
 
-const TARGET = { origin: 'https://weir.example', org: 'demo', project: 'demo', flow: 'hello', version: 3 };
+const TARGET = {
+  origin: 'https://weir.example',
+  org: 'demo',
+  project: 'demo',
+  flow: 'hello',
+  version: 3,
+  projectId: 'p',
+  flowId: 'f',
+};
 
 describe('a run as a command for a shell', () => {
   it('starts the version that ran over the endpoint that started it', () => {
@@ -20,25 +28,42 @@ describe('a run as a command for a shell', () => {
     const started = {
       message: 'm',
       parameters: { a: 1 },
-      blockOverrides: { b: {} },
-      tools: [{}],
-      attachments: [],
-    };
-    assert.deepEqual(bodyOf(startCommand(TARGET, 'jobs', started)), {
-      message: 'm',
-      parameters: { a: 1 },
       block_overrides: { b: {} },
+      tools: [{}],
+      toolChoice: null,
+      attachments: [],
+      maxCredits: 0.5,
+      callbackUrl: 'https://example.com/hook',
+      callbackEvents: null,
+    };
+    const { message, parameters, block_overrides, tools, maxCredits, callbackUrl } = started;
+    const common = { message, parameters, maxCredits };
+    assert.deepEqual(bodyOf(startCommand(TARGET, 'jobs', started)), {
+      ...common,
+      block_overrides,
+      callbackUrl,
     });
+    assert.deepEqual(bodyOf(startCommand(TARGET, 'execute', started)), { ...common, block_overrides, tools });
     assert.deepEqual(bodyOf(startCommand(TARGET, 'step', started)), {
+      ...common,
       executionId: null,
       stepIndex: 0,
-      message: 'm',
-      parameters: { a: 1 },
-      blockOverrides: { b: {} },
-      tools: [{}],
+      blockOverrides: block_overrides,
+      tools,
     });
-    const cursor = { executionId: null, stepIndex: 2, accumulatedOutputs: { a: "it's" } };
-    assert.deepEqual(bodyOf(forkCommand(TARGET, cursor)), cursor);
+  });
+
+  it('runs the draft where that ran', () => {
+    const draft = { ...TARGET, version: 0 };
+    for (const [mode, endpoint] of [
+      ['jobs', 'runs'],
+      ['execute', 'execute'],
+      ['step', 'step'],
+    ] as const)
+      assert.match(
+        startCommand(draft, mode, { message: 'm' }),
+        new RegExp(`/api/v1/projects/p/flows/f/draft/${endpoint}'`),
+      );
   });
 
   it('is taken by a shell as it is written, whatever the message holds', () => {

@@ -1,0 +1,78 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Form } from 'react-aria-components';
+import type { Schemas } from '../../api/client.ts';
+import type { Step } from '../../flow/draft/steps.ts';
+import { Button } from '../../ui/button.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { JsonView } from '../../ui/json-view.tsx';
+import { TextField } from '../../ui/text-field.tsx';
+import { showToast } from '../../ui/toast.tsx';
+import type { Run, RunPath } from '../run-path.ts';
+import { runRequestQuery } from '../use-run-request.ts';
+import style from './detail.module.css';
+import { sendToolResults } from './send-tool-results.ts';
+
+type Props = {
+  run: Extract<Run, { status: 'tool_calls_required' | 'in_progress' }>;
+  calls: Schemas['ToolCallOutput'][];
+  path: RunPath;
+  projectId: string;
+  steps: Step[] | undefined;
+};
+
+/** A form for the results of the tool calls that a run waits for; each is the text that its model gets. */
+export function AnswerTools({ run, calls, path, projectId, steps }: Props) {
+  const client = useQueryClient();
+  const [results, setResults] = useState<Record<string, string>>({});
+  const send = useMutation({
+    mutationFn: async () => {
+      const request = await client.fetchQuery(runRequestQuery(path, true));
+      await sendToolResults({ run, path, projectId, steps, request, results });
+    },
+    onSuccess: () => showToast({ tone: 'good', title: 'The results were sent.' }),
+    onSettled: () => client.invalidateQueries({ queryKey: ['run', path] }),
+    meta: { quiet: true },
+  });
+  return (
+    <Form
+      className={style.answers as string}
+      onSubmit={(event) => {
+        event.preventDefault();
+        send.mutate();
+      }}
+    >
+      {calls.map((call) => (
+        <section key={call.id} className={style.value} aria-label={`Call of ${call.function.name}`}>
+          <h3>
+            <code>{call.function.name}</code>
+          </h3>
+          <JsonView value={parsed(call.function.arguments)} label={`Arguments of ${call.function.name}`} />
+          <TextField
+            label="Result"
+            rows={3}
+            isMono
+            value={results[call.id] ?? ''}
+            onChange={(text) => setResults({ ...results, [call.id]: text })}
+            help="Text or JSON, as the function would answer."
+          />
+        </section>
+      ))}
+      {send.error && <ErrorNote error={send.error} />}
+      <div>
+        <Button type="submit" variant="primary" isPending={send.isPending}>
+          {send.isPending ? 'Sending …' : calls.length === 1 ? 'Send the result' : 'Send the results'}
+        </Button>
+      </div>
+    </Form>
+  );
+}
+
+/** Arguments are the model's text: mostly JSON, and shown as it is where they are not. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,63 @@
+import { toApiError } from '../../api/api-error.ts';
+import { authorizedFetch } from '../../api/authorized-fetch.ts';
+import type { Schemas } from '../../api/client.ts';
+import type { Step } from '../../flow/draft/steps.ts';
+import { startPath } from '../run-curl.ts';
+import type { Run, RunPath } from '../run-path.ts';
+import { topStepIndex } from '../trace/top-step-index.ts';
+
+type Paused = Extract<Run, { status: 'tool_calls_required' | 'in_progress' }>;
+
+type Answer = {
+  run: Paused;
+  path: RunPath;
+  projectId: string;
+  steps: Step[] | undefined;
+  /** What the run was started with: its tools are sent again. */
+  request: Schemas['RunRequest'];
+  /** By the id of the tool call. */
+  results: Record<string, string>;
+};
+
+/** Resumes a run with the results of the tool calls that it waits for. Ends once they are accepted. */
+export async function sendToolResults(answer: Answer): Promise<void> {
+  const { run, path, projectId } = answer;
+  const endpoint = run.mode === 'step' ? 'step' : 'execute';
+  const url = startPath({ ...path, version: run.version, projectId, flowId: run.flowId }, endpoint);
+  const stop = new AbortController();
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, signal: stop.signal };
+  const request = new Request(new URL(url, location.origin), {
+    ...init,
+    body: JSON.stringify(resumeBody(answer)),
+  });
+  const response = await authorizedFetch(request);
+  if (!response.ok) throw await toApiError(response);
+  // A session answers with a stream of events, which the page of the run has anyway.
+  stop.abort();
+}
+
+/** The request that resumes a paused run. The model is free to choose then: one told to call a function would never end. */
+export function resumeBody({ run, steps, request, results }: Omit<Answer, 'path' | 'projectId'>): object {
+  const {
+    executionId,
+    pausedAtStep = '',
+    iterationsUsed,
+    toolCallMessages = [],
+    accumulatedOutputs,
+    resumeState,
+  } = run;
+  const answers = (run.toolCalls ?? []).map(({ id }) => ({
+    role: 'tool',
+    tool_call_id: id,
+    content: results[id] ?? '',
+  }));
+  return {
+    executionId,
+    ...(run.mode === 'step' ? { stepIndex: steps && topStepIndex(steps, pausedAtStep) } : { pausedAtStep }),
+    iterationsUsed,
+    toolCallMessages: [...toolCallMessages, ...answers],
+    accumulatedOutputs,
+    resumeState,
+    ...(request.tools?.length && { tools: request.tools }),
+  };
+}
