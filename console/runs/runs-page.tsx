@@ -60,15 +60,6 @@ export function RunsPage() {
           }}
         />
         {runs.staleBecause && list.data && <ErrorNote error={runs.staleBecause} />}
-        {fresh.length > 0 && rows.length > 0 && (
-          <div className={style.fresh} role="status">
-            <Button size="small" variant="primary" onPress={() => void runs.showFresh()}>
-              <ArrowUp size={13} aria-hidden />
-              {runs.hasGap ? `${formatCount(fresh.length)}+` : formatCount(fresh.length)} new{' '}
-              {fresh.length === 1 ? 'run' : 'runs'}
-            </Button>
-          </div>
-        )}
         {list.error && !list.data ? (
           <ErrorNote error={list.error} onRetry={() => void list.refetch()} />
         ) : list.isPending ? (
@@ -76,14 +67,25 @@ export function RunsPage() {
         ) : rows.length === 0 && !list.hasNextPage ? (
           <NoRuns filter={filter} onClear={() => change(filter.scope ? { scope: filter.scope } : {})} />
         ) : (
-          <RunTable
-            rows={rows}
-            keyNames={keyNames}
-            isOrganization={filter.scope === 'organization'}
-            hasMore={list.hasNextPage}
-            isFetchingMore={list.isFetchingNextPage}
-            onMore={fetchMore}
-          />
+          <div className={style.list}>
+            {fresh.length > 0 && (
+              <div className={style.fresh} role="status">
+                <Button size="small" variant="primary" onPress={() => void runs.showFresh()}>
+                  <ArrowUp size={13} aria-hidden />
+                  {runs.hasGap ? `${formatCount(fresh.length)}+` : formatCount(fresh.length)} new{' '}
+                  {fresh.length === 1 ? 'run' : 'runs'}
+                </Button>
+              </div>
+            )}
+            <RunTable
+              rows={rows}
+              keyNames={keyNames}
+              isOrganization={filter.scope === 'organization'}
+              hasMore={list.hasNextPage}
+              isFetchingMore={list.isFetchingNextPage}
+              onMore={fetchMore}
+            />
+          </div>
         )}
       </div>
     </Page>

@@ -1,10 +1,10 @@
 import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useMemo } from 'react';
+import { useEffect, useMemo } from 'react';
 import { api } from '../../api/client.ts';
 import { insertRuns, mergeRuns, type RunPage } from './merge-runs.ts';
 import { type RunFilter, runQuery } from './run-filter.ts';
 
-const PAGE = 100;
+const PAGE = 200;
 const POLL_MS = 3_000;
 
 type Head = { page: RunPage; etag: string | undefined };
@@ -64,18 +64,25 @@ export function useRuns(place: { organizationId: string; projectId: string }, fi
 
   const pages = list.data?.pages;
   const merged = useMemo(() => mergeRuns(pages ?? [], head.data?.page), [pages, head.data]);
+  async function showFresh() {
+    if (merged.hasGap) await client.resetQueries({ queryKey: [...key, 'pages'] });
+    else
+      client.setQueryData<Pages>(
+        [...key, 'pages'],
+        (data) => data && { ...data, pages: insertRuns(data.pages, merged.fresh) },
+      );
+  }
+  // Nothing is being read in an empty list.
+  const isFirst = merged.rows.length === 0 && merged.fresh.length > 0;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: done once for the first runs
+  useEffect(() => {
+    if (isFirst) void showFresh();
+  }, [isFirst]);
   return {
     ...merged,
     list,
     /** The last look at the newest runs failed: what is shown may be old. */
     staleBecause: head.error,
-    async showFresh() {
-      if (merged.hasGap) await client.resetQueries({ queryKey: [...key, 'pages'] });
-      else
-        client.setQueryData<Pages>(
-          [...key, 'pages'],
-          (data) => data && { ...data, pages: insertRuns(data.pages, merged.fresh) },
-        );
-    },
+    showFresh,
   };
 }
