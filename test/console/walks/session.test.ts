@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { describeWalks } from './describe-walks.ts';
+
+const EMAIL = 'admin@weir.local';
+
+describeWalks('a session in the console', (walk) => {
+  walk(
+    'that has ended is opened again beside the page, which stays as it is',
+    'admin',
+    async ({ page, weir, open, allow }) => {
+      allow(/40[01]/);
+      await open('orgs/demo/projects/demo');
+      await page.evaluate('globalThis.stays = true');
+      const elsewhere = await page.context().newPage();
+      await elsewhere.goto(`${weir.identity.issuer}/session/end`);
+      await elsewhere.getByRole('button', { name: 'Sign out' }).click();
+      await elsewhere.getByText('Signed out').waitFor();
+      // The token lasts for an hour: from here on it is refused.
+      let refused: string | undefined;
+      await page.route('**/api/v1/**', async (route) => {
+        const { authorization } = route.request().headers();
+        refused ??= authorization;
+        if (authorization !== refused) return route.continue();
+        const detail = { code: 'UNAUTHENTICATED', message: 'The token has expired.' };
+        return route.fulfill({ status: 401, json: { detail } });
+      });
+      await page.getByRole('link', { name: 'Runs' }).first().click();
+      const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+      const [window] = await Promise.all([
+        page.context().waitForEvent('page'),
+        dialog.getByRole('button', { name: 'Sign in' }).click(),
+      ]);
+      await window.getByLabel('Email').fill(EMAIL);
+      await window.getByLabel('Password').fill(new Map(weir.identity.passwords).get(EMAIL) ?? '');
+      // The list of runs that has waited meanwhile.
+      const answered = page.waitForResponse((one) => one.url().includes('/runs?') && one.ok());
+      await Promise.all([
+        window.waitForEvent('close'),
+        window.getByRole('button', { name: 'Sign in' }).click(),
+      ]);
+      await dialog.waitFor({ state: 'hidden' });
+      await answered;
+      assert.equal(await page.evaluate('globalThis.stays'), true);
+    },
+  );
+
+  walk('ends in every tab, without another question', 'member', async ({ page, weir, open }) => {
+    await open('orgs/demo/projects/demo');
+    const other = await page.context().newPage();
+    await other.goto(`${weir.url}/console/`);
+    await other.getByRole('heading', { level: 1 }).first().waitFor();
+    await page.getByRole('button', { name: 'Account' }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    for (const tab of [page, other]) await tab.waitForURL(`${weir.url}/console/signed-out`);
+    await other.getByRole('button', { name: 'Sign in' }).click();
+    await other.getByLabel('Password').waitFor();
+  });
+
+  walk('that its user cancels is begun again where they wanted to go', 'nobody', async ({ page, weir }) => {
+    const wanted = `${weir.url}/console/orgs/demo/usage?range=7d`;
+    await page.goto(wanted);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('The sign-in was refused or cancelled.').waitFor();
+    assert.equal(page.url(), wanted);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByLabel('Password').waitFor();
+  });
+});
