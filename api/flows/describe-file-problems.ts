@@ -5,8 +5,14 @@ const PROBLEMS_MAX = 100;
 
 /** `path` is written for people: `steps[2].branches.summary[0].prompt`. `line` counts from 1. */
 export type FileProblem = { path: string; message: string; line?: number };
-/** `line` when it is not that of the path. */
-export type Problem = { path: PathSegment[]; message: string; line?: number };
+/** `line` when it is not that of the path. `within`: the place in the value at the path, which is a text; from 1. */
+export type Problem = {
+  path: PathSegment[];
+  message: string;
+  line?: number;
+  within?: { line?: number; column?: number };
+};
+
 /** Makes the error that lists problems in the order of their lines. */
 export function describeFileProblems(
   code: 'VALIDATION_ERROR' | 'INVALID_TREE',

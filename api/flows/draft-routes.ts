@@ -13,7 +13,7 @@ import { changed } from '../reference/if-match.ts';
 import { FLOWS_PATH, PROJECT_ERRORS } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body, examplesOf, refusal } from '../reference/operations.ts';
 import { draftETag } from './draft-etag.ts';
-import { findDraftProblems, wrongDraft } from './find-draft-problems.ts';
+import { findPlacedProblems, wrongDraft } from './find-draft-problems.ts';
 import { findSchemaProblems } from './find-schema-problems.ts';
 import { getFlow, writeFlow } from './flow-of-path.ts';
 import { noteModels } from './note-models.ts';
@@ -72,7 +72,9 @@ export function draftRoutes(deps: ApiDeps): Route[] {
           ...BODY_ERRORS,
           400: refusal(
             'The steps are wrong in a way that no addition could mend (`detail.problems`), or the request is not valid HTTP.',
-            examplesOf(wrongDraft([{ path: ['steps', 1, 'step_id'], message: 'Must be unique.' }])),
+            examplesOf(
+              wrongDraft({ steps: [] }, [{ path: ['steps', 1, 'step_id'], message: 'Must be unique.' }]),
+            ),
           ),
           ...changed('draft'),
           428: refusal('The header If-Match is missing.', examplesOf(ifMatchMissing())),
@@ -102,7 +104,7 @@ function putDraft(deps: ApiDeps): ApiMiddleware {
     // Before the flow is locked: compiling JSON Schemas takes its turn.
     const { requireValidSchema } = deps.validator.of(ctx.state.project.organization_id);
     const wrong = await findSchemaProblems(draft, requireValidSchema);
-    if (wrong.length > 0) throw wrongDraft(wrong);
+    if (wrong.length > 0) throw wrongDraft(draft, wrong);
     await writeFlow(deps.db, ctx, async (tx, author, flow) => {
       requireMatch(match, draftETag(flow.draft), 'draft');
       if (draftETag(draft) !== draftETag(flow.draft))
@@ -116,7 +118,7 @@ async function answerDraft(deps: ApiDeps, ctx: ApiContext, draft: FlowDefinition
   ctx.set('ETag', draftETag(draft));
   ctx.body = {
     steps: draft.steps,
-    problems: findDraftProblems(draft),
+    problems: findPlacedProblems(draft),
     notes: [
       ...(await noteModels(deps, ctx.state.project.organization_id, draft)),
       ...noteUnusedFields(draft),

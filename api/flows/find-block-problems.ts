@@ -22,15 +22,17 @@ export function findBlockProblems(definition: FlowDefinition): Problem[] {
     if (step.type !== 'sequential') return [];
     const problems = step.processor_type === 'code' ? checkCode(step) : checkModelCall(step);
     for (const message of findReadProblems(definition, step)) problems.push({ field: 'prompt', message });
-    return problems.map(({ field, message }) => ({ path: [...path, field], message }));
+    return problems.map(({ field, ...problem }) => ({ path: [...path, field], ...problem }));
   });
 }
 
-type BlockProblem = { field: 'prompt' | 'model'; message: string };
+type BlockProblem = Pick<Problem, 'message' | 'within'> & { field: 'prompt' | 'model' };
 
 function checkCode({ prompt }: SequentialStep): BlockProblem[] {
-  const message = prompt ? findCodeProblem(prompt) : undefined;
-  return message ? [{ field: 'prompt', message }] : [];
+  const problem = prompt ? findCodeProblem(prompt) : undefined;
+  if (!problem) return [];
+  const { message, ...within } = problem;
+  return [{ field: 'prompt', message, within }];
 }
 
 function checkModelCall({ processor_type, model, prompt = '' }: SequentialStep): BlockProblem[] {

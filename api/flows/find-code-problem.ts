@@ -4,10 +4,15 @@ import { Script } from 'node:vm';
 const FILE_NAME = 'block.js';
 const AsyncFunction = (async () => undefined).constructor as FunctionConstructor;
 
-/** Finds the syntax error of a code block's source, with its line in the source where it has one. */
-export function findCodeProblem(source: string): string | undefined {
+const HEAD = '(async function (input, message, parameters) {';
+
+/** A syntax error, with its place in the source where it has one: `line` and `column` count from 1. */
+export type CodeProblem = { message: string; line?: number; column?: number };
+
+/** Finds the syntax error of a code block's source. */
+export function findCodeProblem(source: string): CodeProblem | undefined {
   try {
-    new Script(`(async function (input, message, parameters) {${source}\n})`, { filename: FILE_NAME });
+    new Script(`${HEAD}${source}\n})`, { filename: FILE_NAME });
   } catch (error) {
     return describe(error as Error, source.split('\n').length);
   }
@@ -15,13 +20,21 @@ export function findCodeProblem(source: string): string | undefined {
     // A source that closes the function early and opens another is not the body of one function.
     AsyncFunction('input', 'message', 'parameters', source);
   } catch {
-    return 'SyntaxError: the code closes a brace that it did not open.';
+    return { message: 'SyntaxError: the code closes a brace that it did not open.' };
   }
   return undefined;
 }
 
-function describe({ message, stack = '' }: Error, lines: number): string {
+function describe({ message, stack = '' }: Error, lines: number): CodeProblem {
   const line = Number(new RegExp(`^${FILE_NAME}:(\\d+)`).exec(stack)?.[1]);
-  if (line > lines) return 'SyntaxError: the code ends before all that it opens is closed.';
-  return `SyntaxError: ${message}${line ? ` (line ${line} of the code)` : ''}.`;
+  if (line > lines) return { message: 'SyntaxError: the code ends before all that it opens is closed.' };
+  if (!line) return { message: `SyntaxError: ${message}.` };
+  // The stack shows the line, and below it marks the place.
+  const [, , marks = ''] = stack.split('\n');
+  const column = marks.indexOf('^') + 1 - (line === 1 ? HEAD.length : 0);
+  return {
+    message: `SyntaxError: ${message} (line ${line} of the code).`,
+    line,
+    ...(column > 0 && { column }),
+  };
 }

@@ -3,21 +3,26 @@ import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { findTreeProblems } from '../../flow/find-tree-problems.ts';
 import { listBlocks } from '../../flow/plan.ts';
-import { formatPath } from '../../flow/step-path.ts';
 import { requireUsableSchema } from '../../json-schema/require-usable-schema.ts';
 import type { Problem } from './describe-file-problems.ts';
 import { findBlockProblems } from './find-block-problems.ts';
 import { FLOW_FILE_MAX_BYTES } from './flow-file.ts';
+import { type PlacedProblem, placeProblem } from './place-problem.ts';
 import type { draftProblems } from './schemas.ts';
 
-/** Lists the problems to solve before a draft can run, with paths for people. */
-export function findDraftProblems(definition: FlowDefinition): z.infer<typeof draftProblems> {
+/** Lists the problems to solve before a draft can run, with their places for editors. */
+export function findPlacedProblems(definition: FlowDefinition): PlacedProblem[] {
   const found = [...findTreeProblems(definition), ...findBlockProblems(definition)];
-  return found.map(({ path, message }) => ({ path: formatPath(path), message }));
+  return found.map((problem) => placeProblem(definition, problem));
+}
+
+/** Lists the same problems with paths for people alone. */
+export function findDraftProblems(definition: FlowDefinition): z.infer<typeof draftProblems> {
+  return findPlacedProblems(definition).map(({ path, message }) => ({ path, message }));
 }
 
 /** Lists the JSON Schemas that are refused today; a draft may be older than the check. */
-function findSchemasRefusedNow(definition: FlowDefinition): z.infer<typeof draftProblems> {
+function findSchemasRefusedNow(definition: FlowDefinition): PlacedProblem[] {
   return listBlocks(definition).flatMap((block) =>
     (['inputSchema', 'outputSchema'] as const).flatMap((field) => {
       try {
@@ -25,7 +30,8 @@ function findSchemasRefusedNow(definition: FlowDefinition): z.infer<typeof draft
         return [];
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
-        return [{ path: `${block.step_id}.${field}`, message: error.message }];
+        const { step_id } = block;
+        return [{ path: `${step_id}.${field}`, message: error.message, step_id, field }];
       }
     }),
   );
@@ -33,7 +39,7 @@ function findSchemasRefusedNow(definition: FlowDefinition): z.infer<typeof draft
 
 /** Throws INVALID_TREE with every problem. The JSON Schemas of a draft were compiled when they were written into it. */
 export function requireComplete(draft: FlowDefinition): void {
-  const problems = [...findDraftProblems(draft), ...findSchemasRefusedNow(draft)];
+  const problems = [...findPlacedProblems(draft), ...findSchemasRefusedNow(draft)];
   const lines = problems.map(({ path, message }) => `${path}: ${message}`);
   if (lines.length > 0)
     throw new ServiceError('INVALID_TREE', `The draft is not complete.\n${lines.join('\n')}`, { problems });
@@ -42,7 +48,7 @@ export function requireComplete(draft: FlowDefinition): void {
 /** Throws INVALID_TREE when no further edit could complete the draft, VALIDATION_ERROR when it is too large. */
 export function requireSound(definition: FlowDefinition): void {
   const wrong = findTreeProblems(definition).filter(({ incomplete }) => !incomplete);
-  if (wrong.length > 0) throw wrongDraft(wrong);
+  if (wrong.length > 0) throw wrongDraft(definition, wrong);
   if (Buffer.byteLength(JSON.stringify(definition)) > FLOW_FILE_MAX_BYTES)
     throw new ServiceError(
       'VALIDATION_ERROR',
@@ -51,8 +57,8 @@ export function requireSound(definition: FlowDefinition): void {
 }
 
 /** Makes the error for a draft that has problems no addition could mend. */
-export function wrongDraft(found: Problem[]): ServiceError {
-  const problems = found.map(({ path, message }) => ({ path: formatPath(path), message }));
+export function wrongDraft(definition: FlowDefinition, found: Problem[]): ServiceError {
+  const problems = found.map((problem) => placeProblem(definition, problem));
   const lines = problems.map(({ path, message }) => `${path}: ${message}`);
   return new ServiceError('INVALID_TREE', `The draft stays as it was: ${lines.join(' ')}`, { problems });
 }

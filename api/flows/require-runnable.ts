@@ -1,10 +1,10 @@
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { findTreeProblems } from '../../flow/find-tree-problems.ts';
-import { formatPath } from '../../flow/step-path.ts';
 import type { OrganizationValidator } from '../../json-schema/validator.ts';
 import { findBlockProblems } from './find-block-problems.ts';
 import { findSchemaProblems } from './find-schema-problems.ts';
+import { placeProblem } from './place-problem.ts';
 
 /** Throws INVALID_TREE with every problem of the tree, its blocks and the JSON Schemas in it. */
 export async function requireRunnable(
@@ -17,7 +17,7 @@ export async function requireRunnable(
     ...(await findSchemaProblems(definition, validator.requireValidSchema)),
   ];
   if (found.length === 0) return;
-  const problems = found.map(({ path, message }) => ({ path: formatPath(path), message }));
+  const problems = found.map((problem) => placeProblem(definition, problem));
   const lines = problems.map(({ path, message }) => `${path}: ${message}`);
   throw new ServiceError('INVALID_TREE', lines.join('\n'), { problems });
 }

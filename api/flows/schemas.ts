@@ -21,6 +21,18 @@ export const draftProblems = z
   .array(z.strictObject({ path: z.string(), message: z.string() }))
   .meta({ description: 'What must be changed before the draft can be published.' });
 
+/** A problem for editors. */
+export const placedProblem = z
+  .object({
+    path: z.string(),
+    message: z.string(),
+    step_id: z.string().nullable().meta({ description: 'The step; null where it is about the whole flow.' }),
+    field: z.string().nullable().meta({ description: 'The field of the step, such as `prompt`.' }),
+    line: z.int().min(1).optional().meta({ description: 'Of code: the line in that field.' }),
+    column: z.int().min(1).optional(),
+  })
+  .meta({ id: 'DraftProblem' });
+
 export const createFlowRequest = z
   .strictObject({
     name: nameSchema,
@@ -72,7 +84,9 @@ export const storedSteps = z
 export const draftRecord = z
   .object({
     steps: storedSteps,
-    problems: draftProblems,
+    problems: z
+      .array(placedProblem)
+      .meta({ description: 'What must be changed before the draft can be published.' }),
     notes: z.array(z.string()).meta({
       description:
         'Blocks whose model has no key here, and fields that have no effect in their block. It can change while the ETag stays: keys are not part of a draft.',

@@ -37,6 +37,9 @@ const userRecord = z
         description:
           'The newest 20 open invitations to your verified e-mail address: `POST /invitations/{invitation_id}/accept` joins.',
       }),
+    operator: z.boolean().meta({
+      description: 'Whether you are an operator of the service, who grants credits.',
+    }),
     hasMore: z.boolean().meta({
       description:
         'Whether there are over 200 organizations, or over 200 projects in all: `GET /organizations` and `GET /projects` list them all.',

@@ -48,7 +48,7 @@ function getMe(deps: ApiDeps): ApiMiddleware {
   };
 }
 
-async function describeUser({ db }: ApiDeps, user: UserPrincipal): Promise<Me> {
+async function describeUser({ db, config }: ApiDeps, user: UserPrincipal): Promise<Me> {
   const { userId, profile } = user;
   const organizations = await listUserOrganizations(db, userId, { limit: ORGANIZATIONS_MAX + 1 });
   const projects = await listUserProjects(db, userId, { limit: PROJECTS_MAX + 1 });
@@ -63,6 +63,7 @@ async function describeUser({ db }: ApiDeps, user: UserPrincipal): Promise<Me> {
       projects: (projectsOf.get(id) ?? []).map(toNamed),
     })),
     invitations: await describeInvitations(db, user),
+    operator: config.operators.has(userId),
     hasMore: end.hasMore || projects.length > PROJECTS_MAX,
   };
 }

@@ -28,7 +28,9 @@ const step = { type: 'sequential', name: 'Sort', processor_type: 'llm', prompt: 
 export const newDraft = { steps: [{ ...step, model: 'openai/gpt-5-mini' }] };
 export const draft = {
   steps: [{ step_id: 'sort', ...step }],
-  problems: [{ path: 'steps[0].model', message: 'An llm block needs a model.' }],
+  problems: [
+    { path: 'steps[0].model', message: 'An llm block needs a model.', step_id: 'sort', field: 'model' },
+  ],
   notes: ['sort needs a model. Those that work here: openai/….'],
 };
 

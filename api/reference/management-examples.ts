@@ -71,6 +71,7 @@ export const me = {
       { id, slug, name, role: 'owner', projects: [{ id: project.id, slug: named.slug, name: named.name }] },
     ],
     invitations: [],
+    operator: false,
     hasMore: false,
   },
   apiKey: {

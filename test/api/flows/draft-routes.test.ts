@@ -92,11 +92,37 @@ describe('a draft over HTTP', () => {
       ['steps[0].model', 'steps[0].prompt', 'steps[1].model', 'steps[2].prompt'],
       JSON.stringify(body.problems),
     );
+    const places = body.problems.map((problem: { [field: string]: unknown }) => [
+      problem.step_id,
+      problem.field,
+      problem.line,
+    ]);
+    assert.deepEqual(places.sort(), [
+      ['one', 'model', undefined],
+      ['one', 'prompt', undefined],
+      ['three', 'prompt', undefined],
+      ['two', 'model', undefined],
+    ]);
     assert.match(
       body.notes.join('\n'),
       /four would fail: there is no key.*\nfive is a passthrough block.*: prompt\./,
     );
     assert.deepEqual((await read()).body, body);
+  });
+
+  it('tells where its problems are: the step, also inside others, its field, and the line and column of code', async () => {
+    const wrong = { step_id: 'wrong', processor_type: 'code', prompt: 'const a = 1;\nreturn ;;)' };
+    const { body } = await put([{ type: 'loop', step_id: 'each', max_iterations: 2, body: [wrong] }]);
+    const [problem, ...others] = body.problems;
+    assert.deepEqual(others, []);
+    const { path, step_id, field, line, column } = problem;
+    assert.deepEqual(
+      [path, step_id, field, line, column],
+      ['steps[0].body[0].prompt', 'wrong', 'prompt', 2, 10],
+    );
+    const { body: refused } = await put([pass('a'), { ...pass('b'), outputSchema: { type: 'nothing' } }]);
+    const [{ step_id: of, field: at }] = refused.detail.problems;
+    assert.deepEqual([of, at], ['b', 'outputSchema']);
   });
 
   it('is not replaced by one that is wrong: the answer names each place', async () => {

@@ -17,9 +17,21 @@ describe('findCodeProblem', () => {
   for (const [rule, source, problem] of cases)
     it(rule, () => {
       const found = findCodeProblem(source);
-      if (problem) assert.match(found ?? '', problem);
+      if (problem) assert.match(found?.message ?? '', problem);
       else assert.equal(found, undefined);
     });
+
+  it('tells the line and the column of what is wrong, where there is one', () => {
+    for (const [source, line, column] of [
+      ['const a = 1\nconst b = ;', 2, 11],
+      ['const b = ;', 1, 11],
+      ['\n\n  return (1 + );', 3, 15],
+      ['if (input) {\n  return 1;\n', undefined, undefined],
+    ] as const) {
+      const found = findCodeProblem(source);
+      assert.deepEqual([found?.line, found?.column], [line, column], source);
+    }
+  });
 
   it('survives code nested so deeply that no parser has the stack for it', () => {
     assert.ok(findCodeProblem('['.repeat(100_000)));

@@ -34,7 +34,14 @@ describe('GET /me', () => {
     ];
     const organizations = [mine, theirs].sort((a, b) => (a.slug < b.slug ? -1 : 1));
     const person = { name: null, email: null, emailVerified: false, invitations: [] };
-    assert.deepEqual(body, { kind: 'user', userId, ...person, organizations, hasMore: false });
+    assert.deepEqual(body, {
+      kind: 'user',
+      userId,
+      ...person,
+      organizations,
+      operator: false,
+      hasMore: false,
+    });
   });
 
   it('tells users their name and e-mail address as far as the token does', async () => {

@@ -1,0 +1,21 @@
+import type { z } from 'zod';
+import type { FlowDefinition } from '../../flow/definition.ts';
+import { formatPath, type PathSegment } from '../../flow/step-path.ts';
+import type { Problem } from './describe-file-problems.ts';
+import type { placedProblem } from './schemas.ts';
+
+export type PlacedProblem = z.input<typeof placedProblem>;
+
+/** Describes a problem with its place for people, and for programs: the step, its field, the line in that field's text. */
+export function placeProblem(definition: FlowDefinition, { path, message, within }: Problem): PlacedProblem {
+  let node: unknown = definition;
+  let stepId: string | null = null;
+  let field: PathSegment[] = [];
+  for (const segment of path) {
+    node = (node as { [key: PathSegment]: unknown } | null | undefined)?.[segment];
+    const id = (node as { step_id?: unknown } | null | undefined)?.step_id;
+    field = typeof id === 'string' ? [] : [...field, segment];
+    if (typeof id === 'string') stepId = id;
+  }
+  return { path: formatPath(path), message, step_id: stepId, field: formatPath(field) || null, ...within };
+}
