@@ -61,7 +61,7 @@ describe('test runs', () => {
     assert.equal(rows[0]?.flow_version_id, rows[1]?.flow_version_id, 'the same content is kept once');
   });
 
-  it('are listed and read over HTTP as runs of version 0, which cannot be forked', async () => {
+  it('are listed and read over HTTP as runs of version 0, whose fork goes on with the draft', async () => {
     const { weir, tenant } = tests;
     const flow = await weir.createFlow(tenant, [passthrough('a')]);
     const { id } = await weir.db
@@ -80,7 +80,7 @@ describe('test runs', () => {
     const job = await weir.call('GET', `${flow}/jobs/${result?.flow_run_id}`, { key });
     assert.deepEqual([job.body.mode, job.body.version, job.body.result], ['test', 0, 'hello']);
     const fork = await weir.call('GET', `${flow}/jobs/${result?.flow_run_id}/fork?step=0`, { key });
-    assert.deepEqual([fork.status, fork.body.detail.code], [400, 'INVALID_VERSION']);
+    assert.deepEqual([fork.status, fork.body.version, fork.body.message], [200, 0, 'hello']);
     const v0 = await weir.call('POST', `${flow}/v0/execute`, { key, body: { message: 'm' } });
     assert.deepEqual([v0.status, v0.body.detail.code], [400, 'INVALID_VERSION']);
   });
