@@ -51,7 +51,7 @@ export function EditorPage() {
           <FlowGraph
             steps={steps}
             problems={problems}
-            statuses={isTrying ? statuses : undefined}
+            statuses={isTrying || hasOneBeside ? statuses : undefined}
             selectedId={selectedId}
             onSelect={select}
             onOpen={open}

@@ -24,6 +24,8 @@ const look = EditorView.theme({
   },
   '&.cm-merge-a .cm-changedLineGutter, .cm-deletedLineGutter': { background: 'var(--bad)' },
   '&.cm-merge-b .cm-changedLineGutter': { background: 'var(--good)' },
+  // Colours of the syntax cannot be read on the colours of changes.
+  '.cm-changedText, .cm-changedText span, .cm-deletedText, .cm-deletedText span': { color: 'var(--text)' },
   '.cm-collapsedLines': {
     background: 'var(--surface-hover)',
     color: 'var(--text-soft)',
