@@ -1,5 +1,132 @@
-import { Page } from '../ui/page.tsx';
+import { Play, Plus } from 'lucide-react';
+import { useState } from 'react';
+import { $api, api, type Schemas } from '../api/client.ts';
+import { PAGES } from '../api/pages.ts';
+import { refetch } from '../api/query-client.ts';
+import { Button } from '../ui/button.tsx';
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
+import { EmptyState } from '../ui/empty-state.tsx';
+import { ErrorNote } from '../ui/error-note.tsx';
+import { Loading } from '../ui/loading.tsx';
+import { MoreButton } from '../ui/more-button.tsx';
+import { Panel, Row } from '../ui/page.tsx';
+import { Table } from '../ui/table.tsx';
+import { useDraft } from './draft/draft-context.ts';
+import { useFlow } from './flow-context.ts';
+import { CaseDialog, type CaseDraft } from './tests/case-dialog.tsx';
+import { CaseRow } from './tests/case-row.tsx';
+import { TestRunPanel } from './tests/test-run-panel.tsx';
+import { TestRunsPanel } from './tests/test-runs-panel.tsx';
+import style from './tests/tests.module.css';
+import { useCaseOfRun } from './tests/use-case-of-run.ts';
+import { useOpenTestRun } from './tests/use-open-test-run.ts';
 
+const FLOW = '/api/v1/projects/{project_id}/flows/{flow_id}';
+const CASES = `${FLOW}/test-cases` as const;
+const CASE = `${CASES}/{test_case_id}` as const;
+const RUNS = `${FLOW}/test-runs` as const;
+
+/** The test cases of a flow, each with its last result, and the test runs of its draft. */
 export function TestsPage() {
-  return <Page title="Test cases">Not built yet.</Page>;
+  const { flow, projectId } = useFlow();
+  const { flush } = useDraft();
+  const [editing, setEditing] = useState<CaseDraft>();
+  const [doomed, setDoomed] = useState<Schemas['ListedTestCase']>();
+  const [testRunId, openTestRun] = useOpenTestRun();
+  const ofRun = useCaseOfRun(setEditing);
+  const path = { project_id: projectId, flow_id: flow.id };
+  const query = $api.useInfiniteQuery('get', CASES, { params: { path, query: { limit: 50 } } }, PAGES);
+  const start = $api.useMutation('post', RUNS, {
+    meta: { quiet: true },
+    onSuccess: ({ test_run_id }) => {
+      openTestRun(test_run_id);
+      return refetch(RUNS);
+    },
+  });
+  const cases = query.data?.pages.flatMap(({ test_cases }) => test_cases) ?? [];
+
+  async function run(test_case_id?: string) {
+    await flush();
+    start.mutate({ params: { path }, body: test_case_id === undefined ? {} : { test_case_id } });
+  }
+  async function edit({ test_case_id }: Schemas['ListedTestCase']) {
+    const { data } = await api.GET(CASE, { params: { path: { ...path, test_case_id } } });
+    setEditing(data as CaseDraft);
+  }
+
+  const add = (
+    <Button onPress={() => setEditing({})}>
+      <Plus size={14} aria-hidden /> New test case
+    </Button>
+  );
+  return (
+    <div className={style.page}>
+      {start.error && <ErrorNote error={start.error} />}
+      {ofRun && <ErrorNote error={ofRun} />}
+      <Panel
+        title="Test cases"
+        isFlush
+        actions={
+          <Row>
+            {cases.length > 0 && add}
+            <Button
+              variant="primary"
+              isDisabled={cases.length === 0}
+              isPending={start.isPending}
+              onPress={() => void run()}
+            >
+              <Play size={14} aria-hidden /> Run all on the draft
+            </Button>
+          </Row>
+        }
+      >
+        {query.error ? (
+          <ErrorNote error={query.error} onRetry={() => void query.refetch()} />
+        ) : query.isPending ? (
+          <Loading />
+        ) : cases.length === 0 ? (
+          <EmptyState
+            title="No test case yet"
+            text="A test case is a message and what its answer must be. Run them all before you publish; each run costs what a run of the flow costs."
+          >
+            {add}
+          </EmptyState>
+        ) : (
+          <Table label="Test cases" head={['Name', 'Last result', 'Credits', 'Time', 'When', 'Actions']}>
+            {cases.map((testCase) => (
+              <CaseRow
+                key={testCase.test_case_id}
+                testCase={testCase}
+                isBusy={start.isPending}
+                onOpen={() => openTestRun(testCase.last_result?.test_run_id)}
+                onRun={() => void run(testCase.test_case_id)}
+                onEdit={() => void edit(testCase)}
+                onDelete={() => setDoomed(testCase)}
+              />
+            ))}
+          </Table>
+        )}
+        <MoreButton query={query} />
+      </Panel>
+      {testRunId && (
+        <TestRunPanel key={testRunId} testRunId={testRunId} onClose={() => openTestRun(undefined)} />
+      )}
+      <TestRunsPanel onOpen={openTestRun} />
+      {editing && <CaseDialog start={editing} onClose={() => setEditing(undefined)} />}
+      <ConfirmDialog
+        title="Delete the test case?"
+        action="Delete"
+        isOpen={doomed !== undefined}
+        onClose={() => setDoomed(undefined)}
+        onConfirm={async () => {
+          const test_case_id = doomed?.test_case_id ?? '';
+          await api.DELETE(CASE, { params: { path: { ...path, test_case_id } } });
+          await refetch(CASES);
+        }}
+      >
+        The case <strong>{doomed?.name.slice(0, 100)}</strong> is gone for good; the results of earlier test
+        runs stay.
+      </ConfirmDialog>
+    </div>
+  );
 }

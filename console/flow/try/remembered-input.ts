@@ -1,6 +1,6 @@
 import { EMPTY_INPUT, type TryInput } from './try-input.ts';
 
-/** What was typed for a flow, as long as the tab is open; the message is kept with it. */
+/** Reads the input that was typed for a flow, as long as the tab is open. */
 export function readInput(flowId: string): TryInput {
   try {
     const stored: unknown = JSON.parse(sessionStorage.getItem(keyOf(flowId)) ?? '{}');

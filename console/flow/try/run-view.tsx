@@ -100,6 +100,15 @@ export function RunView({ run, store }: { run: TryRun; store: TryStore }) {
         <div className={style.fields}>
           <h3>Result</h3>
           <JsonView value={run.result} label="Result" />
+          {executionId && (
+            <Link
+              to="/orgs/$org/projects/$project/flows/$flow/tests"
+              params={{ org, project, flow: flow.slug }}
+              search={{ from: executionId } as never}
+            >
+              Save as test case
+            </Link>
+          )}
         </div>
       )}
       <BlockList run={run} />

@@ -23,7 +23,7 @@ type Props = {
   onStart: (version: number, mode: TryRun['mode'], request: ParsedInput) => void;
 };
 
-/** What a run is started with, and the buttons that start it. */
+/** The fields that a run is started with, and the buttons that start it. */
 export function TryForm({ input, onChange, onStart }: Props) {
   const { problems, select, steps } = useDraft();
   const { run } = useTry();

@@ -28,7 +28,7 @@ export type ParsedInput = {
   tools?: unknown[];
   toolChoice?: unknown;
 };
-/** What is wrong with each field, as a sentence. */
+/** The mistake in each field, as a sentence. */
 export type InputErrors = Partial<Record<keyof TryInput, string>>;
 
 export const IMAGES_MAX = 10;

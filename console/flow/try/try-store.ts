@@ -11,7 +11,7 @@ export class TryStore {
   readonly #listeners = new Set<() => void>();
   #run: TryRun | undefined;
   #input: ParsedInput = { message: '' };
-  /** What a fork brings besides: the overrides of the forked run. */
+  /** The overrides of a run that was forked. */
   #overrides: object = {};
   #abort = new AbortController();
 

@@ -1,0 +1,143 @@
+import { useState } from 'react';
+import { $api, type Schemas } from '../../api/client.ts';
+import { fieldError } from '../../api/field-error.ts';
+import { refetch } from '../../api/query-client.ts';
+import { CodeEditor } from '../../ui/code-editor/code-editor.tsx';
+import { FormDialog } from '../../ui/form-dialog.tsx';
+import { Select } from '../../ui/select.tsx';
+import { TextField } from '../../ui/text-field.tsx';
+import { useFlow } from '../flow-context.ts';
+import { EMPTY_INPUT, parseInput } from '../try/try-input.ts';
+import {
+  EMPTY_EXPECTATION,
+  type Expectation,
+  type ExpectationForm,
+  KINDS,
+  parseExpectation,
+  toForm,
+} from './expectation.ts';
+
+const CASES = '/api/v1/projects/{project_id}/flows/{flow_id}/test-cases';
+const CASE = `${CASES}/{test_case_id}` as const;
+
+/** A case to begin with: a stored one, or the input and result of a run. */
+export type CaseDraft = Partial<Omit<Schemas['TestCase'], 'expectation'>> & { expectation?: Expectation };
+
+/** Creates a test case, or changes one. */
+export function CaseDialog({ start, onClose }: { start: CaseDraft; onClose: () => void }) {
+  const { flow, projectId } = useFlow();
+  const id = start.test_case_id;
+  const [name, setName] = useState(start.name ?? '');
+  const [message, setMessage] = useState(start.message ?? '');
+  const [parameters, setParameters] = useState(
+    start.parameters && Object.keys(start.parameters).length > 0
+      ? JSON.stringify(start.parameters, null, 2)
+      : '',
+  );
+  const [form, setForm] = useState(start.expectation ? toForm(start.expectation) : EMPTY_EXPECTATION);
+  const [isSent, setSent] = useState(false);
+  const done = () => {
+    onClose();
+    return refetch(CASES, CASE);
+  };
+  const options = { meta: { quiet: true }, onSuccess: done };
+  const create = $api.useMutation('post', CASES, options);
+  const replace = $api.useMutation('put', CASE, options);
+  const change = id === undefined ? create : replace;
+  const input = parseInput({ ...EMPTY_INPUT, message, parameters });
+  const { expectation, error } = parseExpectation(form);
+  const set = (changed: Partial<ExpectationForm>) => setForm({ ...form, ...changed });
+  const said = isSent ? error : undefined;
+
+  function submit() {
+    setSent(true);
+    if (!expectation || input.errors.parameters) return;
+    const body = { name: name.trim(), message, parameters: input.request.parameters ?? {}, expectation };
+    const path = { project_id: projectId, flow_id: flow.id };
+    // Without If-None-Match a case of the same name would be replaced.
+    if (id === undefined) create.mutate({ params: { path, header: { 'If-None-Match': '*' } }, body });
+    else replace.mutate({ params: { path: { ...path, test_case_id: id } }, body });
+  }
+
+  return (
+    <FormDialog
+      title={id === undefined ? 'New test case' : 'Test case'}
+      action={id === undefined ? 'Create' : 'Save'}
+      isOpen
+      onClose={onClose}
+      onSubmit={submit}
+      change={change}
+      fields={['name', 'message']}
+      isReady={name.trim() !== ''}
+    >
+      <TextField
+        label="Name"
+        autoFocus
+        value={name}
+        onChange={setName}
+        error={fieldError(change.error, 'name')}
+      />
+      <TextField
+        label="Message"
+        rows={3}
+        value={message}
+        onChange={setMessage}
+        error={fieldError(change.error, 'message')}
+      />
+      <CodeEditor
+        label="Parameters"
+        language="json"
+        value={parameters}
+        onChange={setParameters}
+        error={isSent ? input.errors.parameters : undefined}
+        placeholder="{}"
+        lines={[2, 8]}
+      />
+      <Select label="The answer" options={KINDS} value={form.kind} onChange={(kind) => set({ kind })} />
+      {form.kind === 'contains' && (
+        <TextField label="Text" value={form.text} onChange={(text) => set({ text })} error={said} />
+      )}
+      {form.kind === 'equals' && (
+        <CodeEditor
+          label="Value"
+          language="json"
+          value={form.value}
+          onChange={(value) => set({ value })}
+          error={said}
+          help="A JSON value: a text stands in quotes."
+          lines={[3, 12]}
+        />
+      )}
+      {form.kind === 'json_schema' && (
+        <CodeEditor
+          label="JSON Schema"
+          language="json-schema"
+          value={form.schema}
+          onChange={(schema) => set({ schema })}
+          error={said}
+          lines={[3, 14]}
+        />
+      )}
+      {form.kind === 'judge' && (
+        <>
+          <TextField
+            label="Criteria"
+            rows={4}
+            value={form.criteria}
+            onChange={(criteria) => set({ criteria })}
+            error={said}
+            placeholder="Names at least two rivers and is polite."
+          />
+          <TextField
+            label="Model that judges"
+            value={form.model}
+            onChange={(model) => set({ model })}
+            placeholder="The default of the service"
+            error={fieldError(change.error, 'expectation.model')}
+            isMono
+          />
+        </>
+      )}
+    </FormDialog>
+  );
+}

@@ -1,0 +1,87 @@
+// The expectation of a test case, as its form holds it, and as it is sent.
+import type { components } from '../../api/schema.d.ts';
+
+export type Expectation = components['schemas']['SaveTestCase']['expectation'];
+export type Kind = Expectation['type'];
+
+/** The form: one text for each kind, so that nothing is lost while the reader tries another kind. */
+export type ExpectationForm = {
+  kind: Kind;
+  value: string;
+  schema: string;
+  text: string;
+  criteria: string;
+  model: string;
+};
+
+export const KINDS: { id: Kind; label: string; description: string }[] = [
+  { id: 'contains', label: 'Contains a text', description: 'The text is somewhere in the answer.' },
+  { id: 'equals', label: 'Equals a value', description: 'The answer is exactly this JSON value.' },
+  {
+    id: 'json_schema',
+    label: 'Matches a JSON Schema',
+    description: 'The answer has the shape that the schema describes.',
+  },
+  {
+    id: 'judge',
+    label: 'Meets criteria',
+    description: 'A model judges the answer by criteria in words; that costs a call.',
+  },
+];
+
+export const EMPTY_EXPECTATION: ExpectationForm = {
+  ...{ kind: 'contains', value: '', schema: '{\n  "type": "object"\n}', text: '', criteria: '', model: '' },
+};
+
+/** Fills the form with a stored expectation. */
+export function toForm(expectation: Expectation): ExpectationForm {
+  const form = { ...EMPTY_EXPECTATION, kind: expectation.type };
+  switch (expectation.type) {
+    case 'equals':
+      return { ...form, value: JSON.stringify(expectation.value, null, 2) };
+    case 'json_schema':
+      return { ...form, schema: JSON.stringify(expectation.schema, null, 2) };
+    case 'contains':
+      return { ...form, text: expectation.text };
+    case 'judge':
+      return { ...form, criteria: expectation.criteria, model: expectation.model ?? '' };
+  }
+}
+
+/** Reads the form. Nothing is sent while there is an error. */
+export function parseExpectation(form: ExpectationForm): { expectation?: Expectation; error?: string } {
+  const { kind, text, criteria, model } = form;
+  if (kind === 'contains')
+    return text === ''
+      ? { error: 'Say which text the answer contains.' }
+      : { expectation: { type: kind, text } };
+  if (kind === 'judge') {
+    if (criteria.trim() === '') return { error: 'Say what a good answer is.' };
+    return { expectation: { type: kind, criteria, ...(model.trim() !== '' && { model: model.trim() }) } };
+  }
+  try {
+    const value: unknown = JSON.parse(kind === 'equals' ? form.value : form.schema);
+    if (kind === 'equals') return { expectation: { type: kind, value } };
+    const isSchema =
+      typeof value === 'boolean' || (typeof value === 'object' && value !== null && !Array.isArray(value));
+    if (!isSchema) return { error: 'Must be a JSON Schema as an object, such as {"type": "object"}.' };
+    return { expectation: { type: kind, schema: value as Record<string, unknown> } };
+  } catch (wrong) {
+    const text = kind === 'equals' ? ' A text stands in quotes.' : '';
+    return { error: `Must be JSON: ${wrong instanceof Error ? wrong.message : wrong}.${text}` };
+  }
+}
+
+/** The expectation in a few words. */
+export function describeExpectation(expectation: Expectation): string {
+  switch (expectation.type) {
+    case 'equals':
+      return `Equals ${JSON.stringify(expectation.value)}`;
+    case 'json_schema':
+      return 'Matches the JSON Schema';
+    case 'contains':
+      return `Contains “${expectation.text}”`;
+    case 'judge':
+      return `Meets, as ${expectation.model ?? 'the default model'} judges: ${expectation.criteria}`;
+  }
+}

@@ -1,0 +1,46 @@
+import { $api } from '../../api/client.ts';
+import { PAGES } from '../../api/pages.ts';
+import { formatCredits } from '../../ui/format.ts';
+import { MoreButton } from '../../ui/more-button.tsx';
+import { Panel } from '../../ui/page.tsx';
+import { StatusBadge } from '../../ui/status-badge.tsx';
+import { Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useFlow } from '../flow-context.ts';
+import style from './tests.module.css';
+
+/** The test runs of the flow, newest first. */
+export function TestRunsPanel({ onOpen }: { onOpen: (testRunId: string) => void }) {
+  const { flow, projectId } = useFlow();
+  const query = $api.useInfiniteQuery(
+    'get',
+    '/api/v1/projects/{project_id}/flows/{flow_id}/test-runs',
+    { params: { path: { project_id: projectId, flow_id: flow.id }, query: { limit: 20 } } },
+    PAGES,
+  );
+  const runs = query.data?.pages.flatMap(({ test_runs }) => test_runs) ?? [];
+  if (runs.length === 0) return null;
+  return (
+    <Panel title="Test runs" isFlush>
+      <Table label="Test runs" head={['Started', 'Status', 'Passed', 'Credits']}>
+        {runs.map(({ test_run_id, status, passed, total, cost, started_at }) => (
+          <tr key={test_run_id}>
+            <td>
+              <button type="button" className={style.link} onClick={() => onOpen(test_run_id)}>
+                <Time at={started_at} />
+              </button>
+            </td>
+            <td>
+              <StatusBadge status={status === 'completed' && passed < total ? 'failed' : status} />
+            </td>
+            <td>
+              {passed} of {total}
+            </td>
+            <td>{formatCredits(cost)}</td>
+          </tr>
+        ))}
+      </Table>
+      <MoreButton query={query} />
+    </Panel>
+  );
+}

@@ -1,0 +1,42 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
+import { api } from '../../api/client.ts';
+import { useFlow } from '../flow-context.ts';
+import type { CaseDraft } from './case-dialog.tsx';
+
+/**
+ * Opens a new case with the input and the result of the run that the address names: `?from=<executionId>`. Returns why that
+ * failed.
+ */
+export function useCaseOfRun(onRead: (start: CaseDraft) => void): Error | undefined {
+  const { from } = useSearch({ strict: false }) as { from?: unknown };
+  const { flow, org, project } = useFlow();
+  const navigate = useNavigate();
+  const [error, setError] = useState<Error>();
+  const begun = useRef<string>(undefined);
+  useEffect(() => {
+    if (typeof from !== 'string' || begun.current === from) return;
+    begun.current = from;
+    const path = { org, project, flow: flow.slug, executionId: from };
+    Promise.all([
+      api.GET('/api/v1/seq/{org}/{project}/{flow}/jobs/{executionId}/fork', {
+        params: { path, query: { step: '0' } },
+      }),
+      api.GET('/api/v1/seq/{org}/{project}/{flow}/jobs/{executionId}', { params: { path } }),
+    ]).then(([cursor, job]) => {
+      const { message, parameters } = cursor.data ?? {};
+      const run = job.data;
+      onRead({
+        ...(message !== undefined && { message }),
+        ...(parameters && { parameters }),
+        ...(run?.status === 'completed' && { expectation: { type: 'equals', value: run.result } }),
+      });
+    }, setError);
+    void navigate({
+      to: '.',
+      search: ((search: object) => ({ ...search, from: undefined })) as never,
+      replace: true,
+    });
+  });
+  return error;
+}
