@@ -12,6 +12,7 @@ import { QueryView } from '../ui/query-view.tsx';
 import { Select } from '../ui/select.tsx';
 import { Table } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
+import style from './settings.module.css';
 
 const KINDS = [
   { id: 'all', label: 'Grants and charges' },
@@ -66,7 +67,7 @@ export function LedgerPanel({ organization }: { organization: MyOrganization }) 
                     </Badge>
                   </td>
                   <td>{formatCredits(entry.credits)}</td>
-                  <td>
+                  <td className={style.nowrap}>
                     {entry.executionId ? (
                       <>
                         Block <code>{entry.block}</code> of{' '}

@@ -30,8 +30,7 @@ export function RunLink({ organization, executionId }: Props) {
     <Button
       className={style.link ?? ''}
       aria-label={`Open the run ${executionId}`}
-      isPending={open.isPending}
-      onPress={() => open.mutate()}
+      onPress={() => !open.isPending && open.mutate()}
     >
       run {executionId.slice(0, 8)}
     </Button>

@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect } from 'react';
 import { classes } from './classes.ts';
 import style from './page.module.css';
+import { ScrollBox } from './scroll-box.tsx';
 
 type Props = {
   title: string;
@@ -56,7 +57,11 @@ export function Panel({
           {actions}
         </div>
       )}
-      <div className={isFlush ? style.flush : style.panelBody}>{children}</div>
+      {isFlush ? (
+        <ScrollBox label={title ?? 'Table'}>{children}</ScrollBox>
+      ) : (
+        <div className={style.panelBody}>{children}</div>
+      )}
     </section>
   );
 }

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { describeWalks } from './describe-walks.ts';
+
+const PROJECT = 'orgs/demo/projects/demo';
+/** Right to left, markup, and much longer than any column. */
+const HOSTILE = `<script>alert(1)</script> שלום עולם 🙂 ${'long'.repeat(36)}`;
+
+describeWalks('the settings of the console', (walk) => {
+  walk('show why a member may not change what needs a role', 'member', async ({ page, open, lookAt }) => {
+    await open(`${PROJECT}/keys`);
+    await page.getByText('Ask an owner or admin to see, create or revoke API keys').waitFor();
+    assert.ok(await page.getByRole('button', { name: 'New API key' }).isDisabled());
+    await lookAt('keys-as-member');
+
+    await open('orgs/demo/settings/members');
+    await page.getByText('Ask an owner or admin to invite people').waitFor();
+    assert.ok(await page.getByRole('button', { name: 'Invite' }).isDisabled());
+
+    await open('orgs/demo/settings/audit-log');
+    await page.getByText('Ask an owner or admin to see the audit log').waitFor();
+
+    await open('orgs/demo/webhooks/secret');
+    await page.getByText('Ask an owner or admin to rotate the signing secret').waitFor();
+    assert.ok(await page.getByRole('button', { name: 'Rotate …' }).isDisabled());
+  });
+
+  walk('say at the field what the service refuses', 'owner', async ({ page, open, allow, lookAt }) => {
+    allow(/422/);
+    await open('orgs/demo/settings/members');
+    await page.getByRole('button', { name: 'Invite' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('E-mail address').fill('nobody at home');
+    await dialog.getByRole('button', { name: 'Invite' }).click();
+    await dialog.getByText('Must be an e-mail address').waitFor();
+    await lookAt('invitation-refused');
+    await dialog.getByLabel('E-mail address').fill('ann@example.com');
+    await dialog.getByRole('button', { name: 'Invite' }).click();
+    await page.getByRole('heading', { name: 'ann@example.com is invited' }).waitFor();
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('cell', { name: 'ann@example.com', exact: true }).waitFor();
+  });
+
+  walk('stay whole with hostile and long names', 'owner', async ({ page, open, lookAt }) => {
+    await open('orgs/demo/settings/projects');
+    await page.getByRole('button', { name: 'New project' }).first().click();
+    await page.getByRole('dialog').getByLabel('Name').fill(HOSTILE);
+    await page.getByRole('dialog').getByLabel('Slug').fill('hostile');
+    await page.getByRole('button', { name: 'Create project' }).click();
+    await page.getByRole('heading', { name: 'Create the first flow' }).waitFor();
+    await lookAt('project-with-hostile-name');
+    await open('orgs/demo/settings/projects');
+    await page.getByText(HOSTILE).first().waitFor();
+    await lookAt('projects-with-hostile-name');
+  });
+
+  walk('delete a project once its slug is typed', 'owner', async ({ page, open }) => {
+    await open('orgs/demo/settings/projects');
+    await page.getByRole('button', { name: 'New project' }).first().click();
+    await page.getByRole('dialog').getByLabel('Name').fill('Passing');
+    await page.getByRole('button', { name: 'Create project' }).click();
+    await page.getByRole('heading', { name: 'Create the first flow' }).waitFor();
+    await open('orgs/demo/settings/projects');
+    await page.getByRole('button', { name: 'Actions of Passing' }).click();
+    await page.getByRole('menuitem', { name: 'Delete …' }).click();
+    const button = page.getByRole('button', { name: 'Delete project' });
+    assert.ok(await button.isDisabled());
+    await page.getByLabel('Type passing to confirm').fill('passing');
+    await button.click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'Passing' }).waitFor({ state: 'detached' });
+  });
+
+  walk('rotate the signing secret, with the time that the previous one is left', 'owner', async (tour) => {
+    const { page, open, lookAt } = tour;
+    await open('orgs/demo/webhooks/secret');
+    await page.getByRole('button', { name: 'Rotate …' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
+    await page.getByText(/^whsec_[A-Za-z0-9+/=]{20,}$/).waitFor();
+    await page.getByRole('button', { name: 'I have copied it' }).click();
+    await page.getByText('The previous secret still signs for').waitFor();
+    await lookAt('signing-secret');
+  });
+});
