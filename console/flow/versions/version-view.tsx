@@ -1,6 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Schemas } from '../../api/client.ts';
+import { useMe } from '../../shell/me.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Loading } from '../../ui/loading.tsx';
@@ -30,6 +31,7 @@ type Props = {
 /** One version, or the draft: its graph and its file, compared with another one if the reader wants. */
 export function VersionView({ side, version, versions }: Props) {
   const { flow } = useFlow();
+  const { userId } = useMe();
   const navigate = useNavigate({ from: ROUTE });
   const { compare } = useSearch({ from: ROUTE });
   const { steps, error } = useSide(side);
@@ -43,6 +45,8 @@ export function VersionView({ side, version, versions }: Props) {
         {version && (
           <span className={style.when}>
             published <Time at={version.publishedAt} />
+            {version.publishedBy !== null &&
+              ` by ${version.publishedBy === userId ? 'you' : version.publishedBy}`}
           </span>
         )}
       </Row>

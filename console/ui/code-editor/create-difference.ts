@@ -32,6 +32,8 @@ const look = EditorView.theme({
     padding: '3px var(--space-3)',
     cursor: 'pointer',
   },
+  // The signs of the library are in few fonts.
+  '.cm-collapsedLines:before, .cm-collapsedLines:after': { content: '"…"' },
   '.cm-insertedLine, .cm-deletedLine, .cm-deletedLine del': { textDecoration: 'none' },
 });
 
