@@ -47,7 +47,7 @@ export function createDifference(parent: HTMLElement, options: Options): () => v
     EditorView.lineWrapping,
     ...(language === 'json' ? [json()] : []),
   ];
-  const named = (name: string) => EditorView.contentAttributes.of({ 'aria-label': name });
+  const named = (name: string) => EditorView.contentAttributes.of({ 'aria-label': name, tabindex: '0' });
   if (parent.clientWidth >= BESIDE_MIN_PX) {
     const merge = new MergeView({
       parent,

@@ -77,7 +77,8 @@ export async function createEditor(parent: HTMLElement, options: EditorOptions):
         ...(INDENTING.includes(language) ? [indentWithTab] : []),
       ]),
       EditorView.lineWrapping,
-      EditorView.contentAttributes.of(options.attributes),
+      // With a place in the tab order of its own: what scrolls has to be reachable by keyboard, also when it is read only.
+      EditorView.contentAttributes.of({ ...options.attributes, tabindex: '0' }),
       placeholder(options.placeholder),
       scope.of([]),
       access.of(accessOf(isReadOnly)),
