@@ -2,7 +2,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { ArrowUp } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useRef } from 'react';
 import { $api } from '../api/client.ts';
-import { useProject } from '../shell/me.ts';
+import { hasRole, useProject } from '../shell/me.ts';
 import { Button } from '../ui/button.tsx';
 import { ErrorNote } from '../ui/error-note.tsx';
 import { formatCount } from '../ui/format.ts';
@@ -29,7 +29,13 @@ export function RunsPage() {
   const flows = $api.useQuery('get', '/api/v1/projects/{project_id}/flows', {
     params: { path, query: { limit: CHOICES_MAX } },
   });
-  const keys = $api.useQuery('get', '/api/v1/projects/{project_id}/api-keys', { params: { path } });
+  const maySeeKeys = hasRole(organization, 'admin');
+  const keys = $api.useQuery(
+    'get',
+    '/api/v1/projects/{project_id}/api-keys',
+    { params: { path } },
+    { enabled: maySeeKeys },
+  );
   const keyNames = useMemo(
     () => new Map(keys.data?.apiKeys.map(({ keyId, name }) => [keyId, name])),
     [keys.data],
@@ -55,7 +61,7 @@ export function RunsPage() {
           idField={idField}
           choices={{
             flows: flows.data?.flows ?? [],
-            keys: keys.data?.apiKeys ?? [],
+            keys: maySeeKeys ? (keys.data?.apiKeys ?? []) : undefined,
             projects: organization.projects,
           }}
         />

@@ -3,7 +3,8 @@ import type { RunFilter } from './run-filter.ts';
 /** Things that there are to filter by. */
 export type FilterChoices = {
   flows: { slug: string; name: string }[];
-  keys: { keyId: string; name: string }[];
+  /** Undefined for a member, who may not list them. */
+  keys: { keyId: string; name: string }[] | undefined;
   projects: { slug: string; name: string }[];
 };
 

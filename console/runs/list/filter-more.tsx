@@ -36,19 +36,30 @@ export function FilterMore(props: Props) {
 function MoreFields({ filter, choices, onChange, close }: Props & { close: () => void }) {
   const [version, setVersion] = useState(filter.version?.toString() ?? '');
   const [cost, setCost] = useState(filter.minCost?.toString() ?? '');
+  const [key, setKey] = useState(filter.key ?? '');
   const [flow, setFlow] = useState(filter.flow ?? '');
   const typed = {
     ...(version !== '' && { version: Number(version) }),
     ...(cost !== '' && { minCost: Number(cost) }),
     ...(flow !== '' && { flow }),
+    ...(!choices.keys && key !== '' && { key }),
   };
   const read = parseRunFilter(typed);
-  const keys = choices.keys.map(({ keyId, name }) => ({ id: keyId, label: name, description: keyId }));
+  const keys = (choices.keys ?? []).map(({ keyId, name }) => ({
+    id: keyId,
+    label: name,
+    description: keyId,
+  }));
   if (filter.key && !keys.some(({ id }) => id === filter.key))
     keys.push({ id: filter.key, label: filter.key, description: 'Of another project' });
   const isWrong = Object.keys(read).length < Object.keys(typed).length;
   function apply() {
-    onChange({ version: read.version, minCost: read.minCost, ...(filter.scope && { flow: read.flow }) });
+    onChange({
+      version: read.version,
+      minCost: read.minCost,
+      ...(!choices.keys && { key: read.key }),
+      ...(filter.scope && { flow: read.flow }),
+    });
     close();
   }
   return (
@@ -88,12 +99,23 @@ function MoreFields({ filter, choices, onChange, close }: Props & { close: () =>
         value={filter.environment ?? ''}
         onChange={(id) => onChange({ environment: ENVIRONMENTS.find((known) => known === id) })}
       />
-      <Select
-        label="API key"
-        options={[{ id: '', label: 'Any' }, ...keys]}
-        value={filter.key ?? ''}
-        onChange={(id) => onChange({ key: id || undefined })}
-      />
+      {choices.keys ? (
+        <Select
+          label="API key"
+          options={[{ id: '', label: 'Any' }, ...keys]}
+          value={filter.key ?? ''}
+          onChange={(id) => onChange({ key: id || undefined })}
+        />
+      ) : (
+        <TextField
+          label="API key"
+          isMono
+          placeholder="the 8 characters of its id"
+          value={key}
+          onChange={setKey}
+          error={key !== '' && !read.key ? 'An id of a key has 8 letters and digits.' : undefined}
+        />
+      )}
       <TextField
         label="Credits, at least"
         inputMode="decimal"
