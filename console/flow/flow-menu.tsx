@@ -5,7 +5,7 @@ import { Menu, MenuItem } from '../ui/menu.tsx';
 import { DeleteFlowDialog } from './delete-flow-dialog.tsx';
 import { EditFlowDialog } from './edit-flow-dialog.tsx';
 
-/** What can be done with the flow as a whole: rename, describe, delete. */
+/** A menu for the flow as a whole: rename, describe, delete. */
 export function FlowMenu() {
   const [opened, setOpened] = useState<'edit' | 'delete'>();
   const close = () => setOpened(undefined);

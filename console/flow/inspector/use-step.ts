@@ -35,7 +35,7 @@ export function useStep<S extends Step>(step: S) {
         }),
       );
     },
-    /** What is wrong with a field or with something in it; undefined when nothing is. */
+    /** Says what is wrong with a field or with something in it; undefined when nothing is. */
     problemOf(field: string): string | undefined {
       const found = of.filter((problem) => isWithin(problem.field, field));
       return found.length > 0 ? found.map(({ message }) => message).join(' ') : undefined;

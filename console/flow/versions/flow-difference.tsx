@@ -13,7 +13,7 @@ import style from './versions.module.css';
 
 const KINDS = { added: 'good', removed: 'bad', changed: 'idle' } as const;
 
-/** What changes from one version to another, or to the draft: step by step, and as text. */
+/** Shows what changes from one version to another, or to the draft: step by step, and as text. */
 export function FlowDifference({ from, to }: { from: Side; to: Side }) {
   const { projectId, flowId, etag } = useDraft();
   const before = useSide(from);
