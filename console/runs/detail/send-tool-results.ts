@@ -13,7 +13,7 @@ type Answer = {
   path: RunPath;
   projectId: string;
   steps: Step[] | undefined;
-  /** What the run was started with: its tools are sent again. */
+  /** The request that the run was started with: its tools are sent again. */
   request: Schemas['RunRequest'];
   /** By the id of the tool call. */
   results: Record<string, string>;
