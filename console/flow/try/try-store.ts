@@ -173,6 +173,10 @@ export class TryStore {
         },
       });
       this.#apply(signal, (run) => ({ ...run, durationMs: Date.now() - run.startedAt }));
+      // The events of a pause have no receipt.
+      const executionId = this.#run?.executionId;
+      const { cost } = executionId ? await readJob(this.#ids, executionId) : { cost: 0 };
+      this.#apply(signal, (run) => ({ ...run, cost }));
     } catch (error) {
       if (signal.aborted) return;
       this.#set({ pause: before.pause });
