@@ -69,8 +69,7 @@ describeWalks('the editor of a flow', (walk) => {
       await step(page, /^Loop,/).waitFor();
       await step(page, /^Code,/).press('?');
       await page.getByRole('heading', { name: 'Keys of the graph' }).waitFor();
-      await lookAt('editor-keys');
-    },
+      },
   );
 
   walk(
