@@ -69,7 +69,7 @@ describeWalks('the editor of a flow', (walk) => {
       await step(page, /^Loop,/).waitFor();
       await step(page, /^Code,/).press('?');
       await page.getByRole('heading', { name: 'Keys of the graph' }).waitFor();
-      },
+    },
   );
 
   walk(
