@@ -34,7 +34,7 @@ export function ComboBox({ label, options, value, onChange, placeholder = '', er
       className={field.field}
       allowsCustomValue
       menuTrigger="focus"
-      items={options}
+      defaultItems={options}
       inputValue={value}
       onInputChange={onChange}
       isInvalid={error !== undefined}
