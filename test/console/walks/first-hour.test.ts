@@ -99,10 +99,7 @@ describeWalks('the first hour in the console', (walk) => {
       await open(`${PROJECT}/keys`);
       const row = page.getByRole('row').filter({ hasText: 'A caller' });
       await row.getByRole('button', { name: /Revoke/ }).click();
-      await page
-        .getByRole('alertdialog')
-        .getByRole('button', { name: /Revoke/ })
-        .click();
+      await page.getByRole('button', { name: 'Revoke key' }).click();
       await row.getByText('Revoked').waitFor();
       assert.equal((await call(key)).status, 401);
     },

@@ -4,7 +4,7 @@ import { waitUntil } from '../../wait-until.ts';
 import { describeWalks } from './describe-walks.ts';
 
 const RUNS = 10_000;
-/** Of one window, and what is kept ready above and below it. */
+/** The rows of one window, and those kept ready above and below it. */
 const ROWS_MAX = 80;
 
 describeWalks('long lists in the console', (walk) => {
