@@ -10,7 +10,8 @@ import { lookAt, PICTURES, WIDE } from './look-at.ts';
 import { signIn } from './sign-in.ts';
 
 /** For what never comes: the machine may be slow. */
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 120_000;
+const WALK_TIMEOUT_MS = 600_000;
 
 /** A user of the embedded identity provider, by role in the demo organization; `nobody` has not signed in. */
 export type User = 'owner' | 'admin' | 'member' | 'nobody';
@@ -30,7 +31,8 @@ type DescribeWalk = (rule: string, user: User, body: (walk: Walk) => Promise<voi
 
 /** Describes walks that share a service and a browser; where there is no browser they are left out, and say so. */
 export function describeWalks(subject: string, body: (walk: DescribeWalk) => void): void {
-  describeWith([CHROMIUM], subject, () => {
+  describeWith([CHROMIUM], subject, function () {
+    this.timeout(WALK_TIMEOUT_MS);
     let weir: ConsoleWeir;
     let browser: Browser;
     const sessions = new Map<User, BrowserContextOptions['storageState']>();
