@@ -9,7 +9,7 @@ export type Division = (typeof DIVISIONS)[number];
 export type UsageSearch = {
   /** Counts back from today; 30 days when absent. */
   range?: Range | undefined;
-  /** What the table is divided by; days when absent. */
+  /** The division of the table; by day when absent. */
   by?: Division | undefined;
   /** The slug of the only project that counts. */
   project?: string | undefined;

@@ -11,7 +11,7 @@ type Column = {
   show: (value: number) => string;
 };
 
-/** What is counted, in the order of the table's columns. */
+/** The numbers that are counted, in the order of the table's columns. */
 export const COLUMNS: readonly Column[] = [
   { name: 'Credits', value: ({ credits }) => credits, show: formatCredits },
   { name: 'Runs', value: ({ runs }) => runs, show: formatCount },
