@@ -1,7 +1,7 @@
 // GET …/flows/{flow_id}/difference: what changed between two versions, or a version and the draft.
 import type { z } from 'zod';
 import type { FlowDesign } from '../../db/flows/flow-designs.ts';
-import { getVersion } from '../../db/flows/flows.ts';
+import { getVersion } from '../../db/flows/versions.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { findChanges } from '../../flow/find-changes.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';

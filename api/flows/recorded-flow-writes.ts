@@ -1,15 +1,8 @@
 // Writes to flows that users make over HTTP and MCP, and operators with the `weir` command. Each records itself in the audit
 // log.
 import type { Tx } from '../../db/connect.ts';
-import {
-  deleteFlow,
-  type FlowRow,
-  insertFlow,
-  publishVersion,
-  setProductionVersion,
-  updateDraft,
-  updateNames,
-} from '../../db/flows/flows.ts';
+import { deleteFlow, type FlowRow, insertFlow, updateDraft, updateNames } from '../../db/flows/flows.ts';
+import { publishVersion, setProductionVersion } from '../../db/flows/versions.ts';
 import { type Author, recordChange } from '../../db/tenants/audit-entries.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
 import { requireSound } from './find-draft-problems.ts';

@@ -1,6 +1,6 @@
 // The endpoints of a flow's versions: list, read, publish, and the one in production.
 import { z } from 'zod';
-import { getVersion, listVersions, unknownVersion } from '../../db/flows/flows.ts';
+import { getVersion, listVersions, unknownVersion } from '../../db/flows/versions.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import { loadProject } from '../auth/load-project.ts';

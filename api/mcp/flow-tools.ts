@@ -1,7 +1,7 @@
 // create_flow, get_flow, update_flow and delete_flow
 import { z } from 'zod';
 import { inTransaction } from '../../db/connect.ts';
-import { findVersionById, listVersions } from '../../db/flows/flows.ts';
+import { findVersionById, listVersions } from '../../db/flows/versions.ts';
 import { findUserProject } from '../../db/tenants/user-projects.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { requireRole } from '../auth/authorize-organization.ts';

@@ -1,7 +1,7 @@
 // publish_version, set_production_version and restore_version
 import { z } from 'zod';
 import type { Tx } from '../../db/connect.ts';
-import { findVersionById, getVersion } from '../../db/flows/flows.ts';
+import { findVersionById, getVersion } from '../../db/flows/versions.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { requireComplete } from '../flows/find-draft-problems.ts';
 import { promoteFlow, publishFlow } from '../flows/recorded-flow-writes.ts';

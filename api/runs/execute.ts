@@ -14,16 +14,8 @@ import { readQuery } from '../http/query.ts';
 import { receiveBody } from '../http/receive-body.ts';
 import { writeJson } from '../http/write-json.ts';
 import { body, runAnswer } from '../reference/operations.ts';
-import {
-  completed,
-  failed,
-  imageRequest,
-  overridingRequest,
-  paused,
-  resumeRequest,
-  runRequest,
-  toolsRequest,
-} from '../reference/run-examples.ts';
+import { completed, failed, imageRequest, overridingRequest, runRequest } from '../reference/run-examples.ts';
+import { paused, resumeRequest, toolsRequest } from '../reference/tool-call-examples.ts';
 import { acceptCall } from './accept-call.ts';
 import { acceptResume, isResume } from './accept-resume.ts';
 import { acceptRun } from './accept-run.ts';

@@ -10,7 +10,8 @@ import {
 } from '../../flow/tool-calls.ts';
 import { PARSE_OPTIONS } from '../http/json-body.ts';
 import { examplesOf, thrownBy } from '../reference/operations.ts';
-import { conversation, firstStepRequest, toolsRequest } from '../reference/run-examples.ts';
+import { firstStepRequest } from '../reference/run-examples.ts';
+import { conversation, toolsRequest } from '../reference/tool-call-examples.ts';
 import { requireToolStep } from './accept-resume.ts';
 import { sessionCancelled, sessionNotFound } from './get-session.ts';
 import { requireIterations } from './require-iterations.ts';

@@ -1,5 +1,5 @@
-// Flows and their versions: an editable draft, immutable numbered versions, one of them in production.
-import { type NotNull, sql } from 'kysely';
+// Flows and their drafts; versions.ts beside it has what was published of them.
+import { sql } from 'kysely';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { type Db, inTransaction, type Tx } from '../connect.ts';
@@ -125,116 +125,8 @@ export async function updateNames(
   return true;
 }
 
-/** Publishes the draft as the next version and returns its number; `publishedBy` is an actor of the audit log. Throws NOT_FOUND. */
-export function publishVersion(
-  db: Db | Tx,
-  flowId: string,
-  note: string,
-  publishedBy: string | null = null,
-): Promise<number> {
-  return inTransaction(db, async (tx) => {
-    // Locked, so that concurrent publishers get consecutive numbers.
-    const flow = await tx
-      .selectFrom('flow')
-      .select('id')
-      .where('id', '=', flowId)
-      .where('deleted_at', 'is', null)
-      .forNoKeyUpdate()
-      .executeTakeFirst();
-    if (!flow) throw unknownFlow();
-    const { version } = await tx
-      .insertInto('flow_version')
-      .columns(['flow_id', 'version', 'note', 'definition', 'published_by'])
-      .expression((eb) =>
-        eb
-          .selectFrom('flow')
-          .select((flow) => [
-            'flow.id',
-            sql<number>`(select coalesce(max(version), 0) + 1 from flow_version where flow_id = ${flowId})`.as(
-              'version',
-            ),
-            flow.val(note).as('note'),
-            'flow.draft',
-            flow.val(publishedBy).as('published_by'),
-          ])
-          .where('flow.id', '=', flowId),
-      )
-      .returning('version')
-      .$narrowType<{ version: NotNull }>()
-      .executeTakeFirstOrThrow();
-    return version;
-  });
-}
-
-/** Makes a published version the production version, which unversioned calls run. Throws NOT_FOUND. */
-export async function setProductionVersion(db: Db | Tx, flowId: string, version: number): Promise<void> {
-  const result = await db
-    .updateTable('flow')
-    .set({ production_version: version, updated_at: sql`now()` })
-    .where('id', '=', flowId)
-    .where('deleted_at', 'is', null)
-    .where((eb) =>
-      eb.exists(
-        eb
-          .selectFrom('flow_version')
-          .select('flow_version.id')
-          .whereRef('flow_version.flow_id', '=', 'flow.id')
-          .where('flow_version.version', '=', version),
-      ),
-    )
-    .executeTakeFirst();
-  if (result.numUpdatedRows === 0n) throw unknownVersion(version);
-}
-
-/** Lists the published versions of a flow, newest first, without their definitions: with `page`, those `before` a version. */
-export function listVersions(
-  db: Db | Tx,
-  flowId: string,
-  page?: { before?: number | undefined; limit: number },
-) {
-  return db
-    .selectFrom('flow_version')
-    .select(['id', 'version', 'note', 'created_at', 'published_by'])
-    .where('flow_id', '=', flowId)
-    .where('version', 'is not', null)
-    .$if(page?.before !== undefined, (query) => query.where('version', '<', page?.before as number))
-    .$if(page !== undefined, (query) => query.limit(page?.limit as number))
-    .$narrowType<{ version: NotNull }>()
-    .orderBy('version', 'desc')
-    .execute();
-}
-
-/** Gets a published version. Throws NOT_FOUND. */
-export async function getVersion(db: Db | Tx, flowId: string, version: number) {
-  const row = await db
-    .selectFrom('flow_version')
-    .select(['id', 'version', 'note', 'definition', 'created_at', 'published_by'])
-    .where('flow_id', '=', flowId)
-    .where('version', '=', version)
-    .$narrowType<{ version: NotNull }>()
-    .executeTakeFirst();
-  if (!row) throw unknownVersion(version);
-  return row;
-}
-
-/** Finds a published version of a flow by its id, with its definition. */
-export function findVersionById(db: Db | Tx, flowId: string, versionId: string) {
-  return db
-    .selectFrom('flow_version')
-    .select(['id', 'version', 'note', 'definition', 'created_at'])
-    .where('flow_id', '=', flowId)
-    .where('id', '=', versionId)
-    .where('version', 'is not', null)
-    .$narrowType<{ version: NotNull }>()
-    .executeTakeFirst();
-}
-
-function unknownFlow(): ServiceError {
+export function unknownFlow(): ServiceError {
   return new ServiceError('NOT_FOUND', 'There is no such flow.');
-}
-
-export function unknownVersion(version: number): ServiceError {
-  return new ServiceError('NOT_FOUND', `The flow has no published version ${version}.`);
 }
 
 /** Marks a flow as deleted and answers its slug, which is free: no further run is accepted, its rows stay. Throws NOT_FOUND. */

@@ -1,7 +1,8 @@
 // Flows over HTTP; who may what is in test/api/app.test.ts.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { publishVersion, setProductionVersion, updateDraft } from '../../../db/flows/flows.ts';
+import { updateDraft } from '../../../db/flows/flows.ts';
+import { publishVersion, setProductionVersion } from '../../../db/flows/versions.ts';
 import { code, useManagement } from '../management/management-harness.ts';
 
 describe('flows over HTTP', () => {

@@ -1,6 +1,7 @@
 // Versions over HTTP: publish, list, compare, and choose the one in production.
 import assert from 'node:assert/strict';
-import { publishVersion, updateDraft } from '../../../db/flows/flows.ts';
+import { updateDraft } from '../../../db/flows/flows.ts';
+import { publishVersion } from '../../../db/flows/versions.ts';
 import type { FlowDefinition } from '../../../flow/definition.ts';
 import { code, useManagement } from '../management/management-harness.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { grantCredits } from '../../../db/credits/ledger.ts';
 import { reserveCredits } from '../../../db/credits/reservations.ts';
-import { getVersion } from '../../../db/flows/flows.ts';
+import { getVersion } from '../../../db/flows/versions.ts';
 import { insertCalls } from '../../../db/runs/insert-calls.ts';
 import { settle } from '../../db/credits/ledger-fixture.ts';
 import { code, useManagement } from './management-harness.ts';

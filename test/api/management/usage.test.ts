@@ -1,7 +1,8 @@
 // What was used, over HTTP. What counts as what is in test/db/usage/.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { getVersion, insertFlow, publishVersion } from '../../../db/flows/flows.ts';
+import { insertFlow } from '../../../db/flows/flows.ts';
+import { getVersion, publishVersion } from '../../../db/flows/versions.ts';
 import { insertCalls } from '../../../db/runs/insert-calls.ts';
 import { finishRun } from '../../../db/runs/runs.ts';
 import { findUsage } from '../../../db/usage/find-usage.ts';

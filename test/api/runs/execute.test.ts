@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { publishVersion, setProductionVersion, updateDraft } from '../../../db/flows/flows.ts';
+import { updateDraft } from '../../../db/flows/flows.ts';
+import { publishVersion, setProductionVersion } from '../../../db/flows/versions.ts';
 import { code, passthrough } from '../../blocks.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
 

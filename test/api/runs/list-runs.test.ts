@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { publishVersion, setProductionVersion } from '../../../db/flows/flows.ts';
+import { publishVersion, setProductionVersion } from '../../../db/flows/versions.ts';
 import { code, passthrough } from '../../blocks.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
 

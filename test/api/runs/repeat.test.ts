@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { requireRepeatable } from '../../../api/runs/accept-repeat.ts';
-import { publishVersion, setProductionVersion } from '../../../db/flows/flows.ts';
+import { publishVersion, setProductionVersion } from '../../../db/flows/versions.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
 import { answer, respond } from '../../fakes/model-server.ts';
 import { type JobsWeir, startJobsWeir } from './jobs-harness.ts';

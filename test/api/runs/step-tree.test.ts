@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { publishVersion, setProductionVersion } from '../../../db/flows/flows.ts';
+import { publishVersion, setProductionVersion } from '../../../db/flows/versions.ts';
 import type { FlowDefinition, Step } from '../../../flow/definition.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
 import { type Answer, startWeir, type Tenant, type Weir } from '../../harness.ts';

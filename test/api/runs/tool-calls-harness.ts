@@ -1,11 +1,7 @@
 // A Weir over a scripted model server, and what a caller of flows with tools sends.
 import assert from 'node:assert/strict';
-import {
-  findFlowBySlug,
-  publishVersion,
-  setProductionVersion,
-  updateDraft,
-} from '../../../db/flows/flows.ts';
+import { findFlowBySlug, updateDraft } from '../../../db/flows/flows.ts';
+import { publishVersion, setProductionVersion } from '../../../db/flows/versions.ts';
 import type { Block, Step } from '../../../flow/definition.ts';
 import { llm, passthrough } from '../../blocks.ts';
 import { answer, callTools, type FakeModelServer, startFakeModelServer } from '../../fakes/model-server.ts';

@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict';
+import { findFlowBySlug, insertFlow, listFlows, updateDraft } from '../../../db/flows/flows.ts';
 import {
-  findFlowBySlug,
   getVersion,
-  insertFlow,
-  listFlows,
   listVersions,
   publishVersion,
   setProductionVersion,
-  updateDraft,
-} from '../../../db/flows/flows.ts';
+} from '../../../db/flows/versions.ts';
 import type { FlowDefinition } from '../../../flow/definition.ts';
 import { createFlow, MISSING } from '../project-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';

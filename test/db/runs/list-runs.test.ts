@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { getVersion, insertFlow, publishVersion } from '../../../db/flows/flows.ts';
+import { insertFlow } from '../../../db/flows/flows.ts';
+import { getVersion, publishVersion } from '../../../db/flows/versions.ts';
 import { listRuns } from '../../../db/runs/list-runs.ts';
 import { createProject } from '../project-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';

@@ -1,0 +1,113 @@
+// Published versions of flows: immutable and numbered from 1; one of them is in production.
+import { type NotNull, sql } from 'kysely';
+import { ServiceError } from '../../flow/errors.ts';
+import { type Db, inTransaction, type Tx } from '../connect.ts';
+import { unknownFlow } from './flows.ts';
+
+/** Publishes the draft as the next version and returns its number; `publishedBy` is an actor of the audit log. Throws NOT_FOUND. */
+export function publishVersion(
+  db: Db | Tx,
+  flowId: string,
+  note: string,
+  publishedBy: string | null = null,
+): Promise<number> {
+  return inTransaction(db, async (tx) => {
+    // Locked, so that concurrent publishers get consecutive numbers.
+    const flow = await tx
+      .selectFrom('flow')
+      .select('id')
+      .where('id', '=', flowId)
+      .where('deleted_at', 'is', null)
+      .forNoKeyUpdate()
+      .executeTakeFirst();
+    if (!flow) throw unknownFlow();
+    const { version } = await tx
+      .insertInto('flow_version')
+      .columns(['flow_id', 'version', 'note', 'definition', 'published_by'])
+      .expression((eb) =>
+        eb
+          .selectFrom('flow')
+          .select((flow) => [
+            'flow.id',
+            sql<number>`(select coalesce(max(version), 0) + 1 from flow_version where flow_id = ${flowId})`.as(
+              'version',
+            ),
+            flow.val(note).as('note'),
+            'flow.draft',
+            flow.val(publishedBy).as('published_by'),
+          ])
+          .where('flow.id', '=', flowId),
+      )
+      .returning('version')
+      .$narrowType<{ version: NotNull }>()
+      .executeTakeFirstOrThrow();
+    return version;
+  });
+}
+
+/** Makes a published version the production version, which unversioned calls run. Throws NOT_FOUND. */
+export async function setProductionVersion(db: Db | Tx, flowId: string, version: number): Promise<void> {
+  const result = await db
+    .updateTable('flow')
+    .set({ production_version: version, updated_at: sql`now()` })
+    .where('id', '=', flowId)
+    .where('deleted_at', 'is', null)
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('flow_version')
+          .select('flow_version.id')
+          .whereRef('flow_version.flow_id', '=', 'flow.id')
+          .where('flow_version.version', '=', version),
+      ),
+    )
+    .executeTakeFirst();
+  if (result.numUpdatedRows === 0n) throw unknownVersion(version);
+}
+
+/** Lists the published versions of a flow, newest first, without their definitions: with `page`, those `before` a version. */
+export function listVersions(
+  db: Db | Tx,
+  flowId: string,
+  page?: { before?: number | undefined; limit: number },
+) {
+  return db
+    .selectFrom('flow_version')
+    .select(['id', 'version', 'note', 'created_at', 'published_by'])
+    .where('flow_id', '=', flowId)
+    .where('version', 'is not', null)
+    .$if(page?.before !== undefined, (query) => query.where('version', '<', page?.before as number))
+    .$if(page !== undefined, (query) => query.limit(page?.limit as number))
+    .$narrowType<{ version: NotNull }>()
+    .orderBy('version', 'desc')
+    .execute();
+}
+
+/** Gets a published version. Throws NOT_FOUND. */
+export async function getVersion(db: Db | Tx, flowId: string, version: number) {
+  const row = await db
+    .selectFrom('flow_version')
+    .select(['id', 'version', 'note', 'definition', 'created_at', 'published_by'])
+    .where('flow_id', '=', flowId)
+    .where('version', '=', version)
+    .$narrowType<{ version: NotNull }>()
+    .executeTakeFirst();
+  if (!row) throw unknownVersion(version);
+  return row;
+}
+
+/** Finds a published version of a flow by its id, with its definition. */
+export function findVersionById(db: Db | Tx, flowId: string, versionId: string) {
+  return db
+    .selectFrom('flow_version')
+    .select(['id', 'version', 'note', 'definition', 'created_at'])
+    .where('flow_id', '=', flowId)
+    .where('id', '=', versionId)
+    .where('version', 'is not', null)
+    .$narrowType<{ version: NotNull }>()
+    .executeTakeFirst();
+}
+
+export function unknownVersion(version: number): ServiceError {
+  return new ServiceError('NOT_FOUND', `The flow has no published version ${version}.`);
+}
