@@ -6,6 +6,17 @@ const PAGES: { [name: string]: [path: string, complete: (walk: Walk) => Promise<
   runs: [`${PROJECT}/runs`, ({ page }) => page.getByRole('cell', { name: 'Completed' }).first().waitFor()],
   keys: [`${PROJECT}/keys`, ({ page }) => page.getByText('npm start').first().waitFor()],
   editor: [`${PROJECT}/flows/hello`, ({ page }) => page.getByText('summary').first().waitFor()],
+  versions: [
+    `${PROJECT}/flows/hello/versions`,
+    ({ page }) => page.getByText('Comes with Weir').first().waitFor(),
+  ],
+  tests: [
+    `${PROJECT}/flows/hello/tests`,
+    ({ page }) => page.getByRole('heading', { name: 'No test case yet' }).waitFor(),
+  ],
+  call: [`${PROJECT}/flows/hello/call`, ({ page }) => page.getByText('curl').first().waitFor()],
+  secret: ['orgs/demo/webhooks/secret', ({ page }) => page.getByRole('button', { name: /Rotate/ }).waitFor()],
+  'not-found': ['orgs/demo/nothing', ({ page }) => page.getByRole('heading', { level: 1 }).waitFor()],
   webhooks: ['orgs/demo/webhooks', ({ page }) => page.getByRole('heading', { level: 1 }).waitFor()],
   usage: ['orgs/demo/usage', ({ page }) => page.getByRole('heading', { level: 1 }).waitFor()],
   organization: ['orgs/demo/settings', ({ page }) => page.getByRole('heading', { level: 1 }).waitFor()],
