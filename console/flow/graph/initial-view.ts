@@ -5,6 +5,8 @@ export type View = { x: number; y: number; zoom: number };
 const MARGIN = 20;
 /** Below this, text cannot be read: rather show a part. */
 const READABLE = 0.55;
+/** A graph of which only a part is shown is drawn this large, where its width has room. */
+const COMFORTABLE = 0.85;
 
 /** Tells whether the whole graph can be read in the window. */
 export function fitsInto(layout: Layout, window: { width: number; height: number }): boolean {
@@ -13,7 +15,9 @@ export function fitsInto(layout: Layout, window: { width: number; height: number
 
 /** The view that shows the whole graph where it can be read, otherwise its beginning. */
 export function initialView(layout: Layout, window: { width: number; height: number }): View {
-  const zoom = Math.min(1, Math.max(READABLE, largestZoom(layout, window)));
+  const whole = largestZoom(layout, window);
+  const across = (window.width - 2 * MARGIN) / layout.width;
+  const zoom = whole >= READABLE ? Math.min(1, whole) : Math.min(COMFORTABLE, Math.max(READABLE, across));
   return {
     zoom,
     x: window.width / 2,

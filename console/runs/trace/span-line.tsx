@@ -1,20 +1,20 @@
-import { ChevronRight, Code, GitFork, MessageSquare, MoveRight, Play, Repeat } from 'lucide-react';
+import { ChevronRight, Play } from 'lucide-react';
 import type { CSSProperties } from 'react';
 import { classes } from '../../ui/classes.ts';
 import { formatCompact, formatDuration } from '../../ui/format.ts';
+import { KIND_ICONS } from '../../ui/kind-icons.ts';
 import type { Span } from './spans.ts';
 import type { TimeScale } from './time-scale.ts';
 import type { SpanRow } from './visible-spans.ts';
 import style from './waterfall.module.css';
 
-const ICONS = { llm: MessageSquare, code: Code, passthrough: MoveRight };
 const GROUP_ICONS = {
   run: Play,
-  loop: Repeat,
-  iteration: Repeat,
-  parallel: GitFork,
-  branch: GitFork,
-  block: MoveRight,
+  loop: KIND_ICONS.loop,
+  iteration: KIND_ICONS.loop,
+  parallel: KIND_ICONS.parallel,
+  branch: KIND_ICONS.parallel,
+  block: KIND_ICONS.passthrough,
 };
 
 type Props = {
@@ -32,7 +32,7 @@ type Props = {
 export function SpanLine({ row, top, scale, isActive, isSelected, onChoose, onToggle }: Props) {
   const { span, depth, isOpen, name } = row;
   const type = span.execution?.processor_type;
-  const Icon = type ? ICONS[type] : GROUP_ICONS[span.kind];
+  const Icon = type ? KIND_ICONS[type] : GROUP_ICONS[span.kind];
   const [from, to, ready] = [scale.at(span.start), scale.at(span.end), scale.at(span.ready)];
   const attempts = span.execution?.attempts ?? 1;
   const label = `${formatDuration(span.end - span.start)}${attempts > 1 ? `, ${attempts} attempts` : ''}`;
