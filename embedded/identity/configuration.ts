@@ -100,6 +100,9 @@ export function identityConfiguration({
       sendPage(ctx, 'Something went wrong', `<p role="alert">${escapeHtml(description ?? error)}</p>`),
     features: {
       devInteractions: { enabled: false },
+      // A request has its parameters in its query, where the secret of a one-time link is replaced by its digest.
+      pushedAuthorizationRequests: { enabled: false },
+      requestObjects: { enabled: false },
       rpInitiatedLogout: {
         enabled: true,
         logoutSource: sendSignOut,

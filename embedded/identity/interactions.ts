@@ -59,8 +59,9 @@ export function createInteractions(
     const owner = accounts.find(({ role }) => role === 'owner');
     if (!owner || !details.prompt.reasons.includes(ONE_TIME_REASON)) return showLogin(ctx, details);
     const redeemed = oneTimeLink.redeem(String(details.params[ONE_TIME_PARAMETER]));
-    // Whoever opens a link again that has signed them in is still signed in.
-    if (redeemed || details.session?.accountId === owner.id)
+    // Whoever opens a link again that has signed them in is still signed in, unless a password is asked for anyway.
+    const onlyForLink = details.prompt.reasons.every((reason) => reason === ONE_TIME_REASON);
+    if (redeemed || (onlyForLink && details.session?.accountId === owner.id))
       return finish(ctx, { login: { accountId: owner.id } });
     return showLogin(ctx, details, { email: '', problem: LINK_OVER });
   }

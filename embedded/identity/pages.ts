@@ -4,6 +4,7 @@ import type { RequestedAccess } from './consent-policy.ts';
 import { escapeHtml } from './page-frame.ts';
 
 const NAME_MAX_LENGTH = 80;
+const INLINE_HANDLER = / onfocus="[^"]*"/;
 
 /** A failed sign-in: the email that was entered, and the problem to show. */
 export type FailedLogin = { email: string; problem: string };
@@ -64,10 +65,10 @@ export function consentForm(action: string, { client, email, returnsTo, resource
 <p class="soft"><a href="${escapeHtml(action)}/switch">Use another account</a> or <a href="/session/end">sign out</a>.</p>`;
 }
 
-/** Wraps the provider's own `form`, whose id is `op.deviceInputForm`. */
+/** Wraps the provider's own `form`, whose id is `op.deviceInputForm`, without the inline handler that the page refuses. */
 export function deviceInput(form: string, problem: string | undefined): string {
   return `${problem ? `<p role="alert">${escapeHtml(problem)}</p>` : '<p>Enter the code that your terminal shows.</p>'}
-${form}
+${form.replace(INLINE_HANDLER, '')}
 <div class="actions"><button class="primary" form="op.deviceInputForm">Continue</button></div>`;
 }
 

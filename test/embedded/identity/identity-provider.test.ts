@@ -36,6 +36,12 @@ describe('the embedded identity provider', () => {
     assert.equal(body.error, 'invalid_target');
   });
 
+  it('asks for the code of a terminal on a page without inline handlers, which its policy would refuse', async () => {
+    const { text } = await createBrowser(identity.provider.issuer).open(`${identity.provider.issuer}/device`);
+    assert.match(text, /name="user_code"/);
+    assert.doesNotMatch(text, / on\w+=/);
+  });
+
   it('signs a script’s user in by the device flow', async () => {
     const device = await post('/device/auth', { resource: AUDIENCE, scope: MANAGEMENT_SCOPE }, script());
     const code = {
