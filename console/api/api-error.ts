@@ -41,7 +41,6 @@ export async function toApiError(response: Response): Promise<ApiError> {
 export function unreachable(): ApiError {
   return new ApiError(0, {
     code: 'UNREACHABLE',
-    message:
-      'The service cannot be reached. Check that it runs and that you are online; the page tries again.',
+    message: 'The service cannot be reached. Check that it runs and that you are online, then try again.',
   });
 }

@@ -25,7 +25,7 @@ const WAYS: { id: Way; label: string; text: string }[] = [
   },
   {
     id: 'webhook',
-    label: 'Be told',
+    label: 'Get a webhook',
     text: 'A job whose result Weir posts to an https address of yours, signed.',
   },
   {

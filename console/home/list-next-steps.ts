@@ -3,7 +3,8 @@ type Known = {
   /** Whether a run was opened from the list in this browser. */
   sawRun: boolean;
   flows: readonly { latestVersion: number | null; draftIsPublished: boolean }[];
-  runs: readonly { keyId: string | null }[];
+  /** Whether a user, and no key, has started a run. */
+  hasTried: boolean;
   /** Undefined for a member, who cannot see or make keys. */
   keys: readonly { createdBy: string | null; lastUsedAt: string | null }[] | undefined;
   assistants: number;
@@ -17,7 +18,7 @@ export type NextStep = {
 };
 
 /** Lists what a newcomer does first, in order, and which of it is done. */
-export function listNextSteps({ sawRun, flows, runs, keys, assistants }: Known): NextStep[] {
+export function listNextSteps({ sawRun, hasTried, flows, keys, assistants }: Known): NextStep[] {
   const hasPublished = flows.filter(({ latestVersion }) => latestVersion !== null).length > 1;
   const isPublished = hasPublished || flows.some(({ latestVersion }) => (latestVersion ?? 0) > 1);
   const isChanged = isPublished || flows.length > 1 || flows.some((flow) => !flow.draftIsPublished);
@@ -38,7 +39,7 @@ export function listNextSteps({ sawRun, flows, runs, keys, assistants }: Known):
       id: 'try',
       title: 'Try it',
       text: 'Run the draft with a message of your own.',
-      isDone: runs.some(({ keyId }) => keyId === null),
+      isDone: hasTried,
     },
     {
       id: 'publish',

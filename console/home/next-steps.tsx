@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { Circle, CircleCheck } from 'lucide-react';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { $api, type Schemas } from '../api/client.ts';
 import { hasRole, useProject } from '../shell/me.ts';
 import { Button } from '../ui/button.tsx';
@@ -27,12 +27,13 @@ export function NextSteps({ slugs, flows, runs }: Props) {
     { enabled: enabled && canMakeKeys },
   );
   const assistants = $api.useQuery('get', '/api/v1/assistants', {}, { enabled });
+  const hasTried = useHasTried(project.id, enabled);
   const isKnown = assistants.data !== undefined && (!canMakeKeys || keys.data !== undefined);
   if (isHidden || !isKnown || flows.length === 0) return null;
   const steps = listNextSteps({
     sawRun: localStorage.getItem(seenKey(project.id)) !== null,
+    hasTried,
     flows,
-    runs,
     keys: canMakeKeys ? keys.data?.apiKeys : undefined,
     assistants: assistants.data?.assistants.length ?? 0,
   });
@@ -75,6 +76,24 @@ export function NextSteps({ slugs, flows, runs }: Props) {
       </ol>
     </Panel>
   );
+}
+
+/** Whether a user has tried a flow; remembered in this browser, because later runs hide it. */
+function useHasTried(projectId: string, enabled: boolean): boolean {
+  const key = `weir.tried.${projectId}`;
+  const isRemembered = localStorage.getItem(key) !== null;
+  const { data } = $api.useQuery(
+    'get',
+    '/api/v1/projects/{project_id}/runs',
+    { params: { path: { project_id: projectId }, query: { limit: 100 } } },
+    { enabled: enabled && !isRemembered },
+  );
+  const hasTried =
+    isRemembered || (data?.runs.some(({ keyId, mode }) => keyId === null && mode !== 'test') ?? false);
+  useEffect(() => {
+    if (hasTried) localStorage.setItem(key, 'tried');
+  }, [hasTried, key]);
+  return hasTried;
 }
 
 type LinkProps = Pick<Props, 'slugs'> & {

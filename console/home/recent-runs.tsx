@@ -32,7 +32,7 @@ export function RecentRuns({ runs, slugs }: { runs: Run[]; slugs: { org: string;
                 to="/orgs/$org/projects/$project/flows/$flow/runs/$executionId"
                 params={{ ...slugs, flow: run.flow, executionId: run.executionId }}
               >
-                <StatusBadge status={run.status} />
+                <StatusBadge status={run.status} code={run.code} />
               </Link>
             </td>
             <td>{run.flow}</td>

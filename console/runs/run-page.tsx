@@ -15,7 +15,6 @@ import { RunActions } from './run-actions.tsx';
 import { RunError } from './run-error.tsx';
 import { RunFacts } from './run-facts.tsx';
 import style from './run-page.module.css';
-import { runStatus } from './run-words.ts';
 import { chosenExecution } from './trace/chosen-execution.ts';
 import { buildSpans, type Execution, spanKey } from './trace/spans.ts';
 import { TracePanel } from './trace/trace-panel.tsx';
@@ -56,7 +55,7 @@ export function RunPage() {
     <Page
       title={`Run ${path.executionId.slice(0, 8)}`}
       isFull
-      beside={<StatusBadge status={runStatus(codeOf(run.data))} />}
+      beside={<StatusBadge status={run.data.status} code={'code' in run.data ? run.data.code : undefined} />}
       text={
         <>
           <code>{path.executionId}</code> <CopyButton text={path.executionId} label="Copy the run’s id" />
@@ -109,10 +108,6 @@ export function RunPage() {
       </div>
     </Page>
   );
-}
-
-function codeOf(run: { status: string; code?: string }): { status: string; code?: string | undefined } {
-  return { status: run.status, code: run.code };
 }
 
 function NoRun({

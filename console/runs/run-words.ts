@@ -1,11 +1,5 @@
 // The words in which pages speak of runs.
 
-/** The status as it is shown: a run that somebody cancelled has failed with the code `CANCELLED`. */
-export function runStatus({ status, code }: { status: string; code?: string | undefined }): string {
-  if (status === 'failed' && code === 'CANCELLED') return 'cancelled';
-  return status === 'tool_calls_required' ? 'paused' : status;
-}
-
 /** v3, or draft for version 0. */
 export function versionName(version: number): string {
   return version === 0 ? 'draft' : `v${version}`;

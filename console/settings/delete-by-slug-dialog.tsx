@@ -53,5 +53,9 @@ export function DeleteBySlugDialog({ kind, slug, isOpen, onClose, onConfirm, onD
 }
 
 function describe({ runs, testRuns, deliveries }: Cancelled): string {
-  return `Cancelled: ${runs} runs, ${testRuns} test runs, ${deliveries} deliveries.`;
+  return `Cancelled: ${counted(runs, 'run')}, ${counted(testRuns, 'test run')}, ${counted(deliveries, 'delivery', 'deliveries')}.`;
+}
+
+function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
 }

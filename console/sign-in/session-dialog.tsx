@@ -1,18 +1,27 @@
 import { useEffect, useState } from 'react';
 import { Button } from '../ui/button.tsx';
 import { Dialog, DialogActions } from '../ui/dialog.tsx';
+import { Note } from '../ui/note.tsx';
+import { showToast } from '../ui/toast.tsx';
 import { beginSignIn } from './code-grant.ts';
 import { onSessionEnd } from './session.ts';
 import { openSignInWindow } from './sign-in-window.ts';
 import type { Tokens } from './tokens.ts';
 
-/** Asks the user to sign in again when the session has ended; requests wait meanwhile, and the page stays as it is. */
+/**
+ * Asks the user to sign in again when the session has ended; requests wait meanwhile. The page stays as it is, unless the
+ * browser allows no window and the user signs in on the page itself.
+ */
 export function SessionDialog() {
   const [resume, setResume] = useState<(tokens: Tokens) => void>();
+  const [isBlocked, setBlocked] = useState(false);
   useEffect(() => onSessionEnd(() => new Promise((resolve) => setResume(() => resolve))), []);
 
   const signIn = async () => {
-    const tokens = await (openSignInWindow() ?? beginSignIn(location.pathname + location.search));
+    const opened = openSignInWindow();
+    setBlocked(opened === undefined);
+    if (!opened) return;
+    const tokens = await opened;
     resume?.(tokens);
     setResume(undefined);
   };
@@ -23,8 +32,28 @@ export function SessionDialog() {
       isDismissable={false}
       onClose={() => location.assign('/console/signed-out')}
     >
-      <p>Sign in again to go on. This page stays as it is, with everything that you have entered.</p>
+      <p>
+        Sign in again in a small window to go on. This page stays as it is, with everything that you have
+        entered.
+      </p>
+      {isBlocked && (
+        <Note tone="warn">
+          The browser has blocked the window. Allow pop-up windows for this address and press Sign in again;
+          or sign in on this page, which loses what is not saved.
+        </Note>
+      )}
       <DialogActions>
+        {isBlocked && (
+          <Button
+            onPress={() =>
+              void beginSignIn(location.pathname + location.search).catch((error: Error) =>
+                showToast({ tone: 'bad', title: error.message }),
+              )
+            }
+          >
+            Sign in on this page
+          </Button>
+        )}
         <Button variant="primary" onPress={() => void signIn()}>
           Sign in
         </Button>

@@ -15,7 +15,7 @@ const LOOKS: Record<string, Look> = {
   failed: { tone: 'bad', label: 'Failed', Icon: CircleAlert },
   succeeded: { tone: 'good', label: 'Delivered', Icon: CircleCheck },
   failed_permanent: { tone: 'bad', label: 'Refused', Icon: CircleAlert },
-  dead_letter: { tone: 'bad', label: 'Given up', Icon: CircleAlert },
+  dead_letter: { tone: 'bad', label: 'Dead letter', Icon: CircleAlert },
   in_flight: { tone: 'busy', label: 'On its way', Icon: LoaderCircle },
   failed_retry: { tone: 'warn', label: 'Will be retried', Icon: LoaderCircle },
   cancelled: { tone: 'idle', label: 'Cancelled', Icon: Ban },
@@ -28,9 +28,16 @@ const LOOKS: Record<string, Look> = {
   pending: { tone: 'idle', label: 'Pending', Icon: CircleDashed },
 };
 
-/** The state of a run, block, delivery or test, with an icon beside the word so that colour is not all that tells them apart. */
-export function StatusBadge({ status }: { status: string }) {
-  const { tone, label, Icon } = LOOKS[status] ?? { tone: 'idle', label: status, Icon: CircleDashed };
+/**
+ * The state of a run, block, delivery or test, with an icon beside the word so that colour is not all that tells them
+ * apart. A run that somebody cancelled has failed with the `code` CANCELLED.
+ */
+export function StatusBadge({ status, code }: { status: string; code?: string | undefined }) {
+  const { tone, label, Icon } = LOOKS[code === 'CANCELLED' ? 'cancelled' : status] ?? {
+    tone: 'idle',
+    label: status,
+    Icon: CircleDashed,
+  };
   return (
     <Badge tone={tone}>
       <Icon size={12} className={Icon === LoaderCircle ? style.spin : undefined} />

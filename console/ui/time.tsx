@@ -7,7 +7,7 @@ const UNITS: [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ['day', 7 * 86_400],
 ];
 const PER: Record<string, number> = { second: 1, minute: 60, hour: 3600, day: 86_400 };
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'always', style: 'short' });
 const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'long' });
 const date = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' });
 const REFRESH_MS = 20_000;

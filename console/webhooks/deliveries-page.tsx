@@ -23,7 +23,7 @@ const STATUS_OPTIONS = [
   { id: 'failed_retry', label: 'Will be retried' },
   { id: 'succeeded', label: 'Delivered' },
   { id: 'failed_permanent', label: 'Refused', description: 'The receiver answered 3xx or 4xx: not retried.' },
-  { id: 'dead_letter', label: 'Given up', description: 'Six attempts failed.' },
+  { id: 'dead_letter', label: 'Dead letter', description: 'Six attempts failed.' },
 ] as const;
 const EVENT_OPTIONS = [
   { id: 'all', label: 'Any event' },

@@ -10,12 +10,13 @@ export function describeSchedule({
   attempt: number;
 }): string | undefined {
   if (status === 'dead_letter')
-    return 'All six attempts have failed, so it was given up. Mend the receiver, then send it again.';
+    return 'All six attempts have failed: it is a dead letter now. Fix the receiver, then send it again.';
   if (status === 'failed_permanent')
-    return 'It is not repeated by itself. Mend the receiver, then send it again.';
+    return 'It is not repeated by itself. Fix the receiver, then send it again.';
   if (status !== 'failed_retry') return undefined;
   // Attempt n has failed; attempt n + 1 is the next one.
   const later = DELAYS.slice(attempt + 1);
   if (later.length === 0) return 'The next attempt is the last one.';
-  return `Should the next attempt fail, ${later.length === 1 ? 'one more follows' : `${later.length} more follow`}, each after the failure before it: ${later.join(', ')}.`;
+  if (later.length === 1) return `If the next attempt fails, the last one follows after ${later[0]}.`;
+  return `If the next attempt fails, ${later.length} more follow, each some time after the failure before it: ${later.join(', ')}.`;
 }

@@ -15,7 +15,7 @@ const SPANS = [
   { id: '720', label: 'Last 30 days' },
 ] as const;
 const STATUSES = [
-  { id: 'dead_letter', label: 'Given up', description: 'Six attempts failed.' },
+  { id: 'dead_letter', label: 'Dead letter', description: 'Six attempts failed.' },
   { id: 'failed_permanent', label: 'Refused', description: 'The receiver answered 3xx or 4xx.' },
 ] as const;
 

@@ -35,7 +35,8 @@ function toDraft({ steps, problems, notes }: Answer, response: Response): Server
 }
 
 function toResult(error: unknown): SaveResult {
-  if (!(error instanceof ApiError)) return { type: 'failed', message: String(error) };
+  if (!(error instanceof ApiError))
+    return { type: 'failed', message: error instanceof Error ? error.message : String(error) };
   const { status, message, detail } = error;
   if (status === 412) return { type: 'changed' };
   if (status === 0 || status === 408 || status === 429 || status >= 500) return { type: 'failed', message };

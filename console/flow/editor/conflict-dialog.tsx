@@ -57,7 +57,7 @@ export function ConflictDialog({ onClose }: { onClose: () => void }) {
             onClose();
           }}
         >
-          Replace theirs by mine
+          Replace theirs with mine
         </Button>
       </DialogActions>
       <p className={style.hint}>

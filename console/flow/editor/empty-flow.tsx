@@ -1,5 +1,6 @@
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
+import { showToast } from '../../ui/toast.tsx';
 import type { GraphEditing } from '../graph/graph-editing.ts';
 import style from './editor.module.css';
 
@@ -22,7 +23,12 @@ export function EmptyFlow({ editing }: { editing: GraphEditing }) {
             onPress={() =>
               navigator.clipboard.readText().then(
                 (text) => editing.paste(text, undefined),
-                () => editing.paste('', undefined),
+                () =>
+                  showToast({
+                    tone: 'bad',
+                    title:
+                      'The browser does not let this page read the clipboard. Allow it, or add a step first.',
+                  }),
               )
             }
           >

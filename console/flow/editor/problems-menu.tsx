@@ -5,17 +5,17 @@ import { useDraft } from '../draft/draft-context.ts';
 import { findStep } from '../draft/steps.ts';
 import style from './editor.module.css';
 
-/** Lists what must be mended before the draft can be published; choosing one opens its step. */
+/** Lists what must be fixed before the draft can be published; choosing one opens its step. */
 export function ProblemsMenu({ onOpen }: { onOpen: (stepId: string) => void }) {
   const { steps, problems } = useDraft();
   if (problems.length === 0) return null;
   return (
     <Menu
-      label="To mend before publishing"
+      label="To fix before publishing"
       trigger={
         <Button variant="quiet">
           <TriangleAlert size={14} className={style.warning} aria-hidden />
-          {problems.length} to mend
+          {problems.length} to fix
         </Button>
       }
     >

@@ -15,7 +15,7 @@ export function describeStep({
   if (status) parts.push(status.status);
   if (status?.count !== undefined && status.count > 1) parts.push(`${formatCount(status.count)} times`);
   if (status?.ms !== undefined) parts.push(formatDuration(status.ms));
-  if (problems.length > 0) parts.push(`${problems.length} to mend: ${problems[0]?.message}`);
+  if (problems.length > 0) parts.push(`${problems.length} to fix: ${problems[0]?.message}`);
   return parts.join(', ');
 }
 

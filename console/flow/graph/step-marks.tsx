@@ -21,7 +21,7 @@ const ICONS = {
   cancelled: Ban,
 };
 
-/** Shows at the end of a step how it stands in a run, and that something in it must be mended. */
+/** Shows at the end of a step how it stands in a run, and that something in it must be fixed. */
 export function StepMarks({ status, problems }: Pick<StepNodeData, 'status' | 'problems'>) {
   const Icon = status && ICONS[status.status];
   return (

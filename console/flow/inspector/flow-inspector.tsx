@@ -21,14 +21,14 @@ export function FlowInspector() {
       </div>
       <Facts>
         <Fact name="Steps">{formatCount(all.length)}</Fact>
-        <Fact name="Model calls">{formatCount(countKind(all, 'llm'))}</Fact>
+        <Fact name="Model blocks">{formatCount(countKind(all, 'llm'))}</Fact>
         <Fact name="Code blocks">{formatCount(countKind(all, 'code'))}</Fact>
         <Fact name="Latest version">{flow.latestVersion ?? 'None yet'}</Fact>
         <Fact name="Last run">{flow.lastRun ? <Time at={flow.lastRun.startedAt} /> : 'None yet'}</Fact>
       </Facts>
       {problems.length > 0 && (
         <section className={style.section} aria-label="Problems">
-          <h3>To mend before it can be published</h3>
+          <h3>To fix before it can be published</h3>
           <ul className={style.steps}>
             {problems.map(({ stepId, field, message }) => (
               <li key={`${stepId} ${field} ${message}`}>

@@ -50,7 +50,7 @@ export function LlmConfig({ step }: { step: SequentialStep }) {
             placeholder="Model’s own"
           />
           <NumberField
-            label="Most tokens"
+            label="Token limit"
             {...number('max_tokens')}
             min={1}
             max={1_000_000}
@@ -111,7 +111,7 @@ export function LlmConfig({ step }: { step: SequentialStep }) {
         {isInside && <p className={style.help}>Blocks inside parallel steps and loops cannot call tools.</p>}
         {config.tools_enabled && (
           <NumberField
-            label="Most rounds of tool calls"
+            label="Limit of tool rounds"
             {...number('max_tool_iterations')}
             min={1}
             max={100}

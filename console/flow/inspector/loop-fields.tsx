@@ -36,9 +36,9 @@ export function LoopFields({ step }: { step: LoopStep }) {
         }
       />
       <NumberField
-        label="Most iterations"
+        label="Iteration limit"
         value={step.max_iterations}
-        onChange={(value) => set('max_iterations', value ?? 100, 'iterations')}
+        onChange={(value) => set('max_iterations', value, 'iterations')}
         min={1}
         max={1000}
         placeholder="100"

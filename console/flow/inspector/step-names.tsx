@@ -12,7 +12,11 @@ import { useStep } from './use-step.ts';
 const KINDS = [
   { id: 'llm', label: 'Model call', description: 'Asks a model with a prompt' },
   { id: 'code', label: 'Code', description: 'Runs JavaScript' },
-  { id: 'passthrough', label: 'Pass through', description: 'Hands its input on, checked perhaps' },
+  {
+    id: 'passthrough',
+    label: 'Pass through',
+    description: 'Hands its input on; can check it against a schema',
+  },
 ] as const;
 const TITLES = { parallel: 'Parallel step', loop: 'Loop' };
 

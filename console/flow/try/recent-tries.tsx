@@ -27,7 +27,7 @@ export function RecentTries({ current }: { current: string | undefined }) {
       <summary>Earlier tries</summary>
       <div className={style.scroll}>
         <Table label="Earlier tries" head={['Run', 'Status', 'Version', 'Credits', 'Started']}>
-          {tries.map(({ executionId, status, version, cost, startedAt }) => (
+          {tries.map(({ executionId, status, code, version, cost, startedAt }) => (
             <tr key={executionId}>
               <td>
                 <Link
@@ -38,7 +38,7 @@ export function RecentTries({ current }: { current: string | undefined }) {
                 </Link>
               </td>
               <td>
-                <StatusBadge status={status} />
+                <StatusBadge status={status} code={code} />
               </td>
               <td>{version === 0 ? 'Draft' : `v${version}`}</td>
               <td>{formatCredits(cost)}</td>

@@ -84,7 +84,7 @@ export function RunView({ run, store }: { run: TryRun; store: TryStore }) {
         <>
           <Note tone="warn">
             <strong>{pause.stepId}</strong> asks for{' '}
-            {pause.toolCalls.length === 1 ? 'a tool' : `${pause.toolCalls.length} tools`} (round-trip{' '}
+            {pause.toolCalls.length === 1 ? 'a tool' : `${pause.toolCalls.length} tools`} (round{' '}
             {pause.iterationsUsed} of this block). Answer, and the run goes on.
           </Note>
           <ToolCallsForm
@@ -116,7 +116,7 @@ export function RunView({ run, store }: { run: TryRun; store: TryStore }) {
   );
 }
 
-/** Why a request was refused, with the steps that are to be mended. */
+/** Why a request was refused, with the steps that are to be fixed. */
 function Refusal({ error }: { error: Error }) {
   const { steps, select } = useDraft();
   const found = error instanceof ApiError ? error.detail.problems : undefined;

@@ -26,7 +26,7 @@ export function PublishObstacles({ onLeave }: { onLeave: () => void }) {
       )}
       {problems.length > 0 && (
         <Note tone="warn">
-          <p>To mend before it can be published:</p>
+          <p>To fix before it can be published:</p>
           <ul className={style.changes}>
             {problems.slice(0, SHOWN_MAX).map(({ stepId, field, message }) => (
               <li key={`${stepId} ${field} ${message}`}>

@@ -19,7 +19,10 @@ type Answer = {
   results: Record<string, string>;
 };
 
-/** Resumes a run with the results of the tool calls that it waits for. Ends once they are accepted. */
+/**
+ * Resumes a run with the results of the tool calls that it waits for. Ends when the run has ended or paused again; in a
+ * session, once they are accepted.
+ */
 export async function sendToolResults(answer: Answer): Promise<void> {
   const { run, path, projectId } = answer;
   const endpoint = run.mode === 'step' ? 'step' : 'execute';

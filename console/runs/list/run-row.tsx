@@ -7,7 +7,7 @@ import { formatCredits, formatDuration } from '../../ui/format.ts';
 import { StatusBadge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Elapsed } from '../elapsed.tsx';
-import { runStatus, versionName } from '../run-words.ts';
+import { versionName } from '../run-words.ts';
 import type { ListedRun } from './merge-runs.ts';
 import style from './run-table.module.css';
 
@@ -34,7 +34,7 @@ export const RunRow = memo(function RunRow(props: Props) {
       style={{ transform: `translateY(${start}px)` }}
     >
       <span role="cell" className={style.status}>
-        <StatusBadge status={runStatus(run)} />
+        <StatusBadge status={run.status} code={run.code} />
       </span>
       <span role="cell" className={style.id}>
         <Link

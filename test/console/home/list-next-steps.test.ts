@@ -6,7 +6,7 @@ type Known = Parameters<typeof listNextSteps>[0];
 const fresh: Known = {
   sawRun: false,
   flows: [{ latestVersion: 1, draftIsPublished: true }],
-  runs: [{ keyId: 'started' }],
+  hasTried: false,
   keys: [{ createdBy: null, lastUsedAt: '2026-11-23T01:28:28.907Z' }],
   assistants: 0,
 };
@@ -28,7 +28,7 @@ describe('what to do next', () => {
       { flows: [{ latestVersion: 2, draftIsPublished: true }] },
       ['change', 'publish'],
     ],
-    ['the user ran something', { runs: [{ keyId: null }] }, ['try']],
+    ['a user has tried a flow', { hasTried: true }, ['try']],
     [
       'a key of a user was used',
       { keys: [{ createdBy: 'ann', lastUsedAt: '2026-11-23T02:00:00Z' }] },

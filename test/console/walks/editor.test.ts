@@ -92,7 +92,7 @@ describeWalks('the editor of a flow', (walk) => {
       await page.getByRole('heading', { name: 'Changed elsewhere' }).waitFor();
       assert.deepEqual(await flow.names(), ['Theirs']);
       await lookAt('editor-conflict');
-      await page.getByRole('button', { name: 'Replace theirs by mine' }).click();
+      await page.getByRole('button', { name: 'Replace theirs with mine' }).click();
       await isSaved(page);
       assert.deepEqual(await flow.names(), ['Mine']);
     },

@@ -5,7 +5,7 @@ const PROJECT = 'orgs/demo/projects/demo';
 
 describeWalks('the first hour in the console', (walk) => {
   walk(
-    'builds a flow of a model call, a parallel step and a loop by hand, tries it, mends what fails and steps through it',
+    'builds a flow of a model call, a parallel step and a loop by hand, tries it, fixes what fails and steps through it',
     'owner',
     async ({ page, open, lookAt, allow }) => {
       // The draft is saved while code is typed, too; what does not parse yet is refused.

@@ -8,19 +8,19 @@ const HOSTILE = `<script>alert(1)</script> שלום עולם 🙂 ${'long'.repea
 describeWalks('the settings of the console', (walk) => {
   walk('show why a member may not change what needs a role', 'member', async ({ page, open, lookAt }) => {
     await open(`${PROJECT}/keys`);
-    await page.getByText('Ask an owner or admin to see, create or revoke API keys').waitFor();
+    await page.getByText('Only owners and admins can see, create or revoke API keys').waitFor();
     assert.ok(await page.getByRole('button', { name: 'New API key' }).isDisabled());
     await lookAt('keys-as-member');
 
     await open('orgs/demo/settings/members');
-    await page.getByText('Ask an owner or admin to invite people').waitFor();
+    await page.getByText('Only owners and admins can invite people').waitFor();
     assert.ok(await page.getByRole('button', { name: 'Invite' }).isDisabled());
 
     await open('orgs/demo/settings/audit-log');
-    await page.getByText('Ask an owner or admin to see the audit log').waitFor();
+    await page.getByText('Only owners and admins can see the audit log').waitFor();
 
     await open('orgs/demo/webhooks/secret');
-    await page.getByText('Ask an owner or admin to rotate the signing secret').waitFor();
+    await page.getByText('Only owners and admins can rotate the signing secret').waitFor();
     assert.ok(await page.getByRole('button', { name: 'Rotate …' }).isDisabled());
   });
 

@@ -24,14 +24,14 @@ describe('the attempts that are still to come', () => {
   it('are one after the fifth failed but one', () =>
     assert.match(
       describeSchedule({ status: 'failed_retry', attempt: 4 }) ?? '',
-      /one more follows.*: 12 hours\./,
+      /the last one follows after 12 hours\./,
     ));
   it('are none after the sixth', () => {
     assert.equal(
       describeSchedule({ status: 'failed_retry', attempt: 5 }),
       'The next attempt is the last one.',
     );
-    assert.match(describeSchedule({ status: 'dead_letter', attempt: 6 }) ?? '', /given up/);
+    assert.match(describeSchedule({ status: 'dead_letter', attempt: 6 }) ?? '', /dead letter/);
   });
   it('are not spoken of while the first one is on its way or has succeeded', () => {
     assert.equal(describeSchedule({ status: 'in_flight', attempt: 1 }), undefined);
