@@ -7,6 +7,7 @@ import style from './editor/editor.module.css';
 import { EditorBar } from './editor/editor-bar.tsx';
 import { EmptyFlow } from './editor/empty-flow.tsx';
 import { Side } from './editor/side.tsx';
+import { UndoDialog } from './editor/undo-dialog.tsx';
 import { useUndoKeys } from './editor/use-undo-keys.ts';
 import { FlowGraph } from './graph/flow-graph.tsx';
 import { useDraftEditing } from './graph/use-draft-editing.ts';
@@ -46,6 +47,7 @@ export function EditorPage() {
         />
         <div className={style.notes}>
           <DraftNotes />
+          <UndoDialog />
         </div>
         <div className={style.graph}>
           <FlowGraph

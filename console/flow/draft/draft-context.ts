@@ -1,10 +1,14 @@
 import { createContext, useContext } from 'react';
 import type { DraftState } from './draft-state.ts';
 import type { DraftStore } from './draft-store.ts';
+import type { Step } from './steps.ts';
 
 /** The draft of the flow that the page shows, with the ways to change it. */
 export type Draft = Omit<DraftState, 'history'> &
-  Pick<DraftStore, 'change' | 'undo' | 'redo' | 'flush' | 'refresh' | 'resolve'> & {
+  Pick<
+    DraftStore,
+    'change' | 'undo' | 'undoElsewhere' | 'keepElsewhere' | 'redo' | 'flush' | 'refresh' | 'resolve'
+  > & {
     projectId: string;
     flowId: string;
     /** Blocks whose model has no key, and fields without effect. */
@@ -18,6 +22,10 @@ export type Draft = Omit<DraftState, 'history'> &
     canRedo: boolean;
     /** Says what undo takes back, and what redo makes again. */
     undoLabel: string | undefined;
+    /** The draft as undo would make it; undefined when there is nothing to undo. */
+    undoSteps: Step[] | undefined;
+    /** Whether undo would take back what was made elsewhere. */
+    undoesElsewhere: boolean;
     redoLabel: string | undefined;
   };
 

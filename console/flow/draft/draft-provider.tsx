@@ -7,6 +7,7 @@ import { DraftContext } from './draft-context.ts';
 import { draftServer } from './draft-server.ts';
 import type { ServerDraft } from './draft-state.ts';
 import { DraftStore } from './draft-store.ts';
+import { isLastElsewhere } from './history.ts';
 import { LeaveGuard } from './leave-guard.tsx';
 import { findStep } from './steps.ts';
 import { useFollowDraft } from './use-follow-draft.ts';
@@ -46,6 +47,8 @@ function Editing({ draft, server, projectId, flowId, children }: EditingProps) {
     () => ({
       change: store.change.bind(store),
       undo: store.undo.bind(store),
+      undoElsewhere: store.undoElsewhere.bind(store),
+      keepElsewhere: store.keepElsewhere.bind(store),
       redo: store.redo.bind(store),
       flush: store.flush.bind(store),
       refresh: store.refresh.bind(store),
@@ -84,6 +87,8 @@ function Editing({ draft, server, projectId, flowId, children }: EditingProps) {
       selectedId: findStep(state.steps, step)?.step.step_id,
       select,
       undoLabel: past.at(-1)?.label,
+      undoSteps: past.at(-1)?.steps,
+      undoesElsewhere: isLastElsewhere(state.history),
       redoLabel: future.at(-1)?.label,
       canUndo: past.length > 0,
       canRedo: future.length > 0,

@@ -38,5 +38,7 @@ export type DraftState = {
   conflict: ServerDraft | undefined;
   /** How many times a change made elsewhere was taken over; shown as a note. */
   takenOver: number;
+  /** Undo was asked for where the last change was made elsewhere: the reader decides. */
+  asksUndo: boolean;
   history: History;
 };

@@ -1,5 +1,5 @@
 import type { DraftServer, DraftState, ServerDraft } from './draft-state.ts';
-import { type History, NO_HISTORY, redoIn, remember, undoIn } from './history.ts';
+import { ELSEWHERE, type History, isLastElsewhere, NO_HISTORY, redoIn, remember, undoIn } from './history.ts';
 import { isSameTree } from './is-same-tree.ts';
 import { locateProblem, type Problem } from './problems.ts';
 import type { Step } from './steps.ts';
@@ -42,6 +42,7 @@ export class DraftStore {
       message: undefined,
       conflict: undefined,
       takenOver: 0,
+      asksUndo: false,
       history: NO_HISTORY,
     };
   }
@@ -60,7 +61,24 @@ export class DraftStore {
     if (edited !== steps) this.#edit(edited, remember(history, label, steps, this.#timers.now()));
   }
 
+  /** Takes the last change back. Before one that was made elsewhere it stops, and `asksUndo` is set. */
   undo(): void {
+    if (isLastElsewhere(this.#state.history)) this.#set({ asksUndo: true });
+    else this.#undo();
+  }
+
+  /** Takes changes that were made elsewhere back: they are undone for everybody. */
+  undoElsewhere(): void {
+    this.keepElsewhere();
+    if (isLastElsewhere(this.#state.history)) this.#undo();
+  }
+
+  /** Answers `asksUndo` with no: the changes stay. */
+  keepElsewhere(): void {
+    this.#set({ asksUndo: false });
+  }
+
+  #undo(): void {
     const back = undoIn(this.#state.history, this.#state.steps);
     if (back) this.#edit(back.steps, back.history);
   }
@@ -107,7 +125,7 @@ export class DraftStore {
     this.#timers.clear(this.#timer);
     this.#sent = undefined;
     this.#set({
-      history: remember(history, 'Changes made elsewhere', steps, this.#timers.now()),
+      history: remember(history, ELSEWHERE, steps, this.#timers.now()),
       ...settled(draft, draft.steps),
     });
   }

@@ -15,6 +15,9 @@ const CHANGES_MAX = 500;
 /** Changes under the same label within this time are one, such as typing in a field. */
 const TOGETHER_MS = 2_000;
 
+/** The label of a change that somebody else made and saved. */
+export const ELSEWHERE = 'Changes made elsewhere';
+
 export const NO_HISTORY: History = { past: [], future: [], changedAt: Number.NEGATIVE_INFINITY };
 
 /** Remembers the draft as it is before a change. `label` says what the change does, such as "Change the prompt of greet". */
@@ -24,6 +27,11 @@ export function remember(history: History, label: string, steps: Step[], now: nu
     last?.label === label && history.future.length === 0 && now - history.changedAt <= TOGETHER_MS;
   const past = isSame ? history.past : [...history.past, { label, steps }].slice(-CHANGES_MAX);
   return { past, future: [], changedAt: now };
+}
+
+/** Whether the last change is somebody else's, which undo would take back for everybody. */
+export function isLastElsewhere({ past }: History): boolean {
+  return past.at(-1)?.label === ELSEWHERE;
 }
 
 /** Takes the last change back; undefined when there is none. */

@@ -61,8 +61,8 @@ export function ConflictDialog({ onClose }: { onClose: () => void }) {
         </Button>
       </DialogActions>
       <p className={style.hint}>
-        If you take theirs, undo brings yours back. If you replace theirs, what was changed elsewhere is gone
-        from the draft; a draft that is changed once more meanwhile is not replaced.
+        If you take theirs, undo brings yours back, once it has asked. If you replace theirs, what was changed
+        elsewhere is gone from the draft; a draft that is changed once more meanwhile is not replaced.
       </p>
     </Dialog>
   );

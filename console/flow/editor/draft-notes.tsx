@@ -10,7 +10,7 @@ import { LastEditor } from './last-editor.tsx';
 
 /** Says above the graph that the draft was changed elsewhere, or that the service does not take it. */
 export function DraftNotes() {
-  const { saveState, message, conflict, undo, takenOver, undoLabel } = useDraft();
+  const { saveState, message, conflict, undo, undoElsewhere, takenOver, undoesElsewhere } = useDraft();
   const [isComparing, setComparing] = useState(false);
   const [dismissed, dismiss] = useState(0);
   if (saveState === 'conflict')
@@ -54,8 +54,8 @@ export function DraftNotes() {
           <span>
             The draft was changed elsewhere, and is shown as it is now. <LastEditor change={`${takenOver}`} />
           </span>
-          {undoLabel === 'Changes made elsewhere' && (
-            <Button size="small" onPress={undo}>
+          {undoesElsewhere && (
+            <Button size="small" onPress={undoElsewhere}>
               Undo these changes
             </Button>
           )}

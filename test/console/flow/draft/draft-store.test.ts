@@ -104,8 +104,34 @@ describe('a draft that is edited', () => {
     await store.resolve('theirs');
     assert.deepEqual(store.state().steps, [step('a', 'theirs')]);
     assert.equal(store.state().saveState, 'saved');
-    store.undo();
+    store.undoElsewhere();
     assert.deepEqual(store.state().steps, [step('a', 'mine')]);
+  });
+
+  it('stops undo at a change made elsewhere, and takes it back only when the reader says so', async () => {
+    const { store, service, write, pass } = setUp();
+    write('mine');
+    await pass();
+    service.changeElsewhere([step('a', 'mine'), step('b', 'theirs')]);
+    await store.refresh();
+    store.undo();
+    store.undo();
+    assert.equal(store.state().asksUndo, true);
+    assert.equal(store.state().saveState, 'saved');
+    assert.deepEqual(store.state().steps, [step('a', 'mine'), step('b', 'theirs')]);
+    store.keepElsewhere();
+    assert.equal(store.state().asksUndo, false);
+    store.change('more', (steps) => [...steps, step('c')]);
+    store.undo();
+    assert.equal(store.state().asksUndo, false);
+    store.undo();
+    store.undoElsewhere();
+    assert.equal(store.state().asksUndo, false);
+    assert.deepEqual(store.state().steps, [step('a', 'mine')]);
+    store.undoElsewhere();
+    assert.deepEqual(store.state().steps, [step('a', 'mine')]);
+    store.undo();
+    assert.deepEqual(store.state().steps, [step('a')]);
   });
 
   it('replaces a change made elsewhere only when the reader says so, and only the one that was shown', async () => {
