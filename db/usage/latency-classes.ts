@@ -11,5 +11,5 @@ export function latencyClass(ms: RawBuilder<unknown>): RawBuilder<number> {
 
 /** The latency in the middle of a class, in whole milliseconds. */
 export function latencyOf(latencyClass: RawBuilder<unknown>): RawBuilder<number> {
-  return sql`round(power(${RATIO}, ${latencyClass} - 0.5))::int`;
+  return sql`round(power(${RATIO}, ${latencyClass} - 0.5))::bigint`;
 }

@@ -65,4 +65,16 @@ describe('usage found again', () => {
       assert.ok(Math.abs(found - exact) <= 0.1 * exact + 1, `${of} ${percent}: ${found} for ${exact}`);
     }
   });
+
+  it('finds percentiles of runs that waited for months', async () => {
+    const callId = await accept();
+    await finishRun(fixture.database.db, callId, COMPLETED);
+    await sql`update run set started_at = finished_at - interval '60 days' where execution_id = ${callId}`.execute(
+      fixture.database.db,
+    );
+    await count();
+    const months = 60 * 86_400_000;
+    const { run_p50: found } = await total();
+    assert.ok(Math.abs((found as number) - months) < 0.1 * months, `${found}`);
+  });
 });
