@@ -76,12 +76,12 @@ export interface FlowTable {
 export interface FlowVersionTable {
   id: Generated<string>;
   flow_id: string;
-  /** null: the snapshot of a draft that was tested, once per content, and not a version. */
+  /** null: the snapshot of a draft (or of a judge) that was run, once per content, and not a version. */
   version: number | null;
   note: string;
   definition: JSONColumnType<FlowDefinition>;
   created_at: Now;
-  /** The actor of the audit log who published the version; null for snapshots, and where nobody knows. */
+  /** The actor of the audit log who published the version; null for snapshots, and where it is not known. */
   published_by: string | null;
   /** SHA-256 of the definition, for snapshots of drafts. */
   digest: ColumnType<Buffer | null, Buffer | undefined, never>;

@@ -114,7 +114,7 @@ const versionRecord = z
     isProduction: z.boolean().meta({ description: 'Whether callers run it.' }),
     publishedAt: time,
     publishedBy: z.string().nullable().meta({
-      description: 'A user id, `api_key/` and a key id, or `operator`; null where nobody knows.',
+      description: 'A user id, `api_key/` and a key id, or `operator`; null where it is not known.',
     }),
   })
   .meta({ id: 'Version' });

@@ -19,7 +19,8 @@ type FlowIds = { organizationId: string; projectId: string; flowId: string };
 
 /** The flow that a request names, at the version it asks for. */
 export type LoadedFlow = FlowIds & {
-  flowVersionId: string;
+  /** undefined for a draft that was not run yet as it is: whoever stores a call of it stores its snapshot too. */
+  flowVersionId: string | undefined;
   version: number;
   balanceMicrocredits: number;
   definition: FlowDefinition;
@@ -42,6 +43,8 @@ export type ApiState = {
   /** Looks the membership up again in `db`, or throws; a write asks in its own transaction. */
   authorizeAgain?: (db: Db) => Promise<CallerMembership>;
   flow: LoadedFlow;
+  /** Throws unless the draft is the one that the caller means, and can run. Set on endpoints that run drafts. */
+  requireRunnable?: () => Promise<void>;
   /** The flow's slugs. */
   slugs: { organization: string; project: string; flow: string };
   /** The same flow; on endpoints that read and cancel runs only this, because the flow need not be published. */

@@ -1,10 +1,8 @@
 // run_flow
 import { z } from 'zod';
-import { inTransaction } from '../../db/connect.ts';
 import { onBehalfOf } from '../../db/connection/connection-turns.ts';
 import { readResult } from '../../db/runs/read-result.ts';
 import { findRun, type RunRow } from '../../db/runs/runs.ts';
-import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { describeEngineError } from '../../engine/describe-engine-error.ts';
 import { waitForRun } from '../../engine/wait-for-run.ts';
 import type { Json } from '../../flow/definition.ts';
@@ -90,7 +88,7 @@ export const runFlowTool = defineTool({
     const idempotencyKey =
       key === undefined ? undefined : { projectId: flow.projectId, endpoint: 'jobs' as const, key, digest };
     const ofRequest = { environment, keyId: undefined, idempotencyKey, modelKeys: undefined };
-    const request = { slugs, pinned: version !== undefined, flow, body, ...ofRequest };
+    const request = { slugs, pinned: version !== undefined, flow, author: call.author, body, ...ofRequest };
     return onBehalfOf(flow.organizationId, () => runToEnd(call, request));
   },
 });
@@ -106,7 +104,7 @@ function notPublished(version: number | undefined): ServiceError {
 
 async function runToEnd(call: McpCall, request: CallRequest<JobRequest>) {
   const { deps } = call;
-  const { organizationId, flowId, version } = request.flow;
+  const { organizationId } = request.flow;
   const stopping = deps.stopping ?? new AbortController().signal;
   const place = await deps.admission.enter(organizationId, () => stopping);
   const run = await acceptIdempotently(deps, request, (asked) => acceptRun(deps, asked, 'jobs')).catch(
@@ -122,15 +120,6 @@ async function runToEnd(call: McpCall, request: CallRequest<JobRequest>) {
   }
   const started = startInPlace(deps, run, place);
   started.catch(() => undefined);
-  if (!run.replayed)
-    await inTransaction(deps.db, (tx) =>
-      recordChange(tx, call.author, {
-        organizationId,
-        action: 'run.start',
-        resourceId: executionId,
-        details: { flow_id: flowId, version },
-      }),
-    );
   const waited = waitForRun(
     deps,
     run,

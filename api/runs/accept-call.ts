@@ -1,6 +1,7 @@
 import { DRAFT_VERSION } from '../../flow/definition.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext } from '../http/context.ts';
+import { authorOf } from '../http/principal.ts';
 import { acceptIdempotently } from './accept-idempotently.ts';
 import type { CallRequest } from './call-request.ts';
 import { type AcceptedCall, PerhapsStored } from './store-call.ts';
@@ -32,6 +33,8 @@ function toCallRequest<Body>({ state, params }: ApiContext): CallRequest<Body> {
     slugs: state.slugs,
     pinned: isDraft || params.version !== undefined,
     flow: state.flow,
+    requireRunnable: state.requireRunnable,
+    author: isDraft ? authorOf(state.principal, state.requestId) : undefined,
     environment: isDraft ? 'test' : state.principal.environment,
     keyId: state.key?.key_id,
     body: state.body as Body,

@@ -15,6 +15,7 @@ import { findAcceptedCall, replay } from './accept-idempotently.ts';
 import { requireCredits } from './accept-run.ts';
 import type { CallRequest } from './call-request.ts';
 import { deriveCallId } from './derive-call-id.ts';
+import { isOfSameKind } from './get-session.ts';
 import type { ExecuteRequest } from './requests.ts';
 import { requireImageSupport } from './require-image-support.ts';
 import { requireIterations } from './require-iterations.ts';
@@ -155,7 +156,7 @@ export function requireToolStep(definition: FlowDefinition, stepId: string): voi
     );
 }
 
-/** Finds the run that the caller names, if it was started by /execute in the version that the path asks for. */
+/** Finds the run that the caller names, if it was started by /execute in what the path asks for: the draft, a version, any version. */
 async function findPaused(
   { db }: ApiDeps,
   { flow, pinned }: CallRequest<ExecuteRequest>,
@@ -163,7 +164,8 @@ async function findPaused(
 ): Promise<RunRow | undefined> {
   const { flowId, version } = flow;
   const run = UUID_PATTERN.test(executionId) ? await findRun(db, flowId, executionId) : undefined;
-  return run?.mode === 'execute' && (!pinned || run.version === version) ? run : undefined;
+  if (run?.mode !== 'execute' || !isOfSameKind(run, flow)) return undefined;
+  return !pinned || run.version === version ? run : undefined;
 }
 
 /** Returns the part of a conversation that the pause answered: all but the tool results at its end. */

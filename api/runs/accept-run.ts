@@ -28,6 +28,7 @@ export async function acceptRun(
   const { flow, body } = request;
   const { message, parameters = {}, block_overrides = {}, maxCredits, ...asked } = body;
   if (message === undefined) throw missing('message');
+  await request.requireRunnable?.();
   requireParameterNames(parameters);
   const overrides = block_overrides as BlockOverrides;
   const validator = deps.validator.of(flow.organizationId);

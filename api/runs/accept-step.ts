@@ -44,6 +44,7 @@ export async function acceptStep(
   const { definition } = flow;
   const { steps } = definition;
   const { stepIndex, runRemaining = false } = body;
+  await request.requireRunnable?.();
   requireStepIndex(definition, body);
   const messages = body.toolCallMessages as ToolCallMessage[] | undefined;
   const overrides = (body.blockOverrides ?? {}) as BlockOverrides;
@@ -53,8 +54,7 @@ export async function acceptStep(
   const validator = deps.validator.of(flow.organizationId);
   await requireValidOverrides(validator, definition, 'blockOverrides', overrides);
   requireParameterNames(body.parameters ?? {});
-  const session =
-    body.executionId == null ? undefined : await getSession(deps, flow.flowId, body.executionId);
+  const session = body.executionId == null ? undefined : await getSession(deps, flow, body.executionId);
 
   const resumeId = session && messages && idOfResume(request, session);
   if (resumeId)

@@ -1,5 +1,6 @@
 import type { IdempotencyKey } from '../../db/runs/idempotency-keys.ts';
 import type { Environment } from '../../db/schema.ts';
+import type { Author } from '../../db/tenants/audit-entries.ts';
 import type { ModelKeys } from '../../db/tenants/model-keys.ts';
 import type { RunStart } from '../../engine/start-run.ts';
 import type { LoadedFlow } from '../http/context.ts';
@@ -11,6 +12,10 @@ export type CallRequest<Body> = {
   /** Whether the path names a version. */
   pinned: boolean;
   flow: LoadedFlow;
+  /** Throws unless a call can run the flow as it is loaded. */
+  requireRunnable?: (() => Promise<void>) | undefined;
+  /** Whoever is recorded in the audit log when the request starts a run; undefined where starts are not recorded. */
+  author?: Author | undefined;
   environment: Environment;
   /** The key_id of the API key that the request came with; undefined for a user. */
   keyId: string | undefined;

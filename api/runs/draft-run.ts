@@ -10,13 +10,11 @@ import { body, runAnswer } from '../reference/operations.ts';
 import { accepted, imageRequest, overridingRequest, runRequest } from '../reference/run-examples.ts';
 import { admit } from './admit.ts';
 import { jobAccepted } from './answers.ts';
-import { readJob, startJob } from './jobs.ts';
+import { jobErrors, readJob, startJob } from './jobs.ts';
 import { ifMatchDraft, loadDraft } from './load-draft.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
-import { recordStart } from './record-start.ts';
 import { idempotencyHeaders, jobRequest } from './requests.ts';
-import { runErrors } from './run-refusals.ts';
 
 const headers = idempotencyHeaders.extend({ ...modelKeyHeaders.shape, ...ifMatchDraft.shape });
 
@@ -30,7 +28,7 @@ export function draftRunRoutes(deps: ApiDeps): Route[] {
         summary: 'Start a run of the draft of a flow',
         description:
           'The draft has to be complete. The run has version 0 and environment `test`, keeps the draft as it is now, and costs what any run costs. Follow it, read it and cancel it as a job: `GET …/jobs/{executionId}`.',
-        tags: ['Flows'],
+        tags: ['Execution'],
         requestParams: { header: headers },
         requestBody: body(jobRequest, {
           message: runRequest,
@@ -39,7 +37,7 @@ export function draftRunRoutes(deps: ApiDeps): Route[] {
         }),
         responses: {
           202: runAnswer('The run is accepted.', jobAccepted, { accepted }),
-          ...runErrors({}, 'draft'),
+          ...jobErrors('draft'),
         },
       },
       handlers: [
@@ -51,7 +49,6 @@ export function draftRunRoutes(deps: ApiDeps): Route[] {
         readJob(deps),
         readIdempotencyKey('jobs'),
         readModelKeys(deps),
-        recordStart(deps),
         startJob(deps),
       ],
     },

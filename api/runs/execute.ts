@@ -54,7 +54,7 @@ const executeQuery = z.strictObject({ receipt: receiptParameter });
 
 /** Lists the endpoints that run a flow and answer when it has ended. */
 export function executeRoutes(deps: ApiDeps): Route[] {
-  return runPaths(deps, '/execute').map(({ path, target, identify, load, record }) => ({
+  return runPaths(deps, '/execute').map(({ path, target, identify, load }) => ({
     method: 'post',
     path,
     operation: {
@@ -104,7 +104,6 @@ export function executeRoutes(deps: ApiDeps): Route[] {
       }),
       readIdempotencyKey('execute'),
       readModelKeys(deps),
-      ...record,
       execute(deps),
     ],
   }));

@@ -1,5 +1,7 @@
 // GET …/jobs/{executionId}/fork: a cursor from which a new /step session goes on with a stored run.
 import { z } from 'zod';
+import { isTestOfCase } from '../../db/test-runs/test-runs.ts';
+import { ServiceError } from '../../flow/errors.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
@@ -36,7 +38,7 @@ export function forkRoutes(deps: ApiDeps): Route[] {
         200: answer('The request that starts a /step session from there.', stepCursor, { cursor }),
         ...READ_ERRORS,
         409: refusal(
-          'The step before has not completed; `detail.step_id` names it, or the one before it that has not.',
+          'The step before has not completed (`detail.step_id` names it, or the one before it that has not), or the run is that of a judge.',
           examplesOf(notCompleted('topics', 'topics has not completed')),
         ),
         413: refusal('The output of the step before is larger than a request of /step may be.', {
@@ -56,10 +58,19 @@ export function forkRoutes(deps: ApiDeps): Route[] {
   }));
 }
 
+/** The error for the run of a judge, whose steps are not those of the flow. */
+function judged(): ServiceError {
+  return new ServiceError(
+    'CONFLICT',
+    'This run judged the answer of a test case: its steps are not those of the flow, so a session cannot go on with it.',
+  );
+}
+
 function forkJob(deps: ApiDeps): ApiMiddleware {
   return async function forkJob(ctx) {
     const { flowIds, run } = ctx.state;
     const { step } = ctx.state.query as z.infer<typeof forkQuery>;
+    if (run.mode === 'test' && !(await isTestOfCase(deps.db, run.execution_id))) throw judged();
     ctx.body = await forkCursor(deps, run, step, (bytes) =>
       holdAnswerBytes(deps.largeValues, ctx.res, flowIds.organizationId, bytes),
     );

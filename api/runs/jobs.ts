@@ -1,5 +1,6 @@
 // POST …/jobs and GET …/jobs/{executionId} (docs/running-flows.md)
 import { z } from 'zod';
+import type { ZodOpenApiResponsesObject } from 'zod-openapi';
 import { listBlocksUnderWay } from '../../db/runs/blocks-under-way.ts';
 import { readResultText } from '../../db/runs/read-result.ts';
 import type { RunRow } from '../../db/runs/runs.ts';
@@ -42,6 +43,7 @@ import { readReceipt, receiptParameter } from './receipt.ts';
 import { refuseIdleOfJob } from './refuse-without-effect.ts';
 import { idempotencyHeaders, type JobRequest, jobRequest } from './requests.ts';
 import { requireFewOverrides } from './require-valid-overrides.ts';
+import type { RunTarget } from './run-paths.ts';
 import { OUTPUT_REFUSAL, READ_ERRORS, runErrors } from './run-refusals.ts';
 import { TOOL_REFUSALS } from './tool-refusals.ts';
 import { describeProblems } from './tool-requests.ts';
@@ -83,8 +85,7 @@ export function jobRoutes(deps: ApiDeps, news: News): Route[] {
             accepted,
           },
         ),
-        405: refusal('`tools` need /execute or /step.', { TOOLS_REQUIRE_SYNC_EXECUTE }),
-        ...runErrors({ 400: { TOOLS_INVALID: TOOL_REFUSALS[400].TOOLS_INVALID as string } }),
+        ...jobErrors(),
       },
     },
     handlers: [
@@ -126,6 +127,14 @@ export function jobRoutes(deps: ApiDeps, news: News): Route[] {
     ],
   }));
   return [...start, ...poll];
+}
+
+/** The errors of endpoints that start jobs, by status. */
+export function jobErrors(target?: RunTarget): ZodOpenApiResponsesObject {
+  return {
+    405: refusal('`tools` need /execute or /step.', { TOOLS_REQUIRE_SYNC_EXECUTE }),
+    ...runErrors({ 400: { TOOLS_INVALID: TOOL_REFUSALS[400].TOOLS_INVALID as string } }, target),
+  };
 }
 
 /** Reads the body of a job into `ctx.state.body`. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { snapshotDraft } from '../../db/flows/draft-snapshots.ts';
+import { findSnapshot } from '../../db/flows/draft-snapshots.ts';
 import { DRAFT_VERSION } from '../../flow/definition.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -15,13 +15,15 @@ export const ifMatchDraft = z.object({
   }),
 });
 
-/** Loads the draft into `ctx.state.flow` as it is now. Throws INVALID_TREE unless it can run. */
+/** Loads the draft into `ctx.state.flow` as it is now. A run that began with it goes on, whatever the draft is by then. */
 export function loadDraft(deps: ApiDeps): ApiMiddleware {
   return async function loadDraft(ctx, next) {
     const flow = await getFlow(deps.db, ctx);
     const { id: flowId, organization_id: organizationId, project_id: projectId, draft } = flow;
-    requireMatch(ctx.get('If-Match'), draftETag(draft), 'draft');
-    await requireRunnable(draft, deps.validator.of(organizationId));
+    ctx.state.requireRunnable = async () => {
+      requireMatch(ctx.get('If-Match'), draftETag(draft), 'draft');
+      await requireRunnable(draft, deps.validator.of(organizationId));
+    };
     ctx.state.slugs = {
       organization: flow.organization_slug,
       project: flow.project_slug,
@@ -29,7 +31,7 @@ export function loadDraft(deps: ApiDeps): ApiMiddleware {
     };
     ctx.state.flow = {
       ...{ organizationId, projectId, flowId },
-      flowVersionId: await snapshotDraft(deps.db, flowId, draft),
+      flowVersionId: await findSnapshot(deps.db, flowId, draft),
       version: DRAFT_VERSION,
       balanceMicrocredits: flow.balance_microcredits,
       definition: draft,

@@ -7,7 +7,6 @@ import { FLOWS_PATH } from '../reference/management-operations.ts';
 import { flowPaths } from '../reference/operations.ts';
 import { loadDraft } from './load-draft.ts';
 import { loadFlow } from './load-flow.ts';
-import { recordStart } from './record-start.ts';
 
 export type RunTarget = 'production' | 'version' | 'draft';
 
@@ -18,8 +17,6 @@ type RunPath = {
   identify: ApiMiddleware[];
   /** Loads the flow in that version into `ctx.state.flow`. */
   load: ApiMiddleware[];
-  /** Records the start of the run where callers do not start it. */
-  record: ApiMiddleware[];
 };
 
 /** Lists the paths of an endpoint that starts runs. Drafts are run by those who may edit them, not by their callers. */
@@ -29,7 +26,6 @@ export function runPaths(deps: ApiDeps, suffix: string): RunPath[] {
     target: versioned ? ('version' as const) : ('production' as const),
     identify: identifyCaller(deps, 'run'),
     load: [loadFlow(deps)],
-    record: [],
   }));
   return [
     ...published,
@@ -38,7 +34,6 @@ export function runPaths(deps: ApiDeps, suffix: string): RunPath[] {
       target: 'draft',
       identify: identifyCaller(deps, 'deploy'),
       load: [loadProject(deps, 'member'), loadDraft(deps)],
-      record: [recordStart(deps)],
     },
   ];
 }

@@ -22,7 +22,7 @@ const requestQuery = z.strictObject({
 type Described = z.input<typeof runRequestRecord>;
 
 export function runRequestRoutes(deps: ApiDeps): Route[] {
-  const first = [...identifyCaller(deps, 'run', 'read'), loadFlowIds(deps), loadRun(deps)];
+  const first = [loadFlowIds(deps), loadRun(deps)];
   const common = { tags: ['Execution'] };
   const unchanged = { description: 'The answer has the ETag that was sent.' };
   const request = answer('The request.', runRequestRecord, { request: requestOfRun }, etagHeader);
@@ -37,7 +37,7 @@ export function runRequestRoutes(deps: ApiDeps): Route[] {
           operationId: versioned ? 'getVersionJobRequest' : 'getJobRequest',
           summary: 'Get what a run was started with',
           description:
-            'The names are those of `POST …/jobs`, so that the same can be sent again. Keys are never stored, and not shown.',
+            'The names are those of `POST …/jobs`. To send the same again, leave out `bytes` and `modelKeyProviders`, and what is empty or null; with `tools`, send it to `/execute`. Keys are never stored, and not shown.',
           requestParams: { query: requestQuery, header: ifNoneMatch },
           responses: {
             200: request,
@@ -46,7 +46,12 @@ export function runRequestRoutes(deps: ApiDeps): Route[] {
             ...VALIDATION_ERRORS,
           },
         },
-        handlers: [...first, readQuery(requestQuery), getRequest(deps)],
+        handlers: [
+          ...identifyCaller(deps, 'run', 'read'),
+          ...first,
+          readQuery(requestQuery),
+          getRequest(deps),
+        ],
       }),
     ),
     ...flowPaths('/jobs/:executionId/flow').map(
@@ -57,11 +62,12 @@ export function runRequestRoutes(deps: ApiDeps): Route[] {
           ...common,
           operationId: versioned ? 'getVersionJobFlow' : 'getJobFlow',
           summary: 'Get the steps that a run runs',
-          description: 'Those of its version; of a draft, as it was when the run began.',
+          description:
+            'Those of its version; of a draft, as it was when the run began. An API key needs a scope that reads flows.',
           requestParams: { header: ifNoneMatch },
           responses: { 200: steps, 304: { ...unchanged, headers: steps.headers }, ...READ_ERRORS },
         },
-        handlers: [...first, getFlow(deps)],
+        handlers: [...identifyCaller(deps, 'read', 'deploy'), ...first, getFlow(deps)],
       }),
     ),
   ];

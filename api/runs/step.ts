@@ -25,6 +25,7 @@ import {
   RETRY,
   readerSignal,
 } from './event-stream.ts';
+import { isOfSameKind } from './get-session.ts';
 import { ifMatchDraft } from './load-draft.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
@@ -43,10 +44,23 @@ import { describeProblems, EXCESS_MESSAGES, requireMessagesFit } from './tool-re
 const ENGINE_UNAVAILABLE =
   'The step is stored and will run when the engine is back. Poll …/jobs/{executionId}, or repeat the request with the same Idempotency-Key; without one, the request sent again runs the step again.';
 
+const KEPT = 'The call runs to its end even when its reader has gone.';
 const OPERATIONS = {
-  production: { operationId: 'step', summary: 'Run one step of the production version' },
-  version: { operationId: 'stepVersion', summary: 'Run one step of a published version' },
-  draft: { operationId: 'stepDraft', summary: 'Run one step of the draft' },
+  production: {
+    operationId: 'step',
+    summary: 'Run one step of the production version',
+    description: `Pin a version, so that the tree of steps stays the same. ${KEPT}`,
+  },
+  version: {
+    operationId: 'stepVersion',
+    summary: 'Run one step of a published version',
+    description: `The tree of steps stays the same while every call of a session names the same version. ${KEPT}`,
+  },
+  draft: {
+    operationId: 'stepDraft',
+    summary: 'Run one step of the draft',
+    description: `The session goes on with the draft as it is at each call. ${KEPT}`,
+  },
 };
 
 const EVENT_ID = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}):(\d{1,9})$/;
@@ -59,13 +73,11 @@ const stepHeaders = idempotencyHeaders.extend({
 
 /** Lists the endpoints that run flows step by step. */
 export function stepRoutes(deps: ApiDeps): Route[] {
-  return runPaths(deps, '/step').map(({ path, target, identify, load, record }) => ({
+  return runPaths(deps, '/step').map(({ path, target, identify, load }) => ({
     method: 'post',
     path,
     operation: {
       ...OPERATIONS[target],
-      description:
-        'Pin a version, so that the tree of steps stays the same. The call runs to its end even when its reader has gone.',
       tags: ['Execution'],
       requestParams: { header: target === 'draft' ? stepHeaders.extend(ifMatchDraft.shape) : stepHeaders },
       requestBody: body(stepRequest, { first: firstStepRequest, next: nextStepRequest }),
@@ -102,7 +114,6 @@ export function stepRoutes(deps: ApiDeps): Route[] {
       }),
       readIdempotencyKey('step'),
       readModelKeys(deps),
-      ...record,
       step(deps),
     ],
   }));
@@ -179,6 +190,7 @@ async function getCall(
   if (
     run?.mode !== 'step' ||
     run.flowId !== flow.flowId ||
+    !isOfSameKind(run, flow) ||
     // The session itself is not one of its calls.
     run.callId === run.executionId ||
     (executionId ?? run.executionId) !== run.executionId

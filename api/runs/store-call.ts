@@ -1,14 +1,17 @@
 // Stores a call of a run: from here on it is carried out, whatever process fails.
+import type { Db, Tx } from '../../db/connect.ts';
 import { repeatLostWrite } from '../../db/connection/repeat-lost-write.ts';
-import { insertKeyedCalls } from '../../db/runs/idempotency-keys.ts';
+import { snapshotDraft } from '../../db/flows/draft-snapshots.ts';
+import { insertKeyed } from '../../db/runs/idempotency-keys.ts';
 import { insertCalls, type NewCall } from '../../db/runs/insert-calls.ts';
 import { isAwaited } from '../../db/runs/runs.ts';
+import { recordChange } from '../../db/tenants/audit-entries.ts';
 import type { RunStart } from '../../engine/start-run.ts';
-import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import type { RunOutcome } from '../../flow/run.ts';
 import type { ApiDeps } from '../deps.ts';
+import type { LoadedFlow } from '../http/context.ts';
 import type { CallRequest } from './call-request.ts';
 
 /** A stored call of a run. `outcome` says how it ended or paused, where a repeated request finds one that has. */
@@ -21,14 +24,8 @@ export type AcceptedCall = RunStart & {
 };
 
 /** A call to store. Its version may differ from the one the request asks for: a resumed run keeps its version. */
-export type CallToStore = Pick<
-  NewCall,
-  'callId' | 'mode' | 'input' | 'callback' | 'continues' | 'repeats'
-> & {
-  flowVersionId: string;
-  version: number;
-  definition: FlowDefinition;
-};
+export type CallToStore = Pick<NewCall, 'callId' | 'mode' | 'input' | 'callback' | 'continues' | 'repeats'> &
+  Pick<LoadedFlow, 'flowVersionId' | 'version' | 'definition'>;
 
 /** The connection was lost while a call was stored: it may be there or not. `cause` says how. */
 export class PerhapsStored extends Error {
@@ -41,9 +38,9 @@ export class PerhapsStored extends Error {
 }
 
 /**
- * Stores a call, and on the first call of a session the `session` too. Returns undefined when
- * another request has taken the Idempotency-Key, or stored the same resume, in the meantime. Throws PerhapsStored when
- * nothing says whether the call is stored.
+ * Stores a call, and on the first call of a session the `session` too; with it the snapshot of a draft that has none, and the
+ * entry in the audit log where starts are recorded. Returns undefined when another request has taken the Idempotency-Key, or
+ * stored the same resume, in the meantime. Throws PerhapsStored when nothing says whether the call is stored.
  */
 export async function storeCall(
   deps: ApiDeps,
@@ -55,19 +52,18 @@ export async function storeCall(
   const { callId, mode, input, callback, continues, repeats } = call;
   const executionId = continues?.executionId ?? callId;
   const { organizationId, projectId, flowId } = flow;
-  const { flowVersionId, version, definition } = call;
-  const row = { organizationId, projectId, flowId, flowVersionId, mode, environment, keyId };
-  const modelKeyProviders = modelKeys && Object.keys(modelKeys);
-  const rows: NewCall[] = [{ ...row, callId, input, callback, continues, repeats, modelKeyProviders }];
-  if (session) rows.unshift({ ...row, ...session, status: 'in_progress' });
+  const { version, definition } = call;
+  let { flowVersionId = '' } = call;
+  const author = continues && !session ? undefined : request.author;
   await holdModelKeys(deps, request, callId);
   // When this is repeated after a lost answer, a run with a key finds the key taken, and a resume or repetition itself stored.
   const accepted = await repeatLostWrite(() => {
-    if (idempotencyKey) return insertKeyedCalls(deps.db, rows, idempotencyKey);
-    if (!repeats && (!continues || session)) return insertCalls(deps.db, rows).then(() => true);
+    if (idempotencyKey) return insertKeyed(deps.db, callId, idempotencyKey, insert);
+    const isSingle = !repeats && (!continues || session !== undefined);
+    const inOneStatement = isSingle && call.flowVersionId !== undefined && !author;
+    const stored = inOneStatement ? insert(deps.db) : deps.db.transaction().execute(insert);
     // A repetition and a call of a session have ids of their own: the one that is stored already is this one.
-    const stored = deps.db.transaction().execute((tx) => insertCalls(tx, rows));
-    return stored.then((isNew) => isNew || repeats !== undefined || mode === 'step');
+    return stored.then((isNew) => isNew || isSingle || repeats !== undefined || mode === 'step');
   }).catch((error: unknown) => {
     // A call that was refused is not stored.
     throw error instanceof ServiceError ? error : new PerhapsStored(executionId, error);
@@ -91,6 +87,20 @@ export async function storeCall(
     blockCount: listBlocks(definition).length,
     callback: callback !== undefined,
   };
+
+  async function insert(db: Db | Tx): Promise<boolean> {
+    flowVersionId = call.flowVersionId ?? (await snapshotDraft(db, flowId, definition));
+    const row = { organizationId, projectId, flowId, flowVersionId, mode, environment, keyId };
+    const modelKeyProviders = modelKeys && Object.keys(modelKeys);
+    const rows: NewCall[] = [{ ...row, callId, input, callback, continues, repeats, modelKeyProviders }];
+    if (session) rows.unshift({ ...row, ...session, status: 'in_progress' });
+    const isNew = await insertCalls(db, rows);
+    if (isNew && author) {
+      const change = { organizationId, action: 'run.start', resourceId: executionId };
+      await recordChange(db as Tx, author, { ...change, details: { flow_id: flowId, version } });
+    }
+    return isNew;
+  }
 }
 
 /** Holds the model keys of the request. Called before the call is stored, so that the worker finds them. */

@@ -58,7 +58,7 @@ export const listedTestRun = testRun
   .omit({ results: true })
   .extend({
     started_by: z.string().nullable().meta({
-      description: 'A user id, `api_key/` and a key id, or `operator`; null where nobody knows.',
+      description: 'A user id, `api_key/` and a key id, or `operator`; null where it is not known.',
     }),
     started_at: z.iso.datetime(),
     finished_at: z.iso.datetime().nullable(),

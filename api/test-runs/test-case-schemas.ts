@@ -24,7 +24,7 @@ const listed = stored
       .nullable()
       .meta({
         description:
-          'The result in the last test run that had the case, which may have been another then; null when it never ran, or so long ago that it has been deleted.',
+          'The result in the last test run that had the case, which may have been another then; null when it never ran, or so long ago that it is not known any more.',
       }),
   })
   .meta({ id: 'ListedTestCase' });

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { FlowDefinition } from '../../flow/definition.ts';
-import type { Db } from '../connect.ts';
+import type { Db, Tx } from '../connect.ts';
 
-/** Stores a draft as it is, once per content, for test runs to refer to. Returns its flow_version_id. */
-export async function snapshotDraft(db: Db, flowId: string, draft: FlowDefinition): Promise<string> {
-  const definition = JSON.stringify(draft);
-  const digest = createHash('sha256').update(definition).digest();
+/** Stores a draft as it is, once per content, for its runs and test runs to refer to. Returns its flow_version_id. */
+export async function snapshotDraft(db: Db | Tx, flowId: string, draft: FlowDefinition): Promise<string> {
+  const { definition, digest } = digestDraft(draft);
   const inserted = await db
     .insertInto('flow_version')
     .values({ flow_id: flowId, version: null, note: '', definition, digest })
@@ -15,12 +14,28 @@ export async function snapshotDraft(db: Db, flowId: string, draft: FlowDefinitio
     .returning('id')
     .executeTakeFirst();
   if (inserted) return inserted.id;
-  const { id } = await db
+  return (await selectSnapshot(db, flowId, digest).executeTakeFirstOrThrow()).id;
+}
+
+/** Finds the snapshot of a draft as it is. Returns its flow_version_id; undefined when none was stored. */
+export async function findSnapshot(
+  db: Db,
+  flowId: string,
+  draft: FlowDefinition,
+): Promise<string | undefined> {
+  return (await selectSnapshot(db, flowId, digestDraft(draft).digest).executeTakeFirst())?.id;
+}
+
+function digestDraft(draft: FlowDefinition) {
+  const definition = JSON.stringify(draft);
+  return { definition, digest: createHash('sha256').update(definition).digest() };
+}
+
+function selectSnapshot(db: Db | Tx, flowId: string, digest: Buffer) {
+  return db
     .selectFrom('flow_version')
     .select('id')
     .where('flow_id', '=', flowId)
     .where('version', 'is', null)
-    .where('digest', '=', digest)
-    .executeTakeFirstOrThrow();
-  return id;
+    .where('digest', '=', digest);
 }

@@ -1,9 +1,8 @@
 // Idempotency keys of callers. A key is stored in the transaction that accepts its run.
 import { sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
-import type { Db } from '../connect.ts';
+import type { Db, Tx } from '../connect.ts';
 import type { IdempotencyKeyTable } from '../schema.ts';
-import { insertCalls, type NewCall } from './insert-calls.ts';
 
 /** How long a key stands for its run; after that it starts a new one. */
 export const IDEMPOTENCY_KEY_HOURS = 24;
@@ -46,11 +45,16 @@ export function keyReused(): ServiceError {
 }
 
 /**
- * Inserts calls under a key that stands for the last of them, all or none, in a transaction of its own. Waits for a request
- * that is using the same key; false when the key stands for another run by then.
+ * Inserts calls under a key that stands for `callId` from now on, all or none, in a transaction of its own, with `insert`. Waits
+ * for a request that is using the same key; false when the key stands for another run by then.
  */
-export function insertKeyedCalls(db: Db, calls: NewCall[], key: IdempotencyKey): Promise<boolean> {
-  const values = { execution_id: calls.at(-1)?.callId as string, digest: key.digest };
+export function insertKeyed(
+  db: Db,
+  callId: string,
+  key: IdempotencyKey,
+  insert: (tx: Tx) => Promise<unknown>,
+): Promise<boolean> {
+  const values = { execution_id: callId, digest: key.digest };
   return db.transaction().execute(async (tx) => {
     const taken = await tx
       .insertInto('idempotency_key')
@@ -63,7 +67,7 @@ export function insertKeyedCalls(db: Db, calls: NewCall[], key: IdempotencyKey):
       )
       .returning('execution_id')
       .executeTakeFirst();
-    if (taken) await insertCalls(tx, calls);
+    if (taken) await insert(tx);
     return taken !== undefined;
   });
 }

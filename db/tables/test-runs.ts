@@ -25,7 +25,7 @@ export interface TestRunTable {
   flow_id: string;
   flow_version_id: string;
   status: Generated<TestRunStatus>;
-  /** The actor of the audit log; null where nobody knows. */
+  /** The actor of the audit log; null where it is not known. */
   started_by: string | null;
   started_at: Now;
   finished_at: Date | null;

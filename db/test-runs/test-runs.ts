@@ -58,6 +58,12 @@ export function insertTestRun(
   });
 }
 
+/** Tells whether a run of mode `test` is that of a case, and not that of a judge. */
+export async function isTestOfCase(db: Db, executionId: string): Promise<boolean> {
+  const results = db.selectFrom('test_result').select('execution_id');
+  return (await results.where('execution_id', '=', executionId).executeTakeFirst()) !== undefined;
+}
+
 /** Gets a case of a test run, with its flow. */
 export function getTest(db: Db, executionId: string) {
   return db

@@ -27,7 +27,7 @@ const onFlow: { [route: string]: Row } = Object.fromEntries(
     [`get ${path}/jobs/:executionId/blocks/:key/output`, { ...all(200), ...runReaders }],
     [`get ${path}/jobs/:executionId/blocks/:key/sent`, { ...all(200), ...runReaders }],
     [`get ${path}/jobs/:executionId/request`, { ...all(200), ...runReaders }],
-    [`get ${path}/jobs/:executionId/flow`, { ...all(200), ...runReaders }],
+    [`get ${path}/jobs/:executionId/flow`, { ...all(200), keys: ['read', 'deploy'] }],
     [`get ${path}/jobs/:executionId/fork`, { ...all(422), ...runReaders }],
     [`post ${path}/jobs/:executionId/rerun`, { ...all(202), ...runners }],
     // The run has not failed, so there is nothing to retry.

@@ -51,29 +51,6 @@ describe('the order of locks (docs/design.md)', () => {
     assert.deepEqual([balance, reserved], [800, 0]);
   });
 
-  it('matters: two transactions that lock the two in different orders stop each other', async () => {
-    await reserveCredits(db, reservation(300));
-    const ends = await db.connection().execute(async (first) => {
-      await sql`begin`.execute(first);
-      await sql`select from organization where id = ${account.organizationId} for no key update`.execute(
-        first,
-      );
-      const otherOrder = db.transaction().execute(async (other) => {
-        await sql`delete from reservation where execution_id = ${id().callId}`.execute(other);
-        await lockBalance(other, account);
-      });
-      otherOrder.catch(() => undefined);
-      await lockWaiters(db, 1);
-      const reserving = reserveCredits(first, reservation(400));
-      reserving.catch(() => undefined);
-      const ended = await Promise.allSettled([otherOrder, reserving]);
-      await sql`rollback`.execute(first);
-      return ended;
-    });
-    const failures = ends.flatMap((end) => (end.status === 'rejected' ? [String(end.reason)] : []));
-    assert.deepEqual(failures, ['error: deadlock detected']);
-  });
-
   it('is run, then its later call, when the call ends while the run is cancelled', async () => {
     const run = await db
       .selectFrom('run')

@@ -8,8 +8,10 @@ import { type JobsWeir, startJobsWeir } from './jobs-harness.ts';
 describe('what a run was started with', () => {
   let weir: JobsWeir;
   let flow: string;
+  let reader: string;
   before(async () => {
     weir = await startJobsWeir();
+    reader = (await createScopedKey(weir, weir.tenant.projectId, 'read')).key;
   });
   beforeEach(async () => {
     flow = await weir.createFlow(weir.tenant, [code('echo', 'return message.length;')]);
@@ -22,7 +24,7 @@ describe('what a run was started with', () => {
     assert.equal(run.status, 200, JSON.stringify(run.body));
     return `${flow}/jobs/${run.body.executionId}`;
   };
-  const get = (path: string, headers = {}) => weir.call('GET', path, { key: weir.tenant.key, headers });
+  const get = (path: string, headers = {}) => weir.call('GET', path, { key: reader, headers });
 
   it('is answered under the names of a request', async () => {
     const path = await execute({
@@ -90,12 +92,16 @@ describe('what a run was started with', () => {
     }
   });
 
-  it('is for callers who may read runs; a run that is not there is 404', async () => {
+  it('is for callers who may read runs, the steps for those who may read flows; an unknown run is 404', async () => {
     const path = await execute({ message: 'hello' });
-    const { key } = await createScopedKey(weir, weir.tenant.projectId, 'webhooks');
     const unknown = `${flow}/jobs/00000000-0000-4000-8000-000000000000`;
     for (const rest of ['/request', '/flow']) {
-      assert.equal((await weir.call('GET', path + rest, { key })).status, 403);
+      for (const scope of ['webhooks', 'run', 'read', 'deploy'] as const) {
+        const { key } = await createScopedKey(weir, weir.tenant.projectId, scope);
+        const isLetIn = scope === 'read' || scope === (rest === '/flow' ? 'deploy' : 'run');
+        const { status } = await weir.call('GET', path + rest, { key });
+        assert.equal(status, isLetIn ? 200 : 403, `${rest} with ${scope}`);
+      }
       assert.equal((await get(unknown + rest)).body.detail.code, 'RUN_NOT_FOUND');
     }
   });

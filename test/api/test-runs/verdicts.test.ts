@@ -4,6 +4,7 @@ import { traceRun } from '../../../api/test-runs/trace-run.ts';
 import type { Step } from '../../../flow/definition.ts';
 import { code, passthrough } from '../../blocks.ts';
 import { answer } from '../../fakes/model-server.ts';
+import { createScopedKey } from '../../scoped-key.ts';
 import { startTestsWeir, type TestsWeir } from './tests-harness.ts';
 
 describe('verdicts on test cases', () => {
@@ -75,6 +76,18 @@ describe('verdicts on test cases', () => {
         });
         assert.equal(judge.flow_run?.cost, result.cost);
         assert(result.cost > 0);
+        const { key } = await createScopedKey(tests.weir, tests.tenant.projectId, 'read');
+        const { slug } = await tests.weir.db
+          .selectFrom('flow')
+          .select('slug')
+          .where('id', '=', result.summary.flow_id)
+          .executeTakeFirstOrThrow();
+        const jobs = `${tests.tenant.organization}/project/${slug}/jobs`;
+        const fork = (id: string | null) => tests.weir.call('GET', `${jobs}/${id}/fork?step=0`, { key });
+        assert.equal((await fork(result.flow_run_id)).body.version, 0);
+        const refused = await fork(result.judge_run_id);
+        assert.deepEqual([refused.status, refused.body.detail.code], [409, 'CONFLICT']);
+        assert.match(refused.body.detail.message, /judged the answer of a test case/);
       });
 
     it('judge tells an answer that pretends to end from the real end, by a mark the answer cannot know', async () => {
