@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
+import { ListenNote } from '../shell/listen-note.tsx';
 import { hasRole, useProject } from '../shell/me.ts';
 import { RoleNote } from '../shell/role-note.tsx';
 import { Button } from '../ui/button.tsx';
@@ -126,6 +127,7 @@ export function CallPage() {
             {NEEDS[language]} More complete programs, which repeat requests and resume streams, are in{' '}
             <code>examples/clients</code>; every field is in the <a href="/reference">API reference</a>.
           </p>
+          {way === 'webhook' && <ListenNote />}
           {way === 'webhook' && (
             <Note>
               Put an https address of yours in place of <code>https://example.com/weir-webhook</code>. Verify

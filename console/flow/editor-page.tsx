@@ -6,6 +6,7 @@ import { DraftNotes } from './editor/draft-notes.tsx';
 import style from './editor/editor.module.css';
 import { EditorBar } from './editor/editor-bar.tsx';
 import { EmptyFlow } from './editor/empty-flow.tsx';
+import { OpenStep } from './editor/open-step.ts';
 import { Side } from './editor/side.tsx';
 import { UndoDialog } from './editor/undo-dialog.tsx';
 import { useUndoKeys } from './editor/use-undo-keys.ts';
@@ -69,7 +70,9 @@ export function EditorPage() {
           <Inspector />
         </Side>
         <Side label="Try it" isOpen={isTrying} onClose={() => setTrying(false)}>
-          <TryPanel />
+          <OpenStep value={open}>
+            <TryPanel />
+          </OpenStep>
         </Side>
       </div>
       <p className="visually-hidden" role="status">

@@ -62,6 +62,8 @@ function optionsOf({ series, kind, show, isWhole }: Props, target: HTMLElement):
     width: target.clientWidth,
     height: HEIGHT,
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), UTC),
+    // The legend tells of the last day until the pointer is over another.
+    hooks: { ready: [showLastDay], setCursor: [showLastDay] },
     cursor: { points: { show: kind === 'lines' }, drag: { x: false, y: false } },
     scales: { y: { range: (_chart, _min, max) => [0, (max || 1) * 1.1] } },
     axes: [
@@ -88,6 +90,10 @@ function optionsOf({ series, kind, show, isWhole }: Props, target: HTMLElement):
       }),
     ],
   };
+}
+
+function showLastDay(chart: uPlot): void {
+  if (typeof chart.cursor.idx !== 'number') chart.setLegend({ idx: chart.data[0].length - 1 }, false);
 }
 
 /** Resolves a colour of `tokens.css`, which depends on the theme. */

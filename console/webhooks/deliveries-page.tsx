@@ -1,6 +1,7 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { $api } from '../api/client.ts';
 import { PAGES_BEFORE } from '../api/pages.ts';
+import { ListenNote } from '../shell/listen-note.tsx';
 import { useOrganization } from '../shell/me.ts';
 import { Button } from '../ui/button.tsx';
 import { Clipped } from '../ui/clipped.tsx';
@@ -92,7 +93,9 @@ export function DeliveriesPage() {
                 <EmptyState
                   title="No delivery yet"
                   text="Submit a run with POST …/jobs and a callbackUrl, or send a test event to your receiver."
-                />
+                >
+                  <ListenNote />
+                </EmptyState>
               );
             return (
               <Table

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { $api } from '../api/client.ts';
 import { fieldError } from '../api/field-error.ts';
 import { refetch } from '../api/query-client.ts';
+import { ListenNote } from '../shell/listen-note.tsx';
 import type { MyOrganization } from '../shell/me.ts';
 import { FormDialog } from '../ui/form-dialog.tsx';
 import { Select } from '../ui/select.tsx';
@@ -33,6 +34,7 @@ export function TestEventDialog({
       });
     },
   });
+  const refused = fieldError(send.error, 'url');
   return (
     <FormDialog
       title="Send a test event"
@@ -54,8 +56,9 @@ export function TestEventDialog({
         help="An https address that the internet can reach. The event says “test”: true, and is signed like any other."
         value={url}
         onChange={setUrl}
-        error={fieldError(send.error, 'url')}
+        error={refused && `The address ${refused.charAt(0).toLowerCase()}${refused.slice(1)}`}
       />
+      <ListenNote />
       <Select label="Event" options={OPTIONS} value={event} onChange={setEvent} />
     </FormDialog>
   );

@@ -30,7 +30,7 @@ export function newStep(kind: StepKind, steps: Step[]): Step {
   const model = lastModel(steps);
   return {
     type: 'sequential',
-    ...named('Ask a model', taken),
+    ...named('Model call', taken),
     processor_type: 'llm',
     ...(model === undefined ? {} : { model }),
     prompt: '{{previous_output}}',

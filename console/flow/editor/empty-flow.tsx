@@ -16,7 +16,7 @@ export function EmptyFlow({ editing }: { editing: GraphEditing }) {
           text="This flow returns its message as it is. Add a first step, or paste steps as JSON or YAML."
         >
           <Button variant="primary" onPress={() => editing.insert('llm', FIRST)}>
-            Ask a model
+            Model call
           </Button>
           <Button onPress={() => editing.insert('code', FIRST)}>Run code</Button>
           <Button

@@ -8,11 +8,11 @@ import { GraphEditingContext } from './graph-editing.ts';
 import { StepIcon } from './step-icon.tsx';
 
 const KINDS: { kind: StepKind; name: string; text: string }[] = [
-  { kind: 'llm', name: 'Ask a model', text: 'A prompt, with variables' },
+  { kind: 'llm', name: 'Model call', text: 'Asks a model with a prompt' },
   { kind: 'code', name: 'Code', text: 'JavaScript that returns the output' },
   { kind: 'passthrough', name: 'Pass through', text: 'The input as it is' },
   { kind: 'parallel', name: 'Parallel', text: 'Branches at the same time' },
-  { kind: 'loop', name: 'Loop', text: 'For each item, or until a condition holds' },
+  { kind: 'loop', name: 'Loop', text: 'For each item of the input, or until a value is reached' },
 ];
 
 type Props = { place: Place | undefined; trigger: RefObject<HTMLElement | null>; onClose: () => void };

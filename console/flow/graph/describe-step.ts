@@ -2,7 +2,7 @@ import { formatCount, formatDuration } from '../../ui/format.ts';
 import type { LoopStep, Step } from '../draft/steps.ts';
 import type { StepNodeData } from './step-node-data.ts';
 
-const KINDS = { llm: 'llm block', code: 'code block', passthrough: 'passthrough block' };
+const KINDS = { llm: 'model call', code: 'code block', passthrough: 'passthrough block' };
 
 /** Says what a step is and how it stands, for assistive technology. */
 export function describeStep({

@@ -11,7 +11,11 @@ import { withField } from './with-field.ts';
 type Until = NonNullable<LoopStep['until']>;
 
 const WAYS = [
-  { id: 'each', label: 'For each item', description: 'The input is an array; the body runs for each item' },
+  {
+    id: 'each',
+    label: 'For each item',
+    description: 'For each item of the previous step’s output, which must be an array',
+  },
   { id: 'until', label: 'Until a value is reached', description: 'The body runs on its own output' },
 ] as const;
 
@@ -35,6 +39,11 @@ export function LoopFields({ step }: { step: LoopStep }) {
           setUntil(way === 'until' ? { pointer: '/done', equals: true } : undefined)
         }
       />
+      {!until && (
+        <p className={style.help}>
+          Repeats for each item of the previous step’s output, which must be an array.
+        </p>
+      )}
       <NumberField
         label="Iteration limit"
         value={step.max_iterations}

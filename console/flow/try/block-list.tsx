@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { formatCount, formatCredits, formatDuration } from '../../ui/format.ts';
 import { StatusBadge } from '../../ui/status-badge.tsx';
 import { useDraft } from '../draft/draft-context.ts';
+import { useOpenStep } from '../editor/open-step.ts';
 import { BlockValues } from './block-values.tsx';
 import style from './try-panel.module.css';
 import type { TryBlock, TryRun } from './try-run.ts';
@@ -28,7 +29,8 @@ export function BlockList({ run }: { run: TryRun }) {
 }
 
 function BlockItem({ block, executionId }: { block: TryBlock; executionId: string | undefined }) {
-  const { select, selectedId } = useDraft();
+  const { selectedId } = useDraft();
+  const open = useOpenStep();
   const [isOpen, setOpen] = useState(false);
   const { key, name, status, usage, attempts, message, model } = block;
   const tokens = usage ? usage.promptTokens + usage.completionTokens : 0;
@@ -46,7 +48,7 @@ function BlockItem({ block, executionId }: { block: TryBlock; executionId: strin
         >
           <ChevronRight size={14} aria-hidden className={isOpen ? style.turned : undefined} />
         </button>
-        <button type="button" className={style.link} onClick={() => select(block.stepId)}>
+        <button type="button" className={style.link} onClick={() => open(block.stepId)}>
           <bdi>{name}</bdi>
           {key !== block.stepId && <span className={style.faint}> {key.slice(block.stepId.length)}</span>}
         </button>

@@ -11,6 +11,7 @@ import { Fact, Facts } from '../../ui/table.tsx';
 import { ToolCallsForm } from '../../ui/tool-calls-form.tsx';
 import { useDraft } from '../draft/draft-context.ts';
 import { locateProblem } from '../draft/problems.ts';
+import { useOpenStep } from '../editor/open-step.ts';
 import { useFlow } from '../flow-context.ts';
 import { BlockList } from './block-list.tsx';
 import { StepThrough } from './step-through.tsx';
@@ -27,7 +28,7 @@ const BADGES: Partial<Record<TryRun['status'], string>> = {
 /** One run: how it stands, what it waits for, its blocks and its result. */
 export function RunView({ run, store }: { run: TryRun; store: TryStore }) {
   const { flow, org, project } = useFlow();
-  const { select } = useDraft();
+  const open = useOpenStep();
   const { executionId, status, failure, pause, blocks } = run;
   const isOver = ['completed', 'failed', 'cancelled'].includes(status);
   const tokens = blocks.reduce(
@@ -74,7 +75,7 @@ export function RunView({ run, store }: { run: TryRun; store: TryStore }) {
         <div role="alert" className={style.failure}>
           <p>{failure.message}</p>
           {failure.stepId && (
-            <Button size="small" onPress={() => select(failure.stepId)}>
+            <Button size="small" onPress={() => open(failure.stepId)}>
               Show {failure.stepId}
             </Button>
           )}
@@ -118,7 +119,8 @@ export function RunView({ run, store }: { run: TryRun; store: TryStore }) {
 
 /** Why a request was refused, with the steps that are to be fixed. */
 function Refusal({ error }: { error: Error }) {
-  const { steps, select } = useDraft();
+  const { steps } = useDraft();
+  const open = useOpenStep();
   const found = error instanceof ApiError ? error.detail.problems : undefined;
   const problems = Array.isArray(found) ? (found as { path: string; message: string }[]) : [];
   if (problems.length === 0) return <ErrorNote error={error} />;
@@ -131,7 +133,7 @@ function Refusal({ error }: { error: Error }) {
           return (
             <li key={`${problem.path} ${message}`}>
               {stepId && (
-                <button type="button" className={style.link} onClick={() => select(stepId)}>
+                <button type="button" className={style.link} onClick={() => open(stepId)}>
                   {stepId}
                 </button>
               )}{' '}

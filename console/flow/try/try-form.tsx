@@ -8,6 +8,7 @@ import { Row } from '../../ui/page.tsx';
 import { Select } from '../../ui/select.tsx';
 import { TextField } from '../../ui/text-field.tsx';
 import { useDraft } from '../draft/draft-context.ts';
+import { useOpenStep } from '../editor/open-step.ts';
 import { useFlow } from '../flow-context.ts';
 import { ImagesField } from './images-field.tsx';
 import { ParametersField } from './parameters-field.tsx';
@@ -25,7 +26,8 @@ type Props = {
 
 /** The fields that a run is started with, and the buttons that start it. */
 export function TryForm({ input, onChange, onStart }: Props) {
-  const { problems, select, steps } = useDraft();
+  const { problems, steps } = useDraft();
+  const open = useOpenStep();
   const { run } = useTry();
   const [version, setVersion] = useState('0');
   const [isSent, setSent] = useState(false);
@@ -92,7 +94,7 @@ export function TryForm({ input, onChange, onStart }: Props) {
             {blocking.slice(0, 5).map(({ stepId, field, message }) => (
               <li key={`${stepId} ${field} ${message}`}>
                 {stepId && (
-                  <button type="button" className={style.link} onClick={() => select(stepId)}>
+                  <button type="button" className={style.link} onClick={() => open(stepId)}>
                     {stepId}
                   </button>
                 )}{' '}

@@ -6,6 +6,7 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { useDraft } from '../draft/draft-context.ts';
 import { type ChangedStep, describeChanges } from './describe-changes.ts';
+import { inKeyOrder } from './key-order.ts';
 import { nameOf, type Side } from './side.ts';
 import { useYaml } from './use-flow-text.ts';
 import { useSide } from './use-side.ts';
@@ -45,8 +46,8 @@ export function FlowDifference({ from, to }: { from: Side; to: Side }) {
       </ul>
       <CodeDifference
         label={`${nameOf(from)} and ${nameOf(to).toLowerCase()}`}
-        before={write(before.steps)}
-        after={write(after.steps)}
+        before={write(inKeyOrder(before.steps))}
+        after={write(inKeyOrder(after.steps))}
       />
     </div>
   );

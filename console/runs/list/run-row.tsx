@@ -1,7 +1,8 @@
 // biome-ignore-all lint/a11y/useSemanticElements: rows are placed by script, which elements of tables do not allow
 // biome-ignore-all lint/a11y/useFocusableInteractive: the link of a row has the focus
+// biome-ignore-all lint/a11y/useKeyWithClickEvents: the link of a row is what keys follow
 import { Link } from '@tanstack/react-router';
-import { memo } from 'react';
+import { type MouseEvent, memo } from 'react';
 import { Badge } from '../../ui/badge.tsx';
 import { formatCredits, formatDuration } from '../../ui/format.ts';
 import { StatusBadge } from '../../ui/status-badge.tsx';
@@ -32,6 +33,7 @@ export const RunRow = memo(function RunRow(props: Props) {
       data-index={index}
       className={style.row}
       style={{ transform: `translateY(${start}px)` }}
+      onClick={followRow}
     >
       <span role="cell" className={style.status}>
         <StatusBadge status={run.status} code={run.code} />
@@ -85,3 +87,17 @@ export const RunRow = memo(function RunRow(props: Props) {
     </div>
   );
 });
+
+/** Follows the row's link from the cells above it, whose full texts show on hover. */
+function followRow({ target, currentTarget, ctrlKey, metaKey, shiftKey }: MouseEvent<HTMLElement>) {
+  if (target instanceof Element && target.closest('a')) return;
+  if (!getSelection()?.isCollapsed) return;
+  const click = new window.MouseEvent('click', {
+    bubbles: true,
+    cancelable: true,
+    ctrlKey,
+    metaKey,
+    shiftKey,
+  });
+  currentTarget.querySelector('a')?.dispatchEvent(click);
+}

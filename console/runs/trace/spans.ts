@@ -1,6 +1,6 @@
 // The block executions of a run as a tree of spans: loops with their iterations, parallel steps with their branches.
 import type { components } from '../../api/schema.d.ts';
-import { listsInside, type Step } from '../../flow/draft/steps.ts';
+import { findStep, listsInside, type Step } from '../../flow/draft/steps.ts';
 
 type TracedBlock = components['schemas']['TracedBlock'];
 type BlockUnderWay = components['schemas']['BlockUnderWay'];
@@ -32,7 +32,14 @@ type Around = { kind: 'loop' | 'parallel'; stepId: string; name: string; branch?
 
 /** The run as a span, with all others in it. Without its tree of steps, block executions are listed one by one. */
 export function buildSpans(
-  run: { executionId: string; status: string; startedAt: string; finishedAt: string | null },
+  run: {
+    executionId: string;
+    status: string;
+    startedAt: string;
+    finishedAt: string | null;
+    /** The step that failed, which has no execution of its own where it is a loop. */
+    step_id?: string | undefined;
+  },
   steps: Step[] | undefined,
   executions: readonly Execution[],
   now: number,
@@ -57,6 +64,7 @@ export function buildSpans(
     const block = child(parent, 'block', spanKey(execution), execution.name, execution.step_id);
     fill(block, execution, now);
   }
+  markFailedGroup();
   sum(root);
   root.status = run.status;
   root.start = Date.parse(run.startedAt);
@@ -66,6 +74,25 @@ export function buildSpans(
   );
   setReady(root, root.start);
   return root;
+
+  /** A loop or parallel step that failed by itself, such as a loop whose input is no array, has a span as well. */
+  function markFailedGroup(): void {
+    const { step_id: stepId, finishedAt } = run;
+    if (run.status !== 'failed' || stepId === undefined || !finishedAt) return;
+    const step = steps && findStep(steps, stepId)?.step;
+    if (!step || step.type === 'sequential') return;
+    let parent = root;
+    for (const outer of around.get(stepId) ?? []) {
+      parent = child(parent, outer.kind, outer.stepId, outer.name, outer.stepId);
+      const [kind, part] =
+        outer.kind === 'loop' ? (['iteration', '#0'] as const) : (['branch', outer.branch ?? ''] as const);
+      parent =
+        (kind === 'iteration' && parent.children.at(-1)) || child(parent, kind, part, part, outer.stepId);
+    }
+    const failed = child(parent, step.type, stepId, step.name, stepId);
+    failed.status = 'failed';
+    if (failed.children.length === 0) failed.start = failed.end = Date.parse(finishedAt);
+  }
 
   function child(parent: Span, kind: Span['kind'], key: string, name: string, stepId: string): Span {
     const id = `${parent.id}/${kind}:${key}`;
@@ -131,7 +158,7 @@ function sum(span: Span): void {
     span.tokens += inner.tokens;
   }
   span.children.sort((a, b) => a.start - b.start);
-  span.status = TELLING.find((status) => span.children.some((inner) => inner.status === status)) ?? '';
+  span.status ||= TELLING.find((status) => span.children.some((inner) => inner.status === status)) ?? '';
 }
 
 function setReady(span: Span, ready: number): void {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Step } from '../../../console/flow/draft/steps.ts';
 import { buildSpans, type Execution, type Span } from '../../../console/runs/trace/spans.ts';
+import { stepStatuses } from '../../../console/runs/trace/step-statuses.ts';
 import { pathToSpan, visibleSpans } from '../../../console/runs/trace/visible-spans.ts';
 
 const T0 = Date.parse('2030-01-01T00:00:00.000Z');
@@ -96,6 +97,24 @@ describe('the spans of a run', () => {
     assert.equal(root.end - T0, 5_000);
     assert.equal(root.children.find(({ stepId }) => stepId === 'last')?.end, T0 + 5_000);
     assert.equal(root.children.find(({ stepId }) => stepId === 'each')?.status, 'failed');
+  });
+
+  it('show a loop that failed before it ran any block, inside another loop too', () => {
+    const run = { ...RUN, status: 'failed' };
+    const root = buildSpans({ ...run, step_id: 'each' }, STEPS, [ran('first', 10, 20)], T0);
+    assert.deepEqual(outline(root), ['Run', ' first', ' Each']);
+    const loop = root.children[1] as Span;
+    assert.deepEqual(
+      [loop.kind, loop.status, loop.start - T0, loop.end - T0],
+      ['loop', 'failed', 1_000, 1_000],
+    );
+    assert.equal(stepStatuses(root).get('each')?.status, 'failed');
+
+    const nested = buildSpans({ ...run, step_id: 'both' }, STEPS, [ran('inner', 30, 40, [2])], T0);
+    assert.deepEqual(outline(nested), ['Run', ' Each', '  #2', '   inner', '   Both']);
+    assert.equal(nested.children[0]?.status, 'failed');
+    const first = buildSpans({ ...run, step_id: 'both' }, STEPS, [], T0);
+    assert.deepEqual(outline(first), ['Run', ' Each', '  Both #0']);
   });
 
   it('close long loops at first, and open and close what the reader toggles', () => {

@@ -26,14 +26,14 @@ describeWalks('the first hour in the console', (walk) => {
       await page.getByRole('heading', { name: 'No steps yet' }).waitFor();
       await lookAt('editor-empty');
 
-      await page.getByRole('button', { name: 'Ask a model' }).click();
+      await page.getByRole('button', { name: 'Model call' }).click();
       await page.getByRole('combobox', { name: 'Model' }).fill('demo/');
       await page.getByRole('option', { name: 'demo/chat' }).click();
       await page.getByRole('textbox', { name: 'Prompt' }).click();
       await page.keyboard.type('Write about {{mess');
       await page.getByRole('option', { name: 'message' }).waitFor();
       await page.keyboard.press('Enter');
-      await step(/^Ask a model, llm block, demo\/chat/).waitFor();
+      await step(/^Model call, model call, demo\/chat/).waitFor();
       await add('Parallel');
       await step('Parallel, parallel step with 2 branches').waitFor();
       await add('Loop');
