@@ -1,6 +1,6 @@
 // main of `npm test`: starts PostgreSQL and Temporal, then runs mocha, several files at a time. Arguments go to mocha.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, globSync } from 'node:fs';
+import { existsSync, globSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
@@ -85,13 +85,28 @@ function runMocha(env: NodeJS.ProcessEnv, options: string[]): Promise<Outcome> {
   });
 }
 
+/** Lists the test files that paths, folders and globs name: all of them for none. */
+function findTests(paths: string[]): string[] {
+  if (paths.length === 0) return globSync(ALL_TESTS, { cwd: ROOT });
+  const isFolder = (name: string) => existsSync(name) && statSync(name).isDirectory();
+  return paths.flatMap((name) => {
+    const files = globSync(isFolder(name) ? path.join(name, '**/*.test.ts') : name, { cwd: ROOT });
+    const wrong = files.length === 0 ? name : files.find((file) => !file.endsWith('.test.ts'));
+    if (wrong === undefined) return files;
+    console.error(
+      `${wrong} names no test: give a *.test.ts file, a folder that has some, or a glob in quotes.`,
+    );
+    return process.exit(1);
+  });
+}
+
 /** The files of each mocha process: those that run side by side, then those that run alone. */
 function planRuns(args: string[]): string[][] {
-  const isFile = (argument: string) => existsSync(argument) || argument.endsWith('.ts');
-  const options = args.filter((argument) => !isFile(argument));
-  const patterns = args.filter(isFile);
-  const files = globSync(patterns.length > 0 ? patterns : ALL_TESTS, { cwd: ROOT });
-  if (files.length === 0) return [[...options, ...patterns]];
+  const isPath = (argument: string, index: number) =>
+    existsSync(argument) ||
+    (/^[^-].*(\/|\.ts$)/.test(argument) && !/^-(g|f|-f?grep)$/.test(args[index - 1] ?? ''));
+  const options = args.filter((argument, index) => !isPath(argument, index));
+  const files = findTests(args.filter(isPath));
   // In full, the fault tests take all of the machine.
   const isAlone = (file: string) => ALONE.includes(file) || process.env.WEIR_FAULTS === 'full';
   const alone = files.filter(isAlone).sort();
@@ -107,10 +122,10 @@ function planRuns(args: string[]): string[][] {
 
 // Programs that tests start again and again are compiled once.
 process.env.NODE_COMPILE_CACHE ??= path.join(ROOT, 'node_modules', '.cache', 'node');
+const runs = planRuns(process.argv.slice(2));
 const servers = await startServers();
 const outcomes: Outcome[] = [];
-for (const options of planRuns(process.argv.slice(2)))
-  if (!interrupted) outcomes.push(await runMocha(servers.env, options));
+for (const options of runs) if (!interrupted) outcomes.push(await runMocha(servers.env, options));
 await servers.stop();
 for (const { code, summary } of outcomes.slice(0, -1)) if (code !== 0) console.log(summary);
 const sum = (key: 'passed' | 'failed') => outcomes.reduce((total, outcome) => total + outcome[key], 0);
