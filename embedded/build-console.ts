@@ -1,33 +1,62 @@
 // The console of a local start, built while the servers come up. The service serves it from dist/console.
+import { rmSync } from 'node:fs';
 import path from 'node:path';
-import { startChild } from './processes/child.ts';
+import { type Child, startChild } from './processes/child.ts';
 import type { Progress } from './progress.ts';
 
 const PROGRAM = path.join(path.dirname(import.meta.dirname), 'console/build/build.ts');
+const NAME = 'console-build';
+/** Many times what a build takes: the start does not wait for one that hangs. */
+const LIMIT_MS = 120_000;
+const NEXT = 'When mended, run npm run console:build and reload the page';
 
 /** Builds the console if its sources have changed. Says why that failed and never throws: the API works without it. */
 export async function buildConsole(
   stateFolder: string,
   progress: Progress,
   signal: AbortSignal,
-  program: string = PROGRAM,
+  { program = PROGRAM, limitMs = LIMIT_MS } = {},
 ): Promise<void> {
   const task = progress.begin('Console');
   task.say('building it');
-  const build = startChild({
+  try {
+    const build = startBuild(stateFolder, program);
+    const outcome = await withinLimit(build, limitMs);
+    const [said = ''] = build.logTail().split('\n').slice(-1);
+    if (outcome === 'ended with code 0') return task.done(said);
+    task.drop();
+    if (signal.aborted) return;
+    const why = outcome === 'ended with code 1' && said !== '' ? said : `the build ${outcome}`;
+    task.note(`it could not be built: ${why}`);
+    task.note(`the log is ${build.logFile}. ${NEXT}`);
+  } catch (error) {
+    task.drop();
+    task.note(`it could not be built: ${error instanceof Error ? error.message : error}. ${NEXT}`);
+  }
+}
+
+/** Starts a build whose log has nothing of an earlier one. */
+function startBuild(stateFolder: string, program: string): Child {
+  rmSync(path.join(stateFolder, 'logs', `${NAME}.log`), { force: true });
+  return startChild({
     stateFolder,
-    name: 'console-build',
+    name: NAME,
     order: 1,
     command: process.execPath,
     args: [program],
     stopSignal: 'SIGTERM',
     stopTimeoutMs: 5_000,
   });
+}
+
+/** Waits until a build has ended; stops one that takes too long. Returns how it ended. */
+async function withinLimit(build: Child, limitMs: number): Promise<string> {
+  let late = false;
+  const timer = setTimeout(() => {
+    late = true;
+    void build.stop();
+  }, limitMs);
   const outcome = await build.exited;
-  const [said = ''] = build.logTail().split('\n').slice(-1);
-  if (outcome === 'ended with code 0') return task.done(said);
-  task.drop();
-  if (signal.aborted) return;
-  task.note(`it could not be built: ${said}`);
-  task.note(`the log is ${build.logFile}. When mended, run npm run console:build and reload the page`);
+  clearTimeout(timer);
+  return late ? `was stopped: it took longer than ${Math.round(limitMs / 1_000)} s` : outcome;
 }

@@ -1,6 +1,6 @@
 // Builds the console into a folder, unless what is there was built from the same sources.
 import { createHash } from 'node:crypto';
-import { globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 const CONSOLE = path.dirname(import.meta.dirname);
@@ -14,6 +14,7 @@ export async function buildConsole(target: string, folder: string = CONSOLE): Pr
   if (readSources(target) === sources) return false;
   const built = `${target}.${process.pid}`;
   mkdirSync(path.dirname(target), { recursive: true });
+  removeLeftovers(target);
   try {
     const { build } = await import('vite');
     await build({
@@ -49,6 +50,25 @@ function readSources(target: string): string | undefined {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
+  }
+}
+
+/** Removes what builds left behind that were killed: folders named after a process that no longer runs. */
+function removeLeftovers(target: string): void {
+  const parent = path.dirname(target);
+  for (const name of readdirSync(parent)) {
+    if (!name.startsWith(`${path.basename(target)}.`)) continue;
+    const [, pid] = /\.(\d+)(?:\.old)?$/.exec(name) ?? [];
+    if (pid !== undefined && !isRunning(Number(pid)))
+      rmSync(path.join(parent, name), { recursive: true, force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
 }
 

@@ -1,5 +1,6 @@
 // main of `npm run console:build`; `npm start` runs it, too. The last line that it prints says how it went.
 import path from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { buildConsole } from './build-console.ts';
 
 const TARGET = path.join(import.meta.dirname, '../../dist/console');
@@ -18,6 +19,9 @@ function explain({ code, message }: NodeJS.ErrnoException): string {
   if (code === 'ERR_MODULE_NOT_FOUND')
     return 'the packages that build it are not installed: run npm ci, without --omit=dev';
   if (code === 'EACCES' || code === 'EROFS') return `${path.dirname(TARGET)} cannot be written`;
-  const [first = ''] = message.trim().split('\n');
-  return first;
+  const lines = stripVTControlCharacters(message).split('\n');
+  // The bundler counts the errors in the first line, then describes each with its place.
+  const [first = ''] = lines.filter((line) => line.trim() !== '' && !/^Build failed with/.test(line));
+  const [, place] = /\[ (\S+:\d+:\d+) \]/.exec(lines.join('\n')) ?? [];
+  return place === undefined ? first.trim() : `${place}: ${first.trim()}`;
 }

@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFile, spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -55,9 +64,23 @@ describe('building the console', () => {
     writeFileSync(path.join(copy, 'console/main.ts'), 'import "./missing.ts";');
     const failure = await build().then(assert.fail, (error: { code: number; stderr: string }) => error);
     assert.equal(failure.code, 1);
-    assert.match(failure.stderr.trim().split('\n').at(-1) ?? '', /missing\.ts|build/i);
+    assert.equal(
+      failure.stderr.trim().split('\n').at(-1),
+      "console/main.ts:1:8: [UNRESOLVED_IMPORT] Could not resolve './missing.ts' in console/main.ts",
+    );
     assert.match(scripts(), /three/);
     assert.deepEqual(readdirSync(path.dirname(built)), ['console']);
+  });
+
+  it('removes what a build left behind that was killed, and nothing of one that runs', async () => {
+    const { pid: ended = 0 } = spawnSync(process.execPath, ['--version']);
+    const of = (name: string) => path.join(path.dirname(built), name);
+    const kept = [`console.${process.pid}`, 'console.mine'];
+    for (const name of [`console.${ended}`, `console.${ended}.old`, ...kept]) mkdirSync(of(name));
+    writeMain('left');
+    await build();
+    assert.deepEqual(readdirSync(path.dirname(built)).sort(), ['console', ...kept].sort());
+    for (const name of kept) rmSync(of(name), { recursive: true });
   });
 
   it('lets two builds at once succeed, and leaves one whole', async () => {
