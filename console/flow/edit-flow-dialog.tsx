@@ -1,39 +1,82 @@
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api } from '../api/client.ts';
+import { api, type Schemas } from '../api/client.ts';
 import { fieldError } from '../api/field-error.ts';
 import { refetch } from '../api/query-client.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { ErrorNote } from '../ui/error-note.tsx';
 import { FormDialog } from '../ui/form-dialog.tsx';
+import { Loading } from '../ui/loading.tsx';
 import { TextField } from '../ui/text-field.tsx';
+import { ChangedMeanwhile, findNewerEtag } from './changed-meanwhile.tsx';
 import { useFlow } from './flow-context.ts';
 
-/** Changes the name and the description of the flow. */
+const FLOW = '/api/v1/projects/{project_id}/flows/{flow_id}';
+
+/** Changes the name and the description of the flow, as they are when it is opened. */
 export function EditFlowDialog({ onClose }: { onClose: () => void }) {
   const { flow, projectId } = useFlow();
+  const query = useQuery({
+    queryKey: ['flow to edit', flow.id],
+    queryFn: async () => {
+      const { data, response } = await api.GET(FLOW, {
+        params: { path: { project_id: projectId, flow_id: flow.id } },
+      });
+      return { flow: data ?? flow, etag: response.headers.get('etag') ?? '*' };
+    },
+    gcTime: 0,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  if (query.data)
+    return (
+      <FlowForm
+        key={query.data.etag}
+        {...query.data}
+        onClose={onClose}
+        onReload={() => void query.refetch()}
+      />
+    );
+  return (
+    <Dialog title="Name and description" isOpen onClose={onClose}>
+      {query.error ? <ErrorNote error={query.error} onRetry={() => void query.refetch()} /> : <Loading />}
+    </Dialog>
+  );
+}
+
+type Props = {
+  flow: Pick<Schemas['Flow'], 'id' | 'name' | 'description' | 'slug'>;
+  etag: string;
+  onClose: () => void;
+  onReload: () => void;
+};
+
+function FlowForm({ flow, etag, onClose, onReload }: Props) {
+  const { projectId } = useFlow();
   const [name, setName] = useState(flow.name);
   const [description, setDescription] = useState(flow.description);
   const change = useMutation({
     meta: { quiet: true },
-    mutationFn: () =>
-      api.PUT('/api/v1/projects/{project_id}/flows/{flow_id}', {
-        params: { path: { project_id: projectId, flow_id: flow.id } },
+    mutationFn: (match: string) =>
+      api.PUT(FLOW, {
+        params: { path: { project_id: projectId, flow_id: flow.id }, header: { 'If-Match': match } },
         body: { name: name.trim(), description },
       }),
     async onSuccess() {
-      await refetch('/api/v1/projects/{project_id}/flows/{flow_id}', '/api/v1/projects/{project_id}/flows');
+      await refetch(FLOW, '/api/v1/projects/{project_id}/flows');
       onClose();
     },
   });
+  const newer = findNewerEtag(change.error);
   return (
     <FormDialog
       title="Name and description"
       action="Save"
       isOpen
       onClose={onClose}
-      change={change}
+      change={newer === undefined ? change : { error: null, isPending: change.isPending }}
       fields={['name', 'description']}
       isReady={name.trim() !== ''}
-      onSubmit={() => change.mutate()}
+      onSubmit={() => change.mutate(etag)}
     >
       <TextField
         label="Name"
@@ -57,6 +100,9 @@ export function EditFlowDialog({ onClose }: { onClose: () => void }) {
         value={flow.slug}
         help="It is part of the flow’s URL, and stays."
       />
+      {newer !== undefined && (
+        <ChangedMeanwhile what="flow" onLoad={onReload} onReplace={() => change.mutate(newer)} />
+      )}
     </FormDialog>
   );
 }

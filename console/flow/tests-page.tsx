@@ -11,6 +11,7 @@ import { Loading } from '../ui/loading.tsx';
 import { MoreButton } from '../ui/more-button.tsx';
 import { Panel, Row } from '../ui/page.tsx';
 import { Table } from '../ui/table.tsx';
+import { showToast } from '../ui/toast.tsx';
 import { useDraft } from './draft/draft-context.ts';
 import { useFlow } from './flow-context.ts';
 import { CaseDialog, type CaseDraft } from './tests/case-dialog.tsx';
@@ -49,9 +50,13 @@ export function TestsPage() {
     await flush();
     start.mutate({ params: { path }, body: test_case_id === undefined ? {} : { test_case_id } });
   }
-  async function edit({ test_case_id }: Schemas['ListedTestCase']) {
-    const { data } = await api.GET(CASE, { params: { path: { ...path, test_case_id } } });
-    setEditing(data as CaseDraft);
+  async function edit(test_case_id: string) {
+    try {
+      const { data, response } = await api.GET(CASE, { params: { path: { ...path, test_case_id } } });
+      setEditing({ ...(data as CaseDraft), etag: response.headers.get('etag') ?? '*' });
+    } catch (error) {
+      showToast({ tone: 'bad', title: error instanceof Error ? error.message : String(error) });
+    }
   }
 
   const add = (
@@ -100,7 +105,7 @@ export function TestsPage() {
                 isBusy={start.isPending}
                 onOpen={() => openTestRun(testCase.last_result?.test_run_id)}
                 onRun={() => void run(testCase.test_case_id)}
-                onEdit={() => void edit(testCase)}
+                onEdit={() => void edit(testCase.test_case_id)}
                 onDelete={() => setDoomed(testCase)}
               />
             ))}
@@ -112,7 +117,14 @@ export function TestsPage() {
         <TestRunPanel key={testRunId} testRunId={testRunId} onClose={() => openTestRun(undefined)} />
       )}
       <TestRunsPanel onOpen={openTestRun} />
-      {editing && <CaseDialog start={editing} onClose={() => setEditing(undefined)} />}
+      {editing && (
+        <CaseDialog
+          key={editing.etag}
+          start={editing}
+          onClose={() => setEditing(undefined)}
+          onReload={(id) => void edit(id)}
+        />
+      )}
       <ConfirmDialog
         title="Delete the test case?"
         action="Delete"

@@ -17,8 +17,10 @@ type Props = {
 
 /** Edits a JSON Schema: as a list of fields where it is an object's, or as JSON. Both show the same schema. */
 export function SchemaEditor({ title, help, schema, onChange, error }: Props) {
-  const [wantsJson, setWantsJson] = useState(false);
   const isForm = fitsForm(schema);
+  // A schema that begins to fit the fields while it is typed stays in the editor.
+  const [wantsJson, setWantsJson] = useState(schema !== undefined && !isForm);
+  if (schema !== undefined && !isForm && !wantsJson) setWantsJson(true);
   const asForm = isForm && !wantsJson;
   return (
     <section className={style.section} aria-label={title}>
@@ -48,7 +50,10 @@ export function SchemaEditor({ title, help, schema, onChange, error }: Props) {
             <IconButton
               size="small"
               label={`Remove ${title.toLowerCase()}`}
-              onPress={() => onChange(undefined)}
+              onPress={() => {
+                setWantsJson(false);
+                onChange(undefined);
+              }}
             >
               <Trash2 size={14} />
             </IconButton>

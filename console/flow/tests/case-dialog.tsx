@@ -6,6 +6,7 @@ import { CodeEditor } from '../../ui/code-editor/code-editor.tsx';
 import { FormDialog } from '../../ui/form-dialog.tsx';
 import { Select } from '../../ui/select.tsx';
 import { TextField } from '../../ui/text-field.tsx';
+import { ChangedMeanwhile, findNewerEtag } from '../changed-meanwhile.tsx';
 import { useFlow } from '../flow-context.ts';
 import { EMPTY_INPUT, parseInput } from '../try/try-input.ts';
 import {
@@ -21,10 +22,20 @@ const CASES = '/api/v1/projects/{project_id}/flows/{flow_id}/test-cases';
 const CASE = `${CASES}/{test_case_id}` as const;
 
 /** A case to begin with: a stored one, or the input and result of a run. */
-export type CaseDraft = Partial<Omit<Schemas['TestCase'], 'expectation'>> & { expectation?: Expectation };
+export type CaseDraft = Partial<Omit<Schemas['TestCase'], 'expectation'>> & { expectation?: Expectation } & {
+  /** The ETag of the stored case. */
+  etag?: string;
+};
+
+type Props = {
+  start: CaseDraft;
+  onClose: () => void;
+  /** Begins again with the case as it is stored now. */
+  onReload: (testCaseId: string) => void;
+};
 
 /** Creates a test case, or changes one. */
-export function CaseDialog({ start, onClose }: { start: CaseDraft; onClose: () => void }) {
+export function CaseDialog({ start, onClose, onReload }: Props) {
   const { flow, projectId } = useFlow();
   const id = start.test_case_id;
   const [name, setName] = useState(start.name ?? '');
@@ -49,14 +60,19 @@ export function CaseDialog({ start, onClose }: { start: CaseDraft; onClose: () =
   const set = (changed: Partial<ExpectationForm>) => setForm({ ...form, ...changed });
   const said = isSent ? error : undefined;
 
-  function submit() {
+  const newer = id === undefined ? undefined : findNewerEtag(replace.error);
+
+  function submit(etag = start.etag) {
     setSent(true);
     if (!expectation || input.errors.parameters) return;
     const body = { name: name.trim(), message, parameters: input.request.parameters ?? {}, expectation };
     const path = { project_id: projectId, flow_id: flow.id };
     // Without If-None-Match a case of the same name would be replaced.
     if (id === undefined) create.mutate({ params: { path, header: { 'If-None-Match': '*' } }, body });
-    else replace.mutate({ params: { path: { ...path, test_case_id: id } }, body });
+    else {
+      const header = etag === undefined ? {} : { 'If-Match': etag };
+      replace.mutate({ params: { path: { ...path, test_case_id: id }, header }, body });
+    }
   }
 
   return (
@@ -65,8 +81,8 @@ export function CaseDialog({ start, onClose }: { start: CaseDraft; onClose: () =
       action={id === undefined ? 'Create' : 'Save'}
       isOpen
       onClose={onClose}
-      onSubmit={submit}
-      change={change}
+      onSubmit={() => submit()}
+      change={newer === undefined ? change : { error: null, isPending: change.isPending }}
       fields={['name', 'message']}
       isReady={name.trim() !== ''}
     >
@@ -137,6 +153,9 @@ export function CaseDialog({ start, onClose }: { start: CaseDraft; onClose: () =
             isMono
           />
         </>
+      )}
+      {newer !== undefined && id !== undefined && (
+        <ChangedMeanwhile what="test case" onLoad={() => onReload(id)} onReplace={() => submit(newer)} />
       )}
     </FormDialog>
   );

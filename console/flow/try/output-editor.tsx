@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useMemo } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { CodeEditor } from '../../ui/code-editor/code-editor.tsx';
 import { formatBytes } from '../../ui/format.ts';
@@ -8,26 +8,26 @@ import style from './try-panel.module.css';
 /** A longer output is not put into the editor, where it would hold up the page. */
 const EDITED_MAX_CHARS = 500_000;
 
-type Props = { output: unknown; isLast: boolean; onSave: (output: unknown) => void };
+type Props = {
+  output: unknown;
+  isLast: boolean;
+  /** The text that was typed; undefined while it is the output's. */
+  text: string | undefined;
+  error: string | undefined;
+  onChange: (text: string) => void;
+  onSave: () => void;
+};
 
 /** The output of a step, which the steps after it get as it is left here. */
-export function OutputEditor({ output, isLast, onSave }: Props) {
-  const [text, setText] = useState(() => JSON.stringify(output, null, 2) ?? 'null');
-  const [error, setError] = useState<string>();
+export function OutputEditor({ output, isLast, text: typed, error, onChange, onSave }: Props) {
+  const written = useMemo(() => JSON.stringify(output, null, 2) ?? 'null', [output]);
+  const text = typed ?? written;
   if (text.length > EDITED_MAX_CHARS)
     return (
       <p className={style.faint}>
         This output has {formatBytes(text.length)}, too much to be edited here: open the run to read it.
       </p>
     );
-
-  function save() {
-    try {
-      onSave(JSON.parse(text));
-    } catch (wrong) {
-      setError(`Must be JSON: ${wrong instanceof Error ? wrong.message : wrong}.`);
-    }
-  }
   return (
     <div className={style.values}>
       <CodeEditor
@@ -35,13 +35,13 @@ export function OutputEditor({ output, isLast, onSave }: Props) {
         hideLabel
         language="json"
         value={text}
-        {...(!isLast && { onChange: setText })}
+        {...(!isLast && { onChange })}
         error={error}
         lines={[2, 16]}
       />
       {!isLast && (
         <Row>
-          <Button size="small" onPress={save}>
+          <Button size="small" onPress={onSave}>
             Use this output from here on
           </Button>
         </Row>

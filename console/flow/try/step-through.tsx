@@ -4,6 +4,7 @@ import { Button } from '../../ui/button.tsx';
 import { Row } from '../../ui/page.tsx';
 import { useDraft } from '../draft/draft-context.ts';
 import { OutputEditor } from './output-editor.tsx';
+import { parseOutput } from './parse-output.ts';
 import style from './try-panel.module.css';
 import { isUnderWay, type PlanStep, type TryRun } from './try-run.ts';
 import type { TryStore } from './try-store.ts';
@@ -13,20 +14,36 @@ export function StepThrough({ run, store }: { run: TryRun; store: TryStore }) {
   const { plan, nextIndex, outputs } = run;
   const { select } = useDraft();
   const [editing, setEditing] = useState<string>();
+  const [text, setText] = useState<string>();
+  const [error, setError] = useState<string>();
   const isBusy = isUnderWay(run);
   const next = plan.find(({ index }) => index === nextIndex);
   const canGoOn = !isBusy && run.status !== 'tools' && run.status !== 'cancelled';
   if (plan.length === 0) return null;
 
+  /** Opens the output of a step, or of none. What was typed is used first; what is not JSON stays open. */
+  function edit(stepId: string | undefined): boolean {
+    const typed = text === undefined ? undefined : parseOutput(text);
+    setError(typed?.error);
+    if (typed?.error !== undefined) return false;
+    if (editing !== undefined && typed) store.setOutput(editing, typed.value);
+    setText(undefined);
+    setEditing(stepId);
+    return true;
+  }
+  function goOn(index: number, options?: { runRemaining: boolean }) {
+    if (edit(undefined)) void store.step(index, options);
+  }
+
   return (
     <div className={style.fields}>
       {canGoOn && next && (
         <Row>
-          <Button variant="primary" onPress={() => void store.step(next.index)}>
+          <Button variant="primary" onPress={() => goOn(next.index)}>
             <StepForward size={14} aria-hidden /> Run {next.name}
           </Button>
           {next.index < plan.length - 1 && (
-            <Button onPress={() => void store.step(next.index, { runRemaining: true })}>
+            <Button onPress={() => goOn(next.index, { runRemaining: true })}>
               <FastForward size={14} aria-hidden /> Run the rest
             </Button>
           )}
@@ -47,7 +64,7 @@ export function StepThrough({ run, store }: { run: TryRun; store: TryStore }) {
                     size="small"
                     variant="quiet"
                     aria-expanded={editing === step.step_id}
-                    onPress={() => setEditing(editing === step.step_id ? undefined : step.step_id)}
+                    onPress={() => edit(editing === step.step_id ? undefined : step.step_id)}
                   >
                     Output
                   </Button>
@@ -64,10 +81,10 @@ export function StepThrough({ run, store }: { run: TryRun; store: TryStore }) {
                 key={step.step_id}
                 output={outputs[step.step_id]}
                 isLast={step.index === plan.length - 1}
-                onSave={(output) => {
-                  store.setOutput(step.step_id, output);
-                  setEditing(undefined);
-                }}
+                text={text}
+                error={error}
+                onChange={setText}
+                onSave={() => edit(undefined)}
               />
             )}
           </li>

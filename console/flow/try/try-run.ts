@@ -84,7 +84,7 @@ export function isUnderWay({ status }: TryRun): boolean {
 
 /** Puts a block in, in the place of what was known of it. */
 export function withBlock(blocks: TryBlock[], block: TryBlock): TryBlock[] {
-  const at = blocks.findIndex(({ key }) => key === block.key);
+  const at = blocks.findLastIndex(({ key }) => key === block.key);
   return at < 0 ? [...blocks, block] : blocks.with(at, block);
 }
 

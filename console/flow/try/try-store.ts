@@ -5,6 +5,9 @@ import type { ParsedInput } from './try-input.ts';
 import { beginRun, isUnderWay, type TryRun } from './try-run.ts';
 import { cancelJob, eventsPath, type FlowIds, readFork, readJob, startJob, stepPath } from './try-server.ts';
 
+/** Events are shown together: a loop can send hundreds a second. */
+const TELL_MS = 100;
+
 /** The run that is tried on the pages of one flow. It goes on while another page of the console is shown. */
 export class TryStore {
   readonly #ids: FlowIds;
@@ -14,6 +17,8 @@ export class TryStore {
   /** The overrides of a run that was forked. */
   #overrides: object = {};
   #abort = new AbortController();
+  /** Tells of the events that came since it was last told. */
+  #told: ReturnType<typeof setTimeout> | undefined;
 
   constructor(ids: FlowIds) {
     this.#ids = ids;
@@ -204,7 +209,7 @@ export class TryStore {
   #apply(signal: AbortSignal, change: (run: TryRun) => TryRun): void {
     if (signal.aborted || !this.#run) return;
     this.#run = change(this.#run);
-    this.#tell();
+    this.#told ??= setTimeout(() => this.#tell(), TELL_MS);
   }
 
   #set(changed: Partial<TryRun>): void {
@@ -214,6 +219,8 @@ export class TryStore {
   }
 
   #tell(): void {
+    clearTimeout(this.#told);
+    this.#told = undefined;
     for (const listener of this.#listeners) listener();
   }
 }

@@ -1,0 +1,9 @@
+/** Reads an output as it was typed: a JSON value, or a sentence that says why it is none. */
+export function parseOutput(text: string): { value?: unknown; error?: string } {
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch (wrong) {
+    const why = wrong instanceof Error ? wrong.message : String(wrong);
+    return { error: `The output must be JSON before the run goes on: ${why}.` };
+  }
+}

@@ -1,0 +1,14 @@
+import assert from 'node:assert/strict';
+import { parseOutput } from '../../../../console/flow/try/parse-output.ts';
+
+describe('an output that was typed', () => {
+  it('is its JSON value', () => {
+    assert.deepEqual(parseOutput('{"a": [1]}'), { value: { a: [1] } });
+    assert.deepEqual(parseOutput('null'), { value: null });
+  });
+
+  it('is refused with a sentence when it is no JSON', () => {
+    assert.match(parseOutput('{"a": ').error ?? '', /^The output must be JSON before the run goes on: /);
+    assert.match(parseOutput('').error ?? '', /must be JSON/);
+  });
+});
