@@ -77,7 +77,7 @@ function otherName(ctx: Context, { host, oidc, publicUrl }: ConsoleOptions): str
   const listens = ['127.0.0.1', '0.0.0.0', '::'].includes(host);
   if (publicUrl !== undefined || signsInAt !== '127.0.0.1' || !listens) return undefined;
   if (!asked || asked.hostname === '127.0.0.1' || !isLoopback(asked.hostname)) return undefined;
-  return `http://127.0.0.1${asked.port && `:${asked.port}`}${ctx.url}`;
+  return `http://127.0.0.1${asked.port && `:${asked.port}`}${ctx.path}${ctx.search}`;
 }
 
 function absent(error: NodeJS.ErrnoException): undefined {

@@ -42,7 +42,7 @@ export const serveReference: Middleware = async (ctx) => {
   ctx.set('Cache-Control', 'no-cache');
   ctx.set(
     'Content-Security-Policy',
-    "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:",
+    "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'",
   );
   if (name === '') {
     ctx.type = 'text/html';

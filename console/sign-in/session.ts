@@ -12,6 +12,7 @@ const SIGNED_OUT = '/console/signed-out';
 const RENEW_BEFORE_MS = 60_000;
 /** Tells the other tabs. */
 const TABS = new BroadcastChannel('weir.session');
+const SIGN_OUT = 'signed out';
 
 let tokens: Tokens | undefined;
 let renewal: Promise<string> | undefined;
@@ -20,8 +21,8 @@ let accepted: string | undefined;
 /** Asks the user to sign in again; set by the page's dialog. */
 let askUser: (() => Promise<Tokens>) | undefined;
 
-TABS.onmessage = () => {
-  if (tokens) leave();
+TABS.onmessage = ({ data }) => {
+  if (data === SIGN_OUT && tokens) leave();
 };
 // A page that the browser has kept, and shows again after its user has signed out.
 window.addEventListener('pageshow', ({ persisted }) => {
@@ -75,7 +76,7 @@ export async function signOut(): Promise<void> {
   const { server, client, options } = await findProvider();
   const held = tokens;
   tokens = undefined;
-  TABS.postMessage('signed out');
+  TABS.postMessage(SIGN_OUT);
   if (held?.refresh && server.revocation_endpoint)
     await oauth.revocationRequest(server, client, oauth.None(), held.refresh, options).catch(() => undefined);
   if (!server.end_session_endpoint) return leave();

@@ -3,11 +3,13 @@ import type { Tokens } from './tokens.ts';
 
 /** The address at which such a window begins and ends; its fragment names the channel to the page that opened it. */
 const WINDOW = '/console/sign-in-window';
+/** Any website can open the window with a fragment of its own: no other channel of the console begins so. */
+const CHANNEL = 'weir.sign-in.';
 
 /** Opens the window; resolves with its tokens, or never, when it is closed. Undefined where the browser allows no window. */
 export function openSignInWindow(): Promise<Tokens> | undefined {
   const name = crypto.randomUUID();
-  const channel = new BroadcastChannel(name);
+  const channel = new BroadcastChannel(CHANNEL + name);
   const tokens = new Promise<Tokens>((resolve) => {
     channel.onmessage = ({ data }: MessageEvent<Tokens>) => {
       channel.close();
@@ -24,10 +26,11 @@ export function isSignInWindow(): boolean {
   return location.pathname === WINDOW;
 }
 
-/** Hands the tokens of this window to the page that opened it. */
+/** Hands the tokens of this window to the page that opened it; one that a user has opened becomes the console. */
 export function handOver(tokens: Tokens): void {
-  const channel = new BroadcastChannel(location.hash.slice(1));
+  const channel = new BroadcastChannel(CHANNEL + location.hash.slice(1));
   channel.postMessage(tokens);
   channel.close();
   window.close();
+  if (!window.closed) location.replace('/console/');
 }

@@ -1,4 +1,5 @@
 // The configuration of the embedded identity provider: code with PKCE, device flow, client credentials for `weir token`.
+import { createHash } from 'node:crypto';
 import type { JWK } from 'jose';
 import type { Middleware } from 'koa';
 import { type Configuration, errors } from 'oidc-provider';
@@ -58,7 +59,7 @@ export function identityConfiguration({
   return {
     adapter: createIdentityStore(stateFolder),
     jwks: { keys: [secrets.jwk] },
-    cookies: { keys: [secrets.cookieKey] },
+    cookies: { keys: [secrets.cookieKey], names: cookieNames(secrets.cookieKey) },
     ttl: TTL_SECONDS,
     clients: identityClients(secrets.scriptSecret, consoleUrls),
     // Assistants mostly register a program with its own URL scheme, and do not always say so.
@@ -150,6 +151,16 @@ export function identityConfiguration({
         },
       },
     },
+  };
+}
+
+/** Cookies ignore ports: services with other state folders, on the same host, have cookies of other names. */
+function cookieNames(cookieKey: string) {
+  const suffix = createHash('sha256').update(cookieKey).digest('hex').slice(0, 8);
+  return {
+    session: `weir_session_${suffix}`,
+    interaction: `weir_interaction_${suffix}`,
+    resume: `weir_resume_${suffix}`,
   };
 }
 

@@ -4,6 +4,7 @@ import type { InteractionResults, Provider } from 'oidc-provider';
 import { getRawBody } from 'raw-body';
 import { type Account, findAccount } from './accounts.ts';
 import { ONE_TIME_REASON, type RequestedAccess } from './consent-policy.ts';
+import { CONSOLE_CLIENT_ID } from './console-client-ids.ts';
 import { limitPasswordGuesses } from './limit-password-guesses.ts';
 import { ONE_TIME_PARAMETER, type OneTimeLink } from './one-time-link.ts';
 import { escapeHtml, sendPage } from './page-frame.ts';
@@ -43,6 +44,8 @@ export function createInteractions(
   async function show(ctx: Context, details: Details): Promise<void> {
     const { prompt, params, uid, session } = details;
     if (prompt.name === 'login') return oneTimeLogin(ctx, details);
+    // It may all that it asks for; a request that wants the user to be asked nevertheless (`prompt`) is any page's.
+    if (params.client_id === CONSOLE_CLIENT_ID) return finish(ctx, { consent: {} });
     const { resources } = prompt.details as RequestedAccess;
     const returnsTo = params.redirect_uri ? originOf(String(params.redirect_uri)) : 'your terminal';
     const email = accounts.find(({ id }) => id === session?.accountId)?.email ?? '';

@@ -5,6 +5,9 @@ import { readState, writeState } from '../state-folder.ts';
 const FILE = 'identity-records.json';
 /** The oldest records are deleted beyond this: anybody on this machine can register clients. */
 const RECORDS_MAX = 2_000;
+/** Anybody can begin a sign-in, without signing in: these records alone make room for others of them. */
+const INTERACTIONS_MAX = 500;
+const INTERACTION = 'Interaction:';
 
 /** `expiresAt` is in milliseconds since 1970; null means never. */
 type StoredRecord = { payload: AdapterPayload; expiresAt: number | null };
@@ -24,6 +27,8 @@ export function createIdentityStore(stateFolder: string): AdapterFactory {
   }
   function save(): void {
     for (const [key, record] of records) if (isExpired(record)) records.delete(key);
+    const interactions = [...records.keys()].filter((key) => key.startsWith(INTERACTION));
+    for (const key of interactions.slice(0, -INTERACTIONS_MAX)) records.delete(key);
     for (const key of records.keys()) {
       if (records.size <= RECORDS_MAX) break;
       records.delete(key);

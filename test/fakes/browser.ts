@@ -21,7 +21,11 @@ export function createBrowser(origin: string): Browser {
     const response = await fetch(url, {
       ...init,
       redirect: 'manual',
-      headers: { cookie: sent.map(([name, { value }]) => `${name}=${value}`).join('; ') },
+      // No connection of its own is left to a server that ends and starts again.
+      headers: {
+        connection: 'close',
+        cookie: sent.map(([name, { value }]) => `${name}=${value}`).join('; '),
+      },
     });
     for (const line of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];

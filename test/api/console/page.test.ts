@@ -112,7 +112,7 @@ describe('the page of the console', () => {
     /** Asks with a Host of its own, and answers where it is led to. */
     const leadsTo = (at: ConsoleSite, host: string, where = '/console/runs?flow=a%20b') =>
       new Promise<string | undefined>((resolve, reject) => {
-        request(at.url + where, { headers: { host } }, (answer) => {
+        request(at.url, { path: where, headers: { host } }, (answer) => {
           answer.resume();
           resolve(answer.headers.location);
         })
@@ -137,6 +137,12 @@ describe('the page of the console', () => {
       assert.equal(await leadsTo(local, '[::1]:8787'), there);
       assert.equal(await leadsTo(local, '127.0.0.1:8787'), undefined);
       assert.equal(await leadsTo(local, 'weir.example'), undefined);
+    });
+
+    it('leads to this service also where the request names a whole URL', async () => {
+      const site = await siteOf(LOCAL);
+      const whole = 'http://evil.example/console/runs?flow=a';
+      assert.equal(await leadsTo(site, 'localhost:8787', whole), 'http://127.0.0.1:8787/console/runs?flow=a');
     });
 
     it('stays where users sign in elsewhere, where a public URL is set, and where the service listens elsewhere', async () => {

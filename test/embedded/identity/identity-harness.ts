@@ -14,7 +14,9 @@ import { AUDIENCE, MCP_AUDIENCE } from '../../fakes/identity-provider.ts';
 
 const CALLBACK = 'http://127.0.0.1:1/callback';
 
-type Options = Pick<Parameters<typeof startIdentityProvider>[0], 'consoleUrls' | 'now'>;
+type Options = Partial<
+  Pick<Parameters<typeof startIdentityProvider>[0], 'consoleUrls' | 'now' | 'audiences'>
+>;
 
 /** Registers the hooks of the enclosing `describe`. */
 export function useIdentityProvider(options: Options = {}) {
@@ -29,22 +31,24 @@ export function useIdentityProvider(options: Options = {}) {
     rmSync(identity.stateFolder, { recursive: true });
   });
 
-  const start = (port?: number) =>
+  const start = (port?: number, changed?: Options) =>
     startIdentityProvider({
+      audiences: { audience: AUDIENCE, mcpAudience: MCP_AUDIENCE },
       ...options,
+      ...changed,
       stateFolder: identity.stateFolder,
       port,
-      audiences: { audience: AUDIENCE, mcpAudience: MCP_AUDIENCE },
     });
   /** Ends the provider, and starts it again on its state folder and port. */
-  const restart = async () => {
+  const restart = async (changed?: Options) => {
     await identity.provider.close();
-    identity.provider = await start(identity.provider.port);
+    identity.provider = await start(identity.provider.port, changed);
   };
   const post = async (endpoint: string, form: Record<string, string>, basic?: string) => {
     const response = await fetch(identity.provider.issuer + endpoint, {
       method: 'POST',
-      ...(basic && { headers: { authorization: `Basic ${btoa(basic)}` } }),
+      // As in the browser: a restart would end an open connection.
+      headers: { connection: 'close', ...(basic && { authorization: `Basic ${btoa(basic)}` }) },
       body: new URLSearchParams(form),
     });
     return { status: response.status, body: (await response.json()) as { [field: string]: string } };
