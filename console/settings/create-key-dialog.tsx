@@ -8,6 +8,7 @@ import field from '../ui/field.module.css';
 import { FormDialog } from '../ui/form-dialog.tsx';
 import { Select } from '../ui/select.tsx';
 import { TextField } from '../ui/text-field.tsx';
+import { useReturnFocus } from '../ui/use-return-focus.ts';
 import { EXPIRY_OPTIONS, type Expiry, expiryOf } from './key-expiry.ts';
 import { NewKeyDialog } from './new-key-dialog.tsx';
 import { SCOPE_OPTIONS, type Scope } from './scope-options.ts';
@@ -30,6 +31,7 @@ export function CreateKeyDialog({ slugs, projectId, onClose }: Props) {
   const [scopes, setScopes] = useState<string[]>(['run']);
   const [expiry, setExpiry] = useState<Expiry>('never');
   const [day, setDay] = useState('');
+  useReturnFocus();
   const expiresAt = expiryOf(expiry, day);
   const create = $api.useMutation('post', '/api/v1/projects/{project_id}/api-keys', {
     meta: { quiet: true },

@@ -8,6 +8,7 @@ import overlay from '../ui/overlay.module.css';
 import { Toasts } from '../ui/toast.tsx';
 import { rememberProject } from './last-project.ts';
 import { Navigation } from './navigation.tsx';
+import { PageChange } from './page-change.tsx';
 import style from './shell.module.css';
 
 /** The frame of every page: navigation at the side (behind a button on narrow windows), and the page. */
@@ -45,6 +46,7 @@ export function Shell() {
         <Outlet />
       </main>
       <Toasts />
+      <PageChange />
     </div>
   );
 }

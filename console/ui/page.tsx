@@ -5,6 +5,8 @@ import { ScrollBox } from './scroll-box.tsx';
 
 type Props = {
   title: string;
+  /** The part of the page that is open, such as a tab; the window's title begins with it. */
+  part?: string | undefined;
   /** Beside the title: badges and the like. */
   beside?: ReactNode;
   /** One sentence below the title. */
@@ -17,10 +19,10 @@ type Props = {
 };
 
 /** One page: its title, which is also the window's, and its content. */
-export function Page({ title, beside, text, actions, isFull = false, children }: Props) {
+export function Page({ title, part, beside, text, actions, isFull = false, children }: Props) {
   useEffect(() => {
-    document.title = `${title} · Weir`;
-  }, [title]);
+    document.title = `${part === undefined ? '' : `${part} · `}${title} · Weir`;
+  }, [title, part]);
   return (
     <div className={classes(style.page, isFull && style.full)}>
       <header className={style.head}>

@@ -1,4 +1,4 @@
-import { Outlet, useParams } from '@tanstack/react-router';
+import { Outlet, useMatchRoute, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useOrganization } from '../shell/me.ts';
 import { Button } from '../ui/button.tsx';
@@ -11,10 +11,12 @@ import { TestEventDialog } from './test-event-dialog.tsx';
 export function WebhooksPage() {
   const { org } = useParams({ from: '/orgs/$org/webhooks' });
   const organization = useOrganization(org);
+  const isSecret = useMatchRoute()({ to: '/orgs/$org/webhooks/secret', params: { org } }) !== false;
   const [opened, setOpened] = useState<'recover' | 'test'>();
   return (
     <Page
       title="Webhooks"
+      part={isSecret ? 'Signing secret' : undefined}
       text="A run that was submitted with a callbackUrl tells that address when it has ended."
       actions={
         <>

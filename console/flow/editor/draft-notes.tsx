@@ -1,5 +1,5 @@
 import { X } from 'lucide-react';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { Note } from '../../ui/note.tsx';
@@ -13,6 +13,12 @@ export function DraftNotes() {
   const { saveState, message, conflict, undo, undoElsewhere, takenOver, undoesElsewhere } = useDraft();
   const [isComparing, setComparing] = useState(false);
   const [dismissed, dismiss] = useState(0);
+  // It stays while saving is tried again.
+  const [failure, setFailure] = useState<string>();
+  useEffect(() => {
+    if (saveState === 'offline') setFailure(message ?? '');
+    else if (saveState !== 'saving') setFailure(undefined);
+  }, [saveState, message]);
   if (saveState === 'conflict')
     return (
       <div className={style.note} role="alert">
@@ -46,7 +52,15 @@ export function DraftNotes() {
         </Note>
       </div>
     );
-  if (takenOver <= dismissed || saveState === 'offline') return null;
+  if (failure !== undefined)
+    return (
+      <div className={style.note} role="alert">
+        <Note tone="warn">
+          <strong>The draft is not saved yet; saving is tried again.</strong> {failure}
+        </Note>
+      </div>
+    );
+  if (takenOver <= dismissed) return null;
   return (
     <div className={style.note} role="status">
       <Note>

@@ -21,6 +21,9 @@ export function SaveStatus() {
     <span className={style.saveState} data-state={saveState} title={message}>
       <Icon size={14} className={saveState === 'saving' ? badge.spin : undefined} aria-hidden />
       <span>{text}</span>
+      <span className="visually-hidden" role="status">
+        {saveState === 'saved' && 'The draft is saved.'}
+      </span>
     </span>
   );
 }

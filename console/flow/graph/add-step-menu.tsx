@@ -22,6 +22,7 @@ export function AddStepMenu({ place, trigger, onClose }: Props) {
   const editing = useContext(GraphEditingContext);
   return (
     <Popover
+      aria-label="Add a step"
       className={overlay.popover}
       triggerRef={trigger}
       isOpen={place !== undefined}

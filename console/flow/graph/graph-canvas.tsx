@@ -15,6 +15,7 @@ import type { StepNodeData } from './step-node-data.ts';
 import { useGraphKeys } from './use-graph-keys.ts';
 import { useGraphView } from './use-graph-view.ts';
 import { useStepDrag } from './use-step-drag.ts';
+import { useUnzoom } from './use-unzoom.ts';
 
 const NODE_TYPES = { block: BlockNode, frame: FrameNode };
 const MAP_FROM = 30;
@@ -63,6 +64,7 @@ function Canvas({ label = 'Steps of the flow', ...props }: FlowGraphProps) {
     [layout, statuses, problems, selectedId, tabStop],
   );
   useTree(root, label);
+  useUnzoom(root);
   return (
     <GraphEditingContext value={editing}>
       <div ref={root} className={style.canvas} {...keys.handlers}>

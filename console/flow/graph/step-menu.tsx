@@ -1,8 +1,10 @@
 import { Ellipsis } from 'lucide-react';
 import { useContext } from 'react';
+import { classes } from '../../ui/classes.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
 import type { Step } from '../draft/steps.ts';
+import style from './graph.module.css';
 import { GraphEditingContext, type StepAction } from './graph-editing.ts';
 
 /** Lists the actions for a step. */
@@ -18,7 +20,7 @@ export function StepMenu({ step }: { step: Step }) {
     // The graph takes presses for dragging and its keys for moving between steps.
     // biome-ignore lint/a11y/noStaticElementInteractions: it only keeps events of its button from the graph
     <span
-      className="nodrag nopan"
+      className={classes(style.menu, 'nodrag', 'nopan')}
       onClick={(event) => event.stopPropagation()}
       onKeyDown={(event) => event.stopPropagation()}
     >

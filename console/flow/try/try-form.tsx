@@ -108,13 +108,13 @@ export function TryForm({ input, onChange, onStart }: Props) {
       <Row>
         <Button
           variant="primary"
-          isDisabled={!isReady}
-          isPending={isBusy && run.mode === 'whole'}
+          isDisabled={blocking.length > 0}
+          isPending={isBusy}
           onPress={() => start('whole')}
         >
           <Play size={14} aria-hidden /> Run
         </Button>
-        <Button isDisabled={!isReady} onPress={() => start('steps')}>
+        <Button isDisabled={blocking.length > 0} isPending={isBusy} onPress={() => start('steps')}>
           <StepForward size={14} aria-hidden /> Step through
         </Button>
       </Row>

@@ -25,6 +25,7 @@ type Props = {
   lines?: [least: number, most: number];
 };
 
+const SAY_AFTER_MS = 1_000;
 const NO_PROBLEMS: EditorProblem[] = [];
 
 /** Edits code, JSON, a JSON Schema or a prompt. It is loaded when it is first shown; until then the text can be read. */
@@ -36,6 +37,10 @@ export function CodeEditor(props: Props) {
   const latest = useRef(props);
   latest.current = props;
   const [editor, setEditor] = useState<Editor>();
+  const [found, setFound] = useState<string[]>([]);
+  const [isTyped, setTyped] = useState(false);
+  const said = useSettled([...found, ...(error === undefined ? [] : [error])].join('\n'), SAY_AFTER_MS);
+  const isInvalid = error !== undefined || found.length > 0;
 
   useEffect(() => {
     let isGone = false;
@@ -50,7 +55,11 @@ export function CodeEditor(props: Props) {
           'aria-describedby': `${id}-help ${id}-error`,
           'aria-multiline': 'true',
         },
-        onChange: (text) => latest.current.onChange?.(text),
+        onChange: (text) => {
+          setTyped(true);
+          latest.current.onChange?.(text);
+        },
+        onProblems: setFound,
       });
       if (isGone) made.destroy();
       else setEditor(made);
@@ -64,6 +73,7 @@ export function CodeEditor(props: Props) {
   useEffect(() => editor?.setValue(value), [editor, value]);
   useEffect(() => editor?.setProblems(problems), [editor, problems]);
   useEffect(() => editor?.setScope(scope), [editor, scope]);
+  useEffect(() => editor?.setInvalid(isInvalid), [editor, isInvalid]);
   useEffect(() => editor?.setReadOnly(!onChange), [editor, onChange]);
 
   const hasTabs = language === 'javascript' || language.startsWith('json');
@@ -89,6 +99,19 @@ export function CodeEditor(props: Props) {
       <div id={`${id}-error`} className={classes(field.error, style.note)}>
         {error}
       </div>
+      <div className="visually-hidden" role="status">
+        {isTyped && said}
+      </div>
     </div>
   );
+}
+
+/** A text once it has stayed the same for some time. */
+function useSettled(text: string, ms: number): string {
+  const [settled, setSettled] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), ms);
+    return () => clearTimeout(timer);
+  }, [text, ms]);
+  return settled;
 }

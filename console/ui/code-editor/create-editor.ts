@@ -1,7 +1,7 @@
 import { autocompletion, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import { bracketMatching, indentOnInput, indentUnit } from '@codemirror/language';
-import { type Diagnostic, linter, lintGutter, lintKeymap } from '@codemirror/lint';
+import { type Diagnostic, linter, lintGutter, lintKeymap, setDiagnosticsEffect } from '@codemirror/lint';
 import {
   Annotation,
   Compartment,
@@ -23,6 +23,8 @@ export type EditorOptions = {
   /** Attributes of the element that takes the text, such as its accessible name. */
   attributes: Record<string, string>;
   onChange(value: string): void;
+  /** Called with the problems of the text, each with its line, whenever it has been checked. */
+  onProblems(problems: string[]): void;
 };
 
 export type Editor = {
@@ -31,6 +33,8 @@ export type Editor = {
   setProblems(problems: EditorProblem[]): void;
   setScope(scope: VariableScope | undefined): void;
   setReadOnly(isReadOnly: boolean): void;
+  /** Says to assistive technology whether the text is accepted. */
+  setInvalid(isInvalid: boolean): void;
   destroy(): void;
 };
 
@@ -58,6 +62,7 @@ export async function createEditor(parent: HTMLElement, options: EditorOptions):
   const support = (await LANGUAGES[language]()).loadLanguage();
   const scope = new Compartment();
   const access = new Compartment();
+  const validity = new Compartment();
   const view = new EditorView({
     parent,
     doc: value,
@@ -82,6 +87,7 @@ export async function createEditor(parent: HTMLElement, options: EditorOptions):
       placeholder(options.placeholder),
       scope.of([]),
       access.of(accessOf(isReadOnly)),
+      validity.of([]),
       support.extensions,
       givenProblems,
       linter((view) => listDiagnostics(view, support.check), {
@@ -94,6 +100,11 @@ export async function createEditor(parent: HTMLElement, options: EditorOptions):
       EditorView.updateListener.of(({ docChanged, state, transactions }) => {
         if (docChanged && !transactions.some((transaction) => transaction.annotation(fromOutside)))
           options.onChange(state.doc.toString());
+        for (const effect of transactions.flatMap(({ effects }) => effects))
+          if (effect.is(setDiagnosticsEffect))
+            options.onProblems(
+              effect.value.map(({ from, message }) => `Line ${state.doc.lineAt(from).number}: ${message}`),
+            );
       }),
     ],
   });
@@ -102,6 +113,12 @@ export async function createEditor(parent: HTMLElement, options: EditorOptions):
     setProblems: (problems) => view.dispatch({ effects: problemsGiven.of(problems) }),
     setScope: (given) => view.dispatch({ effects: scope.reconfigure(given ? variableScope.of(given) : []) }),
     setReadOnly: (readOnly) => view.dispatch({ effects: access.reconfigure(accessOf(readOnly)) }),
+    setInvalid: (isInvalid) =>
+      view.dispatch({
+        effects: validity.reconfigure(
+          isInvalid ? EditorView.contentAttributes.of({ 'aria-invalid': 'true' }) : [],
+        ),
+      }),
     destroy: () => view.destroy(),
   };
 }
