@@ -19,7 +19,7 @@ export function FlowHead() {
         )}
         {!flow.draftIsProduction && flow.productionVersion !== null && (
           <Badge tone="warn">
-            {flow.draftIsPublished ? `Draft is v${flow.latestVersion}` : 'Draft differs'}
+            {`Draft: ${flow.draftIsPublished ? 'same as' : 'differs from'} v${flow.latestVersion}`}
           </Badge>
         )}
         <FlowMenu />

@@ -56,7 +56,7 @@ export function VersionsPage() {
                   className={classes(style.version, open === 'draft' && style.open)}
                 >
                   <span className={style.versionHead}>
-                    Draft {flow.draftIsPublished && <Badge>Same as version {flow.latestVersion}</Badge>}
+                    Draft {flow.draftIsPublished && <Badge>Same as v{flow.latestVersion}</Badge>}
                   </span>
                 </Link>
                 {versions.map(({ version, note, isProduction, publishedAt }) => (

@@ -114,6 +114,6 @@ export function FlowsTable({ flows, slugs }: { flows: Flow[]; slugs: { org: stri
 
 function DraftState({ flow }: { flow: Flow }) {
   if (flow.latestVersion === null) return <Badge tone="warn">Unpublished</Badge>;
-  if (!flow.draftIsPublished) return <Badge tone="warn">Changed</Badge>;
-  return <span className={style.faint}>{flow.draftIsProduction ? 'As in production' : 'Published'}</span>;
+  if (!flow.draftIsPublished) return <Badge tone="warn">Differs from v{flow.latestVersion}</Badge>;
+  return <span className={style.faint}>Same as v{flow.latestVersion}</span>;
 }

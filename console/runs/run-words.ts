@@ -15,7 +15,7 @@ export const STATUS_NAMES: Record<string, string> = {
 
 /** How a run was started. */
 export const MODE_NAMES: Record<string, string> = {
-  execute: 'Execute (waits)',
+  execute: 'Execute',
   jobs: 'Job',
   step: 'Step session',
   test: 'Test case',

@@ -67,7 +67,13 @@ export function CreateKeyDialog({ slugs, projectId, onClose }: Props) {
         onChange={setName}
         error={fieldError(create.error, 'name')}
       />
-      <Select label="Environment" options={ENVIRONMENTS} value={environment} onChange={setEnvironment} />
+      <Select
+        label="Environment"
+        options={ENVIRONMENTS}
+        value={environment}
+        onChange={setEnvironment}
+        help={ENVIRONMENTS.find(({ id }) => id === environment)?.description ?? ''}
+      />
       <CheckboxGroup className={field.field ?? ''} value={scopes} onChange={setScopes}>
         <Label className={field.label ?? ''}>Scopes</Label>
         {SCOPE_OPTIONS.map(({ id, label, text }) => (

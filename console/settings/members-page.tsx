@@ -22,6 +22,8 @@ import { ROLE_OPTIONS } from './role-options.ts';
 
 const MEMBERS = '/api/v1/organizations/{org_id}/members';
 const MEMBER = '/api/v1/organizations/{org_id}/members/{member_user_id}';
+/** The user whose tokens `weir token` gets at a local `npm start`. */
+const SCRIPT_USER_ID = 'weir-script';
 type Member = Schemas['Member'];
 
 /** Who belongs to an organization, with which role, and who is invited. */
@@ -63,6 +65,7 @@ export function MembersPage() {
                     <td>
                       <Clipped text={nameOf(member)} />
                       {member.name && member.email && <Clipped text={member.email} />}
+                      {member.user_id === SCRIPT_USER_ID && <div>The account of weir token at npm start</div>}
                     </td>
                     <td>
                       <Clipped text={member.user_id} />

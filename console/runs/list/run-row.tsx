@@ -8,7 +8,7 @@ import { formatCredits, formatDuration } from '../../ui/format.ts';
 import { StatusBadge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Elapsed } from '../elapsed.tsx';
-import { versionName } from '../run-words.ts';
+import { MODE_NAMES, versionName } from '../run-words.ts';
 import type { ListedRun } from './merge-runs.ts';
 import style from './run-table.module.css';
 
@@ -65,7 +65,7 @@ export const RunRow = memo(function RunRow(props: Props) {
         )}
       </span>
       <span role="cell" className={style.by} title={run.keyId ?? undefined}>
-        {run.mode === 'test' ? 'Test case' : `${run.mode} · ${key}`}{' '}
+        {run.mode === 'test' ? MODE_NAMES.test : `${MODE_NAMES[run.mode]} · ${key}`}{' '}
         {run.environment === 'test' && run.keyId && <Badge>test</Badge>}
       </span>
       <span role="cell" className={style.started}>
