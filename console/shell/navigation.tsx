@@ -42,8 +42,11 @@ export function Navigation() {
       )}
       {org && (
         <>
-          <h2 className={style.heading}>Organization</h2>
-          <ul className={style.group}>
+          {/* No heading: it would come before that of the page. */}
+          <p className={style.heading} aria-hidden>
+            Organization
+          </p>
+          <ul className={style.group} aria-label="Organization">
             <Place to="/orgs/$org/webhooks" params={{ org }}>
               <Webhook size={ICON} /> Webhooks
             </Place>
