@@ -2,40 +2,8 @@ import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import type { Step } from '../../../flow/definition.ts';
 import { passthrough } from '../../blocks.ts';
-import { createScopedKey } from '../../scoped-key.ts';
-import type { ConsoleWeir } from './console-weir.ts';
+import { createFlow } from './create-flow.ts';
 import { describeWalks } from './describe-walks.ts';
-
-/** A flow of the demo project, read and changed by a client beside the console. */
-async function createFlow(weir: ConsoleWeir, slug: string, steps: Step[]) {
-  const { id: projectId } = await weir.db
-    .selectFrom('project')
-    .select('id')
-    .where('slug', '=', 'demo')
-    .executeTakeFirstOrThrow();
-  const { key } = await createScopedKey(weir, projectId, 'deploy', 'read');
-  const flows = `${weir.url}/api/v1/projects/${projectId}/flows`;
-  async function send(method: string, path: string, body?: object) {
-    const response = await fetch(`${flows}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'if-match': '*' },
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    assert.ok(response.ok, `${method} ${path}: ${response.status}`);
-    return await response.json();
-  }
-  const { id } = (await send('POST', '', { name: slug, slug })) as { id: string };
-  const flow = {
-    path: `orgs/demo/projects/demo/flows/${slug}`,
-    replace: (changed: Step[]) => send('PUT', `/${id}/draft`, { steps: changed }),
-    names: async () => {
-      const { steps: now } = (await send('GET', `/${id}/draft`)) as { steps: Step[] };
-      return now.map(({ name }) => name);
-    },
-  };
-  if (steps.length > 0) await flow.replace(steps);
-  return flow;
-}
 
 const named = (name: string): Step => ({ ...passthrough('only'), name });
 const step = (page: Page, name: RegExp) => page.getByRole('treeitem', { name });
