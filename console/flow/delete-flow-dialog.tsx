@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../api/client.ts';
-import { refetch } from '../api/query-client.ts';
+import { queryClient, refetch } from '../api/query-client.ts';
 import { hasRole, useProject } from '../shell/me.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog, DialogActions } from '../ui/dialog.tsx';
@@ -27,6 +27,7 @@ export function DeleteFlowDialog({ onClose }: { onClose: () => void }) {
     async onSuccess() {
       onClose();
       await navigate({ to: '/orgs/$org/projects/$project', params: { org, project } });
+      queryClient.removeQueries({ queryKey: ['flow id', projectId] });
       await refetch('/api/v1/projects/{project_id}/flows');
       showToast({ tone: 'good', title: `The flow ${flow.slug} is deleted.` });
     },

@@ -1,5 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Outlet, useParams } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { ApiError } from '../api/api-error.ts';
 import { $api } from '../api/client.ts';
 import { useProject } from '../shell/me.ts';
 import { EmptyState } from '../ui/empty-state.tsx';
@@ -50,8 +52,14 @@ function Flow({ org, project, projectId, flowId }: Ids) {
   const query = $api.useQuery('get', '/api/v1/projects/{project_id}/flows/{flow_id}', {
     params: { path: { project_id: projectId, flow_id: flowId } },
   });
+  const client = useQueryClient();
+  const isGone = query.error instanceof ApiError && query.error.status === 404;
+  useEffect(() => {
+    // It was deleted; another flow may have its slug.
+    if (isGone) void client.invalidateQueries({ queryKey: ['flow id', projectId] });
+  }, [isGone, client, projectId]);
   return (
-    <QueryView query={query}>
+    <QueryView query={isGone ? { ...query, data: undefined } : query}>
       {(flow) => (
         <FlowContext value={{ flow, org, project, projectId }}>
           <div className={style.flow}>

@@ -1,7 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { api } from '../api/client.ts';
-import { refetch } from '../api/query-client.ts';
 import { Checkbox } from '../ui/checkbox.tsx';
 import { FormDialog } from '../ui/form-dialog.tsx';
 import { Note } from '../ui/note.tsx';
@@ -11,8 +10,8 @@ import { useDraft } from './draft/draft-context.ts';
 import { eachStep } from './draft/steps.ts';
 import { useFlow } from './flow-context.ts';
 import { FlowDifference } from './versions/flow-difference.tsx';
-import { setProduction } from './versions/production-dialog.tsx';
 import { PublishObstacles } from './versions/publish-obstacles.tsx';
+import { refetchVersions, setProduction } from './versions/set-production.ts';
 import { TestNote } from './versions/test-note.tsx';
 
 const NOTE_MAX_LENGTH = 2000;
@@ -39,17 +38,21 @@ function OpenDialog({ onClose }: { onClose: () => void }) {
     },
     async onSuccess(version) {
       onClose();
-      if (isPromoted) {
-        await setProduction(projectId, flow.id, version);
-        showToast({ tone: 'good', title: `Version ${version} is published and in production.` });
-      } else {
-        showToast({ tone: 'good', title: `Version ${version} is published. Callers do not run it yet.` });
-        await refetch(
-          '/api/v1/projects/{project_id}/flows/{flow_id}/versions',
-          '/api/v1/projects/{project_id}/flows/{flow_id}',
-          '/api/v1/projects/{project_id}/flows',
-        );
-      }
+      await refetchVersions();
+      if (!isPromoted)
+        return showToast({
+          tone: 'good',
+          title: `Version ${version} is published. Callers do not run it yet.`,
+        });
+      await setProduction(projectId, flow.id, version).then(
+        () => showToast({ tone: 'good', title: `Version ${version} is published and in production.` }),
+        (error: Error) =>
+          showToast({
+            tone: 'bad',
+            title: `Version ${version} is published, but could not be put into production: ${error.message}`,
+            error,
+          }),
+      );
     },
     // Somebody else may have changed the draft: it is read again, and shown.
     onError: () => void refresh(),

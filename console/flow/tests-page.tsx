@@ -1,3 +1,4 @@
+import { useMutation } from '@tanstack/react-query';
 import { Play, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { $api, api, type Schemas } from '../api/client.ts';
@@ -30,15 +31,21 @@ const RUNS = `${FLOW}/test-runs` as const;
 /** The test cases of a flow, each with its last result, and the test runs of its draft. */
 export function TestsPage() {
   const { flow, projectId } = useFlow();
-  const { flush } = useDraft();
+  const { saveToRun } = useDraft();
   const [editing, setEditing] = useState<CaseDraft>();
   const [doomed, setDoomed] = useState<Schemas['ListedTestCase']>();
   const [testRunId, openTestRun] = useOpenTestRun();
   const ofRun = useCaseOfRun(setEditing);
   const path = { project_id: projectId, flow_id: flow.id };
   const query = $api.useInfiniteQuery('get', CASES, { params: { path, query: { limit: 50 } } }, PAGES);
-  const start = $api.useMutation('post', RUNS, {
+  const start = useMutation({
     meta: { quiet: true },
+    mutationFn: async (test_case_id?: string) => {
+      await saveToRun();
+      const body = test_case_id === undefined ? {} : { test_case_id };
+      const { data } = await api.POST(RUNS, { params: { path }, body });
+      return data as { test_run_id: string };
+    },
     onSuccess: ({ test_run_id }) => {
       openTestRun(test_run_id);
       return refetch(RUNS);
@@ -46,10 +53,6 @@ export function TestsPage() {
   });
   const cases = query.data?.pages.flatMap(({ test_cases }) => test_cases) ?? [];
 
-  async function run(test_case_id?: string) {
-    await flush();
-    start.mutate({ params: { path }, body: test_case_id === undefined ? {} : { test_case_id } });
-  }
   async function edit(test_case_id: string) {
     try {
       const { data, response } = await api.GET(CASE, { params: { path: { ...path, test_case_id } } });
@@ -78,7 +81,7 @@ export function TestsPage() {
               variant="primary"
               isDisabled={cases.length === 0}
               isPending={start.isPending}
-              onPress={() => void run()}
+              onPress={() => start.mutate(undefined)}
             >
               <Play size={14} aria-hidden /> Run all on the draft
             </Button>
@@ -104,7 +107,7 @@ export function TestsPage() {
                 testCase={testCase}
                 isBusy={start.isPending}
                 onOpen={() => openTestRun(testCase.last_result?.test_run_id)}
-                onRun={() => void run(testCase.test_case_id)}
+                onRun={() => start.mutate(testCase.test_case_id)}
                 onEdit={() => void edit(testCase.test_case_id)}
                 onDelete={() => setDoomed(testCase)}
               />

@@ -2,7 +2,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { Ellipsis } from 'lucide-react';
 import { useState } from 'react';
 import { api, type Schemas } from '../api/client.ts';
-import { refetch } from '../api/query-client.ts';
+import { queryClient, refetch } from '../api/query-client.ts';
 import { hasRole, useProject } from '../shell/me.ts';
 import { Badge } from '../ui/badge.tsx';
 import { Clipped } from '../ui/clipped.tsx';
@@ -101,6 +101,7 @@ export function FlowsTable({ flows, slugs }: { flows: Flow[]; slugs: { org: stri
             await api.DELETE('/api/v1/projects/{project_id}/flows/{flow_id}', {
               params: { path: { project_id: doomed.projectId, flow_id: doomed.id } },
             });
+            queryClient.removeQueries({ queryKey: ['flow id', doomed.projectId] });
             await refetch('/api/v1/projects/{project_id}/flows');
           }}
         >

@@ -89,6 +89,7 @@ export function RunsPage() {
               isOrganization={filter.scope === 'organization'}
               hasMore={list.hasNextPage}
               isFetchingMore={list.isFetchingNextPage}
+              moreError={list.isFetchNextPageError ? list.error : null}
               onMore={fetchMore}
             />
           </div>

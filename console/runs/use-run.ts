@@ -32,7 +32,9 @@ export function useRun(path: RunPath) {
   const blocks = useQuery({
     queryKey: ['run-blocks', path, blocksMax],
     queryFn: ({ signal }) => fetchBlocks(path, blocksMax, signal),
-    placeholderData: (previous) => previous,
+    // More blocks of the same run; those of another run are not shown in its place.
+    placeholderData: (previous, query) =>
+      (query?.queryKey[1] as RunPath | undefined)?.executionId === path.executionId ? previous : undefined,
     refetchInterval: isOver(run.data) ? false : POLL_MS,
   });
   const tree = $api.useQuery(
@@ -42,8 +44,9 @@ export function useRun(path: RunPath) {
     { staleTime: Number.POSITIVE_INFINITY },
   );
   useRunEvents(path, isRunning, () => {
-    void client.invalidateQueries({ queryKey: ['run', path] });
-    void client.invalidateQueries({ queryKey: ['run-blocks', path] });
+    // Events may come faster than the blocks of a long run are fetched: a fetch under way is let finish.
+    void client.invalidateQueries({ queryKey: ['run', path] }, { cancelRefetch: false });
+    void client.invalidateQueries({ queryKey: ['run-blocks', path] }, { cancelRefetch: false });
   });
   const now = useNow(isRunning);
   const { status, finishedAt } = run.data ?? {};

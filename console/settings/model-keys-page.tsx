@@ -1,21 +1,24 @@
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { $api, api } from '../api/client.ts';
+import { $api, api, type Schemas } from '../api/client.ts';
 import { refetch } from '../api/query-client.ts';
+import { useModels } from '../api/use-models.ts';
 import { hasRole, useOrganization } from '../shell/me.ts';
 import { RoleNote } from '../shell/role-note.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Clipped } from '../ui/clipped.tsx';
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
-import { Loading } from '../ui/loading.tsx';
 import { Panel, Stack } from '../ui/page.tsx';
+import { QueryView } from '../ui/query-view.tsx';
 import { Table } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 import { groupModels } from './group-models.ts';
 import { ModelKeyDialog } from './model-key-dialog.tsx';
 
 const KEYS = '/api/v1/organizations/{org_id}/model-keys';
+/** Members do not see which keys there are. */
+const NO_KEYS = { data: { modelKeys: [] as Schemas['ModelKey'][] }, error: null, refetch: () => undefined };
 
 /** The model providers of the service, whose key pays for each, and the organization's own keys. */
 export function ModelKeysPage() {
@@ -30,64 +33,65 @@ export function ModelKeysPage() {
     { params: { path: { org_id: organization.id } } },
     { enabled: isAdmin },
   );
-  const models = $api.useQuery('get', '/api/v1/models', {
-    params: { query: { organization_id: organization.id, limit: 200 } },
-  });
-  const providers = groupModels(models.data?.models ?? [], keys.data?.modelKeys ?? []);
+  const models = useModels(organization.id);
   return (
     <Stack>
       <RoleNote organization={organization} needed="admin" to="see or change model keys" />
       <Panel title="Providers" isFlush>
-        {models.data ? (
-          <Table label="Providers" head={['Provider', 'Paid with', 'Models', 'Own key', 'Changed', '']}>
-            {providers.map(({ provider, models, paidWith, key }) => (
-              <tr key={provider}>
-                <td>{provider}</td>
-                <td>
-                  {paidWith === 'service' && <Badge tone="good">Credits</Badge>}
-                  {paidWith === 'organization' && <Badge tone="accent">Own key</Badge>}
-                  {paidWith === null && <Badge tone="warn">No key</Badge>}
-                </td>
-                <td title={models.join('\n')}>{models.length === 0 ? '—' : models.length}</td>
-                <td>{key ? <code>{key.keyPreview}</code> : '—'}</td>
-                <td>
-                  {key ? (
-                    <>
-                      <Time at={key.updatedAt} />
-                      <Clipped text={`by ${key.createdBy}`} />
-                    </>
-                  ) : (
-                    '—'
-                  )}
-                </td>
-                <td align="right">
-                  <Button
-                    size="small"
-                    isDisabled={!isAdmin}
-                    aria-label={`${key ? 'Replace' : 'Set'} the key of ${provider}`}
-                    onPress={() => setEdited(provider)}
-                  >
-                    {key ? 'Replace' : 'Set key'}
-                  </Button>
-                  {key && ' '}
-                  {key && (
-                    <Button
-                      size="small"
-                      variant="danger"
-                      isDisabled={!isAdmin}
-                      aria-label={`Delete the key of ${provider}`}
-                      onPress={() => setDoomed(provider)}
-                    >
-                      Delete
-                    </Button>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </Table>
-        ) : (
-          <Loading />
-        )}
+        <QueryView query={models}>
+          {(listed) => (
+            <QueryView query={isAdmin ? keys : NO_KEYS}>
+              {({ modelKeys }) => (
+                <Table label="Providers" head={['Provider', 'Paid with', 'Models', 'Own key', 'Changed', '']}>
+                  {groupModels(listed, modelKeys).map(({ provider, models, paidWith, key }) => (
+                    <tr key={provider}>
+                      <td>{provider}</td>
+                      <td>
+                        {paidWith === 'service' && <Badge tone="good">Credits</Badge>}
+                        {paidWith === 'organization' && <Badge tone="accent">Own key</Badge>}
+                        {paidWith === null && <Badge tone="warn">No key</Badge>}
+                      </td>
+                      <td title={models.join('\n')}>{models.length === 0 ? '—' : models.length}</td>
+                      <td>{key ? <code>{key.keyPreview}</code> : '—'}</td>
+                      <td>
+                        {key ? (
+                          <>
+                            <Time at={key.updatedAt} />
+                            <Clipped text={`by ${key.createdBy}`} />
+                          </>
+                        ) : (
+                          '—'
+                        )}
+                      </td>
+                      <td align="right">
+                        <Button
+                          size="small"
+                          isDisabled={!isAdmin}
+                          aria-label={`${key ? 'Replace' : 'Set'} the key of ${provider}`}
+                          onPress={() => setEdited(provider)}
+                        >
+                          {key ? 'Replace' : 'Set key'}
+                        </Button>
+                        {key && ' '}
+                        {key && (
+                          <Button
+                            size="small"
+                            variant="danger"
+                            isDisabled={!isAdmin}
+                            aria-label={`Delete the key of ${provider}`}
+                            onPress={() => setDoomed(provider)}
+                          >
+                            Delete
+                          </Button>
+                        )}
+                      </td>
+                    </tr>
+                  ))}
+                </Table>
+              )}
+            </QueryView>
+          )}
+        </QueryView>
       </Panel>
       {edited && (
         <ModelKeyDialog

@@ -60,17 +60,21 @@ export function OrganizationPage() {
               </Button>
             </Row>
           </Panel>
-          <DeleteBySlugDialog
-            kind="organization"
-            slug={organization.slug}
-            isOpen={isDeleting}
-            onClose={() => setDeleting(false)}
-            onConfirm={() => api.DELETE(PATH, { params: { path: { org_id: mine.id } } })}
-            onDeleted={async () => {
-              await navigate({ to: '/' });
-              await invalidateMe();
-            }}
-          />
+          {isDeleting && (
+            <DeleteBySlugDialog
+              kind="organization"
+              slug={organization.slug}
+              isOpen
+              onClose={() => setDeleting(false)}
+              onConfirm={() => api.DELETE(PATH, { params: { path: { org_id: mine.id } } })}
+              onDeleted={async () => {
+                // A page of no organization, until it is known that this one is gone.
+                await navigate({ to: '/account' });
+                await invalidateMe();
+                await navigate({ to: '/', replace: true });
+              }}
+            />
+          )}
         </Stack>
       )}
     </QueryView>

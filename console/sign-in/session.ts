@@ -13,6 +13,8 @@ const RENEW_BEFORE_MS = 60_000;
 /** Tells the other tabs. */
 const TABS = new BroadcastChannel('weir.session');
 const SIGN_OUT = 'signed out';
+/** The token of a page that is about to be left. */
+const NEVER = new Promise<never>(() => undefined);
 
 let tokens: Tokens | undefined;
 let renewal: Promise<string> | undefined;
@@ -20,6 +22,8 @@ let renewal: Promise<string> | undefined;
 let accepted: string | undefined;
 /** Asks the user to sign in again; set by the page's dialog. */
 let askUser: (() => Promise<Tokens>) | undefined;
+/** The page is about to be left, for the sign-out or because another user signed in: no request is sent any more. */
+let isLeaving = false;
 
 TABS.onmessage = ({ data }) => {
   if (data === SIGN_OUT && tokens) leave();
@@ -41,7 +45,7 @@ export async function openSession(): Promise<void> {
   tokens = await completeSignIn();
   if (!isSignInWindow()) return;
   handOver(tokens);
-  await new Promise(() => undefined);
+  await NEVER;
 }
 
 /** Registers how the user is asked to sign in again while the page stays. */
@@ -51,6 +55,7 @@ export function onSessionEnd(ask: () => Promise<Tokens>): void {
 
 /** Answers the user's access token, renewed when it is about to expire. Waits while the user has to sign in again. */
 export async function currentToken(): Promise<string> {
+  if (isLeaving) return NEVER;
   if (tokens && tokens.expiresAt - Date.now() > RENEW_BEFORE_MS) return tokens.access;
   return renewToken();
 }
@@ -62,6 +67,7 @@ export function noteAccepted(token: string): void {
 
 /** Gets another token in the place of one that the service refused. Throws SignInError when it refuses every one. */
 export async function replaceToken(refused: string): Promise<string> {
+  if (isLeaving) return NEVER;
   if (tokens && tokens.access !== refused) return tokens.access;
   // A token that was made a moment ago and never taken: the next one would be refused, too.
   if (accepted === undefined)
@@ -76,6 +82,7 @@ export async function signOut(): Promise<void> {
   const { server, client, options } = await findProvider();
   const held = tokens;
   tokens = undefined;
+  isLeaving = true;
   TABS.postMessage(SIGN_OUT);
   if (held?.refresh && server.revocation_endpoint)
     await oauth.revocationRequest(server, client, oauth.None(), held.refresh, options).catch(() => undefined);
@@ -96,10 +103,16 @@ function renewToken(): Promise<string> {
 
 async function renew(): Promise<string> {
   const before = tokens;
-  tokens =
+  const renewed =
     (await refresh()) ?? (askUser ? await askUser() : await beginSignIn(location.pathname + location.search));
-  // What is on the page is another user's.
-  if (before?.sub !== tokens.sub) location.reload();
+  if (isLeaving) return NEVER;
+  if (before?.sub !== renewed.sub) {
+    // What is on the page, and what it was about to send, is another user's.
+    isLeaving = true;
+    location.reload();
+    return NEVER;
+  }
+  tokens = renewed;
   return tokens.access;
 }
 
@@ -129,5 +142,6 @@ async function refresh(): Promise<Tokens | undefined> {
 
 function leave(): void {
   tokens = undefined;
+  isLeaving = true;
   location.assign(SIGNED_OUT);
 }

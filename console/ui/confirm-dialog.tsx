@@ -18,12 +18,21 @@ type Props = {
 /** Asks before something that cannot be undone. */
 export function ConfirmDialog({ title, action, isOpen, onClose, onConfirm, children }: Props) {
   const confirm = useMutation({ mutationFn: onConfirm, onSuccess: onClose, meta: { quiet: true } });
+  function close() {
+    // What comes of it is said here.
+    if (confirm.isPending) return;
+    // The dialog may be opened again, for something else.
+    confirm.reset();
+    onClose();
+  }
   return (
-    <Dialog title={title} isOpen={isOpen} onClose={onClose}>
+    <Dialog title={title} isOpen={isOpen} onClose={close}>
       <div>{children}</div>
       {confirm.error && <ErrorNote error={confirm.error} />}
       <DialogActions>
-        <Button onPress={onClose}>Cancel</Button>
+        <Button isDisabled={confirm.isPending} onPress={close}>
+          Cancel
+        </Button>
         <Button variant="danger" isPending={confirm.isPending} onPress={() => confirm.mutate()}>
           {action}
         </Button>

@@ -1,13 +1,22 @@
 import { Button } from './button.tsx';
+import { ErrorNote } from './error-note.tsx';
 import style from './page.module.css';
 
-type Paged = { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
+type Paged = {
+  hasNextPage: boolean;
+  isFetchingNextPage: boolean;
+  isFetchNextPageError: boolean;
+  /** Its errors are ApiErrors, whatever the types of the interface say. */
+  error: unknown;
+  fetchNextPage: () => unknown;
+};
 
-/** Fetches the next page of a list, below it; nothing when all is there. */
+/** Fetches the next page of a list, below it, and says when that failed; nothing when all is there. */
 export function MoreButton({ query }: { query: Paged }) {
   if (!query.hasNextPage) return null;
   return (
     <div className={style.more}>
+      {query.isFetchNextPageError && !query.isFetchingNextPage && <ErrorNote error={query.error as Error} />}
       <Button isPending={query.isFetchingNextPage} onPress={() => query.fetchNextPage()}>
         {query.isFetchingNextPage ? 'Loading …' : 'Show more'}
       </Button>

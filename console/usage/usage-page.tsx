@@ -3,6 +3,7 @@ import { useEffect } from 'react';
 import { $api } from '../api/client.ts';
 import { PAGES } from '../api/pages.ts';
 import { useOrganization } from '../shell/me.ts';
+import { ErrorNote } from '../ui/error-note.tsx';
 import { formatCompact, formatCount, formatCredits, formatDuration } from '../ui/format.ts';
 import { MoreButton } from '../ui/more-button.tsx';
 import { Page, Panel, Row } from '../ui/page.tsx';
@@ -50,10 +51,10 @@ export function UsagePage() {
     PAGES,
   );
   // A year is more than one page of days.
-  const { hasNextPage, isFetching, fetchNextPage } = days;
+  const { hasNextPage, isFetching, isFetchNextPageError, fetchNextPage } = days;
   useEffect(() => {
-    if (hasNextPage && !isFetching) void fetchNextPage();
-  }, [hasNextPage, isFetching, fetchNextPage]);
+    if (hasNextPage && !isFetching && !isFetchNextPageError) void fetchNextPage();
+  }, [hasNextPage, isFetching, isFetchNextPageError, fetchNextPage]);
   const parts = $api.useInfiniteQuery(
     'get',
     USAGE,
@@ -109,6 +110,9 @@ export function UsagePage() {
                   <Fact name="Refused (429)">{formatCount(total.refused ?? 0)}</Fact>
                 </Facts>
               </Panel>
+              {days.isFetchNextPageError && !isFetching && (
+                <ErrorNote error={days.error as Error} onRetry={() => void fetchNextPage()} />
+              )}
               <UsageCharts range={first} entries={pages.flatMap(({ entries }) => entries)} />
             </>
           );

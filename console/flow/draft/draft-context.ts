@@ -7,7 +7,16 @@ import type { Step } from './steps.ts';
 export type Draft = Omit<DraftState, 'history'> &
   Pick<
     DraftStore,
-    'change' | 'undo' | 'undoElsewhere' | 'keepElsewhere' | 'redo' | 'flush' | 'refresh' | 'resolve'
+    | 'change'
+    | 'undo'
+    | 'undoLatest'
+    | 'undoElsewhere'
+    | 'keepElsewhere'
+    | 'redo'
+    | 'flush'
+    | 'saveToRun'
+    | 'refresh'
+    | 'resolve'
   > & {
     projectId: string;
     flowId: string;

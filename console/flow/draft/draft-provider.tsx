@@ -47,10 +47,12 @@ function Editing({ draft, server, projectId, flowId, children }: EditingProps) {
     () => ({
       change: store.change.bind(store),
       undo: store.undo.bind(store),
+      undoLatest: store.undoLatest.bind(store),
       undoElsewhere: store.undoElsewhere.bind(store),
       keepElsewhere: store.keepElsewhere.bind(store),
       redo: store.redo.bind(store),
       flush: store.flush.bind(store),
+      saveToRun: store.saveToRun.bind(store),
       refresh: store.refresh.bind(store),
       resolve: store.resolve.bind(store),
     }),

@@ -83,6 +83,13 @@ export class DraftStore {
     if (back) this.#edit(back.steps, back.history);
   }
 
+  /** Undoes the latest change if it has this label. Answers whether it had. */
+  undoLatest(label: string): boolean {
+    const isLatest = this.#state.history.past.at(-1)?.label === label;
+    if (isLatest) this.undo();
+    return isLatest;
+  }
+
   redo(): void {
     const forth = redoIn(this.#state.history, this.#state.steps);
     if (forth) this.#edit(forth.steps, forth.history);
@@ -93,6 +100,17 @@ export class DraftStore {
     while (this.#saving) await this.#saving;
     if (this.#isDirty() && !this.#state.conflict) await this.#save();
     return this.#state.saveState === 'saved';
+  }
+
+  /** Saves what is not saved yet, for a request that runs the draft. Throws an error that says why it cannot be. */
+  async saveToRun(): Promise<void> {
+    if (await this.flush()) return;
+    const { saveState, message } = this.#state;
+    throw new Error(
+      saveState === 'conflict'
+        ? 'The draft was changed elsewhere, so it was not run: resolve the conflict in the editor first.'
+        : `The draft could not be saved, so it was not run. ${message ?? ''}`.trim(),
+    );
   }
 
   /** Saves what is not saved yet, and ends; a save that fails is not repeated. */

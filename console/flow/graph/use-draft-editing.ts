@@ -29,7 +29,7 @@ const EDITS: Record<Exclude<StepAction, 'remove' | 'duplicate' | 'copy'>, Edit> 
 
 /** Makes changes in the graph changes of the draft. `say` tells them to screen readers. */
 export function useDraftEditing(say: (text: string) => void): GraphEditing {
-  const { steps, change, select, undo } = useDraft();
+  const { steps, change, select, undoLatest } = useDraft();
   return useMemo(() => {
     const nameOf = (id: string) => findStep(steps, id)?.step.name ?? id;
 
@@ -45,12 +45,21 @@ export function useDraftEditing(say: (text: string) => void): GraphEditing {
       const neighbour = next
         .map((direction) => findNeighbour(steps, id, direction)?.step_id)
         .find((stepId) => findStep(after, stepId));
-      change(`Delete ${id}`, (now) => removeStep(now, id));
+      const label = `Delete ${id}`;
+      change(label, (now) => removeStep(now, id));
       select(neighbour ?? after[0]?.step_id);
       showToast({
         tone: 'good',
         title: `${nameOf(id)} is deleted.`,
-        action: { label: 'Undo', onPress: undo },
+        action: {
+          label: 'Undo',
+          onPress: () =>
+            undoLatest(label) ||
+            showToast({
+              tone: 'bad',
+              title: 'The draft has changed since: undo the later changes first, above the graph.',
+            }),
+        },
       });
     }
 
@@ -63,8 +72,11 @@ export function useDraftEditing(say: (text: string) => void): GraphEditing {
         return add(`Duplicate ${id} as ${copy.step_id}`, [copy], placeBeside(steps, id, 1));
       }
       if (action === 'copy') {
-        void navigator.clipboard.writeText(JSON.stringify(step, null, 2));
-        return say(`${step.name} is copied`);
+        navigator.clipboard.writeText(JSON.stringify(step, null, 2)).then(
+          () => say(`${step.name} is copied`),
+          () => showToast({ tone: 'bad', title: 'The browser did not allow copying.' }),
+        );
+        return;
       }
       const { label, edit } = EDITS[action];
       change(`${label}: ${id}`, (now) => edit(now, id));
@@ -100,5 +112,5 @@ export function useDraftEditing(say: (text: string) => void): GraphEditing {
         );
       },
     };
-  }, [steps, change, select, undo, say]);
+  }, [steps, change, select, undoLatest, say]);
 }

@@ -1,13 +1,14 @@
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
+import { type Model, useModels } from '../../api/use-models.ts';
 import { useProject } from '../../shell/me.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { ComboBox } from '../../ui/combo-box.tsx';
 import { formatCompact, formatCredits } from '../../ui/format.ts';
 import type { SequentialStep } from '../draft/steps.ts';
 import { useFlow } from '../flow-context.ts';
+import { findModel } from './find-model.ts';
 import style from './inspector.module.css';
-import { findModel, type Model, useModels } from './use-models.ts';
 import { useStep } from './use-step.ts';
 
 /** The model of a block, with what it costs and can do, and whose key its calls use. */

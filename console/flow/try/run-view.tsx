@@ -1,3 +1,4 @@
+import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Square } from 'lucide-react';
 import { ApiError } from '../../api/api-error.ts';
@@ -29,6 +30,7 @@ const BADGES: Partial<Record<TryRun['status'], string>> = {
 export function RunView({ run, store }: { run: TryRun; store: TryStore }) {
   const { flow, org, project } = useFlow();
   const open = useOpenStep();
+  const cancel = useMutation({ mutationFn: () => store.cancel() });
   const { executionId, status, failure, pause, blocks } = run;
   const isOver = ['completed', 'failed', 'cancelled'].includes(status);
   const tokens = blocks.reduce(
@@ -60,7 +62,7 @@ export function RunView({ run, store }: { run: TryRun; store: TryStore }) {
           )}
         </Facts>
         {(!isOver || run.mode === 'steps') && !(isOver && status !== 'failed') && (
-          <Button size="small" onPress={() => void store.cancel()}>
+          <Button size="small" isPending={cancel.isPending} onPress={() => cancel.mutate()}>
             <Square size={12} aria-hidden /> Cancel
           </Button>
         )}

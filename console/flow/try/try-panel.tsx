@@ -13,7 +13,7 @@ import { useTry } from './use-try.ts';
 
 /** Runs the draft or a version, whole or step by step, and shows what comes of it. */
 export function TryPanel() {
-  const { flowId, flush, saveState, message } = useDraft();
+  const { flowId, saveToRun } = useDraft();
   const { store, run } = useTry();
   const [input, setInput] = useState(() => readInput(flowId));
   const [unsaved, setUnsaved] = useState<Error>();
@@ -25,8 +25,10 @@ export function TryPanel() {
   }
   async function start(version: number, mode: TryRun['mode'], request: Parameters<typeof store.start>[2]) {
     setUnsaved(undefined);
-    if (version === 0 && !(await flush())) {
-      setUnsaved(new Error(whyUnsaved(saveState, message)));
+    try {
+      if (version === 0) await saveToRun();
+    } catch (error) {
+      setUnsaved(error as Error);
       return;
     }
     await store.start(version, mode, request);
@@ -54,10 +56,4 @@ export function TryPanel() {
       </div>
     </div>
   );
-}
-
-function whyUnsaved(state: string, message: string | undefined): string {
-  if (state === 'conflict')
-    return 'The draft was changed elsewhere: resolve the conflict above, then run it.';
-  return `The draft could not be saved, so it was not run. ${message ?? ''}`.trim();
 }

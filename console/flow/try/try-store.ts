@@ -41,7 +41,9 @@ export class TryStore {
       this.#set({ executionId, status: 'running' });
       await this.#follow(executionId, signal);
     } catch (error) {
-      if (!signal.aborted) this.#refuse(error, 'failed');
+      // A run whose events have told how it ended has not failed because its result cannot be read.
+      if (!signal.aborted)
+        this.#refuse(error, this.#run && !isUnderWay(this.#run) ? this.#run.status : 'failed');
     }
   }
 
@@ -103,9 +105,12 @@ export class TryStore {
     return input;
   }
 
+  /** Cancels the run; one that was just sent off is cancelled once the service has accepted it. */
   async cancel(): Promise<void> {
-    const run = this.#run;
-    if (!run?.executionId) return this.clear();
+    const before = this.#run;
+    if (before && !before.executionId && !isUnderWay(before)) return this.clear();
+    const run = await this.#answered();
+    if (!run?.executionId) return;
     await cancelJob(this.#ids, run.executionId);
     // Where nothing is under way, no event tells of it.
     if (!isUnderWay(run)) this.#set({ status: 'cancelled', pause: undefined, nextIndex: undefined });
@@ -116,6 +121,21 @@ export class TryStore {
     this.#abort.abort();
     this.#run = undefined;
     this.#tell();
+  }
+
+  /** Waits until the service has accepted the run, or refused it; undefined when another has taken its place. */
+  #answered(): Promise<TryRun | undefined> {
+    const { signal } = this.#abort;
+    return new Promise((resolve) => {
+      const look = () => {
+        const run = signal.aborted ? undefined : this.#run;
+        if (run && !run.executionId && isUnderWay(run)) return;
+        stop();
+        resolve(run);
+      };
+      const stop = this.subscribe(look);
+      look();
+    });
   }
 
   async #follow(executionId: string, signal: AbortSignal): Promise<void> {
@@ -180,8 +200,9 @@ export class TryStore {
       this.#apply(signal, (run) => ({ ...run, durationMs: Date.now() - run.startedAt }));
       // The events of a pause have no receipt.
       const executionId = this.#run?.executionId;
-      const { cost } = executionId ? await readJob(this.#ids, executionId) : { cost: 0 };
-      this.#apply(signal, (run) => ({ ...run, cost }));
+      if (!executionId) return;
+      const { cost } = await readJob(this.#ids, executionId).catch(() => ({ cost: undefined }));
+      if (cost !== undefined) this.#apply(signal, (run) => ({ ...run, cost }));
     } catch (error) {
       if (signal.aborted) return;
       this.#set({ pause: before.pause });

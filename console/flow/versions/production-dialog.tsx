@@ -1,9 +1,8 @@
-import { api } from '../../api/client.ts';
-import { refetch } from '../../api/query-client.ts';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { showToast } from '../../ui/toast.tsx';
 import { useFlow } from '../flow-context.ts';
 import { FlowDifference } from './flow-difference.tsx';
+import { setProduction } from './set-production.ts';
 import style from './versions.module.css';
 
 type Props = { version: number; isOpen: boolean; onClose: () => void };
@@ -34,18 +33,5 @@ export function ProductionDialog({ version, isOpen, onClose }: Props) {
         {now !== null && isOpen && <FlowDifference from={now} to={version} />}
       </div>
     </ConfirmDialog>
-  );
-}
-
-/** Makes callers run a version. */
-export async function setProduction(projectId: string, flowId: string, version: number): Promise<void> {
-  await api.PUT('/api/v1/projects/{project_id}/flows/{flow_id}/production', {
-    params: { path: { project_id: projectId, flow_id: flowId } },
-    body: { version },
-  });
-  await refetch(
-    '/api/v1/projects/{project_id}/flows/{flow_id}/versions',
-    '/api/v1/projects/{project_id}/flows/{flow_id}',
-    '/api/v1/projects/{project_id}/flows',
   );
 }

@@ -3,6 +3,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { classes } from '../../ui/classes.ts';
+import { ErrorNote } from '../../ui/error-note.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { useNarrow } from '../../ui/use-narrow.ts';
 import type { ListedRun } from './merge-runs.ts';
@@ -21,11 +22,21 @@ type Props = {
   isOrganization: boolean;
   hasMore: boolean;
   isFetchingMore: boolean;
+  /** Older runs could not be fetched; they are not asked for again until the reader says so. */
+  moreError: Error | null;
   onMore: () => void;
 };
 
 /** Runs as rows of one line (two in narrow windows). Only those in view are in the page, however many there are. */
-export function RunTable({ rows, keyNames, isOrganization, hasMore, isFetchingMore, onMore }: Props) {
+export function RunTable({
+  rows,
+  keyNames,
+  isOrganization,
+  hasMore,
+  isFetchingMore,
+  moreError,
+  onMore,
+}: Props) {
   const scroll = useRef<HTMLDivElement>(null);
   const isNarrow = useNarrow(860);
   const [activeId, setActiveId] = useState<string>();
@@ -53,8 +64,8 @@ export function RunTable({ rows, keyNames, isOrganization, hasMore, isFetchingMo
   const items = virtual.getVirtualItems();
   const end = virtual.range?.endIndex ?? 0;
   useEffect(() => {
-    if (hasMore && !isFetchingMore && end >= rows.length - MORE_WITHIN_ROWS) onMore();
-  }, [hasMore, isFetchingMore, end, rows.length, onMore]);
+    if (hasMore && !isFetchingMore && !moreError && end >= rows.length - MORE_WITHIN_ROWS) onMore();
+  }, [hasMore, isFetchingMore, moreError, end, rows.length, onMore]);
 
   function move(event: KeyboardEvent<HTMLDivElement>) {
     const page = Math.floor((scroll.current?.clientHeight ?? 0) / ROW_PX) - 1;
@@ -107,6 +118,7 @@ export function RunTable({ rows, keyNames, isOrganization, hasMore, isFetchingMo
           ? 'Loading older runs …'
           : !hasMore && rows.length >= COUNTED_FROM_ROWS && `${formatCount(rows.length)} runs`}
       </p>
+      {moreError && !isFetchingMore && <ErrorNote error={moreError} onRetry={onMore} />}
     </div>
   );
 }

@@ -13,7 +13,7 @@ import {
 import { drawSelection, EditorView, keymap, placeholder } from '@codemirror/view';
 import { editorTheme } from './editor-theme.ts';
 import type { EditorLanguage, EditorProblem, LanguageSupport, VariableScope } from './editor-types.ts';
-import { variableScope } from './languages/prompt.ts';
+import { variableScope } from './variable-scope.ts';
 
 export type EditorOptions = {
   language: EditorLanguage;

@@ -1,14 +1,10 @@
 import type { CompletionContext, CompletionResult } from '@codemirror/autocomplete';
 import type { Diagnostic } from '@codemirror/lint';
-import { EditorState, Facet } from '@codemirror/state';
+import { EditorState } from '@codemirror/state';
 import { Decoration, type EditorView, MatchDecorator, ViewPlugin, type ViewUpdate } from '@codemirror/view';
-import type { LanguageSupport, VariableScope } from '../editor-types.ts';
+import type { LanguageSupport } from '../editor-types.ts';
 import { findVariables } from '../find-variables.ts';
-
-/** The variables that can be used; of an editor that is given none, none is checked. */
-export const variableScope = Facet.define<VariableScope, VariableScope | undefined>({
-  combine: ([scope]) => scope,
-});
+import { variableScope } from '../variable-scope.ts';
 
 /** A prompt, in which variables are marked, completed after `{{` and checked. */
 export function loadLanguage(): LanguageSupport {

@@ -238,4 +238,30 @@ describe('a draft that is edited', () => {
     await store.flush();
     assert.deepEqual(service.steps(), [step('a', 'last words')]);
   });
+
+  it('is saved before it runs; where it cannot be, it is said why it did not run', async () => {
+    const { store, service, write } = setUp();
+    write('mine');
+    await store.saveToRun();
+    assert.deepEqual(service.steps(), [step('a', 'mine')]);
+    service.answer = () => ({ type: 'refused', message: 'Too many steps.', problems: [] });
+    write('refused');
+    await assert.rejects(store.saveToRun(), { message: /was not run\. Too many steps\.$/ });
+    service.answer = undefined;
+    service.changeElsewhere([step('b')]);
+    write('mine again');
+    await assert.rejects(store.saveToRun(), { message: /changed elsewhere, so it was not run/ });
+  });
+
+  it('is undone by the label of a change only while that change is the latest', () => {
+    const { store, write } = setUp();
+    write('x', 'Delete b');
+    write('y', 'Edit a');
+    assert.equal(store.undoLatest('Delete b'), false);
+    assert.deepEqual(store.state().steps, [step('a', 'y')]);
+    store.undo();
+    assert.equal(store.undoLatest('Delete b'), true);
+    assert.deepEqual(store.state().steps, [step('a')]);
+    assert.equal(store.undoLatest('Delete b'), false);
+  });
 });

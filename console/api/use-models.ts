@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { api, type Schemas } from '../../api/client.ts';
+import { api, type Schemas } from './client.ts';
 
 export type Model = Schemas['Model'];
 
@@ -9,7 +9,8 @@ const STALE_MS = 60_000;
 /** Every model of the service's list, with whose key an organization's calls use. */
 export function useModels(organization_id: string) {
   return useQuery({
-    queryKey: ['all models', organization_id],
+    // Begins like the queries of the path, so that `refetch` after a change of a key reads them again.
+    queryKey: ['get', '/api/v1/models', 'all', organization_id],
     staleTime: STALE_MS,
     queryFn: async () => {
       const models: Model[] = [];
@@ -24,15 +25,4 @@ export function useModels(organization_id: string) {
       return models;
     },
   });
-}
-
-/** The entry that tells of a model: its own, or that of all other models of its provider. */
-export function findModel(models: Model[], name: string): Model | undefined {
-  const provider = name.slice(0, name.indexOf('/') + 1);
-  return (
-    models.find(({ model }) => model === name) ??
-    (provider !== '' && name.length > provider.length
-      ? models.find(({ model }) => model === `${provider}*`)
-      : undefined)
-  );
 }

@@ -1,0 +1,20 @@
+import { api } from '../../api/client.ts';
+import { refetch } from '../../api/query-client.ts';
+
+/** Makes callers run a version. */
+export async function setProduction(projectId: string, flowId: string, version: number): Promise<void> {
+  await api.PUT('/api/v1/projects/{project_id}/flows/{flow_id}/production', {
+    params: { path: { project_id: projectId, flow_id: flowId } },
+    body: { version },
+  });
+  await refetchVersions();
+}
+
+/** Fetches again what tells of the versions of a flow, after one was made or put into production. */
+export function refetchVersions(): Promise<void> {
+  return refetch(
+    '/api/v1/projects/{project_id}/flows/{flow_id}/versions',
+    '/api/v1/projects/{project_id}/flows/{flow_id}',
+    '/api/v1/projects/{project_id}/flows',
+  );
+}
