@@ -1,24 +1,15 @@
 import { ApiError } from '../../api/api-error.ts';
-import { type StreamEvent, streamEvents } from '../../api/stream-events.ts';
+import { streamEvents } from '../../api/stream-events.ts';
+import type { FollowOptions } from './try-requests.ts';
 
 const PAUSE_MS = 1_000;
 const PAUSE_MAX_MS = 5_000;
-
-type Options = {
-  path: string;
-  init?: RequestInit;
-  isLast: (event: StreamEvent) => boolean;
-  onEvent: (event: StreamEvent) => void;
-  /** Called when the stream ended before its time; answers true when nothing more is to come. */
-  onInterrupted: () => Promise<boolean>;
-  signal: AbortSignal;
-};
 
 /**
  * Reads a stream up to its last event, taking it up again after an interruption with the id of the event before. Throws
  * an ApiError when the request is refused.
  */
-export async function followStream({ path, init = {}, ...options }: Options): Promise<void> {
+export async function followStream(path: string, init: RequestInit, options: FollowOptions): Promise<void> {
   const { isLast, onEvent, onInterrupted, signal } = options;
   let lastId: string | undefined;
   for (let failures = 1; !signal.aborted; failures++) {

@@ -1,27 +1,40 @@
+import { eachStep, type Step } from '../draft/steps.ts';
 import type { StepStatus } from '../graph/step-status.ts';
 import type { TryBlock, TryRun } from './try-run.ts';
 
-const WEIGHTS = ['completed', 'cancelled', 'paused', 'running', 'failed'] as const;
+const WEIGHTS: StepStatus['status'][] = ['completed', 'cancelled', 'paused', 'running', 'failed'];
 
-/** How each step of a run stands, for the graph: a block in a loop is one step however often it ran. */
-export function statusesOf(run: TryRun): Map<string, StepStatus> {
+/**
+ * How each step of a run stands, for the graph: a block in a loop is one step however often it ran, and what holds steps
+ * stands as the worst of them.
+ */
+export function statusesOf(run: TryRun, steps: Step[]): Map<string, StepStatus> {
   const isOver = ['completed', 'failed', 'cancelled'].includes(run.status);
   const statuses = new Map<string, StepStatus>();
   for (const block of run.blocks) {
     const before = statuses.get(block.stepId);
     const status = statusOf(block, isOver);
-    const isWorse = !before || WEIGHTS.indexOf(status) > WEIGHTS.indexOf(before.status as typeof status);
     statuses.set(block.stepId, {
-      status: isWorse ? status : before.status,
+      status: worse(before?.status, status),
       count: (before?.count ?? 0) + 1,
       ms: (before?.ms ?? 0) + (block.usage?.ms ?? 0),
       cost: (before?.cost ?? 0) + (block.usage?.cost ?? 0),
     });
   }
+  for (const { step, parents } of eachStep(steps)) {
+    const inner = statuses.get(step.step_id)?.status;
+    if (inner && step.type === 'sequential')
+      for (const { step_id } of parents)
+        statuses.set(step_id, { status: worse(statuses.get(step_id)?.status, inner) });
+  }
   return statuses;
 }
 
-function statusOf({ status }: TryBlock, isOver: boolean): (typeof WEIGHTS)[number] {
+function worse(one: StepStatus['status'] | undefined, other: StepStatus['status']): StepStatus['status'] {
+  return one && WEIGHTS.indexOf(one) > WEIGHTS.indexOf(other) ? one : other;
+}
+
+function statusOf({ status }: TryBlock, isOver: boolean): StepStatus['status'] {
   if (status === 'running' || status === 'retrying') return isOver ? 'cancelled' : 'running';
   return status;
 }

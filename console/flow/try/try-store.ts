@@ -1,16 +1,15 @@
 import { applyRunEvent, applyRunState, isLastRunEvent } from './apply-run-event.ts';
 import { applyStepEvent, isLastStepEvent } from './apply-step-event.ts';
-import { followStream } from './follow-stream.ts';
 import type { ParsedInput } from './try-input.ts';
+import type { TryServer } from './try-requests.ts';
 import { beginRun, isUnderWay, type TryRun } from './try-run.ts';
-import { cancelJob, eventsPath, type FlowIds, readFork, readJob, startJob, stepPath } from './try-server.ts';
 
 /** Events are shown together: a loop can send hundreds a second. */
 const TELL_MS = 100;
 
 /** The run that is tried on the pages of one flow. It goes on while another page of the console is shown. */
 export class TryStore {
-  readonly #ids: FlowIds;
+  readonly #server: TryServer;
   readonly #listeners = new Set<() => void>();
   #run: TryRun | undefined;
   #input: ParsedInput = { message: '' };
@@ -20,8 +19,8 @@ export class TryStore {
   /** Tells of the events that came since it was last told. */
   #told: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(ids: FlowIds) {
-    this.#ids = ids;
+  constructor(server: TryServer) {
+    this.#server = server;
   }
 
   subscribe = (listener: () => void): (() => void) => {
@@ -36,7 +35,7 @@ export class TryStore {
     if (mode === 'steps' || input.tools) return this.#call(0, { runRemaining: mode === 'whole' });
     const { signal } = this.#abort;
     try {
-      const executionId = await startJob(this.#ids, version, input);
+      const executionId = await this.#server.startJob(version, input);
       if (signal.aborted) return;
       this.#set({ executionId, status: 'running' });
       await this.#follow(executionId, signal);
@@ -82,7 +81,7 @@ export class TryStore {
 
   /** Begins a session with the outputs of a stored run, at a step. */
   async fork(executionId: string, step: number, plan: TryRun['plan']): Promise<ParsedInput> {
-    const cursor = await readFork(this.#ids, executionId, step);
+    const cursor = await this.#server.readFork(executionId, step);
     const {
       version,
       accumulatedOutputs,
@@ -111,7 +110,7 @@ export class TryStore {
     if (before && !before.executionId && !isUnderWay(before)) return this.clear();
     const run = await this.#answered();
     if (!run?.executionId) return;
-    await cancelJob(this.#ids, run.executionId);
+    await this.#server.cancelJob(run.executionId);
     // Where nothing is under way, no event tells of it.
     if (!isUnderWay(run)) this.#set({ status: 'cancelled', pause: undefined, nextIndex: undefined });
   }
@@ -139,17 +138,17 @@ export class TryStore {
   }
 
   async #follow(executionId: string, signal: AbortSignal): Promise<void> {
-    await followStream({
-      ...{ path: eventsPath(this.#ids, executionId), isLast: isLastRunEvent, signal },
+    await this.#server.followJob(executionId, {
+      ...{ isLast: isLastRunEvent, signal },
       onEvent: (event) =>
         this.#apply(signal, (run) => ({ ...applyRunEvent(run, event), isReconnecting: false })),
       onInterrupted: async () => {
         this.#apply(signal, (run) => ({ ...run, isReconnecting: true }));
-        return (await readJob(this.#ids, executionId)).status !== 'started';
+        return (await this.#server.readJob(executionId)).status !== 'started';
       },
     });
     if (signal.aborted) return;
-    const state = await readJob(this.#ids, executionId);
+    const state = await this.#server.readJob(executionId);
     this.#apply(signal, (run) => ({ ...applyRunState(run, state), isReconnecting: false }));
   }
 
@@ -180,14 +179,7 @@ export class TryStore {
       nextIndex: stepIndex,
     });
     try {
-      await followStream({
-        path: stepPath(this.#ids, before.version),
-        init: {
-          method: 'POST',
-          body: JSON.stringify(body),
-          // A request that is sent again gets the call that was accepted.
-          headers: { 'content-type': 'application/json', 'idempotency-key': crypto.randomUUID() },
-        },
+      await this.#server.followStep(before.version, body, {
         isLast: isLastStepEvent,
         signal,
         onEvent: (event) =>
@@ -201,7 +193,7 @@ export class TryStore {
       // The events of a pause have no receipt.
       const executionId = this.#run?.executionId;
       if (!executionId) return;
-      const { cost } = await readJob(this.#ids, executionId).catch(() => ({ cost: undefined }));
+      const { cost } = await this.#server.readJob(executionId).catch(() => ({ cost: undefined }));
       if (cost !== undefined) this.#apply(signal, (run) => ({ ...run, cost }));
     } catch (error) {
       if (signal.aborted) return;

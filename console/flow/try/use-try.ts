@@ -4,6 +4,7 @@ import { useFlow } from '../flow-context.ts';
 import type { StepStatus } from '../graph/step-status.ts';
 import { statusesOf } from './statuses-of.ts';
 import type { TryRun } from './try-run.ts';
+import { tryServer } from './try-server.ts';
 import { TryStore } from './try-store.ts';
 
 /** The tries of the flows that were opened, by flow id. */
@@ -15,7 +16,7 @@ export function useTry(): { store: TryStore; run: TryRun | undefined } {
   const { flowId } = useDraft();
   let store = stores.get(flowId);
   if (!store) {
-    store = new TryStore({ org, project, flow: flow.slug, projectId, flowId });
+    store = new TryStore(tryServer({ org, project, flow: flow.slug, projectId, flowId }));
     stores.set(flowId, store);
   }
   return { store, run: useSyncExternalStore(store.subscribe, store.run) };
@@ -24,5 +25,6 @@ export function useTry(): { store: TryStore; run: TryRun | undefined } {
 /** How the steps stand in the run that is tried, for the graph; undefined when none is. */
 export function useTryStatuses(): Map<string, StepStatus> | undefined {
   const { run } = useTry();
-  return useMemo(() => run && statusesOf(run), [run]);
+  const { steps } = useDraft();
+  return useMemo(() => run && statusesOf(run, steps), [run, steps]);
 }

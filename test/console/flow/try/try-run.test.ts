@@ -1,5 +1,6 @@
 // What a try shows, from the events of its run.
 import assert from 'node:assert/strict';
+import type { Step } from '../../../../console/flow/draft/steps.ts';
 import { applyRunEvent, applyRunState } from '../../../../console/flow/try/apply-run-event.ts';
 import { applyStepEvent } from '../../../../console/flow/try/apply-step-event.ts';
 import { statusesOf } from '../../../../console/flow/try/statuses-of.ts';
@@ -22,6 +23,19 @@ const ended = (key: string, status: string, more = {}) => {
 };
 const events = (apply: typeof applyRunEvent, run: TryRun, list: [string, object][]) =>
   list.reduce((state, [event, data]) => apply(state, { event, data }), run);
+
+const code = (step_id: string) => ({ type: 'sequential', step_id, name: step_id, processor_type: 'code' });
+const STEPS = [
+  {
+    type: 'loop',
+    step_id: 'outer',
+    name: 'Outer',
+    body: [
+      { type: 'parallel', step_id: 'both', name: 'Both', branches: { one: [code('a')], other: [code('b')] } },
+    ],
+  },
+  { type: 'loop', step_id: 'later', name: 'Later', body: [code('c')] },
+] as Step[];
 
 describe('a try', () => {
   it('lists each block once, in the order they began, with what each has cost', () => {
@@ -71,9 +85,21 @@ describe('a try', () => {
       ['block_failed', ended('a#1', 'failed', { errorMessage: 'no' })],
       ['block_started', { key: 'b', step_id: 'b', name: 'B' }],
     ]);
-    assert.deepEqual(statusesOf(run).get('a'), { status: 'failed', count: 2, ms: 40, cost: 1 });
-    assert.equal(statusesOf(run).get('b')?.status, 'running');
-    assert.equal(statusesOf({ ...run, status: 'failed' }).get('b')?.status, 'cancelled');
+    assert.deepEqual(statusesOf(run, STEPS).get('a'), { status: 'failed', count: 2, ms: 40, cost: 1 });
+    assert.equal(statusesOf(run, STEPS).get('b')?.status, 'running');
+    assert.equal(statusesOf({ ...run, status: 'failed' }, STEPS).get('b')?.status, 'cancelled');
+  });
+
+  it('marks what holds a block as the worst of what is in it', () => {
+    const run = events(applyRunEvent, beginRun(0, 'whole', 0), [
+      ['block_failed', ended('a#1', 'failed', { errorMessage: 'no' })],
+      ['block_completed', ended('b#1', 'completed')],
+    ]);
+    const statuses = statusesOf(run, STEPS);
+    assert.deepEqual(
+      ['outer', 'both', 'later'].map((id) => statuses.get(id)?.status),
+      ['failed', 'failed', undefined],
+    );
   });
 
   describe('step by step', () => {
@@ -110,7 +136,7 @@ describe('a try', () => {
         ['step_paused_for_tool_calls', pause],
       ]);
       assert.deepEqual([run.status, run.nextIndex, run.pause], ['tools', 1, pause]);
-      assert.equal(statusesOf(run).get('ask')?.status, 'paused');
+      assert.equal(statusesOf(run, STEPS).get('ask')?.status, 'paused');
     });
   });
 });

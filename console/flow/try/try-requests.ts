@@ -1,0 +1,29 @@
+// The requests by which a run is tried, as the store of the try needs them.
+import type { components } from '../../api/schema.d.ts';
+import type { TryEvent } from './try-run.ts';
+
+type Schemas = components['schemas'];
+
+export type FollowOptions = {
+  isLast: (event: TryEvent) => boolean;
+  onEvent: (event: TryEvent) => void;
+  /** Called when the stream ended before its time; answers true when nothing more is to come. */
+  onInterrupted: () => Promise<boolean>;
+  signal: AbortSignal;
+};
+
+/** The service, for the runs of one flow; version 0 is its draft. */
+export type TryServer = {
+  /** Starts a whole run; answers its executionId. */
+  startJob(version: number, request: object): Promise<string>;
+  /** Reads how a run stands, with its result and receipt. */
+  readJob(executionId: string): Promise<Schemas['JobState']>;
+  /** Cancels a run; what it has cost stays charged. */
+  cancelJob(executionId: string): Promise<void>;
+  /** Asks for the request with which a session goes on with a stored run at a step. */
+  readFork(executionId: string, step: number): Promise<Schemas['StepCursor']>;
+  /** Follows the events of a run. */
+  followJob(executionId: string, options: FollowOptions): Promise<void>;
+  /** Sends one call of a session and follows its events. */
+  followStep(version: number, body: object, options: FollowOptions): Promise<void>;
+};

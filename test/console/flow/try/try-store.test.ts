@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import type { FollowOptions, TryServer } from '../../../../console/flow/try/try-requests.ts';
+import { TryStore } from '../../../../console/flow/try/try-store.ts';
+
+const PAUSE = {
+  ...{ stepId: 'ask', stepIndex: 0, iterationsUsed: 1, toolCallMessages: [], toolCalls: [] },
+  ...{ accumulatedOutputs: {}, resumeState: null },
+};
+const COMPLETED = { status: 'completed', cost: 2, result: 'done', blocks: [] };
+
+/** A service whose answers a test gives: it accepts a job when told to, and sends events. */
+function setUp() {
+  const accepted = Promise.withResolvers<string>();
+  const cancelled: string[] = [];
+  const state = Promise.withResolvers<object>();
+  // A test that has no use for it leaves it open.
+  state.promise.catch(() => undefined);
+  const streams: { options: FollowOptions; end: (error?: Error) => void }[] = [];
+  const follow = (options: FollowOptions) =>
+    new Promise<void>((resolve, reject) => {
+      streams.push({ options, end: (error) => (error ? reject(error) : resolve()) });
+    });
+  const server = {
+    startJob: () => accepted.promise,
+    readJob: () => state.promise,
+    cancelJob: async (executionId: string) => void cancelled.push(executionId),
+    followJob: (_executionId: string, options: FollowOptions) => follow(options),
+    followStep: (_version: number, _body: object, options: FollowOptions) => follow(options),
+  } as unknown as TryServer;
+  const store = new TryStore(server);
+  const send = (event: string, data: object) => streams.at(-1)?.options.onEvent({ event, data });
+  return { store, accepted, cancelled, state, streams, send };
+}
+
+describe('the run that is tried', () => {
+  it('is cancelled as soon as it is accepted when that is asked for before', async () => {
+    const { store, accepted, cancelled } = setUp();
+    void store.start(0, 'whole', { message: '' });
+    const cancel = store.cancel();
+    assert.deepEqual([cancelled, store.run()?.status], [[], 'starting']);
+    accepted.resolve('run');
+    await cancel;
+    assert.deepEqual(cancelled, ['run']);
+  });
+
+  it('is cancelled as soon as its session has an id', async () => {
+    const { store, cancelled, send } = setUp();
+    void store.start(0, 'steps', { message: '' });
+    const cancel = store.cancel();
+    send('run_started', { executionId: 'session', steps: [] });
+    await cancel;
+    assert.deepEqual(cancelled, ['session']);
+  });
+
+  it('that was refused shows why after a cancel; there is nothing to cancel', async () => {
+    const { store, accepted, cancelled } = setUp();
+    const start = store.start(0, 'whole', { message: '' });
+    const cancel = store.cancel();
+    accepted.reject(new Error('The flow is not complete.'));
+    await Promise.all([start, cancel]);
+    assert.deepEqual(cancelled, []);
+    assert.equal(store.run()?.refused?.message, 'The flow is not complete.');
+  });
+
+  it('that has taken the place of another is not cancelled by a cancel of the other', async () => {
+    const { store, cancelled, send } = setUp();
+    void store.start(0, 'steps', { message: 'one' });
+    const cancel = store.cancel();
+    void store.start(0, 'steps', { message: 'other' });
+    send('run_started', { executionId: 'other', steps: [] });
+    await cancel;
+    assert.deepEqual([cancelled, store.run()?.executionId], [[], 'other']);
+  });
+
+  it('keeps the tools it waits for when its receipt cannot be read', async () => {
+    const { store, state, streams, send } = setUp();
+    const start = store.start(0, 'steps', { message: '' });
+    send('run_started', { executionId: 'session', steps: [] });
+    send('step_paused_for_tool_calls', PAUSE);
+    state.reject(new Error('The service cannot be reached.'));
+    streams[0]?.end();
+    await start;
+    assert.deepEqual(
+      [store.run()?.status, store.run()?.pause, store.run()?.refused],
+      ['tools', PAUSE, undefined],
+    );
+  });
+
+  it('has completed where its events say so, also when its result cannot be read', async () => {
+    const { store, accepted, state, streams, send } = setUp();
+    const start = store.start(0, 'whole', { message: '' });
+    accepted.resolve('run');
+    await accepted.promise;
+    send('run_completed', COMPLETED);
+    state.reject(new Error('The service cannot be reached.'));
+    streams[0]?.end();
+    await start;
+    assert.equal(store.run()?.status, 'completed');
+    assert.match(store.run()?.refused?.message ?? '', /cannot be reached/);
+  });
+});
