@@ -1,68 +1,9 @@
 import assert from 'node:assert/strict';
-import type { DraftServer, SaveResult, ServerDraft } from '../../../../console/flow/draft/draft-state.ts';
-import { DraftStore } from '../../../../console/flow/draft/draft-store.ts';
-import type { Step } from '../../../../console/flow/draft/steps.ts';
-
-const step = (step_id: string, prompt = ''): Step => ({
-  type: 'sequential',
-  step_id,
-  name: step_id,
-  processor_type: 'llm',
-  prompt,
-});
-
-/** A service with one draft, whose answers can be lost, refused or held back; and a clock that a test moves. */
-function setUp() {
-  let version = 1;
-  let steps: Step[] = [step('a')];
-  const etag = () => `"${version}"`;
-  const draft = (): ServerDraft => ({ steps: structuredClone(steps), etag: etag(), problems: [], notes: [] });
-  const saves: { steps: Step[]; etag: string }[] = [];
-  const service = {
-    saves,
-    answer: undefined as undefined | ((take: () => SaveResult) => SaveResult | Promise<SaveResult>),
-    changeElsewhere(changed: Step[]) {
-      steps = changed;
-      version += 1;
-    },
-    steps: () => steps,
-  };
-  const server: DraftServer = {
-    read: async (known) => (known === etag() ? undefined : draft()),
-    save: async (sent, match) => {
-      saves.push({ steps: sent, etag: match });
-      const take = (): SaveResult => {
-        if (match !== etag()) return { type: 'changed' };
-        service.changeElsewhere(structuredClone(sent));
-        return { type: 'saved', draft: draft() };
-      };
-      return service.answer ? await service.answer(take) : take();
-    },
-  };
-  const timers = { now: 0, pending: undefined as undefined | (() => void) };
-  const store = new DraftStore(draft(), server, {
-    set: (run) => {
-      timers.pending = run;
-      return run;
-    },
-    clear: (timer) => {
-      if (timers.pending === timer) timers.pending = undefined;
-    },
-    now: () => timers.now,
-  });
-  const write = (prompt: string, label = 'write') => store.change(label, () => [step('a', prompt)]);
-  const pass = async () => {
-    const { pending } = timers;
-    timers.pending = undefined;
-    pending?.();
-    await store.flush();
-  };
-  return { store, service, timers, write, pass };
-}
+import { setUpDraft, step } from './set-up-draft.ts';
 
 describe('a draft that is edited', () => {
   it('is saved after the last of several changes, once, with the ETag that was read', async () => {
-    const { store, service, write, pass } = setUp();
+    const { store, service, write, pass } = setUpDraft();
     write('x');
     write('xy');
     assert.equal(store.state().saveState, 'unsaved');
@@ -75,7 +16,7 @@ describe('a draft that is edited', () => {
   });
 
   it('has one request at a time: a change meanwhile is saved by the next', async () => {
-    const { store, service, write, timers } = setUp();
+    const { store, service, write, timers } = setUpDraft();
     const held = Promise.withResolvers<void>();
     service.answer = async (take) => {
       await held.promise;
@@ -94,7 +35,7 @@ describe('a draft that is edited', () => {
   });
 
   it('does not overwrite a change made elsewhere: the reader takes theirs, and can have mine back', async () => {
-    const { store, service, write, pass } = setUp();
+    const { store, service, write, pass } = setUpDraft();
     write('mine');
     service.changeElsewhere([step('a', 'theirs')]);
     await pass();
@@ -109,7 +50,7 @@ describe('a draft that is edited', () => {
   });
 
   it('stops undo at a change made elsewhere, and takes it back only when the reader says so', async () => {
-    const { store, service, write, pass } = setUp();
+    const { store, service, write, pass } = setUpDraft();
     write('mine');
     await pass();
     service.changeElsewhere([step('a', 'mine'), step('b', 'theirs')]);
@@ -135,7 +76,7 @@ describe('a draft that is edited', () => {
   });
 
   it('replaces a change made elsewhere only when the reader says so, and only the one that was shown', async () => {
-    const { store, service, write, pass } = setUp();
+    const { store, service, write, pass } = setUpDraft();
     write('mine');
     service.changeElsewhere([step('a', 'theirs')]);
     await pass();
@@ -149,7 +90,7 @@ describe('a draft that is edited', () => {
   });
 
   it('goes on being edited in a conflict, without being saved', async () => {
-    const { store, service, write, pass } = setUp();
+    const { store, service, write, pass } = setUpDraft();
     write('mine');
     service.changeElsewhere([step('a', 'theirs')]);
     await pass();
@@ -160,7 +101,7 @@ describe('a draft that is edited', () => {
   });
 
   it('knows its own save again when the answer was lost', async () => {
-    const { store, service, write, pass } = setUp();
+    const { store, service, write, pass } = setUpDraft();
     service.answer = (take) => {
       take();
       return { type: 'failed', message: 'The service cannot be reached.' };
@@ -177,7 +118,7 @@ describe('a draft that is edited', () => {
   });
 
   it('stays with its problems when it is refused, and is as saved once the change is undone', async () => {
-    const { store, service, write, pass } = setUp();
+    const { store, service, write, pass } = setUpDraft();
     const problems = [{ path: 'steps[0].prompt', message: 'is too long' }];
     service.answer = () => ({ type: 'refused', message: 'No.', problems });
     write('wrong');
@@ -191,7 +132,7 @@ describe('a draft that is edited', () => {
   });
 
   it('takes a change made elsewhere over while nothing is unsaved, and not otherwise', async () => {
-    const { store, service, write } = setUp();
+    const { store, service, write } = setUpDraft();
     service.changeElsewhere([step('a', 'theirs')]);
     await store.refresh();
     assert.deepEqual(store.state().steps, [step('a', 'theirs')]);
@@ -205,7 +146,7 @@ describe('a draft that is edited', () => {
   });
 
   it('undoes what was typed in one field at once, and other changes one by one', () => {
-    const { store, write, timers } = setUp();
+    const { store, write, timers } = setUpDraft();
     write('h');
     write('he');
     write('x', 'another field');
@@ -225,14 +166,14 @@ describe('a draft that is edited', () => {
   });
 
   it('is not changed, nor saved, by an edit that changes nothing', () => {
-    const { store, timers } = setUp();
+    const { store, timers } = setUpDraft();
     store.change('nothing', (steps) => steps);
     assert.equal(store.state().saveState, 'saved');
     assert.equal(timers.pending, undefined);
   });
 
   it('is saved when the page is left', async () => {
-    const { store, service, write } = setUp();
+    const { store, service, write } = setUpDraft();
     write('last words');
     store.close();
     await store.flush();
@@ -240,7 +181,7 @@ describe('a draft that is edited', () => {
   });
 
   it('is saved before it runs; where it cannot be, it is said why it did not run', async () => {
-    const { store, service, write } = setUp();
+    const { store, service, write } = setUpDraft();
     write('mine');
     await store.saveToRun();
     assert.deepEqual(service.steps(), [step('a', 'mine')]);
@@ -254,7 +195,7 @@ describe('a draft that is edited', () => {
   });
 
   it('is undone by the label of a change only while that change is the latest', () => {
-    const { store, write } = setUp();
+    const { store, write } = setUpDraft();
     write('x', 'Delete b');
     write('y', 'Edit a');
     assert.equal(store.undoLatest('Delete b'), false);
