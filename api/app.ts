@@ -26,6 +26,7 @@ import { modelKeyRoutes } from './management/model-keys.ts';
 import { modelRoutes } from './management/models.ts';
 import { organizationRoutes } from './management/organizations.ts';
 import { projectRoutes } from './management/projects.ts';
+import { rateLimitRoutes } from './management/rate-limits.ts';
 import { serveSignInMetadata, signInMetadataPath } from './management/sign-in-metadata.ts';
 import { usageRoutes } from './management/usage.ts';
 import { MCP_PATHS, mcpRoutes } from './mcp/endpoint.ts';
@@ -92,6 +93,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...creditRoutes(deps),
     ...creditGrantRoutes(deps),
     ...usageRoutes(deps),
+    ...rateLimitRoutes(deps),
     ...modelKeyRoutes(deps),
     ...webhookSecretRoutes(deps),
     ...webhookDeliveryRoutes(deps),

@@ -15,6 +15,7 @@ import { TextField } from '../ui/text-field.tsx';
 import { Time } from '../ui/time.tsx';
 import { showToast } from '../ui/toast.tsx';
 import { DeleteBySlugDialog } from './delete-by-slug-dialog.tsx';
+import { RateLimitsPanel } from './rate-limits-panel.tsx';
 
 const PATH = '/api/v1/organizations/{org_id}';
 
@@ -48,6 +49,7 @@ export function OrganizationPage() {
             organization={organization}
             isDisabled={!hasRole(mine, 'admin')}
           />
+          <RateLimitsPanel organizationId={mine.id} />
           <Panel title="Delete the organization">
             <p>
               Its projects, flows and API keys go with it, runs under way are cancelled, and callers are

@@ -40,6 +40,7 @@ export const MANAGEMENT: { [route: string]: Row } = {
   [`delete ${O}/:org_id/members/:member_user_id`]: admins(204),
   [`get ${O}/:org_id/runs`]: all(200),
   [`get ${O}/:org_id/usage`]: all(200),
+  [`get ${O}/:org_id/rate-limits`]: all(200),
   [`get ${O}/:org_id/credits`]: all(200),
   [`put ${O}/:org_id/credits`]: { ...admins(200), body: () => ({ low_balance_mark: 10 }) },
   [`get ${O}/:org_id/credits/ledger`]: all(200),
