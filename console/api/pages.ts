@@ -10,5 +10,12 @@ export const PAGES = {
   getNextPageParam: (last: Page) => last.nextCursor,
 } as const;
 
+const REFRESH_MS = 5_000;
+
+/** The `refetchInterval` of a list. All of its pages are fetched again: one of more pages is less often. */
+export function refreshPages({ state }: { state: { data: { pages: unknown[] } | undefined } }): number {
+  return REFRESH_MS * (state.data?.pages.length ?? 1);
+}
+
 /** The options of a list whose next page is asked for by `before`. */
 export const PAGES_BEFORE = { ...PAGES, pageParamName: 'before' } as const;

@@ -9,7 +9,10 @@ const RETRIES_MAX = 3;
 /** Keeps what was fetched. A request that was refused is not repeated; one that met an outage is. */
 export const queryClient = new QueryClient({
   defaultOptions: {
+    // The service may be this machine, which is reached without a network.
+    mutations: { networkMode: 'always' },
     queries: {
+      networkMode: 'always',
       staleTime: STALE_MS,
       retry: (failures, error) => failures < RETRIES_MAX && isOutage(error),
     },

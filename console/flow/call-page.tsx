@@ -8,6 +8,7 @@ import { CodeBlock } from '../ui/code-block.tsx';
 import { Note } from '../ui/note.tsx';
 import { Panel, Row, Stack } from '../ui/page.tsx';
 import { Select } from '../ui/select.tsx';
+import { useTitle } from '../ui/use-title.ts';
 import style from './call/call.module.css';
 import { callSnippet, type Language, type Way } from './call/call-snippets.ts';
 import { Choice } from './call/choice.tsx';
@@ -49,6 +50,7 @@ const NEEDS: Record<Language, string> = {
 /** How programs call the flow, ready to be copied, with a key made on the spot. */
 export function CallPage() {
   const { flow, org, project } = useFlow();
+  useTitle(`Call · ${flow.name}`);
   const { organization } = useProject({ org, project });
   const { steps } = useDraft();
   const [search, set] = useCallSearch();

@@ -1,6 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useNarrow } from '../ui/use-narrow.ts';
+import { useTitle } from '../ui/use-title.ts';
 import { useDraft } from './draft/draft-context.ts';
 import { DraftNotes } from './editor/draft-notes.tsx';
 import style from './editor/editor.module.css';
@@ -10,6 +11,7 @@ import { OpenStep } from './editor/open-step.ts';
 import { Side } from './editor/side.tsx';
 import { UndoDialog } from './editor/undo-dialog.tsx';
 import { useUndoKeys } from './editor/use-undo-keys.ts';
+import { useFlow } from './flow-context.ts';
 import { FlowGraph } from './graph/flow-graph.tsx';
 import { useDraftEditing } from './graph/use-draft-editing.ts';
 import { Inspector } from './inspector/inspector.tsx';
@@ -22,6 +24,7 @@ const ONE_BESIDE = 1000;
 
 /** The draft of a flow: its graph, the selected step, and a place to try it. */
 export function EditorPage() {
+  useTitle(useFlow().flow.name);
   const { steps, problems, selectedId, select } = useDraft();
   const [said, say] = useState('');
   const editing = useDraftEditing(say);

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { api, type Schemas } from '../api/client.ts';
 import { fieldError } from '../api/field-error.ts';
 import { refetch } from '../api/query-client.ts';
@@ -34,9 +34,16 @@ export function NewFlowDialog({ projectId, slugs, isOpen, onClose }: Props) {
   const name = typedName ?? example?.name ?? '';
   const slug = typedSlug ?? toSlug(name);
   const description = typedDescription ?? example?.description ?? '';
+  const made = useRef<Schemas['Flow']>(undefined);
   const create = useMutation({
     meta: { quiet: true },
-    mutationFn: () => createFlow(projectId, { name: name.trim(), slug, description }, example?.steps),
+    async mutationFn() {
+      // When only its steps were refused, the flow is there, and is not created again.
+      if (made.current?.slug !== slug || slug === '')
+        made.current = await createFlow(projectId, { name: name.trim(), slug, description });
+      if (example) await replaceDraft(made.current, example.steps);
+      return made.current;
+    },
     async onSuccess(flow) {
       await refetch('/api/v1/projects/{project_id}/flows');
       onClose();
@@ -84,21 +91,17 @@ export function NewFlowDialog({ projectId, slugs, isOpen, onClose }: Props) {
   );
 }
 
-/** Creates a flow, with these steps as its draft if there are any. */
-async function createFlow(
-  project_id: string,
-  body: Schemas['CreateFlow'],
-  steps: object[] | undefined,
-): Promise<Schemas['Flow']> {
+async function createFlow(project_id: string, body: Schemas['CreateFlow']): Promise<Schemas['Flow']> {
   const { data } = await api.POST('/api/v1/projects/{project_id}/flows', {
     params: { path: { project_id } },
     body,
   });
-  const flow = data as Schemas['Flow'];
-  if (steps)
-    await api.PUT('/api/v1/projects/{project_id}/flows/{flow_id}/draft', {
-      params: { path: { project_id, flow_id: flow.id }, header: { 'If-Match': '*' } },
-      body: { steps: steps as never },
-    });
-  return flow;
+  return data as Schemas['Flow'];
+}
+
+async function replaceDraft({ projectId, id }: Schemas['Flow'], steps: object[]): Promise<void> {
+  await api.PUT('/api/v1/projects/{project_id}/flows/{flow_id}/draft', {
+    params: { path: { project_id: projectId, flow_id: id }, header: { 'If-Match': '*' } },
+    body: { steps: steps as never },
+  });
 }

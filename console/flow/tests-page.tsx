@@ -13,6 +13,7 @@ import { MoreButton } from '../ui/more-button.tsx';
 import { Panel, Row } from '../ui/page.tsx';
 import { Table } from '../ui/table.tsx';
 import { showToast } from '../ui/toast.tsx';
+import { useTitle } from '../ui/use-title.ts';
 import { useDraft } from './draft/draft-context.ts';
 import { useFlow } from './flow-context.ts';
 import { CaseDialog, type CaseDraft } from './tests/case-dialog.tsx';
@@ -31,6 +32,7 @@ const RUNS = `${FLOW}/test-runs` as const;
 /** The test cases of a flow, each with its last result, and the test runs of its draft. */
 export function TestsPage() {
   const { flow, projectId } = useFlow();
+  useTitle(`Test cases · ${flow.name}`);
   const { saveToRun } = useDraft();
   const [editing, setEditing] = useState<CaseDraft>();
   const [doomed, setDoomed] = useState<Schemas['ListedTestCase']>();

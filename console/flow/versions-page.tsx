@@ -1,5 +1,4 @@
 import { Link, useParams, useSearch } from '@tanstack/react-router';
-import { useEffect } from 'react';
 import { $api } from '../api/client.ts';
 import { PAGES } from '../api/pages.ts';
 import { Badge } from '../ui/badge.tsx';
@@ -8,6 +7,7 @@ import { EmptyState } from '../ui/empty-state.tsx';
 import { MoreButton } from '../ui/more-button.tsx';
 import { QueryView } from '../ui/query-view.tsx';
 import { Time } from '../ui/time.tsx';
+import { useTitle } from '../ui/use-title.ts';
 import { useFlow } from './flow-context.ts';
 import page from './flow-page.module.css';
 import { PublishButton } from './publish-button.tsx';
@@ -23,9 +23,7 @@ export function VersionsPage() {
   const { version: open = flow.productionVersion ?? flow.latestVersion ?? 'draft' } = useSearch({
     from: ROUTE,
   });
-  useEffect(() => {
-    document.title = `Versions · ${flow.name} · Weir`;
-  }, [flow.name]);
+  useTitle(`Versions · ${flow.name}`);
   const query = $api.useInfiniteQuery(
     'get',
     '/api/v1/projects/{project_id}/flows/{flow_id}/versions',

@@ -1,7 +1,7 @@
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { $api } from '../api/client.ts';
-import { PAGES } from '../api/pages.ts';
+import { PAGES, refreshPages } from '../api/pages.ts';
 import { NewFlowDialog } from '../flow/new-flow-dialog.tsx';
 import { Invitations } from '../shell/invitations.tsx';
 import { useProject } from '../shell/me.ts';
@@ -30,7 +30,7 @@ export function ProjectPage() {
     'get',
     '/api/v1/projects/{project_id}/flows',
     { params: { path: { project_id: project.id }, query: { limit: 50 } } },
-    { ...PAGES, refetchInterval: REFRESH_MS },
+    { ...PAGES, refetchInterval: refreshPages },
   );
   const runs = $api.useQuery(
     'get',

@@ -19,6 +19,7 @@ export function useRunEvents(path: RunPath, isRunning: boolean, onChange: () => 
     let timer: ReturnType<typeof setTimeout> | undefined;
     let lastId: string | undefined;
     function changed() {
+      if (stop.signal.aborted) return;
       timer ??= setTimeout(() => {
         timer = undefined;
         tell.current();

@@ -1,5 +1,5 @@
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { $api } from '../api/client.ts';
 import { PAGES_BEFORE } from '../api/pages.ts';
 import { hasRole, useOrganization } from '../shell/me.ts';
@@ -20,6 +20,11 @@ export function AuditLogPage() {
   const isAdmin = hasRole(organization, 'admin');
   const [actor, setActor] = useState(search.actor ?? '');
   const [action, setAction] = useState(search.action ?? '');
+  // The fields follow the address, which Back and Forward change as well.
+  useEffect(() => {
+    setActor(search.actor ?? '');
+    setAction(search.action ?? '');
+  }, [search.actor, search.action]);
   const since = sinceOf(search.since);
   const query = $api.useInfiniteQuery(
     'get',
@@ -88,13 +93,7 @@ export function AuditLogPage() {
         </Row>
       </form>
       <Panel isFlush>
-        <AuditEntries
-          query={query}
-          onChoose={(chosen) => {
-            setAction(chosen);
-            void navigate({ search: { ...search, action: chosen } });
-          }}
-        />
+        <AuditEntries query={query} onChoose={(action) => void navigate({ search: { ...search, action } })} />
       </Panel>
     </Stack>
   );

@@ -1,25 +1,18 @@
 import { useNavigate } from '@tanstack/react-router';
 import { ChevronsUpDown } from 'lucide-react';
-import { useState } from 'react';
 import { Button } from 'react-aria-components';
 import { signOut } from '../sign-in/session.ts';
 import { classes } from '../ui/classes.ts';
 import { Menu, MenuItem } from '../ui/menu.tsx';
 import { useMe } from './me.ts';
 import style from './navigation.module.css';
-import { applyTheme, readTheme } from './theme.ts';
-
-const THEMES = [
-  { id: 'system', label: 'Colours of the system' },
-  { id: 'light', label: 'Light' },
-  { id: 'dark', label: 'Dark' },
-] as const;
+import { applyTheme, THEMES, useTheme } from './theme.ts';
 
 /** Who is signed in; the colours; signing out. */
 export function AccountMenu() {
   const { name, email, userId } = useMe();
   const navigate = useNavigate();
-  const [theme, setTheme] = useState(readTheme);
+  const theme = useTheme();
   return (
     <Menu
       label="Account"
@@ -35,13 +28,7 @@ export function AccountMenu() {
     >
       <MenuItem onAction={() => void navigate({ to: '/account' })}>Account</MenuItem>
       {THEMES.map(({ id, label }) => (
-        <MenuItem
-          key={id}
-          onAction={() => {
-            applyTheme(id);
-            setTheme(id);
-          }}
-        >
+        <MenuItem key={id} onAction={() => applyTheme(id)}>
           {theme === id ? `${label} ✓` : label}
         </MenuItem>
       ))}

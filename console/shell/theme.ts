@@ -1,7 +1,20 @@
+import { useSyncExternalStore } from 'react';
+
 /** Colours as the system has them, or as the reader chose. A choice is kept in this browser. */
-export type Theme = 'system' | 'light' | 'dark';
+export const THEMES = [
+  { id: 'system', label: 'Colours of the system' },
+  { id: 'light', label: 'Light' },
+  { id: 'dark', label: 'Dark' },
+] as const;
+export type Theme = (typeof THEMES)[number]['id'];
 
 const KEY = 'weir.theme';
+const listeners = new Set<() => void>();
+
+/** The theme that was chosen. */
+export function useTheme(): Theme {
+  return useSyncExternalStore(subscribe, readTheme);
+}
 
 export function readTheme(): Theme {
   const kept = localStorage.getItem(KEY);
@@ -16,4 +29,10 @@ export function applyTheme(theme: Theme): void {
     localStorage.setItem(KEY, theme);
     document.documentElement.dataset.theme = theme;
   }
+  for (const listener of listeners) listener();
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }

@@ -10,18 +10,22 @@ type Props = {
   onClose: () => void;
   /** CSS length; 30rem unless told. */
   width?: string;
-  /** A dialog whose work is under way, or whose content is shown once, is not closed by a click beside it. */
+  /** A dialog whose content is shown once is not closed by Escape or a click beside it. */
   isDismissable?: boolean;
+  /** While its work is under way, a dialog stays: what that answers may be shown this once. */
+  isPending?: boolean;
   children: ReactNode;
 };
 
 /** A dialog over the page. The last child is mostly `<DialogActions>`. */
-export function Dialog({ title, isOpen, onClose, width, isDismissable = true, children }: Props) {
+export function Dialog(props: Props) {
+  const { title, isOpen, onClose, width, isDismissable = true, isPending = false, children } = props;
   return (
     <ModalOverlay
       className={style.overlay}
       isOpen={isOpen}
-      isDismissable={isDismissable}
+      isDismissable={isDismissable && !isPending}
+      isKeyboardDismissDisabled={!isDismissable || isPending}
       onOpenChange={(open) => !open && onClose()}
     >
       <Modal
@@ -33,7 +37,7 @@ export function Dialog({ title, isOpen, onClose, width, isDismissable = true, ch
             <Heading slot="title" level={2}>
               {title}
             </Heading>
-            <IconButton label="Close" size="small" onPress={onClose}>
+            <IconButton label="Close" size="small" isDisabled={isPending} onPress={onClose}>
               <X size={16} />
             </IconButton>
           </div>

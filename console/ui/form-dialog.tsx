@@ -43,7 +43,7 @@ export function FormDialog(props: Props) {
       title={title}
       isOpen={isOpen}
       onClose={onClose}
-      isDismissable={!change.isPending}
+      isPending={change.isPending}
       {...(width !== undefined && { width })}
     >
       <Form
@@ -57,7 +57,9 @@ export function FormDialog(props: Props) {
         {children}
         {error && <ErrorNote error={error} />}
         <DialogActions>
-          <Button onPress={onClose}>Cancel</Button>
+          <Button isDisabled={change.isPending} onPress={onClose}>
+            Cancel
+          </Button>
           <Button type="submit" variant="primary" isPending={change.isPending} isDisabled={!isReady}>
             {action}
           </Button>

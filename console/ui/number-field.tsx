@@ -10,8 +10,10 @@ type Props = {
   max: number;
   /** Whole numbers only, unless it is false. */
   isWhole?: boolean;
-  /** The value that holds when the field is empty. */
+  /** The value that holds when the field is empty, for a reader. */
   placeholder?: string;
+  /** The value that is set when the field is emptied; undefined unless told. */
+  whenEmpty?: number;
   help?: string;
   /** Why the service does not accept the value. */
   error?: string | undefined;
@@ -19,11 +21,20 @@ type Props = {
 };
 
 /** A number within bounds, or none. A text that is no such number stays in the field, with the reason, and changes nothing. */
-export function NumberField({ value, onChange, min, max, isWhole = true, error, ...props }: Props) {
+export function NumberField({
+  value,
+  onChange,
+  min,
+  max,
+  isWhole = true,
+  whenEmpty,
+  error,
+  ...props
+}: Props) {
   const [text, setText] = useState(value?.toString() ?? '');
   useEffect(() => {
-    setText((text) => (toNumber(text) === value ? text : (value?.toString() ?? '')));
-  }, [value]);
+    setText((text) => ((toNumber(text) ?? whenEmpty) === value ? text : (value?.toString() ?? '')));
+  }, [value, whenEmpty]);
   const problem = findProblem(text, min, max, isWhole);
   return (
     <TextField
@@ -33,7 +44,7 @@ export function NumberField({ value, onChange, min, max, isWhole = true, error, 
       error={problem ?? error}
       onChange={(text) => {
         setText(text);
-        if (findProblem(text, min, max, isWhole) === undefined) onChange(toNumber(text));
+        if (findProblem(text, min, max, isWhole) === undefined) onChange(toNumber(text) ?? whenEmpty);
       }}
     />
   );

@@ -1,7 +1,8 @@
-import { type ReactNode, useEffect } from 'react';
+import type { ReactNode } from 'react';
 import { classes } from './classes.ts';
 import style from './page.module.css';
 import { ScrollBox } from './scroll-box.tsx';
+import { useTitle } from './use-title.ts';
 
 type Props = {
   title: string;
@@ -20,9 +21,7 @@ type Props = {
 
 /** One page: its title, which is also the window's, and its content. */
 export function Page({ title, part, beside, text, actions, isFull = false, children }: Props) {
-  useEffect(() => {
-    document.title = `${part === undefined ? '' : `${part} · `}${title} · Weir`;
-  }, [title, part]);
+  useTitle(part === undefined ? title : `${part} · ${title}`);
   return (
     <div className={classes(style.page, isFull && style.full)}>
       <header className={style.head}>

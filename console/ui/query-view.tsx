@@ -2,7 +2,10 @@ import type { ReactNode } from 'react';
 import { ErrorNote } from './error-note.tsx';
 import { Loading } from './loading.tsx';
 
-/** Shows the result of a query: while it is fetched, when it failed (with a way to try again), and once it is there. */
+/**
+ * Shows the result of a query: while it is fetched, when it failed (with a way to try again), and once
+ * it is there. What was fetched before stays when fetching it again fails.
+ */
 export function QueryView<Data>({
   query,
   children,
@@ -11,7 +14,14 @@ export function QueryView<Data>({
   query: { data: Data | undefined; error: unknown; refetch: () => unknown };
   children: (data: Data) => ReactNode;
 }) {
-  if (query.data !== undefined) return children(query.data);
-  if (query.error) return <ErrorNote error={query.error as Error} onRetry={() => query.refetch()} />;
-  return <Loading />;
+  const error = query.error ? (
+    <ErrorNote error={query.error as Error} onRetry={() => query.refetch()} />
+  ) : undefined;
+  if (query.data === undefined) return error ?? <Loading />;
+  return (
+    <>
+      {error}
+      {children(query.data)}
+    </>
+  );
 }

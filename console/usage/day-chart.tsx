@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { memo, useEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import style from './usage.module.css';
@@ -26,7 +26,7 @@ const axisDay = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', 
 const legendDay = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: UTC });
 
 /** A chart over days. The table of the page has the same numbers for those who cannot see it. */
-export function DayChart(props: Props) {
+export const DayChart = memo(function DayChart(props: Props) {
   const frame = useRef<HTMLDivElement>(null);
   const theme = useThemeCount();
   // biome-ignore lint/correctness/useExhaustiveDependencies: colours are read anew when the theme changes
@@ -42,7 +42,7 @@ export function DayChart(props: Props) {
     };
   }, [props, theme]);
   return <div ref={frame} role="img" aria-label={props.label} className={style.chart} />;
-}
+});
 
 function dataOf({ days, series }: Props): uPlot.AlignedData {
   return [days.map((day) => Date.parse(day) / 1_000), ...series.map(({ values }) => values)];

@@ -1,6 +1,6 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { $api } from '../api/client.ts';
-import { PAGES_BEFORE } from '../api/pages.ts';
+import { PAGES_BEFORE, refreshPages } from '../api/pages.ts';
 import { ListenNote } from '../shell/listen-note.tsx';
 import { useOrganization } from '../shell/me.ts';
 import { Button } from '../ui/button.tsx';
@@ -16,7 +16,6 @@ import { Time } from '../ui/time.tsx';
 import type { DeliveryFilter } from './search.ts';
 import style from './webhooks.module.css';
 
-const REFRESH_MS = 5_000;
 const STATUS_OPTIONS = [
   { id: 'all', label: 'Any status' },
   { id: 'pending', label: 'Pending' },
@@ -52,7 +51,7 @@ export function DeliveriesPage() {
         },
       },
     },
-    { ...PAGES_BEFORE, refetchInterval: REFRESH_MS },
+    { ...PAGES_BEFORE, refetchInterval: refreshPages },
   );
   const isFiltered = status !== undefined || event !== undefined || run !== undefined;
   function filter(changed: DeliveryFilter) {

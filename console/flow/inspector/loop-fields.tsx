@@ -51,6 +51,7 @@ export function LoopFields({ step }: { step: LoopStep }) {
         min={1}
         max={1000}
         placeholder="100"
+        whenEmpty={100}
         help={until ? 'The loop ends here at the latest.' : 'A longer array fails the run.'}
         error={problemOf('max_iterations')}
       />

@@ -3,11 +3,12 @@ import { useDraft } from '../draft/draft-context.ts';
 import { useFlow } from '../flow-context.ts';
 import type { StepStatus } from '../graph/step-status.ts';
 import { statusesOf } from './statuses-of.ts';
-import type { TryRun } from './try-run.ts';
+import { isUnderWay, type TryRun } from './try-run.ts';
 import { tryServer } from './try-server.ts';
 import { TryStore } from './try-store.ts';
 
-/** The tries of the flows that were opened, by flow id. */
+const KEPT_MAX = 20;
+/** The tries of the flows that were opened last, by flow id. */
 const stores = new Map<string, TryStore>();
 
 /** The run that is tried on the pages of this flow, and the store that starts and steers it. */
@@ -18,8 +19,18 @@ export function useTry(): { store: TryStore; run: TryRun | undefined } {
   if (!store) {
     store = new TryStore(tryServer({ org, project, flow: flow.slug, projectId, flowId }));
     stores.set(flowId, store);
+    forgetOld();
   }
   return { store, run: useSyncExternalStore(store.subscribe, store.run) };
+}
+
+/** Lets go of the tries that were opened first, unless they are under way. */
+function forgetOld(): void {
+  for (const [flowId, store] of stores) {
+    if (stores.size <= KEPT_MAX) return;
+    const run = store.run();
+    if (!run || !isUnderWay(run)) stores.delete(flowId);
+  }
 }
 
 /** How the steps stand in the run that is tried, for the graph; undefined when none is. */

@@ -1,5 +1,5 @@
 import { X } from 'lucide-react';
-import { type RefObject, useEffect, useState } from 'react';
+import { type RefObject, useEffect, useRef, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Select } from '../../ui/select.tsx';
 import { STATUS_NAMES } from '../run-words.ts';
@@ -89,12 +89,20 @@ function IdField({
   onChange: (id: string | undefined) => void;
 }) {
   const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
+  const sent = useRef(value);
+  // A value that comes from elsewhere, such as Back, replaces the text; one that was typed here comes late.
+  useEffect(() => {
+    if (value === sent.current) return;
+    sent.current = value;
+    setText(value);
+  }, [value]);
   useEffect(() => {
     const id = text.trim().toLowerCase();
     if (id === value) return;
     const timer = setTimeout(() => {
-      if (/^[0-9a-f-]{0,36}$/.test(id)) onChange(id || undefined);
+      if (!/^[0-9a-f-]{0,36}$/.test(id)) return;
+      sent.current = id;
+      onChange(id || undefined);
     }, ID_DELAY_MS);
     return () => clearTimeout(timer);
   }, [text, value, onChange]);

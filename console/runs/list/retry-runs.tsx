@@ -54,7 +54,7 @@ function RetryDialog({ projectId, filter, onDone, onClose }: Props & { onClose: 
   });
   const failed = count.data ?? 0;
   return (
-    <Dialog title="Retry failed runs" isOpen onClose={onClose} isDismissable={!retry.isPending}>
+    <Dialog title="Retry failed runs" isOpen onClose={onClose} isPending={retry.isPending}>
       {count.isPending && <Loading label="Counting the failed runs …" />}
       {count.error && <ErrorNote error={count.error} onRetry={() => void count.refetch()} />}
       {count.data !== undefined && !progress && !retry.isPending && !retry.error && (

@@ -47,6 +47,7 @@ export function buildSpans(
   const around = steps ? aroundSteps(steps) : new Map<string, Around[]>();
   const root = makeSpan('run', '', 'Run', undefined);
   const known = new Map<string, Span>();
+  const times = new Map<string, number>();
   for (const execution of executions) {
     let parent = root;
     let depth = 0;
@@ -61,7 +62,10 @@ export function buildSpans(
         stepId,
       );
     }
-    const block = child(parent, 'block', spanKey(execution), execution.name, execution.step_id);
+    // A session and a resume may execute a block again. The call that does is known only once the block has ended.
+    const time = (times.get(execution.key) ?? 0) + 1;
+    times.set(execution.key, time);
+    const block = child(parent, 'block', `${execution.key}@${time}`, execution.name, execution.step_id);
     fill(block, execution, now);
   }
   markFailedGroup();

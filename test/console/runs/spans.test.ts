@@ -89,6 +89,14 @@ describe('the spans of a run', () => {
     assert.equal(new Set(root.children.map(({ id }) => id)).size, 2);
   });
 
+  it('keep the id of a block when it ends, so that it keeps the focus', () => {
+    const underWay = { ...named('first'), status: 'running', startedAt: at(10), attempts: 1 } as Execution;
+    const [before, after] = [underWay, ran('first', 10, 20)].map(
+      (execution) => buildSpans(RUN, STEPS, [execution], T0).children[0],
+    );
+    assert.equal(before?.id, after?.id);
+  });
+
   it('go on to now where a block is under way, and are failed where one of them failed', () => {
     const underWay = { ...named('last'), status: 'retrying', startedAt: at(20), attempts: 2 } as Execution;
     const run = { ...RUN, status: 'started', finishedAt: null };
