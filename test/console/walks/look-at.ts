@@ -12,7 +12,10 @@ const SERIOUS = ['serious', 'critical'];
 const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
 const WIDTH_RULES = ['scrollable-region-focusable', 'button-name', 'link-name', 'label'];
 
-/** Takes pictures of the page as `name`, once it has loaded. Fails when axe finds something serious, or a narrow page scrolls sideways. */
+/**
+ * Takes pictures of the page as `name`, once it has loaded. Fails when axe finds something serious, or a narrow page
+ * scrolls sideways.
+ */
 export async function lookAt(page: Page, name: string): Promise<void> {
   const loading = page.getByRole('status').filter({ hasText: /^\s*Loading/ });
   while ((await loading.count()) > 0) await loading.first().waitFor({ state: 'detached' });
