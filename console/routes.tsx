@@ -5,7 +5,7 @@ import { HomePage } from './home/home-page.tsx';
 import { parseRunFilter } from './runs/list/run-filter.ts';
 import { parseRunView } from './runs/run-view.ts';
 import { readAuditSearch, readLedgerSearch } from './settings/search.ts';
-import { loadMe } from './shell/me.ts';
+import { loadMe, requireReachable } from './shell/me.ts';
 import { NotFoundPage, ProblemPage } from './shell/problem-page.tsx';
 import { Shell } from './shell/shell.tsx';
 import { Loading } from './ui/loading.tsx';
@@ -20,7 +20,11 @@ const account = createRoute({
   component: lazyRouteComponent(() => import('./account/account-page.tsx'), 'AccountPage'),
 });
 
-const org = createRoute({ getParentRoute: () => root, path: '/orgs/$org' });
+const org = createRoute({
+  getParentRoute: () => root,
+  path: '/orgs/$org',
+  beforeLoad: ({ params }) => requireReachable(params),
+});
 const webhooks = createRoute({
   getParentRoute: () => org,
   path: '/webhooks',
@@ -86,7 +90,11 @@ const auditLog = createRoute({
   component: lazyRouteComponent(() => import('./settings/audit-log-page.tsx'), 'AuditLogPage'),
 });
 
-const project = createRoute({ getParentRoute: () => org, path: '/projects/$project' });
+const project = createRoute({
+  getParentRoute: () => org,
+  path: '/projects/$project',
+  beforeLoad: ({ params }) => requireReachable(params),
+});
 const flows = createRoute({
   getParentRoute: () => project,
   path: '/',

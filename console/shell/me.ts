@@ -13,6 +13,18 @@ export async function loadMe(): Promise<Me> {
   return (await queryClient.ensureQueryData(options)) as Me;
 }
 
+/**
+ * Refuses an address of an organization or project that is not there, or that the user cannot reach: the page says so inside
+ * the shell. Without a connection to the service the page itself says what is wrong.
+ */
+export async function requireReachable(slugs: { org: string; project?: string }): Promise<void> {
+  const { organizations } = await loadMe();
+  const organization = organizations.find(({ slug }) => slug === slugs.org);
+  const { project } = slugs;
+  if (!organization || (project !== undefined && !organization.projects.some(({ slug }) => slug === project)))
+    throw notFound();
+}
+
 /** The user, inside the shell, whose loader has fetched them. */
 export function useMe(): Me {
   return $api.useSuspenseQuery('get', '/api/v1/me').data as Me;
