@@ -1,10 +1,17 @@
 // Every address of the console, and the page it shows. Pages are loaded when they are first opened.
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from '@tanstack/react-router';
 import { readVersionsSearch } from './flow/versions/versions-search.ts';
 import { HomePage } from './home/home-page.tsx';
 import { parseRunFilter } from './runs/list/run-filter.ts';
 import { parseRunView } from './runs/run-view.ts';
 import { readAuditSearch, readLedgerSearch } from './settings/search.ts';
+import { leaveOutUnknown } from './shell/leave-out-unknown.ts';
 import { loadMe, requireReachable } from './shell/me.ts';
 import { NotFoundPage, ProblemPage } from './shell/problem-page.tsx';
 import { Shell } from './shell/shell.tsx';
@@ -25,6 +32,13 @@ const org = createRoute({
   path: '/orgs/$org',
   beforeLoad: ({ params }) => requireReachable(params),
 });
+const orgHome = createRoute({
+  getParentRoute: () => org,
+  path: '/',
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: '/orgs/$org/settings', params, replace: true });
+  },
+});
 const webhooks = createRoute({
   getParentRoute: () => org,
   path: '/webhooks',
@@ -33,7 +47,7 @@ const webhooks = createRoute({
 const deliveries = createRoute({
   getParentRoute: () => webhooks,
   path: '/',
-  validateSearch: readDeliveryFilter,
+  validateSearch: leaveOutUnknown(readDeliveryFilter),
   component: lazyRouteComponent(() => import('./webhooks/deliveries-page.tsx'), 'DeliveriesPage'),
 });
 const secret = createRoute({
@@ -49,7 +63,7 @@ const delivery = createRoute({
 const usage = createRoute({
   getParentRoute: () => org,
   path: '/usage',
-  validateSearch: readUsageSearch,
+  validateSearch: leaveOutUnknown(readUsageSearch),
   component: lazyRouteComponent(() => import('./usage/usage-page.tsx'), 'UsagePage'),
 });
 const settings = createRoute({
@@ -80,13 +94,13 @@ const modelKeys = createRoute({
 const credits = createRoute({
   getParentRoute: () => settings,
   path: '/credits',
-  validateSearch: readLedgerSearch,
+  validateSearch: leaveOutUnknown(readLedgerSearch),
   component: lazyRouteComponent(() => import('./settings/credits-page.tsx'), 'CreditsPage'),
 });
 const auditLog = createRoute({
   getParentRoute: () => settings,
   path: '/audit-log',
-  validateSearch: readAuditSearch,
+  validateSearch: leaveOutUnknown(readAuditSearch),
   component: lazyRouteComponent(() => import('./settings/audit-log-page.tsx'), 'AuditLogPage'),
 });
 
@@ -108,13 +122,13 @@ const apiKeys = createRoute({
 const runs = createRoute({
   getParentRoute: () => project,
   path: '/runs',
-  validateSearch: parseRunFilter,
+  validateSearch: leaveOutUnknown(parseRunFilter),
   component: lazyRouteComponent(() => import('./runs/runs-page.tsx'), 'RunsPage'),
 });
 const run = createRoute({
   getParentRoute: () => project,
   path: '/flows/$flow/runs/$executionId',
-  validateSearch: parseRunView,
+  validateSearch: leaveOutUnknown(parseRunView),
   component: lazyRouteComponent(() => import('./runs/run-page.tsx'), 'RunPage'),
 });
 
@@ -132,7 +146,7 @@ const versions = createRoute({
   getParentRoute: () => flow,
   path: '/versions',
   component: lazyRouteComponent(() => import('./flow/versions-page.tsx'), 'VersionsPage'),
-  validateSearch: readVersionsSearch,
+  validateSearch: leaveOutUnknown(readVersionsSearch),
 });
 const tests = createRoute({
   getParentRoute: () => flow,
@@ -149,6 +163,7 @@ const tree = root.addChildren([
   home,
   account,
   org.addChildren([
+    orgHome,
     webhooks.addChildren([deliveries, secret]),
     delivery,
     usage,
