@@ -88,7 +88,7 @@ export function AccountPage() {
         </p>
         <CodeBlock label="the command" text={`weir login ${location.origin}`} />
       </Panel>
-      {isOpen && <CreateOrganizationDialog isOpen onClose={() => setOpen(false)} />}
+      {isOpen && <CreateOrganizationDialog onClose={() => setOpen(false)} />}
     </Page>
   );
 }

@@ -13,7 +13,6 @@ import examples from './examples.json';
 type Props = {
   projectId: string;
   slugs: { org: string; project: string };
-  isOpen: boolean;
   onClose: () => void;
 };
 
@@ -24,7 +23,7 @@ const STARTS = [
 ];
 
 /** Makes a flow, empty or from an example, and opens it. */
-export function NewFlowDialog({ projectId, slugs, isOpen, onClose }: Props) {
+export function NewFlowDialog({ projectId, slugs, onClose }: Props) {
   const navigate = useNavigate();
   const [start, setStart] = useState(EMPTY);
   const [typedName, setName] = useState<string>();
@@ -57,7 +56,7 @@ export function NewFlowDialog({ projectId, slugs, isOpen, onClose }: Props) {
     <FormDialog
       title="New flow"
       action="Create flow"
-      isOpen={isOpen}
+      isOpen
       onClose={onClose}
       change={create}
       fields={['name', 'slug', 'description']}

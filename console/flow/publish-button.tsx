@@ -10,7 +10,7 @@ export function PublishButton() {
       <Button variant="primary" onPress={() => setOpen(true)}>
         Publish
       </Button>
-      <PublishDialog isOpen={isOpen} onClose={() => setOpen(false)} />
+      {isOpen && <PublishDialog onClose={() => setOpen(false)} />}
     </>
   );
 }

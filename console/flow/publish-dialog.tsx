@@ -17,11 +17,7 @@ import { TestNote } from './versions/test-note.tsx';
 const NOTE_MAX_LENGTH = 2000;
 
 /** Makes a version of the draft, after showing what changes and what stands in the way; callers may run it at once. */
-export function PublishDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
-  return isOpen ? <OpenDialog onClose={onClose} /> : null;
-}
-
-function OpenDialog({ onClose }: { onClose: () => void }) {
+export function PublishDialog({ onClose }: { onClose: () => void }) {
   const { flow, projectId } = useFlow();
   const { steps, problems, saveState, etag, flush, refresh } = useDraft();
   const [note, setNote] = useState('');

@@ -54,7 +54,7 @@ export function HomePage() {
           </EmptyState>
         )}
       </Panel>
-      {isOpen && <CreateOrganizationDialog isOpen onClose={() => setOpen(false)} />}
+      {isOpen && <CreateOrganizationDialog onClose={() => setOpen(false)} />}
     </Page>
   );
 }

@@ -99,7 +99,7 @@ export function ProjectPage() {
         }}
       </QueryView>
       <QueryView query={runs}>{() => <RecentRuns runs={newest} slugs={slugs} />}</QueryView>
-      {isOpen && <NewFlowDialog projectId={project.id} slugs={slugs} isOpen onClose={() => setOpen(false)} />}
+      {isOpen && <NewFlowDialog projectId={project.id} slugs={slugs} onClose={() => setOpen(false)} />}
     </Page>
   );
 }

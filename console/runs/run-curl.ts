@@ -1,3 +1,5 @@
+import { quoteForShell } from '../ui/quote-for-shell.ts';
+
 // A request that repeats a run, as a command for a shell.
 
 type Started = {
@@ -44,9 +46,9 @@ export function startCommand(target: Target, mode: string, started: Started): st
 
 function curl(target: Target, endpoint: string, body: object): string {
   const lines = [
-    `curl${endpoint === 'step' ? ' -N' : ''} ${quoted(target.origin + startPath(target, endpoint))}`,
+    `curl${endpoint === 'step' ? ' -N' : ''} ${quoteForShell(target.origin + startPath(target, endpoint))}`,
     `  -H "Authorization: Bearer $WEIR_API_KEY"`,
-    `  --json ${quoted(JSON.stringify(body, null, 2))}`,
+    `  --json ${quoteForShell(JSON.stringify(body, null, 2))}`,
   ];
   return lines.join(' \\\n');
 }
@@ -59,11 +61,6 @@ export function startPath(
   return version > 0
     ? `/api/v1/seq/${org}/${project}/${flow}/v${version}/${endpoint}`
     : `/api/v1/projects/${projectId}/flows/${flowId}/draft/${endpoint === 'jobs' ? 'runs' : endpoint}`;
-}
-
-/** Quotes a text so that a shell takes it as it is. */
-export function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 function isFilled(value: object | null | undefined): boolean {

@@ -8,7 +8,7 @@ import { toSlug } from '../ui/to-slug.ts';
 import { invalidateMe } from './me.ts';
 
 /** Makes an organization, which the user then owns, and goes on to its projects. */
-export function CreateOrganizationDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+export function CreateOrganizationDialog({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate();
   const [name, setName] = useState('');
   const [typedSlug, setSlug] = useState<string>();
@@ -25,7 +25,7 @@ export function CreateOrganizationDialog({ isOpen, onClose }: { isOpen: boolean;
     <FormDialog
       title="New organization"
       action="Create organization"
-      isOpen={isOpen}
+      isOpen
       onClose={onClose}
       change={create}
       fields={['name', 'slug']}

@@ -6,14 +6,12 @@ import {
   Input,
   Label,
   ListBox,
-  ListBoxItem,
   Popover,
-  Text,
 } from 'react-aria-components';
 import style from './combo-box.module.css';
 import field from './field.module.css';
+import { type Option, OptionItem } from './option-item.tsx';
 import overlay from './overlay.module.css';
-import type { Option } from './select.tsx';
 
 type Props = {
   label: string;
@@ -24,7 +22,6 @@ type Props = {
   onChange: (text: string) => void;
   placeholder?: string;
   error?: string | undefined;
-  isMono?: boolean;
 };
 
 /** A text field that suggests values; other values can be entered too. */
@@ -48,20 +45,7 @@ export function ComboBox({ label, options, value, onChange, placeholder = '', er
       </div>
       <FieldError className={field.error}>{error}</FieldError>
       <Popover className={overlay.popover}>
-        <ListBox<Option>>
-          {(option) => (
-            <ListBoxItem id={option.id} textValue={option.label} className={overlay.item}>
-              <div>
-                <Text slot="label">{option.label}</Text>
-                {option.description && (
-                  <Text slot="description" elementType="div" className={field.help}>
-                    {option.description}
-                  </Text>
-                )}
-              </div>
-            </ListBoxItem>
-          )}
-        </ListBox>
+        <ListBox<Option>>{(option) => <OptionItem option={option} />}</ListBox>
       </Popover>
     </AriaComboBox>
   );

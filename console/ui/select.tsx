@@ -4,16 +4,14 @@ import {
   Button,
   Label,
   ListBox,
-  ListBoxItem,
   Popover,
   SelectValue,
   Text,
 } from 'react-aria-components';
 import { classes } from './classes.ts';
 import style from './field.module.css';
+import { type Option, OptionItem } from './option-item.tsx';
 import overlay from './overlay.module.css';
-
-export type Option<Id extends string = string> = { id: Id; label: string; description?: string };
 
 type Props<Id extends string> = {
   label: string;
@@ -57,20 +55,7 @@ export function Select<Id extends string>(props: Props<Id>) {
         </Text>
       )}
       <Popover className={overlay.popover}>
-        <ListBox items={options}>
-          {(option) => (
-            <ListBoxItem id={option.id} textValue={option.label} className={overlay.item}>
-              <div>
-                <Text slot="label">{option.label}</Text>
-                {option.description && (
-                  <Text slot="description" elementType="div" className={style.help}>
-                    {option.description}
-                  </Text>
-                )}
-              </div>
-            </ListBoxItem>
-          )}
-        </ListBox>
+        <ListBox items={options}>{(option) => <OptionItem option={option} />}</ListBox>
       </Popover>
     </AriaSelect>
   );

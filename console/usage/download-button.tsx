@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { api } from '../api/client.ts';
 import type { MyOrganization } from '../shell/me.ts';
 import { Button } from '../ui/button.tsx';
+import { saveFile } from '../ui/save-file.ts';
 import type { Division } from './search.ts';
 import { toCsv } from './to-csv.ts';
 import { COLUMNS, type Entry, nameEntry } from './usage-columns.ts';
@@ -33,7 +34,10 @@ export function DownloadButton({ organization, wanted, by }: Props) {
         ...COLUMNS.map((column) => column.value(entry)),
       ]);
       const csv = toCsv([by, ...COLUMNS.map(({ name }) => name)], rows);
-      save(csv, `weir-${organization.slug}-usage-by-${by}-${wanted.from}-${wanted.to}.csv`);
+      saveFile(
+        new Blob([csv], { type: 'text/csv' }),
+        `weir-${organization.slug}-usage-by-${by}-${wanted.from}-${wanted.to}.csv`,
+      );
     },
   });
   return (
@@ -41,12 +45,4 @@ export function DownloadButton({ organization, wanted, by }: Props) {
       Download CSV
     </Button>
   );
-}
-
-function save(text: string, name: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(link.href);
 }

@@ -1,4 +1,5 @@
 // Programs that call one flow, ready to be copied and run: bash with curl, TypeScript (Node.js), Python 3.
+import { quoteForShell } from '../../ui/quote-for-shell.ts';
 
 export type Way = 'execute' | 'jobs' | 'step' | 'webhook';
 export type Language = 'curl' | 'typescript' | 'python';
@@ -34,8 +35,8 @@ type Writer = (call: Call, body: object) => string;
 const curl = ({ apiKey }: Call, options: string, url: string, body?: object) =>
   [
     `curl -sS${options} ${url}`,
-    `-H ${apiKey === undefined ? '"Authorization: Bearer $WEIR_API_KEY"' : bash(`Authorization: Bearer ${apiKey}`)}`,
-    ...(body ? [`-H 'Content-Type: application/json'`, `-d ${bash(JSON.stringify(body))}`] : []),
+    `-H ${apiKey === undefined ? '"Authorization: Bearer $WEIR_API_KEY"' : quoteForShell(`Authorization: Bearer ${apiKey}`)}`,
+    ...(body ? [`-H 'Content-Type: application/json'`, `-d ${quoteForShell(JSON.stringify(body))}`] : []),
   ].join(' \\\n  ');
 
 const waitInBash = (call: Call) => `
@@ -49,7 +50,7 @@ printf '%s\\n' "$run"
 `;
 
 const start = (call: Call, body: object) =>
-  `run=$(${curl(call, ' --fail-with-body', bash(`${call.url}/jobs`), body)})\n`;
+  `run=$(${curl(call, ' --fail-with-body', quoteForShell(`${call.url}/jobs`), body)})\n`;
 
 const keyInScript = (apiKey: string | undefined, fromEnvironment: string) =>
   apiKey === undefined ? fromEnvironment : JSON.stringify(apiKey);
@@ -86,11 +87,11 @@ def call(path, body=None):
 
 const WRITERS: Record<Language, Record<Way, Writer>> = {
   curl: {
-    execute: (call, body) => `${curl(call, '', bash(`${call.url}/execute`), body)}\n`,
+    execute: (call, body) => `${curl(call, '', quoteForShell(`${call.url}/execute`), body)}\n`,
     jobs: (call, body) => start(call, body) + waitInBash(call),
     webhook: (call, body) =>
-      `${curl(call, '', bash(`${call.url}/jobs`), body)}\n\n# Weir posts the result to ${call.callbackUrl} when the run has ended.\n`,
-    step: (call, body) => `${curl(call, ' -N', bash(`${call.url}/step`), body)}
+      `${curl(call, '', quoteForShell(`${call.url}/jobs`), body)}\n\n# Weir posts the result to ${call.callbackUrl} when the run has ended.\n`,
+    step: (call, body) => `${curl(call, ' -N', quoteForShell(`${call.url}/step`), body)}
 
 # Each event block_completed has the output of a step. The next call sends them all:
 #   {"executionId": "<of run_started>", "stepIndex": 1, "accumulatedOutputs": {"<stepId>": <output>}}
@@ -191,11 +192,6 @@ while step:
 `,
   },
 };
-
-/** A text as one word of bash. */
-function bash(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
-}
 
 function json(value: object, indent: string): string {
   return JSON.stringify(value, null, indent);

@@ -1,10 +1,11 @@
 import { Download } from 'lucide-react';
-import { useEffect, useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { CodeEditor } from '../../ui/code-editor/code-editor.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Panel, Row } from '../../ui/page.tsx';
+import { saveFile } from '../../ui/save-file.ts';
 import type { Step } from '../draft/steps.ts';
 import { useFlow } from '../flow-context.ts';
 import { toFlowFile, useYaml } from './use-flow-text.ts';
@@ -21,7 +22,9 @@ export function FlowFilePanel({ name, steps }: { name: string; steps: Step[] }) 
         text !== undefined && (
           <Row>
             <CopyButton text={text} label="Copy the flow file" />
-            <DownloadButton name={name} text={text} />
+            <Button size="small" onPress={() => saveFile(new Blob([text], { type: 'text/yaml' }), name)}>
+              <Download size={14} aria-hidden /> Download {name}
+            </Button>
           </Row>
         )
       }
@@ -32,25 +35,5 @@ export function FlowFilePanel({ name, steps }: { name: string; steps: Step[] }) 
         <CodeEditor label="Flow file" hideLabel language="text" value={text} lines={[3, 40]} />
       )}
     </Panel>
-  );
-}
-
-function DownloadButton({ name, text }: { name: string; text: string }) {
-  const [href, setHref] = useState<string>();
-  useEffect(() => {
-    const url = URL.createObjectURL(new Blob([text], { type: 'text/yaml' }));
-    setHref(url);
-    return () => URL.revokeObjectURL(url);
-  }, [text]);
-  function download() {
-    const link = document.createElement('a');
-    link.href = href ?? '';
-    link.download = name;
-    link.click();
-  }
-  return (
-    <Button size="small" onPress={download} isDisabled={href === undefined}>
-      <Download size={14} aria-hidden /> Download {name}
-    </Button>
   );
 }

@@ -1,6 +1,7 @@
 // Values of a run that the API answers alone.
 import { toApiError } from '../../api/api-error.ts';
 import { authorizedFetch } from '../../api/authorized-fetch.ts';
+import { saveFile } from '../../ui/save-file.ts';
 
 /** Fetches a value. */
 export async function fetchValue(url: string, signal: AbortSignal): Promise<unknown> {
@@ -24,15 +25,6 @@ export async function fetchBeginning(url: string, bytes: number, signal: AbortSi
 /** Saves a value as a file of the reader's. */
 export async function downloadValue(url: string, name: string): Promise<void> {
   saveFile(await (await ask(url)).blob(), name);
-}
-
-export function saveFile(content: Blob, name: string): void {
-  const address = URL.createObjectURL(content);
-  const link = document.createElement('a');
-  link.href = address;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
 
 async function ask(url: string, signal?: AbortSignal): Promise<Response> {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { quoted, startCommand } from '../../../console/runs/run-curl.ts';
+import { startCommand } from '../../../console/runs/run-curl.ts';
+import { quoteForShell } from '../../../console/ui/quote-for-shell.ts';
 
 const TARGET = {
   origin: 'https://weir.example',
@@ -68,7 +69,7 @@ describe('a run as a command for a shell', () => {
 
   it('is taken by a shell as it is written, whatever the message holds', () => {
     for (const text of ['it\'s $(id) `id` "x" \\', "''", 'line\nline', '$HOME; rm -rf', '']) {
-      assert.equal(execFileSync('sh', ['-c', `printf %s ${quoted(text)}`]).toString(), text);
+      assert.equal(execFileSync('sh', ['-c', `printf %s ${quoteForShell(text)}`]).toString(), text);
       assert.equal(bodyOf(startCommand(TARGET, 'jobs', { message: text })).message, text);
     }
   });
