@@ -9,6 +9,7 @@ import {
 } from 'jose';
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
+import { fetchJson, readDiscovery } from './read-discovery.ts';
 
 /** For the discovery document and the keys together. */
 const FETCH_TIMEOUT_MS = 4_000;
@@ -73,26 +74,15 @@ export function createIdentityProviderKeys(issuer: string): JWTVerifyGetKey {
   };
 }
 
-const discoveryDocument = z.object({ issuer: z.string(), jwks_uri: z.url({ protocol: /^https?$/ }) });
 const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
 
 async function fetchKeys(issuer: string): Promise<JSONWebKeySet> {
   const signal = AbortSignal.timeout(FETCH_TIMEOUT_MS);
-  const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-  const document = discoveryDocument.parse(await fetchJson(url, signal));
-  if (document.issuer !== issuer) throw new Error(`${url} belongs to ${document.issuer}`);
-  if (issuer.startsWith('https:') && !document.jwks_uri.startsWith('https:'))
-    throw new Error(`${url} refers to keys that are not served over https`);
+  const document = await readDiscovery(issuer, signal);
   const jwks = keySet.parse(await fetchJson(document.jwks_uri, signal)) as JSONWebKeySet;
   const usable = await Promise.all(jwks.keys.map(isUsable));
   if (!usable.includes(true)) throw new Error(`${document.jwks_uri} has no usable key`);
   return jwks;
-}
-
-async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
-  const response = await fetch(url, { redirect: 'error', signal });
-  if (!response.ok) throw new Error(`${url} answered ${response.status}`);
-  return response.json();
 }
 
 function isUsable(key: JWK): Promise<boolean> {

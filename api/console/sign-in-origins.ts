@@ -1,20 +1,10 @@
 // The origins that the console's page may connect to in order to sign users in: those of the identity provider.
-import { z } from 'zod';
+import { readDiscovery } from '../auth/read-discovery.ts';
 
 const FETCH_TIMEOUT_MS = 3_000;
 /** The provider is asked again after this time: shorter while it does not answer. */
 const KEPT_MS = 10 * 60_000;
 const ASKED_AGAIN_MS = 5_000;
-
-const endpoint = z
-  .url({ protocol: /^https?$/ })
-  .optional()
-  .catch(undefined);
-/** The endpoints of the discovery document that a page calls; it goes to the others as a whole. */
-const discoveryDocument = z.object({
-  token_endpoint: endpoint,
-  revocation_endpoint: endpoint,
-});
 
 /** Creates the function that lists them: the issuer's own, and those of endpoints that its discovery document names. */
 export function createSignInOrigins(issuer: string | undefined): () => Promise<string[]> {
@@ -43,9 +33,9 @@ export function createSignInOrigins(issuer: string | undefined): () => Promise<s
   };
 }
 
+/** The endpoints that a page calls; it goes to the others as a whole. */
 async function readEndpoints(issuer: string): Promise<string[]> {
-  const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-  const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
-  const endpoints = Object.values(discoveryDocument.parse(await response.json()));
+  const document = await readDiscovery(issuer, AbortSignal.timeout(FETCH_TIMEOUT_MS));
+  const endpoints = [document.token_endpoint, document.revocation_endpoint];
   return endpoints.flatMap((one) => (one === undefined ? [] : [new URL(one).origin]));
 }

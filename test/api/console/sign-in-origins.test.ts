@@ -24,12 +24,14 @@ describe('the page of the console may connect to', () => {
     issuer.closeAllConnections();
   });
 
+  /** Answers with a document of the issuer that was asked, and these fields. */
   const says =
-    (document: unknown): RequestListener =>
-    (request, response) =>
-      response
-        .writeHead(request.url?.endsWith('/.well-known/openid-configuration') ? 200 : 404)
-        .end(JSON.stringify(document));
+    (fields: object): RequestListener =>
+    (request, response) => {
+      const [path, rest] = (request.url ?? '').split('/.well-known/openid-configuration');
+      const document = { issuer: urlOf(issuer) + path, jwks_uri: `${urlOf(issuer)}/keys`, ...fields };
+      response.writeHead(rest === '' ? 200 : 404).end(JSON.stringify(document));
+    };
   const site = async (path = '') => {
     const made = await serveConsole({}, { WEIR_OIDC_ISSUER: urlOf(issuer) + path });
     sites.push(made);
@@ -53,6 +55,11 @@ describe('the page of the console may connect to', () => {
       jwks_uri: 'https://keys.example/keys',
     });
     assert.deepEqual(await allowed(await site()), ["'self'", urlOf(issuer), 'https://tokens.example']);
+  });
+
+  it('nothing that the document of another issuer names', async () => {
+    answer = says({ issuer: 'https://other.example', token_endpoint: 'https://tokens.example/token' });
+    assert.deepEqual(await allowed(await site()), ["'self'", urlOf(issuer)]);
   });
 
   it('nothing that a document smuggles into the policy', async () => {

@@ -1,0 +1,28 @@
+// The discovery document of the identity provider (OpenID Connect Discovery 1.0, section 4).
+import { z } from 'zod';
+
+const url = z.url({ protocol: /^https?$/ });
+const endpoint = url.optional().catch(undefined);
+const discoveryDocument = z.object({
+  issuer: z.string(),
+  jwks_uri: url,
+  token_endpoint: endpoint,
+  revocation_endpoint: endpoint,
+});
+
+/** Fetches the document. Throws when it cannot be had, and when it is that of another issuer. */
+export async function readDiscovery(issuer: string, signal: AbortSignal) {
+  const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+  const document = discoveryDocument.parse(await fetchJson(address, signal));
+  if (document.issuer !== issuer) throw new Error(`${address} belongs to ${document.issuer}`);
+  if (issuer.startsWith('https:') && !document.jwks_uri.startsWith('https:'))
+    throw new Error(`${address} refers to keys that are not served over https`);
+  return document;
+}
+
+/** Fetches JSON from the identity provider, which redirects nowhere. Throws for every status but success. */
+export async function fetchJson(address: string, signal: AbortSignal): Promise<unknown> {
+  const response = await fetch(address, { redirect: 'error', signal });
+  if (!response.ok) throw new Error(`${address} answered ${response.status}`);
+  return response.json();
+}
