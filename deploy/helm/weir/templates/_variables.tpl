@@ -1,0 +1,56 @@
+{{- /* The secrets that a component needs, of those that are given. Takes the root and the component; answers JSON. */ -}}
+{{- define "weir.secrets" -}}
+{{- $database := list "DATABASE_URL" "PGPASSWORD" -}}
+{{- $service := concat $database (list "WEIR_API_KEY_PEPPER" "WEIR_SECRETS_KEYS" "WEIR_TEMPORAL_KEYS" "TEMPORAL_API_KEY" "AWS_SECRET_ACCESS_KEY" "AWS_SESSION_TOKEN") -}}
+{{- $models := list "OPENAI_API_KEY" "ANTHROPIC_API_KEY" "GOOGLE_API_KEY" "OPENROUTER_API_KEY" "OLLAMA_API_KEY" -}}
+{{- $needed := dict
+  "migration" $database
+  "api" (concat $service $models)
+  "worker" (concat $service $models)
+  "webhook-worker" (append $service "WEIR_EGRESS_PROXY")
+-}}
+{{- $secrets := dict -}}
+{{- range $name, $from := .root.Values.secrets -}}
+{{- if has $name (get $needed $.component) -}}
+{{- $_ := set $secrets $name $from -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $secrets -}}
+{{- end -}}
+
+{{- /* A value of `config` as text: a whole number has no exponent. */ -}}
+{{- define "weir.text" -}}
+{{- if and (kindIs "float64" .) (eq . (floor .)) }}{{ int64 . }}{{ else }}{{ . }}{{ end -}}
+{{- end -}}
+
+{{- /* The variables of a container. Takes the root, the component and `config`, that of the component. */ -}}
+{{- define "weir.env" -}}
+{{- $root := .root -}}
+{{- $component := .component -}}
+{{- $config := dict -}}
+{{- if ne $component "migration" -}}
+{{- if $root.Values.ingress.enabled -}}
+{{- $scheme := ternary "https" "http" (ne $root.Values.ingress.tlsSecret "") -}}
+{{- $_ := set $config "WEIR_PUBLIC_URL" (printf "%s://%s" $scheme $root.Values.ingress.host) -}}
+{{- $_ := set $config "WEIR_PROXIES" 1 -}}
+{{- end -}}
+{{- $config = mergeOverwrite $config (deepCopy $root.Values.config) (deepCopy (.config | default dict)) -}}
+{{- if $root.Values.metrics.enabled -}}
+{{- $_ := set $config "WEIR_METRICS_PORT" $root.Values.metrics.port -}}
+{{- end -}}
+{{- if ne $component "api" -}}
+{{- $_ := set $config "WEIR_HEALTH_PORT" 8788 -}}
+{{- $_ := set $config "WEIR_WORKER_ROLES" (ternary "flows" "webhooks" (eq $component "worker")) -}}
+{{- end -}}
+{{- end -}}
+{{- range $name, $value := $config }}
+{{- if ne (include "weir.text" $value) "" }}
+- name: {{ $name }}
+  value: {{ include "weir.text" $value | quote }}
+{{- end }}
+{{- end }}
+{{- range $name, $_ := include "weir.secrets" (dict "root" $root "component" $component) | fromJson }}
+- name: {{ $name }}_FILE
+  value: /run/secrets/weir/{{ $name }}
+{{- end }}
+{{- end -}}

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parse } from 'yaml';
+import { SECRET_VARIABLES } from '../../config/read-environment.ts';
+import manifest from '../../package.json' with { type: 'json' };
+
+const ROOT = path.join(import.meta.dirname, '../..');
+
+describe('values of the Helm chart', () => {
+  const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
+  const { properties, $defs } = JSON.parse(read('deploy/helm/weir/values.schema.json'));
+
+  it('may set every variable of the service but those that the chart sets, and those for tests or a local service', () => {
+    const chart =
+      read('deploy/helm/weir/templates/_variables.tpl').match(/WEIR_(?:HEALTH|METRICS|WORKER)_\w+/g) ?? [];
+    const others = [
+      'HOST',
+      'METRICS_HOST',
+      'PORT',
+      'WEBHOOK_LISTENERS',
+      'TEST_DIAL_MAP',
+      'TEST_WORKFLOW_BUNDLE',
+    ];
+    const own = new Set([...chart, ...others.map((name) => `WEIR_${name}`), ...SECRET_VARIABLES]);
+    const all = globSync('config/*.ts', { cwd: ROOT }).flatMap(
+      (file) => read(file).match(/^ {2}WEIR_\w+(?=:)/gm) ?? [],
+    );
+    const service = all.map((name) => name.trim()).filter((name) => !own.has(name));
+    const allowed = Object.keys($defs.config.properties).filter((name) => name.startsWith('WEIR_'));
+    assert.deepEqual([...new Set(service)].sort(), allowed.sort());
+  });
+
+  it('may name an object of Kubernetes for every secret, and for nothing else', () => {
+    assert.deepEqual(Object.keys(properties.secrets.properties).sort(), [...SECRET_VARIABLES].sort());
+  });
+
+  it('begin with the image of this version', () => {
+    const chart = parse(read('deploy/helm/weir/Chart.yaml'));
+    assert.deepEqual([chart.version, chart.appVersion], [manifest.version, manifest.version]);
+  });
+});
