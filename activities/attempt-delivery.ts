@@ -14,6 +14,10 @@ import { type GivenTurn, takeTurn } from '../db/webhooks/webhook-turns.ts';
 import { ATTEMPTS_MAX, type DeliveryCall, RETRY_DELAYS_MS } from '../flow/delivery.ts';
 import { DestinationBlocked, type GuardedPost, NoAnswer } from '../net/guarded-post.ts';
 import { isListenerHost, type WebhookListeners } from '../net/webhook-listeners.ts';
+import { log } from '../observability/log.ts';
+import { addToLogContext } from '../observability/log-context.ts';
+import { attemptDuration, deadLetters } from '../observability/metrics/webhook-metrics.ts';
+import { inSpan, traceHeaders } from '../observability/tracing.ts';
 import { buildDeliveryBody } from './delivery-body.ts';
 import { deliveryHeaders } from './delivery-headers.ts';
 import { endDeliveryTurn } from './end-delivery-turn.ts';
@@ -49,10 +53,11 @@ export async function attemptDelivery(
   attempt?: Pick<Attempt, 'isLocal' | 'signal'>,
 ): Promise<AttemptResult> {
   const { deliveryId, round } = call;
+  addToLogContext({ organization_id: call.organizationId });
   const key = { deliveryId, round, attempt: number };
   const postponed = { made: number - 1 };
   const logError = (error: unknown) => {
-    console.error(`Delivery ${deliveryId} is postponed: ${error}`);
+    log.warn({ err: error }, 'A delivery is postponed.');
     return undefined;
   };
   const isTurn = await takeTurn(deps.db, call, true).catch(logError);
@@ -63,7 +68,7 @@ export async function attemptDelivery(
     if (!prepared) return postponed;
     if (prepared === 'over') return prepared;
     const startedAt = performance.now();
-    const answer = await send(deps, call, prepared).then(judge, judgeFailure);
+    const answer = await send(deps, call, prepared, number).then(judge, judgeFailure);
     const isLast = answer.status === 'failed_retry' && number >= ATTEMPTS_MAX;
     const end: AttemptEnd = {
       ...answer,
@@ -73,6 +78,8 @@ export async function attemptDelivery(
       retryInMs: RETRY_DELAYS_MS[number - 1] ?? 0,
     };
     await retryWrite(() => endAttempt(deps.db, key, end), attempt);
+    attemptDuration.record(end.durationMs / 1_000, { result: end.status });
+    if (end.status === 'dead_letter') deadLetters.add(1);
     if (end.status === 'succeeded') return 'over';
     throw toFailure(end, number);
   } finally {
@@ -83,10 +90,29 @@ export async function attemptDelivery(
 type Prepared = { url: URL; headers: { [name: string]: string }; body: Buffer };
 
 /** Sends the request to the listener that has the host, or to the public address. */
-function send({ listeners, post }: DeliveryDeps, call: DeliveryCall, { url, headers, body }: Prepared) {
-  return listeners && isListenerHost(url.hostname)
-    ? listeners.post(call.organizationId, url, headers, body)
-    : post(url, headers, body);
+function send(
+  { listeners, post }: DeliveryDeps,
+  call: DeliveryCall,
+  { url, headers: signed, body }: Prepared,
+  number: number,
+) {
+  // The path and query of a receiver may be a secret.
+  const attributes = {
+    'http.request.method': 'POST',
+    'server.address': url.hostname,
+    'server.port': Number(url.port || 443),
+    'weir.delivery.id': call.deliveryId,
+    'weir.delivery.attempt': number,
+  };
+  return inSpan('POST', { kind: 'CLIENT', attributes }, async (span) => {
+    const headers = { ...signed, ...traceHeaders() };
+    const answer = await (listeners && isListenerHost(url.hostname)
+      ? listeners.post(call.organizationId, url, headers, body)
+      : post(url, headers, body));
+    span.set({ 'http.response.status_code': answer.status });
+    if (answer.status >= 300) span.fail(String(answer.status));
+    return answer;
+  });
 }
 
 /** Does everything that can fail before anything is sent; afterwards the row is `in_flight`. */

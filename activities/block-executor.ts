@@ -4,7 +4,8 @@ import { toMicrocredits } from '../db/credits/credit-amount.ts';
 import { BlockRecorded } from '../db/credits/reservations.ts';
 import { loadBlockOutput, type Payer } from '../db/runs/block-runs.ts';
 import type { OutputsRead } from '../db/runs/find-outputs-read.ts';
-import { getRunContext, type RunContext } from '../db/runs/runs.ts';
+import { measureBegin, measureEnd } from '../db/runs/measure-run.ts';
+import type { RunContext } from '../db/runs/runs.ts';
 import { canonicalJson } from '../flow/canonical-json.ts';
 import type { Block, Json } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
@@ -24,6 +25,7 @@ import { createOutputsReader } from './outputs-reader.ts';
 import { type BlockEnd, recordBlockEnd, toError, UNUSED } from './record-block-end.ts';
 import { reserveInputMemory } from './reserve-memory.ts';
 import type { Attempt } from './run-attempt.ts';
+import { createRunContexts } from './run-contexts.ts';
 import { serializeOutput } from './serialize-output.ts';
 import { createValueResolver } from './value-resolver.ts';
 
@@ -52,6 +54,7 @@ export function createBlockExecutor(
 ): BlockExecutor {
   const { db, definitions, validator, inProcessRuns, largeValues } = deps;
   const { contexts } = inProcessRuns;
+  const loadContext = createRunContexts(deps);
   const resolve = createValueResolver(db, async (callId) => (await loadContext(callId)).input);
   const outputsRead = createOutputsReader(db, definitions, resolve);
 
@@ -67,6 +70,9 @@ export function createBlockExecutor(
     if (context.cancelled) throw new ServiceError(CANCELLED.code, CANCELLED.message);
     if (context.completed.has(execution.blockKey)) return recordedReply(execution);
     if (context.ended) throw new ServiceError(ENDED.code, ENDED.message);
+    if (!context.begun && context.completed.size === 0 && attempt.begun === 1)
+      measureBegin(context.mode, context.startedAt);
+    context.begun = true;
     const block = await loadBlock(context, execution.stepId);
     const read = await outputsRead.find(context, execution, block);
     const bytes = bytesToLoad(execution.input) + context.input.message.length + read.bytes;
@@ -116,6 +122,7 @@ export function createBlockExecutor(
     if (end.error) throw new ServiceError(end.error.code, end.error.message);
     context.completed.add(execution.blockKey);
     if (!recorded || !value) return await recordedReply(execution);
+    if (result) measureEnd(context.mode, context.startedAt, { status: 'completed', result });
     if (result) inProcessRuns.end(execution.callId, { status: 'completed', result: value });
     return value;
   }
@@ -192,14 +199,6 @@ export function createBlockExecutor(
         digest: createHash('sha256').update(canonicalJson(messages)).digest('hex'),
       },
     };
-  }
-
-  async function loadContext(callId: string): Promise<RunContext> {
-    const known = contexts.get(callId);
-    if (known) return known;
-    const context = await getRunContext(db, callId);
-    contexts.set(callId, context);
-    return context;
   }
 
   async function loadBlock(context: RunContext, stepId: string): Promise<Block> {

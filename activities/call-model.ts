@@ -16,8 +16,9 @@ import type { LargeValues } from '../large-values/large-values.ts';
 import { buildMessages } from '../models/build-messages.ts';
 import type { Registry, TokenUsage } from '../models/registry.ts';
 import { promptMaxChars } from '../models/require-prompt-fits.ts';
-import { type ChatAnswer, completeChat } from './complete-chat.ts';
+import { type Ask, type ChatAnswer, completeChat } from './complete-chat.ts';
 import { estimateUsage } from './estimate-usage.ts';
+import { measureModelCall, measureUsage } from './measure-model-call.ts';
 import { readModelJson } from './read-model-json.ts';
 import type { Output } from './serialize-output.ts';
 
@@ -85,7 +86,7 @@ export async function callModel(
     const expected = estimateUsage(asked, answerTokens);
     const estimate = deps.registry.costMicrocredits(model, expected);
     const provider = await request.begin(usage.costMicrocredits + estimate);
-    return completeChat(deps.largeValues.json, provider, model, {
+    const asking: Ask = {
       organizationId: request.organizationId,
       asText: schema !== undefined || tools.length > 0,
       params: { ...asked, ...sampling(config), ...answerLimit(model, answerTokens) },
@@ -97,8 +98,12 @@ export async function callModel(
         usage.promptTokens += answer.promptTokens;
         usage.completionTokens += answer.completionTokens;
         if (!provider.own) usage.costMicrocredits = deps.registry.costMicrocredits(model, usage);
+        measureUsage(deps.registry, model, answer, provider.own ?? false);
       },
-    });
+    };
+    return measureModelCall(deps.registry, model, () =>
+      completeChat(deps.largeValues.json, provider, model, asking),
+    );
   }
 
   const { text, toolCalls, json }: ChatAnswer =

@@ -8,6 +8,7 @@ import { freeBytes } from '../large-values/free-bytes.ts';
 import type { LargeJson } from '../large-values/large-json.ts';
 import type { Completion } from '../large-values/tasks.ts';
 import type { TokenUsage } from '../models/registry.ts';
+import { type ChatSpan, inChatSpan } from './chat-span.ts';
 import { bodyOf, createModelClient } from './model-client.ts';
 import { modelError, providerMessage } from './model-error.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
@@ -52,11 +53,23 @@ export type Ask = {
  * ModelUnavailable, ServiceError, or the signal's reason when aborted. Whatever a model has written has been paid for, so
  * an unusable answer is never ModelUnavailable.
  */
-export async function completeChat(
+export function completeChat(
   largeJson: LargeJson,
   provider: Provider,
   model: string,
   ask: Ask,
+): Promise<ChatAnswer> {
+  return inChatSpan(model, provider, ask.params, (span) =>
+    requestChat(largeJson, provider, model, ask, span),
+  );
+}
+
+async function requestChat(
+  largeJson: LargeJson,
+  provider: Provider,
+  model: string,
+  ask: Ask,
+  span: ChatSpan,
 ): Promise<ChatAnswer> {
   const { params, offered, organizationId, asText, timeoutMs, signal, count } = ask;
   const name = model.slice(model.indexOf('/') + 1);
@@ -82,6 +95,7 @@ export async function completeChat(
   const { answer, content } = read;
   const usage = readUsage(answer);
   count(usage);
+  span.answered(answer, usage);
   const parsed = completion.safeParse(answer);
   if (!parsed.success) {
     const refused = gatewayError.safeParse(answer).data?.error.message;

@@ -3,11 +3,16 @@ import type { Db } from '../db/connect.ts';
 import { loadReferences } from '../db/runs/load-references.ts';
 import type { DeliveryToAttempt } from '../db/webhooks/delivery-attempts.ts';
 import type { DeliveryPayload } from '../flow/delivery.ts';
-import { resolveValue, sizeOf } from '../flow/value.ts';
+import { ServiceError } from '../flow/errors.ts';
+import { bytesToLoad, resolveValue, sizeOf, type Value } from '../flow/value.ts';
+import { log } from '../observability/log.ts';
 
 const DELIVERY_BODY_MAX_BYTES = 256 * 1024;
 
-/** Builds the body of a run's delivery, at most DELIVERY_BODY_MAX_BYTES long: a result that would not fit is left out. */
+/**
+ * Builds the body of a run's delivery, at most DELIVERY_BODY_MAX_BYTES long: a result that would not fit, or cannot be read
+ * whenever it is tried, is left out.
+ */
 export async function buildDeliveryBody(db: Db, delivery: DeliveryToAttempt): Promise<string> {
   const { event_type, execution_id, flow_id, organization_id, result, error, started_at, finished_at } =
     delivery;
@@ -25,15 +30,22 @@ export async function buildDeliveryBody(db: Db, delivery: DeliveryToAttempt): Pr
     const errorMessage = `${error.code}: ${error.message}`;
     return toBody({ ...payload, errorMessage, failureReason: error.reason });
   }
+  const truncated = (originalResultBytes: number) =>
+    toBody({ ...payload, result: null, truncated: true, originalResultBytes });
   // A result that is known to be too long is not read.
   const bytes = result ? sizeOf(result) : 0;
-  if (bytes > DELIVERY_BODY_MAX_BYTES)
-    return toBody({ ...payload, result: null, truncated: true, originalResultBytes: bytes });
-  const json = result && (await resolveValue(result, (refs) => loadReferences(db, execution_id, refs)));
-  const body = toBody({ ...payload, result: json });
-  if (Buffer.byteLength(body) <= DELIVERY_BODY_MAX_BYTES) return body;
-  const originalResultBytes = Buffer.byteLength(JSON.stringify(json));
-  return toBody({ ...payload, result: null, truncated: true, originalResultBytes });
+  if (bytes > DELIVERY_BODY_MAX_BYTES) return truncated(bytes);
+  try {
+    const json = result && (await resolveValue(result, (refs) => loadReferences(db, execution_id, refs)));
+    const body = toBody({ ...payload, result: json });
+    if (Buffer.byteLength(body) <= DELIVERY_BODY_MAX_BYTES) return body;
+    return truncated(Buffer.byteLength(JSON.stringify(json)));
+  } catch (error) {
+    // What is away comes back; what is refused or lost would be so again at each attempt.
+    if (!(error instanceof ServiceError)) throw error;
+    log.warn({ execution_id, err: error }, 'A delivery goes out without its result, which cannot be read.');
+    return truncated(Math.max(bytes, bytesToLoad(result as Value)));
+  }
 }
 
 function toBody(payload: DeliveryPayload): string {

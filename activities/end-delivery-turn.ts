@@ -2,6 +2,7 @@
 import type { Db } from '../db/connect.ts';
 import { endTurn, type GivenTurn, giveTurns } from '../db/webhooks/webhook-turns.ts';
 import type { DeliveryCall } from '../flow/delivery.ts';
+import { log } from '../observability/log.ts';
 
 /**
  * Ends the turn of a delivery and starts the deliveries that waited for it: first one of the same organization to another
@@ -17,6 +18,9 @@ export async function endDeliveryTurn(
       for (const turn of await giveTurns(db, { host, after: call.organizationId, atMost: 1 }))
         await beginTurn(turn);
   } catch (error) {
-    console.error(`The turn of delivery ${call.deliveryId} could not be passed on yet: ${error}`);
+    log.warn(
+      { delivery_id: call.deliveryId, err: error },
+      'The turn of a delivery could not be passed on yet.',
+    );
   }
 }

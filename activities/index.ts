@@ -14,6 +14,7 @@ import { type BlockCall, BUSY, type Busy, type RunOutcome } from '../flow/run.ts
 import type { JudgeRun } from '../flow/test-case.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
+import { addToLogContext } from '../observability/log-context.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import type { BlockExecution } from './block-execution.ts';
 import { type BlockExecutor, createBlockExecutor } from './block-executor.ts';
@@ -109,6 +110,7 @@ function blockActivity(
         if (historyLength && !contexts.has(callId) && (await hasLostWorkersInTask(historyLength)))
           return BUSY;
         const execution = { callId, ...block };
+        addToLogContext({ block: block.blockKey });
         return showUnderWay(db, blocks, execution, attempt, () => work(execution, attempt));
       },
       { isBlock: true },

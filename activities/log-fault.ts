@@ -2,6 +2,8 @@ import type { Info } from '@temporalio/activity';
 import { TemporalFailure } from '@temporalio/common';
 import { ConnectionFailed } from '../db/connection/connection-failed.ts';
 import { ServiceError } from '../flow/errors.ts';
+import { ObjectStoreUnavailable } from '../object-store/object-store.ts';
+import { log } from '../observability/log.ts';
 import { isDelayedAfterLostWorkers } from './delay-after-lost-workers.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
 
@@ -10,10 +12,11 @@ import { ModelUnavailable } from './model-unavailable.ts';
  * service, or the delay of a block whose worker was lost again and again.
  */
 export function logFault(error: unknown, { workflowExecution, activityType, attempt }: Info): void {
-  const activity = `${workflowExecution?.workflowId}: ${activityType}`;
-  if (isDelayedAfterLostWorkers(error)) console.error(`${activity}: ${error.message}`);
+  const fields = { workflow_id: workflowExecution?.workflowId, activity: activityType, attempt };
+  if (isDelayedAfterLostWorkers(error)) log.warn(fields, error.message);
   const forCallers = [ServiceError, ModelUnavailable, TemporalFailure].some((type) => error instanceof type);
   if (forCallers || (error instanceof Error && error.name === 'AbortError')) return;
-  const told = error instanceof ConnectionFailed ? error.message : error;
-  console.error(`${activity} failed at attempt ${attempt}:`, told);
+  if (error instanceof ConnectionFailed || error instanceof ObjectStoreUnavailable)
+    log.warn({ ...fields, reason: error.message }, 'An activity is repeated: what it needs is away.');
+  else log.error({ ...fields, err: error }, 'An activity failed, and is repeated.');
 }

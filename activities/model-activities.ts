@@ -7,6 +7,7 @@ import type { HandedOver, ModelBlockCall } from '../flow/model-call.ts';
 import { type BlockCall, BUSY, type Busy } from '../flow/run.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
+import { addToLogContext } from '../observability/log-context.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import type { BlockExecution } from './block-execution.ts';
 import type { BlockExecutor } from './block-executor.ts';
@@ -78,6 +79,7 @@ export function createModelActivities(deps: ActivityDeps, blocks: BlockExecutor)
       const execution = { callId, ...block };
       return runAttempt<Reply>(
         async (attempt) => {
+          addToLogContext({ block: block.blockKey });
           if (attempt.isLocal) return callInTask(execution, attempt);
           // The first attempt was made before this activity, which tells the engine how it ended and when the next is due.
           if (left?.refused && attempt.begun === 2)

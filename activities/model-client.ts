@@ -4,6 +4,7 @@ import { Agent } from 'undici';
 import type { Provider } from '../config.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { createByteCollector } from '../large-values/byte-collector.ts';
+import { traceHeaders } from '../observability/tracing.ts';
 import { isDeeper } from './read-model-json.ts';
 import { reserveAnswerMemory } from './reserve-memory.ts';
 
@@ -53,7 +54,7 @@ export function createModelClient({ baseUrl, apiKey }: Provider, timeoutMs: numb
     adminAPIKey: null,
     maxRetries: 0,
     timeout: SDK_TIMEOUT_MS,
-    defaultHeaders: { 'X-Stainless-Timeout': String(Math.ceil(timeoutMs / 1_000)) },
+    defaultHeaders: { 'X-Stainless-Timeout': String(Math.ceil(timeoutMs / 1_000)), ...traceHeaders() },
     logLevel: 'off',
     fetch: (url, init) => fetchWhole(url, init, timeoutMs),
   });

@@ -37,6 +37,7 @@ export function modelError(error: unknown, model: string, provider: Provider): E
   const said = providerMessage(error.message.replace(/^\d+ /, ''), provider);
   if (status === 408 || status === 409 || status === 429 || status >= 500) {
     return new ModelUnavailable(`${model} is unavailable (status ${status}): ${said}`, {
+      status,
       retryAfterMs: retryAfterMs(error.headers),
     });
   }

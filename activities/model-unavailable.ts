@@ -5,10 +5,16 @@ export class ModelUnavailable extends Error {
   readonly retryAfterMs: number | undefined;
   /** Whether there was an answer that cannot be read: it may have been paid for, so it is retried fewer times. */
   readonly isUnreadable: boolean;
+  /** The status of the provider's answer, where it was the reason. */
+  readonly status: number | undefined;
 
-  constructor(message: string, { retryAfterMs, isUnreadable = false }: Partial<ModelUnavailable> = {}) {
+  constructor(
+    message: string,
+    { retryAfterMs, isUnreadable = false, status }: Partial<ModelUnavailable> = {},
+  ) {
     super(message);
     this.retryAfterMs = retryAfterMs;
     this.isUnreadable = isUnreadable;
+    this.status = status;
   }
 }

@@ -1,8 +1,11 @@
 // Records the end of a block execution, or the reason why it could not be recorded.
 import { isUnstorableValue } from '../db/connection/is-unstorable-value.ts';
 import { type BlockRun, isCharged, type Payer, recordBlockRun } from '../db/runs/block-runs.ts';
+import { storeOutput } from '../db/runs/store-output.ts';
 import { type ErrorCode, ServiceError } from '../flow/errors.ts';
 import type { Value } from '../flow/value.ts';
+import type { StoredObject } from '../object-store/object-store.ts';
+import { log } from '../observability/log.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import type { ModelUsage } from './call-model.ts';
 import { isDrained } from './is-drained.ts';
@@ -14,6 +17,8 @@ export type BlockEnd = {
   usage: ModelUsage;
   /** Serialized JSON; bytes where it is large. */
   output?: string | Buffer;
+  /** Where the output was written instead of the database. */
+  stored?: StoredObject | undefined;
   paused?: boolean;
   /** The output as the next blocks get it. */
   value?: Value;
@@ -48,10 +53,14 @@ export async function recordBlockEnd(
     }, attempt);
   };
   try {
-    return await record(end, result);
+    const stored = await retryWrite(() => storeOutput(db, payer.organizationId, trace, end.output), attempt);
+    return await record({ ...end, stored }, result);
   } catch (error) {
     if (isUnstorableValue(error)) {
-      console.error(`The database refuses what ${trace.blockKey} of call ${trace.callId} made: ${error}`);
+      log.error(
+        { block: trace.blockKey, call_id: trace.callId, err: error },
+        'The database refuses what a block made.',
+      );
       const failure = new ServiceError('INTERNAL_ERROR', 'The block failed for a reason inside the service.');
       await record({ usage: UNUSED, error: toError(failure) });
       throw failure;

@@ -6,8 +6,11 @@ import type { Refusal } from '../db/runs/blocks-under-way.ts';
 import { ServiceError, sanitizeMessage } from '../flow/errors.ts';
 import { MODEL_RETRIES_MAX } from '../flow/limits.ts';
 import type { Left } from '../flow/model-call.ts';
+import { log } from '../observability/log.ts';
+import { withLogContext } from '../observability/log-context.ts';
 import { isKeepable, type Progress, readProgress } from './attempt-progress.ts';
 import { delayAfterLostWorkers } from './delay-after-lost-workers.ts';
+import { describeActivity } from './describe-activity.ts';
 import { isDrained } from './is-drained.ts';
 import { logFault } from './log-fault.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
@@ -38,6 +41,12 @@ export type Attempt = {
   keep(value: object): boolean;
 };
 
+type AttemptOptions = {
+  isBlock?: boolean;
+  left?: Left | undefined;
+  onRefusal?: (attempt: Attempt, refusal: Refusal) => Promise<void>;
+};
+
 /**
  * Runs one attempt of an activity. A ServiceError becomes a failure that is not retried, with the ErrorCode as its type;
  * so do the last refusal by a provider and a value that the database refuses. Any other error is the service's own: it is
@@ -45,17 +54,16 @@ export type Attempt = {
  * delayed after its workers were lost repeatedly. `left`: it goes on with a model call that began elsewhere. `onRefusal` is
  * told of a refusal; its own failure changes nothing.
  */
-export async function runAttempt<T>(
+export function runAttempt<T>(
   work: (attempt: Attempt) => Promise<T>,
-  {
-    isBlock = false,
-    left,
-    onRefusal,
-  }: {
-    isBlock?: boolean;
-    left?: Left | undefined;
-    onRefusal?: (attempt: Attempt, refusal: Refusal) => Promise<void>;
-  } = {},
+  options: AttemptOptions = {},
+): Promise<T> {
+  return withLogContext(describeActivity(Context.current().info), () => tryOnce(work, options));
+}
+
+async function tryOnce<T>(
+  work: (attempt: Attempt) => Promise<T>,
+  { isBlock = false, left, onRefusal }: AttemptOptions,
 ): Promise<T> {
   const { info, cancellationSignal: signal, heartbeat } = Context.current();
   const progress = readProgress(info.heartbeatDetails ?? (left?.kept ? { kept: left.kept } : undefined));
@@ -116,7 +124,7 @@ function toFailure(error: unknown, { refusals }: Progress, signal: AbortSignal):
     });
   }
   if (isUnstorableValue(error)) {
-    console.error('The database refuses a value:', error);
+    log.error({ err: error }, 'The database refuses a value.');
     return ApplicationFailure.nonRetryable('It failed for a reason inside the service.', 'INTERNAL_ERROR');
   }
   if (error instanceof TemporalFailure || !(error instanceof Error)) return error;

@@ -5,6 +5,7 @@ import { CODE_TIMEOUT_DEFAULT_MS } from '../flow/limits.ts';
 import { BUSY, type Busy } from '../flow/run.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
+import { inSpan } from '../observability/tracing.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import type { BlockExecution } from './block-execution.ts';
 import type { BlockExecutor } from './block-executor.ts';
@@ -73,7 +74,12 @@ async function runUntilCrashes(
 ): Promise<CodeResult> {
   for (let crashes = 1; ; crashes += 1) {
     try {
-      return await turn.run(code, signal, onUsed);
+      return await inSpan('sandbox', {}, (span) =>
+        turn.run(code, signal, (ms) => {
+          span.set({ 'weir.sandbox.processor_time': ms / 1_000 });
+          onUsed(ms);
+        }),
+      );
     } catch (error) {
       if (!(error instanceof SandboxCrashed)) throw error;
       if (crashes < CRASHES_MAX) continue;

@@ -8,6 +8,7 @@ import type { BlockExecution } from './block-execution.ts';
 import type { BlockExecutor } from './block-executor.ts';
 import { buildPrompt } from './build-prompt.ts';
 import { callModel } from './call-model.ts';
+import { countRetry } from './measure-model-call.ts';
 import type { Attempt } from './run-attempt.ts';
 
 /** Makes the model call (and at most one repair) of an llm block; the block may pause for the caller's tools. */
@@ -29,11 +30,14 @@ export async function runModelBlock(
           { role: 'user', content: buildPrompt(deps.registry, block, values, asked.tools) },
         ];
         let isFirst = attempt.begun === 1;
+        let begun = false;
         const begin = async (microcredits: number) => {
           const reservation = { ...payer, callId, blockKey, microcredits };
           const { provider, again } = await beginRequest(deps, attempt, block.model ?? '', reservation);
           // An attempt that was lost with its workflow task is known by its reservation alone.
           if (isFirst && again) attempt.number += 1;
+          if (isFirst ? again : !begun && attempt.begun > 1) countRetry(deps.registry, block.model ?? '');
+          begun = true;
           isFirst = false;
           return provider;
         };

@@ -1,9 +1,10 @@
 // The HTTP interface: the order of middleware and the whole route table. The folders beside it hold one kind of request each
 // (runs/, management/, webhooks/, test-runs/, mcp/), over auth/, flows/ and http/; reference/ makes the API document.
-import { randomUUID } from 'node:crypto';
 import Router from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { ServiceError } from '../flow/errors.ts';
+import { log } from '../observability/log.ts';
+import { codecPreflight, codecRoutes, DECODE_PATH } from './codec/codec-routes.ts';
 import { addConsole } from './console/add-console.ts';
 import type { ApiDeps } from './deps.ts';
 import { differenceRoutes } from './flows/difference-route.ts';
@@ -13,6 +14,9 @@ import { versionRoutes } from './flows/version-routes.ts';
 import type { Route } from './http/context.ts';
 import { handleErrors } from './http/errors.ts';
 import { createHealth } from './http/health.ts';
+import { identifyRequest } from './http/identify-request.ts';
+import { measureRequests } from './http/measure-requests.ts';
+import { traceRequest } from './http/trace-request.ts';
 import { acceptInvitationRoutes } from './management/accept-invitation.ts';
 import { apiKeyRoutes } from './management/api-keys.ts';
 import { assistantRoutes } from './management/assistants.ts';
@@ -36,6 +40,7 @@ import { openApiDocument } from './reference/open-api.ts';
 import { serveReference } from './reference/page.ts';
 import { blockRoutes } from './runs/blocks.ts';
 import { cancelRoutes } from './runs/cancel.ts';
+import { cancelRunsRoutes } from './runs/cancel-runs.ts';
 import { draftRunRoutes } from './runs/draft-run.ts';
 import { eventRoutes } from './runs/events.ts';
 import { executeRoutes } from './runs/execute.ts';
@@ -44,6 +49,7 @@ import { jobRoutes } from './runs/jobs.ts';
 import { allRunsRoutes } from './runs/list-all-runs.ts';
 import { runRoutes } from './runs/list-runs.ts';
 import { createNews } from './runs/news.ts';
+import { outputUrlRoutes } from './runs/output-url.ts';
 import { repeatRoutes } from './runs/repeat.ts';
 import { retryRunsRoutes } from './runs/retry-runs.ts';
 import { runRequestRoutes } from './runs/run-request.ts';
@@ -68,12 +74,14 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...cancelRoutes(deps),
     ...eventRoutes(deps, news),
     ...blockRoutes(deps),
+    ...outputUrlRoutes(deps),
     ...runRequestRoutes(deps),
     ...forkRoutes(deps),
     ...repeatRoutes(deps),
     ...runRoutes(deps),
     ...allRunsRoutes(deps),
     ...retryRunsRoutes(deps),
+    ...cancelRunsRoutes(deps),
     ...stepRoutes(deps),
     ...draftRunRoutes(deps),
     ...meRoutes(deps),
@@ -102,6 +110,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...testCaseRoutes(deps),
     ...flowTestRunRoutes(deps),
     ...testRunRoutes(deps),
+    ...codecRoutes(deps),
     ...mcpRoutes(deps),
   ];
 }
@@ -114,6 +123,7 @@ export function createApp(deps: ApiDeps, isReady: () => boolean): Koa {
   for (const { method, path, handlers } of routes) router[method](path, ...(handlers as Middleware[]));
 
   for (const path of MCP_PATHS) router.options(path, preflight(deps));
+  router.options(DECODE_PATH, codecPreflight(deps));
   router.get(metadataPaths(deps.config.mcp.url), serveResourceMetadata(deps));
   router.get(signInMetadataPath(deps.config.mcp.url), serveSignInMetadata(deps));
   router.get('/openapi.json', (ctx) => {
@@ -128,6 +138,8 @@ export function createApp(deps: ApiDeps, isReady: () => boolean): Koa {
 
   const app = new Koa();
   app.on('error', logUnanswered);
+  app.use(measureRequests);
+  app.use(traceRequest);
   app.use(identifyRequest);
   app.use(secureAnswer(deps.config));
   app.use(handleErrors);
@@ -142,14 +154,8 @@ export function createApp(deps: ApiDeps, isReady: () => boolean): Koa {
 /** Logs an answer that was cut off, which `handleErrors` cannot see, unless its reader has gone. */
 function logUnanswered(error: NodeJS.ErrnoException): void {
   const gone = ['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE'].includes(error.code ?? '');
-  if (!gone) console.error('An answer was cut off:', error);
+  if (!gone) log.error({ err: error }, 'An answer was cut off.');
 }
-
-const identifyRequest: Middleware = async (ctx, next) => {
-  ctx.state.requestId = randomUUID();
-  ctx.set('X-Request-Id', ctx.state.requestId);
-  await next();
-};
 
 /** Tells browsers and caches that an answer is for its caller alone, and that a service on https stays on https. */
 function secureAnswer({ publicUrl }: ApiDeps['config']): Middleware {

@@ -6,6 +6,7 @@ import type { LargeValues } from '../large-values/large-values.ts';
 import type { LiveRegistry } from '../models/live-registry.ts';
 import type { ResolvePublic } from '../net/resolve-public.ts';
 import type { WebhookListeners } from '../net/webhook-listeners.ts';
+import type { HealthCheck } from '../process/health-check.ts';
 import type { AuthDeps } from './auth/deps.ts';
 import type { Admission } from './http/admission.ts';
 
@@ -16,6 +17,7 @@ export type ApiDeps = AuthDeps &
     requestModelKeys: RequestModelKeys;
     validator: Validator;
     largeValues: LargeValues;
+    health: HealthCheck;
     registry: LiveRegistry;
     resolvePublic: ResolvePublic;
     admission: Admission;

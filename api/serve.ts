@@ -6,6 +6,7 @@ import type { InProcessRuns } from '../db/runs/in-process-runs.ts';
 import { createValidator } from '../json-schema/validator.ts';
 import { createResolvePublic } from '../net/resolve-public.ts';
 import type { WebhookListeners } from '../net/webhook-listeners.ts';
+import { log } from '../observability/log.ts';
 import type { Dependencies } from '../process/open-dependencies.ts';
 import { createApp } from './app.ts';
 import { createApiKeyCache } from './auth/api-key-cache.ts';
@@ -69,7 +70,7 @@ export async function serveApi(
   });
   server.listen(config.port, config.host);
   await once(server, 'listening');
-  server.on('error', (error) => console.error('A connection could not be accepted:', error));
+  server.on('error', (error) => log.error({ err: error }, 'A connection could not be accepted.'));
   return {
     port: (server.address() as AddressInfo).port,
     async close() {

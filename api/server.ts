@@ -1,4 +1,9 @@
 // main of `npm run api`
+
+import { readConfig } from '../config.ts';
+import { log } from '../observability/log.ts';
+import { startMetrics } from '../observability/metrics/start-metrics.ts';
+import { startTelemetry } from '../observability/start-telemetry.ts';
 import { endOnFatal } from '../process/end-on-fatal.ts';
 import { endOnSignal } from '../process/end-on-signal.ts';
 import { exitOnFailure } from '../process/exit-on-failure.ts';
@@ -9,15 +14,19 @@ import { serveApi } from './serve.ts';
 /** Longer than the API takes to drain. */
 const END_MAX_SECONDS = 40;
 
+const telemetry = await startTelemetry('weir-api');
+const metrics = await exitOnFailure(() => startMetrics('weir-api', readConfig().metrics));
 const dependencies = await exitOnFailure(() => openDependencies());
 await exitOnFailure(() => refuseListeners(dependencies.config));
 const { config } = dependencies;
 const api = await exitOnFailure(() => serveApi(dependencies));
-console.log(`The API listens on http://${config.host}:${api.port}/api/v1.`);
+log.info({ url: `http://${config.host}:${api.port}/api/v1` }, 'The API listens.');
 endOnSignal(stop, END_MAX_SECONDS);
 endOnFatal(stop);
 
 async function stop(): Promise<void> {
   await api.close();
   await dependencies.close();
+  await metrics.shutdown();
+  await telemetry.shutdown();
 }

@@ -1,5 +1,6 @@
 // main: processor time per run by thread group, at 16 callers (docs/performance.md, Cost per run):
-//   npm run bench:cost -- [--runs 400] [CHECKOUT …]
+//   npm run bench:cost -- [--runs 400] [--observed] [CHECKOUT …]
+// With --observed, each checkout is there a second time with traces and metrics on (and all traces sampled).
 // Several checkouts of the project, each with servers of its own, take turns, so that a busy machine slows them alike.
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -34,7 +35,7 @@ type Candidate = {
 type Costs = Record<string, number>;
 
 const { values, positionals } = parseArgs({
-  options: { runs: { type: 'string', default: '400' } },
+  options: { runs: { type: 'string', default: '400' }, observed: { type: 'boolean', default: false } },
   allowPositionals: true,
 });
 const stops: (() => Promise<void>)[] = [];
@@ -50,7 +51,11 @@ async function measure(checkouts: string[]): Promise<string> {
   const load = startLoadGenerator();
   onStop(load.stop);
   const candidates: Candidate[] = [];
-  for (const checkout of checkouts) candidates.push(...(await startCheckout(checkout)));
+  const observing = values.observed ? await observe() : undefined;
+  for (const checkout of checkouts) {
+    candidates.push(...(await startCheckout(checkout)));
+    if (observing) candidates.push(...(await startCheckout(checkout, observing)));
+  }
   const run = ({ target }: Candidate, maxRequests: number) =>
     load.run({ ...target, concurrency: CONCURRENCY, maxRequests, maxMs: Number.MAX_SAFE_INTEGER });
   for (const candidate of candidates) await run(candidate, WARM_UP_RUNS);
@@ -68,8 +73,16 @@ async function measure(checkouts: string[]): Promise<string> {
   return formatCosts(candidates);
 }
 
+/** Starts a receiver of traces and metrics; returns the environment of a service that sends them. */
+async function observe(): Promise<NodeJS.ProcessEnv> {
+  const sink = startFork('candidates/otlp-sink.ts');
+  onStop(sink.stop);
+  const { url } = (await sink.receive()) as { url: string };
+  return { OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_SERVICE_NAME: 'observed', WEIR_METRICS_PORT: '0' };
+}
+
 /** Starts the service and its servers as one checkout of the project does it, and beside it an empty workflow. */
-async function startCheckout(checkout: string): Promise<Candidate[]> {
+async function startCheckout(checkout: string, env: NodeJS.ProcessEnv = {}): Promise<Candidate[]> {
   // A service that was started here before has named its database in it.
   delete process.env.TEST_DATABASE_URL;
   const load = (file: string) => import(path.resolve(checkout, 'bench', file));
@@ -84,11 +97,16 @@ async function startCheckout(checkout: string): Promise<Candidate[]> {
   const { url } = (await floor.receive()) as { url: string };
   // High limits: requests are counted and never refused.
   const limits = { WEIR_RATE_LIMIT_PER_KEY: '1000000', WEIR_RATE_LIMIT_PER_ORGANIZATION: '1000000' };
-  const { child, createTenant } = await startBenchService(backends, limits, onStop);
+  const { child, createTenant } = await startBenchService(backends, { ...limits, ...env }, onStop);
   const { key, createFlow } = await createTenant('bench', CREDITS);
   const body = JSON.stringify({ message: MESSAGE });
   const candidate = (flow: string, pid: number, target: LoadTarget): Candidate => ({
-    ...{ checkout: path.basename(path.resolve(checkout)), flow, target, turns: [] },
+    ...{
+      checkout: `${env.OTEL_SERVICE_NAME ?? path.basename(path.resolve(checkout))}`,
+      flow,
+      target,
+      turns: [],
+    },
     pids: { ...backends.pids, service: pid },
   });
   const candidates = [candidate('empty', floor.pid, { url, body, expect: '"result":""' })];

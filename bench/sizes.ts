@@ -38,7 +38,7 @@ export const FULL: Sizes = {
   floodSeconds: 20,
   longCalls: 200,
   longMs: 30_000,
-  outputBytes: [KB, 100 * KB, MB, 10 * MB],
+  outputBytes: [KB, 100 * KB, MB, 8 * MB],
   manyRuns: 1_000_000,
   neighbourSeconds: 30,
 };

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { insertTestDelivery } from '../db/webhooks/open-deliveries.ts';
-import { DATA_CONVERTER } from '../engine/connect.ts';
+import { createDataConverter } from '../engine/data-converter.ts';
 import { startDeliveryWorkflow } from '../engine/start-delivery-workflow.ts';
 import { type DeliveryCall, RETRY_DELAYS_MS } from '../flow/delivery.ts';
 import { toPlan } from '../flow/plan.ts';
@@ -32,6 +32,8 @@ export type WaitingWork = {
   postponeDeliveries(service: BenchService, count: number): Promise<void>;
 };
 
+const UNENCRYPTED = { temporalEncryption: { keys: [], encrypts: false } };
+
 /** Connects to the engine and starts the receiver. */
 export async function startWaitingWork(
   { temporalAddress, stateFolder }: Backends,
@@ -40,7 +42,7 @@ export async function startWaitingWork(
 ): Promise<WaitingWork> {
   const connection = await Connection.connect({ address: temporalAddress });
   onStop(() => connection.close());
-  const client = new Client({ connection, dataConverter: DATA_CONVERTER });
+  const client = new Client({ connection, dataConverter: createDataConverter(UNENCRYPTED) });
   const receiver = await startWebhookReceiver();
   onStop(receiver.close);
   const caFile = path.join(stateFolder, 'receiver-ca.pem');

@@ -1,8 +1,9 @@
 // The commands of `weir`. Each is in the file it is imported from: arguments and what the service answers go in, a table or
-// JSON comes out. commands/ and flows/ work over HTTP through api/; operator/ works on the database; sign-in/ gets tokens;
-// listen/ receives webhooks; terminal/ reads arguments and prints.
+// JSON comes out. commands/ and flows/ work over HTTP through api/; operator/ and backup/ work on the database; sign-in/
+// gets tokens; listen/ receives webhooks; doctor/ looks at what the service needs; terminal/ reads arguments and prints.
 import { Command } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
+import { addBackupCommands } from './backup/commands.ts';
 import { addAssistantCommands } from './commands/assistants.ts';
 import { addAuditLogCommand } from './commands/audit-log.ts';
 import { addCreditCommands } from './commands/credits.ts';
@@ -17,6 +18,7 @@ import { addRunCommand } from './commands/run.ts';
 import { addRunsCommands } from './commands/runs.ts';
 import { addUsageCommand } from './commands/usage.ts';
 import { addWebhookSecretCommands } from './commands/webhook-secret.ts';
+import { addDoctorCommand } from './doctor/doctor.ts';
 import { addFlowCommands } from './flows/commands.ts';
 import { addTestCommand } from './flows/test-flows.ts';
 import { addListenCommand } from './listen/listen.ts';
@@ -37,7 +39,7 @@ export function createProgram(): Command {
     'Works with a Weir service.\n\n' +
       'Commands use the HTTP interface of a service: the one you are signed in to (weir login), or the one at WEIR_URL, ' +
       'with WEIR_TOKEN or WEIR_API_KEY. In a checkout where npm start has run, nothing has to be set, except WEIR_STATE_DIR if ' +
-      'npm start ran with it. Only weir operator works on the database.',
+      'npm start ran with it. Only weir operator, backup and restore work on the database, and weir doctor looks at it.',
   );
   addLoginCommands(program);
   addWhoamiCommand(program);
@@ -59,7 +61,9 @@ export function createProgram(): Command {
   addAssistantCommands(program);
   addAuditLogCommand(program);
   addTokenCommand(program);
+  addDoctorCommand(program);
   addOperatorCommands(program);
+  addBackupCommands(program);
   addCompletionCommand(program);
   addHelpCommand(program);
   // Commands have a --version of their own, after their name.

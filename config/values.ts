@@ -2,16 +2,12 @@
 import { z } from 'zod';
 import { CREDITS_MAX, isExact } from '../db/credits/credit-amount.ts';
 import { ENCRYPTION_KEY_BYTES, type EncryptionKey } from '../db/encrypt.ts';
+import { LOG_LEVELS } from '../observability/log.ts';
 
 /** Up to this price, the cost of one block is exact in microcredits. */
 const PRICE_MAX = 1_000_000;
 const RATE_LIMIT_MAX_PER_MINUTE = 1_000_000;
 const DIAL_MAP = 'must be a JSON object of the form {"host": "address:port"}';
-
-/** Returns the variables that have a value: an empty one counts as unset. */
-export function withoutEmpty(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
-}
 
 /** A number as text; the message repeats it. */
 function number(what: string, isValid: (value: number) => boolean) {
@@ -55,10 +51,22 @@ export const onOrOff = z
       input === undefined ? undefined : `must be on or off; it is ${JSON.stringify(input)}`,
   })
   .transform((text) => text === 'on');
+export const logLevel = z.enum(LOG_LEVELS, {
+  error: ({ input }) =>
+    input === undefined
+      ? undefined
+      : `must be one of ${LOG_LEVELS.join(', ')}; it is ${JSON.stringify(input)}`,
+});
 export const pepper = z.string().min(32, 'must have at least 32 characters');
 export const port = wholeNumber(0, 65_535);
 export const count = wholeNumber(1);
 export const countOrNone = wholeNumber(0);
+const MODELS_REFRESH_MAX_MINUTES = 7 * 24 * 60;
+export const modelsRefreshMinutes = wholeNumber(1, MODELS_REFRESH_MAX_MINUTES);
+const PROXIES_MAX = 10;
+export const proxies = wholeNumber(0, PROXIES_MAX);
+const RETENTION_MAX_DAYS = 36_500;
+export const retentionDays = wholeNumber(1, RETENTION_MAX_DAYS);
 export const rateLimit = wholeNumber(0, RATE_LIMIT_MAX_PER_MINUTE);
 /** A price in credits. */
 export const price = number(`a number from 0 to ${PRICE_MAX}`, (value) => value >= 0 && value <= PRICE_MAX);
@@ -103,6 +111,13 @@ export const userIds = z
   .transform((text) => text.split(',').map((id) => id.trim()))
   .refine((ids) => !ids.includes(''), 'must be user ids separated by commas')
   .transform((ids) => new Set(ids));
+
+export type WorkerRole = 'flows' | 'webhooks';
+const WORKER_ROLES = 'must be flows, webhooks, or both separated by a comma';
+export const workerRoles = z
+  .string()
+  .transform((text) => [...new Set(text.split(',').map((role) => role.trim()))])
+  .pipe(z.array(z.enum(['flows', 'webhooks'] satisfies WorkerRole[], { error: WORKER_ROLES })));
 
 export const origins = z
   .string()

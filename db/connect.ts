@@ -3,13 +3,17 @@
 // schema.ts.
 import { Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg from 'pg';
+import type { ObjectStore } from '../object-store/object-store.ts';
 import { isTransactionConflict } from './connection/is-transaction-conflict.ts';
 import { createResilientPool } from './connection/resilient-pool.ts';
 import { createSilenceDetector } from './connection/silence-detector.ts';
 import type { Schema } from './schema.ts';
 
-/** The database. Query functions take it, or one of its transactions, first. */
-export type Db = Kysely<Schema>;
+/**
+ * The database. Query functions take it, or one of its transactions, first. `objects`: the store of large values beside it,
+ * which a transaction does not have.
+ */
+export type Db = Kysely<Schema> & { readonly objects?: ObjectStore | undefined };
 export type Tx = Transaction<Schema>;
 
 /** A whole transaction is repeated at most this often. */
@@ -38,9 +42,14 @@ export const QUERY_TIMEOUT_MS = 20_000;
 /**
  * Opens a pool of up to `maxConnections` on `url`, which the caller closes with `destroy()`. A query without an answer after
  * `queryTimeoutMs` fails, and may still be carried out. While the database is away, everything rejects with ConnectionFailed;
- * connecting and plain reads outside transactions do so after a wait of seconds.
+ * connecting and plain reads outside transactions do so after a wait of seconds. The caller closes `objects`.
  */
-export function connect(url: string, maxConnections = 20, queryTimeoutMs?: number): Db {
+export function connect(
+  url: string,
+  maxConnections = 20,
+  queryTimeoutMs?: number,
+  objects?: ObjectStore | undefined,
+): Db {
   const pool = new pg.Pool({
     connectionString: url,
     max: maxConnections,
@@ -50,7 +59,8 @@ export function connect(url: string, maxConnections = 20, queryTimeoutMs?: numbe
       getTypeParser: (oid, format) => (oid === BIGINT_OID ? Number : pg.types.getTypeParser(oid, format)),
     },
   });
-  return new Kysely<Schema>({
+  const db = new Kysely<Schema>({
     dialect: new PostgresDialect({ pool: createResilientPool(pool, createSilenceDetector(url)) }),
   });
+  return Object.assign(db, { objects });
 }

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { log } from '../observability/log.ts';
 
 const RECONNECT_MS = 1_000;
 /** A connection can die silently: one that does not answer is replaced within 6 s. */
@@ -40,7 +41,9 @@ export function listen(
       hearing = false;
       setTimeout(open, RECONNECT_MS).unref();
     });
-    opening.on('error', (error) => console.error(`Listening on ${channel} failed:`, error.message));
+    opening.on('error', (error) =>
+      log.warn({ channel, err: error }, 'Listening to the database failed, and is tried again.'),
+    );
     opening
       .connect()
       .then(() => opening.query(`listen ${channel}`))

@@ -1,23 +1,73 @@
 import { promises as fs } from 'node:fs';
 import path from 'node:path';
-import { FileMigrationProvider, Migrator } from 'kysely/migration';
+import { sql } from 'kysely';
+import { FileMigrationProvider, type Migration, Migrator } from 'kysely/migration';
+import { log } from '../observability/log.ts';
 import { buildIndexes } from './build-indexes.ts';
-import type { Db } from './connect.ts';
+import type { Db, Tx } from './connect.ts';
+import { withLockTimeout } from './migrate-with-lock-timeout.ts';
 
-/** Migrates the database to the newest schema; returns the migrations it applied. Several processes may do so at once. */
-export async function migrate(db: Db): Promise<string[]> {
-  const migrator = new Migrator({
+const FILES = new FileMigrationProvider({
+  fs,
+  path,
+  migrationFolder: path.join(import.meta.dirname, 'migrations'),
+});
+
+/**
+ * Migrates the database to the newest schema; returns the migrations it applied, each in a transaction of its own. Several
+ * processes may do so at once, beside a service that is in use.
+ */
+export async function migrate(db: Db, patienceMs?: number): Promise<string[]> {
+  const files = await FILES.getMigrations();
+  const migrations = { ...files, ...(await listNewerMigrations(db, files)) };
+  const applied: string[] = [];
+  for (;;) {
+    const next = await withLockTimeout(db, migrations, patienceMs, (watched) => applyNext(db, watched));
+    if (next === undefined) break;
+    applied.push(next);
+  }
+  await buildIndexes(db);
+  return applied;
+}
+
+/** Lists what a newer release has applied: after a roll-back, it stays as it is. */
+async function listNewerMigrations(
+  db: Db,
+  known: Record<string, Migration>,
+): Promise<Record<string, Migration>> {
+  const { rows: tables } = await sql`select where to_regclass('kysely_migration') is not null`.execute(db);
+  if (tables.length === 0) return {};
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db);
+  const newer = rows.map((row) => row.name).filter((name) => !known[name]);
+  if (newer.length > 0)
+    log.warn(`A newer release has applied ${newer.join(', ')}, which this one leaves as it is.`);
+  return Object.fromEntries(newer.map((name) => [name, { up: async () => undefined }]));
+}
+
+async function applyNext(db: Db, migrations: Record<string, Migration>): Promise<string | undefined> {
+  const { error, results } = await createMigrator(db, migrations).migrateUp();
+  if (error) throw error;
+  return results?.[0]?.migrationName;
+}
+
+/** Applies the migrations of these names alone, in a transaction that may be the caller's. Throws when one is not known here. */
+export async function migrateTo(db: Db | Tx, names: string[]): Promise<void> {
+  const known = await FILES.getMigrations();
+  const unknown = names.filter((name) => !known[name]);
+  if (unknown.length > 0)
+    throw new Error(
+      `This version of Weir does not know migration ${unknown.join(', ')}: a newer one made it.`,
+    );
+  const migrations = Object.fromEntries(Object.entries(known).filter(([name]) => names.includes(name)));
+  const { error } = await createMigrator(db, migrations).migrateToLatest();
+  if (error) throw error;
+}
+
+function createMigrator(db: Db | Tx, migrations: Record<string, Migration>): Migrator {
+  // Branches that each add one may be merged in either order.
+  return new Migrator({
     db,
-    provider: new FileMigrationProvider({
-      fs,
-      path,
-      migrationFolder: path.join(import.meta.dirname, 'migrations'),
-    }),
-    // Branches that each add one may be merged in either order.
+    provider: { getMigrations: async () => migrations },
     allowUnorderedMigrations: true,
   });
-  const { error, results } = await migrator.migrateToLatest();
-  if (error) throw error;
-  await buildIndexes(db);
-  return (results ?? []).map((result) => result.migrationName);
 }

@@ -19,15 +19,12 @@ export function outputNotFound(callId: string, blockKey: string): ServiceError {
   );
 }
 
-/** The SQLSTATE of database functions that lock the run's row first and do not find it. */
+/** The SQLSTATE of database functions that lock the run's row and do not find it. */
 const NO_DATA_FOUND = 'P0002';
 
 /** Makes the handler for errors of writes about a call: throws RUN_NOT_FOUND when its run is gone, else the error itself. */
 export function rethrowAsRunNotFound(callId: string) {
   return (error: unknown): never => {
-    const { code, constraint } = error instanceof pg.DatabaseError ? error : {};
-    throw code === NO_DATA_FOUND || constraint === 'block_run_execution_id_fkey'
-      ? callNotFound(callId)
-      : error;
+    throw error instanceof pg.DatabaseError && error.code === NO_DATA_FOUND ? callNotFound(callId) : error;
   };
 }

@@ -130,6 +130,21 @@ AS $function$
       );
     end $function$;
 
+CREATE OR REPLACE FUNCTION public.link_output(p_execution_id uuid, p_block_key text, p_sha256 text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    if exists (select from block_run where execution_id = p_execution_id and block_key = p_block_key
+        and recorded = pg_current_xact_id() and status <> 'failed') then
+      update stored_object set linked = true
+        where execution_id = p_execution_id and block_key = p_block_key and sha256 = p_sha256 and doomed_at is null;
+      if not found then
+        raise exception 'the object of this output is being deleted' using errcode = 'WE001';
+      end if;
+    end if;
+  end $function$;
+
 CREATE OR REPLACE FUNCTION public.note_usage()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -157,6 +172,30 @@ AS $function$
       perform pg_notify('weir_api_key', new.key_id);
       return new;
     end $function$;
+
+CREATE OR REPLACE FUNCTION public.organization_within_quota(organization uuid, call uuid, most integer)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+  begin
+    if (
+      select count(*) from (
+        select from project join flow on flow.project_id = project.id cross join lateral (
+          select from run
+          where run.flow_id = flow.id and run.status = 'started' and run.continues is null and run.parked_at is null
+          union all
+          select from run
+          where run.flow_id = flow.id and run.status = 'started' and run.continues is not null and run.parked_at is null
+        ) as under_way
+        where project.organization_id = organization
+        limit most
+      ) as counted
+    ) >= most and not exists (select from run where run.execution_id = call) then
+      raise exception 'too many runs are under way' using constraint = 'runs_under_way_max';
+    end if;
+    return organization;
+  end $function$;
 
 CREATE OR REPLACE FUNCTION public.record_block_run(p_execution_id uuid, p_block_key text, p_step_id text, p_name text, p_processor_type text, p_status text, p_input json, p_output json, p_error json, p_model text, p_prompt_tokens integer, p_completion_tokens integer, p_cost_microcredits bigint, p_latency_ms integer, p_attempts integer, p_started_at timestamp with time zone, p_finished_at timestamp with time zone, p_result json, p_charged_to uuid, p_maximum bigint, OUT recorded boolean, OUT cancelled boolean)
  RETURNS record
@@ -189,6 +228,10 @@ AS $function$
       delete from reservation where execution_id = p_execution_id and block_key = p_block_key
         returning microcredits into held;
       if carried.finished_at is not null or (cancelled and p_error is null) then return; end if;
+    else
+      -- In place of the foreign key: a run that is locked is not deleted, and one that is deleted gets no more blocks.
+      perform from run where execution_id = p_execution_id for key share;
+      if not found then raise no_data_found; end if;
     end if;
     if cost > 0 then
       -- What was not reserved for it is reserved for others.
@@ -324,6 +367,14 @@ AS $function$
       return has_room;
     end $function$;
 
+CREATE OR REPLACE FUNCTION public.timed_id(at timestamp with time zone DEFAULT clock_timestamp())
+ RETURNS uuid
+ LANGUAGE sql
+AS $function$
+    select encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
+      placing substring(int8send(floor(extract(epoch from at) * 1000)::bigint) from 3) from 1 for 6
+    ), 52, 1), 53, 1), 'hex')::uuid $function$;
+
 CREATE TABLE api_key (
   id uuid not null default gen_random_uuid(),
   key_id text not null,
@@ -349,8 +400,9 @@ CREATE TABLE audit_entry (
   action text not null,
   resource_id text not null,
   details json not null,
-  request_id uuid not null,
+  request_id text not null,
   created_at timestamp with time zone not null default clock_timestamp(),
+  trace_id text,
   constraint audit_entry_pkey PRIMARY KEY (id)
 );
 
@@ -375,7 +427,7 @@ CREATE TABLE block_run (
   recorded xid8 not null default pg_current_xact_id(),
   constraint block_run_pkey PRIMARY KEY (execution_id, block_key),
   constraint block_run_status_check CHECK ((status = ANY (ARRAY['completed'::text, 'failed'::text, 'paused'::text])))
-);
+) PARTITION BY RANGE (execution_id);
 
 CREATE TABLE block_under_way (
   execution_id uuid not null,
@@ -517,6 +569,7 @@ CREATE TABLE organization (
   deleted_at timestamp with time zone,
   updated_at timestamp with time zone not null default now(),
   low_balance_microcredits bigint,
+  runs_under_way_max integer,
   constraint organization_balance_microcredits_check CHECK ((balance_microcredits >= 0)),
   constraint organization_low_balance_microcredits_check CHECK ((low_balance_microcredits > 0)),
   constraint organization_pkey PRIMARY KEY (id)
@@ -580,6 +633,8 @@ CREATE TABLE run (
   resume_requested_at timestamp with time zone,
   key_id text,
   repeats uuid,
+  request_id text,
+  trace_context json,
   constraint run_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
   constraint run_mode_check CHECK ((mode = ANY (ARRAY['execute'::text, 'jobs'::text, 'step'::text, 'test'::text]))),
   constraint run_pkey PRIMARY KEY (execution_id),
@@ -591,6 +646,18 @@ CREATE TABLE starting_grant (
   organization_id uuid not null,
   granted_at timestamp with time zone not null default now(),
   constraint starting_grant_pkey PRIMARY KEY (user_id)
+);
+
+CREATE TABLE stored_object (
+  execution_id uuid not null,
+  block_key text not null,
+  sha256 text not null,
+  location text not null,
+  bytes integer not null,
+  linked boolean not null default false,
+  created_at timestamp with time zone not null default now(),
+  doomed_at timestamp with time zone,
+  constraint stored_object_pkey PRIMARY KEY (execution_id, block_key, sha256)
 );
 
 CREATE TABLE test_case (
@@ -673,10 +740,10 @@ CREATE TABLE webhook_attempt (
   error_message text,
   request_headers json,
   constraint webhook_attempt_pkey PRIMARY KEY (delivery_id, round, attempt)
-);
+) PARTITION BY RANGE (delivery_id);
 
 CREATE TABLE webhook_delivery (
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default timed_id(),
   seq bigint generated always as identity not null,
   organization_id uuid not null,
   execution_id uuid,
@@ -718,6 +785,10 @@ CREATE TABLE webhook_turn (
   has_workflow boolean not null,
   constraint webhook_turn_pkey PRIMARY KEY (delivery_id, round)
 );
+
+CREATE TABLE block_run_default PARTITION OF block_run DEFAULT;
+
+CREATE TABLE webhook_attempt_default PARTITION OF webhook_attempt DEFAULT;
 
 CREATE INDEX api_key_project ON public.api_key USING btree (project_id) WHERE (revoked_at IS NULL);
 
@@ -763,6 +834,10 @@ CREATE INDEX run_resumed ON public.run USING btree (flow_id) WHERE ((continues I
 
 CREATE INDEX run_unfinished ON public.run USING btree (started_at, execution_id) WHERE (status = 'started'::text);
 
+CREATE INDEX stored_object_doomed ON public.stored_object USING btree (doomed_at) WHERE (doomed_at IS NOT NULL);
+
+CREATE INDEX stored_object_unlinked ON public.stored_object USING btree (created_at) WHERE ((NOT linked) AND (doomed_at IS NULL));
+
 CREATE INDEX test_run_newest ON public.test_run USING btree (flow_id, started_at DESC, id DESC);
 
 CREATE INDEX test_run_unfinished ON public.test_run USING btree (started_at, id) WHERE (status = 'started'::text);
@@ -791,13 +866,13 @@ CREATE UNIQUE INDEX organization_slug_key ON public.organization USING btree (sl
 
 CREATE UNIQUE INDEX project_slug_key ON public.project USING btree (organization_id, slug) WHERE (deleted_at IS NULL);
 
+CREATE UNIQUE INDEX stored_object_linked ON public.stored_object USING btree (execution_id, block_key) WHERE linked;
+
 CREATE UNIQUE INDEX webhook_delivery_run ON public.webhook_delivery USING btree (execution_id);
 
 ALTER TABLE api_key ADD CONSTRAINT api_key_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id);
 
 ALTER TABLE audit_entry ADD CONSTRAINT audit_entry_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
-
-ALTER TABLE block_run ADD CONSTRAINT block_run_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES run(execution_id);
 
 ALTER TABLE block_under_way ADD CONSTRAINT block_under_way_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES run(execution_id) ON DELETE CASCADE;
 
@@ -848,8 +923,6 @@ ALTER TABLE test_result ADD CONSTRAINT test_result_test_run_id_fkey FOREIGN KEY 
 ALTER TABLE test_run ADD CONSTRAINT test_run_flow_id_fkey FOREIGN KEY (flow_id) REFERENCES flow(id);
 
 ALTER TABLE test_run ADD CONSTRAINT test_run_flow_version_id_fkey FOREIGN KEY (flow_version_id) REFERENCES flow_version(id);
-
-ALTER TABLE webhook_attempt ADD CONSTRAINT webhook_attempt_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES webhook_delivery(id);
 
 ALTER TABLE webhook_delivery ADD CONSTRAINT webhook_delivery_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES run(execution_id);
 

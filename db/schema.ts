@@ -5,11 +5,13 @@ import type { WebhookEvent } from '../flow/delivery.ts';
 import type { RunOutcome } from '../flow/run.ts';
 import type { PausePoint } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
+import type { TraceContext } from '../observability/trace-context.ts';
 import type { ApiKeyTable, ConnectedAssistantTable } from './tables/access.ts';
 import type { BlockRunTable, BlockUnderWayTable } from './tables/blocks.ts';
 import type { LedgerEntryTable, ReservationTable, StartingGrantTable } from './tables/credits.ts';
 import type { InvitationTable, MemberProfileTable } from './tables/people.ts';
 import type { StoredRunInput } from './tables/run-input.ts';
+import type { StoredObjectTable } from './tables/stored-objects.ts';
 import type { TestCaseTable, TestResultTable, TestRunTable } from './tables/test-runs.ts';
 import type { UsagePendingTable, UsageTable } from './tables/usage.ts';
 import type { WebhookTables } from './tables/webhooks.ts';
@@ -34,6 +36,8 @@ export interface OrganizationTable {
   balance_microcredits: Default<number>;
   /** The balance is low below this; null: never. */
   low_balance_microcredits: number | null;
+  /** How many of its runs may be under way; 0: any number; null: the service's default. */
+  runs_under_way_max: number | null;
   created_at: Now;
   updated_at: Now;
   deleted_at: Date | null;
@@ -124,8 +128,12 @@ export interface RunTable {
   concluded_by: string | null;
   /** The key_id of the API key whose request this was; null for a user, and in rows from before it was kept. */
   key_id: string | null;
+  /** The id of the request that began the call; null for calls that no request began. */
+  request_id: Generated<string | null>;
   /** The run that this one does again. */
   repeats: string | null;
+  /** The trace of the request with which this call came; null while traces are off. */
+  trace_context: ColumnType<TraceContext | null, string | null | undefined, never>;
   /** The place where this call paused. */
   pause: ColumnType<PausePoint | null, string | null, string | null>;
 }
@@ -170,6 +178,8 @@ export interface AuditEntryTable {
   resource_id: string;
   details: JSONColumnType<{ [field: string]: Json }>;
   request_id: string;
+  /** The trace of the request; null while traces are off. */
+  trace_id: string | null;
   created_at: Now;
 }
 
@@ -188,6 +198,7 @@ export interface Schema extends WebhookTables {
   run: RunTable;
   block_run: BlockRunTable;
   block_under_way: BlockUnderWayTable;
+  stored_object: StoredObjectTable;
   ledger_entry: LedgerEntryTable;
   reservation: ReservationTable;
   starting_grant: StartingGrantTable;

@@ -1,6 +1,7 @@
 // PostgreSQL and Temporal for a local start: the configured servers, else our own.
 import { Connection } from '@temporalio/client';
 import { loadClientConfigProfile, loadClientConnectConfig } from '@temporalio/envconfig';
+import { readEnvironment } from '../config.ts';
 import { type Postgres, startPostgres } from './postgres/postgres.ts';
 import type { Child } from './processes/child.ts';
 import { reservePort } from './processes/ports.ts';
@@ -73,13 +74,17 @@ export async function provideTemporal(context: Context): Promise<Backend> {
 }
 
 function isTemporalConfigured(): boolean {
-  const { address, apiKey, tls } = loadClientConfigProfile();
+  const { address, apiKey, tls } = loadClientConfigProfile(environment());
   return Boolean(address || apiKey || tls);
+}
+
+function environment() {
+  return { overrideEnvVars: readEnvironment(process.env) as Record<string, string> };
 }
 
 /** Reports at once that a configured server does not work; otherwise the service would never become ready. */
 async function checkConfiguredTemporal(): Promise<string> {
-  const { connectionOptions, namespace = 'default' } = loadClientConnectConfig();
+  const { connectionOptions, namespace = 'default' } = loadClientConnectConfig(environment());
   const where = `${connectionOptions.address}, namespace ${namespace}`;
   try {
     const connection = await Connection.connect({ ...connectionOptions, connectTimeout: CONNECT_TIMEOUT_MS });

@@ -1,6 +1,6 @@
 // main of `npm start`: starts what is not configured (PostgreSQL, Temporal, identity provider, demo models), then the
 // service, and runs a demo flow. The folders here have one part each; their state is in the state folder (`.weir/`).
-import { readConfig, withoutEmpty } from '../config.ts';
+import { readConfig, readEnvironment } from '../config.ts';
 import { endOnFatal } from '../process/end-on-fatal.ts';
 import { type Backend, provideDatabase, provideTemporal } from './backends.ts';
 import { buildConsole } from './build-console.ts';
@@ -45,7 +45,7 @@ try {
 } catch (error) {
   // Errors after the shutdown has begun are consequences of it.
   if (!shutdown?.signal.aborted) {
-    console.error(`\n${error instanceof Error ? error.message : error}`);
+    process.stderr.write(`\n${error instanceof Error ? error.message : error}\n`);
     process.exitCode = 1;
     await shutdown?.end(1);
   }
@@ -58,7 +58,7 @@ async function start(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const secrets = provideSecrets(stateFolder);
-  const given = withoutEmpty(process.env);
+  const given = readEnvironment(process.env);
   // The whole configuration is checked before anything starts; the database URL is not known yet.
   const config = readConfig({
     DATABASE_URL: 'postgres://not-started-yet',
@@ -120,6 +120,7 @@ async function start(
     WEIR_API_KEY_PEPPER: config.apiKeyPepper,
     WEIR_SECRETS_KEYS: env.WEIR_SECRETS_KEYS ?? secrets.secretsKeys,
     WEIR_URL: baseUrl,
+    temporal: temporal.env,
     ...identity.local,
   };
   const apiKey = await prepareDatabase(stateFolder, local, firstMembers(identity.own), progress);

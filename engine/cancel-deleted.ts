@@ -1,10 +1,11 @@
 import { cancelLeft, listCancelled } from '../db/upkeep/cancel-deleted.ts';
+import { log } from '../observability/log.ts';
+import { cancelEach } from './cancel-each.ts';
 import { cancelRunWorkflow, cancelTestRunWorkflow } from './cancel-workflow.ts';
 import type { EngineDeps } from './deps.ts';
 
 /** Workflows that are cancelled for one deletion; the reconciler cancels the others. */
 const CANCELLED_MAX = 10_000;
-const AT_ONCE = 10;
 
 /**
  * Ends the work of deleted projects. When it resolves, nothing more is charged for them. Their workflows are cancelled in the
@@ -13,7 +14,7 @@ const AT_ONCE = 10;
 export async function cancelDeleted(deps: EngineDeps, projectIds: string[]): Promise<void> {
   await cancelLeft(deps.db, { projectIds });
   void cancelWorkflows(deps, projectIds).catch((error: unknown) =>
-    console.error(`Workflows of deleted projects are left to the reconciler to cancel: ${error}`),
+    log.warn({ err: error }, 'Workflows of deleted projects are left to the reconciler to cancel.'),
   );
 }
 
@@ -24,13 +25,5 @@ async function cancelWorkflows(deps: EngineDeps, projectIds: string[]): Promise<
     ...testRuns.map((id) => () => cancelTestRunWorkflow(deps, id)),
     ...runs.map((call) => () => cancelRunWorkflow(deps, call)),
   ].values();
-  let reachable = true;
-  await Promise.all(
-    Array.from({ length: AT_ONCE }, async () => {
-      for (const cancel of cancellations) {
-        if (!reachable || deps.stopping?.aborted) return;
-        if (!(await cancel())) reachable = false;
-      }
-    }),
-  );
+  await cancelEach(cancellations, deps.stopping);
 }

@@ -4,6 +4,7 @@ import { finishRun } from '../db/runs/runs.ts';
 import { finishTestRun } from '../db/test-runs/test-runs.ts';
 import { findRunDelivery } from '../db/webhooks/open-deliveries.ts';
 import { CANCELLED, type CallIds, type RunOutcome, workflowIdOf } from '../flow/run.ts';
+import { log } from '../observability/log.ts';
 import { askEngine } from './ask-engine.ts';
 import type { EngineDeps } from './deps.ts';
 import { describeEngineError } from './describe-engine-error.ts';
@@ -43,7 +44,10 @@ async function cancelWorkflow(client: Client, workflowId: string): Promise<boole
     return true;
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return 'missing';
-    console.error(`The workflow ${workflowId} could not be cancelled yet: ${describeEngineError(error)}`);
+    log.warn(
+      { workflow_id: workflowId, reason: describeEngineError(error) },
+      'A workflow could not be cancelled yet.',
+    );
     return false;
   }
 }

@@ -3,11 +3,11 @@
 import { Client } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import type { Config } from '../config.ts';
-import { compressPayloads } from './compress-payloads.ts';
+import { isTracing } from '../observability/tracing.ts';
+import { createDataConverter } from './data-converter.ts';
+import { traceStarts } from './trace-starts.ts';
 
 export const DEFAULT_NAMESPACE = 'default';
-/** The data converter of every client and worker. */
-export const DATA_CONVERTER = { payloadCodecs: [compressPayloads] };
 
 /** Connects to the configured Temporal server, for clients and workers alike. The error names the address. */
 export async function connectToTemporal({ temporal }: Config): Promise<NativeConnection> {
@@ -20,10 +20,11 @@ export async function connectToTemporal({ temporal }: Config): Promise<NativeCon
 }
 
 /** Creates a client for the configured namespace. */
-export function createClient({ temporal }: Config, connection: NativeConnection): Client {
+export function createClient(config: Config, connection: NativeConnection): Client {
   return new Client({
     connection,
-    namespace: temporal.namespace ?? DEFAULT_NAMESPACE,
-    dataConverter: DATA_CONVERTER,
+    namespace: config.temporal.namespace ?? DEFAULT_NAMESPACE,
+    dataConverter: createDataConverter(config),
+    ...(isTracing() && { interceptors: { workflow: [traceStarts] } }),
   });
 }

@@ -16,6 +16,8 @@ import {
   TURN_GIVEN,
   webhookTaskQueue,
 } from '../flow/delivery.ts';
+import { log } from '../observability/log.ts';
+import { continueTrace } from '../observability/tracing.ts';
 import { askEngine } from './ask-engine.ts';
 import type { EngineDeps } from './deps.ts';
 import { describeEngineError } from './describe-engine-error.ts';
@@ -32,7 +34,10 @@ export async function startDeliveryWorkflow(deps: EngineDeps, call: DeliveryCall
 /** Starts a delivery as above, but only logs a failure: the reconciler starts the delivery later. */
 export async function tryStartDelivery(deps: EngineDeps, call: DeliveryCall): Promise<void> {
   await startDeliveryWorkflow(deps, call).catch((error: unknown) =>
-    console.error(`Delivery ${call.deliveryId} could not be started yet: ${describeEngineError(error)}`),
+    log.warn(
+      { delivery_id: call.deliveryId, reason: describeEngineError(error) },
+      'A delivery could not be started yet.',
+    ),
   );
 }
 
@@ -48,7 +53,7 @@ export async function startNextDeliveries(deps: EngineDeps, calls: DeliveryCall[
       if (left <= 0) return;
     }
   } catch (error) {
-    console.error(`Waiting deliveries could not be started yet: ${describeEngineError(error)}`);
+    log.warn({ reason: describeEngineError(error) }, 'Waiting deliveries could not be started yet.');
   }
 }
 
@@ -58,8 +63,9 @@ export async function beginTurn(deps: EngineDeps, { call, hasWorkflow, isOpen }:
     const isSignalled = hasWorkflow && (await signalDelivery(deps.client, call));
     if (isOpen && !isSignalled) await startWorkflow(deps, call);
   } catch (error) {
-    console.error(
-      `Delivery ${call.deliveryId} could not be given its turn yet: ${describeEngineError(error)}`,
+    log.warn(
+      { delivery_id: call.deliveryId, reason: describeEngineError(error) },
+      'A delivery could not be given its turn yet.',
     );
   }
 }
@@ -76,18 +82,20 @@ export async function signalDelivery(client: Client, call: DeliveryCall): Promis
 }
 
 async function startWorkflow({ db, client, taskQueue }: EngineDeps, call: DeliveryCall): Promise<void> {
-  const origin = await findDeliveryOrigin(db, call.deliveryId);
+  const { trace, ...origin } = await findDeliveryOrigin(db, call.deliveryId);
   try {
-    await askEngine(client, () =>
-      client.workflow.start(DELIVER_WEBHOOK, {
-        workflowId: deliveryWorkflowId(call),
-        taskQueue: webhookTaskQueue(taskQueue),
-        args: [call],
-        workflowIdReusePolicy: 'REJECT_DUPLICATE',
-        staticSummary: describeDelivery(call),
-        typedSearchAttributes: searchAttributesOf(origin),
-        priority: fairShareOfDelivery(call),
-      }),
+    await continueTrace(trace, () =>
+      askEngine(client, () =>
+        client.workflow.start(DELIVER_WEBHOOK, {
+          workflowId: deliveryWorkflowId(call),
+          taskQueue: webhookTaskQueue(taskQueue),
+          args: [call],
+          workflowIdReusePolicy: 'REJECT_DUPLICATE',
+          staticSummary: describeDelivery(call),
+          typedSearchAttributes: searchAttributesOf(origin),
+          priority: fairShareOfDelivery(call),
+        }),
+      ),
     );
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;

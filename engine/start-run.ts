@@ -6,6 +6,8 @@ import { OUTPUT_MAX_BYTES } from '../flow/limits.ts';
 import { toPlan } from '../flow/plan.ts';
 import { type CallIds, RUN_FLOW, type RunInput, workflowIdOf } from '../flow/run.ts';
 import { INPUT_REF } from '../flow/value.ts';
+import type { TraceContext } from '../observability/trace-context.ts';
+import { continueTrace } from '../observability/tracing.ts';
 import type { runFlow } from '../workflows/run-flow.ts';
 import { askEngine } from './ask-engine.ts';
 import type { Engine } from './deps.ts';
@@ -21,6 +23,8 @@ export type RunStart = CallIds &
     definition: FlowDefinition;
     /** Whether the caller asked for a webhook. */
     callback?: boolean;
+    /** The trace of the request that the call came with. */
+    trace?: TraceContext | null | undefined;
   };
 
 /**
@@ -44,17 +48,19 @@ export async function startRun(
     ...(run.callback && { callback: true }),
   };
   try {
-    const handle = await askEngine(client, () =>
-      client.workflow.start<typeof runFlow>(RUN_FLOW, {
-        workflowId: workflowIdOf(run),
-        taskQueue,
-        args: [input],
-        workflowIdReusePolicy: 'REJECT_DUPLICATE',
-        requestEagerStart: eagerly,
-        staticSummary: `${run.organization}/${run.project}/${run.flow} v${run.version} (${run.mode})`,
-        typedSearchAttributes: searchAttributesOf(run),
-        priority: fairShareOf(run),
-      }),
+    const handle = await continueTrace(run.trace, () =>
+      askEngine(client, () =>
+        client.workflow.start<typeof runFlow>(RUN_FLOW, {
+          workflowId: workflowIdOf(run),
+          taskQueue,
+          args: [input],
+          workflowIdReusePolicy: 'REJECT_DUPLICATE',
+          requestEagerStart: eagerly,
+          staticSummary: `${run.organization}/${run.project}/${run.flow} v${run.version} (${run.mode})`,
+          typedSearchAttributes: searchAttributesOf(run),
+          priority: fairShareOf(run),
+        }),
+      ),
     );
     return { here: handle.eagerlyStarted };
   } catch (error) {

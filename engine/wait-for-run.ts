@@ -5,6 +5,7 @@ import type { InProcessRuns } from '../db/runs/in-process-runs.ts';
 import { findOutcome } from '../db/runs/runs.ts';
 import { type CallIds, type RunOutcome, workflowIdOf } from '../flow/run.ts';
 import { isPause } from '../flow/tool-calls.ts';
+import { log } from '../observability/log.ts';
 import type { runFlow } from '../workflows/run-flow.ts';
 import type { EngineDeps } from './deps.ts';
 
@@ -67,12 +68,15 @@ async function waitAtEngine(
     } catch (error) {
       if (signal.aborted) return undefined;
       const outcome = await findOutcome(db, call.callId).catch((databaseError: unknown) =>
-        console.error(`The outcome of call ${call.callId} could not be read yet: ${databaseError}`),
+        log.warn(
+          { call_id: call.callId, err: databaseError },
+          'The outcome of a call could not be read yet.',
+        ),
       );
       if (outcome) return outcome;
       // WorkflowFailedError: it has ended, and the reconciler will record that. Any other error: the engine was away.
       if (!(error instanceof WorkflowFailedError))
-        console.error(`The engine could not be asked about call ${call.callId} yet: ${error}`);
+        log.warn({ call_id: call.callId, err: error }, 'The engine could not be asked about a call yet.');
       await setTimeout(RETRY_MS);
     }
   }

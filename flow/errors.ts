@@ -53,6 +53,7 @@ export const ERROR_CODES = [
   'SERVICE_STOPPING',
   'SERVICE_BUSY',
   'DATABASE_UNAVAILABLE',
+  'OBJECT_STORE_UNAVAILABLE',
   'IDENTITY_PROVIDER_UNAVAILABLE',
   // why a block, and with it the run, failed
   'MAX_CREDITS_REACHED',

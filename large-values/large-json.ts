@@ -2,6 +2,7 @@
 // Organizations take turns at it. Small texts are read at once, where the caller runs.
 import { Worker } from 'node:worker_threads';
 import { createTurns } from '../fairness/turns.ts';
+import { log } from '../observability/log.ts';
 import { type Completion, type Measure, TASKS, type TaskOptions } from './tasks.ts';
 import type { ThreadReply, ThreadRequest } from './thread.ts';
 
@@ -80,7 +81,8 @@ export function createLargeJson(largeBytes = LARGE_JSON_BYTES): LargeJson {
     });
     const end = (error: unknown) => {
       if (idle === worker) idle = undefined;
-      if (job?.worker === worker && !closed) console.error('The thread for large JSON texts ended:', error);
+      if (job?.worker === worker && !closed)
+        log.error({ err: error }, 'The thread for large JSON texts ended.');
       settle(FAILED);
       void worker.terminate();
     };

@@ -33,10 +33,10 @@ export const TASKS = {
   readCompletion(json: Uint8Array, { asText = false }: TaskOptions): Completion {
     const answer: unknown = JSON.parse(textOf(json));
     if (typeof answer !== 'object' || answer === null) return { answer };
-    const { choices, usage, error } = answer as Record<string, unknown>;
+    const { id, model, choices, usage, error } = answer as Record<string, unknown>;
     const first: unknown = Array.isArray(choices) ? choices[0] : undefined;
     const message = (first as { message?: { content?: unknown } } | undefined)?.message;
-    const read = { choices: first === undefined ? choices : [first], usage, error };
+    const read = { id, model, choices: first === undefined ? choices : [first], usage, error };
     if (asText || typeof message?.content !== 'string' || message.content.length < LEFT_IN_MAX_LENGTH)
       return { answer: read };
     const content = new TextEncoder().encode(JSON.stringify(message.content));

@@ -1,4 +1,6 @@
 // The model list of a running service, kept current from a URL where one is configured.
+
+import { log } from '../observability/log.ts';
 import { createRegistry, type Registry } from './registry.ts';
 
 /** Delay after a list could not be fetched. */
@@ -40,7 +42,10 @@ export async function openRegistry(config: RegistryConfig): Promise<LiveRegistry
       available = true;
     } catch (error) {
       if (closing.signal.aborted) return;
-      console.error(`${LIST} could not be read, what was known stays: ${(error as Error).cause ?? error}`);
+      log.warn(
+        { list: LIST, reason: String((error as Error).cause ?? error) },
+        'A list of models could not be read: what was known stays.',
+      );
       nextSeconds = Math.min(nextSeconds, RETRY_SECONDS);
     }
     timer = setTimeout(() => refresh(url), nextSeconds * 1_000).unref();
@@ -50,6 +55,7 @@ export async function openRegistry(config: RegistryConfig): Promise<LiveRegistry
   return {
     capabilities: (model) => current.capabilities(model),
     models: () => current.models(),
+    lists: (model) => current.lists(model),
     costMicrocredits: (model, usage) => current.costMicrocredits(model, usage),
     isAvailable: () => available,
     close() {

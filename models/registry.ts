@@ -32,6 +32,8 @@ export type Registry = {
   capabilities(model: string): ModelCapabilities;
   /** Lists the names that have a price: those of models, and `provider/*` for all other models of a provider. */
   models(): string[];
+  /** Whether the list names the model itself, not only its provider. */
+  lists(model: string): boolean;
   /** Computes the cost in whole microcredits, rounded up; 1 credit is 0.01 USD. */
   costMicrocredits(model: string, usage: TokenUsage): number;
 };
@@ -82,6 +84,7 @@ export function createRegistry(
   return {
     capabilities: find,
     models: () => [...resolved.keys()],
+    lists: (model) => resolved.has(model),
     costMicrocredits(model, usage) {
       const { price } = find(model);
       // Whole micro-dollars per million tokens keep the sum exact; one USD is 1e8 microcredits.

@@ -1,3 +1,4 @@
+import { log } from '../observability/log.ts';
 import { SERVE_END_MAX_SECONDS } from './end-on-signal.ts';
 
 /**
@@ -8,13 +9,13 @@ export function endOnFatal(stop: () => Promise<unknown>): void {
   let ending = false;
   // Node also reports unhandled rejections here.
   process.on('uncaughtException', (error) => {
-    console.error('An uncaught error ends this process:', error);
+    log.fatal({ err: error }, 'An uncaught error ends this process.');
     process.exitCode = 1;
     if (ending) return;
     ending = true;
     setTimeout(() => process.exit(1), SERVE_END_MAX_SECONDS * 1_000).unref();
     stop().catch((stopError: unknown) => {
-      console.error('The process could not be ended in order:', stopError);
+      log.fatal({ err: stopError }, 'The process could not be ended in order.');
       process.exit(1);
     });
   });

@@ -1,3 +1,5 @@
+import { log } from '../observability/log.ts';
+
 /** The longest that `npm run serve` takes to end, and so any process: it drains the API, then the worker. */
 export const SERVE_END_MAX_SECONDS = 75;
 
@@ -17,9 +19,7 @@ export function endOnSignal(stop: () => Promise<unknown>, seconds: number): void
       if (began === undefined) {
         began = now;
         if (signal === 'SIGINT')
-          console.error(
-            `Stopping: work under way has up to ${seconds} s to end. Ctrl-C again stops at once.`,
-          );
+          log.info(`Stopping: work under way has up to ${seconds} s to end. Ctrl-C again stops at once.`);
         setTimeout(endAnyway, seconds * 1_000).unref();
         // A rejection ends the process, like every uncaught error.
         void stop();
@@ -28,8 +28,6 @@ export function endOnSignal(stop: () => Promise<unknown>, seconds: number): void
 }
 
 function endAnyway(): void {
-  console.error(
-    'Not everything has ended in time. Accepted runs are kept, and another process continues them.',
-  );
+  log.error('Not everything has ended in time. Accepted runs are kept, and another process continues them.');
   process.exit(1);
 }

@@ -2,10 +2,11 @@
 import { readDatabaseUrl } from '../config.ts';
 import { connect } from '../db/connect.ts';
 import { migrate } from '../db/migrate.ts';
+import { log } from '../observability/log.ts';
 import { exitOnFailure } from './exit-on-failure.ts';
 
 const applied = await exitOnFailure(async () => {
   const db = connect(readDatabaseUrl());
   return migrate(db).finally(() => db.destroy());
 });
-console.log(applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'The database is up to date.');
+log.info(applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'The database is up to date.');

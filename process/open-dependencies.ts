@@ -10,6 +10,9 @@ import { createRequestModelKeys, type RequestModelKeys } from '../db/tenants/req
 import { connectToTemporal, createClient } from '../engine/connect.ts';
 import { createLargeValues, type LargeValues } from '../large-values/large-values.ts';
 import { type LiveRegistry, openRegistry } from '../models/live-registry.ts';
+import { openObjectStore } from '../object-store/open-object-store.ts';
+import { log } from '../observability/log.ts';
+import { createHealthCheck, type HealthCheck } from './health-check.ts';
 
 export type Dependencies = {
   config: Config;
@@ -21,6 +24,7 @@ export type Dependencies = {
   registry: LiveRegistry;
   requestModelKeys: RequestModelKeys;
   largeValues: LargeValues;
+  health: HealthCheck;
   /** Closes everything above. The API must have drained and the worker must have ended by then. */
   close(): Promise<void>;
 };
@@ -28,26 +32,33 @@ export type Dependencies = {
 /** Reads the configuration and connects. Throws an Error that says what is wrong or does not answer. */
 export async function openDependencies(env: NodeJS.ProcessEnv = process.env): Promise<Dependencies> {
   const config = readConfig(env);
+  log.level = config.logLevel;
   const connection = await connectToTemporal(config);
-  const db = connect(config.databaseUrl, config.databaseConnections, QUERY_TIMEOUT_MS);
+  const objects = await openObjectStore(config.objectStore);
+  const db = connect(config.databaseUrl, config.databaseConnections, QUERY_TIMEOUT_MS, objects);
   const registry = await openRegistry(config);
   const requestModelKeys = createRequestModelKeys(db, config);
   const largeValues = createLargeValues();
+  const client = createClient(config, connection);
+  const health = createHealthCheck({ config, client, db });
   return {
     config,
     connection,
-    client: createClient(config, connection),
+    client,
     db,
     definitions: createFlowDefinitions(db),
     registry,
     requestModelKeys,
     largeValues,
+    health,
     async close() {
+      health.close();
       registry.close();
       await largeValues.close();
       // Needs the database to hand its keys to other processes.
       await requestModelKeys.close();
       await db.destroy();
+      objects?.close();
       await connection.close();
     },
   };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
 import manifest from '../package.json' with { type: 'json' };
@@ -31,7 +31,10 @@ describe('docker-compose.yml', () => {
   });
 
   it('passes on every variable of the service but those that it sets itself or that are for tests or a local service', () => {
-    const config = readFileSync(path.join(import.meta.dirname, '../config.ts'), 'utf8');
+    const root = path.join(import.meta.dirname, '..');
+    const config = globSync('config/*.ts', { cwd: root })
+      .map((file) => readFileSync(path.join(root, file), 'utf8'))
+      .join('\n');
     const forTests = ['TEST_DIAL_MAP', 'TEST_WORKFLOW_BUNDLE'];
     const own = ['HOST', 'PORT', 'WEBHOOK_LISTENERS', ...forTests];
     const passed = services.worker?.environment ?? {};
@@ -59,24 +62,31 @@ describe('docker-compose.yml', () => {
     assert.deepEqual(services.api?.ports, [`127.0.0.1:\${WEIR_PORT:-8787}:8787`]);
   });
 
-  it('asks for the health of workers with a file of the image', () => {
-    const [, , file = ''] = services.worker?.healthcheck?.test ?? [];
-    assert.ok(existsSync(path.join(import.meta.dirname, '..', file)), file);
+  it('asks API and worker for their health with a file of the image, at the ports where they serve it', () => {
+    const ports = { api: 8787, worker: services.worker?.environment?.WEIR_HEALTH_PORT };
+    for (const [name, port] of Object.entries(ports)) {
+      const [, , file = '', url] = services[name]?.healthcheck?.test ?? [];
+      assert.ok(existsSync(path.join(import.meta.dirname, '..', file)), file);
+      assert.equal(url, `http://127.0.0.1:${port}/readyz`);
+    }
   });
 
   it('has PostgreSQL accept more connections than Temporal, an API and three workers open', () => {
     const { environment = {} } = services.temporal ?? {};
     const ofTemporal = 4 * (Number(environment.SQL_MAX_CONNS) + Number(environment.SQL_VIS_MAX_CONNS));
-    const config = readFileSync(path.join(import.meta.dirname, '../config.ts'), 'utf8');
+    const config = readFileSync(path.join(import.meta.dirname, '../config/variables.ts'), 'utf8');
     const ofProcess = Number(/WEIR_DATABASE_CONNECTIONS: count\.default\((\d+)\)/.exec(config)?.[1]);
     const accepted = Number(services.postgres?.command?.at(-1)?.replace('max_connections=', ''));
     assert.ok(accepted > ofTemporal + 4 * ofProcess, `${accepted}, ${ofTemporal} + 4 × ${ofProcess}`);
   });
 
-  it('gives API and worker more time to stop than docs/operating.md says they take', () => {
-    const operating = readFileSync(path.join(import.meta.dirname, '../docs/operating.md'), 'utf8');
+  it('gives API and worker more time to stop than docs/operating/ says they take', () => {
+    const operating = readFileSync(
+      path.join(import.meta.dirname, '../docs/operating/shutdown-and-health.md'),
+      'utf8',
+    );
     const said = /A worker ends within (\d+) s, an API within (\d+) s/.exec(operating.replaceAll('\n', ' '));
-    const [, worker, api] = said ?? assert.fail('docs/operating.md does not say how long a stop takes.');
+    const [, worker, api] = said ?? assert.fail('docs/operating/ does not say how long a stop takes.');
     assert.ok(Number.parseInt(services.worker?.stop_grace_period ?? '', 10) > Number(worker));
     assert.ok(Number.parseInt(services.api?.stop_grace_period ?? '', 10) > Number(api));
   });

@@ -64,6 +64,11 @@ export type Weir = {
   stop(): Promise<void>;
 };
 
+/** The variables of the object store with which `npm test` was told to run all tests. */
+export function objectStoreEnv(): NodeJS.ProcessEnv {
+  return JSON.parse(process.env.TEST_OBJECT_STORE ?? '{}');
+}
+
 const PEPPER = 'a pepper of at least thirty-two characters';
 /** Shared by every Weir of the tests, programs in their own processes included. */
 export const SECRETS_KEYS = `test:${Buffer.alloc(32, 'k').toString('base64')}`;
@@ -89,11 +94,17 @@ export async function startWeir(
     WEIR_SECRETS_KEYS: SECRETS_KEYS,
     WEIR_PORT: '0',
     WEIR_TASK_QUEUE: `test-${randomUUID()}`,
+    WEIR_LOG_LEVEL: process.env.WEIR_LOG_LEVEL,
     WEIR_SANDBOX_PROCESSES: '1',
     TEMPORAL_ADDRESS: process.env.TEST_TEMPORAL_ADDRESS,
+    ...objectStoreEnv(),
     ...options.env,
   });
   const { config, client } = dependencies;
+  const { objects } = dependencies.db;
+  if (objects && process.env.TEST_OBJECT_STORE)
+    objects.minBytes = Number(process.env.TEST_OBJECT_STORE_MIN_BYTES);
+  Object.assign(db, { objects });
   // The shared engine may be slow but is never away: only a test that brings its own engine meets deadlines.
   if (!options.env?.TEMPORAL_ADDRESS) client.withDeadline = (_deadline, work) => work();
   if (options.requestModelKeys) {

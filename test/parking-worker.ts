@@ -7,11 +7,13 @@ import type { createBlockExecutor } from '../activities/block-executor.ts';
 import { createActivities } from '../activities/index.ts';
 import { createFlowDefinitions } from '../db/flows/flow-definitions.ts';
 import { createInProcessRuns } from '../db/runs/in-process-runs.ts';
-import { connectToTemporal, DATA_CONVERTER, DEFAULT_NAMESPACE } from '../engine/connect.ts';
+import { connectToTemporal, DEFAULT_NAMESPACE } from '../engine/connect.ts';
+import { createDataConverter } from '../engine/data-converter.ts';
 import { createOrganizationLimit } from '../fairness/organization-limit.ts';
 import { type BlockCall, PARKED } from '../flow/run.ts';
 import { createValidator } from '../json-schema/validator.ts';
 import { createLargeValues } from '../large-values/large-values.ts';
+import { encodeFailures } from '../worker/encode-failures.ts';
 import { registerSearchAttributes } from '../worker/register-search-attributes.ts';
 import { createRunSinks } from '../worker/run-sinks.ts';
 import type { Weir } from './harness.ts';
@@ -38,9 +40,9 @@ export async function startParkingWorker(
   await registerSearchAttributes(connection, DEFAULT_NAMESPACE);
   const worker = await Worker.create({
     connection,
-    dataConverter: DATA_CONVERTER,
+    dataConverter: createDataConverter(config),
     taskQueue: config.taskQueue,
-    workflowBundle: await testWorkflowBundle(),
+    workflowBundle: await encodeFailures(config, await testWorkflowBundle()),
     sinks: createRunSinks(deps.inProcessRuns),
     maxCachedWorkflows: kept,
     maxConcurrentWorkflowTaskExecutions: kept,

@@ -59,7 +59,15 @@ export async function startServers(): Promise<Servers> {
   const provideEngine = async () => ({
     TEST_TEMPORAL_ADDRESS: process.env.TEST_TEMPORAL_ADDRESS || (await startEngine()),
   });
-  const started = await Promise.allSettled([provideDatabase(), provideEngine()]);
+  const provideObjectStore = async () => {
+    if (!process.env.TEST_OBJECT_STORE_MIN_BYTES) return {};
+    const { startS3Server } = await import('./object-store/s3-server.ts');
+    const server = await startS3Server();
+    stops.push(server.stop);
+    const WEIR_TEMPORAL_KEYS = `test:${Buffer.alloc(32, 't').toString('base64')}`;
+    return { TEST_OBJECT_STORE: JSON.stringify({ ...server.env, WEIR_TEMPORAL_KEYS }) };
+  };
+  const started = await Promise.allSettled([provideDatabase(), provideEngine(), provideObjectStore()]);
   const failed = started.find((result) => result.status === 'rejected');
   if (failed) {
     await stop();

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { bundleWorkflowCode, type WorkflowBundleOption } from '@temporalio/worker';
 import type { Config } from '../config.ts';
+import { log } from '../observability/log.ts';
 
 const ROOT = path.dirname(import.meta.dirname);
 const FOLDER = path.join(ROOT, 'dist');
@@ -33,13 +34,15 @@ export async function buildWorkflowBundle(): Promise<{ code: string }> {
   const silent = () => undefined;
   const { code } = await bundleWorkflowCode({
     workflowsPath: path.join(ROOT, 'workflows', 'index.ts'),
+    workflowInterceptorModules: [path.join(ROOT, 'workflows', 'trace-interceptors.ts')],
+    failureConverterPath: path.join(ROOT, 'workflows', 'failure-converter.ts'),
     logger: {
       trace: silent,
       debug: silent,
       info: silent,
       log: silent,
-      warn: console.warn,
-      error: console.error,
+      warn: (message) => log.warn(message),
+      error: (message) => log.error(message),
     },
   });
   return { code: withoutSourcesText(code) };
@@ -71,5 +74,5 @@ if (import.meta.main) {
   renameSync(draft, file);
   for (const old of globSync(`${NAME}*.js`, { cwd: FOLDER }))
     if (old !== path.basename(file)) rmSync(path.join(FOLDER, old), { force: true });
-  console.log(`Wrote ${path.relative(process.cwd(), file)}.`);
+  log.info(`Wrote ${path.relative(process.cwd(), file)}.`);
 }

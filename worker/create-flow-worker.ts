@@ -7,13 +7,19 @@ import { HEARTBEAT_INTERVAL_MS } from '../activities/run-attempt.ts';
 import { createSandbox } from '../activities/sandbox/sandbox.ts';
 import { createEncryption } from '../db/encrypt.ts';
 import { createInProcessRuns } from '../db/runs/in-process-runs.ts';
-import { DATA_CONVERTER, DEFAULT_NAMESPACE } from '../engine/connect.ts';
+import { DEFAULT_NAMESPACE } from '../engine/connect.ts';
+import { createDataConverter } from '../engine/data-converter.ts';
 import { createOrganizationLimit } from '../fairness/organization-limit.ts';
 import { createTurns } from '../fairness/turns.ts';
 import { blockTaskQueue } from '../flow/run.ts';
 import { createValidator } from '../json-schema/validator.ts';
+import { encodeFailures } from './encode-failures.ts';
+import { isPolling } from './is-polling.ts';
+import type { QueueWorker } from './queue-worker.ts';
 import { createRunSinks } from './run-sinks.ts';
+import { createTraceSinks, traceActivities } from './trace-activities.ts';
 import type { WorkerDeps } from './worker-deps.ts';
+import { workerVersion } from './worker-version.ts';
 
 /**
  * Workflow tasks at a time, and local activities in them. Model calls hold at most 128 of each (activities/held-model-calls.ts),
@@ -29,15 +35,8 @@ const WAITING_BLOCKS_MAX = 500;
  */
 export const BALANCE_STATEMENTS_MAX = 4;
 
-type FlowWorker = {
-  /** Resolves when the worker has shut down; rejects when it failed. */
-  run(): Promise<void>;
-  /** Stops taking work, lets what runs finish within the grace time, then ends the sandbox processes. */
-  shutdown(): void;
-};
-
 /** Creates a worker for flow runs on `connection`, and for blocks of them that wait for their turn. */
-export async function createFlowWorker(deps: WorkerDeps): Promise<FlowWorker> {
+export async function createFlowWorker(deps: WorkerDeps): Promise<QueueWorker> {
   const { config, db, connection, workflowBundle, registry } = deps;
   const sandbox = createSandbox({
     processes: config.sandboxProcesses,
@@ -68,17 +67,21 @@ export async function createFlowWorker(deps: WorkerDeps): Promise<FlowWorker> {
   const options = {
     connection,
     namespace: config.temporal.namespace ?? DEFAULT_NAMESPACE,
-    dataConverter: DATA_CONVERTER,
+    interceptors: traceActivities(),
+    dataConverter: createDataConverter(config),
     // Longer than a model usually takes, so that a deploy does not pay for the same answer twice.
     shutdownGraceTime: '30 seconds',
   } as const;
+  // A run takes seconds, so it ends on the code that it began with.
+  const version = workerVersion(config, 'PINNED');
   const workers = [
     await Worker.create({
       ...options,
+      ...version,
       activities,
       taskQueue: config.taskQueue,
-      workflowBundle,
-      sinks: createRunSinks(inProcessRuns),
+      sinks: { ...createRunSinks(inProcessRuns), ...createTraceSinks() },
+      workflowBundle: await encodeFailures(config, workflowBundle),
       // All that can be at work here at once. Runs that wait longer, as parked ones do, are the first to leave memory.
       maxCachedWorkflows: WORKFLOW_TASKS_MAX + config.modelConcurrency + WAITING_BLOCKS_MAX,
       maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS_MAX,
@@ -89,6 +92,7 @@ export async function createFlowWorker(deps: WorkerDeps): Promise<FlowWorker> {
     }),
     await Worker.create({
       ...options,
+      ...version,
       activities,
       taskQueue: blockTaskQueue(config.taskQueue),
       maxConcurrentActivityTaskExecutions: WAITING_BLOCKS_MAX,
@@ -96,6 +100,7 @@ export async function createFlowWorker(deps: WorkerDeps): Promise<FlowWorker> {
       maxHeartbeatThrottleInterval: '10 seconds',
     }),
   ];
+  // Without a version: a version has room for a hundred task queues, and this one is the process's own.
   const takingOver = await Worker.create({
     ...options,
     activities: createTakeOverActivities({ heldModelCalls }),
@@ -111,6 +116,7 @@ export async function createFlowWorker(deps: WorkerDeps): Promise<FlowWorker> {
     void heldModelCalls.drain().then(() => shutDown(takingOver));
   };
   return {
+    isPolling: () => [...workers, takingOver].every(isPolling),
     async run() {
       // When one of the workers ends, the other does too.
       const all = [...workers, takingOver];

@@ -2,32 +2,42 @@ import { readFileSync } from 'node:fs';
 import { Worker } from '@temporalio/worker';
 import { createWebhookActivities } from '../activities/webhook-activities.ts';
 import { createEncryption } from '../db/encrypt.ts';
-import { DATA_CONVERTER, DEFAULT_NAMESPACE } from '../engine/connect.ts';
+import { DEFAULT_NAMESPACE } from '../engine/connect.ts';
+import { createDataConverter } from '../engine/data-converter.ts';
 import { beginTurn } from '../engine/start-delivery-workflow.ts';
 import { webhookTaskQueue } from '../flow/delivery.ts';
 import { createGuardedPost } from '../net/guarded-post.ts';
 import { createResolvePublic } from '../net/resolve-public.ts';
+import { encodeFailures } from './encode-failures.ts';
+import { isPolling } from './is-polling.ts';
+import type { QueueWorker } from './queue-worker.ts';
+import { createTraceSinks, traceActivities } from './trace-activities.ts';
 import type { WorkerDeps } from './worker-deps.ts';
+import { workerVersion } from './worker-version.ts';
 
 /** Deliveries wait for hours, so few are worth keeping in memory. */
 const CACHED_WORKFLOWS_MAX = 200;
 
 /** Creates a worker for webhook deliveries on `connection`, beside that for runs: neither takes the other's room. */
-export function createWebhookWorker({
+export async function createWebhookWorker({
   config,
   db,
   client,
   connection,
   listeners,
   workflowBundle,
-}: WorkerDeps): Promise<Worker> {
+}: WorkerDeps): Promise<QueueWorker> {
   const engine = { db, client, taskQueue: config.taskQueue };
-  return Worker.create({
+  const worker = await Worker.create({
     connection,
     namespace: config.temporal.namespace ?? DEFAULT_NAMESPACE,
-    dataConverter: DATA_CONVERTER,
+    dataConverter: createDataConverter(config),
+    // A delivery may take fifteen hours, and an old version should not have to run for so long.
+    ...workerVersion(config, 'AUTO_UPGRADE'),
+    interceptors: traceActivities(),
+    sinks: createTraceSinks(),
     taskQueue: webhookTaskQueue(config.taskQueue),
-    workflowBundle,
+    workflowBundle: await encodeFailures(config, workflowBundle),
     activities: createWebhookActivities({
       db,
       encryption: createEncryption(config.secretsKeys),
@@ -45,4 +55,9 @@ export function createWebhookWorker({
     // Longer than an attempt can take.
     shutdownGraceTime: '35 seconds',
   });
+  return {
+    isPolling: () => isPolling(worker),
+    run: () => worker.run(),
+    shutdown: () => worker.shutdown(),
+  };
 }

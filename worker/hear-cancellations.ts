@@ -3,9 +3,12 @@ import { listen } from '../db/listen.ts';
 import { CANCELLED_CHANNEL, listMarkedUnderWay } from '../db/runs/cancel-run.ts';
 import { cancelRunWorkflow, cancelUnderWay } from '../engine/cancel-workflow.ts';
 import type { EngineDeps } from '../engine/deps.ts';
+import { log } from '../observability/log.ts';
 
 /** How many runs are cancelled when listening begins; the reconciler cancels the others. */
 const MISSED_MAX = 100;
+/** Runs that are cancelled at the same time: an operator may cancel many at once. */
+const AT_ONCE = 10;
 
 /**
  * Cancels the workflows of runs that the `weir` command marks as cancelled, as soon as it does, until `signal` aborts. Runs
@@ -17,15 +20,29 @@ export async function hearCancellations(
   signal: AbortSignal,
 ): Promise<void> {
   const complain = (error: unknown) =>
-    console.error(`Cancelled runs are left to the reconciler to end: ${error}`);
+    log.warn({ err: error }, 'Cancelled runs are left to the reconciler to end.');
   async function cancelMissed(): Promise<void> {
     for (const call of await listMarkedUnderWay(deps.db, MISSED_MAX))
       if (signal.aborted || !(await cancelRunWorkflow(deps, call))) return;
   }
+  const waiting = new Set<string>();
+  let busy = 0;
+  async function cancelWaiting(): Promise<void> {
+    if (busy >= AT_ONCE) return;
+    busy++;
+    for (const executionId of waiting) {
+      waiting.delete(executionId);
+      if (!signal.aborted) await cancelUnderWay(deps, executionId).catch(complain);
+    }
+    busy--;
+  }
   const { close } = listen(
     databaseUrl,
     CANCELLED_CHANNEL,
-    (executionId) => void cancelUnderWay(deps, executionId).catch(complain),
+    (executionId) => {
+      waiting.add(executionId);
+      void cancelWaiting();
+    },
     () => void cancelMissed().catch(complain),
   );
   if (!signal.aborted) await once(signal, 'abort');

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { listen } from '../db/listen.ts';
 import { WAITING_CHANNEL } from '../db/webhooks/webhook-turns.ts';
 import type { EngineDeps } from '../engine/deps.ts';
+import { log } from '../observability/log.ts';
 import { startWaitingAt, startWaitingDeliveries } from './start-waiting-deliveries.ts';
 
 /**
@@ -16,7 +17,7 @@ export async function hearWaitingDeliveries(
   const hosts = new Set<string>();
   let serving: Promise<void> | undefined;
   const complain = (error: unknown) =>
-    console.error(`Waiting deliveries are left to the reconciler to begin: ${error}`);
+    log.warn({ err: error }, 'Waiting deliveries are left to the reconciler to begin.');
   async function serve(): Promise<void> {
     for (const host of hosts) {
       hosts.delete(host);

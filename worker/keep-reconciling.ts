@@ -1,16 +1,22 @@
 import type { Client } from '@temporalio/client';
+import type { Config } from '../config.ts';
 import type { Db } from '../db/connect.ts';
 import { releaseLeftReservations } from '../db/credits/reservations.ts';
 import { deleteExpiredKeys } from '../db/runs/idempotency-keys.ts';
 import { cancelLeft } from '../db/upkeep/cancel-deleted.ts';
+import { dropPartitions } from '../db/upkeep/drop-partitions.ts';
 import { countUsage } from '../db/usage/count-usage.ts';
 import { deleteOldInBatches } from './delete-old-in-batches.ts';
+import { MEASURE_EVERY_MS, measureBacklog } from './measure-backlog.ts';
 import { parkRunsLosingWorkers } from './park-runs-losing-workers.ts';
+import { preparePartitionsApart } from './prepare-partitions-apart.ts';
 import { reconcileDeliveries } from './reconcile-deliveries.ts';
 import { reconcileRuns } from './reconcile-runs.ts';
 import { reconcileTests } from './reconcile-tests.ts';
+import { removeObjects } from './remove-objects.ts';
 import { type Duty, repeatDuty } from './repeat-duty.ts';
 import { startWaitingDeliveries } from './start-waiting-deliveries.ts';
+import { tellFailingWorkflowTasks } from './tell-failing-workflow-tasks.ts';
 import { unparkRequestedRuns } from './unpark-requested-runs.ts';
 
 /** A younger run is left alone. */
@@ -19,8 +25,18 @@ const EXPIRED_KEYS_MAX = 2_000;
 const COUNTED_MAX = 2_000;
 const EVERY_MS = 15_000;
 const EVERY_MINUTE_MS = 60_000;
+const EVERY_TEN_MINUTES_MS = 600_000;
 
-type Deps = { db: Db; client: Client; taskQueue: string; retentionDays: number | undefined };
+type Deps = {
+  db: Db;
+  databaseUrl: string;
+  client: Client;
+  taskQueue: string;
+  deployment?: Config['deployment'];
+  retentionDays: number | undefined;
+  /** Whether this process has metrics: what waits is asked for them alone. */
+  measures?: boolean | undefined;
+};
 
 /**
  * Repairs what requests and workflows that died have left, and deletes what is old, until `signal` aborts. Each duty has its
@@ -31,7 +47,7 @@ export async function keepReconciling(deps: Deps, signal: AbortSignal): Promise<
 }
 
 function duties(deps: Deps): Duty[] {
-  const { db, retentionDays } = deps;
+  const { db, databaseUrl, retentionDays } = deps;
   const always: Duty[] = [
     {
       name: 'Reconciling runs',
@@ -42,6 +58,11 @@ function duties(deps: Deps): Duty[] {
       name: 'Parking runs that lose their workers',
       everyMs: EVERY_MINUTE_MS,
       perform: all((signal) => parkRunsLosingWorkers(deps, signal)),
+    },
+    {
+      name: 'Looking for failing workflow tasks',
+      everyMs: EVERY_MINUTE_MS,
+      perform: all(() => tellFailingWorkflowTasks(deps)),
     },
     {
       name: 'Resuming parked runs',
@@ -80,11 +101,29 @@ function duties(deps: Deps): Duty[] {
       perform: async () => (await deleteExpiredKeys(db, EXPIRED_KEYS_MAX)) === EXPIRED_KEYS_MAX,
     },
   ];
-  if (retentionDays === undefined) return always;
-  return [
-    ...always,
-    { name: 'Deleting what is old', everyMs: EVERY_MS, perform: deleteOldInBatches(db, retentionDays) },
-  ];
+  if (deps.measures)
+    always.push({
+      name: 'Measuring what waits',
+      everyMs: MEASURE_EVERY_MS,
+      perform: all(() => measureBacklog(deps)),
+    });
+  if (db.objects)
+    always.push({ name: 'Deleting stored objects', everyMs: EVERY_MS, perform: removeObjects(db) });
+  if (retentionDays !== undefined)
+    always.push(
+      { name: 'Deleting what is old', everyMs: EVERY_MS, perform: deleteOldInBatches(db, retentionDays) },
+      {
+        name: 'Preparing partitions',
+        everyMs: EVERY_TEN_MINUTES_MS,
+        perform: all((signal) => preparePartitionsApart(db, { databaseUrl, retentionDays }, signal)),
+      },
+      {
+        name: 'Dropping partitions',
+        everyMs: EVERY_TEN_MINUTES_MS,
+        perform: async (signal) => (await dropPartitions(db, retentionDays, { signal })) > 0,
+      },
+    );
+  return always;
 }
 
 /** Wraps work that does everything there is to do, so that nothing is left to be done at once. */

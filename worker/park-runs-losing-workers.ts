@@ -3,6 +3,7 @@ import type { Client } from '@temporalio/client';
 import { askEngine } from '../engine/ask-engine.ts';
 import { grpcCodeOf } from '../engine/grpc-code.ts';
 import { PARK_SIGNAL, RUN_FLOW } from '../flow/run.ts';
+import { log } from '../observability/log.ts';
 import { type Failures, repairEach, throwFailures } from './repair-each.ts';
 import { withOpenWorkflow } from './with-open-workflow.ts';
 
@@ -49,8 +50,9 @@ function signalPark(client: Client, run: Lost, lostMax: number): Promise<void> {
     const attempt = raw.pendingWorkflowTask?.attempt ?? 0;
     if (attempt <= lostMax) return;
     await workflow.signal(PARK_SIGNAL);
-    console.error(
-      `The run ${run.workflowId} will be parked: its workflow task was lost with its worker in ${attempt - 1} attempts.`,
+    log.warn(
+      { workflow_id: run.workflowId, attempts: attempt - 1 },
+      'A run will be parked: its workflow task was lost with its worker in each attempt.',
     );
   });
 }

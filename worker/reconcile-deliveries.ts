@@ -4,6 +4,7 @@ import { claimStalledDeliveries, toDeliveryCall } from '../db/webhooks/open-deli
 import type { EngineDeps } from '../engine/deps.ts';
 import { signalDelivery, startDeliveryWorkflow } from '../engine/start-delivery-workflow.ts';
 import { ATTEMPTS_MAX, deliveryWorkflowId } from '../flow/delivery.ts';
+import { reconcilerFindings } from '../observability/metrics/worker-metrics.ts';
 import { findEndedWorkflows } from './find-ended-workflows.ts';
 import { type Failures, repairEach, throwFailures } from './repair-each.ts';
 
@@ -32,6 +33,7 @@ export async function reconcileDeliveries(deps: EngineDeps, signal?: AbortSignal
     .map((delivery) => ({ ...delivery, state: ended.get(delivery.workflowId) ?? 'open' }))
     .filter(({ state, status, turn }) => state !== 'open' || status === 'in_flight' || turn !== 'held');
   const failures: Failures = { count: 0 };
+  reconcilerFindings.add(due.filter(({ state }) => state !== 'open').length, { kind: 'delivery' });
   await repairEach(due, (delivery) => reconcileDelivery(deps, delivery), failures, signal);
   throwFailures(failures);
   return claimed.length === CLAIMED_MAX;

@@ -1,5 +1,6 @@
 // No accepted run is ever lost: finds runs whose row says `started` and whose workflow is missing or has ended.
 import { findRunStarts } from '../db/runs/find-run-starts.ts';
+import { unparkRun } from '../db/runs/parked-runs.ts';
 import { finishRun } from '../db/runs/runs.ts';
 import type { EngineDeps } from '../engine/deps.ts';
 import { startRun } from '../engine/start-run.ts';
@@ -24,7 +25,10 @@ async function reconcileRun({ db, client, taskQueue }: EngineDeps, run: Reconcil
   if (state === 'missing' && !cancelled) {
     const [start] = await findRunStarts(db, [id]);
     // Not eagerly, so that runs which already wait for a worker come first.
-    if (start?.status === 'started') await startRun({ client, taskQueue }, start, { eagerly: false });
+    if (start?.status !== 'started') return;
+    await startRun({ client, taskQueue }, start, { eagerly: false });
+    // The workflow that was parked is gone: this one begins anew.
+    await unparkRun(db, id);
     return;
   }
   const reason =

@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { Db } from '../db/connect.ts';
 import { listUnfinished, type Unfinished } from '../db/upkeep/list-unfinished.ts';
 import { workflowIdOf } from '../flow/run.ts';
+import { reconcilerFindings } from '../observability/metrics/worker-metrics.ts';
 import { findEndedWorkflows } from './find-ended-workflows.ts';
 import { type Failures, repairEach, throwFailures } from './repair-each.ts';
 
@@ -41,6 +42,7 @@ export async function reconcileUnfinished(
     const due = all
       .map((row) => ({ ...row, state: ended.get(row.workflowId) ?? 'open' }))
       .filter((row) => row.cancelled || row.state !== 'open');
+    reconcilerFindings.add(due.filter(({ state }) => state !== 'open').length, { kind: table });
     await repairEach(due, repair, failures, signal);
   } while (rows.length === PAGE && !signal?.aborted);
   throwFailures(failures);

@@ -4,6 +4,9 @@ import type { Db } from '../db/connect.ts';
 import { ConnectionFailed } from '../db/connection/connection-failed.ts';
 import { deferDuty, takeDuty } from '../db/upkeep/duties.ts';
 import { describeEngineError } from '../engine/describe-engine-error.ts';
+import { ObjectStoreUnavailable } from '../object-store/object-store.ts';
+import { log } from '../observability/log.ts';
+import { dutyFailures } from '../observability/metrics/worker-metrics.ts';
 import { dutyInterval } from './duty-interval.ts';
 
 /** A duty: a recurring task of the service's workers, which one worker at a time does. */
@@ -28,28 +31,31 @@ const HOLD_AGAIN_MS = 10_000;
  */
 export async function repeatDuty(db: Db, duty: Duty, signal: AbortSignal): Promise<void> {
   let failing: string | undefined;
+  dutyFailures.add(0, { duty: duty.name });
   while (!signal.aborted) {
     let restMs = duty.everyMs;
     try {
       if (await takeDuty(db, duty.name, HELD_SECONDS)) {
         restMs = await performOnce(db, duty, signal);
-        if (failing !== undefined) console.error(`${duty.name} works again.`);
+        if (failing !== undefined) log.info({ duty: duty.name }, 'A duty works again.');
         failing = undefined;
       }
     } catch (error) {
       if (signal.aborted) return;
+      dutyFailures.add(1, { duty: duty.name });
       if (failing !== String(error))
-        console.error(`${duty.name} failed, and is tried again:`, inShort(error));
+        log.warn({ duty: duty.name, ...inShort(error) }, 'A duty failed, and is tried again.');
       failing = String(error);
     }
     await setTimeout(restMs, undefined, { signal }).catch(() => undefined);
   }
 }
 
-/** Describes an outage in one line, since many duties meet it at once, and any other error in full. */
-function inShort(error: unknown): unknown {
-  if (error instanceof ConnectionFailed) return error.message;
-  return error instanceof EngineError ? describeEngineError(error) : error;
+/** Describes an outage in short, since many duties meet it at once, and any other error in full. */
+function inShort(error: unknown): { reason: string } | { err: unknown } {
+  if (error instanceof ConnectionFailed || error instanceof ObjectStoreUnavailable)
+    return { reason: error.message };
+  return error instanceof EngineError ? { reason: describeEngineError(error) } : { err: error };
 }
 
 /** Does the duty once and returns how long to rest. */

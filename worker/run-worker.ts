@@ -1,13 +1,17 @@
 import { DEFAULT_NAMESPACE } from '../engine/connect.ts';
+import { log } from '../observability/log.ts';
 import { createFlowWorker } from './create-flow-worker.ts';
 import { createWebhookWorker } from './create-webhook-worker.ts';
 import { hearCancellations } from './hear-cancellations.ts';
 import { hearWaitingDeliveries } from './hear-waiting-deliveries.ts';
 import { keepReconciling } from './keep-reconciling.ts';
+import type { QueueWorker } from './queue-worker.ts';
 import { registerSearchAttributes } from './register-search-attributes.ts';
 import type { WorkerDeps } from './worker-deps.ts';
 
-type RunningWorker = {
+export type RunningWorker = {
+  /** Whether it asks for work. */
+  isPolling(): boolean;
   /** Settles when the worker has ended; rejects when it failed. */
   ended: Promise<void>;
   /** Stops repairing what died elsewhere; the worker continues what it runs. */
@@ -20,14 +24,24 @@ type RunningWorker = {
 export async function runWorker(deps: WorkerDeps): Promise<RunningWorker> {
   const { config, db, client, connection } = deps;
   await registerSearchAttributes(connection, config.temporal.namespace ?? DEFAULT_NAMESPACE);
-  const workers = [await createFlowWorker(deps), await createWebhookWorker(deps)];
+  const creators = { flows: createFlowWorker, webhooks: createWebhookWorker };
+  const workers: QueueWorker[] = [];
+  for (const role of config.workerRoles) workers.push(await creators[role](deps));
+  if (config.deployment)
+    log.info(
+      config.deployment,
+      'This worker belongs to a version. It gets runs once that version is current or ramping: docs/operating/worker-versions.md.',
+    );
   const stopping = new AbortController();
   const reconciling = keepReconciling(
     {
       db,
+      databaseUrl: config.databaseUrl,
       client,
       taskQueue: config.taskQueue,
+      deployment: config.deployment,
       retentionDays: config.retentionDays,
+      measures: deps.measures,
     },
     stopping.signal,
   );
@@ -49,6 +63,7 @@ export async function runWorker(deps: WorkerDeps): Promise<RunningWorker> {
     }),
   );
   return {
+    isPolling: () => workers.every((worker) => worker.isPolling()),
     ended: Promise.all([...ends, reconciling, ...hearing]).then(() => undefined),
     stopReconciling,
     shutdown,

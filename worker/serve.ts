@@ -1,7 +1,11 @@
 // main of `npm run serve`: API and worker in one process on one Temporal connection, the shortest path for /execute.
 import { serveApi } from '../api/serve.ts';
+import { readConfig } from '../config.ts';
 import { createInProcessRuns } from '../db/runs/in-process-runs.ts';
 import { createWebhookListeners } from '../net/webhook-listeners.ts';
+import { log } from '../observability/log.ts';
+import { startMetrics } from '../observability/metrics/start-metrics.ts';
+import { startTelemetry } from '../observability/start-telemetry.ts';
 import { endOnFatal } from '../process/end-on-fatal.ts';
 import { endOnSignal, SERVE_END_MAX_SECONDS } from '../process/end-on-signal.ts';
 import { exitOnFailure } from '../process/exit-on-failure.ts';
@@ -10,17 +14,22 @@ import { workflowBundle } from './bundle.ts';
 import { installRuntime } from './install-runtime.ts';
 import { runWorker } from './run-worker.ts';
 
-installRuntime();
+const telemetry = await startTelemetry('weir');
+const metrics = await exitOnFailure(() => startMetrics('weir', readConfig().metrics));
+installRuntime(metrics.engine);
 const dependencies = await exitOnFailure(() => openDependencies());
 const { config } = dependencies;
 const inProcessRuns = createInProcessRuns();
 const listeners = config.webhookListeners ? createWebhookListeners() : undefined;
 const bundle = await workflowBundle(config);
 const worker = await exitOnFailure(() =>
-  runWorker({ ...dependencies, workflowBundle: bundle, inProcessRuns, listeners }),
+  runWorker({ ...dependencies, workflowBundle: bundle, inProcessRuns, listeners, measures: metrics.isOn }),
 );
 const api = await exitOnFailure(() => serveApi({ ...dependencies, inProcessRuns, listeners }));
-console.log(`API and worker: http://${config.host}:${api.port}/api/v1, task queue ${config.taskQueue}.`);
+log.info(
+  { url: `http://${config.host}:${api.port}/api/v1`, task_queue: config.taskQueue },
+  'The API listens, and the worker takes runs.',
+);
 endOnSignal(stop, SERVE_END_MAX_SECONDS);
 endOnFatal(stop);
 await worker.ended;
@@ -32,4 +41,6 @@ async function stop(): Promise<void> {
   worker.shutdown();
   await worker.ended;
   await dependencies.close();
+  await metrics.shutdown();
+  await telemetry.shutdown();
 }

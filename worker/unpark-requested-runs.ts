@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import type { Config } from '../config.ts';
 import type { Db } from '../db/connect.ts';
 import { listUnparkRequested } from '../db/runs/parked-runs.ts';
 import { UNPARK_SIGNAL, workflowIdOf } from '../flow/run.ts';
@@ -7,20 +8,35 @@ import { withOpenWorkflow } from './with-open-workflow.ts';
 
 const UNPARKED_MAX = 500;
 
-/** Signals up to 500 parked runs to go on, as an operator has requested; each records in its row that it is unparked. */
+type Deps = { db: Db; client: Client; deployment?: Config['deployment'] };
+
+/**
+ * Signals up to 500 parked runs to go on, as an operator has requested; each records in its row that it is unparked. With
+ * Worker Versioning they go on with the current version: that which they began with lost its workers, and may be gone.
+ */
 export async function unparkRequestedRuns(
-  { db, client }: { db: Db; client: Client },
+  { db, client, deployment }: Deps,
   signal?: AbortSignal,
 ): Promise<void> {
   const failures: Failures = { count: 0 };
   await repairEach(
     await listUnparkRequested(db, UNPARKED_MAX),
     (run) =>
-      withOpenWorkflow(client, { workflowId: workflowIdOf(run) }, (workflow) =>
-        workflow.signal(UNPARK_SIGNAL),
-      ),
+      withOpenWorkflow(client, { workflowId: workflowIdOf(run) }, async (workflow) => {
+        if (deployment) await moveToCurrentVersion(client, workflow.workflowId);
+        await workflow.signal(UNPARK_SIGNAL);
+      }),
     failures,
     signal,
   );
   throwFailures(failures);
+}
+
+async function moveToCurrentVersion(client: Client, workflowId: string): Promise<void> {
+  await client.workflowService.updateWorkflowExecutionOptions({
+    namespace: client.options.namespace,
+    workflowExecution: { workflowId },
+    workflowExecutionOptions: { versioningOverride: { autoUpgrade: true } },
+    updateMask: { paths: ['versioning_override'] },
+  });
 }

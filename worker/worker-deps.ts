@@ -11,6 +11,8 @@ export type WorkerDeps = Omit<Dependencies, 'close'> & {
   inProcessRuns?: InProcessRuns;
   /** Present where the API runs in this process too, and is local. */
   listeners?: WebhookListeners | undefined;
+  /** Whether this process has metrics. */
+  measures?: boolean;
   /** For tests: how long model calls may be inside workflow tasks. */
   modelCallsInTask?: InTask | undefined;
 };

@@ -1,5 +1,10 @@
 // main of `npm run worker`. worker/ runs workflows and activities from Temporal's task queues, and the duties that repair
 // what died (keep-reconciling.ts). Configuration comes in; runs, deliveries and test runs are carried out.
+
+import { readConfig } from '../config.ts';
+import { log } from '../observability/log.ts';
+import { startMetrics } from '../observability/metrics/start-metrics.ts';
+import { startTelemetry } from '../observability/start-telemetry.ts';
 import { endOnFatal } from '../process/end-on-fatal.ts';
 import { endOnSignal } from '../process/end-on-signal.ts';
 import { exitOnFailure } from '../process/exit-on-failure.ts';
@@ -7,19 +12,42 @@ import { openDependencies } from '../process/open-dependencies.ts';
 import { refuseListeners } from '../process/refuse-listeners.ts';
 import { workflowBundle } from './bundle.ts';
 import { installRuntime } from './install-runtime.ts';
-import { runWorker } from './run-worker.ts';
+import { type RunningWorker, runWorker } from './run-worker.ts';
+import { serveHealth } from './serve-health.ts';
 
 /** Longer than the grace period of what the worker runs, deliveries included. */
 const END_MAX_SECONDS = 45;
 
-installRuntime();
+const telemetry = await startTelemetry('weir-worker');
+const metrics = await exitOnFailure(() => startMetrics('weir-worker', readConfig().metrics));
+installRuntime(metrics.engine);
 const dependencies = await exitOnFailure(() => openDependencies());
 await exitOnFailure(() => refuseListeners(dependencies.config));
 const { config } = dependencies;
+let worker: RunningWorker | undefined;
+let stopping = false;
+const health = await exitOnFailure(() =>
+  config.healthPort === undefined
+    ? undefined
+    : serveHealth({ host: config.host, port: config.healthPort }, dependencies.health, {
+        isPolling: () => worker?.isPolling() ?? false,
+        isStopping: () => stopping,
+      }),
+);
 const bundle = await workflowBundle(config);
-const worker = await exitOnFailure(() => runWorker({ ...dependencies, workflowBundle: bundle }));
-endOnSignal(async () => worker.shutdown(), END_MAX_SECONDS);
-endOnFatal(async () => worker.shutdown());
-console.log(`The worker takes runs from task queue ${config.taskQueue}.`);
+worker = await exitOnFailure(() =>
+  runWorker({ ...dependencies, workflowBundle: bundle, measures: metrics.isOn }),
+);
+endOnSignal(stop, END_MAX_SECONDS);
+endOnFatal(stop);
+log.info({ task_queue: config.taskQueue }, 'The worker takes runs.');
 await worker.ended;
+await health?.close();
 await dependencies.close();
+await metrics.shutdown();
+await telemetry.shutdown();
+
+async function stop(): Promise<void> {
+  stopping = true;
+  worker?.shutdown();
+}

@@ -1,5 +1,6 @@
 // A pool of warm guest processes: each takes one call at a time; the pool grows on demand up to a bound and replaces processes
 // in the background.
+import { sandboxProcesses } from '../../observability/metrics/worker-metrics.ts';
 import { findConfinement } from './confinement.ts';
 import { type GuestProcess, SandboxUnavailable, startGuest } from './guest-process.ts';
 import { BUSY_MAX_MS, IDLE_MAX_MS, RUNS_MAX } from './limits.ts';
@@ -39,6 +40,14 @@ export function createPool({ size, kept }: { size: number; kept: number }): Pool
   const starts = new Set<Promise<void>>();
   const waiters: Waiter[] = [];
   const closing = new AbortController();
+
+  const stopMeasuring = sandboxProcesses.observe(() => {
+    const idle = findIdle().length;
+    return [
+      { value: members.size - idle, labels: { state: 'busy' } },
+      { value: idle, labels: { state: 'idle' } },
+    ];
+  });
 
   function grow(): void {
     if (closing.signal.aborted) return;
@@ -164,6 +173,7 @@ export function createPool({ size, kept }: { size: number; kept: number }): Pool
       }
     },
     async close() {
+      stopMeasuring();
       closing.abort(new SandboxUnavailable('The sandbox was closed'));
       for (const waiter of waiters.splice(0)) waiter.reject(closing.signal.reason);
       await Promise.all(starts);

@@ -5,11 +5,13 @@ import { createTurns, type EndTurn } from '../../fairness/turns.ts';
 import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { LARGE_JSON_BYTES, type LargeJson } from '../../large-values/large-json.ts';
+import { sandboxWaiting } from '../../observability/metrics/worker-metrics.ts';
 import type { Output } from '../serialize-output.ts';
 import type { Frame } from './frames.ts';
 import type { GuestHeader } from './guest.ts';
 import { type GuestCall, SandboxUnavailable } from './guest-process.ts';
 import { ERROR_LOGS_MAX_LENGTH, SOURCE_MAX_BYTES, VALUE_MAX_BYTES } from './limits.ts';
+import { measureCode } from './measure-code.ts';
 import { createPool, type Pool } from './pool.ts';
 
 const DRAINED_DELAY_MS = 100;
@@ -65,11 +67,14 @@ export function createSandbox({
   // One more than an organization can use stays warm, for an organization that has none.
   const pool = createPool({ size: processes + reserve, kept: processes + Math.min(reserve, 1) });
   const turns = createTurns({ places: processes, reserve });
+  const stopMeasuring = sandboxWaiting.observe(() => [{ value: turns.countWaiting() }]);
   const toTurn = (organization: string, end: EndTurn, takesSpare: boolean): CodeTurn => ({
     end,
-    async run(call, signal, onUsed) {
-      const answer = await runCode(pool, call, { signal, takesSpare }, onUsed);
-      return readAnswer(largeJson, organization, answer, signal);
+    run(call, signal, onUsed) {
+      return measureCode(async () => {
+        const answer = await runCode(pool, call, { signal, takesSpare }, onUsed);
+        return readAnswer(largeJson, organization, answer, signal);
+      });
     },
   });
   return {
@@ -91,6 +96,7 @@ export function createSandbox({
         }),
       ),
     close() {
+      stopMeasuring();
       turns.close(new SandboxUnavailable('The sandbox was closed'));
       return pool.close();
     },

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Db } from '../../db/connect.ts';
 import { listen } from '../../db/listen.ts';
 import { type FoundApiKey, findApiKey, touchApiKey } from '../../db/tenants/api-keys.ts';
+import { log } from '../../observability/log.ts';
 
 const KEEP_MS = 10_000;
 const USE_RECORDED_MS = 60_000;
@@ -41,7 +42,7 @@ export function createApiKeyCache(db: Db, databaseUrl: string): ApiKeyCache {
       if (used.has(id)) return;
       used.set(id, true);
       touchApiKey(db, id).catch((error: Error) =>
-        console.error(`The use of an API key could not be recorded: ${error.message}`),
+        log.warn({ err: error }, 'The use of an API key could not be recorded.'),
       );
     },
     close: listener.close,

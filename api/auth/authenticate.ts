@@ -2,8 +2,9 @@
 // keys and JWTs (docs/identity-and-access.md).
 import type { FoundApiKey } from '../../db/tenants/api-keys.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { addToLogContext } from '../../observability/log-context.ts';
 import type { ApiMiddleware } from '../http/context.ts';
-import type { KeyPrincipal } from '../http/principal.ts';
+import type { KeyPrincipal, Principal } from '../http/principal.ts';
 import { parseApiKey, secretMatches } from './api-key.ts';
 import type { AuthDeps } from './deps.ts';
 
@@ -18,6 +19,7 @@ export function authenticate(deps: AuthDeps): ApiMiddleware {
     ctx.state.principal = await deps.signInLimiter.check(ctx.req, token, async () =>
       API_KEY_PREFIX.test(token) ? findKey(deps, token) : verifyUser(deps, token),
     );
+    nameInLog(ctx.state.principal);
     if (ctx.state.principal.kind === 'key') ctx.state.key = ctx.state.principal.key;
     await next();
   };
@@ -30,8 +32,14 @@ export function authenticateUser(deps: AuthDeps): ApiMiddleware {
     if (API_KEY_PREFIX.test(token)) throw keyRefused();
     ctx.state.user = await deps.signInLimiter.check(ctx.req, token, () => verifyUser(deps, token));
     ctx.state.principal = ctx.state.user;
+    nameInLog(ctx.state.user);
     await next();
   };
+}
+
+function nameInLog(principal: Principal): void {
+  if (principal.kind === 'user') addToLogContext({ user_id: principal.userId });
+  else addToLogContext({ key_id: principal.key.key_id, organization_id: principal.organizationId });
 }
 
 export function keyRefused(): ServiceError {

@@ -1,5 +1,5 @@
 // Decides who is an operator of the service over HTTP (docs/identity-and-access.md, Operators).
-import { onBehalfOf } from '../../db/connection/connection-turns.ts';
+import { forOrganization } from '../../db/connection/connection-turns.ts';
 import { findRole } from '../../db/tenants/memberships.ts';
 import { organizationNotFound } from '../../db/tenants/organizations.ts';
 import { ServiceError } from '../../flow/errors.ts';
@@ -20,7 +20,7 @@ export function authorizeOperator({ config, db }: AuthDeps): ApiMiddleware {
       if (!(await findRole(db, organizationId, userId))) throw organizationNotFound();
       throw operatorsOnly();
     }
-    await onBehalfOf(organizationId, next);
+    await forOrganization(organizationId, next);
   };
 }
 

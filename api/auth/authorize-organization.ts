@@ -1,6 +1,6 @@
 // Decides who may do what in an organization (docs/identity-and-access.md, Roles).
 import type { Db } from '../../db/connect.ts';
-import { onBehalfOf } from '../../db/connection/connection-turns.ts';
+import { forOrganization } from '../../db/connection/connection-turns.ts';
 import type { Role } from '../../db/schema.ts';
 import { findRole } from '../../db/tenants/memberships.ts';
 import { organizationNotFound } from '../../db/tenants/organizations.ts';
@@ -36,7 +36,7 @@ export function authorizeOrganization(
       requireRole(role, least);
       return { organizationId, role };
     });
-    await onBehalfOf(organizationId, next);
+    await forOrganization(organizationId, next);
   };
 }
 

@@ -9,6 +9,7 @@ import {
 } from 'jose';
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
+import { log } from '../../observability/log.ts';
 import { fetchJson, readDiscovery } from './read-discovery.ts';
 
 /** For the discovery document and the keys together. */
@@ -46,7 +47,10 @@ export function createIdentityProviderKeys(issuer: string): JWTVerifyGetKey {
           return true;
         },
         (error: unknown) => {
-          console.error(`The keys of the identity provider ${issuer} cannot be fetched: ${describe(error)}`);
+          log.warn(
+            { issuer, reason: describe(error) },
+            'The keys of the identity provider cannot be fetched.',
+          );
           return false;
         },
       )

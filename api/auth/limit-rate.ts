@@ -1,6 +1,8 @@
 // Rate limits per API key, organization and user, and the RateLimit-* headers (docs/limits-and-credits.md).
 import { onBehalfOf } from '../../db/connection/connection-turns.ts';
 import type { Quota } from '../../db/tenants/rate-limits.ts';
+import { log } from '../../observability/log.ts';
+import { rateLimitRefusals } from '../../observability/metrics/http-metrics.ts';
 import type { ApiMiddleware } from '../http/context.ts';
 import { ownerOf, rateLimitSubject } from '../http/principal.ts';
 import { RetryLater } from '../http/retry-later.ts';
@@ -41,7 +43,10 @@ export function limitRate({ config, requestLeases }: AuthDeps): ApiMiddleware {
         'RateLimit-Remaining': String(shown.remaining),
         'RateLimit-Reset': String(shown.resetSeconds),
       });
-    if (exceeded) throw overLimit(exceeded);
+    if (exceeded) {
+      rateLimitRefusals.add(1, { limit: exceeded.name === 'API key' ? 'key' : exceeded.name });
+      throw overLimit(exceeded);
+    }
     await onBehalfOf(ownerOf(principal), next);
   };
 
@@ -67,14 +72,14 @@ export function overLimit(quota: Pick<QuotaState, 'name' | 'perMinute' | 'retryS
 }
 
 function counted<T>(states: T): T {
-  if (uncounted > 0) console.error(`Requests are counted against rate limits again; ${uncounted} were not.`);
+  if (uncounted > 0) log.warn({ uncounted }, 'Requests are counted against rate limits again.');
   uncounted = 0;
   return states;
 }
 
 /** Logs the beginning of an outage, not each of its requests. */
 function notCounted(error: unknown): [] {
-  if (uncounted === 0) console.error(`Requests are not counted against rate limits for now: ${error}`);
+  if (uncounted === 0) log.warn({ err: error }, 'Requests are not counted against rate limits for now.');
   uncounted += 1;
   return [];
 }

@@ -1,5 +1,5 @@
 import type { Db } from '../../db/connect.ts';
-import { onBehalfOf } from '../../db/connection/connection-turns.ts';
+import { forOrganization } from '../../db/connection/connection-turns.ts';
 import type { Role } from '../../db/schema.ts';
 import { findKeyProject } from '../../db/tenants/find-key-project.ts';
 import { projectNotFound } from '../../db/tenants/projects.ts';
@@ -27,7 +27,7 @@ export function loadProject(deps: AuthDeps, least: Role): ApiMiddleware {
       return { organizationId: project.organization_id, role: project.role, project };
     });
     ctx.state.project = project;
-    await onBehalfOf(project.organization_id, next);
+    await forOrganization(project.organization_id, next);
   };
 }
 

@@ -1,5 +1,6 @@
 import { errors } from 'jose';
 import { LRUCache } from 'lru-cache';
+import { log } from '../../observability/log.ts';
 
 const SAME_REASON_MS = 60_000;
 const REASONS_MAX = 100;
@@ -13,10 +14,11 @@ export function createRefusedTokenLog(): (error: unknown) => void {
   const logged = new LRUCache<string, true>({ max: REASONS_MAX, ttl: SAME_REASON_MS });
   return function logRefusedToken(error) {
     const isSigned = error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed;
-    const user = isSigned ? ` of ${JSON.stringify(String(error.payload.sub).slice(0, USER_MAX_CHARS))}` : '';
-    const line = `A token${user} was refused: ${error instanceof Error ? error.message : String(error)}.`;
-    if (logged.has(line)) return;
-    logged.set(line, true);
-    console.error(line);
+    const user = isSigned ? String(error.payload.sub).slice(0, USER_MAX_CHARS) : undefined;
+    const reason = error instanceof Error ? error.message : String(error);
+    const same = JSON.stringify([user, reason]);
+    if (logged.has(same)) return;
+    logged.set(same, true);
+    log.warn({ ...(user !== undefined && { user_id: user }), reason }, 'A token was refused.');
   };
 }

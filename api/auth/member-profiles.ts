@@ -2,6 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Db } from '../../db/connect.ts';
 import { saveMemberProfile } from '../../db/tenants/member-profiles.ts';
+import { log } from '../../observability/log.ts';
 import type { Principal } from '../http/principal.ts';
 
 const MEMBERS_MAX = 10_000;
@@ -25,7 +26,7 @@ export function createMemberProfiles(db: Db): MemberProfiles {
       saveMemberProfile(db, { organizationId, userId, ...profile, toldAt: issuedAt }).catch(
         (error: Error) => {
           newest.delete(member);
-          console.error(`The name of a member could not be saved: ${error.message}`);
+          log.warn({ err: error }, 'The name of a member could not be saved.');
         },
       );
     },

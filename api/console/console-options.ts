@@ -1,4 +1,7 @@
 import type { Config } from '../../config.ts';
 
 /** The part of the configuration that the console needs. */
-export type ConsoleOptions = Pick<Config, 'console' | 'oidc' | 'host' | 'publicUrl' | 'temporal'>;
+export type ConsoleOptions = Pick<
+  Config,
+  'console' | 'oidc' | 'host' | 'publicUrl' | 'temporal' | 'temporalEncryption'
+>;

@@ -4,7 +4,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import type { ConsoleOptions } from './console-options.ts';
 
 /** Serves the settings; what is not configured is null. */
-export function serveSettings({ console, oidc, temporal }: ConsoleOptions): Middleware {
+export function serveSettings({ console, oidc, temporal, temporalEncryption }: ConsoleOptions): Middleware {
   const settings = {
     issuer: oidc?.issuer ?? null,
     clientId: console.clientId ?? null,
@@ -12,6 +12,7 @@ export function serveSettings({ console, oidc, temporal }: ConsoleOptions): Midd
     audience: oidc?.audience ?? null,
     temporalUiUrl: console.temporalUiUrl ?? null,
     temporalNamespace: temporal.namespace ?? 'default',
+    temporalEncrypted: temporalEncryption.keys.length > 0,
     version: packageJson.version,
   };
   return function serveSettings(ctx) {

@@ -19,6 +19,7 @@ const MENDING_ROUNDS_MAX = 20;
 
 export type FlowFileFormat = 'yaml' | 'json';
 export type FlowFile = { name: string; slug: string; description?: string; steps: Step[] };
+type DraftFile = { file: FlowFile; missing: FileProblem[] };
 type Inspected = {
   /** Absent when the shape is wrong. */
   file?: FlowFile;
@@ -51,17 +52,20 @@ export async function parseUsableFlowFile(
 
 /**
  * Parses a flow file that may be unfinished, as a draft may: what is missing before the flow can run is in `missing`. Throws
- * as `parseFlowFile` does when no addition could mend the file.
+ * as `parseFlowFile` does when no addition could mend the file, then with what is missing too.
  */
-export function parseDraftFile(
+export function parseDraftFile(text: string, format: FlowFileFormat): DraftFile {
+  return requireDraft(inspect(text, format), []);
+}
+
+/** Parses a flow file as `parseDraftFile` does and checks its JSON Schemas too. `check` throws SCHEMA_INVALID. */
+export async function parseUsableDraftFile(
   text: string,
   format: FlowFileFormat,
-): { file: FlowFile; missing: FileProblem[] } {
+  check: CheckSchema,
+): Promise<DraftFile> {
   const inspected = inspect(text, format);
-  const wrong = inspected.flowProblems.filter(({ incomplete }) => !incomplete);
-  const missing = inspected.flowProblems.filter(({ incomplete }) => incomplete);
-  const file = requireSound({ ...inspected, flowProblems: wrong }, []);
-  return { file, missing: missing.map(toFileProblem(inspected)) };
+  return requireDraft(inspected, await findSchemaProblems(inspected.definition, check));
 }
 
 /** Writes a flow as a file that `parseFlowFile` reads as the same flow. */
@@ -126,6 +130,14 @@ function isNotAmong(problems: Problem[]): (problem: Problem) => boolean {
 function parseShape(value: unknown) {
   const { data, error } = flowFileSchema.safeParse(value, { error: describeFileIssue });
   return { data: data as z.infer<typeof flowFileSchema> | undefined, error };
+}
+
+function requireDraft(inspected: Inspected, schemaProblems: Problem[]): DraftFile {
+  const { shapeProblems, flowProblems } = inspected;
+  const isWrong =
+    shapeProblems.length + schemaProblems.length > 0 || flowProblems.some(({ incomplete }) => !incomplete);
+  const file = requireSound(isWrong ? inspected : { ...inspected, flowProblems: [] }, schemaProblems);
+  return { file, missing: flowProblems.map(toFileProblem(inspected)) };
 }
 
 function requireSound(inspected: Inspected, schemaProblems: Problem[]): FlowFile {

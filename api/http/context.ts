@@ -23,6 +23,8 @@ export type LoadedFlow = FlowIds & {
   flowVersionId: string | undefined;
   version: number;
   balanceMicrocredits: number;
+  /** The organization's own quota of runs under way; null: the service's default. */
+  runsUnderWayMax: number | null;
   definition: FlowDefinition;
   blockCount: number;
 };

@@ -2,8 +2,10 @@
 // handlers, and answers. This file is the only place that turns an error into a status and {detail: {code, message, …}}.
 import type { Middleware } from 'koa';
 import type { ErrorCode } from '../../flow/errors.ts';
+import { creditsRefused } from '../../observability/metrics/run-metrics.ts';
 import { answerRefusal } from './answer-refusal.ts';
 import { RetryLater } from './retry-later.ts';
+import { routeOf } from './route-of.ts';
 import { toServiceError } from './to-service-error.ts';
 
 /** The status of each error code. A block that fails is part of a run's answer and has no status of its own. */
@@ -58,6 +60,7 @@ export const STATUS = {
   SERVICE_STOPPING: 503,
   SERVICE_BUSY: 503,
   DATABASE_UNAVAILABLE: 503,
+  OBJECT_STORE_UNAVAILABLE: 503,
   MAX_CREDITS_REACHED: 402,
   IDENTITY_PROVIDER_UNAVAILABLE: 503,
   INPUT_SCHEMA_MISMATCH: 500,
@@ -99,9 +102,11 @@ export const handleErrors: Middleware = async (ctx, next) => {
   } catch (error) {
     const answer = toServiceError(error, {
       requestId: ctx.state.requestId,
-      line: `${ctx.method} ${ctx.req.url}`,
+      fields: { method: ctx.method, route: routeOf(ctx) },
       mayWrite: ctx.method !== 'GET',
     });
+    ctx.state.errorCode = answer.code;
+    if (answer.code === 'INSUFFICIENT_CREDITS') creditsRefused.add(1, { reason: 'balance' });
     ctx.status = STATUS[answer.code];
     if (ctx.status === 401 && !ctx.response.get('WWW-Authenticate')) ctx.set('WWW-Authenticate', 'Bearer');
     if (error instanceof RetryLater) ctx.set('Retry-After', String(error.retryAfterSeconds));

@@ -14,11 +14,15 @@ import { errorBody } from './errors.ts';
 /** Requests on one connection that may wait for their answers; well-behaved clients never send more ahead. */
 export const PIPELINED_MAX = 20;
 
+const LISTENERS_MAX = 30;
+
 const TIMINGS = {
   /** For the head of a request to arrive, from its first byte. */
   headersMs: 15_000,
   /** For all of the request to arrive. */
   requestMs: 30_000,
+  /** Between two requests. Longer than the 60 s of most proxies: who closes first fails no request of the other. */
+  idleMs: 75_000,
   /** Between two looks for late requests. */
   lookMs: 1_000,
   /** Between two looks for unread answers. */
@@ -32,7 +36,7 @@ export function createHttpServer(
   answer: Answer,
   given: Partial<typeof TIMINGS> = {},
 ): { server: Server; open: Set<ServerResponse> } {
-  const { headersMs, requestMs, lookMs, unreadLookMs } = { ...TIMINGS, ...given };
+  const { headersMs, requestMs, idleMs, lookMs, unreadLookMs } = { ...TIMINGS, ...given };
   const open = new Set<ServerResponse>();
   const unanswered = new WeakMap<Socket, Set<ServerResponse>>();
 
@@ -41,6 +45,8 @@ export function createHttpServer(
     const own = unanswered.get(socket) ?? track(socket);
     own.add(response);
     open.add(response);
+    // Several of the middleware listen for the end of an answer, each once.
+    response.setMaxListeners(LISTENERS_MAX);
     response.once('close', () => {
       own.delete(response);
       open.delete(response);
@@ -63,6 +69,7 @@ export function createHttpServer(
     {
       headersTimeout: headersMs,
       requestTimeout: requestMs,
+      keepAliveTimeout: idleMs,
       connectionsCheckingInterval: lookMs,
       // A missing Host is refused by the application, which gives the answer a body.
       requireHostHeader: false,

@@ -1,24 +1,32 @@
 import { ConnectionFailed } from '../../db/connection/connection-failed.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { ObjectStoreUnavailable } from '../../object-store/object-store.ts';
+import { log } from '../../observability/log.ts';
 
-/** The request that failed: `line` is its method and URL. */
-type FailedRequest = { requestId: string; line: string; mayWrite: boolean };
+/** The request that failed: `fields` say in the log which it was. */
+type FailedRequest = { requestId: string; fields: object; mayWrite: boolean };
 
 /**
  * Turns any error into the one that the caller gets. A ServiceError stays as it is; the cause of every other error goes to
  * the log, beside the request's id.
  */
-export function toServiceError(error: unknown, { requestId, line, mayWrite }: FailedRequest): ServiceError {
+export function toServiceError(error: unknown, { requestId, fields, mayWrite }: FailedRequest): ServiceError {
   if (error instanceof ServiceError) return error;
   if (error instanceof ConnectionFailed) {
-    console.error(`Request ${requestId} ${line} could not reach the database: ${error.message}`);
+    log.warn({ ...fields, reason: error.message }, 'A request could not reach the database.');
     return new ServiceError('DATABASE_UNAVAILABLE', mayWrite ? CHANGES_UNKNOWN : DATABASE_UNAVAILABLE);
   }
-  console.error(`Request ${requestId} ${line} failed:`, error);
+  if (error instanceof ObjectStoreUnavailable) {
+    log.warn({ ...fields, reason: error.message }, 'A request could not read from the object store.');
+    return new ServiceError('OBJECT_STORE_UNAVAILABLE', OBJECT_STORE_UNAVAILABLE);
+  }
+  log.error({ ...fields, err: error }, 'A request failed.');
   return new ServiceError('INTERNAL_ERROR', INTERNAL_ERROR, { request_id: requestId });
 }
 
 export const INTERNAL_ERROR = 'Something failed inside the service. Nothing is wrong with the request.';
 export const DATABASE_UNAVAILABLE = 'The database does not answer: try again later.';
+export const OBJECT_STORE_UNAVAILABLE =
+  'The store of large outputs does not answer: try again later. What was accepted goes on.';
 export const CHANGES_UNKNOWN =
   'The database does not answer. The change may have been made: check before you try again. Where an executionId is given, ask for that run, or repeat the request with the same Idempotency-Key; without one, the request sent again may be another run.';

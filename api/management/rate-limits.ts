@@ -1,5 +1,6 @@
-// GET …/rate-limits: how many requests callers of an organization may send.
+// GET …/rate-limits: how many requests callers of an organization may send, and how many of its runs may be under way.
 import { z } from 'zod';
+import { findRunsUnderWayMax } from '../../db/tenants/runs-under-way-max.ts';
 import { authenticateUser } from '../auth/authenticate.ts';
 import { authorizeOrganization } from '../auth/authorize-organization.ts';
 import { limitRate } from '../auth/limit-rate.ts';
@@ -17,6 +18,9 @@ const rateLimits = z
     perOrganization: perMinute.meta({
       description: 'Requests per minute of all API keys of the organization together; null: no limit.',
     }),
+    runsUnderWay: z.int().min(1).nullable().meta({
+      description: 'How many runs of the organization may be under way at a time; null: no limit.',
+    }),
   })
   .meta({ id: 'RateLimits' });
 
@@ -33,7 +37,7 @@ export function rateLimitRoutes(deps: ApiDeps): Route[] {
         description: 'What is left of them is in the `RateLimit-*` headers of every answer.',
         responses: {
           200: answer('The limits in force.', rateLimits, {
-            limits: { perKey: 60_000, perOrganization: 300_000 },
+            limits: { perKey: 60_000, perOrganization: 300_000, runsUnderWay: null },
           }),
           ...RESOURCE_ERRORS,
         },
@@ -48,11 +52,13 @@ export function rateLimitRoutes(deps: ApiDeps): Route[] {
   ];
 }
 
-function getRateLimits({ config }: ApiDeps): ApiMiddleware {
+function getRateLimits({ config, db }: ApiDeps): ApiMiddleware {
   return async function getRateLimits(ctx) {
+    const own = await findRunsUnderWayMax(db, ctx.state.membership.organizationId);
     ctx.body = {
       perKey: config.rateLimitPerKey || null,
       perOrganization: config.rateLimitPerOrganization || null,
+      runsUnderWay: (own ?? config.runsUnderWayMax) || null,
     } satisfies z.infer<typeof rateLimits>;
   };
 }

@@ -139,7 +139,10 @@ const auditEntry = z
     action: z.string().meta({ description: '`resource.verb`' }),
     resourceId: z.string(),
     details: z.record(z.string(), z.unknown()).meta({ description: 'What was changed; never a secret.' }),
-    requestId: z.uuid().meta({ description: 'The X-Request-Id of the request’s answer.' }),
+    requestId: z.string().meta({ description: 'The X-Request-Id of the request’s answer.' }),
+    traceId: z.string().optional().meta({
+      description: 'The trace of the request; absent while the service makes no traces.',
+    }),
   })
   .meta({ id: 'AuditEntry' });
 

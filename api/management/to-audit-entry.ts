@@ -11,5 +11,6 @@ export function toAuditEntry(row: AuditEntryRow) {
     resourceId: row.resource_id,
     details: row.details,
     requestId: row.request_id,
+    ...(row.trace_id !== null && { traceId: row.trace_id }),
   };
 }

@@ -89,8 +89,8 @@ function wrongInput(error: z.ZodError, { name }: McpTool): ServiceError {
 }
 
 function describe(error: unknown, tool: McpTool, { author: { requestId } }: McpCall): string {
-  const line = `(tool ${tool.name})`;
-  const { code, message } = toServiceError(error, { requestId, line, mayWrite: !tool.hints.readOnlyHint });
+  const mayWrite = !tool.hints.readOnlyHint;
+  const { code, message } = toServiceError(error, { requestId, fields: { tool: tool.name }, mayWrite });
   const reference = code === 'INTERNAL_ERROR' ? ` Operators find it as request ${requestId}.` : '';
   return `${code}: ${message}${reference}`;
 }

@@ -1,8 +1,8 @@
 // Decides which web pages may use MCP: others could act with whatever a browser, or its network, can reach.
 import type { Middleware } from 'koa';
-import { ServiceError } from '../../flow/errors.ts';
 import type { ApiDeps } from '../deps.ts';
-import type { ApiContext, ApiMiddleware } from '../http/context.ts';
+import { allowOrigin } from '../http/allow-origin.ts';
+import type { ApiMiddleware } from '../http/context.ts';
 
 export const ORIGIN_NOT_ALLOWED =
   'Web pages of this origin may not use MCP: an operator can allow it in WEIR_MCP_ALLOWED_ORIGINS.';
@@ -25,11 +25,7 @@ export function preflight({ config }: ApiDeps): Middleware {
   };
 }
 
-function allow(ctx: Pick<ApiContext, 'get' | 'set' | 'vary'>, allowedOrigins: string[]): void {
-  ctx.vary('Origin');
-  const origin = ctx.get('origin');
-  if (origin === '') return;
-  if (!allowedOrigins.includes(origin)) throw new ServiceError('FORBIDDEN', ORIGIN_NOT_ALLOWED);
-  ctx.set('Access-Control-Allow-Origin', origin);
+function allow(ctx: Parameters<typeof allowOrigin>[0], allowedOrigins: string[]): void {
+  allowOrigin(ctx, allowedOrigins, ORIGIN_NOT_ALLOWED);
   ctx.set('Access-Control-Expose-Headers', 'WWW-Authenticate');
 }

@@ -1,6 +1,6 @@
 // run_flow
 import { z } from 'zod';
-import { onBehalfOf } from '../../db/connection/connection-turns.ts';
+import { forOrganization } from '../../db/connection/connection-turns.ts';
 import { readResult } from '../../db/runs/read-result.ts';
 import { findRun, type RunRow } from '../../db/runs/runs.ts';
 import { describeEngineError } from '../../engine/describe-engine-error.ts';
@@ -8,6 +8,7 @@ import { waitForRun } from '../../engine/wait-for-run.ts';
 import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { listBlocks } from '../../flow/plan.ts';
+import { log } from '../../observability/log.ts';
 import type { ApiDeps } from '../deps.ts';
 import { parsedJson } from '../flows/written-flow.ts';
 import type { LoadedFlow } from '../http/context.ts';
@@ -88,8 +89,16 @@ export const runFlowTool = defineTool({
     const idempotencyKey =
       key === undefined ? undefined : { projectId: flow.projectId, endpoint: 'jobs' as const, key, digest };
     const ofRequest = { environment, keyId: undefined, idempotencyKey, modelKeys: undefined };
-    const request = { slugs, pinned: version !== undefined, flow, author: call.author, body, ...ofRequest };
-    return onBehalfOf(flow.organizationId, () => runToEnd(call, request));
+    const request = {
+      slugs,
+      pinned: version !== undefined,
+      flow,
+      author: call.author,
+      requestId: call.author.requestId,
+      body,
+      ...ofRequest,
+    };
+    return forOrganization(flow.organizationId, () => runToEnd(call, request));
   },
 });
 
@@ -128,7 +137,10 @@ async function runToEnd(call: McpCall, request: CallRequest<JobRequest>) {
   );
   // The run is stored: the reconciler starts it when the engine is back.
   await waited.catch((error: unknown) =>
-    console.error(`Run ${executionId} could not be started yet: ${describeEngineError(error)}`),
+    log.warn(
+      { execution_id: executionId, reason: describeEngineError(error) },
+      'A run could not be started yet.',
+    ),
   );
   return describeRun(deps, request.flow, executionId);
 }

@@ -57,6 +57,7 @@ const TAGS = [
   { name: 'Webhooks', description: 'Deliveries that tell of runs that have ended.' },
   { name: 'Tests', description: 'Runs of a flow’s test cases.' },
   { name: 'MCP', description: 'Tools for assistants.' },
+  { name: 'Temporal', description: 'What the engine’s Web UI and CLI ask for.' },
 ];
 
 /** Describes every route of the table. `serverUrl` is the address where callers reach the API. */

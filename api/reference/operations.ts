@@ -18,7 +18,7 @@ import { arrivedLate, HEADERS_TOO_LARGE, notHttp } from '../http/http-server.ts'
 import { PARSE_OPTIONS, parseJson, validationError } from '../http/json-body.ts';
 import { queryNumber } from '../http/query.ts';
 import { bodyTooLarge, requireJson } from '../http/receive-body.ts';
-import { DATABASE_UNAVAILABLE, INTERNAL_ERROR } from '../http/to-service-error.ts';
+import { DATABASE_UNAVAILABLE, INTERNAL_ERROR, OBJECT_STORE_UNAVAILABLE } from '../http/to-service-error.ts';
 
 /** The path of a flow; the paths of its endpoints begin with it. */
 export const FLOW_PATH = '/api/v1/seq/:org/:project/:flow';
@@ -149,7 +149,7 @@ export const ERRORS: ZodOpenApiResponsesObject = {
   }),
   503: refusal(
     'Try again after `Retry-After`. A change may have been made all the same: check before you repeat it.',
-    { DATABASE_UNAVAILABLE, IDENTITY_PROVIDER_UNAVAILABLE },
+    { DATABASE_UNAVAILABLE, OBJECT_STORE_UNAVAILABLE, IDENTITY_PROVIDER_UNAVAILABLE },
     { 'Retry-After': retryAfter },
   ),
 };

@@ -81,6 +81,11 @@ export const blockExample = {
   output: 'rivers meet weirs',
   outputBytes: 19,
 };
+export const outputUrlExample = {
+  url: 'https://weir-outputs.s3.eu-central-1.amazonaws.com/runs/0198-4f2e?X-Amz-Expires=300&X-Amz-Signature=5d3a4f2e7f10',
+  expiresAt: '2026-01-01T00:05:00.000Z',
+  outputBytes: 5_242_880,
+};
 
 const cost = 0.0034;
 
@@ -164,6 +169,9 @@ export const retriedRuns = {
   nextCursor: null,
 };
 
+export const bulkCancelFilter = { flow: 'demo', status: 'started' };
+export const bulkCancelled = { cancelled: [executionId], hasMore: false, nextCursor: null };
+
 export const cursor = {
   executionId: null,
   version: 1,
@@ -197,6 +205,7 @@ export const requestOfRun = {
   attachments: [],
   maxCredits: 5,
   toolChoice: null,
+  requestId: '1d9cbb4e-9d6c-4e3b-b1c8-5d3a4f2e7f10',
   callbackUrl: callbackRequest.callbackUrl,
   callbackEvents: callbackRequest.callbackEvents,
   modelKeyProviders: [],

@@ -1,4 +1,5 @@
 import { DRAFT_VERSION } from '../../flow/definition.ts';
+import { addToLogContext } from '../../observability/log-context.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext } from '../http/context.ts';
 import { authorOf } from '../http/principal.ts';
@@ -18,6 +19,7 @@ export async function acceptCall<Body>(
   try {
     const call = await acceptIdempotently(deps, toCallRequest<Body>(ctx), accept);
     ctx.state.accepted = { executionId: call.executionId };
+    addToLogContext({ execution_id: call.executionId });
     if (call.replayed) ctx.set('Idempotent-Replayed', 'true');
     return call;
   } catch (error) {
@@ -34,6 +36,7 @@ function toCallRequest<Body>({ state, params }: ApiContext): CallRequest<Body> {
     pinned: isDraft || params.version !== undefined,
     flow: state.flow,
     requireRunnable: state.requireRunnable,
+    requestId: state.requestId,
     author: isDraft ? authorOf(state.principal, state.requestId) : undefined,
     environment: isDraft ? 'test' : state.principal.environment,
     keyId: state.key?.key_id,

@@ -1,10 +1,10 @@
 // Accepts a run that does a stored one again: from its beginning (rerun), or a failed one from the step that failed (retry).
-import { randomUUID } from 'node:crypto';
 import { getRequestOfRun } from '../../db/runs/get-request-of-run.ts';
 import { listCalls } from '../../db/runs/list-calls.ts';
 import { measureOutputs } from '../../db/runs/load-references.ts';
 import { getRunInput, type RunRow } from '../../db/runs/runs.ts';
 import type { Continuation } from '../../db/tables/run-input.ts';
+import { createTimedId } from '../../db/timed-id.ts';
 import { DRAFT_VERSION, type Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { BlockOverrides } from '../../flow/overrides.ts';
@@ -63,7 +63,7 @@ export async function acceptRepeat(
     requireCredits(flow);
     return await storeCall(deps, request, {
       ...flow,
-      callId: randomUUID(),
+      callId: createTimedId(),
       mode: 'jobs',
       input: { ...input, ...images, ...(continuation && { continuation }) },
       callback,

@@ -10,6 +10,7 @@ import {
   requireMatchingResults,
   type ToolCallMessage,
 } from '../../flow/tool-calls.ts';
+import { linkToTrace } from '../../observability/tracing.ts';
 import type { ApiDeps } from '../deps.ts';
 import { findAcceptedCall, replay } from './accept-idempotently.ts';
 import { requireCredits } from './accept-run.ts';
@@ -165,6 +166,7 @@ async function findPaused(
   const { flowId, version } = flow;
   const run = UUID_PATTERN.test(executionId) ? await findRun(db, flowId, executionId) : undefined;
   if (run?.mode !== 'execute' || !isOfSameKind(run, flow)) return undefined;
+  linkToTrace(run.trace_context);
   return !pinned || run.version === version ? run : undefined;
 }
 

@@ -1,7 +1,7 @@
 // Accepts a new run of /execute or /jobs, with the checks that resumes and steps share.
-import { randomUUID } from 'node:crypto';
 import type { RunMode } from '../../db/schema.ts';
 import type { StoredRunInput } from '../../db/tables/run-input.ts';
+import { createTimedId } from '../../db/timed-id.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { BlockOverrides } from '../../flow/overrides.ts';
@@ -45,7 +45,7 @@ export async function acceptRun(
     ...images,
     ...tools,
   } as StoredRunInput;
-  return storeCall(deps, request, { callId: randomUUID(), mode, input, callback, ...flow });
+  return storeCall(deps, request, { callId: createTimedId(), mode, input, callback, ...flow });
 }
 
 /** Returns the attachments as they are stored; {} when there are none. Throws the codes of attachments. */

@@ -1,7 +1,7 @@
 // Accepts one call of a session: checks everything it can be refused for before the first byte.
-import { randomUUID } from 'node:crypto';
 import { getRunInput, type RunRow } from '../../db/runs/runs.ts';
 import type { Continuation, StoredRunInput } from '../../db/tables/run-input.ts';
+import { createTimedId } from '../../db/timed-id.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { BlockOverrides } from '../../flow/overrides.ts';
@@ -97,7 +97,7 @@ export async function acceptStep(
   if (!session) {
     if (messages) throw new ServiceError('INVALID_RESUME', 'A resume needs the executionId of the session.');
     requireCredits(flow);
-    const executionId = randomUUID();
+    const executionId = createTimedId();
     const continues = { executionId, from: stepIndex, to, concludes };
     const first = { ...run, callId: firstCallOf(executionId), continues };
     return storeCall(
@@ -120,7 +120,7 @@ export async function acceptStep(
   requireCredits(flow);
   return storeCall(deps, request, {
     ...run,
-    callId: randomUUID(),
+    callId: createTimedId(),
     continues: stepIndex === 0 ? { ...continues, sessionInput: inherited } : continues,
     input: { ...input, continuation },
   });

@@ -39,7 +39,8 @@ export async function startInPlace(
 ): Promise<{ here: boolean }> {
   const leave = (place && deps.inProcessRuns?.holdPlace(run.callId, place)) ?? place?.end;
   try {
-    const started = await startRun(deps, run);
+    // An eager start would come to this process's version, whatever share of runs that is to get.
+    const started = await startRun(deps, run, { eagerly: deps.config.deployment === undefined });
     if (!started.here) leave?.();
     return started;
   } catch (error) {

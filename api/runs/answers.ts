@@ -10,12 +10,20 @@ import { attachmentsField } from './attachments.ts';
 import { blockRetrying, blockStarted, blockUnderWay } from './block-under-way.ts';
 import { blockRun, iterations, receipt } from './receipt.ts';
 import { blockOverrides, outputsByStep } from './requests.ts';
+import { stuck } from './stuck-field.ts';
 import { toolCallMessages, toolCalls, toolFields } from './tool-requests.ts';
 
 const count = z.int().min(0);
 
 export const executionId = z.uuid().meta({ description: 'The id of the run.' });
 const flowId = z.uuid();
+const traceId = z
+  .string()
+  .regex(/^[0-9a-f]{32}$/)
+  .optional()
+  .meta({
+    description: 'The trace of the request that started the run; absent while the service makes no traces.',
+  });
 const blockCount = count.meta({ description: 'Number of blocks in the flow.' });
 const failure = {
   code: errorCode,
@@ -39,7 +47,7 @@ const pauseFields = {
 };
 export const pausePoint = z.object(pauseFields);
 
-const ofExecute = { flowId, blockCount, ...z.object(receipt).partial().shape };
+const ofExecute = { flowId, blockCount, traceId, ...z.object(receipt).partial().shape };
 /** One shape for each `status`, so that clients made from the reference know which fields they have. */
 export const executeResponse = z
   .discriminatedUnion('status', [
@@ -56,7 +64,7 @@ export const executeResponse = z
   .meta({ id: 'ExecuteResponse' });
 
 export const jobAccepted = z
-  .object({ executionId, status: z.literal('started'), flowId, blockCount })
+  .object({ executionId, status: z.literal('started'), flowId, blockCount, traceId })
   .meta({ id: 'JobAccepted' });
 
 export const runState = z
@@ -79,11 +87,13 @@ export const runState = z
       description:
         'The key_id of the API key that started the run; null when a user or a test case did, and for runs from before it was kept.',
     }),
+    traceId,
     repeats: z.uuid().nullable().meta({ description: 'The run that this one does again; usually null.' }),
     startedAt: z.iso.datetime(),
     finishedAt: z.iso.datetime().nullable().meta({ description: 'null while the run goes on.' }),
     durationMs: count.nullable(),
     cost: z.number().meta({ description: 'Credits spent so far.' }),
+    stuck: stuck.optional(),
   })
   .meta({ id: 'RunState' });
 
@@ -93,6 +103,7 @@ const ofRun = runState.omit({
   iterations: true,
   errorMessage: true,
   failureReason: true,
+  stuck: true,
 });
 /** The deliveries that report the end of a run; its caller may have asked for none. */
 const deliveries = z

@@ -26,6 +26,18 @@ export const tracedBlocks = pageOf('TracedBlocks', 'blocks', tracedBlock);
 /** One of the values alone. */
 export const blockValue = parsedJson.meta({ id: 'BlockValue', description: 'Any JSON.' });
 
+/** A signed URL of an output. */
+export const outputUrl = z
+  .object({
+    url: z.url().nullable().meta({
+      description:
+        'Anybody who has it may read the output, until `expiresAt`. null when the output is not in an object store: ask for …/output.',
+    }),
+    expiresAt: z.iso.datetime().nullable(),
+    outputBytes: size.meta({ description: 'The size of the output.' }),
+  })
+  .meta({ id: 'OutputUrl' });
+
 export const blockDetail = tracedBlock
   .extend({
     input: shown('The input of the block.'),

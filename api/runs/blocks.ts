@@ -7,7 +7,6 @@ import {
   findBlockTrace,
   listBlockPage,
 } from '../../db/runs/block-traces.ts';
-import { ServiceError } from '../../flow/errors.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
@@ -17,32 +16,17 @@ import { toPage, unknownCursor } from '../http/page.ts';
 import { type PageQuery, pageQuery } from '../http/page-schema.ts';
 import { readQuery } from '../http/query.ts';
 import { JsonText, writeJson } from '../http/write-json.ts';
-import {
-  answer,
-  examplesOf,
-  flowPaths,
-  pageWithETag,
-  refusal,
-  VALIDATION_ERRORS,
-} from '../reference/operations.ts';
+import { answer, flowPaths, pageWithETag } from '../reference/operations.ts';
 import { blockExample, blockPage, sentExample } from '../reference/run-examples.ts';
 import { blockDetail, blockValue, SHOWN_MAX_BYTES, tracedBlocks } from './block-answers.ts';
 import { describeBlockExecution } from './describe-block-execution.ts';
-import { flowNotFound, loadFlowIds } from './load-flow.ts';
-import { loadRun, noSuchRun } from './load-run.ts';
+import { BLOCK, BLOCK_ERRORS, BLOCKS, blockQuery, findBlock, hasNone, LIST_ERRORS } from './find-block.ts';
+import { loadFlowIds } from './load-flow.ts';
+import { loadRun } from './load-run.ts';
 import { BLOCK_VALUES, type BlockValue, measureBlockValues, readBlockValue } from './read-block-values.ts';
-import { OUTPUT_REFUSAL, READ_ERRORS } from './run-refusals.ts';
 
-const BLOCKS = '/jobs/:executionId/blocks';
-const BLOCK = `${BLOCKS}/:key`;
 const CURSOR = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}):([^\0]{1,1000})$/;
 const listQuery = pageQuery(z.string().regex(CURSOR, 'must be a nextCursor of this list'));
-const blockQuery = z.strictObject({
-  call: z.uuid().optional().meta({
-    description:
-      'The callId of an earlier execution: a session and a resume may execute a block again. The last one without it.',
-  }),
-});
 const VALUE_OF: { [value in BlockValue]: string } = {
   input: 'the input of a block of a run',
   sent: 'what a block of a run sent to its model, or the code that it ran',
@@ -52,15 +36,6 @@ const VALUE_OF: { [value in BlockValue]: string } = {
 /** Lists the endpoints that show what each block of a run got, sent and answered. */
 export function blockRoutes(deps: ApiDeps): Route[] {
   const first = [...identifyCaller(deps, 'run', 'read'), loadFlowIds(deps), loadRun(deps)];
-  const errors = { ...READ_ERRORS, ...VALIDATION_ERRORS };
-  const ofBlock = {
-    ...errors,
-    404: refusal(
-      'The run has no such block execution, or is unknown as its flow may be.',
-      examplesOf(noSuchBlock(), flowNotFound(), noSuchRun()),
-    ),
-    413: refusal('The block read more than outputs may have together.', OUTPUT_REFUSAL),
-  };
   const lists = flowPaths(BLOCKS).map(
     ({ path, versioned }): Route => ({
       method: 'get',
@@ -72,7 +47,7 @@ export function blockRoutes(deps: ApiDeps): Route[] {
         requestParams: { query: listQuery, header: ifNoneMatch },
         responses: {
           ...pageWithETag('A page of block executions.', tracedBlocks, { page: blockPage }),
-          ...errors,
+          ...LIST_ERRORS,
         },
       },
       handlers: [...first, readQuery(listQuery), listBlocks(deps)],
@@ -87,7 +62,10 @@ export function blockRoutes(deps: ApiDeps): Route[] {
         summary: 'Get what a block of a run got, sent and answered',
         tags: ['Execution'],
         requestParams: { query: blockQuery },
-        responses: { 200: answer('The block execution.', blockDetail, { block: blockExample }), ...ofBlock },
+        responses: {
+          200: answer('The block execution.', blockDetail, { block: blockExample }),
+          ...BLOCK_ERRORS,
+        },
       },
       handlers: [...first, readQuery(blockQuery), getBlock(deps)],
     }),
@@ -103,7 +81,7 @@ export function blockRoutes(deps: ApiDeps): Route[] {
           summary: `Get ${VALUE_OF[value]}, whatever its size`,
           tags: ['Execution'],
           requestParams: { query: blockQuery },
-          responses: { 200: answer('The value.', blockValue, { value: sentExample }), ...ofBlock },
+          responses: { 200: answer('The value.', blockValue, { value: sentExample }), ...BLOCK_ERRORS },
         },
         handlers: [...first, readQuery(blockQuery), getValue(deps, value)],
       };
@@ -146,19 +124,10 @@ function getValue(deps: ApiDeps, value: BlockValue): ApiMiddleware {
   return async function getValue(ctx) {
     const row = await findBlock(deps, ctx);
     const [text] = await readValues(deps, ctx, row, [value]);
-    if (text === undefined)
-      throw new ServiceError('NOT_FOUND', `This execution of ${row.step_id} has no ${value}.`);
+    if (text === undefined) throw hasNone(row, value);
     ctx.type = 'json';
     ctx.body = text;
   };
-}
-
-async function findBlock({ db }: ApiDeps, { state, params }: ApiContext): Promise<FoundBlock> {
-  const { call } = state.query as z.infer<typeof blockQuery>;
-  const { key = '' } = params;
-  const row = key.includes('\0') ? undefined : await findBlockTrace(db, state.run.execution_id, key, call);
-  if (!row) throw noSuchBlock();
-  return row;
 }
 
 /** Reads values once the organization's turn has come to hold them. */
@@ -187,11 +156,4 @@ function describe(row: BlockTraceRow) {
 function toBlockId(cursor: string): BlockId {
   const [, callId = '', blockKey = ''] = CURSOR.exec(cursor) ?? [];
   return { callId, blockKey };
-}
-
-function noSuchBlock(): ServiceError {
-  return new ServiceError(
-    'NOT_FOUND',
-    'This run has executed no block with that key: …/blocks lists the keys. A block is listed once it has ended.',
-  );
 }

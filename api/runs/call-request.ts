@@ -14,6 +14,8 @@ export type CallRequest<Body> = {
   flow: LoadedFlow;
   /** Throws unless a call can run the flow as it is loaded. */
   requireRunnable?: (() => Promise<void>) | undefined;
+  /** The id of the request, by which the log is searched. */
+  requestId: string;
   /** Whoever is recorded in the audit log when the request starts a run; undefined where starts are not recorded. */
   author?: Author | undefined;
   environment: Environment;

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
+import { deriveId } from '../../db/timed-id.ts';
 import { canonicalJson } from '../../flow/canonical-json.ts';
 
-/** Derives the id of a call (a version 8 UUID) from its run and what it asks for: a repeated request has the same id. */
+/**
+ * Derives the id of a call (a version 8 UUID) from its run and what it asks for: a repeated request has the same id. It begins
+ * with the time of its run's id, so that what is stored of both lies together.
+ */
 export function deriveCallId(executionId: string, asked: unknown): string {
   const hash = createHash('sha256')
     .update(`${executionId}\n${canonicalJson(asked)}`)
     .digest();
-  hash[6] = ((hash[6] as number) & 0x0f) | 0x80;
-  hash[8] = ((hash[8] as number) & 0x3f) | 0x80;
-  const hex = hash.toString('hex', 0, 16);
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  return deriveId(executionId, hash);
 }

@@ -3,6 +3,7 @@ import type { RunRow } from '../../db/runs/runs.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import type { ApiDeps } from '../deps.ts';
 import { describeRunError } from './describe-run-error.ts';
+import { traceIdField } from './trace-id-field.ts';
 
 type DescribedRow = Omit<RunRow, 'result' | 'pause' | 'concluded_by' | 'cancel_requested_at'>;
 
@@ -25,6 +26,7 @@ export function describeState(run: DescribedRow) {
     environment: run.environment,
     keyId: run.key_id,
     repeats: run.repeats,
+    ...traceIdField(run.trace_context),
     startedAt: run.started_at.toISOString(),
     finishedAt: run.finished_at?.toISOString() ?? null,
     durationMs: run.finished_at ? run.finished_at.getTime() - run.started_at.getTime() : null,

@@ -2,6 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { findRole } from '../../db/tenants/memberships.ts';
+import { log } from '../../observability/log.ts';
 import { isUsable } from '../auth/authenticate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiState } from '../http/context.ts';
@@ -90,7 +91,8 @@ async function* endInWords(
     for await (const text of events) yield* cut(text);
   } catch (error) {
     if (gone()) return;
-    if (!(error instanceof StreamInterruption)) console.error(`A stream of events was ended: ${error}`);
+    if (!(error instanceof StreamInterruption))
+      log.error({ execution_id: executionId, err: error }, 'A stream of events was ended.');
     const { reason, message } =
       error instanceof StreamInterruption ? error : new StreamInterruption('unavailable');
     const data = JSON.stringify({ executionId, reason, message });

@@ -6,6 +6,7 @@ import { waitForRun } from '../../engine/wait-for-run.ts';
 import type { Place } from '../../fairness/place.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { RunOutcome } from '../../flow/run.ts';
+import { log } from '../../observability/log.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { holdAnswerBytes, measureOutcome } from '../http/hold-answer-bytes.ts';
@@ -36,6 +37,7 @@ import { OUTPUT_REFUSAL, runErrors } from './run-refusals.ts';
 import type { AcceptedCall } from './store-call.ts';
 import { RESUME_REFUSALS, TOOL_REFUSALS } from './tool-refusals.ts';
 import { describeProblems, EXCESS_MESSAGES, requireMessagesFit } from './tool-requests.ts';
+import { traceIdField } from './trace-id-field.ts';
 
 const ENGINE_UNAVAILABLE =
   'The run is stored and will start when the engine is back. Poll …/jobs/{executionId}, or repeat the request with the same Idempotency-Key; without one, the request sent again is another run.';
@@ -133,6 +135,7 @@ function execute(deps: ApiDeps): ApiMiddleware {
       ...described,
       flowId: run.flowId,
       blockCount: run.blockCount,
+      ...traceIdField(run.trace),
       ...(receipt && (await readReceipt(deps.db, executionId, run.callId))),
     });
   };
@@ -147,7 +150,10 @@ function runToEnd(
 ): Promise<RunOutcome | undefined> {
   const { executionId } = run;
   const started = startInPlace(deps, run, place).catch((error: unknown) => {
-    console.error(`Run ${executionId} could not be started yet: ${describeEngineError(error)}`);
+    log.warn(
+      { execution_id: executionId, reason: describeEngineError(error) },
+      'A run could not be started yet.',
+    );
     throw new ServiceError('ENGINE_UNAVAILABLE', ENGINE_UNAVAILABLE, { executionId });
   });
   return waitForRun(deps, run, started, signal);

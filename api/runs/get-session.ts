@@ -2,6 +2,7 @@ import { findRun, type RunRow } from '../../db/runs/runs.ts';
 import { DRAFT_VERSION } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
+import { linkToTrace } from '../../observability/tracing.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { LoadedFlow } from '../http/context.ts';
 
@@ -14,6 +15,7 @@ export async function getSession(
   const run = UUID_PATTERN.test(executionId) ? await findRun(db, flow.flowId, executionId) : undefined;
   if (run?.mode !== 'step' || !isOfSameKind(run, flow)) throw sessionNotFound();
   if (run.cancel_requested_at) throw sessionCancelled();
+  linkToTrace(run.trace_context);
   return run;
 }
 

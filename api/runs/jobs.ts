@@ -8,6 +8,7 @@ import { listRunDeliveries } from '../../db/webhooks/list-run-deliveries.ts';
 import { describeEngineError } from '../../engine/describe-engine-error.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { PausePoint } from '../../flow/tool-calls.ts';
+import { log } from '../../observability/log.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
@@ -47,6 +48,7 @@ import type { RunTarget } from './run-paths.ts';
 import { OUTPUT_REFUSAL, READ_ERRORS, runErrors } from './run-refusals.ts';
 import { TOOL_REFUSALS } from './tool-refusals.ts';
 import { describeProblems } from './tool-requests.ts';
+import { traceIdField } from './trace-id-field.ts';
 import { WAIT_MAX_SECONDS, waitForEnd } from './wait-for-end.ts';
 
 const TOOLS_REQUIRE_SYNC_EXECUTE = 'Tool calls need a caller that waits: use …/execute or …/step.';
@@ -160,10 +162,13 @@ export function startJob(deps: ApiDeps): ApiMiddleware {
     const { executionId, flowId, blockCount } = run;
     if (!run.outcome)
       await startInPlace(deps, run, takePlace(ctx.state)).catch((error: unknown) =>
-        console.error(`Run ${executionId} could not be started yet: ${describeEngineError(error)}`),
+        log.warn(
+          { execution_id: executionId, reason: describeEngineError(error) },
+          'A run could not be started yet.',
+        ),
       );
     ctx.status = 202;
-    ctx.body = { executionId, status: 'started', flowId, blockCount };
+    ctx.body = { executionId, status: 'started', flowId, blockCount, ...traceIdField(run.trace) };
   };
 }
 

@@ -24,6 +24,7 @@ import { listedRuns } from './answers.ts';
 import { describeState } from './describe-run.ts';
 import { readRunPage } from './read-run-page.ts';
 import { organizationRunListQuery, projectRunListQuery, type RunListQuery } from './run-list-query.ts';
+import { stuckField } from './stuck-field.ts';
 
 /** Lists the endpoints that list the runs of a project and of an organization. */
 export function allRunsRoutes(deps: ApiDeps): Route[] {
@@ -82,7 +83,7 @@ function list(deps: ApiDeps, scopeOf: (state: ApiState) => RunScope): ApiMiddlew
     const { runs, ...end } = await readRunPage(deps, scopeOf(ctx.state), ctx.state.query as RunListQuery);
     const described = runs.map((run) => {
       const { organization, project, flow } = run;
-      return { ...describeState(run), organization, project, flow };
+      return { ...describeState(run), organization, project, flow, ...stuckField(run.stuck) };
     });
     answerWithETag(ctx, { runs: described, ...end });
   };

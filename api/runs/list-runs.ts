@@ -12,6 +12,7 @@ import { loadFlowIds } from './load-flow.ts';
 import { readRunPage } from './read-run-page.ts';
 import { type RunListQuery, runListQuery } from './run-list-query.ts';
 import { READ_ERRORS } from './run-refusals.ts';
+import { stuckField } from './stuck-field.ts';
 
 /** Describes the endpoint that lists runs. */
 export function runRoutes(deps: ApiDeps): Route[] {
@@ -44,6 +45,10 @@ function listFlowRuns(deps: ApiDeps): ApiMiddleware {
   return async function listFlowRuns(ctx) {
     const { flowId } = ctx.state.flowIds;
     const { runs, ...end } = await readRunPage(deps, { flowId }, ctx.state.query as RunListQuery);
-    answerWithETag(ctx, { runs: await Promise.all(runs.map((run) => describeRun(deps, run))), ...end });
+    const described = runs.map(async (run) => ({
+      ...(await describeRun(deps, run)),
+      ...stuckField(run.stuck),
+    }));
+    answerWithETag(ctx, { runs: await Promise.all(described), ...end });
   };
 }

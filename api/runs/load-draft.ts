@@ -34,6 +34,7 @@ export function loadDraft(deps: ApiDeps): ApiMiddleware {
       flowVersionId: await findSnapshot(deps.db, flowId, draft),
       version: DRAFT_VERSION,
       balanceMicrocredits: flow.balance_microcredits,
+      runsUnderWayMax: flow.runs_under_way_max,
       definition: draft,
       blockCount: listBlocks(draft).length,
     };

@@ -1,4 +1,4 @@
-import { onBehalfOf } from '../../db/connection/connection-turns.ts';
+import { forOrganization } from '../../db/connection/connection-turns.ts';
 import { findFlowForRun, findFlowOfRuns } from '../../db/flows/find-flow-for-run.ts';
 import { DRAFT_VERSION, type FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
@@ -49,7 +49,7 @@ export function loadFlow(deps: ApiDeps): ApiMiddleware {
     ctx.state.slugs = { organization, project, flow };
     ctx.state.flow = found;
     ctx.state.flowIds = found;
-    await onBehalfOf(found.organizationId, next);
+    await forOrganization(found.organizationId, next);
   };
 }
 
@@ -75,7 +75,7 @@ export function loadFlowIds({ db }: ApiDeps): ApiMiddleware {
     const found = query && (await findFlowOfRuns(db, { ...query, version: asked }));
     if (!found) throw flowNotFound();
     ctx.state.flowIds = found;
-    await onBehalfOf(found.organizationId, next);
+    await forOrganization(found.organizationId, next);
   };
 }
 

@@ -1,6 +1,8 @@
 import { findRun } from '../../db/runs/runs.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
+import { addToLogContext } from '../../observability/log-context.ts';
+import { linkToTrace } from '../../observability/tracing.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware } from '../http/context.ts';
 
@@ -12,7 +14,9 @@ export function loadRun({ db }: ApiDeps): ApiMiddleware {
       ? await findRun(db, ctx.state.flowIds.flowId, executionId)
       : undefined;
     if (!run) throw noSuchRun();
+    linkToTrace(run.trace_context);
     ctx.state.run = run;
+    addToLogContext({ execution_id: run.execution_id });
     await next();
   };
 }

@@ -1,5 +1,6 @@
 import { listRunPage } from '../../db/runs/list-run-page.ts';
 import { hasRun, type ListedRun, type RunScope } from '../../db/runs/list-runs.ts';
+import { findStuckRuns, type StuckRun } from '../../db/runs/stuck-calls.ts';
 import type { ApiDeps } from '../deps.ts';
 import { unknownCursor } from '../http/page.ts';
 import type { RunListQuery } from './run-list-query.ts';
@@ -9,9 +10,19 @@ export async function readRunPage(
   { db }: Pick<ApiDeps, 'db'>,
   scope: RunScope,
   { cursor, minCost, ...filter }: RunListQuery,
-): Promise<{ runs: ListedRun[]; hasMore: boolean; nextCursor: string | null }> {
+): Promise<{
+  runs: (ListedRun & { stuck?: StuckRun | undefined })[];
+  hasMore: boolean;
+  nextCursor: string | null;
+}> {
   if (cursor !== undefined && !(await hasRun(db, scope, cursor))) throw unknownCursor();
   const query = { ...scope, ...filter, after: cursor, minMicrocredits: minCost };
   const { runs, next } = await listRunPage(db, query);
-  return { runs, hasMore: next !== null, nextCursor: next };
+  const end = { hasMore: next !== null, nextCursor: next };
+  if (!query.stuck || runs.length === 0) return { runs, ...end };
+  const found = await findStuckRuns(
+    db,
+    runs.map((run) => run.execution_id),
+  );
+  return { runs: runs.map((run) => ({ ...run, stuck: found.get(run.execution_id) })), ...end };
 }

@@ -1,5 +1,6 @@
 // POST …/jobs/{executionId}/rerun and …/retry: a stored run once more, as a job.
 import { describeEngineError } from '../../engine/describe-engine-error.ts';
+import { log } from '../../observability/log.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
@@ -89,7 +90,7 @@ function errors(how: Repetition) {
   return refusals;
 }
 
-/** Loads the flow of the run into `ctx.state.flow`, in the version that ran, whether it is in production or not. */
+/** Loads the flow of the run into `ctx.state.flow` and `slugs`, in the version that ran, whether it is in production or not. */
 function loadFlowOfRun(deps: ApiDeps): ApiMiddleware {
   return async function loadFlowOfRun(ctx, next) {
     const { org: organization = '', project = '', flow = '' } = ctx.params;
@@ -99,6 +100,7 @@ function loadFlowOfRun(deps: ApiDeps): ApiMiddleware {
     const found = await findRunnableFlow(deps, query);
     if (!found) throw flowNotFound();
     ctx.state.flow = found;
+    ctx.state.slugs = { organization, project, flow };
     await next();
   };
 }
@@ -110,7 +112,10 @@ function repeat(deps: ApiDeps, how: Repetition): ApiMiddleware {
     // The run is stored: if its workflow cannot start now, the reconciler starts it.
     if (!call.outcome)
       await startInPlace(deps, call, takePlace(ctx.state)).catch((error: unknown) =>
-        console.error(`Run ${executionId} could not be started yet: ${describeEngineError(error)}`),
+        log.warn(
+          { execution_id: executionId, reason: describeEngineError(error) },
+          'A run could not be started yet.',
+        ),
       );
     ctx.status = 202;
     ctx.body = { executionId, status: 'started', flowId, blockCount };

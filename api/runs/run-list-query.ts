@@ -4,7 +4,7 @@ import { toMicrocredits } from '../../db/credits/credit-amount.ts';
 import { idRange } from '../../db/runs/id-range.ts';
 import { SLUG_PATTERN } from '../../flow/limits.ts';
 import { KEY_ID_PATTERN } from '../auth/api-key.ts';
-import { moment, pageSize, queryNumber } from '../http/query.ts';
+import { moment, pageSize, queryBoolean, queryNumber } from '../http/query.ts';
 import { runState } from './answers.ts';
 
 const LIMIT_MAX = 200;
@@ -48,6 +48,10 @@ export const runListQuery = z.strictObject({
     .refine((text) => idRange(text) !== undefined, 'must be the beginning of an executionId')
     .optional()
     .meta({ description: 'Only runs whose executionId begins so.' }),
+  stuck: queryBoolean(
+    false,
+    'true: only runs that make no progress, each with the reason in `stuck`. Of the 5,000 under way that started first.',
+  ),
   limit: pageSize(LIMIT_MAX, LIMIT_DEFAULT),
   cursor: z
     .uuid('must be a nextCursor of this list')

@@ -7,7 +7,7 @@ import { IDENTITY_PROVIDER_UNAVAILABLE } from '../auth/identity-provider-keys.ts
 import { flowNotFound as noSuchFlow } from '../flows/flow-of-path.ts';
 import { serviceBusy } from '../http/admission.ts';
 import { retryAfter } from '../http/headers.ts';
-import { CHANGES_UNKNOWN } from '../http/to-service-error.ts';
+import { CHANGES_UNKNOWN, OBJECT_STORE_UNAVAILABLE } from '../http/to-service-error.ts';
 import { incomplete } from '../reference/flow-examples.ts';
 import { changed } from '../reference/if-match.ts';
 import {
@@ -94,6 +94,7 @@ export function runErrors(
         ...more[503],
         ...examplesOf(serviceBusy()),
         DATABASE_UNAVAILABLE: CHANGES_UNKNOWN,
+        OBJECT_STORE_UNAVAILABLE,
         ...REGISTRY_UNAVAILABLE,
         IDENTITY_PROVIDER_UNAVAILABLE,
       },

@@ -25,6 +25,10 @@ export const runRequestRecord = z
     attachments: attachmentsField.unwrap(),
     maxCredits: z.number().nullable(),
     toolChoice: z.unknown().meta({ description: 'null when there was none.' }),
+    requestId: z
+      .string()
+      .nullable()
+      .meta({ description: 'The X-Request-Id of the answer; null for runs of an earlier build.' }),
     callbackUrl: z.string().nullable(),
     callbackEvents: z.array(z.enum(WEBHOOK_EVENTS)).nullable(),
     modelKeyProviders: z.array(z.string()).meta({

@@ -37,7 +37,7 @@ export function runRequestRoutes(deps: ApiDeps): Route[] {
           operationId: versioned ? 'getVersionJobRequest' : 'getJobRequest',
           summary: 'Get what a run was started with',
           description:
-            'The names are those of `POST …/jobs`. To send the same again, leave out `bytes` and `modelKeyProviders`, and what is empty or null; with `tools`, send it to `/execute`. Keys are never stored, and not shown.',
+            'The names are those of `POST …/jobs`. To send the same again, leave out `requestId`, `bytes` and `modelKeyProviders`, and what is empty or null; with `tools`, send it to `/execute`. Keys are never stored, and not shown.',
           requestParams: { query: requestQuery, header: ifNoneMatch },
           responses: {
             200: request,
@@ -99,6 +99,7 @@ function getRequest(deps: ApiDeps): ApiMiddleware {
       attachments: input.attachments ?? [],
       maxCredits: input.max_credits ?? null,
       toolChoice: input.tool_choice ?? null,
+      requestId: asked.requestId,
       callbackUrl: asked.callbackUrl,
       callbackEvents: asked.callbackEvents,
       modelKeyProviders: asked.modelKeyProviders ?? [],

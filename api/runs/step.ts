@@ -4,6 +4,7 @@ import { describeEngineError } from '../../engine/describe-engine-error.ts';
 import { waitForRun } from '../../engine/wait-for-run.ts';
 import type { Place } from '../../fairness/place.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { log } from '../../observability/log.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, ApiState, Route } from '../http/context.ts';
 import { idempotentReplayed, rateLimitHeaders } from '../http/headers.ts';
@@ -149,7 +150,10 @@ async function start(deps: ApiDeps, run: AcceptedCall, place: Place | undefined,
   ended.catch(() => undefined);
   await started.catch((error: unknown) => {
     const { executionId } = run;
-    console.error(`A call of run ${executionId} could not be started yet: ${describeEngineError(error)}`);
+    log.warn(
+      { execution_id: executionId, reason: describeEngineError(error) },
+      'A call of a run could not be started yet.',
+    );
     throw new ServiceError('ENGINE_UNAVAILABLE', ENGINE_UNAVAILABLE, { executionId });
   });
   return { ended };

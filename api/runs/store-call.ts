@@ -10,8 +10,11 @@ import type { RunStart } from '../../engine/start-run.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import type { RunOutcome } from '../../flow/run.ts';
+import { currentTrace } from '../../observability/tracing.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { LoadedFlow } from '../http/context.ts';
+import { RETRY_AFTER_SECONDS } from '../http/errors.ts';
+import { RetryLater } from '../http/retry-later.ts';
 import type { CallRequest } from './call-request.ts';
 
 /** A stored call of a run. `outcome` says how it ended or paused, where a repeated request finds one that has. */
@@ -48,7 +51,7 @@ export async function storeCall(
   call: CallToStore,
   session?: Pick<NewCall, 'callId' | 'input'>,
 ): Promise<AcceptedCall | undefined> {
-  const { slugs, flow, environment, keyId, idempotencyKey, modelKeys } = request;
+  const { slugs, flow, environment, keyId, requestId, idempotencyKey, modelKeys } = request;
   const { callId, mode, input, callback, continues, repeats } = call;
   const executionId = continues?.executionId ?? callId;
   const { organizationId, projectId, flowId } = flow;
@@ -66,11 +69,18 @@ export async function storeCall(
     return stored.then((isNew) => isNew || isSingle || repeats !== undefined || mode === 'step');
   }).catch((error: unknown) => {
     // A call that was refused is not stored.
-    throw error instanceof ServiceError ? error : new PerhapsStored(executionId, error);
+    if (!(error instanceof ServiceError)) throw new PerhapsStored(executionId, error);
+    throw error.code === 'RATE_LIMITED'
+      ? new RetryLater(error.code, error.message, RETRY_AFTER_SECONDS)
+      : error;
   });
   if (!accepted) return undefined;
-  const fresh = { completed: new Set<string>(), cancelled: false, awaited: isAwaited(mode) };
-  const context = { organizationId, flowVersionId, input, ...fresh };
+  const fresh = { completed: new Set<string>(), cancelled: false, mode, startedAt: new Date() };
+  const context = {
+    ...{ organizationId, flowVersionId, requestId, input },
+    ...fresh,
+    awaited: isAwaited(mode),
+  };
   deps.inProcessRuns?.contexts.set(callId, context);
   return {
     executionId,
@@ -86,14 +96,18 @@ export async function storeCall(
     flowId,
     blockCount: listBlocks(definition).length,
     callback: callback !== undefined,
+    trace: currentTrace(),
   };
 
   async function insert(db: Db | Tx): Promise<boolean> {
     flowVersionId = call.flowVersionId ?? (await snapshotDraft(db, flowId, definition));
-    const row = { organizationId, projectId, flowId, flowVersionId, mode, environment, keyId };
+    const row = { organizationId, projectId, flowId, flowVersionId, mode, environment, keyId, requestId };
     const modelKeyProviders = modelKeys && Object.keys(modelKeys);
     const rows: NewCall[] = [{ ...row, callId, input, callback, continues, repeats, modelKeyProviders }];
     if (session) rows.unshift({ ...row, ...session, status: 'in_progress' });
+    // A resume and a later call of a session go on with a run, and are never refused for those under way.
+    const [first] = rows;
+    if (first && !first.continues) first.underWayMax = flow.runsUnderWayMax ?? deps.config.runsUnderWayMax;
     const isNew = await insertCalls(db, rows);
     if (isNew && author) {
       const change = { organizationId, action: 'run.start', resourceId: executionId };

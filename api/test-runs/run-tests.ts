@@ -5,13 +5,18 @@ import { inTransaction } from '../../db/connect.ts';
 import { repeatLostWrite } from '../../db/connection/repeat-lost-write.ts';
 import { snapshotDraft } from '../../db/flows/draft-snapshots.ts';
 import type { VisibleFlow } from '../../db/flows/find-visible-flow.ts';
+import { requireQuotaOfTests } from '../../db/runs/runs-under-way.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { findTestCase, listTestCases, type TestCaseRow } from '../../db/test-runs/test-cases.ts';
 import { insertTestRun } from '../../db/test-runs/test-runs.ts';
+import { createTimedId } from '../../db/timed-id.ts';
 import { startTestRun } from '../../engine/start-test-run.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { log } from '../../observability/log.ts';
 import type { ApiDeps } from '../deps.ts';
 import { requireRunnable } from '../flows/require-runnable.ts';
+import { RETRY_AFTER_SECONDS } from '../http/errors.ts';
+import { RetryLater } from '../http/retry-later.ts';
 import { requireCredits } from '../runs/accept-run.ts';
 import type { Caller } from './caller.ts';
 import { describeTestRun, type TestRun } from './describe-test-run.ts';
@@ -59,8 +64,9 @@ async function runTests(
   const { flowId, organizationId, draft } = flow;
   await requireRunnable(draft, deps.validator.of(organizationId));
   requireCredits(flow);
+  const most = flow.runsUnderWayMax ?? deps.config.runsUnderWayMax;
   const testRunId = randomUUID();
-  const tests = testCases.map((testCase) => ({ executionId: randomUUID(), testCase }));
+  const tests = testCases.map((testCase) => ({ executionId: createTimedId(), testCase }));
   const place = await deps.admission.enter(
     organizationId,
     () => deps.stopping ?? new AbortController().signal,
@@ -76,6 +82,8 @@ async function runTests(
         await requireLockedFlow(tx, flowId, access);
         const testRun = { id: testRunId, flowId, flowVersionId, startedBy: author.actor, tests };
         if (!(await insertTestRun(tx, testRun))) return;
+        // Its cases are runs that are under way too. Once it is accepted, none of them is refused.
+        await requireQuotaOfTests(tx, { testRunId, organizationId, most }).catch(retryLater);
         const change = { organizationId, action: 'test_run.start', resourceId: testRunId };
         await recordChange(tx, author, { ...change, details: { flow_id: flowId } });
       });
@@ -84,11 +92,16 @@ async function runTests(
     return startTestRun(deps, testRunId).then(
       () => true,
       (error: unknown) => {
-        console.error(`Test run ${testRunId} could not be started yet: ${error}`);
+        log.warn({ test_run_id: testRunId, err: error }, 'A test run could not be started yet.');
         return false;
       },
     );
   }
+}
+
+function retryLater(error: unknown): never {
+  if (!(error instanceof ServiceError)) throw error;
+  throw new RetryLater(error.code, error.message, RETRY_AFTER_SECONDS);
 }
 
 /** Waits until the test run has ended, in whatever way: the result is in its rows. */

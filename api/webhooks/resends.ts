@@ -1,7 +1,7 @@
 // POST …/webhooks/deliveries/{deliveryId}/redeliver, …/webhooks/recover and …/webhooks/test send webhooks on request.
-import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import { repeatLostWrite } from '../../db/connection/repeat-lost-write.ts';
+import { createTimedId } from '../../db/timed-id.ts';
 import { findDelivery } from '../../db/webhooks/deliveries.ts';
 import { startNextDeliveries, tryStartDelivery } from '../../engine/start-delivery-workflow.ts';
 import type { DeliveryCall } from '../../flow/delivery.ts';
@@ -115,7 +115,7 @@ function sendTest(deps: ApiDeps): ApiMiddleware {
     const request = ctx.state.body as z.infer<typeof testRequest>;
     const url = await requireWebhookUrl(deps, 'url', request.url);
     const { organizationId } = ctx.state.membership;
-    const test = { id: randomUUID(), organizationId, event: request.event, url };
+    const test = { id: createTimedId(), organizationId, event: request.event, url };
     const write = () =>
       writeAuthorized(deps.db, ctx.state, (tx, author) => addTestDelivery(tx, author, test));
     const call = await repeatLostWrite(write);

@@ -4,6 +4,7 @@ import { type ListedRun, runListPaths } from '../api/find-run.ts';
 import { listAll } from '../api/list-all.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
 import { runTable } from '../terminal/run-table.ts';
+import { stuckTable } from '../terminal/stuck-table.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 export type ListOptions = {
@@ -16,6 +17,7 @@ export type ListOptions = {
   until?: Date;
   minCost?: string;
   id?: string;
+  stuck?: boolean;
   limit: number;
 };
 
@@ -24,14 +26,14 @@ export async function list(
   path: string | undefined,
   { limit, ...options }: ListOptions,
 ): Promise<CommandResult> {
-  const { status, mode, environment, version, key, since, until, minCost, id } = options;
-  const filter = { status, mode, environment, version, key, since, until, minCost, id };
+  const { status, mode, environment, version, key, since, until, minCost, id, stuck } = options;
+  const filter = { status, mode, environment, version, key, since, until, minCost, id, stuck };
   const found: ListedRun[] = [];
   for (const { url, flow } of await placesOf(path))
     found.push(...(await listAll<ListedRun>(url, 'runs', { limit, query: { ...filter, flow } })));
   if (found.length === 0 && path !== undefined) await requireFlow(path);
   const runs = found.sort((a, b) => b.startedAt.localeCompare(a.startedAt)).slice(0, limit);
-  return { json: runs, text: runTable(runs) };
+  return { json: runs, text: stuck ? stuckTable(runs) : runTable(runs) };
 }
 
 /** Throws NOT_FOUND where the path names a flow that does not exist: the list of a project's runs is empty then. */

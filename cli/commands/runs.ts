@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { runListQuery } from '../../api/runs/run-list-query.ts';
 import { RUN_MODES, RUN_STATUSES } from '../../db/schema.ts';
+import { addBulkOptions } from '../terminal/bulk-options.ts';
 import {
   parseField,
   parseRunId,
@@ -8,11 +9,14 @@ import {
   parseVersionNumber,
   parseWholeNumber,
 } from '../terminal/parse-argument.ts';
-import { printed } from '../terminal/print-result.ts';
+import { type CommandResult, printed } from '../terminal/print-result.ts';
+import { requireIdsOrFilter } from '../terminal/require-ids-or-filter.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+import { type BulkOptions, changeRuns } from './bulk-runs.ts';
 import { list } from './list-runs.ts';
 import { parseIdempotencyKey } from './run-request.ts';
 import { showBlock } from './show-block.ts';
-import { cancel, fork, repeat, show } from './stored-run.ts';
+import { cancelEach, fork, repeat, show } from './stored-run.ts';
 
 const { key, minCost, id } = runListQuery.shape;
 const LIMIT_MAX = 10_000;
@@ -35,6 +39,7 @@ export function addRunsCommands(program: Command): void {
     .option('--until <time>', 'only runs started before this time', parseTime)
     .option('--min-cost <credits>', 'only runs that have cost at least so much', parseField(minCost))
     .option('--id <start>', 'only runs whose id begins so, with at least 6 characters', parseField(id))
+    .option('--stuck', 'only runs that make no progress, with the reason')
     .option('--limit <number>', 'how many runs to list', parseWholeNumber(1, LIMIT_MAX), 20)
     .addHelpText('after', '\nExample:\n  weir runs list acme/main --status failed --since 2030-01-31')
     .action(printed(list));
@@ -58,12 +63,18 @@ export function addRunsCommands(program: Command): void {
     )
     .addHelpText('after', `\nExample:\n  weir runs block ${EXAMPLE_ID} summarize --value output`)
     .action(printed(showBlock));
-  runs
-    .command('cancel')
-    .description('cancel a run; it ends within seconds')
-    .argument(...RUN)
-    .addHelpText('after', `\nExample:\n  weir runs cancel ${EXAMPLE_ID}`)
-    .action(printed(cancel));
+  addBulkOptions(
+    runs
+      .command('cancel')
+      .description('cancel runs, by id or by what they have in common; they end within seconds')
+      .argument('[executionId...]', 'ids of the runs', parseRunIds),
+    'cancel',
+  )
+    .addHelpText(
+      'after',
+      `\nExamples:\n  weir runs cancel ${EXAMPLE_ID}\n  weir runs cancel --flow acme/main/hello --status started --dry-run`,
+    )
+    .action(printed(cancelSome));
   runs
     .command('fork')
     .description('print the request with which a new …/step session goes on with a run')
@@ -75,23 +86,57 @@ export function addRunsCommands(program: Command): void {
     )
     .addHelpText('after', `\nExample:\n  weir runs fork ${EXAMPLE_ID} --step 2`)
     .action(printed(fork));
-  for (const [how, description] of [
-    ['rerun', 'start a run again from its beginning, with the same input and version'],
-    ['retry', 'start a failed run again from the step that failed'],
-  ] as const)
-    runs
-      .command(how)
-      .description(description)
-      .argument('<executionId...>', 'ids of the runs', parseRunIds)
-      .option(
-        '--idempotency-key <key>',
-        'start each run once, however often the command is repeated with the key',
-        parseIdempotencyKey,
-      )
-      .addHelpText('after', `\nExample:\n  weir runs ${how} ${EXAMPLE_ID}`)
-      .action(printed((ids: string[], options: { idempotencyKey?: string }) => repeat(how, ids, options)));
+  addRepeat(
+    runs.command('rerun').argument('<executionId...>', 'ids of the runs', parseRunIds),
+    'start runs again from their beginning, with the same input and version',
+  )
+    .addHelpText('after', `\nExample:\n  weir runs rerun ${EXAMPLE_ID}`)
+    .action(printed((ids: string[], options: RepeatOptions) => repeat('rerun', ids, options)));
+  addBulkOptions(
+    addRepeat(
+      runs.command('retry').argument('[executionId...]', 'ids of the runs', parseRunIds),
+      'start failed runs again from the step that failed',
+    ),
+    'retry',
+  )
+    .addHelpText(
+      'after',
+      `\nExamples:\n  weir runs retry ${EXAMPLE_ID}\n  weir runs retry --failed --flow acme/main/hello --since 2030-01-31 --dry-run`,
+    )
+    .action(printed(retrySome));
 }
 
+type RepeatOptions = { idempotencyKey?: string };
+
+function addRepeat(command: Command, description: string): Command {
+  return command
+    .description(description)
+    .option(
+      '--idempotency-key <key>',
+      'start each run once, however often the command is repeated with the key',
+      parseIdempotencyKey,
+    );
+}
+
+function retrySome(
+  ids: string[],
+  { failed = false, idempotencyKey, json: _, ...filter }: BulkOptions & RepeatOptions & { failed?: boolean },
+): Promise<CommandResult> {
+  requireIdsOrFilter(ids, failed, filter, '--failed');
+  if (!failed) return repeat('retry', ids, idempotencyKey === undefined ? {} : { idempotencyKey });
+  if (idempotencyKey !== undefined)
+    throw new UsageError('--failed takes no --idempotency-key: it retries each run once in any case.');
+  return changeRuns('retry', filter);
+}
+
+async function cancelSome(
+  ids: string[],
+  { all = false, json: _, ...filter }: BulkOptions & { all?: boolean },
+): Promise<CommandResult> {
+  const byFilter = all || (ids.length === 0 && Object.keys(filter).some((name) => name !== 'dryRun'));
+  requireIdsOrFilter(ids, byFilter, filter, '--all');
+  return byFilter ? changeRuns('cancel', filter) : cancelEach(ids);
+}
 function parseRunIds(text: string, before: string[] = []): string[] {
   return [...before, parseRunId(text)];
 }

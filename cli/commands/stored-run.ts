@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { jobState, runState, stepCursor } from '../../api/runs/answers.ts';
 import { callApi } from '../api/call-api.ts';
 import { findRun, runPath } from '../api/find-run.ts';
-import { type BlockState, blockTable } from '../terminal/block-table.ts';
+import { type BlockState, type BlockUnderWay, blockTable, underWayLine } from '../terminal/block-table.ts';
 import { describeError } from '../terminal/describe-error.ts';
 import { formatTable, formatTime, oneLine } from '../terminal/format-table.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
@@ -24,9 +24,16 @@ export async function show(executionId: string): Promise<CommandResult> {
       ...(errorMessage === undefined ? [] : [`Error: ${oneLine(errorMessage)}`]),
       '',
       blockTable((state.blocks ?? []) as BlockState[], 'No block has finished yet.'),
+      ...underWayLines(state),
       ...('result' in state ? ['', `Result: ${JSON.stringify(state.result)}`] : []),
     ].join('\n'),
   };
+}
+
+/** Lists the blocks that take long or were refused by their provider. */
+function underWayLines(state: JobState): string[] {
+  const blocks = 'blocksUnderWay' in state ? (state.blocksUnderWay ?? []) : [];
+  return blocks.length === 0 ? [] : ['', ...(blocks as BlockUnderWay[]).map(underWayLine)];
 }
 
 /** Says which run this one does again, and with which block it began: with the first of the flow, or where that one failed. */
@@ -35,7 +42,7 @@ function describeRepetition({ repeats, blocks = [] }: JobState): string {
   return `Runs ${repeats} again${first ? `, from block ${first.key}` : ''}.`;
 }
 
-export async function cancel(executionId: string): Promise<CommandResult> {
+async function cancel(executionId: string): Promise<CommandResult> {
   const path = `${runPath(await findRun(executionId))}/cancel`;
   const state = await callApi<z.output<typeof runState>>('POST', path);
   const ended = state.status === 'completed' || state.status === 'failed';
@@ -45,6 +52,25 @@ export async function cancel(executionId: string): Promise<CommandResult> {
       ? `The run has ended already: it is ${state.status}.`
       : 'The run is being cancelled: it ends within seconds, and nothing more is charged for it.',
   };
+}
+
+/** Cancels each of the runs. One that cannot be cancelled keeps none of the others from being cancelled. */
+export async function cancelEach(executionIds: string[]): Promise<CommandResult> {
+  const [only] = executionIds;
+  if (only !== undefined && executionIds.length === 1) return cancel(only);
+  const results: { executionId: string; json: unknown; text: string }[] = [];
+  for (const executionId of executionIds)
+    results.push({ executionId, ...(await cancel(executionId).catch(toFailure)) });
+  return {
+    json: results.map(({ executionId, json }) => ({ executionId, ...(json as object) })),
+    text: results.map(({ executionId, text }) => `${executionId}  ${text}`).join('\n'),
+  };
+}
+
+function toFailure(error: unknown): CommandResult {
+  process.exitCode = 1;
+  const message = describeError(error);
+  return { json: { error: message }, text: `Not cancelled: ${message}` };
 }
 
 export async function fork(executionId: string, { step }: { step: number }): Promise<CommandResult> {

@@ -22,6 +22,7 @@ export function addWebhookSecretCommands(program: Command): void {
     .command('rotate')
     .description('make a new signing secret and print it; the old one still signs for 24 hours')
     .argument(...ORG)
+    .option('--no-grace', 'the old one signs nothing from now on, as after it has leaked')
     .addHelpText('after', '\nExample:\n  weir webhook-secret rotate acme')
     .action(printed(rotate));
 }
@@ -32,8 +33,11 @@ async function show(org: string): Promise<CommandResult> {
   return { json: secret, text: `${secret.secretPreview}, version ${secret.version}${until}` };
 }
 
-async function rotate(org: string): Promise<CommandResult> {
-  const secret = await callApi<z.output<typeof rotatedSecret>>('POST', `${await secretPath(org)}/rotate`);
+async function rotate(org: string, { grace }: { grace: boolean }): Promise<CommandResult> {
+  const path = `${await secretPath(org)}/rotate`;
+  const secret = await callApi<z.output<typeof rotatedSecret>>('POST', path, {
+    query: { grace: String(grace) },
+  });
   return { json: secret, text: `${secret.newSecret}\nKeep the secret now: it cannot be shown again.` };
 }
 

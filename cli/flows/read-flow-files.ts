@@ -1,8 +1,10 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { FileProblem } from '../../api/flows/describe-file-problems.ts';
-import { type FlowFileFormat, parseDraftFile } from '../../api/flows/flow-file.ts';
+import type { CheckSchema } from '../../api/flows/find-schema-problems.ts';
+import { type FlowFileFormat, parseUsableDraftFile } from '../../api/flows/flow-file.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import type { Validator } from '../../json-schema/validator.ts';
 import { readSource } from '../terminal/read-source.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import type { FlowContent, TestCase } from './flow-content.ts';
@@ -22,14 +24,16 @@ export async function readFlowFiles(sources: string[]): Promise<LocalFlow[]> {
   if (files.length === 0) throw new UsageError(`There is no flow file in ${sources.join(', ')}.`);
   const flows: LocalFlow[] = [];
   const problems: string[] = [];
-  for (const file of new Set(files))
-    await readFlowFile(file).then(
-      (flow) => flows.push(flow),
-      (error: unknown) => {
-        if (!(error instanceof ServiceError)) throw error;
-        problems.push(error.message.startsWith(file) ? error.message : `${file}:\n${error.message}`);
-      },
-    );
+  await withSchemaCheck(async (check) => {
+    for (const file of new Set(files))
+      await readFlowFile(file, check).then(
+        (flow) => flows.push(flow),
+        (error: unknown) => {
+          if (!(error instanceof ServiceError)) throw error;
+          problems.push(error.message.startsWith(file) ? error.message : `${file}:\n${error.message}`);
+        },
+      );
+  });
   for (const { file, flow } of flows) {
     const first = flows.find((other) => other.flow.slug === flow.slug);
     if (first && first.file !== file)
@@ -65,8 +69,21 @@ async function* filesIn(folder: string): AsyncGenerator<string> {
   }
 }
 
-async function readFlowFile(file: string): Promise<LocalFlow> {
-  const { file: flow, missing } = parseDraftFile(await readSource(file), formatOf(file));
+/** Lends `work` a check of JSON Schemas, whose packages and threads are there from the first schema on. */
+async function withSchemaCheck(work: (check: CheckSchema) => Promise<void>): Promise<void> {
+  let validator: Validator | undefined;
+  try {
+    await work(async (schema) => {
+      validator ??= (await import('../../json-schema/validator.ts')).createValidator();
+      await validator.of('files').requireValidSchema(schema);
+    });
+  } finally {
+    await validator?.close();
+  }
+}
+
+async function readFlowFile(file: string, check: CheckSchema): Promise<LocalFlow> {
+  const { file: flow, missing } = await parseUsableDraftFile(await readSource(file), formatOf(file), check);
   const tests = await readTestCases(file);
   return { file, flow, missing, ...(tests && { tests }) };
 }

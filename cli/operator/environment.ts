@@ -1,12 +1,14 @@
 // The configuration of the operator's commands: the service's own variables, else those of a local `npm start`.
-import type { z } from 'zod';
+import { z } from 'zod';
+import { objectStoreVariables, readObjectStore } from '../../config/object-store.ts';
+import { readEnvironment, readSecret } from '../../config/read-environment.ts';
 import { encryptionKeys, pepper } from '../../config/values.ts';
-import type { Config } from '../../config.ts';
+import { type Config, readDatabaseUrl } from '../../config.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { findLocalStart, requireStarted, stateFolder } from '../api/local-start.ts';
 
 export function databaseUrl(): string {
-  return process.env.DATABASE_URL || findLocalStart()?.DATABASE_URL || missing('DATABASE_URL');
+  return hasDatabaseUrl() ? readDatabaseUrl() : findLocalStart()?.DATABASE_URL || missing('DATABASE_URL');
 }
 
 /** Reads the pepper from the same source as DATABASE_URL: a key made with another pepper would never work. */
@@ -19,11 +21,43 @@ export function secretsKeys(): Config['secretsKeys'] {
   return check('WEIR_SECRETS_KEYS', encryptionKeys);
 }
 
+/** Returns the variables of the service: those that are set, and in a checkout where npm start has run, those that it gave. */
+export function serviceEnvironment(): NodeJS.ProcessEnv {
+  const local = hasDatabaseUrl() ? undefined : findLocalStart();
+  if (!local) return process.env;
+  const { identity, WEIR_URL, DATABASE_URL, WEIR_API_KEY_PEPPER, WEIR_SECRETS_KEYS, temporal } = local;
+  const { hostname, port } = new URL(WEIR_URL);
+  return {
+    WEIR_HOST: hostname.replace(/^\[|\]$/g, ''),
+    WEIR_PORT: port,
+    ...(identity && {
+      WEIR_OIDC_ISSUER: identity.issuer,
+      WEIR_OIDC_AUDIENCE: identity.audience,
+      WEIR_MCP_AUDIENCE: identity.mcpAudience,
+    }),
+    ...process.env,
+    ...temporal,
+    ...{ DATABASE_URL, WEIR_API_KEY_PEPPER, WEIR_SECRETS_KEYS },
+  };
+}
+
+/** Reads where large outputs are stored. */
+export function objectStore(): Config['objectStore'] {
+  const parsed = z.object(objectStoreVariables).safeParse(readEnvironment(process.env));
+  if (parsed.success) return readObjectStore(parsed.data);
+  const [issue] = parsed.error.issues;
+  throw new ServiceError('VALIDATION_ERROR', `${String(issue?.path[0])} ${issue?.message}.`);
+}
+
 function check<T>(name: 'WEIR_API_KEY_PEPPER' | 'WEIR_SECRETS_KEYS', schema: z.ZodType<T>): T {
-  const text = process.env.DATABASE_URL ? process.env[name] : findLocalStart()?.[name];
+  const text = hasDatabaseUrl() ? readSecret(process.env, name) : findLocalStart()?.[name];
   const parsed = schema.safeParse(text || missing(name));
   if (parsed.success) return parsed.data;
   throw new ServiceError('VALIDATION_ERROR', `${name} ${parsed.error.issues[0]?.message}.`);
+}
+
+export function hasDatabaseUrl(): boolean {
+  return Boolean(process.env.DATABASE_URL || process.env.DATABASE_URL_FILE);
 }
 
 function missing(name: string): never {

@@ -1,4 +1,5 @@
 import { readProviders } from '../../config/providers.ts';
+import { readEnvironment } from '../../config/read-environment.ts';
 import type { Db } from '../../db/connect.ts';
 import { listModelKeys } from '../../db/tenants/model-keys.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
@@ -19,7 +20,7 @@ export async function noteMissingKeys(
   const own = await listModelKeys(db, organizationId);
   const known = new Set([
     DEMO,
-    ...Object.keys(readProviders(process.env)),
+    ...Object.keys(readProviders(readEnvironment(process.env))),
     ...own.map(({ provider }) => provider),
   ]);
   return listBlocks(definition).flatMap(({ step_id, processor_type, model }) => {

@@ -2,9 +2,11 @@ import type { Command } from 'commander';
 import { addOrganization, removeOrganization } from '../../api/management/recorded-writes.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
+import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { listOrganizations, lockOrganization, type OrganizationRow } from '../../db/tenants/organizations.ts';
+import { updateRunsUnderWayMax } from '../../db/tenants/runs-under-way-max.ts';
 import { formatTable } from '../terminal/format-table.ts';
-import { parseName, parseSlug } from '../terminal/parse-argument.ts';
+import { parseName, parseSlug, parseWholeNumber } from '../terminal/parse-argument.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
 import { requireConfirmation } from '../terminal/require-confirmation.ts';
 import { getOrganization } from './find-by-path.ts';
@@ -22,6 +24,12 @@ export function addOrganizationCommands(program: Command): void {
     .option('--description <text>', 'what the organization is for')
     .action(onDatabase(create));
   org.command('list').description('list all organizations and their credits').action(onDatabase(list));
+  org
+    .command('set-quota')
+    .description('set how many runs of an organization may be under way')
+    .argument('<slug>', 'slug of the organization')
+    .argument('<runs>', 'how many; 0: any number; default: as WEIR_RUNS_UNDER_WAY_MAX says', parseQuota)
+    .action(onDatabase(setQuota));
   org
     .command('delete')
     .description('delete an organization with its projects, and cancel what is under way in them')
@@ -63,6 +71,31 @@ async function remove(db: Db, slug: string, { confirm }: { confirm: string }): P
     return removeOrganization(tx, operator(), id);
   });
   return finishDeletion(db, `organization ${slug}`, { id, projectIds, cancelled });
+}
+
+const QUOTA_MAX = 1_000_000;
+
+function parseQuota(text: string): number | 'default' {
+  return text === 'default' ? text : parseWholeNumber(0, QUOTA_MAX)(text);
+}
+
+async function setQuota(db: Db, slug: string, quota: number | 'default'): Promise<CommandResult> {
+  const { id } = await getOrganization(db, slug);
+  const runsUnderWay = quota === 'default' ? null : quota;
+  await inTransaction(db, async (tx) => {
+    await updateRunsUnderWayMax(tx, id, runsUnderWay);
+    await recordChange(tx, operator(), {
+      ...{ organizationId: id, action: 'organization.set_quota', resourceId: id },
+      details: { runsUnderWay },
+    });
+  });
+  const now =
+    quota === 'default'
+      ? 'as many runs under way as WEIR_RUNS_UNDER_WAY_MAX says'
+      : quota === 0
+        ? 'any number of runs under way'
+        : `${quota} runs under way`;
+  return { json: { organization: slug, runsUnderWay }, text: `${slug} may have ${now}.` };
 }
 
 function toJson(row: OrganizationRow) {

@@ -19,6 +19,7 @@ import { parseRunId, parseTime, parseWholeNumber } from '../terminal/parse-argum
 import type { CommandResult } from '../terminal/print-result.ts';
 import { runTable } from '../terminal/run-table.ts';
 import { UsageError } from '../terminal/usage-error.ts';
+import { type CancelFilter, cancelMatching } from './cancel-runs.ts';
 import { getFlow, getOrganization, getProject } from './find-by-path.ts';
 import { onDatabase } from './on-database.ts';
 import { operator } from './operator.ts';
@@ -37,6 +38,7 @@ export function addRunsCommands(program: Command): void {
       '--parked',
       'list only parked runs: their workers were lost repeatedly, and they wait for weir operator runs resume',
     )
+    .option('--stuck', 'list only runs that make no progress, with the reason and what to do')
     .option(
       '--limit <number>',
       `how many runs to list, at most ${LIST_MAX}`,
@@ -52,9 +54,15 @@ export function addRunsCommands(program: Command): void {
     .action(onDatabase(show));
   runs
     .command('cancel')
-    .description('cancel a run; it ends within seconds while a worker runs')
-    .argument('<executionId>', 'id of the run', parseRunId)
-    .action(onDatabase(cancel));
+    .description('cancel a run, or all that the options find; they end while a worker runs')
+    .argument('[executionId]', 'id of the run', parseRunId)
+    .option('--organization <path>', 'all runs under way of org, org/project or org/project/flow')
+    .option('--all', 'all runs under way of the service')
+    .addOption(new Option('--status <status>', 'only runs with this status').choices(OPEN_STATUSES))
+    .option('--since <time>', 'only runs started at this time or later', parseTime)
+    .option('--until <time>', 'only runs started before this time', parseTime)
+    .option('--dry-run', 'only say which runs these are')
+    .action(onDatabase(cancelSome));
   runs
     .command('resume')
     .description('resume one parked run or all of them; a worker does so within a minute')
@@ -68,8 +76,13 @@ const PARKED = 'started (parked)';
 async function list(
   db: Db,
   path: string | undefined,
-  options: { status?: RunStatus; since?: Date; parked?: boolean; limit: number },
+  options: { status?: RunStatus; since?: Date; parked?: boolean; stuck?: boolean; limit: number },
 ): Promise<CommandResult> {
+  if (options.stuck) {
+    if (path !== undefined || options.status || options.since || options.parked)
+      throw new UsageError('--stuck takes no other option than --limit: it looks at all runs under way.');
+    return (await import('./stuck-runs.ts')).listStuck(db, options.limit);
+  }
   const [organization, project, flow, ...rest] = path?.split('/') ?? [];
   if (rest.length > 0)
     throw new UsageError(`${JSON.stringify(path)} must be a path: org, org/project or org/project/flow.`);
@@ -114,6 +127,31 @@ async function show(db: Db, executionId: string, options: { full?: boolean }) {
       ...(row.result ? ['', `Result: ${JSON.stringify(result)}`] : []),
     ].join('\n'),
   };
+}
+
+const OPEN_STATUSES = ['started', 'tool_calls_required', 'in_progress'];
+
+async function cancelSome(
+  db: Db,
+  executionId: string | undefined,
+  {
+    organization: path,
+    all,
+    json: _,
+    ...filter
+  }: CancelFilter & { all?: boolean; dryRun?: boolean; json?: boolean },
+): Promise<CommandResult> {
+  if ([executionId !== undefined, path !== undefined, all === true].filter(Boolean).length !== 1)
+    throw new UsageError('Give one executionId, --organization with a path, or --all.');
+  if (executionId !== undefined) return cancel(db, executionId);
+  const [organization, project, flow] = path?.split('/') ?? [];
+  if (path !== undefined) await requirePath(db, path);
+  return cancelMatching(db, {
+    ...filter,
+    ...(organization && { organization }),
+    ...(project && { project }),
+    ...(flow && { flow }),
+  });
 }
 
 async function cancel(db: Db, executionId: string): Promise<CommandResult> {

@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { userIdSchema } from '../../api/auth/user-id.ts';
 import { nameSchema, slugSchema } from '../../api/flows/written-flow.ts';
 import { moment } from '../../api/http/query.ts';
+import { ERROR_CODES } from '../../flow/errors.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
 import { parseHttpsUrl } from '../../net/parse-https-url.ts';
 
@@ -62,6 +63,13 @@ export function parseId(what: string, list: string) {
 }
 
 export const parseRunId = parseId('a run', 'runs list');
+
+/** Parses the code of an error, such as MODEL_UNAVAILABLE. */
+export function parseErrorCode(text: string): string {
+  const code = ERROR_CODES.find((known) => known === text.toUpperCase());
+  if (code) return code;
+  throw new InvalidArgumentError('It is not the code of an error, such as MODEL_UNAVAILABLE or CODE_ERROR.');
+}
 
 /** Parses an https URL, whose host is not looked up. */
 export function parseHttps(text: string): string {

@@ -110,7 +110,16 @@ export function RunActions({ run, path, chosen, steps, projectId }: Props) {
           {step === undefined ? 'Fork from a block: choose one first' : 'Fork from the step of this block …'}
         </MenuItem>
         {temporal && (
-          <MenuItem href={temporal} target="_blank" rel="noreferrer">
+          <MenuItem
+            href={temporal}
+            target="_blank"
+            rel="noreferrer"
+            // It then decodes in this browser what the service has encrypted.
+            onAction={() => {
+              if (settings.data?.temporalEncrypted)
+                void api.POST('/api/v1/codec/session').catch(() => undefined);
+            }}
+          >
             Open in Temporal’s Web UI
           </MenuItem>
         )}

@@ -43,6 +43,11 @@ export function RunFacts({ run, path, root, now }: { run: Run; path: RunPath; ro
       </Fact>
       <Fact name="Credits">{formatCredits(run.cost)}</Fact>
       <Fact name="Tokens">{formatCount(root.tokens)}</Fact>
+      {run.traceId && (
+        <Fact name="Trace">
+          <code>{run.traceId}</code>
+        </Fact>
+      )}
       {run.repeats && (
         <Fact name="Repeats">
           <Link

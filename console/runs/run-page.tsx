@@ -53,7 +53,7 @@ export function RunPage() {
   }
   return (
     <Page
-      title={`Run ${path.executionId.slice(0, 8)}`}
+      title={`Run ${path.executionId.slice(-8)}`}
       isFull
       beside={<StatusBadge status={run.data.status} code={'code' in run.data ? run.data.code : undefined} />}
       text={

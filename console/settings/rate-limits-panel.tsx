@@ -12,10 +12,13 @@ export function RateLimitsPanel({ organizationId }: { organizationId: string }) 
   return (
     <Panel title="Rate limits">
       <QueryView query={query}>
-        {({ perKey, perOrganization }) => (
+        {({ perKey, perOrganization, runsUnderWay }) => (
           <Facts>
             <Fact name="Each API key, each user">{perMinute(perKey)}</Fact>
             <Fact name="All API keys together">{perMinute(perOrganization)}</Fact>
+            <Fact name="Runs under way">
+              {runsUnderWay === null ? 'No limit' : `${formatCount(runsUnderWay)} at a time`}
+            </Fact>
           </Facts>
         )}
       </QueryView>

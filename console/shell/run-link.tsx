@@ -32,7 +32,7 @@ export function RunLink({ organization, executionId }: Props) {
       aria-label={`Open the run ${executionId}`}
       onPress={() => !open.isPending && open.mutate()}
     >
-      run {executionId.slice(0, 8)}
+      run {executionId.slice(-8)}
     </Button>
   );
 }

@@ -6,6 +6,7 @@ export type Settings = {
   audience: string | null;
   temporalUiUrl: string | null;
   temporalNamespace: string;
+  temporalEncrypted: boolean;
   version: string;
 };
 

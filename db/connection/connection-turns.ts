@@ -1,6 +1,7 @@
 // Organizations, and users who act for none, take turns at the connections of a pool.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createTurns, type EndTurn } from '../../fairness/turns.ts';
+import { addToLogContext } from '../../observability/log-context.ts';
 
 /** As long as the pool itself waits for a connection. */
 const WAIT_MAX_MS = 10_000;
@@ -18,6 +19,12 @@ const owners = new AsyncLocalStorage<string>();
  */
 export function onBehalfOf<T>(owner: string, work: () => T): T {
   return owners.run(owner, work);
+}
+
+/** Does `work` on behalf of an organization, which is also named in the log. */
+export function forOrganization<T>(organizationId: string, work: () => T): T {
+  addToLogContext({ organization_id: organizationId });
+  return onBehalfOf(organizationId, work);
 }
 
 /**

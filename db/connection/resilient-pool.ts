@@ -4,7 +4,9 @@ import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import type pg from 'pg';
 import { ConnectionFailed, toConnectFailure, toQueryFailure } from './connection-failed.ts';
 import { createConnectionTurns } from './connection-turns.ts';
+import { inStatementSpan } from './in-statement-span.ts';
 import { isTransactionConflict } from './is-transaction-conflict.ts';
+import { measurePool } from './measure-pool.ts';
 import type { SilenceDetector } from './silence-detector.ts';
 
 /** Longer than PostgreSQL takes to restart, and short enough to answer a request within 5 s. */
@@ -32,10 +34,19 @@ export function createResilientPool(pool: pg.Pool, silence: SilenceDetector): Po
     client.on('end', () => lost.add(client));
   });
 
+  let waiting = 0;
+  const stopMeasuring = measurePool(pool, () => waiting);
+
   async function takeInTurn(): Promise<Taken> {
-    const endTurn = await takeTurn();
+    waiting += 1;
+    const endTurn = await takeTurn().catch((error: unknown) => {
+      waiting -= 1;
+      throw error;
+    });
     try {
-      const client = await pool.connect();
+      const client = await pool.connect().finally(() => {
+        waiting -= 1;
+      });
       return {
         client,
         release(broken) {
@@ -85,7 +96,7 @@ export function createResilientPool(pool: pg.Pool, silence: SilenceDetector): Po
       if (broken || !held) throw broken;
       const { client } = held;
       try {
-        const answer = await silence.watch(client.query(sql, [...parameters]));
+        const answer = await inStatementSpan(sql, () => silence.watch(client.query(sql, [...parameters])));
         silence.hear();
         return answer;
       } catch (error) {
@@ -121,7 +132,14 @@ export function createResilientPool(pool: pg.Pool, silence: SilenceDetector): Po
     return { query: query as unknown as PostgresPoolClient['query'], release: giveBack };
   }
 
-  return { options: pool.options, connect: borrow, end: () => pool.end() };
+  return {
+    options: pool.options,
+    connect: borrow,
+    end() {
+      stopMeasuring();
+      return pool.end();
+    },
+  };
 }
 
 /** Whether repeating a statement changes nothing: SELECTs without functions that write, such as pg_notify; WITH may write. */

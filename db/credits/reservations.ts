@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
 import { CANCELLED } from '../../flow/run.ts';
+import { creditsRefused } from '../../observability/metrics/run-metrics.ts';
 import type { Db } from '../connect.ts';
 import { callNotFound } from '../run-not-found.ts';
 import { MICROCREDITS_PER_CREDIT } from './ledger.ts';
@@ -82,11 +83,13 @@ function throwIfRefused(
     case 'failed':
       throw new ServiceError(failure?.code ?? 'INTERNAL_ERROR', failure?.message ?? 'The block has failed.');
     case 'maximum':
+      creditsRefused.add(1, { reason: 'maximum' });
       throw new ServiceError(
         'MAX_CREDITS_REACHED',
         `maxCredits of the run is ${credits(maximum as number)}: ${credits(spent)} are spent, ${credits(reserved)} reserved for other blocks, and this one may cost ${credits(microcredits)}.`,
       );
     case 'balance':
+      creditsRefused.add(1, { reason: 'balance' });
       throw balanceTooLow(available, microcredits);
   }
 }

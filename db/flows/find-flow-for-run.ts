@@ -19,6 +19,7 @@ export function findFlowForRun(
     .innerJoin('flow_version', 'flow_version.flow_id', 'flow.id')
     .select([
       'organization.balance_microcredits as balanceMicrocredits',
+      'organization.runs_under_way_max as runsUnderWayMax',
       'flow_version.id as flowVersionId',
       'flow_version.version',
     ])

@@ -11,6 +11,7 @@ function visibleFlows(db: Db | Tx, flowId: string, access: ProjectAccess) {
       'project.id as projectId',
       'organization.id as organizationId',
       'organization.balance_microcredits as balanceMicrocredits',
+      'organization.runs_under_way_max as runsUnderWayMax',
       'flow.draft',
     ])
     .where('flow.id', '=', flowId)

@@ -20,6 +20,7 @@ function designs(db: Db | Tx) {
       'organization.id as organization_id',
       'organization.slug as organization_slug',
       'organization.balance_microcredits',
+      'organization.runs_under_way_max',
     ])
     .select(({ selectFrom }) => {
       const versions = selectFrom('flow_version').whereRef('flow_version.flow_id', '=', 'flow.id');

@@ -3,9 +3,14 @@ import type { Json, ProcessorType } from '../../flow/definition.ts';
 import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
 import { CANCELLED } from '../../flow/run.ts';
 import type { Value } from '../../flow/value.ts';
+import type { StoredObject } from '../../object-store/object-store.ts';
+import { blockDuration, blockFailures, creditsCharged } from '../../observability/metrics/run-metrics.ts';
 import type { Db } from '../connect.ts';
+import { MICROCREDITS_PER_CREDIT } from '../credits/ledger.ts';
 import { outputNotFound, rethrowAsRunNotFound } from '../run-not-found.ts';
 import { isCallOf } from './run-columns.ts';
+import { isBeingDeleted } from './store-output.ts';
+import { outputBytes, outputObject, readStoredOutput } from './stored-outputs.ts';
 
 /** The trace of one block execution, with either an `output` or an `error`. Costs are in microcredits. */
 export type BlockRun = {
@@ -17,6 +22,8 @@ export type BlockRun = {
   input: Value;
   /** Serialized JSON, as bytes where it is large; when `paused`, the conversation up to where the model asked for tools. */
   output?: string | Buffer;
+  /** Where the output was written instead. */
+  stored?: StoredObject | undefined;
   paused?: boolean;
   error?: { code: ErrorCode; message: string };
   model?: string;
@@ -40,6 +47,17 @@ export type Payer = { organizationId: string; maxMicrocredits?: number | undefin
  * asked to cancel: a completed one throws CANCELLED then. Throws RUN_NOT_FOUND when the run was deleted.
  */
 export async function recordBlockRun(db: Db, payer: Payer, run: BlockRun, result?: Value): Promise<boolean> {
+  const { recorded, cancelled } = await record(db, payer, run, result).catch((error: unknown) => {
+    if (isBeingDeleted(error)) return record(db, payer, { ...run, stored: undefined }, result);
+    throw error;
+  });
+  if (cancelled && !run.error) throw new ServiceError(CANCELLED.code, CANCELLED.message);
+  return recorded;
+}
+
+type Recorded = { recorded: boolean; cancelled: boolean };
+
+async function record(db: Db, payer: Payer, run: BlockRun, result: Value | undefined): Promise<Recorded> {
   const { organizationId, maxMicrocredits } = payer;
   const finishedAt = new Date();
   const row = {
@@ -63,18 +81,26 @@ export async function recordBlockRun(db: Db, payer: Payer, run: BlockRun, result
     charged_to: isCharged(run) ? organizationId : null,
     maximum: maxMicrocredits ?? null,
     // The last one, because pg copies what precedes a parameter when it needs more room.
-    output: run.output ?? null,
+    output: run.stored ? null : (run.output ?? null),
   };
   const values = Object.entries(row).map(([column, value]) => sql`${sql.raw(`p_${column}`)} => ${value}`);
-  const { rows } = await sql<{
-    recorded: boolean;
-    cancelled: boolean;
-  }>`select * from record_block_run(${sql.join(values)})`
+  const link = run.stored
+    ? sql`, link_output(${run.callId}, ${run.blockKey}, ${run.stored.sha256})`
+    : sql.raw('');
+  const { rows } = await sql<Recorded>`
+    select recorded, cancelled${link} from record_block_run(${sql.join(values)})`
     .execute(db)
     .catch(rethrowAsRunNotFound(run.callId));
-  const { recorded = false, cancelled = false } = rows[0] ?? {};
-  if (cancelled && !run.error) throw new ServiceError(CANCELLED.code, CANCELLED.message);
+  const recorded = rows[0] ?? { recorded: false, cancelled: false };
+  if (recorded.recorded) measure(run, row);
   return recorded;
+}
+
+function measure(run: BlockRun, { status, latency_ms: ms }: { status: string; latency_ms: number }): void {
+  const type = run.processorType;
+  blockDuration.record(ms / 1_000, { type, outcome: status });
+  if (run.error) blockFailures.add(1, { type, 'error.type': run.error.code });
+  if (run.costMicrocredits) creditsCharged.add(run.costMicrocredits / MICROCREDITS_PER_CREDIT, { type });
 }
 
 /** Whether recording a block execution locks its organization's balance. */
@@ -91,14 +117,15 @@ export async function loadBlockOutput(
   const row = await db
     .selectFrom('block_run')
     .select(['output', 'status', 'finished_at'])
-    .select(sql<number>`octet_length(output::text)`.as('bytes'))
+    .select([outputBytes.as('bytes'), outputObject.as('object')])
     .where('execution_id', '=', callId)
     .where('block_key', '=', blockKey)
     .where('status', 'in', ['completed', 'paused'])
     .executeTakeFirst();
   if (!row) throw outputNotFound(callId, blockKey);
-  const { output, bytes, status, finished_at: finishedAt } = row;
-  return { output, bytes, paused: status === 'paused', finishedAt };
+  const { bytes, status, finished_at: finishedAt, object } = row;
+  const output = object ? JSON.parse(await readStoredOutput(db, callId, blockKey, object)) : row.output;
+  return { output, bytes: bytes ?? 0, paused: status === 'paused', finishedAt };
 }
 
 /** The columns of a block execution that callers and operators read. */

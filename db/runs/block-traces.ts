@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
+import type { StoredObject } from '../../object-store/object-store.ts';
 import type { Db } from '../connect.ts';
 import { BLOCK_RUN_COLUMNS } from './block-runs.ts';
 import { isCallOf } from './run-columns.ts';
+import { outputBytes, outputObject, readStoredOutput } from './stored-outputs.ts';
 
 /** Lists the block executions of all calls of a run, of these steps when given, in the order they started. */
 export function listBlockTraces(db: Db, executionId: string, stepIds?: string[]) {
@@ -46,7 +48,7 @@ export function findBlockTrace(db: Db, executionId: string, blockKey: string, ca
     .select('block_run.input')
     .select([
       sql<number>`octet_length(run.input::text)`.as('request_bytes'),
-      sql<number>`coalesce(octet_length(block_run.output::text), 0)`.as('output_bytes'),
+      sql<number>`coalesce(${outputBytes}, 0)`.as('output_bytes'),
     ])
     .where('block_run.block_key', '=', blockKey)
     .$if(callId !== undefined, (query) => query.where('block_run.execution_id', '=', callId as string))
@@ -60,11 +62,26 @@ export type FoundBlock = NonNullable<Awaited<ReturnType<typeof findBlockTrace>>>
 export async function readOutputText(db: Db, { callId, blockKey }: BlockId): Promise<string | undefined> {
   const row = await db
     .selectFrom('block_run')
-    .select(sql<string | null>`output::text`.as('output'))
+    .select([sql<string | null>`output::text`.as('output'), outputObject.as('object')])
     .where('execution_id', '=', callId)
     .where('block_key', '=', blockKey)
     .executeTakeFirst();
+  if (row?.object) return readStoredOutput(db, callId, blockKey, row.object);
   return row?.output ?? undefined;
+}
+
+/** Finds the object that has the output of a block execution; undefined when it is in the database, or there is none. */
+export async function findOutputObject(
+  db: Db,
+  { callId, blockKey }: BlockId,
+): Promise<StoredObject | undefined> {
+  const row = await db
+    .selectFrom('block_run')
+    .select(outputObject.as('object'))
+    .where('execution_id', '=', callId)
+    .where('block_key', '=', blockKey)
+    .executeTakeFirst();
+  return row?.object ?? undefined;
 }
 
 function selectTraces(db: Db, executionId: string) {
@@ -79,7 +96,7 @@ function selectTraces(db: Db, executionId: string) {
 /** Measures what is read for a trace of a run: the requests and outputs of all its calls, in bytes of JSON. */
 export async function measureTrace(db: Db, executionId: string): Promise<number> {
   const outputs = sql`(
-    select coalesce(sum(octet_length(output::text)), 0) from block_run where block_run.execution_id = run.execution_id
+    select coalesce(sum(${outputBytes}), 0) from block_run where block_run.execution_id = run.execution_id
   )`;
   const { bytes } = await db
     .selectFrom('run')
@@ -90,14 +107,14 @@ export async function measureTrace(db: Db, executionId: string): Promise<number>
 }
 
 /** Loads the input of a block execution, and the first `maxChars` of its output's JSON with its length (0: no output). */
-export function loadBlockValues(
+export async function loadBlockValues(
   db: Db,
   { execution_id, block_key }: Pick<BlockTraceRow, 'execution_id' | 'block_key'>,
   maxChars: number,
 ) {
-  return db
+  const { object, ...values } = await db
     .selectFrom('block_run')
-    .select('input')
+    .select(['input', outputObject.as('object')])
     .select([
       sql<string>`coalesce(left(output::text, ${maxChars}), '')`.as('output'),
       sql<number>`coalesce(length(output::text), 0)`.as('output_chars'),
@@ -105,4 +122,7 @@ export function loadBlockValues(
     .where('execution_id', '=', execution_id)
     .where('block_key', '=', block_key)
     .executeTakeFirstOrThrow();
+  if (!object) return values;
+  const text = await readStoredOutput(db, execution_id, block_key, object);
+  return { ...values, output: text.slice(0, maxChars), output_chars: text.length };
 }

@@ -10,6 +10,7 @@ import { iterationsOf, listBlocks, toPlan } from '../../flow/plan.ts';
 import { bytesToLoad, INPUT_REF, MESSAGE_REF, type Value } from '../../flow/value.ts';
 import type { Db } from '../connect.ts';
 import type { Continuation } from '../tables/run-input.ts';
+import { outputBytes } from './stored-outputs.ts';
 
 type Outputs = { [stepId: string]: Json };
 /** The outputs of earlier steps that a block reads by their names; `bytes` is the memory that reading them may take. */
@@ -73,7 +74,7 @@ async function measureOutputs(db: Db, callId: string, steps: Step[]): Promise<Ma
   const stepIds = listBlocks({ steps }).map(({ step_id }) => step_id);
   const rows = await db
     .selectFrom('block_run')
-    .select(['block_key', sql<number>`octet_length(output::text)`.as('bytes')])
+    .select(['block_key', sql<number>`coalesce(${outputBytes}, 0)`.as('bytes')])
     .where('execution_id', '=', callId)
     .where('step_id', '=', sql<string>`any(${stepIds}::text[])`)
     .where('status', '=', 'completed')

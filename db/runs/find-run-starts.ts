@@ -24,6 +24,7 @@ export async function findRunStarts(db: Db, callIds: string[]) {
       'run.flow_id as flowId',
       'run.step_from as from',
       'run.step_to as to',
+      'run.trace_context as trace',
       'run.status',
       'run.result',
       'run.error',

@@ -10,6 +10,7 @@ export async function getRequestOfRun(db: Db, executionId: string) {
   return db
     .selectFrom('run')
     .select([
+      'request_id as requestId',
       'callback_url as callbackUrl',
       'callback_events as callbackEvents',
       'model_key_providers as modelKeyProviders',

@@ -2,11 +2,14 @@ import pg from 'pg';
 import type { WebhookEvent } from '../../flow/delivery.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { notPaused } from '../../flow/tool-calls.ts';
+import { runStarts } from '../../observability/metrics/run-metrics.ts';
+import { currentTrace } from '../../observability/tracing.ts';
 import type { Db, Tx } from '../connect.ts';
 import { runNotFound } from '../run-not-found.ts';
 import type { Environment, RunMode } from '../schema.ts';
 import type { StoredRunInput } from '../tables/run-input.ts';
 import { findRepetitions, repeatedAlready } from './find-repetitions.ts';
+import { isOverQuota, overQuota, withinQuota } from './runs-under-way.ts';
 
 /** A row of `run` to insert: a call that begins or goes on with a run, or a step-through session. */
 export type NewCall = {
@@ -19,10 +22,14 @@ export type NewCall = {
   mode: RunMode;
   environment: Environment;
   input: StoredRunInput;
+  /** For a call that begins a run: how many of the organization's runs may be under way, this one included; 0: any number. */
+  underWayMax?: number;
   /** The providers for which the request brought a key. */
   modelKeyProviders?: string[] | undefined;
   /** The key_id of the API key that the request came with. */
   keyId?: string | undefined;
+  /** The id of the request that began the call. */
+  requestId?: string | undefined;
   callback?: { url: string; events: WebhookEvent[] } | undefined;
   /** The run that this one does again, from the step with the index `from` of the plan. `once`: unless another has. */
   repeats?: { executionId: string; from: number; once?: boolean } | undefined;
@@ -49,13 +56,17 @@ export type NewCall = {
  * Inserts calls, all or none and once. From here on each is accepted: its workflow finishes it, or the reconciler starts that
  * again. A session comes before its first call. Returns whether the calls are new. A repetition, a resume and a later call of a
  * session need a transaction: throws EXECUTION_ID_INVALID or CONFLICT when the pause is over or the session was cancelled,
- * EXECUTION_ID_INVALID or RUN_NOT_FOUND when the run was deleted meanwhile, and FLOW_NOT_FOUND when the project was.
+ * EXECUTION_ID_INVALID or RUN_NOT_FOUND when the run was deleted meanwhile, FLOW_NOT_FOUND when the project was, and
+ * RATE_LIMITED when the organization has too many runs under way.
  */
 export async function insertCalls(db: Db | Tx, calls: NewCall[]): Promise<boolean> {
   for (const { callId, repeats } of calls) if (repeats) await lockRepeated(db, callId, repeats);
+  const trace = currentTrace();
   const rows = calls.map((call) => ({
     execution_id: call.callId,
-    organization_id: call.organizationId,
+    organization_id: call.underWayMax
+      ? withinQuota(call.organizationId, call.callId, call.underWayMax)
+      : call.organizationId,
     project_id: call.projectId,
     flow_id: call.flowId,
     flow_version_id: call.flowVersionId,
@@ -69,7 +80,9 @@ export async function insertCalls(db: Db | Tx, calls: NewCall[]): Promise<boolea
     concludes: call.continues?.concludes ?? true,
     model_key_providers: call.modelKeyProviders ?? null,
     key_id: call.keyId ?? null,
+    request_id: call.requestId ?? null,
     repeats: call.repeats?.executionId ?? null,
+    trace_context: trace ? JSON.stringify(trace) : null,
     callback_url: call.callback?.url ?? null,
     callback_events: call.callback?.events ?? null,
   }));
@@ -80,6 +93,9 @@ export async function insertCalls(db: Db | Tx, calls: NewCall[]): Promise<boolea
     .executeTakeFirst()
     .catch(refuseDeleted(calls));
   if (numInsertedOrUpdatedRows === 0n) return false;
+  for (const { mode, environment, status, continues } of calls)
+    if (status !== 'in_progress')
+      runStarts.add(1, { mode, environment, kind: continues && calls.length === 1 ? 'continued' : 'new' });
   // The first call of a session comes with the session's own row.
   for (const { callId, mode, continues } of calls)
     if (mode === 'step' && continues && calls.length === 1) await continueSession(db, callId, continues);
@@ -128,9 +144,10 @@ async function continueSession(
     );
 }
 
-/** Makes the handler for errors of inserting calls: says when the project, or the run they go on with, was deleted. */
+/** Makes the handler for errors of inserting calls: says when the organization's quota is used up, and when the project, or the run they go on with, was deleted. */
 function refuseDeleted(calls: NewCall[]) {
   return (error: unknown): never => {
+    if (isOverQuota(error)) throw overQuota(calls[0]?.underWayMax ?? 0);
     const constraint = error instanceof pg.DatabaseError ? error.constraint : undefined;
     if (constraint === 'run_project_not_deleted')
       throw new ServiceError('FLOW_NOT_FOUND', 'There is no such flow any more: its project was deleted.');

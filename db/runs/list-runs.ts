@@ -69,6 +69,7 @@ function selectRuns(db: Db) {
       'run.environment',
       'run.key_id',
       'run.repeats',
+      'run.trace_context',
       'run.error',
       'run.started_at',
       'run.finished_at',

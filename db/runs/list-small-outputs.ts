@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
+import { outputBytes } from './stored-outputs.ts';
 
 /** Lists the sizes of recorded outputs of a call, in bytes of JSON, and the JSON text of those of up to `maxBytes`. */
 export async function listSmallOutputs(
@@ -8,7 +9,7 @@ export async function listSmallOutputs(
   blockKeys: string[],
   maxBytes: number,
 ): Promise<Map<string, { bytes: number; text: string | null }>> {
-  const bytes = sql<number>`octet_length(output::text)`;
+  const bytes = sql<number>`coalesce(${outputBytes}, 0)`;
   const rows = await db
     .selectFrom('block_run')
     .select('block_key')

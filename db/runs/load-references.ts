@@ -12,6 +12,7 @@ import {
 } from '../../flow/value.ts';
 import type { Db } from '../connect.ts';
 import { callNotFound, outputNotFound } from '../run-not-found.ts';
+import { outputBytes, outputObject, readStoredOutput } from './stored-outputs.ts';
 
 /**
  * Loads what references in the values of a call stand for, as JSON text: outputs of completed blocks, the run's message, the
@@ -27,10 +28,13 @@ export async function loadTexts(db: Db, callId: string, refs: string[]): Promise
       if (ref === MESSAGE_REF) stored.set(ref, toText(findMember(input, 'message')));
       else if (ref === INPUT_REF) stored.set(ref, toText(findContinuedInput(input)));
   }
-  for (const row of keys.length > 0 ? await selectOutputs(db, callId, keys) : []) {
-    if (row.all_bytes > OUTPUTS_READ_MAX_BYTES) throw outputsTooLarge(row.all_bytes);
-    stored.set(row.block_key, { text: row.output, bytes: row.bytes });
-  }
+  const rows = keys.length > 0 ? await selectOutputs(db, callId, keys) : [];
+  for (const { all_bytes } of rows) if (all_bytes > OUTPUTS_READ_MAX_BYTES) throw outputsTooLarge(all_bytes);
+  const read = rows.map(async ({ block_key, output, bytes, object }) => {
+    const text = object ? await readStoredOutput(db, callId, block_key, object) : output;
+    stored.set(block_key, { text, bytes });
+  });
+  await Promise.all(read);
   const missing = keys.find((key) => !stored.has(key));
   if (missing !== undefined) throw outputNotFound(callId, missing);
   return stored;
@@ -66,7 +70,7 @@ export async function measureOutputs(
 ): Promise<number> {
   const { bytes } = await db
     .selectFrom('block_run')
-    .select(sql<number>`coalesce(sum(octet_length(output::text)), 0)::bigint`.as('bytes'))
+    .select(sql<number>`coalesce(sum(${outputBytes}), 0)::bigint`.as('bytes'))
     .where('execution_id', '=', sql<string>`any(${[callIds].flat()}::uuid[])`)
     .$if(stepIds !== undefined, (query) => query.where('step_id', 'in', stepIds as string[]))
     .executeTakeFirstOrThrow();
@@ -95,7 +99,7 @@ function selectOutputs(db: Db, callId: string, keys: string[]) {
       query
         .selectFrom('block_run')
         .select(['block_key', 'output'])
-        .select(sql<number>`octet_length(output::text)`.as('bytes'))
+        .select([sql<number>`coalesce(${outputBytes}, 0)`.as('bytes'), outputObject.as('object')])
         .where('execution_id', '=', callId)
         .where('block_key', '=', sql<string>`any(${keys}::text[])`)
         .where('status', 'in', ['completed', 'paused']),
@@ -103,11 +107,11 @@ function selectOutputs(db: Db, callId: string, keys: string[]) {
     .with('summed', (query) =>
       query
         .selectFrom('measured')
-        .select(['block_key', 'output', 'bytes'])
+        .select(['block_key', 'output', 'bytes', 'object'])
         .select(sql<number>`(sum(bytes) over ())::bigint`.as('all_bytes')),
     )
     .selectFrom('summed')
-    .select(['block_key', 'bytes', 'all_bytes'])
+    .select(['block_key', 'bytes', 'all_bytes', 'object'])
     .select(sql<string>`case when all_bytes <= ${OUTPUTS_READ_MAX_BYTES} then output::text end`.as('output'))
     .execute();
 }

@@ -13,12 +13,13 @@ export async function parkRun(db: Db, callId: string): Promise<void> {
     .execute();
 }
 
-/** Marks a call of a run as no longer parked. May be repeated. */
+/** Marks a call of a run as no longer parked, if it was. May be repeated. */
 export async function unparkRun(db: Db, callId: string): Promise<void> {
   await db
     .updateTable('run')
     .set({ parked_at: null, resume_requested_at: null })
     .where('execution_id', '=', callId)
+    .where('parked_at', 'is not', null)
     .execute();
 }
 

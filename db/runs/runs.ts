@@ -6,6 +6,7 @@ import type { Db, Tx } from '../connect.ts';
 import { callNotFound } from '../run-not-found.ts';
 import type { RunMode, RunTable } from '../schema.ts';
 import type { StoredRunInput } from '../tables/run-input.ts';
+import { measureEnd } from './measure-run.ts';
 import { costOfRun, pauseOfRun, statusOfRun, versionOfRun } from './run-columns.ts';
 
 /**
@@ -59,7 +60,7 @@ async function recordOutcome(db: Db | Tx, callId: string, outcome: RunOutcome): 
         )
         .where('status', '=', 'started')
         .$if(status !== 'failed', (run) => run.where('cancel_requested_at', 'is', null))
-        .returning(['execution_id', 'continues', 'concludes', 'mode']),
+        .returning(['execution_id', 'continues', 'concludes', 'mode', 'started_at']),
     )
     .with('continued', (query) =>
       query
@@ -77,8 +78,9 @@ async function recordOutcome(db: Db | Tx, callId: string, outcome: RunOutcome): 
         .returning('run.execution_id'),
     )
     .selectFrom('ended')
-    .select('execution_id')
+    .select(['mode', 'started_at'])
     .executeTakeFirst();
+  if (ended) measureEnd(ended.mode, ended.started_at, outcome);
   return ended !== undefined;
 }
 
@@ -89,9 +91,16 @@ async function recordOutcome(db: Db | Tx, callId: string, outcome: RunOutcome): 
 export type RunContext = {
   organizationId: string;
   flowVersionId: string;
+  /** The id of the request that began the call; null where none did. */
+  requestId: string | null;
   input: StoredRunInput;
   completed: Set<string>;
   cancelled: boolean;
+  mode: RunMode;
+  /** When the call was accepted. */
+  startedAt: Date;
+  /** Whether a block of it has begun in this process. */
+  begun?: true;
   ended?: true;
   awaited: boolean;
 };
@@ -105,7 +114,8 @@ export function isAwaited(mode: RunMode): boolean {
 export async function getRunContext(db: Db, callId: string): Promise<RunContext> {
   const row = await db
     .selectFrom('run')
-    .select(['organization_id', 'flow_version_id', 'input', 'mode', 'cancel_requested_at', 'finished_at'])
+    .select(['organization_id', 'flow_version_id', 'request_id', 'input', 'mode', 'started_at'])
+    .select(['cancel_requested_at', 'finished_at'])
     .select((eb) =>
       eb
         .selectFrom('block_run')
@@ -120,9 +130,12 @@ export async function getRunContext(db: Db, callId: string): Promise<RunContext>
   return {
     organizationId: row.organization_id,
     flowVersionId: row.flow_version_id,
+    requestId: row.request_id,
     input: row.input,
     completed: new Set(row.completed ?? []),
     cancelled: row.cancel_requested_at !== null,
+    mode: row.mode,
+    startedAt: row.started_at,
     ...(row.finished_at && { ended: true }),
     awaited: isAwaited(row.mode),
   };
@@ -158,6 +171,7 @@ export function findRun(db: Db, flowId: string, executionId: string) {
       'run.environment',
       'run.key_id',
       'run.repeats',
+      'run.trace_context',
       'run.result',
       'run.error',
       'run.concluded_by',

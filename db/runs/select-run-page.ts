@@ -3,8 +3,11 @@ import { type RawBuilder, sql } from 'kysely';
 import { type Environment, RUN_MODES, RUN_STATUSES, type RunMode, type RunStatus } from '../schema.ts';
 import { idRange } from './id-range.ts';
 import { statusOfRun } from './run-columns.ts';
+import { selectStuckCalls } from './stuck-calls.ts';
 
 const ENVIRONMENTS: Environment[] = ['live', 'test'];
+/** The statuses of runs that have not ended. */
+const OPEN: RunStatus[] = ['started', 'tool_calls_required', 'in_progress'];
 
 /** Absent fields match every run; organization, project and flow are slugs. */
 export type RunFilter = {
@@ -16,8 +19,12 @@ export type RunFilter = {
   project?: string | undefined;
   flow?: string | undefined;
   status?: RunStatus | undefined;
+  /** true: only runs that have not ended; with a status, `open` changes nothing. Not together with `id`. */
+  open?: boolean | undefined;
   /** true: only runs that wait for an operator. */
   parked?: boolean | undefined;
+  /** true: only runs that make no progress, as `selectStuckCalls` finds them. */
+  stuck?: boolean | undefined;
   mode?: RunMode | undefined;
   environment?: Environment | undefined;
   version?: number | undefined;
@@ -36,14 +43,16 @@ export type RunFilter = {
 
 /** Selects the ids of the newest runs that match. */
 export function selectRunPage(filter: RunFilter): RawBuilder<string> {
-  const { status, parked, id, limit } = filter;
+  const { status, parked, stuck, id, limit } = filter;
   const newest = sql`order by started_at desc, execution_id desc limit ${limit}`;
   const sources =
-    id !== undefined
-      ? [selectById(filter, id)]
-      : parked === true
-        ? [selectParked(filter)]
-        : [selectNewest(filter, newest), ...(status === 'started' ? [selectResumed(filter)] : [])];
+    stuck === true
+      ? [selectAmongStarted(filter, selectStuckRuns(filter))]
+      : id !== undefined
+        ? [selectById(filter, id)]
+        : parked === true
+          ? [selectAmongStarted(filter, PARKED)]
+          : [selectNewest(filter, newest), ...(status === 'started' ? [selectResumed(filter)] : [])];
   return sql`
     select execution_id from (${sql.join(sources, sql` union all `)}) as found ${newest}`;
 }
@@ -54,11 +63,12 @@ export function selectRunPage(filter: RunFilter): RawBuilder<string> {
  * the flow to find the few that match.
  */
 function selectNewest(filter: RunFilter, newest: RawBuilder<unknown>) {
-  const { status, mode, environment, version, key } = filter;
+  const { status, open, mode, environment, version, key } = filter;
+  const statuses = status ? [status] : open ? OPEN : undefined;
   const run = (where: RawBuilder<boolean>) => sql`
     select run.execution_id, run.started_at from run
     where run.continues is null and ${where} and ${wasStarted(filter)} ${newest}`;
-  if ([status, mode, environment, version, key].every((field) => field === undefined))
+  if ([statuses, mode, environment, version, key].every((field) => field === undefined))
     return sql`
       select page.* from (${selectFlows(filter)}) as flow
       cross join lateral (${run(sql`run.flow_id = flow.id`)}) as page`;
@@ -71,7 +81,7 @@ function selectNewest(filter: RunFilter, newest: RawBuilder<unknown>) {
     select page.* from (${selectFlows(filter)}) as flow
     ${version === undefined ? sql`` : sql`join flow_version on flow_version.flow_id = flow.id and flow_version.version = ${version}`}
     cross join (
-      select * from unnest(${status ? [status] : [...RUN_STATUSES]}::text[]) as status,
+      select * from unnest(${statuses ?? [...RUN_STATUSES]}::text[]) as status,
         unnest(${mode ? [mode] : [...RUN_MODES]}::text[]) as mode,
         unnest(${environment ? [environment] : ENVIRONMENTS}::text[]) as environment
     ) as kind
@@ -89,13 +99,24 @@ function selectResumed(filter: RunFilter) {
   );
 }
 
-function selectParked(filter: RunFilter) {
-  const { status } = filter;
-  const parked = sql`
-    select coalesce(call.continues, call.execution_id) from run as call
-    where call.parked_at is not null and call.status = 'started'`;
-  // A parked run is under way, whatever its first call waited for.
-  return selectAmong(filter, parked, sql`${status === undefined || status === 'started'}::boolean`);
+const PARKED = sql`
+  select coalesce(call.continues, call.execution_id) from run as call
+  where call.parked_at is not null and call.status = 'started'`;
+
+function selectStuckRuns(filter: RunFilter) {
+  return sql`
+    select "executionId" from (${selectStuckCalls(sql`flow_id in (${selectFlows(filter)})`)}) as stuck`;
+}
+
+/** A run that is among these is under way, whatever its first call waited for. */
+function selectAmongStarted(filter: RunFilter, ids: RawBuilder<unknown>) {
+  const { status, id = '' } = filter;
+  const isAsked = sql`${status === undefined || status === 'started'}::boolean`;
+  return selectAmong(
+    filter,
+    ids,
+    sql`${isAsked} and starts_with(run.execution_id::text, ${id.toLowerCase()})`,
+  );
 }
 
 /** Selects the runs whose ids begin with `text`. */

@@ -13,6 +13,7 @@ export interface BlockRunTable {
   status: 'completed' | 'failed' | 'paused';
   /** A Value (flow/value.ts) over the run's message and the outputs of its other blocks. */
   input: ColumnType<Value, string, string>;
+  /** null when the block failed, and when a linked row of stored_object names the object that has it. */
   output: ColumnType<Json, string | null, string | null>;
   error: ColumnType<{ code: ErrorCode; message: string } | null, string | null, string | null>;
   model: string | null;

@@ -1,6 +1,8 @@
 // The audit log: who changed what, one entry per management write, made in the transaction of the write.
 import { sql } from 'kysely';
 import type { Json } from '../../flow/definition.ts';
+import { traceIdOf } from '../../observability/trace-context.ts';
+import { currentTrace } from '../../observability/tracing.ts';
 import type { Db, Tx } from '../connect.ts';
 
 /** The author of a change, and the request in which it is made. */
@@ -30,6 +32,7 @@ export async function recordChange(tx: Tx, { actor, requestId }: Author, change:
       resource_id: change.resourceId,
       details: JSON.stringify(change.details ?? {}),
       request_id: requestId,
+      trace_id: traceIdOf(currentTrace()) ?? null,
     })
     .execute();
 }
@@ -42,7 +45,7 @@ export async function recordUserChange(
 ): Promise<void> {
   await tx
     .insertInto('audit_entry')
-    .columns(['organization_id', 'actor', 'action', 'resource_id', 'details', 'request_id'])
+    .columns(['organization_id', 'actor', 'action', 'resource_id', 'details', 'request_id', 'trace_id'])
     .expression((eb) =>
       eb
         .selectFrom('membership')
@@ -53,7 +56,8 @@ export async function recordUserChange(
           eb.val(action).as('action'),
           eb.val(resourceId).as('resource_id'),
           sql<never>`${JSON.stringify(details ?? {})}::json`.as('details'),
-          sql<string>`${requestId}::uuid`.as('request_id'),
+          eb.val(requestId).as('request_id'),
+          sql<string | null>`${traceIdOf(currentTrace()) ?? null}::text`.as('trace_id'),
         ])
         .where('membership.user_id', '=', userId)
         .where('organization.deleted_at', 'is', null),
@@ -83,7 +87,16 @@ export function listAuditEntries(
         .onRef('profile.organization_id', '=', 'audit_entry.organization_id')
         .onRef('profile.user_id', '=', 'audit_entry.actor'),
     )
-    .select(['actor', 'action', 'resource_id', 'details', 'request_id', 'profile.name', 'profile.email'])
+    .select([
+      'actor',
+      'action',
+      'resource_id',
+      'details',
+      'request_id',
+      'trace_id',
+      'profile.name',
+      'profile.email',
+    ])
     .select(sql<string>`to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`.as('at'))
     .where('audit_entry.organization_id', '=', organizationId)
     .$if(actor !== undefined, (query) => query.where('actor', '=', actor as string))

@@ -2,6 +2,7 @@
 import { EventEmitter, once } from 'node:events';
 import { sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
+import { log } from '../../observability/log.ts';
 import type { Db } from '../connect.ts';
 import { ConnectionFailed } from '../connection/connection-failed.ts';
 import { createEncryption } from '../encrypt.ts';
@@ -47,7 +48,8 @@ export function createRequestModelKeys(
   const encryption = createEncryption(secretsKeys);
   const held = new Map<string, { keys: ModelKeys; since: number }>();
   const arrivals = new EventEmitter<{ [owner: string]: [] }>().setMaxListeners(0);
-  const complain = (error: Error) => console.error('Model keys of requests:', error.message);
+  const complain = (error: Error) =>
+    log.warn({ err: error }, 'Model keys of requests could not be shared with other processes.');
 
   function keep(callId: string, keys: ModelKeys): void {
     held.set(callId, { keys: { ...held.get(callId)?.keys, ...keys }, since: Date.now() });

@@ -8,6 +8,7 @@ import type { TestInput, Verdict } from '../../flow/test-case.ts';
 import { type Db, inTransaction, type Tx } from '../connect.ts';
 import { snapshotDraft } from '../flows/draft-snapshots.ts';
 import { insertCalls, type NewCall } from '../runs/insert-calls.ts';
+import { createTimedId } from '../timed-id.ts';
 import type { TestCaseRow } from './test-cases.ts';
 
 const TEST_RUN_CANCELLED = 'The test run was cancelled.';
@@ -117,7 +118,7 @@ export async function acceptJudge(
   const flowVersionId = await snapshotDraft(db, test.flowId, judge);
   const { judgeId } = await db
     .updateTable('test_result')
-    .set({ judge_execution_id: sql`coalesce(judge_execution_id, gen_random_uuid())` })
+    .set({ judge_execution_id: sql`coalesce(judge_execution_id, ${createTimedId()}::uuid)` })
     .where('execution_id', '=', executionId)
     .returning('judge_execution_id as judgeId')
     .$narrowType<{ judgeId: NotNull }>()

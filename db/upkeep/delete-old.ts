@@ -1,8 +1,10 @@
-// Retention: deletes what ended long ago with all its data, except the ledger, usage and the audit log.
+// Retention: deletes what ended long ago with all its data, except the ledger, usage and the audit log. Blocks and attempts that
+// are in partitions by time are left to drop-partitions.ts.
 import { sql } from 'kysely';
 import { OPEN_STATUSES } from '../../flow/delivery.ts';
 import type { Db } from '../connect.ts';
 import { countUsageOf } from '../usage/count-usage.ts';
+import { doomObjectsOf } from './stored-objects.ts';
 
 const OPEN = sql`any(${sql.val([...OPEN_STATUSES])}::text[])`;
 
@@ -40,7 +42,7 @@ export async function deleteOld(
       select id from webhook_delivery
       where execution_id is null and created_at < ${cutoff} and not status = ${OPEN}
       limit ${limit} for update skip locked
-    ), attempts as (delete from webhook_attempt where delivery_id in (select id from old))
+    ), attempts as (delete from webhook_attempt_default where delivery_id in (select id from old))
     delete from webhook_delivery where id in (select id from old)`.execute(db);
   const runs = await db.transaction().execute(async (tx) => {
     const found = (await old.execute(tx)).rows.map((row) => row.execution_id);
@@ -52,13 +54,16 @@ export async function deleteOld(
       .selectFrom('run')
       .select('execution_id')
       .where(sql<boolean>`continues = any(${roots}::uuid[])`)
+      // So that no block is recorded for one that is about to be deleted.
+      .forUpdate()
       .execute();
     const ids = [...roots, ...calls.map((call) => call.execution_id)];
     await countUsageOf(tx, ids);
+    await doomObjectsOf(tx, ids);
     await sql`
-      delete from webhook_attempt using webhook_delivery as delivery
+      delete from webhook_attempt_default using webhook_delivery as delivery
       where delivery_id = delivery.id and delivery.execution_id = any(${ids}::uuid[])`.execute(tx);
-    for (const table of ['webhook_delivery', 'block_run', 'idempotency_key', 'reservation', 'run'])
+    for (const table of ['webhook_delivery', 'block_run_default', 'idempotency_key', 'reservation', 'run'])
       await sql`delete from ${sql.table(table)} where execution_id = any(${ids}::uuid[])`.execute(tx);
     return roots.length;
   });

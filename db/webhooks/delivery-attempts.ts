@@ -1,6 +1,7 @@
 // The reads and writes of an attempt. Each write is one statement.
 import { sql } from 'kysely';
 import { type DeliveryCall, type DeliveryStatus, OPEN_STATUSES } from '../../flow/delivery.ts';
+import { deadLetters } from '../../observability/metrics/webhook-metrics.ts';
 import type { Db } from '../connect.ts';
 
 /** Longer than any attempt takes. */
@@ -119,13 +120,14 @@ export async function abandonDelivery(
   { deliveryId, round }: Pick<DeliveryCall, 'deliveryId' | 'round'>,
   errorMessage: string,
 ): Promise<void> {
-  await db
+  const { numUpdatedRows } = await db
     .updateTable('webhook_delivery')
     .set({ status: 'dead_letter', error_message: errorMessage, next_attempt_at: null })
     .where('id', '=', deliveryId)
     .where('round', '=', round)
     .where('status', 'in', OPEN_STATUSES)
-    .execute();
+    .executeTakeFirst();
+  deadLetters.add(Number(numUpdatedRows));
 }
 
 /** Records that the worker of an attempt was lost: the attempt has failed, and its workflow tries again. */

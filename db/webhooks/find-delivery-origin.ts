@@ -2,8 +2,8 @@ import type { Db } from '../connect.ts';
 import { versionOfRun } from '../runs/run-columns.ts';
 
 /**
- * Finds the slugs of the organization of a delivery, and the flow, version, mode and environment of the run that it reports;
- * those are absent from a test delivery.
+ * Finds the slugs of the organization of a delivery, and the flow, version, mode, environment and trace of the run that it
+ * reports; those are absent from a test delivery.
  */
 export async function findDeliveryOrigin(db: Db, deliveryId: string) {
   const { organization, ...run } = await db
@@ -20,10 +20,11 @@ export async function findDeliveryOrigin(db: Db, deliveryId: string) {
       versionOfRun().as('version'),
       'run.mode',
       'run.environment',
+      'run.trace_context as trace',
     ])
     .where('webhook_delivery.id', '=', deliveryId)
     .executeTakeFirstOrThrow();
-  const { project, flow, version, mode, environment } = run;
+  const { project, flow, version, mode, environment, trace } = run;
   if (project === null || flow === null || mode === null || environment === null) return { organization };
-  return { organization, project, flow, version, mode, environment };
+  return { organization, project, flow, version, mode, environment, trace };
 }

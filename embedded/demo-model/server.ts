@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { getRawBody } from 'raw-body';
+import { log } from '../../observability/log.ts';
 import { type Answer, answerChat } from './answer.ts';
 import { type ChatRequest, DemoModelError, parseChatRequest } from './request.ts';
 
@@ -24,7 +25,7 @@ export async function startDemoModelServer(
   });
   server.listen(port, host);
   await once(server, 'listening');
-  server.on('error', (error) => console.error('The demo model server failed:', error));
+  server.on('error', (error) => log.error({ err: error }, 'The demo model server failed.'));
   return {
     url: `http://${host}:${(server.address() as AddressInfo).port}/v1`,
     close() {

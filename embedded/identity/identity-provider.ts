@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { exportJWK, generateKeyPair } from 'jose';
 import Provider from 'oidc-provider';
+import { log } from '../../observability/log.ts';
 import { findFreePort } from '../processes/ports.ts';
 import { readState, writeState } from '../state-folder.ts';
 import { type Account, provideAccounts } from './accounts.ts';
@@ -61,11 +62,11 @@ export async function startIdentityProvider(options: {
   provider.use(defaultScope);
   provider.use(hideOneTimeSecret);
   provider.use(createInteractions(provider, accounts, oneTimeLink));
-  provider.on('server_error', (_ctx, error) => console.error('The identity provider failed:', error));
+  provider.on('server_error', (_ctx, error) => log.error({ err: error }, 'The identity provider failed.'));
   const server = createServer(provider.callback());
   server.listen(port, HOST);
   await once(server, 'listening');
-  server.on('error', (error) => console.error('The identity provider failed:', error));
+  server.on('error', (error) => log.error({ err: error }, 'The identity provider failed.'));
   return {
     issuer,
     port,

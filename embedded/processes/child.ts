@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
+import { readableLine } from '../../observability/log.ts';
 import { endProcess, type ProcessRecord } from './end-process.ts';
 import { processStartTime } from './process-identity.ts';
 
@@ -78,7 +79,13 @@ export function startChild(spec: ChildSpec): Child {
     logFile,
     exited,
     hasExited: () => ended,
-    logTail: () => readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-LOG_TAIL_LINES).join('\n'),
+    logTail: () =>
+      readFileSync(logFile, 'utf8')
+        .trimEnd()
+        .split('\n')
+        .slice(-LOG_TAIL_LINES)
+        .map((line) => readableLine(line).trimEnd())
+        .join('\n'),
     stop: async () => {
       if (!ended) await endProcess(record);
       await exited;

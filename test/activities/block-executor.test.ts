@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { mock } from 'node:test';
 import { ModelUnavailable } from '../../activities/model-unavailable.ts';
 import type { Db } from '../../db/connect.ts';
 import { reserveCredits } from '../../db/credits/reservations.ts';
 import { listBlockRuns } from '../../db/runs/block-runs.ts';
 import { getRunContext } from '../../db/runs/runs.ts';
+import { captureLog } from '../capture-log.ts';
 import { audit } from '../db/credits/ledger-fixture.ts';
 import { refuse, useAttempts } from './block-executor-harness.ts';
 
@@ -64,16 +64,17 @@ describe('a model call whose activity is repeated', () => {
   it('fails at once, uncharged and released, when the database takes what it cost in no case', async () => {
     const failure = { code: 'INTERNAL_ERROR', message: 'The block failed for a reason inside the service.' };
     harness.costs(1e300);
-    const log = mock.method(console, 'error', () => undefined);
+    const { lines, stop } = captureLog();
     try {
       await assert.rejects(
         harness.attempt(1, harness.database.db, () => 'yes'),
         failure,
       );
     } finally {
-      log.mock.restore();
+      stop();
     }
-    assert.match(String(log.mock.calls[0]?.arguments[0]), /refuses what ask of call .* bigint/);
+    assert.equal(lines[0]?.block, 'ask');
+    assert.match(JSON.stringify(lines[0]), /refuses what a block made.*|bigint.*refuses what a block made/);
     const { balance, reserved, charges } = await audit(harness.database.db, harness.account);
     assert.deepEqual([balance, reserved, charges.size], [1_000, 0, 0]);
     const [block] = await listBlockRuns(harness.database.db, harness.callId);

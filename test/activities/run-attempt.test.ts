@@ -4,6 +4,7 @@ import type { Progress } from '../../activities/attempt-progress.ts';
 import { ModelUnavailable } from '../../activities/model-unavailable.ts';
 import { type Attempt, REFUSALS_MAX, runAttempt } from '../../activities/run-attempt.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { captureLog } from '../capture-log.ts';
 
 type Work = (attempt: Attempt) => Promise<unknown>;
 
@@ -157,9 +158,7 @@ describe('an attempt of an activity', () => {
     });
 
     it('is logged to wait, or to be parked, with its run and what an operator can do', async () => {
-      const lines: string[] = [];
-      const log = console.error;
-      console.error = (...words: unknown[]) => void lines.push(words.join(' '));
+      const { lines, stop } = captureLog();
       try {
         activity.attempts = 6;
         await activity.attempt(breakDown, HOLDS_BACK);
@@ -167,12 +166,19 @@ describe('an attempt of an activity', () => {
         activity.details = undefined;
         await activity.attempt(breakDown, HOLDS_BACK);
       } finally {
-        console.error = log;
+        stop();
       }
-      assert.deepEqual(lines, [
-        'run-1: callModel: The worker was lost during 6 attempts: the next one is delayed.',
-        'run-1: callModel: The worker was lost during 12 attempts: the run is parked until an operator resumes it (weir operator runs resume).',
-      ]);
+      assert.deepEqual(
+        lines.map(({ workflow_id, activity, msg }) => [workflow_id, activity, msg]),
+        [
+          ['run-1', 'callModel', 'The worker was lost during 6 attempts: the next one is delayed.'],
+          [
+            'run-1',
+            'callModel',
+            'The worker was lost during 12 attempts: the run is parked until an operator resumes it (weir operator runs resume).',
+          ],
+        ],
+      );
     });
 
     it('is not delayed for what failed otherwise', async () => {

@@ -213,7 +213,10 @@ describe('sandbox processes (on Linux: they are looked at through /proc)', () =>
     it('works from a folder that only root can read', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'weir-'));
       chmodSync(folder, 0o700);
-      for (const part of ['activities/sandbox', 'flow', 'fairness', 'large-values', 'package.json']) {
+      for (const part of [
+        ...['activities/sandbox', 'flow', 'fairness', 'large-values', 'observability'],
+        'package.json',
+      ]) {
         cpSync(new URL(part, root), join(folder, part), { recursive: true });
       }
       symlinkSync(new URL('node_modules', root), join(folder, 'node_modules'));

@@ -25,6 +25,7 @@ const onFlow: { [route: string]: Row } = Object.fromEntries(
     [`get ${path}/jobs/:executionId/blocks/:key`, { ...all(200), ...runReaders }],
     [`get ${path}/jobs/:executionId/blocks/:key/input`, { ...all(200), ...runReaders }],
     [`get ${path}/jobs/:executionId/blocks/:key/output`, { ...all(200), ...runReaders }],
+    [`get ${path}/jobs/:executionId/blocks/:key/output/url`, { ...all(200), ...runReaders }],
     [`get ${path}/jobs/:executionId/blocks/:key/sent`, { ...all(200), ...runReaders }],
     [`get ${path}/jobs/:executionId/request`, { ...all(200), ...runReaders }],
     [`get ${path}/jobs/:executionId/flow`, { ...all(200), keys: ['read', 'deploy'] }],
@@ -54,6 +55,8 @@ export const OTHERS: { [route: string]: Row } = {
   'get /api/v1/models': { ...all(200), ...readers, ofOrganization: true, query: '?organization_id=:org_id' },
   // The addresses of these users are not verified.
   'post /api/v1/invitations/:invitation_id/accept': { ...all(403), strangers: 403 },
+  'post /api/v1/codec/decode': { ...all(200), strangers: 200, body: () => ({ payloads: [] }) },
+  'post /api/v1/codec/session': { ...all(204), strangers: 204 },
   'get /api/v1/assistants': { ...all(200), strangers: 200 },
   // Nobody here has an assistant.
   'delete /api/v1/assistants/:assistant_id': all(404),

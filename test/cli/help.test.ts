@@ -112,7 +112,7 @@ describe('weir without a service', () => {
     assert.equal(complete('operator', 'memb'), 'member');
     assert.equal(complete('operator', 'flow', 'exp'), 'export');
     assert.equal(complete('operator', 'flow', 'export', 'a/b/c', '--f'), '--format');
-    assert.equal(complete('operator', 'runs', 'list', '--st'), '--status');
+    assert.equal(complete('operator', 'runs', 'list', '--stat'), '--status');
     assert.equal(complete('operator', 'deliv'), 'deliveries');
     assert.equal(complete('operator', 'deliveries', 'redel'), 'redeliver');
     assert.equal(complete('run', 'a/b/c', '--idem'), '--idempotency-key');

@@ -74,6 +74,7 @@ describe('readConfig', () => {
   const wrong: [string, string, string][] = [
     ['WEIR_PORT', 'abc', 'must be a whole number from 0 to 65535; it is "abc"'],
     ['WEIR_WEBHOOK_LISTENERS', 'yes', 'must be on or off; it is "yes"'],
+    ['WEIR_WORKER_ROLES', 'flow', 'must be flows, webhooks, or both separated by a comma'],
     ['WEIR_PROXIES', '11', 'must be a whole number from 0 to 10; it is "11"'],
     ['WEIR_MODEL_CONCURRENCY', '0', 'must be a whole number of at least 1; it is "0"'],
     ['WEIR_CODE_PRICE', '-1', 'must be a number from 0 to 1000000; it is "-1"'],
@@ -106,6 +107,20 @@ describe('readConfig', () => {
         () => read(wrong),
         ({ message }) => message.includes('WEIR_EGRESS_PROXY') && !message.includes('secret'),
       );
+  });
+
+  it('encrypts what Temporal stores where there are keys, unless it is told only to decrypt', () => {
+    assert.deepEqual(readConfig(env).temporalEncryption, { keys: [], encrypts: false });
+    const WEIR_TEMPORAL_KEYS = `one:${KEY}`;
+    const { keys, encrypts } = readConfig({ ...env, WEIR_TEMPORAL_KEYS }).temporalEncryption;
+    assert.deepEqual([keys[0]?.id, encrypts], ['one', true]);
+    const reading = readConfig({ ...env, WEIR_TEMPORAL_KEYS, WEIR_TEMPORAL_ENCRYPTION: 'off' });
+    assert.equal(reading.temporalEncryption.encrypts, false);
+    assert.equal(reading.temporalEncryption.keys.length, 1);
+    assert.throws(
+      () => readConfig({ ...env, WEIR_TEMPORAL_ENCRYPTION: 'on' }),
+      /WEIR_TEMPORAL_ENCRYPTION is on: set WEIR_TEMPORAL_KEYS too/,
+    );
   });
 
   it('reads the keys of stored secrets, the first one first', () => {

@@ -16,6 +16,7 @@ import { listAuditEntries } from '../../db/tenants/audit-entries.ts';
 import { cancelLeft } from '../../db/upkeep/cancel-deleted.ts';
 import { deleteOld } from '../../db/upkeep/delete-old.ts';
 import { listUnfinished } from '../../db/upkeep/list-unfinished.ts';
+import { preparePartitions } from '../../db/upkeep/prepare-partitions.ts';
 import { countUsage } from '../../db/usage/count-usage.ts';
 import { findUsage, USAGE_DIMENSIONS } from '../../db/usage/find-usage.ts';
 import { listDeliveries } from '../../db/webhooks/deliveries.ts';
@@ -50,6 +51,7 @@ describe('with many runs', () => {
         if (name === 'busy') [organizationId, projectId, flowId] = [organization.id, project.id, flow.id];
       }
     }
+    for (const days of [36, 22, 6]) await preparePartitions(database.db, 30, ago(days));
     await seedRuns(database.db, { count: RUNS, busyFlowId: flowId });
     const { execution_id } = await database.db
       .selectFrom('run')

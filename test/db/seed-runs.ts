@@ -39,12 +39,13 @@ function statements(count: number, busyFlowId: string) {
         where version.version is not null`,
     sql`
       create temporary table seed_run as
-        select g, gen_random_uuid() as execution_id, g <= ${rare} as rare,
-          now() - interval '30 days' + g * interval '30 days' / ${count + 1} as started_at,
+        select g, timed_id(started_at) as execution_id, g <= ${rare} as rare, started_at,
           case when g % 10 < ${BUSY_SHARE} then 0 else g / 10 % (select count(*) from seed_flow) end as n,
           case when g > ${rare} then case when g % 20 = 0 then 'failed' else 'completed' end
             else (array['started', 'tool_calls_required', 'in_progress', 'failed', 'completed'])[g % 5 + 1] end as status
-        from generate_series(1, ${count}) g`,
+        from generate_series(1, ${count}) g, lateral (
+          select now() - interval '30 days' + g * interval '30 days' / ${count + 1} as started_at
+        ) as time`,
     sql`
       insert into run (execution_id, organization_id, project_id, flow_id, flow_version_id, mode, environment, status, input,
         result, error, started_at, finished_at, parked_at, key_id)
@@ -63,7 +64,7 @@ function statements(count: number, busyFlowId: string) {
     sql`
       insert into run (execution_id, organization_id, project_id, flow_id, flow_version_id, mode, environment, status, input,
         started_at, continues, step_from, step_to, concludes)
-      select gen_random_uuid(), organization_id, project_id, flow_id, flow_version_id, 'step', 'live',
+      select timed_id(started_at), organization_id, project_id, flow_id, flow_version_id, 'step', 'live',
         case when g % 3 = 0 then 'started' else 'completed' end,
         '{"message":"","parameters":{},"block_overrides":{}}', started_at, execution_id, 0, 1, false
       from seed_run join seed_flow using (n) where status = 'in_progress'`,
@@ -79,7 +80,7 @@ function statements(count: number, busyFlowId: string) {
       from seed_run join seed_flow using (n) where g % 3 = 0`,
     sql`
       create temporary table seed_delivery as
-        select g, gen_random_uuid() as id, execution_id, organization_id, started_at
+        select g, timed_id(started_at) as id, execution_id, organization_id, started_at
         from seed_run join seed_flow using (n) where status = 'completed' and g % 10 = 0`,
     sql`
       insert into webhook_delivery (id, organization_id, execution_id, event_type, target_url, status, attempt,

@@ -6,7 +6,7 @@ import { waitUntil } from '../wait-until.ts';
 import { startApiProcess } from './api-process.ts';
 import { CRASHING, startProgram } from './processes.ts';
 
-const LOGGED = /^An uncaught error ends this process: Error: a bug$/m;
+const LOGGED = /"message":"a bug".*"msg":"An uncaught error ends this process\."/;
 
 describe('an uncaught error', () => {
   const h = useToolCalls();

@@ -1,14 +1,16 @@
 // Runs Weir's own programs as real processes, to be killed.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { on, once } from 'node:events';
 import path from 'node:path';
-import { SECRETS_KEYS, type Weir } from '../harness.ts';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { objectStoreEnv, SECRETS_KEYS, type Weir } from '../harness.ts';
 import { testWorkflowBundle } from '../workflow-bundle.ts';
 
 const ROOT = path.join(import.meta.dirname, '..', '..');
 
 export type Program = {
-  /** The line it printed when it was ready. */
+  /** The line it logged when it was ready. */
   ready: string;
   /** Sends SIGKILL, and waits until it is gone. */
   kill(): Promise<void>;
@@ -27,7 +29,7 @@ export const CRASHING = {
 
 /**
  * Starts a program of this checkout with the database and task queue of `weir` and, unless `env` says otherwise, its
- * engine. Resolves when the program prints its first line, which is when it is ready.
+ * engine. Resolves when the program logs that it is ready.
  */
 export async function startProgram(
   { config }: Pick<Weir, 'config'>,
@@ -44,19 +46,22 @@ export async function startProgram(
       WEIR_TASK_QUEUE: config.taskQueue,
       WEIR_SANDBOX_PROCESSES: '1',
       WEIR_PORT: '0',
+      WEIR_LOG_LEVEL: 'info',
       TEMPORAL_ADDRESS: process.env.TEST_TEMPORAL_ADDRESS,
       WEIR_TEST_WORKFLOW_BUNDLE: file.startsWith('worker/')
         ? (await testWorkflowBundle()).codePath
         : undefined,
+      ...objectStoreEnv(),
       ...env,
     },
   });
   let errors = '';
+  child.stdout.resume();
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     errors += text;
   });
   const ready = await Promise.race([
-    once(child.stdout, 'data').then(([data]) => String(data)),
+    readyLine(child.stderr),
     once(child, 'exit').then(() => Promise.reject(new Error(`${file} ended: ${errors}`))),
   ]);
   return {
@@ -66,6 +71,13 @@ export async function startProgram(
     crash: () => end(child, 'SIGUSR2'),
     errors: () => errors,
   };
+}
+
+/** Waits for the line with which a program says that it is ready. */
+async function readyLine(log: Readable): Promise<string> {
+  for await (const [line] of on(createInterface(log), 'line') as AsyncIterable<[string]>)
+    if (/"msg":"The (?:API listens|worker takes runs)/.test(line)) return line;
+  throw new Error('The program ended.');
 }
 
 async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {

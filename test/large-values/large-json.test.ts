@@ -43,9 +43,11 @@ for (const [place, largeBytes] of [
       const taken = await largeJson.readCompletion('o', json, {});
       assert.equal(Buffer.from(taken.content ?? []).toString(), JSON.stringify(content));
       const left = { message: { content: '', tool_calls: [] }, finish_reason: 'stop' };
-      assert.deepEqual(taken.answer, { choices: [left], usage, error: undefined });
+      assert.deepEqual(taken.answer, { id: 'i', model: undefined, choices: [left], usage, error: undefined });
       const text = await largeJson.readCompletion('o', json, { asText: true });
-      assert.deepEqual(text, { answer: { choices: [choice], usage, error: undefined } });
+      assert.deepEqual(text, {
+        answer: { id: 'i', model: undefined, choices: [choice], usage, error: undefined },
+      });
     });
 
     for (const answer of [null, 1, 'text', [], {}, { choices: [] }, { choices: 1 }, { choices: [null] }])

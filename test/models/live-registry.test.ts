@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { readConfig } from '../../config.ts';
 import { type LiveRegistry, openRegistry } from '../../models/live-registry.ts';
+import { captureLog } from '../capture-log.ts';
 import { SECRETS_KEYS } from '../harness.ts';
 
 const VISION = { 'demo/chat': { image_mime_types: ['image/png'] } };
@@ -16,7 +17,6 @@ describe('openRegistry', () => {
   let server: Server;
   let url: string;
   let registry: LiveRegistry | undefined;
-  const { error } = console;
   before(async () => {
     server = createServer((_request, response) => {
       const [status, body] = (answers.length > 1 ? answers.shift() : answers[0]) as [number, string];
@@ -25,15 +25,16 @@ describe('openRegistry', () => {
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/models.json?token=secret`;
-    console.error = (line: string) => void logged.push(line);
   });
-  let logged: string[];
+  let logged: ReturnType<typeof captureLog>;
   beforeEach(() => {
-    logged = [];
+    logged = captureLog();
   });
-  afterEach(() => registry?.close());
+  afterEach(() => {
+    registry?.close();
+    logged.stop();
+  });
   after(() => {
-    console.error = error;
     server.closeAllConnections();
     server.close();
   });
@@ -53,7 +54,7 @@ describe('openRegistry', () => {
 
   it('has fetched the list when it is open', async () => {
     const opened = await open(60, answer(VISION));
-    assert.deepEqual([opened.isAvailable(), imagesOf(opened), logged], [true, IMAGES, []]);
+    assert.deepEqual([opened.isAvailable(), imagesOf(opened), logged.lines], [true, IMAGES, []]);
     assert.equal(opened.costMicrocredits('demo/chat', { promptTokens: 1_000_000, completionTokens: 0 }), 1e8);
   });
 
@@ -69,8 +70,8 @@ describe('openRegistry', () => {
     it(`is unavailable, and the shipped list, when the first answer is ${name}`, async () => {
       const opened = await open(60, wrong);
       assert.deepEqual([opened.isAvailable(), imagesOf(opened)], [false, []]);
-      assert.equal(logged.length, 1);
-      assert.doesNotMatch(logged[0] as string, /secret/);
+      assert.equal(logged.lines.length, 1);
+      assert.doesNotMatch(JSON.stringify(logged.lines), /secret/);
     });
 
     it(`keeps the last good list when a later answer is ${name}`, async () => {

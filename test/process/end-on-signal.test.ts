@@ -15,13 +15,14 @@ describe('endOnSignal', () => {
   it('says on Ctrl-C what the process waits for, and that a second one stops it at once', async () => {
     const child = spawn(process.execPath, ['--input-type=module', '--eval', PROGRAM], {
       stdio: ['ignore', 'ignore', 'pipe'],
+      env: { ...process.env, WEIR_LOG_LEVEL: 'info' },
     });
     const exited = once(child, 'exit');
     const lines = createInterface(child.stderr)[Symbol.asyncIterator]();
     assert.equal((await lines.next()).value, 'ready');
     child.kill('SIGINT');
     assert.equal(
-      (await lines.next()).value,
+      JSON.parse(String((await lines.next()).value)).msg,
       'Stopping: work under way has up to 600 s to end. Ctrl-C again stops at once.',
     );
     child.kill('SIGKILL');

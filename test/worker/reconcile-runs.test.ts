@@ -118,7 +118,7 @@ describe('what workers look after', () => {
     await weir.db.transaction().execute(async (tx) => {
       for (const table of ['test_run', 'webhook_delivery', 'idempotency_key', 'reservation'])
         await sql`lock table ${sql.table(table)} in access exclusive mode`.execute(tx);
-      keeping = keepReconciling({ ...deps(), retentionDays: 30 }, stopping.signal);
+      keeping = keepReconciling({ ...deps(), databaseUrl: weir.url, retentionDays: 30 }, stopping.signal);
       await waitUntil(() => state(executionId).catch(() => undefined));
       stopping.abort();
     });

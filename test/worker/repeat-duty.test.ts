@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { inspect } from 'node:util';
 import { ServiceError } from '@temporalio/client';
 import { ConnectionFailed } from '../../db/connection/connection-failed.ts';
 import { deferDuty, takeDuty } from '../../db/upkeep/duties.ts';
 import { dutyInterval } from '../../worker/duty-interval.ts';
 import { type Duty, repeatDuty } from '../../worker/repeat-duty.ts';
+import { captureLog } from '../capture-log.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
 
 describe('what workers do now and then', () => {
@@ -56,11 +56,10 @@ describe('what workers do now and then', () => {
   async function logOf(failures: Error[]): Promise<string[]> {
     const stopping = new AbortController();
     const lines: string[] = [];
-    const log = console.error;
-    console.error = (...words: unknown[]) => {
-      lines.push(words.map((word) => (typeof word === 'string' ? word : inspect(word))).join(' '));
-      if (String(words[0]).endsWith('works again.')) stopping.abort();
-    };
+    const { stop } = captureLog(({ msg, duty, reason, err }) => {
+      lines.push([duty, msg, reason ?? (err as Error | undefined)?.stack].filter(Boolean).join(': '));
+      if (msg === 'A duty works again.') stopping.abort();
+    });
     const perform: Duty['perform'] = async () => {
       const failure = failures.shift();
       if (failure) throw failure;
@@ -69,7 +68,7 @@ describe('what workers do now and then', () => {
     try {
       await repeatDuty(database.db, { name: 'Failing', everyMs: 1, perform }, stopping.signal);
     } finally {
-      console.error = log;
+      stop();
     }
     return lines;
   }
@@ -79,9 +78,9 @@ describe('what workers do now and then', () => {
     assert.deepEqual(
       lines.map((line) => line.split('\n')[0]),
       [
-        'Failing failed, and is tried again: Error: a',
-        'Failing failed, and is tried again: Error: b',
-        'Failing works again.',
+        'Failing: A duty failed, and is tried again.: Error: a',
+        'Failing: A duty failed, and is tried again.: Error: b',
+        'Failing: A duty works again.',
       ],
     );
     assert.match(lines[0] ?? '', /repeat-duty\.test/);
@@ -90,9 +89,9 @@ describe('what workers do now and then', () => {
   it('is logged in one line when the database or the engine is away', async () => {
     const engine = new ServiceError('Failed to count workflows', { cause: new Error('Timeout expired') });
     assert.deepEqual(await logOf([new ConnectionFailed('lost', new Error('cut')), engine]), [
-      'Failing failed, and is tried again: The database is lost: cut',
-      'Failing failed, and is tried again: Failed to count workflows: Timeout expired',
-      'Failing works again.',
+      'Failing: A duty failed, and is tried again.: The database is lost: cut',
+      'Failing: A duty failed, and is tried again.: Failed to count workflows: Timeout expired',
+      'Failing: A duty works again.',
     ]);
   });
 

@@ -3,7 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
-import { DATA_CONVERTER } from '../../engine/connect.ts';
+import type { Config } from '../../config.ts';
+import { createDataConverter } from '../../engine/data-converter.ts';
+import { encodeFailures } from '../../worker/encode-failures.ts';
 import { installRuntime } from '../../worker/install-runtime.ts';
 import { createRunSinks } from '../../worker/run-sinks.ts';
 import { testWorkflowBundle } from '../workflow-bundle.ts';
@@ -17,14 +19,27 @@ describe('replay', () => {
 
   it('has histories', () => assert(files.length >= 8));
 
-  it('replays every stored history with the workflows as they are', async () => {
+  const key = { id: 'one', key: Buffer.alloc(32, 1) };
+  const waysToStore = {
+    '': { keys: [], encrypts: false },
+    ', after encryption was turned on': { keys: [key], encrypts: true },
+  };
+  for (const [when, temporalEncryption] of Object.entries(waysToStore))
+    it(`replays every stored history with the workflows as they are${when}`, () =>
+      replayAll(temporalEncryption));
+
+  async function replayAll(temporalEncryption: Config['temporalEncryption']): Promise<void> {
     installRuntime();
     const histories = files.map((file) => ({
       workflowId: file,
       history: JSON.parse(readFileSync(path.join(HISTORIES, file), 'utf8')),
     }));
     const results = Worker.runReplayHistories(
-      { workflowBundle: await testWorkflowBundle(), dataConverter: DATA_CONVERTER, sinks: UNUSED_SINKS },
+      {
+        workflowBundle: await encodeFailures({ temporalEncryption }, await testWorkflowBundle()),
+        dataConverter: createDataConverter({ temporalEncryption }),
+        sinks: UNUSED_SINKS,
+      },
       histories,
     );
     const replayed: string[] = [];
@@ -33,7 +48,7 @@ describe('replay', () => {
       replayed.push(workflowId);
     }
     assert.deepEqual(replayed.sort(), files.sort());
-  });
+  }
 
   it('fails for a history that the workflows would not have made', async () => {
     const history = JSON.parse(readFileSync(path.join(HISTORIES, 'sequential.json'), 'utf8'));

@@ -34,7 +34,7 @@ export function RecentTries({ current }: { current: string | undefined }) {
                   to="/orgs/$org/projects/$project/flows/$flow/runs/$executionId"
                   params={{ org, project, flow: flow.slug, executionId }}
                 >
-                  <code>{executionId.slice(0, 8)}</code>
+                  <code>{executionId.slice(-8)}</code>
                 </Link>
               </td>
               <td>

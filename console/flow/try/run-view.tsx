@@ -56,7 +56,7 @@ export function RunView({ run, store }: { run: TryRun; store: TryStore }) {
                 to="/orgs/$org/projects/$project/flows/$flow/runs/$executionId"
                 params={{ org, project, flow: flow.slug, executionId }}
               >
-                <code>{executionId.slice(0, 8)}</code> Open
+                <code>{executionId.slice(-8)}</code> Open
               </Link>
             </Fact>
           )}

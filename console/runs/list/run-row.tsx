@@ -52,7 +52,7 @@ export const RunRow = memo(function RunRow(props: Props) {
           title={run.executionId}
           onFocus={() => onFocus(run.executionId)}
         >
-          {run.executionId.slice(0, 8)}
+          {run.executionId.slice(-8)}
         </Link>
       </span>
       <span role="cell" className={style.flow}>

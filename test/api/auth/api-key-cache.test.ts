@@ -32,7 +32,6 @@ describe('the cache of API keys', () => {
       return setTimeout(2);
     };
     // Nothing is announced where nothing listens.
-    mock.method(console, 'error', () => undefined);
     const keys = createApiKeyCache(db, 'postgres://127.0.0.1:1/none');
     try {
       assert.equal((await keys.find(keyId))?.revoked_at, null);

@@ -30,6 +30,7 @@ describe('the settings of the console', () => {
       audience: 'api://weir',
       temporalUiUrl: 'https://temporal.example',
       temporalNamespace: 'weir',
+      temporalEncrypted: false,
       version: packageJson.version,
     });
   });
@@ -42,6 +43,7 @@ describe('the settings of the console', () => {
       audience: null,
       temporalUiUrl: null,
       temporalNamespace: 'default',
+      temporalEncrypted: false,
       version: packageJson.version,
     });
   });

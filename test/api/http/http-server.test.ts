@@ -51,6 +51,13 @@ describe('the HTTP server', () => {
       assert.match(answer, /within 0\.\d s, all of it within 0\.4 s\."/);
     });
 
+  it('keeps an idle connection for longer than the 60 s for which proxies do, a request on it too', async () => {
+    await listen((_request, response) => response.end('ok'));
+    const socket = open(GET);
+    const [answer] = await once(socket.setEncoding('utf8'), 'data');
+    assert.match(answer, /^Keep-Alive: timeout=75\r$/m);
+  });
+
   it('lets an answer take longer than its request may', async () => {
     let late: ServerResponse | undefined;
     await listen((_request, response) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { mock } from 'node:test';
 import { sql } from 'kysely';
+import { captureLog } from '../../capture-log.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
 
 describe('a fault of the service', () => {
@@ -20,9 +20,9 @@ describe('a fault of the service', () => {
     await sql`update webhook_secret set current_secret = regexp_replace(current_secret, '^[^:]+', 'dropped')`.execute(
       weir.db,
     );
-    const log = mock.method(console, 'error', () => undefined);
+    const { lines, stop } = captureLog();
     const { status, headers, body } = await getSecret();
-    log.mock.restore();
+    stop();
     assert.equal(status, 500);
     const id = headers.get('x-request-id');
     assert.deepEqual(body.detail, {
@@ -30,20 +30,20 @@ describe('a fault of the service', () => {
       message: 'Something failed inside the service. Nothing is wrong with the request.',
       request_id: id,
     });
-    const logged = log.mock.calls.map(({ arguments: words }) => words.map(String).join(' '));
-    assert.equal(logged.length, 1);
-    assert.match(logged[0] ?? '', new RegExp(`${id}.*dropped, which is not in WEIR_SECRETS_KEYS`));
+    const [error, ...others] = lines.filter(({ level }) => level === 'error');
+    assert.deepEqual([error?.request_id, error?.organization_id, others], [id, tenant.organizationId, []]);
+    assert.match(JSON.stringify(error?.err), /dropped, which is not in WEIR_SECRETS_KEYS/);
   });
 
   it('in the database is not shown: no text of PostgreSQL, and one line in the log', async () => {
     const flow = await weir.createFlow(tenant, []);
     await sql`alter table run rename column mode to mode_`.execute(weir.db);
-    const log = mock.method(console, 'error', () => undefined);
+    const { lines, stop } = captureLog();
     const answer = await weir.call('GET', `${flow}/runs`, { key: tenant.key });
-    log.mock.restore();
+    stop();
     await sql`alter table run rename column mode_ to mode`.execute(weir.db);
     assert.deepEqual([answer.status, answer.body.detail.code], [500, 'INTERNAL_ERROR']);
     assert.doesNotMatch(JSON.stringify(answer.body), /column|mode/);
-    assert.equal(log.mock.callCount(), 1);
+    assert.equal(lines.filter(({ level }) => level === 'error').length, 1);
   });
 });

@@ -72,6 +72,7 @@ export const MANAGEMENT: { [route: string]: Row } = {
   [`put ${P}/:project_id`]: { ...admins(200), body: () => ({ description: 'Changed' }) },
   [`delete ${P}/:project_id`]: admins(200),
   [`get ${P}/:project_id/runs`]: { ...all(200), keys: ['run', 'read'] },
+  [`post ${P}/:project_id/runs/cancel`]: { ...all(200), keys: ['run'], body: () => ({}) },
   [`post ${P}/:project_id/runs/retry`]: { ...all(200), keys: ['run'], body: () => ({}) },
   [`post ${F}`]: { ...deployers, ...all(201), body: () => ({ name: 'New', slug: 'new' }) },
   [`get ${F}`]: { ...all(200), ...readers },

@@ -29,8 +29,9 @@ describe('an error while a run is accepted', () => {
     try {
       await database.db.transaction().execute(async (tx) => {
         await sql`lock table run in access exclusive mode`.execute(tx);
-        const accepted = acceptCall({ db } as ApiDeps, ctx, (asked) =>
-          storeCall({ db } as ApiDeps, asked, { callId, mode: 'jobs', input, ...version }),
+        const deps = { db, config: { runsUnderWayMax: 0 } } as ApiDeps;
+        const accepted = acceptCall(deps, ctx, (asked) =>
+          storeCall(deps, asked, { callId, mode: 'jobs', input, ...version }),
         );
         await assert.rejects(accepted, { name: 'ConnectionFailed', failure: 'silent' });
       });

@@ -188,13 +188,9 @@ describe('attachments', () => {
 
   describe('503', () => {
     it('answers CAPABILITY_REGISTRY_UNAVAILABLE until the list at WEIR_MODELS_URL was read, to images only', async () => {
-      const { error } = console;
-      console.error = () => undefined;
       // Nothing listens there.
       const env = { WEIR_MODELS_URL: 'http://127.0.0.1:9/models.json' };
-      const waiting = await startWeir({ worker: false, env }).finally(() => {
-        console.error = error;
-      });
+      const waiting = await startWeir({ worker: false, env });
       try {
         const { key, ...other } = await waiting.createTenant();
         const flow = await waiting.createFlow({ key, ...other }, [llm('look', '', VISION)]);

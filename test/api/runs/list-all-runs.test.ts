@@ -65,7 +65,7 @@ describe('runs of a project and of an organization', () => {
         ['?mode=jobs', [byUser.body.executionId]],
         ['?status=failed', []],
         ['?status=completed&version=1', all],
-        [`?id=${runs[2]?.slice(0, 9)}`, [runs[2]]],
+        [`?id=${runs[2]?.slice(0, 24)}`, [runs[2]]],
         ['?until=2020-01-01', []],
         [`?limit=2&cursor=${runs[0]}`, [runs[1], runs[2]]],
       ] as const)

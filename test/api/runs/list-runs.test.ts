@@ -74,7 +74,7 @@ describe('GET …/runs', () => {
       [`?key=${tenant.keyId}`, all],
       [`?key=${tenant.keyId}&version=2`, [newer]],
       ['?key=AAAAAAAA', []],
-      [`?id=${failed.slice(0, 8)}`, [failed]],
+      [`?id=${failed.slice(0, 24)}`, [failed]],
       [`?id=${failed}&status=completed`, []],
       ['?minCost=0.000001', []],
       ['?minCost=0', all],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import { code } from '../../blocks.ts';
+import { captureLog } from '../../capture-log.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
 import { waitUntil } from '../../wait-until.ts';
 
@@ -179,6 +180,23 @@ describe('POST …/projects/{project_id}/runs/retry', () => {
     await finish(flow, withKey);
   });
 
+  it('finds runs by the code of their error, and only says which when it is asked to', async () => {
+    const flow = await createFlow();
+    const [first, second] = [await fail(flow), await fail(flow)];
+    const error = JSON.stringify({ code: 'MODEL_UNAVAILABLE', message: 'No.', reason: 'error' });
+    await weir.db.updateTable('run').set({ error }).where('execution_id', '=', first).execute();
+    const asked = await retry({ errorCode: 'MODEL_UNAVAILABLE', dryRun: true });
+    assert.equal(asked.status, 200, JSON.stringify(asked.body));
+    assert.deepEqual([asked.body.matching, asked.body.retried], [[first], []]);
+    assert.equal(await countRuns(), 2);
+    const answer = await retry({ errorCode: 'MODEL_UNAVAILABLE' });
+    assert.deepEqual(repeats(answer), [first]);
+    await finish(flow, answer);
+    const rest = await retry({ mode: 'execute', dryRun: true });
+    assert.deepEqual([rest.body.matching, rest.body.refused.length], [[second], 1]);
+    assert.equal((await retry({ errorCode: 'no such code' })).status, 422);
+  });
+
   it('is 402 without credits, and starts nothing', async () => {
     const flow = await createFlow();
     await fail(flow);
@@ -191,18 +209,14 @@ describe('POST …/projects/{project_id}/runs/retry', () => {
     const flow = await createFlow();
     const [broken, sound] = [await fail(flow), await fail(flow)];
     await weir.db.updateTable('run').set({ input: sql`'{}'` }).where('execution_id', '=', broken).execute();
-    const lines: string[] = [];
-    const log = console.error;
-    console.error = (...words: unknown[]) => lines.push(words.join(' '));
-    const answer = await retry().finally(() => {
-      console.error = log;
-    });
+    const { lines, stop } = captureLog();
+    const answer = await retry().finally(stop);
     assert.equal(answer.status, 200, JSON.stringify(answer.body));
     assert.deepEqual([repeats(answer), answer.body.stoppedBy], [[sound], 'INTERNAL_ERROR']);
     assert.deepEqual([answer.body.hasMore, answer.body.nextCursor], [true, sound]);
     assert.ok(
-      lines.some((line) => line.includes(broken)),
-      lines.join('\n'),
+      lines.some(({ repeats, level }) => repeats === broken && level === 'error'),
+      JSON.stringify(lines),
     );
     await finish(flow, answer);
   });

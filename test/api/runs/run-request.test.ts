@@ -35,7 +35,8 @@ describe('what a run was started with', () => {
       attachments: [{ kind: 'url', url: 'https://1.1.1.1/a.png', mime_type: 'image/png' }],
     });
     const { body } = await get(`${path}/request`);
-    const { bytes, attachments, ...rest } = body;
+    const { bytes, attachments, requestId, ...rest } = body;
+    assert.match(requestId, /^[0-9a-f-]{36}$/);
     assert.deepEqual(rest, {
       message: 'hello',
       parameters: { language: 'fr' },
@@ -50,7 +51,9 @@ describe('what a run was started with', () => {
     assert.deepEqual(bytes, { message: 7, parameters: 17, block_overrides: 42, tools: 2 });
     assert.equal(attachments[0].url, 'https://1.1.1.1/a.png');
     const again = await execute({ ...rest, attachments, tools: undefined, modelKeyProviders: undefined });
-    assert.deepEqual((await get(`${again}/request`)).body, body);
+    const second = (await get(`${again}/request`)).body;
+    assert.notEqual(second.requestId, requestId);
+    assert.deepEqual({ ...second, requestId }, body);
   });
 
   it('leaves out what has more than 16 KiB, unless all is asked for', async () => {

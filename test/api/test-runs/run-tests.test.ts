@@ -20,6 +20,28 @@ describe('test runs', () => {
   });
   after(() => tests.stop());
 
+  it('count the cases of others that have not begun against the quota of runs under way', async () => {
+    const { deps, ada, weir, tenant } = tests;
+    const flows = await Promise.all(
+      ['1', '2', '3'].map((text) => tests.draft([code('a', `return ${text};`)])),
+    );
+    for (const flowId of flows) await tests.testCase(flowId, { type: 'equals', value: 1 });
+    const setQuota = (most: number | null) =>
+      weir.db
+        .updateTable('organization')
+        .set({ runs_under_way_max: most })
+        .where('id', '=', tenant.organizationId)
+        .execute();
+    await setQuota(1);
+    const answers = await Promise.allSettled(flows.map((flowId) => runAllTests(deps, ada, flowId)));
+    await setQuota(null);
+    const refused = answers.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+    assert.deepEqual(
+      refused.map(({ code, retryAfterSeconds }) => [code, retryAfterSeconds > 0]),
+      Array.from({ length: 2 }, () => ['RATE_LIMITED', true]),
+    );
+  });
+
   it('run the draft, which is not a version, and are charged like other runs', async () => {
     const { deps, ada, weir, models, tenant } = tests;
     const balance = async () =>

@@ -34,8 +34,8 @@ describe('test cases', () => {
     assert.deepEqual(second, { test_case_id: first.test_case_id, created: false });
     const [row, ...others] = await listTestCases(tests.deps.db, flowId);
     assert.deepEqual([row?.input, others], [{ message: 'other', parameters: { p: '\u0000' } }, []]);
-    const unrecordable = { ...tests.ada, author: { actor: 'ada', requestId: 'not a request id' } };
-    await assert.rejects(create({ message: 'third' }, unrecordable), /uuid/);
+    const unrecordable = { ...tests.ada, author: { actor: 'ada', requestId: 'no\u0000text' } };
+    await assert.rejects(create({ message: 'third' }, unrecordable), /byte sequence/);
     assert.equal((await findTestCase(tests.deps.db, first.test_case_id))?.input.message, 'other');
     await deleteTestCase(tests.deps, tests.ada, first.test_case_id);
     assert.deepEqual(await listTestCases(tests.deps.db, flowId), []);

@@ -135,6 +135,8 @@ describe('weir on a laptop that has a token and nothing else', () => {
     assert.match(newSecret, /^whsec_/);
     assert.notEqual(newSecret.slice(0, 10), secretPreview.slice(0, 10));
     assert.match(await succeed('webhook-secret', 'show', 'acme'), /; the one before signs until /);
+    await succeed('webhook-secret', 'rotate', 'acme', '--no-grace');
+    assert.match(await succeed('webhook-secret', 'show', 'acme'), /, version 3$/m);
   });
 
   it('sends, lists and shows deliveries', async () => {

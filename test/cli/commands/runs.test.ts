@@ -1,20 +1,24 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { insertMember } from '../../../db/tenants/memberships.ts';
-import { code } from '../../blocks.ts';
+import { code, llm } from '../../blocks.ts';
 import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
+import { type FakeModelServer, hang, startFakeModelServer } from '../../fakes/model-server.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+import { waitUntil } from '../../wait-until.ts';
 import { fail, weirIn } from '../cli-harness.ts';
 
 describe('weir runs', () => {
   let provider: IdentityProvider;
+  let models: FakeModelServer;
   let weir: Weir;
   let tenant: Tenant;
   let flow: string;
   let failing: string;
   before(async () => {
     provider = await startIdentityProvider();
-    weir = await startWeir({ env: provider.env });
+    models = await startFakeModelServer();
+    weir = await startWeir({ env: { ...provider.env, DEMO_BASE_URL: models.provider.baseUrl } });
     tenant = await weir.createTenant();
     const { organizationId } = tenant;
     await insertMember(weir.db, { organizationId, userId: 'ann', role: 'member' });
@@ -26,7 +30,7 @@ describe('weir runs', () => {
   });
   after(async () => {
     await weir.stop();
-    await provider.close();
+    await Promise.all([provider.close(), models.close()]);
   });
 
   const byKey = () => ({ WEIR_STATE_DIR: '/nonexistent', WEIR_URL: weir.url, WEIR_API_KEY: tenant.key });
@@ -67,6 +71,20 @@ describe('weir runs', () => {
       await fail(2, weirIn(byKey(), ['runs', 'show', '123'])),
       /It is not the id of a run, as runs list/,
     );
+  });
+
+  it('shows the block under way of a run that has not ended', async () => {
+    const path = await weir.createFlow(tenant, [llm('ask', 'x', 'demo/chat')]);
+    models.will(hang);
+    const options = { key: tenant.key, body: { message: 'm' } };
+    const { executionId } = (await weir.call('POST', `${path}/jobs`, options)).body;
+    const state = () => weir.call('GET', `${path}/jobs/${executionId}`, { key: tenant.key });
+    await waitUntil(async () => (await state()).body.blocksUnderWay.length > 0);
+    assert.match(
+      await succeed(['runs', 'show', executionId]),
+      /^No block has finished yet\.\n\nrunning ask \(ask\)$/m,
+    );
+    await succeed(['runs', 'cancel', executionId]);
   });
 
   it('shows what a block got, was sent and answered, and one of the values alone', async () => {

@@ -8,13 +8,8 @@ import type { AddressInfo } from 'node:net';
 import { fail, weirIn } from '../cli-harness.ts';
 import { block, flowFile, useFlowCli } from './flow-cli.ts';
 
-const TESTS = `- name: shouts
-  message: hi
-  expectation: { type: equals, value: HI }
-- name: with parameters
-  message: hi
-  parameters: { loud: true }
-  expectation: { type: contains, text: H }
+const TESTS = `- { name: shouts, message: hi, expectation: { type: equals, value: HI } }
+- { name: with parameters, message: hi, parameters: { loud: true }, expectation: { type: contains, text: H } }
 `;
 
 describe('weir flow push', () => {
@@ -135,6 +130,36 @@ describe('weir flow push', () => {
     assert.match(why, /other\.yaml:\nIt has the slug of .*todo\.yaml/);
     await write('wrong.yaml', flowFile('wrong'));
     assert.match(await refused('push', at('wrong.yaml')), /wrong\.tests\.yaml: line 1: \[0\]\.message: /);
+  });
+
+  it('lists all problems of a wrong file at once: of its shape, its schemas, its code, and what is missing', async () => {
+    await write(
+      'many.yaml',
+      `name: Many
+slug: many
+steps:
+  - processor_type: llm
+    prompt: "{{mesage}}"
+    outputSchema: { type: strng }
+  - processor_type: code
+    prompt: retrn 1;
+  - promt: x
+    processor_type: code
+`,
+    );
+    const lines = (await refused('push', at('many.yaml'))).match(/^line .*?: [^ ]*: /gm);
+    assert.deepEqual(lines, [
+      'line 4: steps[0].model: ',
+      'line 5: steps[0].prompt: ',
+      'line 6: steps[0].outputSchema: ',
+      'line 8: steps[1].prompt: ',
+      'line 9: steps[2].promt: ',
+    ]);
+    await write('schema.yaml', `${flowFile('with-schema', 'return 1;')}    outputSchema: { type: strng }\n`);
+    assert.match(
+      await refused('push', at('schema.yaml')),
+      /schema\.yaml:\nline \d+: steps\[0\]\.outputSchema: /,
+    );
   });
 
   it('takes a folder, and needs a project', async () => {

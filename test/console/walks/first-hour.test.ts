@@ -92,7 +92,7 @@ describeWalks('the first hour in the console', (walk) => {
       assert.equal(answer.status, 200, JSON.stringify(answer.body));
 
       await open(`${PROJECT}/runs`);
-      await page.getByRole('link', { name: answer.body.executionId.slice(0, 8) }).click();
+      await page.getByRole('link', { name: answer.body.executionId.slice(-8) }).click();
       await page.getByText('Write a sentence').first().waitFor();
       await lookAt('run');
 

@@ -7,6 +7,7 @@ import type { EncryptionKey } from '../../../db/encrypt.ts';
 import { finishRun } from '../../../db/runs/runs.ts';
 import { createRequestModelKeys, type RequestModelKeys } from '../../../db/tenants/request-model-keys.ts';
 import { CANCELLED } from '../../../flow/run.ts';
+import { captureLog } from '../../capture-log.ts';
 import { startTcpProxy } from '../../fakes/tcp-proxy.ts';
 import { openAccount } from '../credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';
@@ -85,7 +86,6 @@ describe('model keys of requests', () => {
         if (payload.includes(run) && payload.includes('wanted') && ++questions > 11) resolve();
       });
     });
-    mock.method(console, 'error', () => undefined);
     const found = start('k', proxy.url, SOON_MS).find(run, 'demo', SIGNAL);
     await Promise.race([asked, found]);
     await proxy.restore();
@@ -158,14 +158,14 @@ describe('model keys of requests', () => {
   it('cannot be read by whoever has the database but not the service’s secrets', async () => {
     const stopping = new AbortController();
     const run = randomUUID();
-    const complaint = new Promise<string>((resolve) => {
-      mock.method(console, 'error', (...words: unknown[]) => {
-        if (words[0] === 'Model keys of requests:') resolve(words.join(' '));
-      });
+    const { promise: complaint, resolve } = Promise.withResolvers<string>();
+    const { stop } = captureLog((line) => {
+      if (line.msg.startsWith('Model keys of requests')) resolve(JSON.stringify(line));
     });
     await start().hold(run, { demo: SECRET });
     const found = start('x').find(run, 'demo', stopping.signal);
     assert.ok(!(await complaint).includes(SECRET));
+    stop();
     stopping.abort();
     await assert.rejects(found, { name: 'AbortError' });
   });

@@ -1,7 +1,7 @@
 // Replays a history (argument 2) with a workflow bundle (argument 1) in workflow threads, as a worker runs workflows.
 import { readFileSync } from 'node:fs';
 import { type ReplayWorkerOptions, Worker } from '@temporalio/worker';
-import { DATA_CONVERTER } from '../../../engine/connect.ts';
+import { createDataConverter } from '../../../engine/data-converter.ts';
 import { installRuntime } from '../../../worker/install-runtime.ts';
 import { createRunSinks } from '../../../worker/run-sinks.ts';
 
@@ -9,6 +9,7 @@ const [, , codePath = '', history = ''] = process.argv;
 installRuntime();
 // A replay runs workflows on the main thread unless it is told not to; the option's type does not say so.
 const sinks = createRunSinks({ freePlace: () => undefined });
-const options = { workflowBundle: { codePath }, dataConverter: DATA_CONVERTER, sinks, debugMode: false };
+const dataConverter = createDataConverter({ temporalEncryption: { keys: [], encrypts: false } });
+const options = { workflowBundle: { codePath }, dataConverter, sinks, debugMode: false };
 await Worker.runReplayHistory(options as ReplayWorkerOptions, JSON.parse(readFileSync(history, 'utf8')));
 process.exit();

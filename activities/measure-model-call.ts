@@ -1,0 +1,73 @@
+import { MICROCREDITS_PER_CREDIT } from '../db/credits/ledger.ts';
+import { ServiceError } from '../flow/errors.ts';
+import type { Registry, TokenUsage } from '../models/registry.ts';
+import {
+  modelCallDuration,
+  modelCost,
+  modelRetries,
+  modelTokens,
+} from '../observability/metrics/model-metrics.ts';
+import { ModelUnavailable } from './model-unavailable.ts';
+
+const OPERATION = { 'gen_ai.operation.name': 'chat' };
+const STATUS_MAX = 599;
+
+/** Names a model in labels: those that the model list does not name are `other`. */
+function labelsOf(registry: Pick<Registry, 'lists'>, model: string) {
+  return {
+    'gen_ai.provider.name': model.slice(0, model.indexOf('/')),
+    'gen_ai.request.model': registry.lists(model) ? model : 'other',
+  };
+}
+
+/** Measures a request to a model. */
+export async function measureModelCall<T>(
+  registry: Pick<Registry, 'lists'>,
+  model: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const began = performance.now();
+  modelRetries.add(0, labelsOf(registry, model));
+  const record = (failure?: { 'error.type': string }) =>
+    modelCallDuration.record((performance.now() - began) / 1_000, {
+      ...OPERATION,
+      ...labelsOf(registry, model),
+      ...failure,
+    });
+  try {
+    const answer = await work();
+    record();
+    return answer;
+  } catch (error) {
+    record({ 'error.type': typeOf(error) });
+    throw error;
+  }
+}
+
+/** Names why a request failed: the status of its answer, or the code that callers get. */
+function typeOf(error: unknown): string {
+  if (error instanceof ServiceError) return error.code;
+  if (!(error instanceof ModelUnavailable)) return 'aborted';
+  const { status, isUnreadable } = error;
+  if (status !== undefined) return status <= STATUS_MAX ? String(status) : '_OTHER';
+  return isUnreadable ? 'unreadable' : 'unreachable';
+}
+
+/** Measures what an answer used; `isOwn`: it was paid for with the caller's own key. */
+export function measureUsage(
+  registry: Registry,
+  model: string,
+  { promptTokens, completionTokens }: TokenUsage,
+  isOwn: boolean,
+): void {
+  const labels = labelsOf(registry, model);
+  modelTokens.record(promptTokens, { ...OPERATION, ...labels, 'gen_ai.token.type': 'input' });
+  modelTokens.record(completionTokens, { ...OPERATION, ...labels, 'gen_ai.token.type': 'output' });
+  const microcredits = isOwn ? 0 : registry.costMicrocredits(model, { promptTokens, completionTokens });
+  modelCost.add(microcredits / MICROCREDITS_PER_CREDIT, labels);
+}
+
+/** Counts a request that repeats one that failed or was lost. */
+export function countRetry(registry: Pick<Registry, 'lists'>, model: string): void {
+  modelRetries.add(1, labelsOf(registry, model));
+}

@@ -1,0 +1,17 @@
+import { getRunContext, type RunContext } from '../db/runs/runs.ts';
+import { addToLogContext } from '../observability/log-context.ts';
+import type { ActivityDeps } from './activity-deps.ts';
+
+/** Creates the function that gets a call's context, cached in this process, and names its request in the log. */
+export function createRunContexts({
+  db,
+  inProcessRuns: { contexts },
+}: Pick<ActivityDeps, 'db' | 'inProcessRuns'>): (callId: string) => Promise<RunContext> {
+  return async function getContext(callId) {
+    const context = contexts.get(callId) ?? (await getRunContext(db, callId));
+    contexts.set(callId, context);
+    const { organizationId, requestId } = context;
+    addToLogContext({ organization_id: organizationId, ...(requestId && { request_id: requestId }) });
+    return context;
+  };
+}

@@ -1,0 +1,60 @@
+// The session with which Temporal's Web UI decodes for a user: a cookie, since the Web UI of a server without sign-in of its own
+// has no token to send. It is for the codec endpoint alone, and as short-lived as the token that it was made with.
+import type { Config } from '../../config.ts';
+import { createEncryption } from '../../db/encrypt.ts';
+import type { UserPrincipal } from '../http/principal.ts';
+
+const COOKIE = 'weir_codec';
+export const CODEC_PATH = '/api/v1/codec';
+const OWNER = 'cookie/codec';
+
+type Session = { userId: string; expiresAt: number };
+type Sessions = {
+  /** Makes the header that gives the user's browser a session. */
+  open(user: UserPrincipal): string;
+  /** Finds the user of a session in a header `Cookie`; undefined when there is none that is valid. */
+  find(cookies: string): UserPrincipal | undefined;
+};
+
+/** Creates the sessions: their cookies are encrypted under WEIR_SECRETS_KEYS, so that nobody else can make one. */
+export function createCodecSessions({ secretsKeys, publicUrl }: Config): Sessions {
+  const encryption = createEncryption(secretsKeys);
+  const secure = publicUrl?.startsWith('https:') ? '; Secure' : '';
+  return {
+    open({ userId, expiresAt }) {
+      const session = JSON.stringify({ userId, expiresAt: expiresAt.getTime() } satisfies Session);
+      const value = Buffer.from(encryption.encrypt(session, OWNER)).toString('base64url');
+      const seconds = Math.floor((expiresAt.getTime() - Date.now()) / 1_000);
+      return `${COOKIE}=${value}; Path=${CODEC_PATH}; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
+    },
+    find(cookies) {
+      const value = new RegExp(`(?:^|; ?)${COOKIE}=([\\w-]+)`).exec(cookies)?.[1];
+      return value === undefined ? undefined : read(Buffer.from(value, 'base64url').toString());
+    },
+  };
+
+  function read(stored: string): UserPrincipal | undefined {
+    try {
+      const { userId, expiresAt } = JSON.parse(encryption.decrypt(stored, OWNER)) as Session;
+      return expiresAt > Date.now() ? userOf(userId, new Date(expiresAt)) : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** Makes the principal of a session, of which nothing is known but who it is. */
+function userOf(userId: string, expiresAt: Date): UserPrincipal {
+  return {
+    kind: 'user',
+    userId,
+    profile: { name: null, email: null, emailVerified: false },
+    scopes: [],
+    audience: '',
+    client: { id: '' },
+    consentedAt: new Date(0),
+    issuedAt: new Date(0),
+    expiresAt,
+    environment: 'live',
+  };
+}

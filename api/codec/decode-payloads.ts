@@ -1,0 +1,82 @@
+// What the codec endpoint decodes for whom: payloads of workflows that the caller may read (docs/operating/encryption.md).
+import type { Payload } from '@temporalio/common';
+import { z } from 'zod';
+import { listReadableWorkflows } from '../../db/tenants/list-readable-workflows.ts';
+import { compressPayloads } from '../../engine/compress-payloads.ts';
+import { type EncryptingCodec, encryptPayloads } from '../../engine/encrypt-payloads.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { UUID_PATTERN } from '../../flow/limits.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ApiMiddleware } from '../http/context.ts';
+import { BODY_MAX_BYTES } from '../http/receive-body.ts';
+
+const PAYLOADS_MAX = 1_000;
+const UUID_CHARS = 36;
+
+const base64 = z.string().meta({ description: 'Base64, as in the JSON form of protocol buffers.' });
+const payload = z
+  .looseObject({ metadata: z.record(z.string(), base64).optional(), data: base64.optional() })
+  .meta({ id: 'TemporalPayload' });
+export const payloadsBody = z
+  .looseObject({ payloads: z.array(payload).max(PAYLOADS_MAX) })
+  .meta({ id: 'TemporalPayloads' });
+type JsonPayload = z.infer<typeof payload>;
+
+export function notReadable(): ServiceError {
+  return new ServiceError(
+    'FORBIDDEN',
+    'These payloads are of no run, test run or delivery that you may read: sign in as a member of its organization.',
+  );
+}
+
+/**
+ * Answers the payloads, those of workflows that the caller may read decrypted, all others as they came; 403 when the caller may
+ * read none of them. Whose a payload is, its encryption proves: it opens as that workflow's alone.
+ */
+export function decodePayloads({ db, config }: ApiDeps): ApiMiddleware {
+  const codec = encryptPayloads(config.temporalEncryption);
+  return async function decodePayloads(ctx) {
+    const { payloads } = ctx.state.body as z.infer<typeof payloadsBody>;
+    const parsed = payloads.map(fromJson);
+    const owners = parsed.map((one) => ownerOf(codec, one));
+    const ids = [...new Set(owners.filter((id) => id !== undefined && UUID_PATTERN.test(id)))] as string[];
+    const readable = ids.length > 0 ? await listReadableWorkflows(db, ctx.state.user.userId, ids) : new Set();
+    if (readable.size === 0 && owners.some((id) => id !== undefined)) throw notReadable();
+    const answered: JsonPayload[] = [];
+    let room = BODY_MAX_BYTES;
+    for (const [index, sent] of payloads.entries()) {
+      const mayRead = readable.has(owners[index]);
+      const decoded = mayRead ? await decode(codec, parsed[index] as Payload) : undefined;
+      room -= decoded?.data?.length ?? 0;
+      if (room < 0)
+        throw new ServiceError('BODY_TOO_LARGE', `They decode to over ${BODY_MAX_BYTES} bytes: send fewer.`);
+      answered.push(decoded ? toJson(decoded) : sent);
+    }
+    ctx.body = { payloads: answered };
+  };
+}
+
+/** Returns the id of the run, test run or delivery with which the workflow's id begins; undefined when nothing is encrypted. */
+function ownerOf(codec: EncryptingCodec, payload: Payload): string | undefined {
+  return codec.findOwner(payload)?.slice(0, UUID_CHARS).toLowerCase();
+}
+
+async function decode(codec: EncryptingCodec, payload: Payload): Promise<Payload> {
+  try {
+    const [decoded] = await compressPayloads.decode(await codec.decode([payload]));
+    return decoded as Payload;
+  } catch (error) {
+    throw new ServiceError('VALIDATION_ERROR', (error as Error).message);
+  }
+}
+
+function fromJson({ metadata, data = '' }: JsonPayload): Payload {
+  const entries = Object.entries(metadata ?? {}).map(([name, value]) => [name, Buffer.from(value, 'base64')]);
+  return { metadata: Object.fromEntries(entries), data: Buffer.from(data, 'base64') };
+}
+
+function toJson({ metadata, data }: Payload): JsonPayload {
+  const text = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
+  const entries = Object.entries(metadata ?? {}).map(([name, value]) => [name, text(value)]);
+  return { metadata: Object.fromEntries(entries), data: text(data ?? new Uint8Array()) };
+}

@@ -1,0 +1,27 @@
+import type { Middleware } from 'koa';
+import { activeRequests, requestDuration } from '../../observability/metrics/http-metrics.ts';
+import { routeOf } from './route-of.ts';
+
+/** The methods that a label may have; any other is `_OTHER`. */
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+const MS_PER_SECOND = 1_000;
+
+let active = 0;
+activeRequests.observe(() => [{ value: active }]);
+
+/** Measures a request until its answer has ended. */
+export const measureRequests: Middleware = async (ctx, next) => {
+  const began = performance.now();
+  active += 1;
+  ctx.res.once('close', () => {
+    active -= 1;
+    const route = routeOf(ctx);
+    requestDuration.record((performance.now() - began) / MS_PER_SECOND, {
+      'http.request.method': METHODS.has(ctx.method) ? ctx.method : '_OTHER',
+      'http.response.status_code': ctx.status,
+      ...(route !== null && { 'http.route': route }),
+      ...(ctx.state.errorCode && { 'error.type': ctx.state.errorCode }),
+    });
+  });
+  await next();
+};

@@ -1,0 +1,55 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Middleware } from 'koa';
+import { currentTrace, openSpan } from '../../observability/tracing.ts';
+import { routeOf } from './route-of.ts';
+
+/** Asked every few seconds by whoever watches the service. */
+const UNTRACED = ['/healthz', '/readyz'];
+/** As much as Trace Context asks everyone to hand on; it is stored with runs, and sent to models and receivers. */
+const TRACESTATE_MAX_CHARS = 512;
+
+/**
+ * Makes the span of a request, with which its trace begins or the caller's goes on. The span ends when the answer has been sent.
+ * The header `traceresponse` names the trace, as the draft of Trace Context's second level has it. Paths may hold secrets, so
+ * the span has the route alone.
+ */
+export const traceRequest: Middleware = (ctx, next) => {
+  const [path = ''] = (ctx.req.url ?? '').split('?', 1);
+  if (UNTRACED.includes(path)) return next();
+  const { method } = ctx.req;
+  const span = openSpan(`${method}`, {
+    kind: 'SERVER',
+    request: withoutLongState(ctx.req.headers),
+    attributes: {
+      'http.request.method': `${method}`,
+      'url.scheme': 'http',
+    },
+  });
+  if (!span) return next();
+  ctx.res.once('close', () => {
+    const route = routeOf(ctx);
+    if (route !== null) {
+      span.rename(`${method} ${route}`);
+      span.set({ 'http.route': route });
+    }
+    const { requestId, slugs } = ctx.state;
+    span.set({
+      'weir.request.id': requestId,
+      ...(slugs && { 'weir.organization': slugs.organization }),
+      'http.response.status_code': ctx.res.statusCode,
+    });
+    if (ctx.res.statusCode >= 500) span.fail(String(ctx.res.statusCode));
+    else if (!ctx.res.writableFinished) span.fail('cut_off');
+    span.end();
+  });
+  return span.run(() => {
+    const { traceparent } = currentTrace() ?? {};
+    if (traceparent) ctx.set('traceresponse', traceparent);
+    return next();
+  });
+};
+
+function withoutLongState(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  const { tracestate, ...others } = headers;
+  return String(tracestate ?? '').length > TRACESTATE_MAX_CHARS ? others : headers;
+}

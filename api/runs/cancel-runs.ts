@@ -1,0 +1,95 @@
+// POST …/projects/{project_id}/runs/cancel: cancels the runs under way that a filter finds.
+import { z } from 'zod';
+import { cancelRuns, findCancellable, listUnderWayOf } from '../../db/runs/cancel-runs.ts';
+import { listRunPage } from '../../db/runs/list-run-page.ts';
+import { hasRun } from '../../db/runs/list-runs.ts';
+import { recordChange } from '../../db/tenants/audit-entries.ts';
+import { cancelEach } from '../../engine/cancel-each.ts';
+import { cancelRunWorkflow } from '../../engine/cancel-workflow.ts';
+import { identifyCaller } from '../auth/identify-caller.ts';
+import { loadProject } from '../auth/load-project.ts';
+import { writeAuthorized } from '../auth/write-authorized.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ApiMiddleware, Route } from '../http/context.ts';
+import { readBody } from '../http/json-body.ts';
+import { unknownCursor } from '../http/page.ts';
+import { PROJECT_ERRORS, PROJECTS_PATH } from '../reference/management-operations.ts';
+import { answer, BODY_ERRORS, body } from '../reference/operations.ts';
+import { bulkCancelFilter, bulkCancelled } from '../reference/run-examples.ts';
+import { executionId } from './answers.ts';
+import { BULK_MAX, bulkAnswer, bulkFilter, refuseQuery } from './bulk-filter.ts';
+
+const cancelRequest = bulkFilter
+  .extend({
+    status: z.enum(['started', 'tool_calls_required', 'in_progress']).optional().meta({
+      description: 'Absent: every run that has not ended, those that wait for their caller included.',
+    }),
+  })
+  .meta({ id: 'CancelRunsRequest' });
+
+const cancelAnswer = bulkAnswer
+  .extend({
+    cancelled: z.array(executionId).meta({ description: 'The runs that are being cancelled.' }),
+  })
+  .meta({ id: 'CancelledRuns' });
+
+/** Describes the endpoint that cancels runs of a project. */
+export function cancelRunsRoutes(deps: ApiDeps): Route[] {
+  return [
+    {
+      method: 'post',
+      path: `${PROJECTS_PATH}/:project_id/runs/cancel`,
+      operation: {
+        operationId: 'cancelRuns',
+        summary: 'Cancel the runs of a project that a filter finds',
+        description: `Cancels up to ${BULK_MAX} runs that have not ended, the newest first, each as …/cancel does; they end within seconds. Passes over runs that are being cancelled already: the request may be repeated.`,
+        tags: ['Runs'],
+        requestBody: body(cancelRequest, { flow: bulkCancelFilter }),
+        responses: {
+          200: answer('The runs are being cancelled.', cancelAnswer, { cancelled: bulkCancelled }),
+          ...PROJECT_ERRORS,
+          ...BODY_ERRORS,
+        },
+      },
+      handlers: [
+        ...identifyCaller(deps, 'run'),
+        loadProject(deps, 'member'),
+        refuseQuery,
+        readBody(deps, cancelRequest),
+        cancelMatching(deps),
+      ],
+    },
+  ];
+}
+
+function cancelMatching(deps: ApiDeps): ApiMiddleware {
+  const { db } = deps;
+  return async function cancelMatching(ctx) {
+    const { cursor, dryRun, ...filter } = ctx.state.body as z.output<typeof cancelRequest>;
+    const { id: projectId, organization_id: organizationId } = ctx.state.project;
+    if (cursor !== undefined && !(await hasRun(db, { projectId }, cursor))) throw unknownCursor();
+    const page = { projectId, ...filter, open: true, after: cursor };
+    const { runs, next: nextCursor } = await listRunPage(db, page);
+    const ids = runs.map((run) => run.execution_id);
+    const end = { hasMore: nextCursor !== null, nextCursor };
+    if (dryRun) {
+      const cancellable = await findCancellable(db, ids);
+      ctx.body = { cancelled: [], matching: ids.filter((id) => cancellable.has(id)), ...end };
+      return;
+    }
+    // Authorized again, since the body may have taken its time.
+    const cancelled = await writeAuthorized(db, ctx.state, async (tx, author) => {
+      const marked = new Set((await cancelRuns(tx, ids)).map(({ id }) => id));
+      const details = JSON.parse(JSON.stringify({ ...filter, cursor, cancelled: marked.size }));
+      await recordChange(tx, author, {
+        ...{ organizationId, action: 'runs.cancel', resourceId: projectId },
+        details,
+      });
+      return ids.filter((id) => marked.has(id));
+    });
+    const calls = await listUnderWayOf(db, cancelled);
+    const cancellations = calls.map((call) => () => cancelRunWorkflow(deps, call));
+    await cancelEach(cancellations.values(), deps.stopping);
+    ctx.body = { cancelled, ...end };
+  };
+}

@@ -1,0 +1,52 @@
+// The block execution that a path names, for the endpoints that show it.
+import { z } from 'zod';
+import { type FoundBlock, findBlockTrace } from '../../db/runs/block-traces.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ApiContext } from '../http/context.ts';
+import { examplesOf, refusal, VALIDATION_ERRORS } from '../reference/operations.ts';
+import { flowNotFound } from './load-flow.ts';
+import { noSuchRun } from './load-run.ts';
+import type { BlockValue } from './read-block-values.ts';
+import { OUTPUT_REFUSAL, READ_ERRORS } from './run-refusals.ts';
+
+export const BLOCKS = '/jobs/:executionId/blocks';
+export const BLOCK = `${BLOCKS}/:key`;
+
+export const blockQuery = z.strictObject({
+  call: z.uuid().optional().meta({
+    description:
+      'The callId of an earlier execution: a session and a resume may execute a block again. The last one without it.',
+  }),
+});
+
+export const LIST_ERRORS = { ...READ_ERRORS, ...VALIDATION_ERRORS };
+export const BLOCK_ERRORS = {
+  ...LIST_ERRORS,
+  404: refusal(
+    'The run has no such block execution, or is unknown as its flow may be.',
+    examplesOf(noSuchBlock(), flowNotFound(), noSuchRun()),
+  ),
+  413: refusal('The block read more than outputs may have together.', OUTPUT_REFUSAL),
+};
+
+/** Finds the block execution of a path and its query. Throws NOT_FOUND. */
+export async function findBlock({ db }: ApiDeps, { state, params }: ApiContext): Promise<FoundBlock> {
+  const { call } = state.query as z.infer<typeof blockQuery>;
+  const { key = '' } = params;
+  const row = key.includes('\0') ? undefined : await findBlockTrace(db, state.run.execution_id, key, call);
+  if (!row) throw noSuchBlock();
+  return row;
+}
+
+/** The error for a value that a block execution does not have. */
+export function hasNone({ step_id }: FoundBlock, value: BlockValue): ServiceError {
+  return new ServiceError('NOT_FOUND', `This execution of ${step_id} has no ${value}.`);
+}
+
+function noSuchBlock(): ServiceError {
+  return new ServiceError(
+    'NOT_FOUND',
+    'This run has executed no block with that key: …/blocks lists the keys. A block is listed once it has ended.',
+  );
+}

@@ -1,0 +1,55 @@
+// GET …/jobs/{executionId}/blocks/{key}/output/url: a URL with which a large output is read from the object store itself.
+import { findOutputObject } from '../../db/runs/block-traces.ts';
+import { storeOf } from '../../db/runs/stored-outputs.ts';
+import { identifyCaller } from '../auth/identify-caller.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ApiMiddleware, Route } from '../http/context.ts';
+import { readQuery } from '../http/query.ts';
+import { answer, flowPaths } from '../reference/operations.ts';
+import { outputUrlExample } from '../reference/run-examples.ts';
+import { outputUrl } from './block-answers.ts';
+import { BLOCK, BLOCK_ERRORS, blockQuery, findBlock, hasNone } from './find-block.ts';
+import { loadFlowIds } from './load-flow.ts';
+import { loadRun } from './load-run.ts';
+
+/** A URL is small, however large the output. */
+const { 413: _, ...ERRORS } = BLOCK_ERRORS;
+
+/** Lists the endpoints that sign URLs of outputs. */
+export function outputUrlRoutes(deps: ApiDeps): Route[] {
+  return flowPaths(`${BLOCK}/output/url`).map(
+    ({ path, versioned }): Route => ({
+      method: 'get',
+      path,
+      operation: {
+        operationId: `get${versioned ? 'Version' : ''}BlockOutputUrl`,
+        summary: 'Get a URL for the output of a block of a run, where that is in an object store',
+        tags: ['Execution'],
+        requestParams: { query: blockQuery },
+        responses: { 200: answer('The URL.', outputUrl, { url: outputUrlExample }), ...ERRORS },
+      },
+      handlers: [
+        ...identifyCaller(deps, 'run', 'read'),
+        loadFlowIds(deps),
+        loadRun(deps),
+        readQuery(blockQuery),
+        getOutputUrl(deps),
+      ],
+    }),
+  );
+}
+
+/** Signs a URL for five minutes: whoever may read the output may hand it on. */
+function getOutputUrl(deps: ApiDeps): ApiMiddleware {
+  return async function getOutputUrl(ctx) {
+    const row = await findBlock(deps, ctx);
+    if (row.output_bytes === 0) throw hasNone(row, 'output');
+    const object = await findOutputObject(deps.db, { callId: row.execution_id, blockKey: row.block_key });
+    const signed = object && (await storeOf(deps.db).sign(object));
+    ctx.body = {
+      url: signed?.url ?? null,
+      expiresAt: signed?.expiresAt.toISOString() ?? null,
+      outputBytes: row.output_bytes,
+    };
+  };
+}

@@ -1,0 +1,86 @@
+// cli/backup/ copies the whole database into a file, and back: that of DATABASE_URL, or that of `npm start` on this machine.
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { Command } from 'commander';
+import type { Progress } from '../../db/backup/write-backup.ts';
+import { stateFolder } from '../api/local-start.ts';
+import { note } from '../terminal/print-line.ts';
+import { type CommandResult, printed } from '../terminal/print-result.ts';
+import { isLocal, requireLocalSecrets, restoreLocally, whileDatabaseRuns } from './local-database.ts';
+
+const MEGABYTE = 1_000_000;
+const SAY_EVERY_MS = 5_000;
+const SECRETS = 'WEIR_SECRETS_KEYS and WEIR_API_KEY_PEPPER';
+
+/** Adds `weir backup` and `weir restore`. */
+export function addBackupCommands(program: Command): void {
+  program
+    .command('backup')
+    .description('copy the whole database, as it is at this moment, into a file; the service goes on')
+    .argument('<file>', 'the file to write, such as weir.tar.gz; it must not exist')
+    .addHelpText(
+      'after',
+      '\nBacks up the database of DATABASE_URL, else that of npm start. Keep the keys\n' +
+        'of secrets and the pepper beside the file: without them nobody can read the\n' +
+        'secrets in it, or use its API keys.\n\nExample:\n  weir backup weir.tar.gz',
+    )
+    .action(printed(backup));
+  program
+    .command('restore')
+    .description('make the database what it was at a backup, while no process of Weir runs')
+    .argument('<file>', 'a file of weir backup')
+    .option('--replace', 'delete all that the database has now')
+    .addHelpText(
+      'after',
+      '\nRestores into the database of DATABASE_URL, else into that of npm start.\n' +
+        'Start Weir afterwards on a Temporal that has nothing of it: a new namespace\n' +
+        'or a new server (npm start gets one).\n\nExample:\n  weir restore weir.tar.gz',
+    )
+    .action(printed(restore));
+}
+
+async function backup(name: string): Promise<CommandResult> {
+  const file = path.resolve(name);
+  const { writeBackup } = await import('../../db/backup/write-backup.ts');
+  const { takenAt, rows } = await whileDatabaseRuns((url) => writeBackup(url, file, sayProgress()));
+  const { size: bytes } = await stat(file);
+  const beside = isLocal() ? `the .json files of ${stateFolder()}, but not start.json` : SECRETS;
+  return {
+    json: { file, takenAt, bytes, rows },
+    text: `Wrote ${sum(rows)} rows, as they were at ${takenAt}, to ${file} (${inMegabytes(bytes)}). Keep beside it: ${beside}.`,
+  };
+}
+
+async function restore(name: string, { replace }: { replace?: boolean }): Promise<CommandResult> {
+  const file = path.resolve(name);
+  const progress = sayProgress();
+  const { restoreBackup } = await import('../../db/backup/restore-backup.ts');
+  const work = (url: string) => restoreBackup(url, file, { replace: replace === true, progress });
+  if (isLocal()) requireLocalSecrets();
+  const { takenAt, rows } = await (isLocal() ? restoreLocally(work) : whileDatabaseRuns(work));
+  const next = isLocal()
+    ? 'npm start goes on from there, with an empty Temporal.'
+    : `Start Weir with the ${SECRETS} of then, and a Temporal namespace without its workflows.`;
+  return {
+    json: { file, takenAt, rows },
+    text: `Restored ${sum(rows)} rows, as they were at ${takenAt}. ${next}`,
+  };
+}
+
+/** Says now and then how far a large table is. */
+function sayProgress(): Progress {
+  let said = Date.now();
+  return (table, bytes) => {
+    if (Date.now() - said < SAY_EVERY_MS) return;
+    said = Date.now();
+    note(`  ${table}: ${inMegabytes(bytes)}`);
+  };
+}
+
+function inMegabytes(bytes: number): string {
+  return `${(bytes / MEGABYTE).toFixed(1)} MB`;
+}
+
+function sum(rows: { [table: string]: number }): number {
+  return Object.values(rows).reduce((total, count) => total + count, 0);
+}

@@ -1,0 +1,92 @@
+import type { Config } from '../../config.ts';
+import { findWriteRefusal } from '../../db/connection/find-write-refusal.ts';
+import { inspectDatabase } from '../../db/inspect-database.ts';
+import { checkClock } from './check-clock.ts';
+import { describe, failure, ok, type Result, warning } from './finding.ts';
+
+const TIMEOUT_MS = 6_000;
+const VERSION_MIN = 15;
+/** Connections of a process besides its pool: it listens on a few of their own. */
+const LISTENING = 3;
+const MIGRATE = 'Run npm run migrate (in Docker Compose: docker compose run --rm migrate).';
+
+/** Looks whether the database is there, up to date, writable and large enough for the processes that connect to it. */
+export async function checkDatabase({
+  databaseUrl,
+  databaseConnections,
+}: Pick<Config, 'databaseUrl' | 'databaseConnections'>): Promise<Result[]> {
+  const facts = await inspectDatabase(databaseUrl, TIMEOUT_MS).catch((error: unknown) => describe(error));
+  if (typeof facts === 'string')
+    return [
+      failure(
+        `PostgreSQL at ${hostOf(databaseUrl)} cannot be used: ${facts}.`,
+        'Start it, or correct DATABASE_URL (and PGPASSWORD, where it holds the password).',
+      ),
+    ];
+  const results: Result[] = [];
+  const { version, pending, unknown, mayChangeSchema, mayWrite, connections, now } = facts;
+  if (Number.parseInt(version, 10) < VERSION_MIN)
+    results.push(
+      warning(
+        `PostgreSQL ${version} is older than those that Weir is tested with.`,
+        `Use version ${VERSION_MIN} or newer.`,
+      ),
+    );
+  if (pending.length > 0)
+    results.push(
+      failure(
+        `${pending.length === 1 ? '1 migration is' : `${pending.length} migrations are`} missing, the first is ${pending[0]}.`,
+        MIGRATE,
+      ),
+    );
+  if (unknown.length > 0)
+    results.push(
+      warning(
+        `The schema has ${unknown.length} migrations that this release does not know, such as ${unknown[0]}.`,
+        'A newer release has migrated it. Run that release here too.',
+      ),
+    );
+  if (!mayWrite)
+    results.push(
+      failure('The user may not read or write the tables.', 'Have their owner connect, or grant its rights.'),
+    );
+  else if (!mayChangeSchema)
+    results.push(
+      warning('The user may not create tables.', 'Run npm run migrate as the owner of the schema.'),
+    );
+  const refusal = await findWriteRefusal(databaseUrl, TIMEOUT_MS).catch(describe);
+  if (refusal) results.push(failure(`The database ${refusal}.`, WRITES));
+  const free = connections.max - connections.used;
+  const needed = databaseConnections + LISTENING;
+  if (connections.max < 2 * needed)
+    results.push(
+      warning(
+        `max_connections leaves ${connections.max}, and each process may open ${needed}.`,
+        'Raise max_connections, or lower WEIR_DATABASE_CONNECTIONS.',
+      ),
+    );
+  else if (free < needed)
+    results.push(
+      warning(
+        `${connections.used} of ${connections.max} connections are in use: a further process of ${needed} may find none.`,
+        'Raise max_connections, lower WEIR_DATABASE_CONNECTIONS, or end what holds them (pg_stat_activity).',
+      ),
+    );
+  results.push(...checkClock('the database', now.at, now.takenMs));
+  if (results.every(({ state }) => state !== 'error'))
+    results.unshift(
+      ok(
+        `PostgreSQL ${version} at ${hostOf(databaseUrl)}: up to date, takes writes, ${connections.used} of ${connections.max} connections in use.`,
+      ),
+    );
+  return results;
+}
+
+const WRITES =
+  'Free or add disk space; where it is a standby or default_transaction_read_only is on, connect to the primary.';
+
+/** Returns host and port alone: the rest may hold a password. */
+function hostOf(url: string): string {
+  const { host } = new URL(url);
+  return host || 'localhost';
+}

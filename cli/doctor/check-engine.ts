@@ -1,0 +1,121 @@
+import { Connection } from '@temporalio/client';
+import type { Config } from '../../config.ts';
+import { DEFAULT_NAMESPACE } from '../../engine/connect.ts';
+import { webhookTaskQueue } from '../../flow/delivery.ts';
+import { blockTaskQueue, SEARCH_ATTRIBUTES } from '../../flow/run.ts';
+import { describe, failure, ok, type Result, warning } from './finding.ts';
+
+const TIMEOUT_MS = 6_000;
+const POLLED_WITHIN_SECONDS = 120;
+const WORKFLOW_TASKS = 1;
+const ACTIVITY_TASKS = 2;
+const DAY_SECONDS = 86_400;
+
+/** Looks whether Temporal, the namespace and workers are there, and whether the namespace has what Weir searches by. */
+export async function checkEngine({
+  temporal,
+  taskQueue,
+}: Pick<Config, 'temporal' | 'taskQueue'>): Promise<Result[]> {
+  const address = temporal.connectionOptions.address ?? 'localhost:7233';
+  const namespace = temporal.namespace ?? DEFAULT_NAMESPACE;
+  const connection = Connection.lazy({ ...temporal.connectionOptions, connectTimeout: TIMEOUT_MS });
+  const ask = <T>(question: () => Promise<T>) => connection.withDeadline(Date.now() + TIMEOUT_MS, question);
+  try {
+    await ask(() => connection.ensureConnected());
+  } catch (error) {
+    const mend = 'Start it, or correct TEMPORAL_ADDRESS and the other TEMPORAL_ variables.';
+    return [failure(`Temporal at ${address} does not answer: ${describe(error)}.`, mend)];
+  }
+  try {
+    const { serverVersion } = await ask(() => connection.workflowService.getSystemInfo({}));
+    const described = await ask(() => connection.workflowService.describeNamespace({ namespace })).catch(
+      describe,
+    );
+    if (typeof described === 'string')
+      return [
+        failure(
+          `The namespace ${namespace} cannot be used: ${described}.`,
+          `Create it (temporal operator namespace create --namespace ${namespace}), or correct TEMPORAL_NAMESPACE.`,
+        ),
+      ];
+    const retention = Number(described.config?.workflowExecutionRetentionTtl?.seconds ?? 0);
+    const attributes = await ask(() => connection.operatorService.listSearchAttributes({ namespace }))
+      .then(({ customAttributes }) =>
+        Object.keys(SEARCH_ATTRIBUTES).filter((name) => !(name in customAttributes)),
+      )
+      .catch(() => undefined);
+    const pollers = await Promise.all(
+      [taskQueue, blockTaskQueue(taskQueue), webhookTaskQueue(taskQueue)].map(async (name) => ({
+        name,
+        // Blocks have no workflow tasks.
+        count: await ask(() =>
+          countPollers(
+            connection,
+            namespace,
+            name,
+            name === blockTaskQueue(taskQueue) ? ACTIVITY_TASKS : WORKFLOW_TASKS,
+          ),
+        ),
+      })),
+    );
+    return [
+      ok(
+        `Temporal ${serverVersion} at ${address}, namespace ${namespace}, which keeps histories for ${describeDays(retention)}.`,
+      ),
+      ...(retention > 0 && retention < DAY_SECONDS
+        ? [
+            warning(
+              `The namespace keeps histories for ${Math.round(retention / 3_600)} hours only.`,
+              'Raise its retention: operators look at failed runs in the Temporal Web UI.',
+            ),
+          ]
+        : []),
+      ...describeAttributes(attributes),
+      ...pollers.map(({ name, count }) =>
+        count > 0
+          ? ok(`${count} ${count === 1 ? 'worker polls' : 'workers poll'} ${name}.`)
+          : failure(
+              `No worker polls ${name}: what is on it waits.`,
+              'Start a worker (npm run worker) with this WEIR_TASK_QUEUE and namespace, and look at its log.',
+            ),
+      ),
+    ];
+  } finally {
+    connection.close().catch(() => undefined);
+  }
+}
+
+function describeAttributes(missing: string[] | undefined): Result[] {
+  if (missing === undefined)
+    return [
+      warning(
+        'The search attributes of the namespace cannot be listed with these rights.',
+        `Have its owner check that it has ${Object.keys(SEARCH_ATTRIBUTES).join(', ')}.`,
+      ),
+    ];
+  if (missing.length === 0) return [];
+  const list = missing
+    .map((name) => `${name} (${SEARCH_ATTRIBUTES[name as keyof typeof SEARCH_ATTRIBUTES]})`)
+    .join(', ');
+  return [
+    failure(
+      `The namespace lacks the search attributes ${list}.`,
+      'A worker registers them when it starts; on Temporal Cloud, add them yourself.',
+    ),
+  ];
+}
+
+async function countPollers(connection: Connection, namespace: string, name: string, taskQueueType: number) {
+  const { pollers } = await connection.workflowService.describeTaskQueue({
+    namespace,
+    taskQueue: { name },
+    taskQueueType,
+  });
+  const since = Date.now() / 1_000 - POLLED_WITHIN_SECONDS;
+  return pollers.filter(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) > since).length;
+}
+
+function describeDays(seconds: number): string {
+  const days = Math.round(seconds / DAY_SECONDS);
+  return days === 1 ? '1 day' : `${days} days`;
+}

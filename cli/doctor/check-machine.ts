@@ -1,0 +1,51 @@
+import { mkdtemp, rm, statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { findConfinement } from '../../activities/sandbox/confinement.ts';
+import { describe, failure, ok, type Result, warning } from './finding.ts';
+
+const SHORT_BYTES = 2 * 1024 ** 3;
+const OUT_BYTES = 200 * 1024 ** 2;
+
+/** Looks whether there is room in the folders that the service writes to. */
+export async function checkDisk(stateFolder: string | undefined): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const folder of [tmpdir(), ...(stateFolder === undefined ? [] : [stateFolder])])
+    try {
+      const { bavail, bsize } = await statfs(folder);
+      await rm(await mkdtemp(path.join(folder, 'weir-doctor-')), { recursive: true });
+      const free = bavail * bsize;
+      const room = `${folder} has ${(free / 1024 ** 3).toFixed(1)} GB free`;
+      if (free < OUT_BYTES) results.push(failure(`${room}.`, 'Free or add disk space.'));
+      else
+        results.push(
+          free < SHORT_BYTES ? warning(`${room}.`, 'Free or add disk space soon.') : ok(`${room}.`),
+        );
+    } catch (error) {
+      results.push(
+        failure(
+          `${folder} cannot be written: ${describe(error)}.`,
+          'Let the user of the service write there, or set TMPDIR or WEIR_STATE_DIR.',
+        ),
+      );
+    }
+  return results;
+}
+
+/** Looks whether user code can be confined here, as this user. */
+export async function checkSandbox(): Promise<Result[]> {
+  const { args } = await findConfinement();
+  const missing = [
+    ...(args.includes('--net')
+      ? []
+      : ['their network taken away (unshare: allow unprivileged user namespaces)']),
+    ...(args.includes('--no-new-privs') ? [] : ['new privileges denied (setpriv of util-linux)']),
+  ];
+  if (missing.length === 0) return [ok('Processes of user code have no network and get no privileges.')];
+  return [
+    warning(
+      `Processes of user code cannot have ${missing.join(', nor ')}. The WebAssembly machine around the code remains.`,
+      'Install util-linux, and allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, or the container’s seccomp profile), or deny egress from outside.',
+    ),
+  ];
+}

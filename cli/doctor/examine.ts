@@ -1,0 +1,39 @@
+// Looks at everything that the service depends on. Loaded when it is needed: it needs the packages of the service.
+import { type Config, readConfig } from '../../config.ts';
+import { findLocalStart, stateFolder } from '../api/local-start.ts';
+import { serviceEnvironment } from '../operator/environment.ts';
+import { checkDatabase } from './check-database.ts';
+import { checkEngine } from './check-engine.ts';
+import { checkIdentity } from './check-identity.ts';
+import { checkDisk, checkSandbox } from './check-machine.ts';
+import { checkModels, checkService, checkWebhooks } from './check-network.ts';
+import { checkObjects } from './check-objects.ts';
+import { type Check, type Finding, runCheck } from './finding.ts';
+
+/** Makes all checks at once; only the first where the configuration is not valid. */
+export async function examine(): Promise<Finding[]> {
+  const check = 'configuration';
+  let config: Config;
+  try {
+    config = readConfig(serviceEnvironment());
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const mend =
+      'Correct them, then repeat weir doctor: nothing else can be looked at. docs/operating/configuration.md has all of them.';
+    return [{ check, state: 'error', message, mend }];
+  }
+  const local = findLocalStart() ? stateFolder() : undefined;
+  const checks: Check[] = [
+    { name: 'database', look: () => checkDatabase(config) },
+    { name: 'engine', look: () => checkEngine(config) },
+    { name: 'identity', look: (signal) => checkIdentity(config, signal) },
+    { name: 'service', look: (signal) => checkService(config, signal) },
+    { name: 'models', look: (signal) => checkModels(config, signal) },
+    { name: 'webhooks', look: (signal) => checkWebhooks(config, signal) },
+    { name: 'objects', look: () => checkObjects(config) },
+    { name: 'sandbox', look: checkSandbox },
+    { name: 'disk', look: () => checkDisk(local) },
+  ];
+  const found = await Promise.all(checks.map(runCheck));
+  return [{ check, state: 'ok', message: 'Every variable is valid.' }, ...found.flat()];
+}

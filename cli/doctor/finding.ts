@@ -1,0 +1,48 @@
+import { describeNetworkError } from '../../net/describe-network-error.ts';
+
+/** A finding of a check. A warning is what works today and may not tomorrow, or cannot be told from here. */
+export type Finding = {
+  check: string;
+  state: 'ok' | 'warning' | 'error';
+  message: string;
+  /** The way to mend it. */
+  mend?: string;
+};
+
+type Found = Omit<Finding, 'check' | 'state'>;
+export type Check = { name: string; look: (signal: AbortSignal) => Promise<Result[]> };
+export type Result = Omit<Finding, 'check'>;
+
+export const ok = (message: string): Result => ({ state: 'ok', message });
+export const warning = (message: string, mend: string): Found & Result => ({
+  state: 'warning',
+  message,
+  mend,
+});
+export const failure = (message: string, mend: string): Found & Result => ({ state: 'error', message, mend });
+
+/** So long a check may take: what answers more slowly is as good as away. */
+const CHECK_MAX_MS = 8_000;
+
+/** Carries out a check in bounded time, whatever it hangs at. Never rejects. */
+export async function runCheck({ name, look }: Check): Promise<Finding[]> {
+  const signal = AbortSignal.timeout(CHECK_MAX_MS);
+  const late = new Promise<never>((_, reject) =>
+    signal.addEventListener('abort', () =>
+      reject(new Error(`nothing answered within ${CHECK_MAX_MS / 1_000} s`)),
+    ),
+  );
+  const results = await Promise.race([look(signal), late]).catch((error: unknown) => [
+    failure(
+      `This could not be looked at: ${describe(error)}.`,
+      'See the other lines first, then repeat weir doctor.',
+    ),
+  ]);
+  return results.map((result) => ({ check: name, ...result }));
+}
+
+/** Describes an error as the end of a sentence, in one line. */
+export function describe(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return describeNetworkError(error, text).split('\n', 1)[0]?.replace(/\.$/, '') ?? '';
+}

@@ -1,0 +1,40 @@
+/** The outcome of a command for many runs. */
+export type Counts = {
+  done: { executionId: string }[];
+  /** In a dry run: the runs that it would be carried out for. */
+  matching: string[];
+  refused: { executionId: string; code: string; errorMessage: string }[];
+  stoppedBy: string | null;
+};
+
+const DONE = {
+  retry: (count: string) => `${count} retried`,
+  cancel: (count: string) => `${count} being cancelled`,
+};
+const ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}/g;
+
+/** Says in a sentence how many runs were changed and passed over, and why it went no further. */
+export function describeCounts(how: keyof typeof DONE, counts: Counts): string {
+  const { done, matching, refused, stoppedBy } = counts;
+  const passed = how === 'retry' ? `, ${refused.length} passed over` : '';
+  if (matching.length > 0)
+    return `${runs(matching.length)} would be ${how === 'retry' ? 'retried' : 'cancelled'}${passed}.`;
+  const stopped = stoppedBy
+    ? ` Stopped by ${stoppedBy}: put that right and repeat the command, which does nothing twice.`
+    : '';
+  return `${DONE[how](runs(done.length))}${passed}.${stopped}`;
+}
+
+/** Lists for which reasons runs were passed over, the most frequent first. */
+export function countReasons(refused: Counts['refused']): string[] {
+  const reasons = new Map<string, number>();
+  for (const { errorMessage } of refused) {
+    const reason = errorMessage.replaceAll(ID, '…');
+    reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+  }
+  return [...reasons].sort((a, b) => b[1] - a[1]).map(([reason, count]) => `  ${count} × ${reason}`);
+}
+
+function runs(count: number): string {
+  return `${count} ${count === 1 ? 'run' : 'runs'}`;
+}

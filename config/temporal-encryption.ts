@@ -1,0 +1,18 @@
+// Encryption of what Temporal stores (docs/operating/encryption.md).
+import type { EncryptionKey } from '../db/encrypt.ts';
+
+type Values = {
+  WEIR_TEMPORAL_KEYS?: EncryptionKey[] | undefined;
+  WEIR_TEMPORAL_ENCRYPTION?: boolean | undefined;
+};
+
+/** The keys of what Temporal stores, the first of which encrypts unless nothing `encrypts`; none: nothing is readable. */
+export type TemporalEncryption = { keys: EncryptionKey[]; encrypts: boolean };
+
+/** Reads how payloads are encrypted: where there are keys they are, unless that is off. Throws an Error when it is on without a key. */
+export function readTemporalEncryption(values: Values): TemporalEncryption {
+  const { WEIR_TEMPORAL_KEYS: keys = [], WEIR_TEMPORAL_ENCRYPTION: isOn = keys.length > 0 } = values;
+  if (isOn && keys.length === 0)
+    throw new Error('WEIR_TEMPORAL_ENCRYPTION is on: set WEIR_TEMPORAL_KEYS too.');
+  return { keys, encrypts: isOn };
+}

@@ -1,0 +1,37 @@
+// The tables of a backup, read from PostgreSQL's catalogue, so that no list of them can be forgotten.
+import type pg from 'pg';
+
+/** A table by its name, with the columns that hold data. A partitioned table stands for its partitions. */
+export type Table = { name: string; columns: string[] };
+
+/** The tables that last. Left out are those that PostgreSQL itself would empty after a crash, and Kysely's own. */
+const TABLES = `
+  select c.relname as name, array(
+    select attname::text from pg_attribute
+    where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = '' order by attnum
+  ) as columns
+  from pg_class c
+  where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not relispartition
+    and relpersistence = 'p' and relname not like 'kysely%'
+  order by relname`;
+
+/** Lists the tables, in the order of their names. */
+export async function listTables(client: pg.ClientBase): Promise<Table[]> {
+  return (await client.query<Table>(TABLES)).rows;
+}
+
+/** Throws while a worker makes partitions: what is in tables that are not attached yet could not be restored. */
+export function requireAttachedPartitions(tables: Table[]): void {
+  if (tables.some(({ name }) => /_\d{8}_\d{8}$/.test(name)))
+    throw new Error(
+      'A worker is making partitions of a table at this moment: repeat the backup in a minute, with a worker running.',
+    );
+}
+
+/** Lists the names of the migrations that a database has; none for a database without a schema. */
+export async function listMigrations(client: pg.ClientBase): Promise<string[]> {
+  const { rows: found } = await client.query(`select to_regclass('kysely_migration') is not null as found`);
+  if (!found[0].found) return [];
+  const { rows } = await client.query<{ name: string }>('select name from kysely_migration order by name');
+  return rows.map(({ name }) => name);
+}

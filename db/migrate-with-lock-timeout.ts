@@ -1,0 +1,82 @@
+// Whoever waits for the lock of a table holds up everybody who comes after it. So a migration waits for moments, lets the others
+// pass, and tries again.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
+import pg from 'pg';
+import { log } from '../observability/log.ts';
+import type { Db } from './connect.ts';
+import { listLockHolders } from './list-lock-holders.ts';
+
+/** Longer than the second (`deadlock_timeout`) after which PostgreSQL ends an autovacuum that is in the way. */
+const LOCK_TIMEOUT_MS = 2_000;
+const PAUSE_MS = 3_000;
+const PATIENCE_MS = 180_000;
+const LOOK_MS = 500;
+
+const LOCK_NOT_AVAILABLE = '55P03';
+
+type Migrations = Record<string, Migration>;
+type Waiting = { migration: string; holders: string[] };
+
+/**
+ * Calls `apply` with the migrations, each of which gives up when a lock is not to be had within 2 s, until it succeeds. Throws
+ * after `patienceMs` of trying, and says who holds the lock. Nothing has been changed then, and a repetition may succeed.
+ */
+export async function withLockTimeout<T>(
+  db: Db,
+  migrations: Migrations,
+  patienceMs = PATIENCE_MS,
+  apply: (migrations: Migrations) => Promise<T>,
+): Promise<T> {
+  const giveUpAt = performance.now() + patienceMs;
+  for (;;) {
+    const waiting: Waiting = { migration: '', holders: [] };
+    try {
+      return await apply(watchLocks(db, migrations, waiting));
+    } catch (error) {
+      if (!(error instanceof pg.DatabaseError) || error.code !== LOCK_NOT_AVAILABLE) throw error;
+      const problem = `Migration ${waiting.migration} waits for a lock of ${describe(waiting.holders)}.`;
+      if (performance.now() >= giveUpAt)
+        throw new Error(`${problem} Nothing of it was applied: end what holds the lock, and migrate again.`, {
+          cause: error,
+        });
+      log.warn(`${problem} It lets others pass, and is tried again.`);
+      await sleep(PAUSE_MS);
+    }
+  }
+}
+
+/** The timeout is set in the migration, since a process that waits for another to migrate does so without one. */
+function watchLocks(db: Db, migrations: Migrations, waiting: Waiting): Migrations {
+  const watched = Object.entries(migrations).map(([name, migration]): [string, Migration] => [
+    name,
+    {
+      async up(tx) {
+        waiting.migration = name;
+        const { rows } = await sql<{ pid: number }>`
+          select pg_backend_pid() as pid, set_config('lock_timeout', ${String(LOCK_TIMEOUT_MS)}, true)`.execute(
+          tx,
+        );
+        const look = setInterval(() => {
+          listLockHolders(db, rows[0]?.pid ?? 0).then(
+            (holders) => {
+              if (holders.length > 0) waiting.holders = holders;
+            },
+            () => undefined,
+          );
+        }, LOOK_MS);
+        try {
+          await migration.up(tx);
+        } finally {
+          clearInterval(look);
+        }
+      },
+    },
+  ]);
+  return Object.fromEntries(watched);
+}
+
+function describe(holders: string[]): string {
+  return holders.length > 0 ? holders.join('; ') : 'a session that is not known';
+}

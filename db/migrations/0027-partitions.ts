@@ -1,0 +1,131 @@
+import { type Kysely, sql } from 'kysely';
+
+/**
+ * Puts block executions and attempts of deliveries into partitions, in a moment: the tables that there are become the default
+ * partitions, and workers add others (db/upkeep/prepare-partitions.ts). Without foreign keys, so that a partition can be
+ * dropped whose runs, or deliveries, have been deleted; the functions and statements that insert look for these themselves.
+ */
+export async function up(db: Kysely<never>): Promise<void> {
+  await sql.raw(LOCK).execute(db);
+  for (const statement of STATEMENTS) await sql.raw(statement).execute(db);
+}
+
+/** Whoever waits for these locks holds up everybody who comes after it, so it waits for moments, and tries again. */
+// locks: for the moment that the statements below take, which read no rows
+const LOCK = `do $$
+  begin
+    perform set_config('lock_timeout', '200ms', true);
+    for tried in 1 .. 100 loop
+      begin
+        lock table run, block_run, webhook_delivery, webhook_attempt in access exclusive mode;
+        exit;
+      exception when lock_not_available then
+        if tried = 100 then raise; end if;
+      end;
+      perform pg_sleep(0.3);
+    end loop;
+    perform set_config('lock_timeout', '0', true);
+  end $$`;
+
+function partition(table: string, key: string, primaryKey: string): string[] {
+  return [
+    `alter table ${table} drop constraint ${table}_${key}_fkey`,
+    // locks: a table with partitions takes its name at once
+    `alter table ${table} rename to ${table}_default`,
+    // locks: the new table has a constraint of this name, which record_block_run of the release before names
+    `alter table ${table}_default rename constraint ${table}_pkey to ${table}_default_pkey`,
+    `create table ${table} (
+      like ${table}_default including defaults including constraints including storage including compression,
+      primary key (${primaryKey})
+    ) partition by range (${key})`,
+    // locks: of a default partition without others no row is read
+    `alter table ${table} attach partition ${table}_default default`,
+  ];
+}
+
+const STATEMENTS = [
+  // uuidv7() of PostgreSQL 18, for earlier versions too.
+  `create function timed_id(at timestamptz default clock_timestamp()) returns uuid language sql volatile as $$
+    select encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
+      placing substring(int8send(floor(extract(epoch from at) * 1000)::bigint) from 3) from 1 for 6
+    ), 52, 1), 53, 1), 'hex')::uuid $$`,
+  `alter table webhook_delivery alter column id set default timed_id()`,
+  ...partition('block_run', 'execution_id', 'execution_id, block_key'),
+  ...partition('webhook_attempt', 'delivery_id', 'delivery_id, round, attempt'),
+  `create or replace function record_block_run(p_execution_id uuid, p_block_key text, p_step_id text, p_name text,
+    p_processor_type text, p_status text, p_input json, p_output json, p_error json, p_model text,
+    p_prompt_tokens integer, p_completion_tokens integer, p_cost_microcredits bigint, p_latency_ms integer,
+    p_attempts integer, p_started_at timestamptz, p_finished_at timestamptz,
+    p_result json, p_charged_to uuid, p_maximum bigint,
+    out recorded boolean, out cancelled boolean)
+  language plpgsql as $$
+  declare
+    carried record;
+    cost bigint := p_cost_microcredits;
+    held bigint;
+    balance bigint;
+  begin
+    recorded := false;
+    cancelled := false;
+    if p_charged_to is not null then
+      -- Locked at once as strongly as it will be needed: two who share it could not both go on to change it.
+      if p_result is null then
+        select cancel_requested_at, finished_at, coalesce(continues, execution_id) as root into strict carried
+          from run where execution_id = p_execution_id for share;
+      else
+        select cancel_requested_at, finished_at, coalesce(continues, execution_id) as root into strict carried
+          from run where execution_id = p_execution_id for no key update;
+      end if;
+      cancelled := carried.cancel_requested_at is not null;
+      if cancelled or carried.finished_at is not null then cost := 0; end if;
+      -- Before the reservation, as reserve_credits locks them: in another order, each could wait for the other.
+      if cost > 0 then
+        select balance_microcredits into strict balance
+          from organization where id = p_charged_to for no key update;
+      end if;
+      delete from reservation where execution_id = p_execution_id and block_key = p_block_key
+        returning microcredits into held;
+      if carried.finished_at is not null or (cancelled and p_error is null) then return; end if;
+    else
+      -- In place of the foreign key: a run that is locked is not deleted, and one that is deleted gets no more blocks.
+      perform from run where execution_id = p_execution_id for key share;
+      if not found then raise no_data_found; end if;
+    end if;
+    if cost > 0 then
+      -- What was not reserved for it is reserved for others.
+      cost := least(cost, balance, coalesce(held, cost));
+      if p_maximum is not null then
+        cost := least(cost, greatest(0, p_maximum
+          - (select c.spent from credits_of_run(carried.root, p_execution_id, p_block_key) c)));
+      end if;
+    end if;
+    insert into block_run as b (execution_id, block_key, step_id, name, processor_type, status, input, output, error,
+        model, prompt_tokens, completion_tokens, cost_microcredits, latency_ms, attempts, started_at, finished_at)
+      values (p_execution_id, p_block_key, p_step_id, p_name, p_processor_type, p_status, p_input, p_output, p_error,
+        p_model, p_prompt_tokens, p_completion_tokens, cost, p_latency_ms, p_attempts, p_started_at, p_finished_at)
+      on conflict on constraint block_run_pkey do update
+        set step_id = excluded.step_id, name = excluded.name, processor_type = excluded.processor_type,
+          status = excluded.status, input = excluded.input, output = excluded.output, error = excluded.error,
+          model = excluded.model, prompt_tokens = excluded.prompt_tokens,
+          completion_tokens = excluded.completion_tokens, cost_microcredits = excluded.cost_microcredits,
+          latency_ms = excluded.latency_ms, attempts = excluded.attempts, started_at = excluded.started_at,
+          finished_at = excluded.finished_at, recorded = default
+        where b.status = 'failed' and b.cost_microcredits = 0;
+    recorded := found;
+    if recorded and cost > 0 then
+      insert into ledger_entry (organization_id, entry_key, kind, amount_microcredits, execution_id)
+        values (p_charged_to, 'charge/' || p_execution_id || '/' || p_block_key, 'charge', -cost, p_execution_id);
+      update organization set balance_microcredits = balance_microcredits - cost where id = p_charged_to;
+    end if;
+    if recorded and p_result is not null then
+      update run set status = 'completed', finished_at = p_finished_at, result = p_result
+        where execution_id = p_execution_id and status = 'started' and cancel_requested_at is null;
+      recorded := found;
+    end if;
+    -- A run whose cancellation was asked for meanwhile ends with that, whatever its last block has answered.
+    if p_result is not null and not recorded then
+      cancelled := exists (select from run
+        where execution_id = p_execution_id and status = 'started' and cancel_requested_at is not null);
+    end if;
+  end $$`,
+];

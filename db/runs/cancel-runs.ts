@@ -1,0 +1,66 @@
+import { sql } from 'kysely';
+import type { Db, Tx } from '../connect.ts';
+import { CANCELLATION, CANCELLED_CHANNEL, IS_OPEN } from './cancel-run.ts';
+import { CALL_IDS } from './run-columns.ts';
+
+/** A run that was marked as cancelled, with where it belongs. */
+export type CancelledRun = { id: string; organizationId: string; projectId: string };
+
+/** Finds those of these runs that have not ended and were not cancelled. */
+export async function findCancellable(db: Db, executionIds: string[]): Promise<Set<string>> {
+  const rows = await db
+    .selectFrom('run')
+    .select('execution_id')
+    .where(sql<boolean>`execution_id = any (${executionIds}::uuid[])`)
+    .where(IS_OPEN)
+    .where('cancel_requested_at', 'is', null)
+    .execute();
+  return new Set(rows.map((row) => row.execution_id));
+}
+
+/**
+ * Marks those of these runs as cancelled that have not ended and were not cancelled before, with their calls, as
+ * `requestCancel` does for one. Returns them.
+ */
+export async function cancelRuns(tx: Tx, executionIds: string[]): Promise<CancelledRun[]> {
+  const { rows } = await sql<CancelledRun>`
+    with open as (
+      select execution_id from run
+      where execution_id = any (${executionIds}::uuid[]) and continues is null
+        and ${IS_OPEN} and cancel_requested_at is null
+      order by execution_id for no key update
+    )
+    update run set ${CANCELLATION} from open where run.execution_id = open.execution_id
+    returning run.execution_id as id, run.organization_id as "organizationId", run.project_id as "projectId"`.execute(
+    tx,
+  );
+  // Only now, because a later call is accepted before its run is marked, or not at all.
+  await sql`
+    with call as (
+      select execution_id from run
+      where continues = any (${rows.map(({ id }) => id)}::uuid[]) and status = 'started'
+      order by execution_id for no key update
+    )
+    update run set cancel_requested_at = coalesce(run.cancel_requested_at, now()) from call
+    where run.execution_id = call.execution_id`.execute(tx);
+  return rows;
+}
+
+/** Announces cancelled runs to workers, which cancel their workflows once the transaction is committed. */
+export async function announceCancelled(tx: Tx, executionIds: string[]): Promise<void> {
+  await sql`select pg_notify(${CANCELLED_CHANNEL}, id) from unnest(${executionIds}::text[]) as id`.execute(
+    tx,
+  );
+}
+
+/** Lists the calls of these runs that are under way, whose workflows are to be cancelled. */
+export function listUnderWayOf(db: Db, executionIds: string[]) {
+  return db
+    .selectFrom('run')
+    .select(CALL_IDS)
+    .where(
+      sql<boolean>`(execution_id = any (${executionIds}::uuid[]) or continues = any (${executionIds}::uuid[]))`,
+    )
+    .where('status', '=', 'started')
+    .execute();
+}

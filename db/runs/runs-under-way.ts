@@ -1,0 +1,46 @@
+// The quota of runs that an organization may have under way. It is counted when a run is stored: nothing is kept that could drift.
+import { type RawBuilder, sql } from 'kysely';
+import pg from 'pg';
+import { ServiceError } from '../../flow/errors.ts';
+import type { Tx } from '../connect.ts';
+
+/** Makes the id of the organization, to insert a run with; the statement fails while `most` of its runs are under way. */
+export function withinQuota(organizationId: string, callId: string | null, most: number): RawBuilder<string> {
+  return sql`organization_within_quota(${organizationId}::uuid, ${callId}::uuid, ${most})`;
+}
+
+/**
+ * Throws RATE_LIMITED while `most` runs of the organization are under way, or cases of its other test runs wait to become
+ * runs; 0: never. Test runs of an organization are accepted one after the other, so that each sees the cases of those before it.
+ */
+export async function requireQuotaOfTests(
+  tx: Tx,
+  { testRunId, organizationId, most }: { testRunId: string; organizationId: string; most: number },
+): Promise<void> {
+  if (most === 0) return;
+  await sql`select pg_advisory_xact_lock(hashtextextended(${organizationId}, 0))`.execute(tx);
+  const { rows } = await sql`
+    select from test_run
+    join flow on flow.id = test_run.flow_id join project on project.id = flow.project_id
+    join test_result on test_result.test_run_id = test_run.id
+    where test_run.status = 'started' and test_run.id <> ${testRunId} and test_run.cancel_requested_at is null
+      and project.organization_id = ${organizationId} and test_result.status = 'pending'
+      and not exists (select from run where run.execution_id = test_result.execution_id)
+    limit ${most}`.execute(tx);
+  const left = most - rows.length;
+  if (left === 0) throw overQuota(most);
+  await sql`select ${withinQuota(organizationId, null, left)}`.execute(tx).catch((error: unknown) => {
+    throw isOverQuota(error) ? overQuota(most) : error;
+  });
+}
+
+export function isOverQuota(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.constraint === 'runs_under_way_max';
+}
+
+export function overQuota(most: number): ServiceError {
+  return new ServiceError(
+    'RATE_LIMITED',
+    `The organization has ${most} runs under way, as many as it may have. Nothing was started: try again when one has ended. The operator of the service sets this number.`,
+  );
+}

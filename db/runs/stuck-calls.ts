@@ -1,0 +1,52 @@
+// Calls of runs that make no progress, as far as the database tells: that no worker has parked, cancelled or gone on with.
+import { type RawBuilder, sql } from 'kysely';
+import type { Db } from '../connect.ts';
+import { isUnderWay } from './blocks-under-way.ts';
+
+export const STUCK_REASONS = ['parked', 'cancelling', 'retrying', 'waiting'] as const;
+
+/** Blocks are tried more than once in good times too. */
+const ATTEMPTS_MIN = 4;
+const QUIET = sql`now() - interval '2 minutes'`;
+/** Calls are looked at for one list, those that started first. */
+const LOOKED_AT_MAX = 5_000;
+
+export type StuckRun = {
+  executionId: string;
+  reason: (typeof STUCK_REASONS)[number];
+  since: Date;
+  lastError: string | null;
+  nextAttemptAt: Date | null;
+};
+
+/** Selects the calls under way for which `which` holds, and which make no progress, each with the reason and the id of its run. */
+export function selectStuckCalls(which: RawBuilder<unknown>) {
+  return sql`
+    select coalesce(run.continues, run.execution_id) as "executionId", stuck.* from (
+      select * from run where status = 'started' and ${which} order by started_at, execution_id limit ${LOOKED_AT_MAX}
+    ) as run
+    left join lateral (
+      select attempts, last_error, next_attempt_at, started_at from block_under_way
+      where block_under_way.execution_id = run.execution_id and ${isUnderWay('run')} order by attempts desc limit 1
+    ) as block on true
+    cross join lateral (
+      select case
+          when run.parked_at is not null then 'parked'
+          when run.cancel_requested_at < ${QUIET} then 'cancelling'
+          when block.attempts >= ${ATTEMPTS_MIN} then 'retrying'
+          when block.attempts is null and run.started_at < ${QUIET} then 'waiting'
+        end as reason,
+        coalesce(run.parked_at, case when run.cancel_requested_at < ${QUIET} then run.cancel_requested_at end,
+          block.started_at, (select max(finished_at) from block_run where execution_id = run.execution_id),
+          run.started_at) as since,
+        block.last_error as "lastError", block.next_attempt_at as "nextAttemptAt"
+    ) as stuck
+    where stuck.reason is not null and (stuck.reason <> 'waiting' or stuck.since < ${QUIET})`;
+}
+
+/** Finds out why these runs make no progress, those left out that do. A run with several such calls has one of the reasons. */
+export async function findStuckRuns(db: Db, executionIds: string[]): Promise<Map<string, StuckRun>> {
+  const ids = sql`any (${executionIds}::uuid[])`;
+  const { rows } = await selectStuckCalls(sql`(execution_id = ${ids} or continues = ${ids})`).execute(db);
+  return new Map((rows as StuckRun[]).map((run) => [run.executionId, run]));
+}

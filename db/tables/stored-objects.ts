@@ -1,0 +1,18 @@
+// The table of outputs in the object store, as Kysely sees it.
+import type { Generated } from 'kysely';
+
+export interface StoredObjectTable {
+  /** The call and the block whose output the object is. */
+  execution_id: string;
+  block_key: string;
+  /** In hexadecimal. */
+  sha256: string;
+  /** `bucket/key`. */
+  location: string;
+  bytes: number;
+  /** Whether the block was recorded with this output. Before that, and after a crash, nobody reads the object. */
+  linked: Generated<boolean>;
+  created_at: Generated<Date>;
+  /** Since when the object is to be deleted; such a row is never linked again. */
+  doomed_at: Date | null;
+}

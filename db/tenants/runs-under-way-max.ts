@@ -1,0 +1,24 @@
+import type { Db, Tx } from '../connect.ts';
+
+/** Finds how many runs of an organization may be under way; null where no operator has set it. */
+export async function findRunsUnderWayMax(db: Db, organizationId: string): Promise<number | null> {
+  const row = await db
+    .selectFrom('organization')
+    .select('runs_under_way_max')
+    .where('id', '=', organizationId)
+    .executeTakeFirst();
+  return row?.runs_under_way_max ?? null;
+}
+
+/** Sets it; null: the service's default. */
+export async function updateRunsUnderWayMax(
+  tx: Tx,
+  organizationId: string,
+  most: number | null,
+): Promise<void> {
+  await tx
+    .updateTable('organization')
+    .set({ runs_under_way_max: most })
+    .where('id', '=', organizationId)
+    .execute();
+}

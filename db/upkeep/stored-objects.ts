@@ -1,0 +1,82 @@
+// Deletes objects that nobody can read any more. Their rows are marked first and deleted last, so that what is cut off goes on.
+import { sql } from 'kysely';
+import { ObjectStoreUnavailable } from '../../object-store/object-store.ts';
+import type { Db, Tx } from '../connect.ts';
+import { storeOf } from '../runs/stored-outputs.ts';
+
+/** As many as one request deletes. */
+const BATCH = 1_000;
+/** A writer links its object within seconds; only an outage of the database makes it take longer. */
+const UNLINKED_MAX = '1 hour';
+/** Longer than a write may take: an object that arrived after it was deleted would stay for good. */
+const WRITTEN_WITHIN = '2 minutes';
+
+/** A row of stored_object. */
+type Place = { execution_id: string; block_key: string; sha256: string };
+
+/** Marks the objects of calls that this transaction deletes. */
+export async function doomObjectsOf(tx: Tx, callIds: string[]): Promise<void> {
+  await sql`update stored_object set doomed_at = now()
+    where execution_id = any(${callIds}::uuid[]) and doomed_at is null`.execute(tx);
+}
+
+/** Marks objects that writers have left behind when they died. */
+export async function doomUnlinkedObjects(db: Db): Promise<void> {
+  await sql`update stored_object set doomed_at = now()
+    where (execution_id, block_key, sha256) in (
+      select execution_id, block_key, sha256 from stored_object
+      where not linked and doomed_at is null and created_at < now() - ${UNLINKED_MAX}::interval
+      limit ${BATCH}
+    ) and not linked and doomed_at is null`.execute(db);
+}
+
+/**
+ * Marks objects whose run is gone, among the next rows after `place`. Returns the place to go on from; undefined at the end
+ * of all rows.
+ */
+export async function doomObjectsWithoutRun(db: Db, place: Place | undefined): Promise<Place | undefined> {
+  const after = place
+    ? sql`where (execution_id, block_key, sha256) > (${place.execution_id}::uuid, ${place.block_key}, ${place.sha256})`
+    : sql.raw('');
+  const { rows } = await sql<Place>`
+    with page as (
+      select execution_id, block_key, sha256 from stored_object ${after}
+      order by execution_id, block_key, sha256 limit ${BATCH}
+    ), doomed as (
+      update stored_object set doomed_at = now() from page
+      where stored_object.execution_id = page.execution_id and stored_object.block_key = page.block_key
+        and stored_object.sha256 = page.sha256 and stored_object.doomed_at is null
+        and not exists (select from run where run.execution_id = page.execution_id)
+    )
+    select * from page order by execution_id, block_key, sha256`.execute(db);
+  return rows.length === BATCH ? rows.at(-1) : undefined;
+}
+
+/**
+ * Deletes up to BATCH marked objects, and their rows; returns how many. Throws ObjectStoreUnavailable while the store does not
+ * delete them.
+ */
+export async function removeDoomedObjects(db: Db): Promise<number> {
+  const rows = await db
+    .selectFrom('stored_object')
+    .select(['execution_id', 'block_key', 'sha256', 'location'])
+    .where('doomed_at', 'is not', null)
+    .where(sql<boolean>`created_at < now() - ${WRITTEN_WITHIN}::interval`)
+    .orderBy('doomed_at')
+    .limit(BATCH)
+    .execute();
+  if (rows.length === 0) return 0;
+  const gone = new Set(await storeOf(db).remove(rows.map(({ location }) => location)));
+  const [removed, left] = [true, false].map((is) => rows.filter(({ location }) => gone.has(location) === is));
+  await sql`delete from stored_object where ${isOneOf(removed ?? [])}`.execute(db);
+  if (!left?.length) return rows.length;
+  // The others come first the next time.
+  await sql`update stored_object set doomed_at = now() where ${isOneOf(left)}`.execute(db);
+  throw new ObjectStoreUnavailable('The object store refuses to delete objects.');
+}
+
+function isOneOf(places: Place[]) {
+  const column = (name: keyof Place) => places.map((place) => place[name]);
+  return sql`(execution_id, block_key, sha256) in (
+    select * from unnest(${column('execution_id')}::uuid[], ${column('block_key')}::text[], ${column('sha256')}::text[]))`;
+}

@@ -1,0 +1,160 @@
+// A store that speaks the protocol of S3. This file and sign-url.ts are the only ones that know AWS's client, which they load.
+import { Agent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import type { Readable } from 'node:stream';
+import {
+  DeleteObjectsCommand,
+  GetObjectCommand,
+  HeadBucketCommand,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
+import { createTurns } from '../fairness/turns.ts';
+import { log } from '../observability/log.ts';
+import { createPause } from './create-pause.ts';
+import { describeProblem, toStoreError } from './describe-problem.ts';
+import { type ObjectStore, ObjectStoreUnavailable, type StoredObject } from './object-store.ts';
+import type { ObjectStoreOptions } from './object-store-options.ts';
+import { readBody } from './read-body.ts';
+import { signUrl } from './sign-url.ts';
+
+/** Requests of one process at a time, and more for organizations that have none. */
+const REQUESTS = { places: 32, reserve: 8 };
+const CONNECT_TIMEOUT_MS = 2_000;
+/** A connection on which nothing moves for so long is given up. */
+const IDLE_MAX_MS = 5_000;
+/** A value that could not be written within this time is kept in the database instead; a value has 8 MiB at most. */
+const PUT_MAX_MS = 10_000;
+const GET_MAX_MS = 30_000;
+const REMOVE_MAX_MS = 30_000;
+/** After a write has failed, this long only one at a time finds out whether the store is back. */
+const REST_MS = 5_000;
+
+/** Opens the store; connections are made when they are needed. */
+export function createS3Store(options: ObjectStoreOptions): ObjectStore {
+  const { bucket, prefix, minBytes, encryption } = options;
+  const client = createClient(options, options.endpoint);
+  const signing = createClient(options, options.publicEndpoint ?? options.endpoint);
+  const turns = createTurns(REQUESTS);
+  const pause = createPause(REST_MS);
+  const encrypted = encryption && {
+    ServerSideEncryption: encryption.algorithm,
+    ...(encryption.keyId && { SSEKMSKeyId: encryption.keyId }),
+  };
+
+  async function inTurn<T>(
+    owner: string,
+    maxMs: number,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const signal = AbortSignal.timeout(maxMs);
+    try {
+      const endTurn = await turns.wait(owner, signal);
+      return await work(signal).finally(endTurn);
+    } catch (error) {
+      throw toStoreError(error);
+    }
+  }
+
+  return {
+    minBytes,
+    locate: (key) => `${bucket}/${prefix}${key}`,
+
+    async put(owner, { location, sha256 }, bytes) {
+      if (!pause.mayTry()) throw new ObjectStoreUnavailable('The object store has just failed.');
+      const command = new PutObjectCommand({
+        ...placeOf(location),
+        Body: bytes,
+        ContentType: 'application/json',
+        ...encrypted,
+      });
+      // The store compares the bytes with this hash; without it, the client would compute it again, and hold up the process.
+      command.middlewareStack.add(withHeader('x-amz-content-sha256', sha256), { step: 'build' });
+      try {
+        await inTurn(owner, PUT_MAX_MS, (abortSignal) => client.send(command, { abortSignal }));
+      } catch (error) {
+        if (!pause.isOn())
+          log.warn({ err: error }, 'The object store takes no writes; the database keeps large outputs.');
+        pause.begin();
+        throw error;
+      }
+      if (pause.isOn()) log.info('The object store takes writes again.');
+      pause.end();
+    },
+
+    get: (owner, object) =>
+      inTurn(owner, GET_MAX_MS, async (abortSignal) => {
+        const command = new GetObjectCommand(placeOf(object.location));
+        const { Body } = await client.send(command, { abortSignal });
+        return readBody(Body as Readable, object);
+      }),
+
+    async remove(locations) {
+      const gone: string[] = [];
+      for (const [name, keys] of Map.groupBy(locations, (location) => placeOf(location).Bucket)) {
+        const Objects = keys.map((location) => ({ Key: placeOf(location).Key }));
+        const command = new DeleteObjectsCommand({ Bucket: name, Delete: { Objects, Quiet: true } });
+        const abortSignal = AbortSignal.timeout(REMOVE_MAX_MS);
+        const { Errors = [] } = await client.send(command, { abortSignal }).catch((error: unknown) => {
+          throw toStoreError(error);
+        });
+        const left = new Set(Errors.filter(({ Code }) => Code !== 'NoSuchKey').map(({ Key }) => Key));
+        gone.push(...keys.filter((location) => !left.has(placeOf(location).Key)));
+      }
+      return gone;
+    },
+
+    sign: ({ location }) => signUrl(signing, placeOf(location)),
+
+    async findProblem(timeoutMs) {
+      const abortSignal = AbortSignal.timeout(timeoutMs);
+      const problem = await client.send(new HeadBucketCommand({ Bucket: bucket }), { abortSignal }).then(
+        () => undefined,
+        (error: unknown) => describeProblem(error),
+      );
+      return problem ?? (pause.isOn() ? 'takes no writes' : undefined);
+    },
+
+    close() {
+      client.destroy();
+      signing.destroy();
+    },
+  };
+}
+
+function createClient({ region, pathStyle, credentials }: ObjectStoreOptions, endpoint: string | undefined) {
+  return new S3Client({
+    region,
+    forcePathStyle: pathStyle,
+    ...(endpoint && { endpoint }),
+    ...(credentials && { credentials }),
+    // The second is for a connection that was closed; beyond that, callers decide.
+    maxAttempts: 2,
+    // The hash in each request does what checksums do, and every store knows it.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    // Asking first would open a new connection for each large value.
+    expectContinueHeader: false,
+    requestHandler: {
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      socketTimeout: IDLE_MAX_MS,
+      httpAgent: new Agent({ keepAlive: true }),
+      httpsAgent: new HttpsAgent({ keepAlive: true }),
+    },
+  });
+}
+
+function placeOf(location: StoredObject['location']): { Bucket: string; Key: string } {
+  const end = location.indexOf('/');
+  return { Bucket: location.slice(0, end), Key: location.slice(end + 1) };
+}
+
+type Request = { headers: Record<string, string> };
+
+function withHeader(name: string, value: string) {
+  return <Args extends { request?: unknown }, Result>(next: (args: Args) => Promise<Result>) =>
+    (args: Args) => {
+      (args.request as Request).headers[name] = value;
+      return next(args);
+    };
+}

@@ -1,0 +1,38 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { DiagLogger } from '@opentelemetry/api';
+import { log } from './log.ts';
+
+/** An exporter that is away complains every few seconds. */
+const QUIET_MS = 60_000;
+const TEXT_MAX_CHARS = 500;
+
+/** Creates the logger of OpenTelemetry's own diagnostics: of warnings and errors, one line per minute. */
+export function createDiagnosticsLogger(): DiagLogger {
+  // A problem is found out during some request, and is none of it.
+  const outsideRequests = AsyncLocalStorage.snapshot();
+  let quietUntil = 0;
+  let suppressed = 0;
+  const complain = (text: string) => {
+    const now = performance.now();
+    if (now < quietUntil) {
+      suppressed += 1;
+      return;
+    }
+    const fields = { suppressed, said: messageOf(text).slice(0, TEXT_MAX_CHARS) };
+    outsideRequests(() => log.warn(fields, 'OpenTelemetry has a problem; traces or metrics are missing.'));
+    quietUntil = now + QUIET_MS;
+    suppressed = 0;
+  };
+  const tell = (text: string) => log.debug({ said: text.slice(0, TEXT_MAX_CHARS) }, 'OpenTelemetry says:');
+  return { error: complain, warn: complain, info: tell, debug: tell, verbose: tell };
+}
+
+/** Finds the message in an error, which OpenTelemetry writes as JSON that begins with the stack. */
+function messageOf(text: string): string {
+  try {
+    const { name, message } = JSON.parse(text) as { name?: string; message?: string };
+    return message ? `${name ?? 'Error'}: ${message}` : text;
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,27 @@
+import { counter, gauge, histogram } from './instruments.ts';
+
+export const requestDuration = histogram({
+  name: 'http.server.request.duration',
+  unit: 's',
+  description: 'Time from the first byte of a request to the last of its answer.',
+  labels: ['http.request.method', 'http.route', 'http.response.status_code', 'error.type'],
+  buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+});
+
+export const activeRequests = gauge({
+  name: 'http.server.active_requests',
+  unit: '{request}',
+  description: 'Requests that are being answered, streams of events included.',
+});
+
+/** The limits whose refusals are counted. */
+type Limit = 'key' | 'organization' | 'user' | 'sign_in';
+const LIMITS: Limit[] = ['key', 'organization', 'user', 'sign_in'];
+
+export const rateLimitRefusals = counter({
+  name: 'weir.rate_limit.refusals',
+  unit: '{request}',
+  description: 'Requests that were over a rate limit.',
+  labels: ['limit'],
+  zeros: LIMITS.map((limit) => ({ limit })),
+});

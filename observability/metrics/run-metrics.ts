@@ -1,0 +1,65 @@
+import { counter, histogram } from './instruments.ts';
+
+const DURATIONS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600];
+
+export const runStarts = counter({
+  name: 'weir.run.starts',
+  unit: '{call}',
+  description: 'Calls that were accepted: new runs, and calls that go on with a run.',
+  labels: ['mode', 'environment', 'kind'],
+  zeros: ['execute', 'jobs', 'step', 'test'].map((mode) => ({ mode, environment: 'live', kind: 'new' })),
+});
+
+export const runDuration = histogram({
+  name: 'weir.run.duration',
+  unit: 's',
+  description: 'Time from the acceptance of a call to its recorded end or pause.',
+  labels: ['mode', 'outcome'],
+  buckets: DURATIONS,
+});
+
+export const runFailures = counter({
+  name: 'weir.run.failures',
+  unit: '{call}',
+  description: 'Calls that ended as failed, by error code.',
+  labels: ['mode', 'error.type'],
+});
+
+export const timeToFirstBlock = histogram({
+  name: 'weir.run.time_to_first_block',
+  unit: 's',
+  description: 'Time from the acceptance of a call to the start of its first block.',
+  labels: ['mode'],
+  buckets: DURATIONS,
+});
+
+export const blockDuration = histogram({
+  name: 'weir.block.duration',
+  unit: 's',
+  description: 'Time that a block execution took, as recorded.',
+  labels: ['type', 'outcome'],
+  buckets: DURATIONS,
+});
+
+export const blockFailures = counter({
+  name: 'weir.block.failures',
+  unit: '{block}',
+  description: 'Block executions that failed, by error code.',
+  labels: ['type', 'error.type'],
+});
+
+export const creditsCharged = counter({
+  name: 'weir.credits.charged',
+  unit: '{credit}',
+  description: 'Credits charged for block executions, before the charge is cut to what is left.',
+  labels: ['type'],
+  zeros: [{ type: 'llm' }, { type: 'code' }],
+});
+
+export const creditsRefused = counter({
+  name: 'weir.credits.refusals',
+  unit: '{refusal}',
+  description: 'Runs and blocks that were refused for want of credits.',
+  labels: ['reason'],
+  zeros: [{ reason: 'balance' }, { reason: 'maximum' }],
+});

@@ -1,0 +1,48 @@
+// observability/metrics/ measures what the service does. The instruments are in the `…-metrics.ts` files, for whoever has
+// something to count; here they are connected to what asks for them.
+import { type EngineMetrics, engineMetricsOver, findFreePort } from './engine-metrics.ts';
+import { bindInstruments } from './instruments.ts';
+import { hasOtlp } from './otlp-settings.ts';
+
+export type RunningMetrics = {
+  isOn: boolean;
+  /** Where the engine's SDK sends its own metrics; undefined: nowhere. */
+  engine?: EngineMetrics | undefined;
+  /** The port of /metrics, where it is served. */
+  port?: number | undefined;
+  /** Sends what has not been sent yet, for 5 s at most; never rejects. */
+  shutdown(): Promise<void>;
+};
+
+const OFF: RunningMetrics = { isOn: false, shutdown: async () => undefined };
+
+/**
+ * Serves metrics at `port`, and pushes them over OTLP where the standard `OTEL_*` variables say so (docs/operating/metrics.md),
+ * once per process. `service` is the name of the process there, unless OTEL_SERVICE_NAME says otherwise. While nobody asks
+ * for metrics, no package is loaded and nothing is measured. Rejects with a sentence when the port cannot be had.
+ */
+export async function startMetrics(
+  service: string,
+  { host, port }: { host: string; port: number | undefined },
+): Promise<RunningMetrics> {
+  const otlp = hasOtlp(process.env);
+  if (port === undefined && !otlp) return OFF;
+  const { openMeterProvider } = await import('./open-meter-provider.ts');
+  const { observeProcess } = await import('./observe-process.ts');
+  const provider = await openMeterProvider(service, { otlp });
+  const enginePort = port === undefined ? undefined : await findFreePort();
+  const server = port === undefined ? undefined : await provider.serve({ host, port }, enginePort);
+  bindInstruments(provider.meter);
+  const stopObserving = observeProcess();
+  return {
+    isOn: true,
+    engine: engineMetricsOver(enginePort, process.env),
+    port: server?.port,
+    async shutdown() {
+      await server?.close();
+      await provider.shutdown();
+      stopObserving();
+      bindInstruments(undefined);
+    },
+  };
+}

@@ -1,0 +1,70 @@
+import { counter, gauge, histogram } from './instruments.ts';
+
+export const sandboxProcesses = gauge({
+  name: 'weir.sandbox.processes',
+  unit: '{process}',
+  description: 'Sandbox processes.',
+  labels: ['state'],
+});
+
+export const sandboxWaiting = gauge({
+  name: 'weir.sandbox.waiting',
+  unit: '{block}',
+  description: "Blocks that wait for their organization's turn at a sandbox process.",
+});
+
+export const sandboxDuration = histogram({
+  name: 'weir.sandbox.execution.duration',
+  unit: 's',
+  description: 'Time that a run of user code took in its sandbox process.',
+  labels: ['result'],
+  buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+});
+
+export const sandboxTimeouts = counter({
+  name: 'weir.sandbox.timeouts',
+  unit: '{block}',
+  description: 'Runs of user code that were ended at their time limit.',
+  zeros: [{}],
+});
+
+export const backlog = gauge({
+  name: 'weir.task_queue.backlog',
+  unit: '{task}',
+  description: 'Tasks that wait in the engine for a worker.',
+  labels: ['queue'],
+});
+
+export const backlogAge = gauge({
+  name: 'weir.task_queue.backlog_age',
+  unit: 's',
+  description: 'Age of the task that has waited longest in the engine for a worker.',
+  labels: ['queue'],
+});
+
+export const parkedRuns = gauge({
+  name: 'weir.run.parked',
+  unit: '{run}',
+  description: 'Runs that are parked until an operator resumes them, counted up to 10,000.',
+});
+
+export const failingWorkflows = gauge({
+  name: 'weir.workflow_task.failing',
+  unit: '{workflow}',
+  description: 'Workflows that stand still because their workflow task fails again and again.',
+});
+
+export const reconcilerFindings = counter({
+  name: 'weir.reconciler.findings',
+  unit: '{finding}',
+  description: 'Runs, test runs and deliveries whose workflow the reconciler had to repair.',
+  labels: ['kind'],
+  zeros: [{ kind: 'run' }, { kind: 'test_run' }, { kind: 'delivery' }],
+});
+
+export const dutyFailures = counter({
+  name: 'weir.duty.failures',
+  unit: '{failure}',
+  description: 'Duties that failed and are tried again.',
+  labels: ['duty'],
+});

@@ -1,0 +1,74 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as api from '@opentelemetry/api';
+import { core, NodeSDK, resources, tracing } from '@opentelemetry/sdk-node';
+import { ATTR_SERVICE_NAME } from '@opentelemetry/semantic-conventions';
+import { createDiagnosticsLogger } from './diagnostics-logger.ts';
+import type { TraceContext } from './trace-context.ts';
+import { turnOnTracing } from './tracing.ts';
+
+/** The telemetry of a process, to be closed when it ends. */
+export type Telemetry = {
+  /** Sends what has not been sent yet, for 5 s at most; never rejects. */
+  shutdown(): Promise<void>;
+};
+
+const SHUTDOWN_MAX_MS = 5_000;
+const w3c = new core.W3CTraceContextPropagator();
+const { defaultResource, envDetector, hostDetector, resourceFromAttributes, serviceInstanceIdDetector } =
+  resources;
+
+/** Opens OpenTelemetry's SDK for traces, which reads its `OTEL_*` variables itself. Whatever fails later is logged, and nothing else. */
+export function openTelemetrySdk(service: string): Telemetry {
+  const random = new tracing.RandomIdGenerator();
+  let givenId: string | undefined;
+  const sdk = new NodeSDK({
+    // Variables are stronger: the detectors' values replace these.
+    resource: defaultResource().merge(resourceFromAttributes({ [ATTR_SERVICE_NAME]: service })),
+    ...(!process.env.OTEL_NODE_RESOURCE_DETECTORS && {
+      resourceDetectors: [envDetector, hostDetector, serviceInstanceIdDetector],
+    }),
+    // Baggage of callers is not for others to read, unless the variable asks for it.
+    ...(!process.env.OTEL_PROPAGATORS && { textMapPropagator: w3c }),
+    idGenerator: {
+      generateTraceId: random.generateTraceId,
+      generateSpanId: () => givenId ?? random.generateSpanId(),
+    },
+    metricReaders: [],
+    logRecordProcessors: [],
+  });
+  api.diag.setLogger(createDiagnosticsLogger(), {
+    logLevel: core.diagLogLevelFromString(process.env.OTEL_LOG_LEVEL ?? 'warn'),
+    suppressOverrideMessage: true,
+  });
+  sdk.start();
+  turnOnTracing({
+    api,
+    tracer: api.trace.getTracer('weir'),
+    carrier: { extract: (trace) => w3c.extract(api.ROOT_CONTEXT, trace, api.defaultTextMapGetter), inject },
+    withSpanId(id, start) {
+      givenId = id;
+      try {
+        return start();
+      } finally {
+        givenId = undefined;
+      }
+    },
+  });
+  return {
+    async shutdown() {
+      const late = new AbortController();
+      const ended = sdk.shutdown().catch((error: unknown) => api.diag.error(String(error)));
+      await Promise.race([
+        ended,
+        sleep(SHUTDOWN_MAX_MS, undefined, { signal: late.signal }).catch(() => undefined),
+      ]);
+      late.abort();
+    },
+  };
+}
+
+function inject(context: api.Context): TraceContext {
+  const trace: Partial<TraceContext> = {};
+  w3c.inject(context, trace, api.defaultTextMapSetter);
+  return trace as TraceContext;
+}

@@ -1,0 +1,99 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import type { Config } from '../config.ts';
+import type { Db } from '../db/connect.ts';
+import { findWriteRefusal } from '../db/connection/find-write-refusal.ts';
+import { askEngine } from '../engine/ask-engine.ts';
+import { DEFAULT_NAMESPACE } from '../engine/connect.ts';
+import { dependencyUp } from '../observability/metrics/process-metrics.ts';
+
+/** A part that takes longer counts as away, so that every probe is answered within 2 s. */
+const CHECK_TIMEOUT_MS = 1_500;
+/** Liveness probes often time out after one second, and then end the process. */
+const LIVE_TIMEOUT_MS = 500;
+/** The parts are asked once in this time, however many probes come. */
+const KEEP_MS = 1_000;
+/** An idle worker asks for work once a minute. */
+const POLLED_WITHIN_SECONDS = 90;
+const WORKFLOW_TASKS = 1;
+
+/** The parts that are away, and why, in words that may be public. */
+export type Away = { database?: string; engine?: string; workers?: string; objects?: string };
+type Check = { away: Away; done: Promise<unknown>; at: number };
+type Deps = { config: Config; client: Client; db: Db };
+
+export type HealthCheck = {
+  /** Answers within half a second; a part that has not answered by then counts as away. */
+  lookBriefly(): Promise<Away>;
+  look(): Promise<Away>;
+  /** Ends the metric that is made of what was found. */
+  close(): void;
+};
+
+/** Creates the check of what the process needs, which is also the metric `weir.dependency.up`. */
+export function createHealthCheck(deps: Deps): HealthCheck {
+  let last: Check | undefined;
+  let found: Away | undefined;
+  function check(): Check {
+    if (last && performance.now() - last.at <= KEEP_MS) return last;
+    const started = startCheck(deps);
+    last = started;
+    void started.done.then(() => {
+      found = started.away;
+    });
+    return started;
+  }
+  const close = dependencyUp.observe(() => {
+    // What is exported was found at the export before: one does not wait for the answers.
+    check();
+    const parts = PARTS.filter((part) => part !== 'objects' || deps.db.objects);
+    return found ? parts.map((part) => ({ value: found?.[part] ? 0 : 1, labels: { dependency: part } })) : [];
+  });
+  return {
+    async lookBriefly() {
+      const { away, done } = check();
+      await Promise.race([done, setTimeout(LIVE_TIMEOUT_MS)]);
+      return away;
+    },
+    async look() {
+      const { away, done } = check();
+      await done;
+      return away;
+    },
+    close,
+  };
+}
+
+const PARTS = ['database', 'engine', 'workers', 'objects'] as const;
+
+/** Asks all parts at once; each counts as away until it has answered. */
+function startCheck({ config, client, db }: Deps): Check {
+  const away: Away = { database: 'does not answer', engine: 'does not answer' };
+  if (db.objects) away.objects = 'does not answer';
+  const database = findWriteRefusal(config.databaseUrl, CHECK_TIMEOUT_MS).then((refusal) => {
+    if (refusal === undefined) delete away.database;
+    else away.database = refusal;
+  });
+  const objects = db.objects?.findProblem(CHECK_TIMEOUT_MS).then((problem) => {
+    if (problem === undefined) delete away.objects;
+    else away.objects = problem;
+  });
+  const engine = countPollers({ config, client }).then((count) => {
+    delete away.engine;
+    if (count === 0) away.workers = 'no worker asks for work';
+  });
+  const done = Promise.race([Promise.allSettled([database, engine, objects]), setTimeout(CHECK_TIMEOUT_MS)]);
+  return { away, done, at: performance.now() };
+}
+
+async function countPollers({ config, client }: Pick<Deps, 'config' | 'client'>): Promise<number> {
+  const describe = () =>
+    client.workflowService.describeTaskQueue({
+      namespace: config.temporal.namespace ?? DEFAULT_NAMESPACE,
+      taskQueue: { name: config.taskQueue },
+      taskQueueType: WORKFLOW_TASKS,
+    });
+  const { pollers } = await askEngine(client, describe, CHECK_TIMEOUT_MS);
+  const since = Date.now() / 1_000 - POLLED_WITHIN_SECONDS;
+  return pollers.filter(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) > since).length;
+}

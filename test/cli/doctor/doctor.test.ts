@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { sql } from 'kysely';
+import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
+import { SECRETS_KEYS, startWeir, type Weir } from '../../harness.ts';
+import { PEPPER, weirIn } from '../cli-harness.ts';
+
+type Finding = { check: string; state: string; message: string; mend?: string };
+
+describe('weir doctor', () => {
+  let weir: Weir;
+  let provider: IdentityProvider;
+  let frozen: Server;
+  let frozenAt: string;
+  before(async () => {
+    provider = await startIdentityProvider();
+    weir = await startWeir({ env: provider.env });
+    // Takes connections, and never says a word.
+    frozen = createServer((socket) => socket.on('error', () => undefined));
+    frozen.listen(0, '127.0.0.1');
+    await once(frozen, 'listening');
+    frozenAt = `127.0.0.1:${(frozen.address() as AddressInfo).port}`;
+  });
+  after(async () => {
+    frozen.close();
+    await weir.stop();
+    await provider.close();
+  });
+
+  const env = () => ({
+    WEIR_STATE_DIR: '/nonexistent',
+    PATH: process.env.PATH ?? '',
+    DATABASE_URL: weir.config.databaseUrl,
+    WEIR_API_KEY_PEPPER: PEPPER,
+    WEIR_SECRETS_KEYS: SECRETS_KEYS,
+    WEIR_PORT: new URL(weir.url).port,
+    WEIR_TASK_QUEUE: weir.config.taskQueue,
+    TEMPORAL_ADDRESS: weir.config.temporal.connectionOptions.address ?? '',
+    WEIR_OIDC_ISSUER: weir.config.oidc?.issuer ?? '',
+    WEIR_DATABASE_CONNECTIONS: '2',
+  });
+  async function examine(change: { [name: string]: string } = {}) {
+    const { code, stdout, stderr } = await weirIn({ ...env(), ...change }, ['doctor', '--json']);
+    assert.equal(stderr, '');
+    const { ok, findings } = JSON.parse(stdout) as { ok: boolean; findings: Finding[] };
+    assert.equal(code, ok ? 0 : 1);
+    const errors = findings.filter(({ state }) => state === 'error');
+    for (const { mend, message } of errors) assert.ok(mend, message);
+    return { errors, findings, stdout };
+  }
+  const errorOf = async (check: string, change: { [name: string]: string }) => {
+    const { errors, stdout } = await examine(change);
+    assert.doesNotMatch(stdout, /a-secret/);
+    return errors
+      .filter((finding) => finding.check === check)
+      .map(({ message }) => message)
+      .join(' ');
+  };
+
+  it('finds nothing wrong with a service that works', async () => {
+    const { errors, findings } = await examine();
+    assert.deepEqual(errors, []);
+    const working = findings.filter(({ state }) => state === 'ok').map(({ check }) => check);
+    for (const check of ['configuration', 'database', 'engine', 'identity', 'service'])
+      assert.ok(working.includes(check), check);
+  });
+
+  it('names every variable that is wrong', async () => {
+    const { errors } = await examine({ WEIR_PORT: 'http', WEIR_SECRETS_KEYS: 'a-secret' });
+    assert.match(
+      errors[0]?.message ?? '',
+      /WEIR_SECRETS_KEYS .*[\s\S]*WEIR_PORT|WEIR_PORT .*[\s\S]*WEIR_SECRETS_KEYS/,
+    );
+  });
+
+  it('names what is refused, missing or frozen, in bounded time and without secrets', async () => {
+    const gone = 'postgres://weir:a-secret@127.0.0.1:1/weir';
+    assert.match(await errorOf('database', { DATABASE_URL: gone }), /127\.0\.0\.1:1 .*refused/);
+    const silent = `postgres://weir:a-secret@${frozenAt}/weir`;
+    const all = await examine({
+      DATABASE_URL: silent,
+      TEMPORAL_ADDRESS: frozenAt,
+      WEIR_OIDC_ISSUER: `http://${frozenAt}`,
+      OPENAI_BASE_URL: `http://${frozenAt}/v1`,
+      OPENAI_API_KEY: 'a-secret',
+      WEIR_OBJECT_STORE: 's3://outputs',
+      WEIR_OBJECT_STORE_ENDPOINT: `http://${frozenAt}`,
+      AWS_ACCESS_KEY_ID: 'weir',
+      AWS_SECRET_ACCESS_KEY: 'a-secret',
+      WEIR_PORT: frozenAt.split(':')[1] ?? '',
+    });
+    assert.deepEqual(
+      all.errors.map(({ check }) => check),
+      ['database', 'engine', 'identity', 'service', 'models', 'objects'],
+    );
+    assert.doesNotMatch(all.stdout, /a-secret/);
+  });
+
+  it('says when no worker polls, and when the namespace or the issuer is another', async () => {
+    assert.match(
+      await errorOf('engine', { WEIR_TASK_QUEUE: 'nobody-polls' }),
+      /No worker polls nobody-polls:/,
+    );
+    assert.match(await errorOf('engine', { TEMPORAL_NAMESPACE: 'nowhere' }), /namespace nowhere/);
+    const issuer = `${weir.config.oidc?.issuer}/`;
+    assert.match(await errorOf('identity', { WEIR_OIDC_ISSUER: issuer }), /cannot be used/);
+  });
+
+  it('says when migrations are missing, and when the database takes no writes', async () => {
+    const { name } = await weir.db
+      .selectFrom(sql<{ name: string }>`kysely_migration`.as('migration'))
+      .select('name')
+      .orderBy('name', 'desc')
+      .limit(1)
+      .executeTakeFirstOrThrow();
+    await sql`delete from kysely_migration where name = ${name}`.execute(weir.db);
+    assert.match(await errorOf('database', {}), new RegExp(`1 migrations? .*${name}`));
+    await sql`insert into kysely_migration (name, timestamp) values (${name}, now()::text)`.execute(weir.db);
+    const readOnly = new URL(weir.config.databaseUrl);
+    readOnly.searchParams.set('options', '-c default_transaction_read_only=on');
+    assert.match(await errorOf('database', { DATABASE_URL: readOnly.href }), /does not accept writes/);
+  });
+
+  it('fits into 80 columns', async () => {
+    const { stdout } = await weirIn({ ...env(), DATABASE_URL: 'postgres://127.0.0.1:1/weir' }, ['doctor']);
+    assert.match(stdout, /^✗ database {7}PostgreSQL at 127\.0\.0\.1:1 cannot be used/m);
+    for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line);
+  });
+});

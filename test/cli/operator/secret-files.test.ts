@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fail, PEPPER, ROOT, useOperator, weirIn } from '../cli-harness.ts';
+
+describe('secrets from files', () => {
+  const { cli } = useOperator();
+
+  /** Writes the secrets of the test database to files, the password apart; returns the variables that name them. */
+  function secretFiles() {
+    const url = new URL(cli.database.url);
+    const password = decodeURIComponent(url.password);
+    url.password = '';
+    const secrets = { DATABASE_URL: url.href, PGPASSWORD: password, WEIR_API_KEY_PEPPER: PEPPER };
+    return Object.fromEntries(
+      Object.entries(secrets)
+        .filter(([, secret]) => secret !== '')
+        .map(([name, secret]) => {
+          writeFileSync(path.join(cli.folder, name), `${secret}\n`);
+          return [`${name}_FILE`, path.join(cli.folder, name)];
+        }),
+    );
+  }
+
+  it('are enough for the commands of the operator', async () => {
+    const env = { ...secretFiles(), WEIR_STATE_DIR: cli.folder };
+    const list = await weirIn(env, ['operator', 'org', 'list', '--json']);
+    assert.match(list.stdout, /"acme"/, list.stderr);
+    const made = await weirIn(env, ['operator', 'key', 'create', 'acme/main', '--name', 'k', '--json']);
+    assert.match(made.stdout, /weir_live_/, made.stderr);
+  });
+
+  it('are named in one sentence when they cannot be read', async () => {
+    const stderr = await fail(1, weirIn({ DATABASE_URL_FILE: '/nowhere/url' }, ['operator', 'org', 'list']));
+    assert.match(stderr, /^ {2}DATABASE_URL_FILE names \/nowhere\/url, which does not exist\.$/m);
+  });
+
+  it('are enough for the migration', () => {
+    const { stdout, stderr } = spawnSync(process.execPath, [path.join(ROOT, 'process/migrate.ts')], {
+      encoding: 'utf8',
+      env: secretFiles(),
+    });
+    assert.match(stdout + stderr, /The database is up to date\./);
+  });
+});

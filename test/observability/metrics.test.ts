@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { llm } from '../blocks.ts';
+import { waitUntil } from '../wait-until.ts';
+import { itWith } from '../where-available.ts';
+import { type MeasuredService, makeTraffic, startMeasuredService } from './measured-service.ts';
+import { metricsOf, namesIn, readQueries, readRules } from './metric-names.ts';
+import { startPrometheus } from './prometheus.ts';
+
+const PAGE = path.join(import.meta.dirname, '../../docs/operating/metrics.md');
+/** Metrics of the SDK that are there only once something has failed. */
+const ONLY_OF_FAILURES = ['temporal_workflow_task_execution_failed_total'];
+/** Prometheus makes it of each scrape. */
+const OF_PROMETHEUS = 'up';
+
+describe('/metrics', () => {
+  let service: MeasuredService;
+  let text: string;
+  before(async () => {
+    service = await startMeasuredService();
+    await makeTraffic(service);
+    text = await waitUntil(async () => {
+      const text = await service.scrape();
+      return text.includes('nodejs_eventloop_delay_p99_seconds') && text;
+    });
+  });
+  after(() => service?.stop());
+
+  const numberOf = (text: string, series: RegExp) =>
+    Number(
+      text
+        .split('\n')
+        .find((line) => series.test(line))
+        ?.replace(/.* /, ''),
+    );
+
+  it('counts what the service did', () => {
+    const expected: [RegExp, number][] = [
+      [/^weir_run_starts_total\{mode="execute".*kind="new"/, 4],
+      [/^weir_run_duration_seconds_count\{mode="execute",outcome="completed"/, 2],
+      [/^weir_run_duration_seconds_count\{mode="execute",outcome="failed"/, 2],
+      [/^weir_run_failures_total\{.*error_type="CODE_ERROR"/, 1],
+      [/^weir_run_time_to_first_block_seconds_count\{mode="execute"/, 4],
+      [/^weir_block_duration_seconds_count\{type="passthrough",outcome="completed"/, 3],
+      [/^weir_block_failures_total\{type="code",error_type="CODE_TIMEOUT"/, 1],
+      [/^weir_sandbox_timeouts_total/, 1],
+      [/^weir_credits_refusals_total\{reason="balance"/, 1],
+      [/^gen_ai_client_operation_duration_seconds_count\{.*model="demo\/chat"/, 3],
+      [/^gen_ai_client_token_usage_sum\{.*gen_ai_token_type="input"/, 3_000],
+      [/^weir_webhook_attempt_duration_seconds_count\{result="failed_retry"/, 1],
+      [/^weir_dependency_up\{dependency="database"/, 1],
+      [/^db_client_connection_max/, 20],
+      [/^http_server_request_duration_seconds_count\{.*status_code="401".*error_type="UNAUTHENTICATED"/, 1],
+    ];
+    for (const [series, value] of expected) assert.equal(numberOf(text, series), value, String(series));
+  });
+
+  it('has the metrics of the SDK, without the id of the process', () => {
+    assert.match(text, /^temporal_worker_task_slots_available\{/m);
+    assert.match(text, /^temporal_workflow_task_schedule_to_start_latency_seconds_count\{/m);
+    assert.match(text, /task_queue="[^"]+-calls"/);
+  });
+
+  it('names each metric once', () => {
+    const types = text.split('\n').filter((line) => line.startsWith('# TYPE'));
+    assert.deepEqual(types, [...new Set(types)]);
+  });
+
+  it('has every metric that rules and dashboard ask for', () => {
+    const names = namesIn(text);
+    const asked = [...readRules().map(({ expr }) => expr), ...readQueries()].flatMap(metricsOf);
+    assert.ok(asked.length > 50);
+    const missing = new Set(asked.filter((name) => !names.has(name)));
+    assert.deepEqual([...missing].sort(), [...ONLY_OF_FAILURES, OF_PROMETHEUS].sort());
+  });
+
+  it('has nothing that the documentation does not name', () => {
+    const page = readFileSync(PAGE, 'utf8');
+    const own = [...namesIn(text)].filter((name) => /^(weir|db|http|gen_ai|nodejs|process)_/.test(name));
+    const missing = own.filter((name) => !page.includes(`\`${name.replace(/_(count|sum|bucket)$/, '')}`));
+    assert.deepEqual(
+      missing.filter((name) => !page.includes(`\`${name}`)),
+      [],
+    );
+  });
+
+  it('has no more series for hostile paths, methods, models and keys', async () => {
+    const { weir, tenant, call, url, scrape } = service;
+    const attack = async (name: string) => {
+      const flow = await weir.createFlow(tenant, [llm('ask', 'ask', `demo/${name}`)]);
+      await call('POST', `${flow}/execute`, { key: tenant.key, body: { message: name } });
+      await call('GET', `/${name}/${name}`, { key: `${name}` });
+      await call('POST', `${name}/${name}/${name}/execute`, { key: tenant.key, body: { message: name } });
+      await fetch(`${url}/${name}`, { method: `X${name.replaceAll(/\W/g, '')}` });
+      await fetch(`${url}/console/${name}`);
+    };
+    const count = async () => {
+      const lines = (await scrape()).split('\n');
+      return lines.filter((line) => /^(weir|db|http|gen_ai)_/.test(line)).length;
+    };
+    await attack('first');
+    await waitUntil(async () => (await scrape()).includes('gen_ai_request_model="other"'));
+    const before = await count();
+    for (const name of ['mischief', '"}evil{a="', 'third\\', '%0A# TYPE x counter', 'n'.repeat(500)])
+      await attack(encodeURIComponent(name));
+    assert.equal(await count(), before);
+    const after = await scrape();
+    for (const word of [
+      'mischief',
+      'evil',
+      'third',
+      'nnnnn',
+      tenant.organization,
+      tenant.organizationId,
+      tenant.keyId,
+    ])
+      assert.ok(!after.includes(word), word);
+  });
+
+  it('is all that is served there', async () => {
+    const at = `http://127.0.0.1:${service.metricsPort}`;
+    assert.equal((await fetch(`${at}/`)).status, 404);
+    assert.equal((await fetch(`${at}/metrics`, { method: 'POST', body: 'x' })).status, 405);
+    const many = await Promise.all(Array.from({ length: 40 }, () => fetch(`${at}/metrics`)));
+    for (const response of many) assert.equal(response.status, 200, await response.text());
+  });
+
+  itWith(
+    ['prometheus'],
+    'is scraped by Prometheus, which answers each query of rules and dashboard',
+    async () => {
+      const prometheus = await startPrometheus(`127.0.0.1:${service.metricsPort}`);
+      try {
+        await waitUntil(async () => (await prometheus.ask('up{job="weir"} == 1')).length === 1);
+        const [found] = await prometheus.ask('sum(weir_run_starts_total{mode="execute"})');
+        assert.ok(Number(found?.value[1]) >= 4);
+        for (const query of readQueries())
+          await prometheus.ask(query.replaceAll('$__rate_interval', '1m').replaceAll('$job', '.*'));
+        const rules = await waitUntil(async () => {
+          const { data } = await prometheus.get('/api/v1/rules');
+          const { rules } = data.groups[0];
+          return rules.every(({ health }: { health: string }) => health !== 'unknown') && rules;
+        });
+        for (const { name, health, lastError } of rules) assert.equal(health, 'ok', `${name}: ${lastError}`);
+      } finally {
+        await prometheus.stop();
+      }
+    },
+  );
+});

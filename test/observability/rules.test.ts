@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { itWith } from '../where-available.ts';
+import { ALERTS_PAGE, RULES, readRules } from './metric-names.ts';
+
+const run = promisify(execFile);
+const FOLDER = path.dirname(RULES);
+
+describe('deploy/prometheus', () => {
+  it('has a runbook for each alert, and an alert for each runbook', () => {
+    const headings = [...readFileSync(ALERTS_PAGE, 'utf8').matchAll(/^## (\w+)$/gm)].map(([, name]) => name);
+    const rules = readRules();
+    assert.deepEqual(rules.map(({ alert }) => alert).sort(), headings.toSorted());
+    for (const { alert, annotations } of rules)
+      assert.equal(annotations.runbook, `docs/operating/alerts.md#${alert.toLowerCase()}`);
+  });
+
+  itWith(['promtool'], 'has rules and a configuration that promtool accepts', async () => {
+    await run('promtool', ['check', 'config', path.join(FOLDER, 'prometheus.yml')]);
+  });
+
+  itWith(['promtool'], 'has rules that fire when they should, and only then', async () => {
+    const { stdout } = await run('promtool', ['test', 'rules', path.join(import.meta.dirname, 'rules.yml')]);
+    assert.match(stdout, /SUCCESS/);
+  });
+});

@@ -1,0 +1,9 @@
+/** A worker for some task queues. */
+export type QueueWorker = {
+  /** Whether it asks for work of each kind. */
+  isPolling(): boolean;
+  /** Resolves when the worker has shut down; rejects when it failed. */
+  run(): Promise<void>;
+  /** Stops taking work, lets what runs finish within the grace time, and ends what it has started. */
+  shutdown(): void;
+};

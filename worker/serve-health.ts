@@ -1,0 +1,39 @@
+import { type OperatorServer, serveOperators } from '../observability/operator-server.ts';
+import type { HealthCheck } from '../process/health-check.ts';
+
+const TYPE = 'application/json; charset=utf-8';
+
+/** The state of a worker, as it tells it. */
+type WorkerState = { isPolling(): boolean; isStopping(): boolean };
+
+/**
+ * Serves the health of a worker in the words of the API's. /healthz is 200 as long as the process lives; /readyz is 503 when
+ * this worker takes no work, or the database or the engine is away.
+ */
+export function serveHealth(
+  address: { host: string; port: number },
+  health: HealthCheck,
+  worker: WorkerState,
+): Promise<OperatorServer> {
+  return serveOperators(
+    { ...address, variable: 'WEIR_HEALTH_PORT' },
+    {
+      '/healthz': async () => ({
+        type: TYPE,
+        body: JSON.stringify({ status: 'ok', away: await health.lookBriefly() }),
+      }),
+      '/readyz': async () => {
+        // Other workers are none of its business.
+        const { workers: _, ...away } = await health.look();
+        const polls = worker.isPolling();
+        const ready = polls && !away.database && !away.engine;
+        const body = {
+          status: ready ? 'ready' : 'not ready',
+          ...(worker.isStopping() && { stopping: true }),
+          away: { ...away, ...(!polls && { workers: 'this worker does not ask for work' }) },
+        };
+        return { status: ready ? 200 : 503, type: TYPE, body: JSON.stringify(body) };
+      },
+    },
+  );
+}
