@@ -4,11 +4,11 @@ import { core, NodeSDK, resources, tracing } from '@opentelemetry/sdk-node';
 import { ATTR_SERVICE_NAME } from '@opentelemetry/semantic-conventions';
 import { createDiagnosticsLogger } from './diagnostics-logger.ts';
 import type { TraceContext } from './trace-context.ts';
-import { turnOnTracing } from './tracing.ts';
+import { useTracing } from './tracing.ts';
 
 /** The telemetry of a process, to be closed when it ends. */
 export type Telemetry = {
-  /** Sends what has not been sent yet, for 5 s at most; never rejects. */
+  /** Turns tracing off, and sends what has not been sent yet, for 5 s at most; never rejects. */
   shutdown(): Promise<void>;
 };
 
@@ -41,7 +41,7 @@ export function openTelemetrySdk(service: string): Telemetry {
     suppressOverrideMessage: true,
   });
   sdk.start();
-  turnOnTracing({
+  useTracing({
     api,
     tracer: api.trace.getTracer('weir'),
     carrier: { extract: (trace) => w3c.extract(api.ROOT_CONTEXT, trace, api.defaultTextMapGetter), inject },
@@ -56,6 +56,7 @@ export function openTelemetrySdk(service: string): Telemetry {
   });
   return {
     async shutdown() {
+      useTracing(undefined);
       const late = new AbortController();
       const ended = sdk.shutdown().catch((error: unknown) => api.diag.error(String(error)));
       await Promise.race([
@@ -63,6 +64,7 @@ export function openTelemetrySdk(service: string): Telemetry {
         sleep(SHUTDOWN_MAX_MS, undefined, { signal: late.signal }).catch(() => undefined),
       ]);
       late.abort();
+      for (const one of [api.trace, api.context, api.propagation, api.diag]) one.disable();
     },
   };
 }

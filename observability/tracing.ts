@@ -53,8 +53,8 @@ const TYPE_MAX_CHARS = 100;
 
 let on: Tracing | undefined;
 
-/** Turns tracing on for this process. */
-export function turnOnTracing(tracing: Tracing): void {
+/** Turns tracing on for this process, or off. */
+export function useTracing(tracing: Tracing | undefined): void {
   on = tracing;
 }
 

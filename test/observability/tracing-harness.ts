@@ -18,12 +18,13 @@ export function tracedEnv(url: string): NodeJS.ProcessEnv {
   };
 }
 
-/** Starts it. Tracing stays on in this process, so all tests of the file share it. */
+/** Starts it. Tracing is on in this process until it stops: other test files run in it later. */
 export async function startTracedWeir(
   options: { worker?: boolean; env?: NodeJS.ProcessEnv } = {},
 ): Promise<TracedWeir> {
   const otlp = await startOtlpReceiver();
-  Object.assign(process.env, tracedEnv(otlp.url), options.env);
+  const added: NodeJS.ProcessEnv = { ...tracedEnv(otlp.url), ...options.env };
+  Object.assign(process.env, added);
   const telemetry = await startTelemetry('weir-test');
   const models = await startFakeModelServer();
   const { baseUrl, apiKey } = models.provider;
@@ -39,6 +40,7 @@ export async function startTracedWeir(
     async stop() {
       await weir.stop();
       await telemetry.shutdown();
+      for (const name of Object.keys(added)) delete process.env[name];
       await models.close();
       await otlp.close();
     },
