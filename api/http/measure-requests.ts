@@ -20,7 +20,8 @@ export const measureRequests: Middleware = async (ctx, next) => {
       'http.request.method': METHODS.has(ctx.method) ? ctx.method : '_OTHER',
       'http.response.status_code': ctx.status,
       ...(route !== null && { 'http.route': route }),
-      ...(ctx.state.errorCode && { 'error.type': ctx.state.errorCode }),
+      // By the conventions of OpenTelemetry, what a server refuses (4xx) is not an error of the server.
+      ...(ctx.status >= 500 && { 'error.type': ctx.state.errorCode ?? String(ctx.status) }),
     });
   });
   await next();
