@@ -9,6 +9,7 @@ import { describeEngineError } from '../../engine/describe-engine-error.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { PausePoint } from '../../flow/tool-calls.ts';
 import { log } from '../../observability/log.ts';
+import { jobAcceptance } from '../../observability/metrics/http-metrics.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
@@ -51,6 +52,7 @@ import { describeProblems } from './tool-requests.ts';
 import { traceIdField } from './trace-id-field.ts';
 import { WAIT_MAX_SECONDS, waitForEnd } from './wait-for-end.ts';
 
+const MS_PER_SECOND = 1_000;
 const TOOLS_REQUIRE_SYNC_EXECUTE = 'Tool calls need a caller that waits: use …/execute or …/step.';
 
 const jobQuery = z.strictObject({
@@ -167,6 +169,8 @@ export function startJob(deps: ApiDeps): ApiMiddleware {
           'A run could not be started yet.',
         ),
       );
+    if (run.storingSince !== undefined)
+      jobAcceptance.record((performance.now() - run.storingSince) / MS_PER_SECOND);
     ctx.status = 202;
     ctx.body = { executionId, status: 'started', flowId, blockCount, ...traceIdField(run.trace) };
   };

@@ -23,6 +23,8 @@ export type AcceptedCall = RunStart & {
   blockCount: number;
   /** Set when the request was answered before: it is a repetition. */
   replayed?: true;
+  /** When storing it began, by the clock of `performance`; not of one that was found stored. */
+  storingSince?: number;
   outcome?: RunOutcome | undefined;
 };
 
@@ -58,6 +60,7 @@ export async function storeCall(
   const { version, definition } = call;
   let { flowVersionId = '' } = call;
   const author = continues && !session ? undefined : request.author;
+  const storingSince = performance.now();
   await holdModelKeys(deps, request, callId);
   // When this is repeated after a lost answer, a run with a key finds the key taken, and a resume or repetition itself stored.
   const accepted = await repeatLostWrite(() => {
@@ -97,6 +100,7 @@ export async function storeCall(
     blockCount: listBlocks(definition).length,
     callback: callback !== undefined,
     trace: currentTrace(),
+    storingSince,
   };
 
   async function insert(db: Db | Tx): Promise<boolean> {

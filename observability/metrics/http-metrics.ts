@@ -1,11 +1,20 @@
 import { counter, gauge, histogram } from './instruments.ts';
 
+const DURATIONS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
 export const requestDuration = histogram({
   name: 'http.server.request.duration',
   unit: 's',
-  description: 'Time from the first byte of a request to the last of its answer.',
+  description: 'Time from the first byte of a request to the last of its answer, on however slow a line.',
   labels: ['http.request.method', 'http.route', 'http.response.status_code', 'error.type'],
-  buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+  buckets: DURATIONS,
+});
+
+export const jobAcceptance = histogram({
+  name: 'weir.job.acceptance.duration',
+  unit: 's',
+  description: 'Time that storing a job and starting it in the engine took, once its request had arrived and been checked.',
+  buckets: DURATIONS,
 });
 
 export const activeRequests = gauge({

@@ -38,6 +38,7 @@ describe('/metrics', () => {
   it('counts what the service did', () => {
     const expected: [RegExp, number][] = [
       [/^weir_run_starts_total\{mode="execute".*kind="new"/, 4],
+      [/^weir_job_acceptance_duration_seconds_count/, 1],
       [/^weir_run_duration_seconds_count\{mode="execute",outcome="completed"/, 2],
       [/^weir_run_duration_seconds_count\{mode="execute",outcome="failed"/, 2],
       [/^weir_run_failures_total\{.*error_type="CODE_ERROR"/, 1],
