@@ -1,7 +1,7 @@
 // A small HTTP server for whoever runs the service: metrics and health, on ports of their own.
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import { log } from './log.ts';
 
 /** Far more than scrapers and probes open. */
@@ -39,7 +39,7 @@ export async function serveOperators(
       );
     },
   );
-  server.maxConnections = CONNECTIONS_MAX;
+  boundConnections(server);
   server.on('clientError', (_error, socket) => socket.destroy());
   const listening = once(server, 'listening');
   server.listen(port, host);
@@ -57,6 +57,28 @@ export async function serveOperators(
       await closed;
     },
   };
+}
+
+/**
+ * Closes a connection for each that is one too many: the oldest that asks for nothing, else the oldest. So neither strangers who
+ * are silent nor those who do not read their answers keep others out.
+ */
+function boundConnections(server: Server): void {
+  const open = new Set<Socket>();
+  const asking = new Set<Socket>();
+  server.on('connection', (socket) => {
+    if (open.size >= CONNECTIONS_MAX) {
+      const inOrder = [...open];
+      const dropped = inOrder.find((one) => !asking.has(one)) ?? inOrder[0];
+      if (dropped) open.delete(dropped.destroy());
+    }
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    asking.add(socket);
+    response.once('close', () => asking.delete(socket));
+  });
 }
 
 function send(response: ServerResponse, { status = 200, type, body }: Answer): void {
