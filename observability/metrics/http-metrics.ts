@@ -13,7 +13,8 @@ export const requestDuration = histogram({
 export const jobAcceptance = histogram({
   name: 'weir.job.acceptance.duration',
   unit: 's',
-  description: 'Time that storing a job and starting it in the engine took, once its request had arrived and been checked.',
+  description:
+    'Time that storing a job and starting it in the engine took, once its request had arrived and been checked.',
   buckets: DURATIONS,
 });
 
