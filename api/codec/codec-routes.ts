@@ -29,7 +29,7 @@ export function codecRoutes(deps: ApiDeps): Route[] {
         operationId: 'decodePayloads',
         summary: 'Decode payloads of Temporal',
         description:
-          'Temporal’s Remote Codec protocol, for its Web UI and CLI; a browser may send the cookie of `…/session` instead of a token. Payloads that the caller may not read are answered as they came.',
+          'Temporal’s Remote Codec protocol, for its Web UI and CLI; a browser may send the cookie of `…/session` instead of a token. Payloads that the caller may not read are answered as they came, and what cannot be decoded as a text that says why.',
         requestBody: body(payloadsBody, { one: { payloads: [PLAIN] } }),
         responses: {
           200: answer('As many payloads, in the same order.', payloadsBody, { one: { payloads: [PLAIN] } }),

@@ -5,6 +5,7 @@ import { createEncryption } from '../../db/encrypt.ts';
 import type { UserPrincipal } from '../http/principal.ts';
 
 const COOKIE = 'weir_codec';
+const NAMED = new RegExp(`(?<=^|; ?)${COOKIE}=([\\w-]+)`, 'g');
 export const CODEC_PATH = '/api/v1/codec';
 const OWNER = 'cookie/codec';
 
@@ -12,7 +13,7 @@ type Session = { userId: string; expiresAt: number };
 type Sessions = {
   /** Makes the header that gives the user's browser a session. */
   open(user: UserPrincipal): string;
-  /** Finds the user of a session in a header `Cookie`; undefined when there is none that is valid. */
+  /** Finds the user of the first valid session in a header `Cookie`; undefined when none is valid. */
   find(cookies: string): UserPrincipal | undefined;
 };
 
@@ -28,8 +29,12 @@ export function createCodecSessions({ secretsKeys, publicUrl }: Config): Session
       return `${COOKIE}=${value}; Path=${CODEC_PATH}; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
     },
     find(cookies) {
-      const value = new RegExp(`(?:^|; ?)${COOKIE}=([\\w-]+)`).exec(cookies)?.[1];
-      return value === undefined ? undefined : read(Buffer.from(value, 'base64url').toString());
+      // A browser may send several, such as one of an earlier key or of a host above this one.
+      for (const [, value = ''] of cookies.matchAll(NAMED)) {
+        const user = read(Buffer.from(value, 'base64url').toString());
+        if (user) return user;
+      }
+      return undefined;
     },
   };
 

@@ -31,7 +31,8 @@ export function notReadable(): ServiceError {
 
 /**
  * Answers the payloads, those of workflows that the caller may read decrypted, all others as they came; 403 when the caller may
- * read none of them. Whose a payload is, its encryption proves: it opens as that workflow's alone.
+ * read none of them. Whose a payload is, its encryption proves: it opens as that workflow's alone. One that does not open is
+ * answered as a text that says why, which the Web UI shows in its place.
  */
 export function decodePayloads({ db, config }: ApiDeps): ApiMiddleware {
   const codec = encryptPayloads(config.temporalEncryption);
@@ -66,7 +67,8 @@ async function decode(codec: EncryptingCodec, payload: Payload): Promise<Payload
     const [decoded] = await compressPayloads.decode(await codec.decode([payload]));
     return decoded as Payload;
   } catch (error) {
-    throw new ServiceError('VALIDATION_ERROR', (error as Error).message);
+    const text = `Weir cannot decode this: ${(error as Error).message}`;
+    return { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(JSON.stringify(text)) };
   }
 }
 

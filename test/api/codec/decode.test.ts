@@ -74,17 +74,39 @@ describe('the codec endpoint', () => {
     }
   });
 
-  it('refuses a payload that only says it is of the caller’s run', async () => {
-    const { metadata } = mine;
-    const claimed = { ...theirs, metadata: { ...theirs.metadata, 'workflow-id': metadata['workflow-id'] } };
-    const { status, body } = await decode([claimed], acme.token.owner);
-    assert.deepEqual([status, body.detail.code], [422, 'VALIDATION_ERROR']);
-    assert.match(body.detail.message, /cannot be decrypted/);
-    const suffixed = Buffer.from(`${text(mine, 'workflow-id')}/${text(theirs, 'workflow-id')}`).toString(
-      'base64',
+  /** The payload with another text in a field of its metadata. */
+  const withText = (payload: Json, field: string, text: string): Json => ({
+    ...payload,
+    metadata: { ...payload.metadata, [field]: Buffer.from(text).toString('base64') },
+  });
+  const problemOf = (payload: Json): string => {
+    assert.deepEqual(
+      [text(payload, 'encoding'), Object.keys(payload.metadata)],
+      ['json/plain', ['encoding']],
     );
-    const beside = { ...theirs, metadata: { ...theirs.metadata, 'workflow-id': suffixed } };
-    assert.equal((await decode([beside], acme.token.owner)).status, 422);
+    return JSON.parse(Buffer.from(payload.data, 'base64').toString());
+  };
+
+  it('opens no payload that only says it is of the caller’s run', async () => {
+    const id = text(mine, 'workflow-id');
+    for (const claimed of [id, `${id}/${text(theirs, 'workflow-id')}`]) {
+      const { status, body } = await decode([withText(theirs, 'workflow-id', claimed)], acme.token.owner);
+      assert.equal(status, 200);
+      assert.match(
+        problemOf(body.payloads[0]),
+        /^Weir cannot decode this: A payload .* cannot be decrypted: /,
+      );
+    }
+  });
+
+  it('says in place of a payload that cannot be decoded why, and decodes the others', async () => {
+    const retired = withText(mine, 'encryption-key-id', 'retired');
+    const damaged = { ...mine, data: mine.data.slice(0, 8) };
+    const { status, body } = await decode([retired, mine, damaged], acme.token.owner);
+    assert.equal(status, 200);
+    assert.match(problemOf(body.payloads[0]), /under the key retired, which is not in WEIR_TEMPORAL_KEYS\.$/);
+    assert.match(Buffer.from(body.payloads[1].data, 'base64').toString(), /mine/);
+    assert.match(problemOf(body.payloads[2]), /the payload was changed\.$/);
   });
 
   it('takes no API key, no token for another purpose, and nobody unknown', async () => {
@@ -106,6 +128,8 @@ describe('the codec endpoint', () => {
     const cookie = `other=1; ${given.split(';')[0]}`;
     assert.equal((await decode([mine], undefined, { cookie, origin: WEB_UI })).status, 200);
     assert.equal((await decode([theirs], undefined, { cookie })).status, 403);
+    const second = `weir_codec=b25lOnh4; ${cookie}`;
+    assert.equal((await decode([mine], undefined, { cookie: second })).status, 200);
     const past = { userId: acme.users.member, expiresAt: new Date(Date.now() - 1) } as UserPrincipal;
     const [expired] = createCodecSessions(weir.config).open(past).split(';');
     assert.equal((await decode([mine], undefined, { cookie: expired })).status, 401);
