@@ -3,10 +3,10 @@ import type { Config } from '../../config.ts';
 import { DEFAULT_NAMESPACE } from '../../engine/connect.ts';
 import { webhookTaskQueue } from '../../flow/delivery.ts';
 import { blockTaskQueue, SEARCH_ATTRIBUTES } from '../../flow/run.ts';
+import { describePollers, type PolledQueue } from './describe-pollers.ts';
 import { describe, failure, ok, type Result, warning } from './finding.ts';
 
 const TIMEOUT_MS = 6_000;
-const POLLED_WITHIN_SECONDS = 120;
 const WORKFLOW_TASKS = 1;
 const ACTIVITY_TASKS = 2;
 const DAY_SECONDS = 86_400;
@@ -44,19 +44,10 @@ export async function checkEngine({
         Object.keys(SEARCH_ATTRIBUTES).filter((name) => !(name in customAttributes)),
       )
       .catch(() => undefined);
-    const pollers = await Promise.all(
-      [taskQueue, blockTaskQueue(taskQueue), webhookTaskQueue(taskQueue)].map(async (name) => ({
-        name,
-        // Blocks have no workflow tasks.
-        count: await ask(() =>
-          countPollers(
-            connection,
-            namespace,
-            name,
-            name === blockTaskQueue(taskQueue) ? ACTIVITY_TASKS : WORKFLOW_TASKS,
-          ),
-        ),
-      })),
+    const polled = await Promise.all(
+      queuesOf(taskQueue).map(async (queue) =>
+        describePollers(queue, await ask(() => listPolls(connection, namespace, queue))),
+      ),
     );
     return [
       ok(
@@ -71,14 +62,7 @@ export async function checkEngine({
           ]
         : []),
       ...describeAttributes(attributes),
-      ...pollers.map(({ name, count }) =>
-        count > 0
-          ? ok(`${count} ${count === 1 ? 'worker polls' : 'workers poll'} ${name}.`)
-          : failure(
-              `No worker polls ${name}: what is on it waits.`,
-              'Start a worker (npm run worker) with this WEIR_TASK_QUEUE and namespace, and look at its log.',
-            ),
-      ),
+      ...polled,
     ];
   } finally {
     connection.close().catch(() => undefined);
@@ -105,14 +89,33 @@ function describeAttributes(missing: string[] | undefined): Result[] {
   ];
 }
 
-async function countPollers(connection: Connection, namespace: string, name: string, taskQueueType: number) {
+type TypedQueue = PolledQueue & { type: typeof WORKFLOW_TASKS | typeof ACTIVITY_TASKS };
+
+function queuesOf(taskQueue: string): TypedQueue[] {
+  const webhooks = webhookTaskQueue(taskQueue);
+  return [
+    { name: taskQueue, role: 'flows', work: 'runs', type: WORKFLOW_TASKS },
+    // Blocks have no workflow tasks.
+    { name: blockTaskQueue(taskQueue), role: 'flows', work: 'blocks', type: ACTIVITY_TASKS },
+    { name: webhooks, role: 'webhooks', work: 'webhook deliveries', type: WORKFLOW_TASKS },
+  ];
+}
+
+/** Lists how many seconds ago each worker asked for tasks of a queue, the last first. */
+async function listPolls(
+  connection: Connection,
+  namespace: string,
+  { name, type }: TypedQueue,
+): Promise<number[]> {
   const { pollers } = await connection.workflowService.describeTaskQueue({
     namespace,
     taskQueue: { name },
-    taskQueueType,
+    taskQueueType: type,
   });
-  const since = Date.now() / 1_000 - POLLED_WITHIN_SECONDS;
-  return pollers.filter(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) > since).length;
+  const now = Date.now() / 1_000;
+  return pollers
+    .map(({ lastAccessTime }) => Math.max(0, Math.round(now - Number(lastAccessTime?.seconds ?? 0))))
+    .sort((a, b) => a - b);
 }
 
 function describeDays(seconds: number): string {

@@ -64,6 +64,13 @@ describe('weir doctor', () => {
     const working = findings.filter(({ state }) => state === 'ok').map(({ check }) => check);
     for (const check of ['configuration', 'database', 'engine', 'identity', 'service'])
       assert.ok(working.includes(check), check);
+    const polled = findings.filter(({ message }) => / polls /.test(message)).map(({ message }) => message);
+    const { taskQueue } = weir.config;
+    for (const queue of [taskQueue, `${taskQueue}-blocks`, `${taskQueue}-webhooks`])
+      assert.ok(
+        polled.some((message) => message.startsWith(`1 worker polls ${queue}, last seen `)),
+        queue,
+      );
   });
 
   it('names every variable that is wrong', async () => {
@@ -100,7 +107,7 @@ describe('weir doctor', () => {
   it('says when no worker polls, and when the namespace or the issuer is another', async () => {
     assert.match(
       await errorOf('engine', { WEIR_TASK_QUEUE: 'nobody-polls' }),
-      /No worker polls nobody-polls:/,
+      /^No worker polls nobody-polls: runs wait\. No worker polls nobody-polls-blocks: blocks wait\. No worker polls nobody-polls-webhooks: webhook deliveries wait\.$/,
     );
     assert.match(await errorOf('engine', { TEMPORAL_NAMESPACE: 'nowhere' }), /namespace nowhere/);
     const issuer = `${weir.config.oidc?.issuer}/`;

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { describePollers } from '../../../cli/doctor/describe-pollers.ts';
+
+const QUEUE = { name: 'weir-webhooks', role: 'webhooks', work: 'deliveries' } as const;
+
+describe('what weir doctor says of workers', () => {
+  for (const [secondsAgo, state, message] of [
+    [[], 'error', 'No worker polls weir-webhooks: deliveries wait.'],
+    [[140, 260], 'error', 'No worker polls weir-webhooks: deliveries wait. The last one was seen 140 s ago.'],
+    [[7], 'ok', '1 worker polls weir-webhooks, last seen 7 s ago.'],
+    [
+      [7, 90, 91, 260],
+      'ok',
+      '2 workers poll weir-webhooks, last seen 7 s, 90 s ago. 2 more were last seen 91 s ago or longer.',
+    ],
+    [
+      [1, 1, 2, 2, 3, 3],
+      'ok',
+      '6 workers poll weir-webhooks, last seen 1 s, 1 s, 2 s, 2 s, 3 s and more ago.',
+    ],
+  ] as const)
+    it(`is right for those seen ${secondsAgo.join(', ') || 'never'} s ago`, () => {
+      const found = describePollers(QUEUE, [...secondsAgo]);
+      assert.deepEqual([found.state, found.message], [state, message]);
+    });
+
+  it('names the role that a worker needs', () => {
+    assert.match(describePollers(QUEUE, []).mend ?? '', /whose WEIR_WORKER_ROLES has webhooks or is not set/);
+  });
+});
