@@ -5,13 +5,19 @@ import module, { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const main = fileURLToPath(new URL('weir.ts', import.meta.url));
+const main = fileURLToPath(import.meta.url);
 const compiled =
   process.env.NODE_COMPILE_CACHE ?? fileURLToPath(new URL('../node_modules/.cache/node', import.meta.url));
 
 if (Number(process.versions.node.split('.')[0]) >= 24) {
   module.enableCompileCache(compiled);
-  await import('./weir.ts');
+  try {
+    await import('./weir.ts');
+  } catch (error) {
+    if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    console.error('A package is missing. Run npm ci in the checkout.');
+    process.exitCode = 1;
+  }
 } else {
   const node = findNode();
   if (node) run(node);

@@ -1,7 +1,7 @@
 import { ConnectionFailed } from '../../db/connection/connection-failed.ts';
 import { ServiceError } from '../../flow/errors.ts';
 
-/** Advice by error code of Node or PostgreSQL, for errors that a person can do something about. */
+/** Advice by error code of Node.js or PostgreSQL, for errors that a person can do something about. */
 const ADVICE: { [code: string]: string } = {
   ECONNREFUSED:
     'The database cannot be reached: no server listens at DATABASE_URL (or, if that is not set, where npm start had its database). Start the service, or correct DATABASE_URL.',
@@ -10,6 +10,7 @@ const ADVICE: { [code: string]: string } = {
   '3D000': 'The database in DATABASE_URL does not exist. Create it, or correct DATABASE_URL.',
   '42P01': 'The database has no Weir schema, or an old one. Run npm run migrate.',
   '42703': 'The database has an old Weir schema. Run npm run migrate.',
+  ERR_MODULE_NOT_FOUND: 'A package is missing. Run npm ci in the checkout.',
   '22003': 'A number is too large to be stored. Use a smaller one.',
 };
 
