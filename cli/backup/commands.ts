@@ -6,6 +6,7 @@ import type { Progress } from '../../db/backup/write-backup.ts';
 import { stateFolder } from '../api/local-start.ts';
 import { note } from '../terminal/print-line.ts';
 import { type CommandResult, printed } from '../terminal/print-result.ts';
+import { requireReadable } from '../terminal/read-source.ts';
 import { isLocal, requireLocalSecrets, restoreLocally, whileDatabaseRuns } from './local-database.ts';
 
 const MEGABYTE = 1_000_000;
@@ -52,6 +53,7 @@ async function backup(name: string): Promise<CommandResult> {
 }
 
 async function restore(name: string, { replace }: { replace?: boolean }): Promise<CommandResult> {
+  await requireReadable(name);
   const file = path.resolve(name);
   const progress = sayProgress();
   const { restoreBackup } = await import('../../db/backup/restore-backup.ts');

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { ServiceError } from '../../flow/errors.ts';
 
@@ -10,6 +10,16 @@ export async function readSource(source: string): Promise<string> {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
     throw new ServiceError('VALIDATION_ERROR', `${source} is not UTF-8 text.`);
+  }
+}
+
+/** Throws for a file what `readSource` would, without reading it. */
+export async function requireReadable(file: string): Promise<void> {
+  const handle = await open(file).catch(unreadable(file));
+  try {
+    await handle.read({ buffer: Buffer.alloc(1) }).catch(unreadable(file));
+  } finally {
+    await handle.close();
   }
 }
 

@@ -68,12 +68,19 @@ export async function writeBackup(
   }
 }
 
+/** What a person can do something about, by error code. */
+const UNWRITABLE: { [code: string]: string } = {
+  EEXIST: 'exists already. Name another file, or delete that one first',
+  ENOENT: 'cannot be written: its folder does not exist',
+  EACCES: 'cannot be written: you may not write to its folder',
+};
+
 async function create(file: string): Promise<void> {
   try {
     await (await open(file, 'wx', 0o600)).close();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    throw new Error(`${file} exists already. Name another file, or delete that one first.`, { cause: error });
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    throw new Error(`${file} ${UNWRITABLE[code] ?? `cannot be written: ${message}`}.`, { cause: error });
   }
 }
 

@@ -98,6 +98,14 @@ describe('weir backup and weir restore', () => {
     );
   });
 
+  it('say in words that a file or its folder is not there, or is a folder', async () => {
+    const gone = path.join(folder, 'gone');
+    assert.equal(await fail(1, restore(gone)), `${gone} cannot be read: the file does not exist.\n`);
+    assert.equal(await fail(1, restore(folder)), `${folder} cannot be read: it is a folder.\n`);
+    const within = path.join(gone, 'weir.tar.gz');
+    assert.equal(await fail(1, backup(within)), `${within} cannot be written: its folder does not exist.\n`);
+  });
+
   it('leave no file behind when the database is away', async () => {
     const none = path.join(folder, 'none.tar.gz');
     await fail(1, weirIn({ DATABASE_URL: 'postgres://127.0.0.1:1/none' }, ['backup', none]));
