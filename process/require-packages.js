@@ -17,6 +17,6 @@ const lists = read('package.json');
 const wanted = ['dependencies', ...process.argv.slice(2)].flatMap((list) => Object.entries(lists[list]));
 const missing = wanted.find(([name, version]) => installedVersion(name) !== version);
 if (missing) {
-  console.error(`A package is missing, or of another version: ${missing.join(' ')}. Run npm ci.`);
+  process.stderr.write(`A package is missing, or of another version: ${missing.join(' ')}. Run npm ci.\n`);
   process.exitCode = 1;
 }
