@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
 import type { Db } from '../db/connect.ts';
+import { tellOutage } from '../db/connection/database-outage.ts';
 import type { Encryption } from '../db/encrypt.ts';
 import {
   type AttemptEnd,
@@ -57,7 +58,7 @@ export async function attemptDelivery(
   const key = { deliveryId, round, attempt: number };
   const postponed = { made: number - 1 };
   const logError = (error: unknown) => {
-    log.warn({ err: error }, 'A delivery is postponed.');
+    if (!tellOutage(error)) log.warn({ err: error }, 'A delivery is postponed.');
     return undefined;
   };
   const isTurn = await takeTurn(deps.db, call, true).catch(logError);

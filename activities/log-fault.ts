@@ -1,6 +1,6 @@
 import type { Info } from '@temporalio/activity';
 import { TemporalFailure } from '@temporalio/common';
-import { ConnectionFailed } from '../db/connection/connection-failed.ts';
+import { tellOutage } from '../db/connection/database-outage.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { ObjectStoreUnavailable } from '../object-store/object-store.ts';
 import { log } from '../observability/log.ts';
@@ -16,7 +16,8 @@ export function logFault(error: unknown, { workflowExecution, activityType, atte
   if (isDelayedAfterLostWorkers(error)) log.warn(fields, error.message);
   const forCallers = [ServiceError, ModelUnavailable, TemporalFailure].some((type) => error instanceof type);
   if (forCallers || (error instanceof Error && error.name === 'AbortError')) return;
-  if (error instanceof ConnectionFailed || error instanceof ObjectStoreUnavailable)
+  if (tellOutage(error)) return;
+  if (error instanceof ObjectStoreUnavailable)
     log.warn({ ...fields, reason: error.message }, 'An activity is repeated: what it needs is away.');
   else log.error({ ...fields, err: error }, 'An activity failed, and is repeated.');
 }

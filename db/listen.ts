@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { log } from '../observability/log.ts';
+import { databaseOutage } from './connection/database-outage.ts';
 
 const RECONNECT_MS = 1_000;
 /** A connection can die silently: one that does not answer is replaced within 6 s. */
@@ -34,16 +34,23 @@ export function listen(
       query_timeout: PING_TIMEOUT_MS,
     });
     client = opening;
-    const ping = () =>
-      void setTimeout(() => opening.query('select 1').then(ping, () => opening.end()), PING_MS).unref();
+    const fail = (error: Error) => {
+      if (!closed) databaseOutage.failed(`Listening on ${channel} failed: ${error.message}`);
+    };
+    const giveUp = (error: Error) => {
+      fail(error);
+      return opening.end();
+    };
+    const ping = () => {
+      databaseOutage.works();
+      setTimeout(() => opening.query('select 1').then(ping, giveUp), PING_MS).unref();
+    };
     opening.on('notification', ({ payload }) => hear(payload ?? ''));
     opening.on('end', () => {
       hearing = false;
       setTimeout(open, RECONNECT_MS).unref();
     });
-    opening.on('error', (error) =>
-      log.warn({ channel, err: error }, 'Listening to the database failed, and is tried again.'),
-    );
+    opening.on('error', fail);
     opening
       .connect()
       .then(() => opening.query(`listen ${channel}`))
@@ -52,7 +59,7 @@ export function listen(
         opened();
       })
       .then(ping)
-      .catch(() => opening.end());
+      .catch(giveUp);
   }
   open();
 

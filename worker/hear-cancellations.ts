@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { tellOutage } from '../db/connection/database-outage.ts';
 import { listen } from '../db/listen.ts';
 import { CANCELLED_CHANNEL, listMarkedUnderWay } from '../db/runs/cancel-run.ts';
 import { cancelRunWorkflow, cancelUnderWay } from '../engine/cancel-workflow.ts';
@@ -19,8 +20,9 @@ export async function hearCancellations(
   databaseUrl: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const complain = (error: unknown) =>
-    log.warn({ err: error }, 'Cancelled runs are left to the reconciler to end.');
+  const complain = (error: unknown) => {
+    if (!tellOutage(error)) log.warn({ err: error }, 'Cancelled runs are left to the reconciler to end.');
+  };
   async function cancelMissed(): Promise<void> {
     for (const call of await listMarkedUnderWay(deps.db, MISSED_MAX))
       if (signal.aborted || !(await cancelRunWorkflow(deps, call))) return;

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { tellOutage } from '../db/connection/database-outage.ts';
 import { listen } from '../db/listen.ts';
 import { WAITING_CHANNEL } from '../db/webhooks/webhook-turns.ts';
 import type { EngineDeps } from '../engine/deps.ts';
@@ -16,8 +17,10 @@ export async function hearWaitingDeliveries(
 ): Promise<void> {
   const hosts = new Set<string>();
   let serving: Promise<void> | undefined;
-  const complain = (error: unknown) =>
-    log.warn({ err: error }, 'Waiting deliveries are left to the reconciler to begin.');
+  const complain = (error: unknown) => {
+    if (!tellOutage(error))
+      log.warn({ err: error }, 'Waiting deliveries are left to the reconciler to begin.');
+  };
   async function serve(): Promise<void> {
     for (const host of hosts) {
       hosts.delete(host);

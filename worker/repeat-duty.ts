@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { ServiceError as EngineError } from '@temporalio/client';
 import type { Db } from '../db/connect.ts';
-import { ConnectionFailed } from '../db/connection/connection-failed.ts';
+import { tellOutage } from '../db/connection/database-outage.ts';
 import { deferDuty, takeDuty } from '../db/upkeep/duties.ts';
 import { describeEngineError } from '../engine/describe-engine-error.ts';
 import { ObjectStoreUnavailable } from '../object-store/object-store.ts';
@@ -27,7 +27,7 @@ const HOLD_AGAIN_MS = 10_000;
 
 /**
  * Does a duty until `signal` aborts: every `everyMs`, less often when it takes long, more often while there is more
- * to do. What keeps it from being done is logged once, and its end.
+ * to do. What keeps it from being done is logged once, and its end; an outage of the database once for all duties.
  */
 export async function repeatDuty(db: Db, duty: Duty, signal: AbortSignal): Promise<void> {
   let failing: string | undefined;
@@ -43,9 +43,11 @@ export async function repeatDuty(db: Db, duty: Duty, signal: AbortSignal): Promi
     } catch (error) {
       if (signal.aborted) return;
       dutyFailures.add(1, { duty: duty.name });
-      if (failing !== String(error))
-        log.warn({ duty: duty.name, ...inShort(error) }, 'A duty failed, and is tried again.');
-      failing = String(error);
+      if (!tellOutage(error)) {
+        if (failing !== String(error))
+          log.warn({ duty: duty.name, ...inShort(error) }, 'A duty failed, and is tried again.');
+        failing = String(error);
+      }
     }
     await setTimeout(restMs, undefined, { signal }).catch(() => undefined);
   }
@@ -53,8 +55,7 @@ export async function repeatDuty(db: Db, duty: Duty, signal: AbortSignal): Promi
 
 /** Describes an outage in short, since many duties meet it at once, and any other error in full. */
 function inShort(error: unknown): { reason: string } | { err: unknown } {
-  if (error instanceof ConnectionFailed || error instanceof ObjectStoreUnavailable)
-    return { reason: error.message };
+  if (error instanceof ObjectStoreUnavailable) return { reason: error.message };
   return error instanceof EngineError ? { reason: describeEngineError(error) } : { err: error };
 }
 

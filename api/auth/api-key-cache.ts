@@ -1,6 +1,7 @@
 // Caches API keys: for at most 10 s, and until the database announces that a key has changed.
 import { LRUCache } from 'lru-cache';
 import type { Db } from '../../db/connect.ts';
+import { tellOutage } from '../../db/connection/database-outage.ts';
 import { listen } from '../../db/listen.ts';
 import { type FoundApiKey, findApiKey, touchApiKey } from '../../db/tenants/api-keys.ts';
 import { log } from '../../observability/log.ts';
@@ -41,9 +42,9 @@ export function createApiKeyCache(db: Db, databaseUrl: string): ApiKeyCache {
     recordUse({ id }) {
       if (used.has(id)) return;
       used.set(id, true);
-      touchApiKey(db, id).catch((error: Error) =>
-        log.warn({ err: error }, 'The use of an API key could not be recorded.'),
-      );
+      touchApiKey(db, id).catch((error: Error) => {
+        if (!tellOutage(error)) log.warn({ err: error }, 'The use of an API key could not be recorded.');
+      });
     },
     close: listener.close,
   };

@@ -1,6 +1,7 @@
 // Keeps the names and e-mail addresses of members as their tokens tell them (docs/identity-and-access.md, Members).
 import { LRUCache } from 'lru-cache';
 import type { Db } from '../../db/connect.ts';
+import { tellOutage } from '../../db/connection/database-outage.ts';
 import { saveMemberProfile } from '../../db/tenants/member-profiles.ts';
 import { log } from '../../observability/log.ts';
 import type { Principal } from '../http/principal.ts';
@@ -26,7 +27,7 @@ export function createMemberProfiles(db: Db): MemberProfiles {
       saveMemberProfile(db, { organizationId, userId, ...profile, toldAt: issuedAt }).catch(
         (error: Error) => {
           newest.delete(member);
-          log.warn({ err: error }, 'The name of a member could not be saved.');
+          if (!tellOutage(error)) log.warn({ err: error }, 'The name of a member could not be saved.');
         },
       );
     },

@@ -1,4 +1,4 @@
-import { ConnectionFailed } from '../../db/connection/connection-failed.ts';
+import { tellOutage } from '../../db/connection/database-outage.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { ObjectStoreUnavailable } from '../../object-store/object-store.ts';
 import { log } from '../../observability/log.ts';
@@ -12,10 +12,8 @@ type FailedRequest = { requestId: string; fields: object; mayWrite: boolean };
  */
 export function toServiceError(error: unknown, { requestId, fields, mayWrite }: FailedRequest): ServiceError {
   if (error instanceof ServiceError) return error;
-  if (error instanceof ConnectionFailed) {
-    log.warn({ ...fields, reason: error.message }, 'A request could not reach the database.');
+  if (tellOutage(error))
     return new ServiceError('DATABASE_UNAVAILABLE', mayWrite ? CHANGES_UNKNOWN : DATABASE_UNAVAILABLE);
-  }
   if (error instanceof ObjectStoreUnavailable) {
     log.warn({ ...fields, reason: error.message }, 'A request could not read from the object store.');
     return new ServiceError('OBJECT_STORE_UNAVAILABLE', OBJECT_STORE_UNAVAILABLE);

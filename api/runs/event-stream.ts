@@ -1,6 +1,7 @@
 // Server-Sent Events: the parts that the streams of runs and of /step share.
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
+import { tellOutage } from '../../db/connection/database-outage.ts';
 import { findRole } from '../../db/tenants/memberships.ts';
 import { log } from '../../observability/log.ts';
 import { isUsable } from '../auth/authenticate.ts';
@@ -91,7 +92,7 @@ async function* endInWords(
     for await (const text of events) yield* cut(text);
   } catch (error) {
     if (gone()) return;
-    if (!(error instanceof StreamInterruption))
+    if (!(error instanceof StreamInterruption) && !tellOutage(error))
       log.error({ execution_id: executionId, err: error }, 'A stream of events was ended.');
     const { reason, message } =
       error instanceof StreamInterruption ? error : new StreamInterruption('unavailable');

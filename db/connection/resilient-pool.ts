@@ -4,6 +4,7 @@ import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import type pg from 'pg';
 import { ConnectionFailed, toConnectFailure, toQueryFailure } from './connection-failed.ts';
 import { createConnectionTurns } from './connection-turns.ts';
+import { databaseOutage } from './database-outage.ts';
 import { inStatementSpan } from './in-statement-span.ts';
 import { isTransactionConflict } from './is-transaction-conflict.ts';
 import { measurePool } from './measure-pool.ts';
@@ -98,6 +99,7 @@ export function createResilientPool(pool: pg.Pool, silence: SilenceDetector): Po
       try {
         const answer = await inStatementSpan(sql, () => silence.watch(client.query(sql, [...parameters])));
         silence.hear();
+        databaseOutage.works();
         return answer;
       } catch (error) {
         const failed = error instanceof ConnectionFailed ? error : toQueryFailure(error, lost.has(client));

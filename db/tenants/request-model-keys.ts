@@ -5,6 +5,7 @@ import { ServiceError } from '../../flow/errors.ts';
 import { log } from '../../observability/log.ts';
 import type { Db } from '../connect.ts';
 import { ConnectionFailed } from '../connection/connection-failed.ts';
+import { tellOutage } from '../connection/database-outage.ts';
 import { createEncryption } from '../encrypt.ts';
 import { listen } from '../listen.ts';
 import type { ModelKeys } from './model-keys.ts';
@@ -48,8 +49,10 @@ export function createRequestModelKeys(
   const encryption = createEncryption(secretsKeys);
   const held = new Map<string, { keys: ModelKeys; since: number }>();
   const arrivals = new EventEmitter<{ [owner: string]: [] }>().setMaxListeners(0);
-  const complain = (error: Error) =>
-    log.warn({ err: error }, 'Model keys of requests could not be shared with other processes.');
+  const complain = (error: Error) => {
+    if (!tellOutage(error))
+      log.warn({ err: error }, 'Model keys of requests could not be shared with other processes.');
+  };
 
   function keep(callId: string, keys: ModelKeys): void {
     held.set(callId, { keys: { ...held.get(callId)?.keys, ...keys }, since: Date.now() });

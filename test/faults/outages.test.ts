@@ -11,6 +11,7 @@ import { code, llm, passthrough } from '../blocks.ts';
 import { type CountingModelServer, startCountingModelServer } from '../fakes/counting-model-server.ts';
 import { startTcpProxy, type TcpProxy } from '../fakes/tcp-proxy.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
+import { waitUntil } from '../wait-until.ts';
 import { auditRuns } from './audit-runs.ts';
 import { type Program, startProgram } from './processes.ts';
 import { faultSize } from './sizes.ts';
@@ -89,6 +90,20 @@ describe('an accepted run finishes', () => {
       [],
     );
 
+  /** A line when the database went away and one when it was back, and nothing from each of those who needed it meanwhile. */
+  async function assertToldInFewLines(worker: Program): Promise<void> {
+    await waitUntil(async () => worker.errors().includes('"The database is back."'));
+    const lines: { msg: string; err?: { message: string } }[] = worker
+      .errors()
+      .split('\n')
+      .filter((line) => line.startsWith('{') && line.endsWith('}'))
+      .map((line) => JSON.parse(line));
+    const told = lines.map(({ msg }) => msg).filter((msg) => /^The database is (away|back)/.test(msg));
+    assert.deepEqual(told, ['The database is away: what needs it fails or waits.', 'The database is back.']);
+    const others = lines.filter(({ err }) => /database|connection|ECONN/i.test(err?.message ?? ''));
+    assert.deepEqual(others, []);
+  }
+
   it('when the database is away after its models have answered: no answer is asked for again', async () => {
     const worker = await startWorker();
     const second = models.hold('two ');
@@ -101,6 +116,7 @@ describe('an accepted run finishes', () => {
     await database.restore();
     await audit([...held, ...begun]);
     assertAskedOnce();
+    await assertToldInFewLines(worker);
     await kill(worker);
   }).timeout(TIMEOUT_MS);
 

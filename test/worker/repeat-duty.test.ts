@@ -86,13 +86,16 @@ describe('what workers do now and then', () => {
     assert.match(lines[0] ?? '', /repeat-duty\.test/);
   });
 
-  it('is logged in one line when the database or the engine is away', async () => {
+  it('is logged in one line when the engine is away, and in that of all duties when the database is', async () => {
     const engine = new ServiceError('Failed to count workflows', { cause: new Error('Timeout expired') });
-    assert.deepEqual(await logOf([new ConnectionFailed('lost', new Error('cut')), engine]), [
-      'Failing: A duty failed, and is tried again.: The database is lost: cut',
-      'Failing: A duty failed, and is tried again.: Failed to count workflows: Timeout expired',
-      'Failing: A duty works again.',
-    ]);
+    const lines = await logOf([new ConnectionFailed('lost', new Error('cut')), engine]);
+    assert.deepEqual(
+      lines.filter((line) => line.startsWith('Failing')),
+      [
+        'Failing: A duty failed, and is tried again.: Failed to count workflows: Timeout expired',
+        'Failing: A duty works again.',
+      ],
+    );
   });
 
   for (const [tookMs, more, restMs] of [

@@ -1,0 +1,49 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { log } from './log.ts';
+
+const REPEAT_MS = 60_000;
+/** While a part comes and goes, it is away. */
+const SETTLED_MS = 5_000;
+const MS_PER_SECOND = 1_000;
+
+export type OutageLog = {
+  /** Notes that something failed because the part is away. */
+  failed(reason: string): void;
+  /** Notes that the part works: it is back when nothing has failed for 5 s. */
+  works(): void;
+};
+
+/**
+ * Creates the log of the outages of a part that many need: however many meet an outage, it is a line when it begins, a line a
+ * minute while it lasts, and a line when it is over. `now` is in milliseconds.
+ */
+export function createOutageLog(part: string, now: () => number = () => performance.now()): OutageLog {
+  // An outage is found out during some request, and is none of it.
+  const outsideRequests = AsyncLocalStorage.snapshot();
+  let outage: { since: number; lastFailure: number; quietUntil: number; failures: number } | undefined;
+  const extent = () => ({
+    failures: outage?.failures,
+    away_s: Math.round((now() - (outage?.since ?? now())) / MS_PER_SECOND),
+  });
+  return {
+    failed(reason) {
+      const at = now();
+      const isNew = outage === undefined;
+      outage ??= { since: at, lastFailure: at, quietUntil: at, failures: 0 };
+      outage.lastFailure = at;
+      outage.failures += 1;
+      if (at < outage.quietUntil) return;
+      outage.quietUntil = at + REPEAT_MS;
+      outsideRequests(() =>
+        isNew
+          ? log.warn({ reason }, `${part} is away: what needs it fails or waits.`)
+          : log.warn({ reason, ...extent() }, `${part} is still away.`),
+      );
+    },
+    works() {
+      if (!outage || now() - outage.lastFailure < SETTLED_MS) return;
+      outsideRequests(() => log.info(extent(), `${part} is back.`));
+      outage = undefined;
+    },
+  };
+}
