@@ -1,5 +1,6 @@
 // Rate limits per API key, organization and user, and the RateLimit-* headers (docs/limits-and-credits.md).
 import { onBehalfOf } from '../../db/connection/connection-turns.ts';
+import { tellOutage } from '../../db/connection/database-outage.ts';
 import type { Quota } from '../../db/tenants/rate-limits.ts';
 import { log } from '../../observability/log.ts';
 import { rateLimitRefusals } from '../../observability/metrics/http-metrics.ts';
@@ -79,7 +80,8 @@ function counted<T>(states: T): T {
 
 /** Logs the beginning of an outage, not each of its requests. */
 function notCounted(error: unknown): [] {
-  if (uncounted === 0) log.warn({ err: error }, 'Requests are not counted against rate limits for now.');
+  const reason = tellOutage(error) ? {} : { err: error };
+  if (uncounted === 0) log.warn(reason, 'Requests are not counted against rate limits for now.');
   uncounted += 1;
   return [];
 }
