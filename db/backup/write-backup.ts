@@ -68,7 +68,7 @@ export async function writeBackup(
   }
 }
 
-/** What a person can do something about, by error code. */
+/** Problems with a new file that a person can do something about, by error code. */
 const UNWRITABLE: { [code: string]: string } = {
   EEXIST: 'exists already. Name another file, or delete that one first',
   ENOENT: 'cannot be written: its folder does not exist',
