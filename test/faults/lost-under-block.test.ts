@@ -6,6 +6,7 @@ import { PARK_SIGNAL } from '../../flow/run.ts';
 import { parkRunsLosingWorkers } from '../../worker/park-runs-losing-workers.ts';
 import { unparkRequestedRuns } from '../../worker/unpark-requested-runs.ts';
 import { code, passthrough } from '../blocks.ts';
+import { listStuck } from '../cli/operator/list-stuck.ts';
 import { endLockWaiters, lockWaiters } from '../db/lock-waiters.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
 import { startWithTaskTimeout } from '../start-with-task-timeout.ts';
@@ -86,6 +87,7 @@ describe('a run whose workers are lost under a block in its workflow task', () =
       await look();
       return hasParkSignal(executionId);
     });
+    assert.deepEqual(await listStuck(weir), { [executionId]: 'loses workers' });
     await weir.startWorker();
     await waitUntil(async () => (await row(executionId)).parked_at);
     assert.equal((await row(executionId)).status, 'started');

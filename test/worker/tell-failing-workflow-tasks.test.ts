@@ -6,6 +6,7 @@ import { registerSearchAttributes } from '../../worker/register-search-attribute
 import { tellFailingWorkflowTasks } from '../../worker/tell-failing-workflow-tasks.ts';
 import { passthrough } from '../blocks.ts';
 import { captureLog } from '../capture-log.ts';
+import { listStuck } from '../cli/operator/list-stuck.ts';
 import { startWeir, type Weir } from '../harness.ts';
 import { waitUntil } from '../wait-until.ts';
 
@@ -19,7 +20,7 @@ describe('a run whose workflow task fails again and again', () => {
   });
   after(() => weir.stop());
 
-  it('is a line of the log that names it and says why, and none when there is no such run', async () => {
+  it('is a line of the log that names it and says why, and is listed as stuck', async () => {
     const deps = { client: weir.client, taskQueue: weir.config.taskQueue };
     const log = captureLog();
     const told = () => log.lines.find(({ msg }) => msg.includes('stand still'));
@@ -48,6 +49,7 @@ describe('a run whose workflow task fails again and again', () => {
       assert.deepEqual([count, workflows.length], [1, 1]);
       assert.equal(workflows[0]?.workflow_id, body.executionId);
       assert.match(workflows[0]?.cause ?? '', /This release does not fit/);
+      assert.deepEqual(await listStuck(weir), { [body.executionId]: 'task fails' });
     } finally {
       log.stop();
       worker.shutdown();

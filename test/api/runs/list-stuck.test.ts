@@ -52,6 +52,40 @@ describe('GET …/runs?stuck=true', () => {
     assert.deepEqual(await listStuck(), []);
   });
 
+  it('names a run that was cancelled two minutes ago and has not ended, and since when', async () => {
+    const { executionId } = await weir.startHeld(flow);
+    await change(executionId, { cancel_requested_at: new Date() });
+    assert.deepEqual(await listStuck(), []);
+    await change(executionId, { cancel_requested_at: AGO });
+    const [{ stuck }] = await listStuck();
+    assert.equal(stuck.reason, 'cancelling');
+    const { cancel_requested_at } = await weir.db
+      .selectFrom('run')
+      .select('cancel_requested_at')
+      .where('execution_id', '=', executionId)
+      .executeTakeFirstOrThrow();
+    assert.equal(stuck.since, cancel_requested_at?.toISOString());
+    await end(executionId);
+  });
+
+  it('lists all runs, without a reason, with stuck=false, and refuses any other value', async () => {
+    const { executionId } = await weir.startHeld(flow);
+    await change(executionId, { parked_at: AGO });
+    const list = (value: string) =>
+      weir.call('GET', `${flow}/runs?status=started&stuck=${value}`, { key: weir.tenant.key });
+    const { body } = await list('false');
+    assert.deepEqual(
+      body.runs.map((run: { executionId: string; stuck?: object }) => [run.executionId, run.stuck]),
+      [[executionId, undefined]],
+    );
+    for (const value of ['', 'yes', '1', 'TRUE', 'parked']) {
+      const { status, body } = await list(value);
+      assert.deepEqual([status, body.detail.code], [422, 'VALIDATION_ERROR'], value);
+      assert.match(body.detail.message, /^stuck: /, value);
+    }
+    await end(executionId);
+  });
+
   it('tells what the provider said that refuses a block, and when it is asked again', async () => {
     weir.models.will(respond(503, { error: { message: 'overloaded' } }, { 'retry-after': '50' }));
     const executionId = await weir.start(flow);

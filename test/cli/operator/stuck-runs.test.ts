@@ -1,9 +1,20 @@
 import assert from 'node:assert/strict';
+import { sql } from 'kysely';
 import { type JobsWeir, startJobsWeir } from '../../api/runs/jobs-harness.ts';
-import { llm } from '../../blocks.ts';
-import { type Outcome, weirIn } from '../cli-harness.ts';
+import { llm, passthrough } from '../../blocks.ts';
+import { respond } from '../../fakes/model-server.ts';
+import { startWeir, type Weir } from '../../harness.ts';
+import { waitUntil } from '../../wait-until.ts';
+import { listStuck, operatorRuns } from './list-stuck.ts';
 
-describe('weir operator runs', () => {
+const AGO = sql<Date>`now() - interval '3 minutes'`;
+
+const change = (weir: Weir, id: string, values: object) =>
+  weir.db.updateTable('run').set(values).where('execution_id', '=', id).execute();
+
+// That a workflow task fails, or is lost, takes the engine minutes to say: see tell-failing-workflow-tasks.test.ts and
+// lost-under-block.test.ts.
+describe('weir operator runs list --stuck', () => {
   let weir: JobsWeir;
   let flow: string;
   before(async () => {
@@ -12,38 +23,80 @@ describe('weir operator runs', () => {
   });
   after(() => weir.stop());
 
-  const run = (...args: string[]): Promise<Outcome> =>
-    weirIn(
-      {
-        WEIR_STATE_DIR: '/nonexistent',
-        DATABASE_URL: weir.config.databaseUrl,
-        WEIR_TASK_QUEUE: weir.config.taskQueue,
-        TEMPORAL_ADDRESS: weir.config.temporal.connectionOptions.address ?? '',
-      },
-      ['operator', 'runs', ...args, '--json'],
-    );
-  const change = (id: string, values: object) =>
-    weir.db.updateTable('run').set(values).where('execution_id', '=', id).execute();
-  const listStuck = async () => {
-    const { code, stdout, stderr } = await run('list', '--stuck');
-    assert.equal(code, 0, stderr);
-    const rows: { executionId: string; reason: string }[] = JSON.parse(stdout);
-    return Object.fromEntries(rows.map(({ executionId, reason }) => [executionId, reason]));
-  };
+  async function end(executionId: string) {
+    await change(weir, executionId, { parked_at: null, cancel_requested_at: null });
+    await weir.cancel(flow, executionId);
+    await weir.finish(flow, executionId, weir.tenant.key);
+    assert.deepEqual(await listStuck(weir), {});
+  }
 
-  it('list --stuck names runs that make no progress, with the reason, and no other', async () => {
-    const held = [(await weir.startHeld(flow)).executionId, (await weir.startHeld(flow)).executionId];
-    const [parked = '', well = ''] = held;
-    assert.deepEqual(await listStuck(), {});
-    await change(parked, { parked_at: new Date() });
-    assert.deepEqual(await listStuck(), { [parked]: 'parked' });
-    await change(parked, { parked_at: null });
-    const cancelled = await run('cancel', '--organization', flow, '--dry-run');
-    assert.deepEqual(JSON.parse(cancelled.stdout).matching.toSorted(), [parked, well].toSorted());
-    const { code, stdout, stderr } = await run('cancel', '--organization', flow);
-    assert.equal(code, 0, stderr);
-    assert.deepEqual(JSON.parse(stdout).cancelled.toSorted(), [parked, well].toSorted());
-    for (const id of held) assert.equal((await weir.finish(flow, id, weir.tenant.key)).body.status, 'failed');
-    assert.equal((await run('cancel')).code, 2);
+  it('names a run that is parked, and no other', async () => {
+    const { executionId } = await weir.startHeld(flow);
+    const well = await weir.startHeld(flow);
+    assert.deepEqual(await listStuck(weir), {});
+    await change(weir, executionId, { parked_at: new Date() });
+    assert.deepEqual(await listStuck(weir), { [executionId]: 'parked' });
+    await end(executionId);
+    await end(well.executionId);
+  });
+
+  it('names a run that was cancelled two minutes ago and has not ended', async () => {
+    const { executionId } = await weir.startHeld(flow);
+    await change(weir, executionId, { cancel_requested_at: AGO });
+    assert.deepEqual(await listStuck(weir), { [executionId]: 'cancelling' });
+    await change(weir, executionId, { cancel_requested_at: new Date() });
+    assert.deepEqual(await listStuck(weir), {});
+    await end(executionId);
+  });
+
+  it('names a run with a block that was tried four times, and what its provider said', async () => {
+    weir.models.will(respond(503, { error: { message: 'overloaded' } }, { 'retry-after': '50' }));
+    const executionId = await weir.start(flow);
+    await waitUntil(async () =>
+      (await weir.read(flow, executionId)).body.blocksUnderWay?.some(
+        (block: { status: string }) => block.status === 'retrying',
+      ),
+    );
+    const setAttempts = (attempts: number) =>
+      weir.db
+        .updateTable('block_under_way')
+        .set({ attempts })
+        .where('execution_id', '=', executionId)
+        .execute();
+    await setAttempts(3);
+    assert.deepEqual(await listStuck(weir), {});
+    await setAttempts(4);
+    assert.deepEqual(await listStuck(weir), { [executionId]: 'retrying' });
+    const { stdout } = await operatorRuns(weir, 'list', '--stuck');
+    assert.match(stdout, new RegExp(`^${executionId} .* retrying .*attempt 4: .*is unavailable`, 'm'));
+    assert.match(stdout, /^retrying: a block is refused or lost again and again/m);
+    await end(executionId);
+  });
+
+  it('names a run whose workflow is gone', async () => {
+    // A worker would repair it.
+    await weir.stopWorker();
+    const executionId = await weir.start(flow);
+    await change(weir, executionId, { started_at: AGO });
+    assert.deepEqual(await listStuck(weir), {});
+    await weir.client.workflow.getHandle(executionId).terminate();
+    assert.deepEqual(await listStuck(weir), { [executionId]: 'no workflow' });
+  });
+});
+
+describe('weir operator runs list --stuck where no worker has been', () => {
+  let weir: Weir;
+  before(async () => {
+    weir = await startWeir({ worker: false });
+  });
+  after(() => weir.stop());
+
+  it('names the runs that wait for one', async () => {
+    const tenant = await weir.createTenant();
+    const flow = await weir.createFlow(tenant, [passthrough('only')]);
+    const { body } = await weir.call('POST', `${flow}/jobs`, { key: tenant.key, body: { message: 'm' } });
+    assert.deepEqual(await listStuck(weir), {});
+    await change(weir, body.executionId, { started_at: AGO });
+    assert.deepEqual(await listStuck(weir), { [body.executionId]: 'no worker' });
   });
 });
