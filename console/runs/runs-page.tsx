@@ -8,9 +8,9 @@ import { ErrorNote } from '../ui/error-note.tsx';
 import { formatCount } from '../ui/format.ts';
 import { Loading } from '../ui/loading.tsx';
 import { Page } from '../ui/page.tsx';
+import { BulkActions } from './list/bulk-actions.tsx';
 import { FilterBar } from './list/filter-bar.tsx';
 import { NoRuns } from './list/no-runs.tsx';
-import { RetryRuns } from './list/retry-runs.tsx';
 import type { RunFilter } from './list/run-filter.ts';
 import { RunTable } from './list/run-table.tsx';
 import { useRuns } from './list/use-runs.ts';
@@ -52,7 +52,7 @@ export function RunsPage() {
     <Page
       title="Runs"
       isFull
-      actions={<RetryRuns projectId={project.id} filter={filter} onDone={() => void list.refetch()} />}
+      actions={<BulkActions projectId={project.id} filter={filter} onDone={() => void list.refetch()} />}
     >
       <div className={style.page}>
         <FilterBar

@@ -69,13 +69,17 @@ export function isFiltered({ scope: _, ...filter }: RunFilter): boolean {
   return Object.keys(filter).length > 0;
 }
 
-/** Why the failed runs of this filter cannot be retried at once; undefined when they can. */
-export function whyNotRetried(filter: RunFilter): string | undefined {
-  if (filter.scope) return 'Runs are retried in one project at a time: show this project only.';
-  if (filter.status && filter.status !== 'failed')
+/** Why the runs of this filter cannot be retried or cancelled at once; undefined when they can. */
+export function whyNotInBulk(how: 'retry' | 'cancel', filter: RunFilter): string | undefined {
+  const { scope, status, minCost, id } = filter;
+  const done = how === 'retry' ? 'retried' : 'cancelled';
+  if (scope) return `Runs are ${done} in one project at a time: show this project only.`;
+  if (how === 'retry' && status && status !== 'failed')
     return 'Only failed runs can be retried: filter by Failed.';
-  if (filter.minCost !== undefined || filter.id !== undefined)
-    return 'Runs cannot be retried by cost or id: remove these two filters.';
+  if (how === 'cancel' && (status === 'completed' || status === 'failed'))
+    return 'Only runs that have not ended can be cancelled: filter by Running.';
+  if (minCost !== undefined || id !== undefined)
+    return `Runs cannot be ${done} by cost or id: remove these two filters.`;
   return undefined;
 }
 

@@ -1,4 +1,8 @@
 import assert from 'node:assert/strict';
+import type { Step } from '../../../flow/definition.ts';
+import { code } from '../../blocks.ts';
+import type { Tenant } from '../../harness.ts';
+import type { ConsoleWeir } from './console-weir.ts';
 import { describeWalks } from './describe-walks.ts';
 
 const RUNS = 'orgs/demo/projects/demo/runs';
@@ -39,6 +43,50 @@ describeWalks('runs in the console', (walk) => {
     await page.getByRole('heading', { name: 'No run passes these filters' }).waitFor();
   });
 
+  walk('retries the failed runs that the filters find, once they are counted', 'member', async (tour) => {
+    const { page, weir, open, lookAt } = tour;
+    const flow = await createDemoFlow(weir, [code('a', 'throw new Error("no");')]);
+    const request = { key: weir.demoKey, body: { message: 'm' } };
+    for (let i = 0; i < 2; i++) await weir.call('POST', `demo/demo/${flow}/execute`, request);
+    await open(`${RUNS}?flow=${flow}`);
+    await page.getByRole('button', { name: 'Retry failed …' }).click();
+    await page.getByText('These filters find 2 runs to retry.').waitFor();
+    await lookAt('retry-runs');
+    await page.getByRole('button', { name: 'Retry 2 runs' }).click();
+    await page.getByText('2 retried, 0 passed over.').waitFor();
+    await page.getByRole('button', { name: 'Close' }).last().click();
+    await page.getByRole('button', { name: 'Retry failed …' }).click();
+    await page.getByText('no failed run that can be retried').waitFor();
+    const { runs } = (await weir.call('GET', `demo/demo/${flow}/runs?mode=jobs`, { key: weir.demoKey })).body;
+    assert.equal(runs.length, 2);
+  });
+
+  walk('cancels the runs that the filters find, once they are counted', 'member', async (tour) => {
+    const { page, weir, open, lookAt } = tour;
+    const flow = await createDemoFlow(weir, [code('a', 'return 1'), code('b', 'return 2')]);
+    // A session waits for its next step.
+    for (let i = 0; i < 2; i++)
+      await fetch(`${weir.url}/api/v1/seq/demo/demo/${flow}/step`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${weir.demoKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ executionId: null, stepIndex: 0, message: 'm' }),
+      }).then((answer) => answer.text());
+    await open(`${RUNS}?flow=${flow}&status=in_progress`);
+    await page.getByRole('button', { name: 'Cancel all matching …' }).click();
+    await page.getByText('These filters find 2 runs to cancel.').waitFor();
+    await lookAt('cancel-runs');
+    await page.getByRole('button', { name: 'Keep them' }).click();
+    await page.getByRole('button', { name: 'Cancel all matching …' }).click();
+    await page.getByRole('button', { name: 'Cancel 2 runs' }).click();
+    await page.getByText('2 runs are being cancelled.').waitFor();
+    await page.getByRole('button', { name: 'Close' }).last().click();
+    await page.getByRole('heading', { name: 'No run passes these filters' }).waitFor();
+    await open(`${RUNS}?flow=${flow}&status=failed`);
+    await page.getByRole('cell', { name: 'Cancelled' }).nth(1).waitFor();
+    await page.getByRole('button', { name: /Only runs that have not ended can be cancelled/ }).click();
+    await page.getByRole('dialog').getByText('filter by Running').waitFor();
+  });
+
   walk(
     'says of a run that is not there what may have become of it',
     'owner',
@@ -49,3 +97,14 @@ describeWalks('runs in the console', (walk) => {
     },
   );
 });
+
+/** Publishes a flow in the project demo/demo; returns its slug. */
+async function createDemoFlow(weir: ConsoleWeir, steps: Step[]): Promise<string> {
+  const { id: projectId } = await weir.db
+    .selectFrom('project')
+    .select('id')
+    .where('slug', '=', 'demo')
+    .executeTakeFirstOrThrow();
+  const path = await weir.createFlow({ projectId, organization: 'demo' } as Tenant, steps);
+  return path.split('/')[2] ?? '';
+}

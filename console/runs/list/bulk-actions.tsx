@@ -1,0 +1,52 @@
+import { RotateCcw, Square } from 'lucide-react';
+import { useState } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { IconButton } from '../../ui/icon-button.tsx';
+import { BulkDialog } from './bulk-dialog.tsx';
+import type { Bulk } from './bulk-runs.ts';
+import { type RunFilter, whyNotInBulk } from './run-filter.ts';
+
+type Props = { projectId: string; filter: RunFilter; onDone: () => void };
+
+const LABELS = {
+  retry: { label: 'Retry failed', title: 'Retry failed runs', icon: RotateCcw },
+  cancel: { label: 'Cancel all matching', title: 'Cancel all matching runs', icon: Square },
+};
+
+/** The buttons for what can be done with all runs that the filter finds. */
+export function BulkActions(props: Props) {
+  return (
+    <>
+      <BulkAction how="cancel" {...props} />
+      <BulkAction how="retry" {...props} />
+    </>
+  );
+}
+
+/** Opens the dialog in which it is done, or says why it cannot be. */
+function BulkAction({ how, ...props }: Props & { how: Bulk }) {
+  const [isOpen, setOpen] = useState(false);
+  const { label, title, icon: Icon } = LABELS[how];
+  const why = whyNotInBulk(how, props.filter);
+  const close = () => setOpen(false);
+  if (why)
+    return (
+      <IconButton label={`${title}. ${why}`} variant="secondary" onPress={() => setOpen(true)}>
+        <Icon size={14} />
+        {isOpen && (
+          <Dialog title={title} isOpen onClose={close}>
+            <p>{why}</p>
+          </Dialog>
+        )}
+      </IconButton>
+    );
+  return (
+    <>
+      <Button onPress={() => setOpen(true)}>
+        <Icon size={14} aria-hidden /> {label} …
+      </Button>
+      {isOpen && <BulkDialog how={how} title={title} {...props} onClose={close} />}
+    </>
+  );
+}

@@ -1,0 +1,88 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { Dialog, DialogActions } from '../../ui/dialog.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { formatCount } from '../../ui/format.ts';
+import { Loading } from '../../ui/loading.tsx';
+import { BulkResultView } from './bulk-result.tsx';
+import { type Bulk, type BulkResult, COUNT_MAX, changeRuns, countMatching } from './bulk-runs.ts';
+import type { RunFilter } from './run-filter.ts';
+
+type Props = {
+  how: Bulk;
+  title: string;
+  projectId: string;
+  filter: RunFilter;
+  onDone: () => void;
+  onClose: () => void;
+};
+
+const WORDS = {
+  retry: {
+    none: 'These filters find no failed run that can be retried at once.',
+    found: (runs: string) => `These filters find ${runs} to retry.`,
+    consequence:
+      'Each is run again as a new job, from the step that failed; only what is repeated is charged. Runs that were cancelled, that had been run again before, or that repeat another run are passed over.',
+    action: 'Retry',
+    pending: 'Retrying …',
+    leave: 'Cancel',
+  },
+  cancel: {
+    none: 'These filters find no run that can be cancelled.',
+    found: (runs: string) => `These filters find ${runs} to cancel.`,
+    consequence:
+      'Each ends as failed within seconds, and cannot go on. Nothing more is charged; blocks that had completed stay charged.',
+    action: 'Cancel',
+    pending: 'Cancelling …',
+    leave: 'Keep them',
+  },
+};
+
+/** Retries or cancels the runs that the filter finds: says how many there are, asks, and tells what came of it. */
+export function BulkDialog({ how, title, projectId, filter, onDone, onClose }: Props) {
+  const [progress, setProgress] = useState<BulkResult>();
+  // One moment for the count and for what is done about it.
+  const [now] = useState(Date.now);
+  const asked = { projectId, filter, now };
+  const count = useQuery({
+    queryKey: ['bulk-runs', how, asked],
+    queryFn: ({ signal }) => countMatching(how, asked, signal),
+    gcTime: 0,
+  });
+  const change = useMutation({
+    mutationFn: () => changeRuns(how, asked, setProgress),
+    onSettled: onDone,
+    meta: { quiet: true },
+  });
+  const found = count.data ?? 0;
+  const words = WORDS[how];
+  const runs = `${found >= COUNT_MAX ? 'at least ' : ''}${formatCount(found)} ${found === 1 ? 'run' : 'runs'}`;
+  return (
+    <Dialog title={title} isOpen onClose={onClose} isPending={change.isPending}>
+      {count.isPending && <Loading label="Counting the runs …" />}
+      {count.error && <ErrorNote error={count.error} onRetry={() => void count.refetch()} />}
+      {count.data !== undefined && change.isIdle && (
+        <p>{found === 0 ? words.none : `${words.found(runs)} ${words.consequence}`}</p>
+      )}
+      {(progress || change.isPending) && (
+        <BulkResultView how={how} result={progress} isRunning={change.isPending} />
+      )}
+      {change.error && <ErrorNote error={change.error} />}
+      <DialogActions>
+        <Button onPress={onClose} isDisabled={change.isPending}>
+          {progress || found === 0 ? 'Close' : words.leave}
+        </Button>
+        {!change.isSuccess && found > 0 && (
+          <Button
+            variant={how === 'cancel' ? 'danger' : 'primary'}
+            isPending={change.isPending}
+            onPress={() => change.mutate()}
+          >
+            {change.isPending ? words.pending : `${words.action} ${runs}`}
+          </Button>
+        )}
+      </DialogActions>
+    </Dialog>
+  );
+}
