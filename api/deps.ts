@@ -1,3 +1,4 @@
+import type { Config } from '../config.ts';
 import type { FlowDefinitions } from '../db/flows/flow-definitions.ts';
 import type { RequestModelKeys } from '../db/tenants/request-model-keys.ts';
 import type { EngineDeps } from '../engine/deps.ts';
@@ -26,3 +27,12 @@ export type ApiDeps = AuthDeps &
     /** Aborted shortly before connections are closed by force: every open answer ends with a last message. */
     cutOff?: AbortSignal;
   };
+
+/** The dependencies of checking and storing the call of a run: commands, which have no engine at hand, can do so too. */
+export type AcceptDeps = Pick<
+  ApiDeps,
+  'db' | 'definitions' | 'validator' | 'largeValues' | 'registry' | 'resolvePublic' | 'inProcessRuns'
+> & {
+  config: Pick<Config, 'runsUnderWayMax' | 'webhookListeners'>;
+  requestModelKeys: Pick<RequestModelKeys, 'hold'>;
+};

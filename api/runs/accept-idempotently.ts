@@ -2,7 +2,7 @@ import { findRunStarts } from '../../db/runs/find-run-starts.ts';
 import { findKeyedRun } from '../../db/runs/idempotency-keys.ts';
 import { toOutcome } from '../../db/runs/runs.ts';
 import { listBlocks } from '../../flow/plan.ts';
-import type { ApiDeps } from '../deps.ts';
+import type { AcceptDeps } from '../deps.ts';
 import type { CallRequest } from './call-request.ts';
 import { type AcceptedCall, holdModelKeys } from './store-call.ts';
 
@@ -11,7 +11,7 @@ import { type AcceptedCall, holdModelKeys } from './store-call.ts';
  * now, marked as replayed. Throws IDEMPOTENCY_KEY_REUSED, and whatever a run can be refused for.
  */
 export async function acceptIdempotently<Body>(
-  deps: ApiDeps,
+  deps: AcceptDeps,
   request: CallRequest<Body>,
   accept: (request: CallRequest<Body>) => Promise<AcceptedCall | undefined>,
 ): Promise<AcceptedCall> {
@@ -22,7 +22,7 @@ export async function acceptIdempotently<Body>(
 }
 
 async function findEarlierCall(
-  deps: ApiDeps,
+  deps: AcceptDeps,
   request: CallRequest<unknown>,
 ): Promise<AcceptedCall | undefined> {
   const key = request.idempotencyKey;
@@ -35,7 +35,7 @@ async function findEarlierCall(
  * the request's model keys again, in case they are gone.
  */
 export async function replay(
-  deps: ApiDeps,
+  deps: AcceptDeps,
   request: Pick<CallRequest<unknown>, 'modelKeys'>,
   callId: string,
 ): Promise<AcceptedCall | undefined> {
@@ -46,7 +46,10 @@ export async function replay(
 }
 
 /** Finds a call that was accepted before, as it is now. */
-export async function findAcceptedCall({ db }: ApiDeps, callId: string): Promise<AcceptedCall | undefined> {
+export async function findAcceptedCall(
+  { db }: AcceptDeps,
+  callId: string,
+): Promise<AcceptedCall | undefined> {
   const [run] = await findRunStarts(db, [callId]);
   return run && { ...run, blockCount: listBlocks(run.definition).length, outcome: toOutcome(run) };
 }

@@ -9,7 +9,7 @@ import { DRAFT_VERSION, type Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { BlockOverrides } from '../../flow/overrides.ts';
 import { toPlan } from '../../flow/plan.ts';
-import type { ApiDeps } from '../deps.ts';
+import type { AcceptDeps } from '../deps.ts';
 import { BODY_MAX_BYTES } from '../http/receive-body.ts';
 import { takeBytes } from '../http/take-bytes.ts';
 import { acceptAttachments, requireCredits } from './accept-run.ts';
@@ -30,7 +30,7 @@ export type RepeatedRun = Pick<RunRow, 'execution_id' | 'version' | 'flow_versio
  * request's flow is in the version of the run. `once`: unless the run was done again. Returns undefined when another request has taken the Idempotency-Key meanwhile.
  */
 export async function acceptRepeat(
-  deps: ApiDeps,
+  deps: AcceptDeps,
   request: CallRequest<unknown>,
   run: RepeatedRun,
   how: Repetition,
@@ -75,7 +75,7 @@ export async function acceptRepeat(
 }
 
 /** Finds the index of the first top-level step that the run has not completed: a block inside a loop is not retried alone. */
-async function findStepToRetry({ db, definitions }: ApiDeps, run: RepeatedRun): Promise<number> {
+async function findStepToRetry({ db, definitions }: AcceptDeps, run: RepeatedRun): Promise<number> {
   const { steps } = await definitions.get(run.flow_version_id);
   const completed = await countCompletedSteps(db, await listCalls(db, run.execution_id), toPlan(steps));
   return Math.max(0, Math.min(completed, steps.length - 1));
@@ -83,7 +83,7 @@ async function findStepToRetry({ db, definitions }: ApiDeps, run: RepeatedRun): 
 
 /** Takes the outputs of the steps before from the run. Throws BODY_TOO_LARGE unless all that the steps from there on may read fit. */
 async function continueFrom(
-  deps: ApiDeps,
+  deps: AcceptDeps,
   run: RepeatedRun,
   overrides: BlockOverrides,
   from: number,

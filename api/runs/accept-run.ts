@@ -5,7 +5,7 @@ import { createTimedId } from '../../db/timed-id.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { BlockOverrides } from '../../flow/overrides.ts';
-import type { ApiDeps } from '../deps.ts';
+import type { AcceptDeps } from '../deps.ts';
 import type { LoadedFlow } from '../http/context.ts';
 import { readAttachments } from './attachments.ts';
 import type { CallRequest } from './call-request.ts';
@@ -21,7 +21,7 @@ import { type AcceptedCall, storeCall } from './store-call.ts';
  * another request has taken its Idempotency-Key in the meantime.
  */
 export async function acceptRun(
-  deps: ApiDeps,
+  deps: AcceptDeps,
   request: CallRequest<RunRequest>,
   mode: RunMode,
 ): Promise<AcceptedCall | undefined> {
@@ -50,7 +50,7 @@ export async function acceptRun(
 
 /** Returns the attachments as they are stored; {} when there are none. Throws the codes of attachments. */
 export async function acceptAttachments(
-  deps: ApiDeps,
+  deps: AcceptDeps,
   definition: FlowDefinition,
   overrides: BlockOverrides,
   sent: unknown[] = [],

@@ -5,10 +5,8 @@ import { listBlocksUnderWay } from '../../db/runs/blocks-under-way.ts';
 import { readResultText } from '../../db/runs/read-result.ts';
 import type { RunRow } from '../../db/runs/runs.ts';
 import { listRunDeliveries } from '../../db/webhooks/list-run-deliveries.ts';
-import { describeEngineError } from '../../engine/describe-engine-error.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { PausePoint } from '../../flow/tool-calls.ts';
-import { log } from '../../observability/log.ts';
 import { jobAcceptance } from '../../observability/metrics/http-metrics.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -31,7 +29,8 @@ import {
 import { acceptCall } from './accept-call.ts';
 import { findAcceptedCall } from './accept-idempotently.ts';
 import { acceptRun } from './accept-run.ts';
-import { admit, startInPlace, takePlace } from './admit.ts';
+import { admit } from './admit.ts';
+import { answerJob } from './answer-job.ts';
 import { jobAccepted, jobState } from './answers.ts';
 import { describeBlockUnderWay } from './block-under-way.ts';
 import { describePause } from './describe-outcome.ts';
@@ -49,7 +48,6 @@ import type { RunTarget } from './run-paths.ts';
 import { OUTPUT_REFUSAL, READ_ERRORS, runErrors } from './run-refusals.ts';
 import { TOOL_REFUSALS } from './tool-refusals.ts';
 import { describeProblems } from './tool-requests.ts';
-import { traceIdField } from './trace-id-field.ts';
 import { WAIT_MAX_SECONDS, waitForEnd } from './wait-for-end.ts';
 
 const MS_PER_SECOND = 1_000;
@@ -160,19 +158,9 @@ export function startJob(deps: ApiDeps): ApiMiddleware {
   return async function startJob(ctx) {
     const run = await acceptCall<JobRequest>(deps, ctx, (request) => acceptRun(deps, request, 'jobs'));
     ctx.state.dropBody();
-    // The run is stored: if its workflow cannot start now, the reconciler starts it.
-    const { executionId, flowId, blockCount } = run;
-    if (!run.outcome)
-      await startInPlace(deps, run, takePlace(ctx.state)).catch((error: unknown) =>
-        log.warn(
-          { execution_id: executionId, reason: describeEngineError(error) },
-          'A run could not be started yet.',
-        ),
-      );
+    await answerJob(deps, ctx, run);
     if (run.storingSince !== undefined)
       jobAcceptance.record((performance.now() - run.storingSince) / MS_PER_SECOND);
-    ctx.status = 202;
-    ctx.body = { executionId, status: 'started', flowId, blockCount, ...traceIdField(run.trace) };
   };
 }
 

@@ -1,6 +1,4 @@
 // POST …/jobs/{executionId}/rerun and …/retry: a stored run once more, as a job.
-import { describeEngineError } from '../../engine/describe-engine-error.ts';
-import { log } from '../../observability/log.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
@@ -15,7 +13,8 @@ import {
   requireModelKeys,
   requireRepeatable,
 } from './accept-repeat.ts';
-import { admit, startInPlace, takePlace } from './admit.ts';
+import { admit } from './admit.ts';
+import { answerJob } from './answer-job.ts';
 import { jobAccepted } from './answers.ts';
 import { tooLarge } from './collect-outputs.ts';
 import { findRunnableFlow, flowNotFound, loadFlowIds } from './load-flow.ts';
@@ -108,16 +107,6 @@ function loadFlowOfRun(deps: ApiDeps): ApiMiddleware {
 function repeat(deps: ApiDeps, how: Repetition): ApiMiddleware {
   return async function repeat(ctx) {
     const call = await acceptCall(deps, ctx, (request) => acceptRepeat(deps, request, ctx.state.run, how));
-    const { executionId, flowId, blockCount } = call;
-    // The run is stored: if its workflow cannot start now, the reconciler starts it.
-    if (!call.outcome)
-      await startInPlace(deps, call, takePlace(ctx.state)).catch((error: unknown) =>
-        log.warn(
-          { execution_id: executionId, reason: describeEngineError(error) },
-          'A run could not be started yet.',
-        ),
-      );
-    ctx.status = 202;
-    ctx.body = { executionId, status: 'started', flowId, blockCount };
+    await answerJob(deps, ctx, call);
   };
 }

@@ -9,7 +9,7 @@ import {
   type ToolChoice,
   type ToolDefinition,
 } from '../../flow/tool-calls.ts';
-import type { ApiDeps } from '../deps.ts';
+import type { AcceptDeps } from '../deps.ts';
 import { requireChoice } from './tool-requests.ts';
 
 /**
@@ -17,7 +17,7 @@ import { requireChoice } from './tool-requests.ts';
  * TOOLS_INVALID, TOOLS_NOT_ENABLED, TOOLS_IN_NON_SEQUENTIAL_STEP or MODEL_TOOLS_UNSUPPORTED.
  */
 export function requireTools(
-  { registry }: ApiDeps,
+  { registry }: Pick<AcceptDeps, 'registry'>,
   definition: FlowDefinition,
   overrides: BlockOverrides,
   asked: { tools?: unknown; toolChoice?: unknown },

@@ -5,61 +5,55 @@ import type { ListedRun } from '../../db/runs/list-runs.ts';
 import type { Environment } from '../../db/schema.ts';
 import type { ModelKeys } from '../../db/tenants/model-keys.ts';
 import type { ProjectAccess } from '../../db/tenants/project-access.ts';
-import { describeEngineError } from '../../engine/describe-engine-error.ts';
 import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
 import { CANCELLED } from '../../flow/run.ts';
-import { log } from '../../observability/log.ts';
-import type { ApiDeps } from '../deps.ts';
+import type { AcceptDeps } from '../deps.ts';
 import { STATUS } from '../http/errors.ts';
 import { toServiceError } from '../http/to-service-error.ts';
 import { acceptIdempotently } from './accept-idempotently.ts';
 import { acceptRepeat, requireRepeatable } from './accept-repeat.ts';
-import { startInPlace } from './admit.ts';
 import { findRunnableFlow, flowNotFound } from './load-flow.ts';
-import { PerhapsStored } from './store-call.ts';
+import { type AcceptedCall, PerhapsStored } from './store-call.ts';
 
 /** The errors after which no other run would be accepted either. */
 const STOPPING = [402, 429, 500, 503];
 
-/** For whom runs are retried. `environment`: that of the new runs; absent: of each run. */
+/** For whom runs are retried, and how. `environment`: that of the new runs; absent: of each run. */
 export type Retrier = {
   within: ProjectAccess;
   projectId: string;
   environment?: Environment;
   keyId?: string | undefined;
   modelKeys?: ModelKeys | undefined;
-  signal: () => AbortSignal;
   requestId: string;
+  /** Runs that were named one by one are retried also when they were cancelled or run another again. */
+  named?: boolean;
+  /** Accepts a run when the organization has its turn, and starts it; absent: accepts it at once, and a worker starts it. */
+  inTurn?: (organizationId: string, accept: () => Promise<AcceptedCall>) => Promise<AcceptedCall>;
 };
 
 type Refused = { executionId: string; code: ErrorCode; errorMessage: string };
 export type Retries = {
   retried: { executionId: string; repeats: string }[];
   refused: Refused[];
-  stoppedBy: ErrorCode | null;
+  stoppedBy: ServiceError | null;
   /** The last run before the error that stopped this. */
   last: string | undefined;
 };
 
-/**
- * Retries the runs one by one, up to an error after which no other would be accepted (`stoppedBy`), which is thrown when none was
- * retried.
- */
-export async function retryEach(deps: ApiDeps, runs: ListedRun[], retrier: Retrier): Promise<Retries> {
+/** Retries the runs one by one, up to an error after which no other of their organization would be accepted (`stoppedBy`). */
+export async function retryEach(deps: AcceptDeps, runs: ListedRun[], retrier: Retrier): Promise<Retries> {
   const repeated = await findRepetitions(deps.db, idsOf(runs));
   const retries: Retries = { retried: [], refused: [], stoppedBy: null, last: undefined };
   for (const run of runs) {
     const id = run.execution_id;
     try {
-      requireRetriable(run, repeated);
+      requireRetriable(run, repeated, retrier);
       retries.retried.push({ executionId: await retryRun(deps, run, retrier), repeats: id });
     } catch (error) {
       const fields = { repeats: id };
       const refusal = toServiceError(error, { requestId: retrier.requestId, fields, mayWrite: true });
-      if (STOPPING.includes(STATUS[refusal.code])) {
-        if (retries.retried.length === 0) throw refusal;
-        return { ...retries, stoppedBy: refusal.code };
-      }
+      if (STOPPING.includes(STATUS[refusal.code])) return { ...retries, stoppedBy: refusal };
       retries.refused.push(refusedAs(id, refusal));
     }
     retries.last = id;
@@ -68,13 +62,17 @@ export async function retryEach(deps: ApiDeps, runs: ListedRun[], retrier: Retri
 }
 
 /** Says which of these runs `retryEach` would try to retry, and which it would refuse from the start. Changes nothing. */
-export async function sortOutRetries({ db }: ApiDeps, runs: ListedRun[]) {
+export async function sortOutRetries(
+  { db }: Pick<AcceptDeps, 'db'>,
+  runs: ListedRun[],
+  retrier: Pick<Retrier, 'named'> = {},
+) {
   const repeated = await findRepetitions(db, idsOf(runs));
   const matching: string[] = [];
   const refused: Refused[] = [];
   for (const run of runs)
     try {
-      requireRetriable(run, repeated);
+      requireRetriable(run, repeated, retrier);
       matching.push(run.execution_id);
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
@@ -92,10 +90,14 @@ function refusedAs(executionId: string, { code, message }: ServiceError): Refuse
 }
 
 /** Throws CONFLICT for a run that was run again, and whatever `requireLeftAlone` and `requireRepeatable` throw. */
-function requireRetriable(run: ListedRun, repeated: Map<string, string>): void {
+function requireRetriable(
+  run: ListedRun,
+  repeated: Map<string, string>,
+  { named = false }: Pick<Retrier, 'named'>,
+): void {
   const earlier = repeated.get(run.execution_id);
   if (earlier) throw repeatedAlready(earlier);
-  requireLeftAlone(run);
+  if (!named) requireLeftAlone(run);
   requireRepeatable(run, 'retry');
 }
 
@@ -109,11 +111,12 @@ function requireLeftAlone({ repeats, error }: ListedRun): void {
 }
 
 /** Retries one run, once: two requests at the same time get the same new run. Answers its executionId. */
-async function retryRun(deps: ApiDeps, run: ListedRun, retrier: Retrier): Promise<string> {
-  const { within, projectId, environment = run.environment, keyId, modelKeys, signal } = retrier;
+async function retryRun(deps: AcceptDeps, run: ListedRun, retrier: Retrier): Promise<string> {
+  const { within, projectId, environment = run.environment, keyId, modelKeys, inTurn } = retrier;
   const slugs = { organization: run.organization, project: run.project, flow: run.flow };
   const flow = await findRunnableFlow(deps, { ...slugs, within, version: run.version });
-  if (!flow) throw flowNotFound();
+  // Another flow may have been given the slug of one that was deleted.
+  if (flow?.flowVersionId !== run.flow_version_id) throw flowNotFound();
   // Callers send no keys with a space.
   const once = `retry ${run.execution_id}`;
   const request = {
@@ -126,23 +129,12 @@ async function retryRun(deps: ApiDeps, run: ListedRun, retrier: Retrier): Promis
       digest: createHash('sha256').update(once).digest(),
     },
   };
-  const place = await deps.admission.enter(flow.organizationId, signal, { patient: true });
+  const accept = () =>
+    acceptIdempotently(deps, request, () => acceptRepeat(deps, request, run, 'retry', { once: true }));
   try {
-    const call = await acceptIdempotently(deps, request, () =>
-      acceptRepeat(deps, request, run, 'retry', { once: true }),
-    );
-    if (call.outcome) place.end();
-    else
-      await startInPlace(deps, call, place).catch((error: unknown) =>
-        // The run is stored: if its workflow cannot start now, the reconciler starts it.
-        log.warn(
-          { executionId: call.executionId, reason: describeEngineError(error) },
-          'The run is accepted; a worker starts it, since its workflow could not be started yet.',
-        ),
-      );
-    return call.executionId;
+    const { executionId } = await (inTurn ? inTurn(flow.organizationId, accept) : accept());
+    return executionId;
   } catch (error) {
-    place.end();
     throw error instanceof PerhapsStored ? error.cause : error;
   }
 }

@@ -17,11 +17,12 @@ import { PROJECT_ERRORS, PROJECTS_PATH } from '../reference/management-operation
 import { answer, BODY_ERRORS, body, examplesOf, refusal, thrownBy } from '../reference/operations.ts';
 import { retriedRuns, retryFilter } from '../reference/run-examples.ts';
 import { requireCredits } from './accept-run.ts';
+import { startSoon } from './answer-job.ts';
 import { executionId } from './answers.ts';
 import { BULK_MAX, bulkAnswer, bulkFilter, refuseQuery } from './bulk-filter.ts';
 import { readerSignal } from './event-stream.ts';
 import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
-import { retryEach, sortOutRetries } from './retry-each.ts';
+import { type Retrier, retryEach, sortOutRetries } from './retry-each.ts';
 
 const retryRequest = bulkFilter
   .extend({
@@ -98,9 +99,10 @@ function retryRuns(deps: ApiDeps): ApiMiddleware {
     const { retried, refused, stoppedBy, last } = await retryEach(deps, runs, {
       ...{ within: accessOf(state.principal), projectId },
       ...{ environment: state.principal.environment, keyId: state.key?.key_id, modelKeys: state.modelKeys },
-      signal: () => readerSignal(res, deps.cutOff),
       requestId: state.requestId,
+      inTurn: acceptInTurn(deps, () => readerSignal(res, deps.cutOff)),
     });
+    if (stoppedBy && retried.length === 0) throw stoppedBy;
     const details = { ...filter, cursor, retried: retried.length };
     await inTransaction(db, (tx) =>
       recordChange(tx, author, {
@@ -109,6 +111,23 @@ function retryRuns(deps: ApiDeps): ApiMiddleware {
       }),
     );
     const nextCursor = stoppedBy === null ? next : (last ?? cursor ?? null);
-    ctx.body = { retried, refused, stoppedBy, hasMore: stoppedBy !== null || next !== null, nextCursor };
+    const hasMore = stoppedBy !== null || next !== null;
+    ctx.body = { retried, refused, stoppedBy: stoppedBy?.code ?? null, hasMore, nextCursor };
+  };
+}
+
+/** Makes the function that accepts a run when its organization has a place, and starts it there. */
+function acceptInTurn(deps: ApiDeps, signal: () => AbortSignal): NonNullable<Retrier['inTurn']> {
+  return async (organizationId, accept) => {
+    const place = await deps.admission.enter(organizationId, signal, { patient: true });
+    try {
+      const call = await accept();
+      if (call.outcome) place.end();
+      else await startSoon(deps, call, place);
+      return call;
+    } catch (error) {
+      place.end();
+      throw error;
+    }
   };
 }

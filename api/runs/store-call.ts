@@ -11,7 +11,7 @@ import { ServiceError } from '../../flow/errors.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import type { RunOutcome } from '../../flow/run.ts';
 import { currentTrace } from '../../observability/tracing.ts';
-import type { ApiDeps } from '../deps.ts';
+import type { AcceptDeps } from '../deps.ts';
 import type { LoadedFlow } from '../http/context.ts';
 import { RETRY_AFTER_SECONDS } from '../http/errors.ts';
 import { RetryLater } from '../http/retry-later.ts';
@@ -48,7 +48,7 @@ export class PerhapsStored extends Error {
  * stored the same resume, in the meantime. Throws PerhapsStored when nothing says whether the call is stored.
  */
 export async function storeCall(
-  deps: ApiDeps,
+  deps: AcceptDeps,
   request: CallRequest<unknown>,
   call: CallToStore,
   session?: Pick<NewCall, 'callId' | 'input'>,
@@ -123,7 +123,7 @@ export async function storeCall(
 
 /** Holds the model keys of the request. Called before the call is stored, so that the worker finds them. */
 export async function holdModelKeys(
-  deps: ApiDeps,
+  deps: AcceptDeps,
   { modelKeys }: Pick<CallRequest<unknown>, 'modelKeys'>,
   callId: string,
 ): Promise<void> {

@@ -5,6 +5,7 @@ import { addBulkOptions } from '../terminal/bulk-options.ts';
 import {
   parseField,
   parseRunId,
+  parseRunIds,
   parseTime,
   parseVersionNumber,
   parseWholeNumber,
@@ -136,7 +137,4 @@ async function cancelSome(
   const byFilter = all || (ids.length === 0 && Object.keys(filter).some((name) => name !== 'dryRun'));
   requireIdsOrFilter(ids, byFilter, filter, '--all');
   return byFilter ? changeRuns('cancel', filter) : cancelEach(ids);
-}
-function parseRunIds(text: string, before: string[] = []): string[] {
-  return [...before, parseRunId(text)];
 }

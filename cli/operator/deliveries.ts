@@ -13,17 +13,15 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import { type DeliveryFilter, listDeliveries } from '../../db/webhooks/deliveries.ts';
 import { awaitTurns } from '../../db/webhooks/webhook-turns.ts';
 import { DELIVERY_STATUSES, WEBHOOK_EVENTS, type WebhookEvent } from '../../flow/delivery.ts';
-import { createResolvePublic } from '../../net/resolve-public.ts';
 import { deliveryTable, formatDelivery } from '../terminal/delivery-table.ts';
 import { parseHttps, parseId, parseRunId, parseTime, parseWholeNumber } from '../terminal/parse-argument.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
 import { getOrganization } from './find-by-path.ts';
 import { onDatabase } from './on-database.ts';
 import { operator } from './operator.ts';
+import { WEBHOOK_RULES } from './webhook-rules.ts';
 
 const LIST_MAX = 1_000;
-/** A listener's address fails like a receiver that is away where the service takes no listeners. */
-const RULES = { resolvePublic: createResolvePublic(), config: { webhookListeners: true } };
 
 export function addDeliveryCommands(program: Command): void {
   const deliveries = program.command('deliveries').description('list, show and send webhook deliveries');
@@ -126,7 +124,7 @@ async function test(
   options: { url: string; event: WebhookEvent },
 ): Promise<CommandResult> {
   const { id: organizationId } = await getOrganization(db, slug);
-  const url = await requireWebhookUrl(RULES, '--url', options.url);
+  const url = await requireWebhookUrl(WEBHOOK_RULES, '--url', options.url);
   const delivery = { id: randomUUID(), organizationId, event: options.event, url };
   await inTransaction(db, async (tx) => {
     const call = await addTestDelivery(tx, operator(), delivery);

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { objectStoreVariables, readObjectStore } from '../../config/object-store.ts';
 import { readEnvironment, readSecret } from '../../config/read-environment.ts';
 import { encryptionKeys, pepper } from '../../config/values.ts';
+import { variables } from '../../config/variables.ts';
 import { type Config, readDatabaseUrl } from '../../config.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { findLocalStart, requireStarted, stateFolder } from '../api/local-start.ts';
@@ -43,8 +44,25 @@ export function serviceEnvironment(): NodeJS.ProcessEnv {
 
 /** Reads where large outputs are stored. */
 export function objectStore(): Config['objectStore'] {
-  const parsed = z.object(objectStoreVariables).safeParse(readEnvironment(process.env));
-  if (parsed.success) return readObjectStore(parsed.data);
+  return readObjectStore(readVariables(objectStoreVariables));
+}
+
+/** Reads what bears on the acceptance of runs: their quota, and the list of models. */
+export function acceptanceConfig() {
+  const { WEIR_RUNS_UNDER_WAY_MAX, WEIR_MODELS_FILE, WEIR_MODELS_URL, WEIR_MODELS_REFRESH } = variables.shape;
+  const ofModels = { WEIR_MODELS_FILE, WEIR_MODELS_URL, WEIR_MODELS_REFRESH };
+  const values = readVariables({ WEIR_RUNS_UNDER_WAY_MAX, ...ofModels });
+  return {
+    runsUnderWayMax: values.WEIR_RUNS_UNDER_WAY_MAX,
+    modelsFile: values.WEIR_MODELS_FILE,
+    modelsUrl: values.WEIR_MODELS_URL,
+    modelsRefreshMinutes: values.WEIR_MODELS_REFRESH,
+  };
+}
+
+function readVariables<Shape extends z.ZodRawShape>(shape: Shape) {
+  const parsed = z.object(shape).safeParse(readEnvironment(process.env));
+  if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw new ServiceError('VALIDATION_ERROR', `${String(issue?.path[0])} ${issue?.message}.`);
 }

@@ -15,19 +15,26 @@ import { ServiceError } from '../../flow/errors.ts';
 import { resolveValue, type Value } from '../../flow/value.ts';
 import { blockTable } from '../terminal/block-table.ts';
 import { formatTime, oneLine } from '../terminal/format-table.ts';
-import { parseRunId, parseTime, parseWholeNumber } from '../terminal/parse-argument.ts';
+import {
+  parseErrorCode,
+  parseRunId,
+  parseRunIds,
+  parseTime,
+  parseWholeNumber,
+} from '../terminal/parse-argument.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
 import { runTable } from '../terminal/run-table.ts';
 import { UsageError } from '../terminal/usage-error.ts';
-import { type CancelFilter, cancelMatching } from './cancel-runs.ts';
-import { getFlow, getOrganization, getProject } from './find-by-path.ts';
+import { cancelMatching } from './cancel-runs.ts';
 import { onDatabase } from './on-database.ts';
 import { operator } from './operator.ts';
+import { addScopeOptions, findScope, requirePath, type ScopeOptions, splitScope } from './run-scope.ts';
 
 const LIST_MAX = 1000;
+const RETRY_MAX = 1_000_000;
 
 export function addRunsCommands(program: Command): void {
-  const runs = program.command('runs').description('list, show, cancel and resume runs');
+  const runs = program.command('runs').description('list, show, retry, cancel and resume runs');
   runs
     .command('list')
     .description('list runs, newest first')
@@ -52,17 +59,27 @@ export function addRunsCommands(program: Command): void {
     .argument('<executionId>', 'id of the run', parseRunId)
     .option('--full', 'include the input and output of each block')
     .action(onDatabase(show));
-  runs
-    .command('cancel')
-    .description('cancel a run, or all that the options find; they end while a worker runs')
-    .argument('[executionId]', 'id of the run', parseRunId)
-    .option('--organization <path>', 'all runs under way of org, org/project or org/project/flow')
-    .option('--all', 'all runs under way of the service')
-    .addOption(new Option('--status <status>', 'only runs with this status').choices(OPEN_STATUSES))
-    .option('--since <time>', 'only runs started at this time or later', parseTime)
-    .option('--until <time>', 'only runs started before this time', parseTime)
-    .option('--dry-run', 'only say which runs these are')
-    .action(onDatabase(cancelSome));
+  addScopeOptions(
+    runs
+      .command('retry')
+      .description(
+        'start failed runs again from the step that failed, each once; a worker does so within a minute',
+      )
+      .argument('[executionId...]', 'ids of the runs', parseRunIds)
+      .addOption(
+        new Option('--error-code <code>', 'only runs that failed with this code').argParser(parseErrorCode),
+      )
+      .option('--limit <number>', 'no more runs than this, the newest', parseWholeNumber(1, RETRY_MAX)),
+    'failed runs',
+  ).action(onDatabase(retrySome));
+  addScopeOptions(
+    runs
+      .command('cancel')
+      .description('cancel a run, or all that the options find; they end while a worker runs')
+      .argument('[executionId]', 'id of the run', parseRunId)
+      .addOption(new Option('--status <status>', 'only runs with this status').choices(OPEN_STATUSES)),
+    'runs under way',
+  ).action(onDatabase(cancelSome));
   runs
     .command('resume')
     .description('resume one parked run or all of them; a worker does so within a minute')
@@ -83,19 +100,11 @@ async function list(
       throw new UsageError('--stuck takes no other option than --limit: it looks at all runs under way.');
     return (await import('./stuck-runs.ts')).listStuck(db, options.limit);
   }
-  const [organization, project, flow, ...rest] = path?.split('/') ?? [];
-  if (rest.length > 0)
-    throw new UsageError(`${JSON.stringify(path)} must be a path: org, org/project or org/project/flow.`);
-  const runs = (await listRuns(db, { organization, project, flow, ...options })).map(toJson);
+  const runs = (await listRuns(db, { ...splitScope(path), ...options })).map(toJson);
   // An empty list must not hide a misspelled path.
   if (runs.length === 0 && path !== undefined) await requirePath(db, path);
   const rows = runs.map((run) => ({ ...run, status: run.parked ? PARKED : run.status }));
   return { json: runs, text: runTable(rows) };
-}
-
-async function requirePath(db: Db, path: string): Promise<void> {
-  const get = [getOrganization, getProject, getFlow][path.split('/').length - 1];
-  await get?.(db, path);
 }
 
 async function show(db: Db, executionId: string, options: { full?: boolean }) {
@@ -134,24 +143,24 @@ const OPEN_STATUSES = ['started', 'tool_calls_required', 'in_progress'];
 async function cancelSome(
   db: Db,
   executionId: string | undefined,
-  {
-    organization: path,
-    all,
-    json: _,
-    ...filter
-  }: CancelFilter & { all?: boolean; dryRun?: boolean; json?: boolean },
+  options: ScopeOptions & { status?: RunStatus },
 ): Promise<CommandResult> {
-  if ([executionId !== undefined, path !== undefined, all === true].filter(Boolean).length !== 1)
-    throw new UsageError('Give one executionId, --organization with a path, or --all.');
-  if (executionId !== undefined) return cancel(db, executionId);
-  const [organization, project, flow] = path?.split('/') ?? [];
-  if (path !== undefined) await requirePath(db, path);
-  return cancelMatching(db, {
-    ...filter,
-    ...(organization && { organization }),
-    ...(project && { project }),
-    ...(flow && { flow }),
-  });
+  const { filter, how } = await findScope(db, executionId === undefined ? [] : [executionId], options);
+  if (filter) return cancelMatching(db, filter, how);
+  if (how.dryRun) throw new UsageError('--dry-run is for options that find runs.');
+  return cancel(db, executionId as string);
+}
+
+async function retrySome(
+  db: Db,
+  executionIds: string[],
+  options: ScopeOptions & { errorCode?: string; limit?: number },
+): Promise<CommandResult> {
+  const { filter = { executionIds, limit: undefined }, how } = await findScope(db, executionIds, options);
+  const { limit, ...asked } = filter;
+  // Loaded when it is needed: it needs more of the service than other commands.
+  const { retryRuns } = await import('./retry-runs.ts');
+  return retryRuns(db, asked, { ...how, limit });
 }
 
 async function cancel(db: Db, executionId: string): Promise<CommandResult> {

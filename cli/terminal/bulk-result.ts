@@ -1,6 +1,6 @@
 /** The outcome of a command for many runs. */
 export type Counts = {
-  done: { executionId: string }[];
+  done: { executionId: string; repeats?: string }[];
   /** In a dry run: the runs that it would be carried out for. */
   matching: string[];
   refused: { executionId: string; code: string; errorMessage: string }[];

@@ -64,6 +64,11 @@ export function parseId(what: string, list: string) {
 
 export const parseRunId = parseId('a run', 'runs list');
 
+/** Parses one of several ids. */
+export function parseRunIds(text: string, before: string[] = []): string[] {
+  return [...before, parseRunId(text)];
+}
+
 /** Parses the code of an error, such as MODEL_UNAVAILABLE. */
 export function parseErrorCode(text: string): string {
   const code = ERROR_CODES.find((known) => known === text.toUpperCase());

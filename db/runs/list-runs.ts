@@ -10,9 +10,11 @@ export function listRuns(db: Db, filter: RunFilter) {
 }
 export type ListedRun = Awaited<ReturnType<typeof listRuns>>[number];
 
-/** Lists these runs as `listRuns` does. */
+/** Lists those of these runs that exist, as `listRuns` does. */
 export function listRunsById(db: Db, executionIds: string[]): Promise<ListedRun[]> {
-  return selectRunsIn(db, sql`select unnest(${executionIds}::uuid[])`).execute();
+  return selectRunsIn(db, sql`select unnest(${executionIds}::uuid[])`)
+    .where('run.continues', 'is', null)
+    .execute();
 }
 
 function selectRunsIn(db: Db, ids: RawBuilder<unknown>) {
@@ -60,6 +62,8 @@ function selectRuns(db: Db) {
     .innerJoin('flow_version', 'flow_version.id', 'run.flow_version_id')
     .select([
       'run.execution_id',
+      'run.organization_id',
+      'run.project_id',
       'run.flow_id',
       'run.flow_version_id',
       'organization.slug as organization',

@@ -76,6 +76,22 @@ describe('the trace of a run that', () => {
     assert.equal(read.body.traceId, first.body.traceId);
   });
 
+  it('runs a stored one again is told by the answer, and is not that of the first', async () => {
+    const { key } = weir.tenant;
+    const first = await execute([code('fail', 'throw new Error("SECRETERROR");')]);
+    for (const how of ['retry', 'rerun']) {
+      const path = `${first.flow}/jobs/${first.body.executionId}/${how}`;
+      const again = { key, headers: { 'idempotency-key': how } };
+      const { status, body } = await weir.call('POST', path, again);
+      assert.equal(status, 202);
+      assert.notEqual(body.traceId, first.body.traceId);
+      await weir.otlp.traceWhen(body.traceId, has(RUN));
+      const { body: state } = await weir.finish(first.flow, body.executionId, key);
+      assert.equal(state.traceId, body.traceId);
+      assert.equal((await weir.call('POST', path, again)).body.traceId, body.traceId);
+    }
+  });
+
   it('is a session has a trace for each call of /step, linked to the first one', async () => {
     const { key } = weir.tenant;
     const flow = await weir.createFlow(weir.tenant, [passthrough('a'), passthrough('b')]);
