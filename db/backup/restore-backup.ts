@@ -64,7 +64,9 @@ async function onOneConnection(client: pg.Client, work: (tx: Tx) => Promise<void
 async function requireAlone(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ others: number }>(`
     select count(*)::int as others from pg_stat_activity
-    where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`);
+    where datname = current_database() and pid <> pg_backend_pid() and usesysid is not null
+      -- What other users' sessions are is hidden from those who may not see it.
+      and coalesce(backend_type, 'client backend') = 'client backend'`);
   const others = rows[0]?.others ?? 0;
   if (others > 0)
     throw new Error(
@@ -105,20 +107,26 @@ async function copyRows(
     copying?.copy.end();
     await copying?.done;
   };
-  for await (const { table, rows } of readRows(file)) {
-    if (copying?.table !== table) {
-      await end();
-      const columns = (columnsOf.get(table) ?? []).map((name) => client.escapeIdentifier(name)).join(', ');
-      const copy = client.query(copyFrom(`copy ${client.escapeIdentifier(table)} (${columns}) from stdin`));
-      copying = { table, bytes: 0, copy, done: finished(copy) };
-      // Heard by the next write, or at the end.
-      copying.done.catch(() => undefined);
+  try {
+    for await (const { table, rows } of readRows(file)) {
+      if (copying?.table !== table) {
+        await end();
+        const columns = (columnsOf.get(table) ?? []).map((name) => client.escapeIdentifier(name)).join(', ');
+        const copy = client.query(copyFrom(`copy ${client.escapeIdentifier(table)} (${columns}) from stdin`));
+        copying = { table, bytes: 0, copy, done: finished(copy) };
+        // Heard by the next write, or at the end.
+        copying.done.catch(() => undefined);
+      }
+      copying.bytes += rows.length;
+      if (!copying.copy.write(rows)) await Promise.race([once(copying.copy, 'drain'), copying.done]);
+      progress(table, copying.bytes);
     }
-    copying.bytes += rows.length;
-    if (!copying.copy.write(rows)) await Promise.race([once(copying.copy, 'drain'), copying.done]);
-    progress(table, copying.bytes);
+    await end();
+  } catch (error) {
+    // While the database waits for rows, it takes no rollback.
+    copying?.copy.destroy();
+    throw error;
   }
-  await end();
 }
 
 async function checkCounts(client: pg.Client, { tables }: Manifest, { rows }: End): Promise<void> {

@@ -1,7 +1,7 @@
 // Writes a backup beside a running service: one snapshot of all tables, in bounded memory.
 import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import pg from 'pg';
@@ -35,33 +35,29 @@ export type Progress = (table: string, bytes: number) => void;
 
 /**
  * Writes all tables, as they are at one moment, to a new file that its owner alone can read. The file has its name only
- * once it is whole and on disk. Throws when a file of that name exists.
+ * once it is whole and on disk; until then it is `<file>.partial`. Throws when a file of either name exists.
  */
 export async function writeBackup(
   databaseUrl: string,
   file: string,
   progress: Progress = () => undefined,
 ): Promise<{ takenAt: string; rows: { [table: string]: number } }> {
+  if (existsSync(file))
+    throw new Error(`${file} exists already. Name another file, or delete that one first.`);
   const draft = `${file}.partial`;
-  // Fails before anything is read when one of the two cannot be written.
-  await create(file);
+  const archive = createArchive(await createDraft(file, draft));
   const client = new pg.Client({ connectionString: databaseUrl });
   // The statement under way fails too.
   client.on('error', () => undefined);
   try {
     await client.connect();
-    const archive = createArchive(draft);
-    try {
-      const written = await writeSnapshot(client, archive.append, progress);
-      await archive.end();
-      await rename(draft, file);
-      return written;
-    } catch (error) {
-      archive.destroy();
-      throw error;
-    }
+    const written = await writeSnapshot(client, archive.append, progress);
+    await archive.end();
+    await rename(draft, file);
+    return written;
   } catch (error) {
-    await Promise.all([file, draft].map((name) => rm(name, { force: true })));
+    archive.destroy();
+    await rm(draft, { force: true });
     throw error;
   } finally {
     await client.end();
@@ -70,23 +66,23 @@ export async function writeBackup(
 
 /** Problems with a new file that a person can do something about, by error code. */
 const UNWRITABLE: { [code: string]: string } = {
-  EEXIST: 'exists already. Name another file, or delete that one first',
   ENOENT: 'cannot be written: its folder does not exist',
   EACCES: 'cannot be written: you may not write to its folder',
+  EEXIST: 'cannot be written: its .partial exists, of a backup under way or cut off. Wait, or delete that one',
 };
 
-async function create(file: string): Promise<void> {
+async function createDraft(file: string, draft: string): Promise<FileHandle> {
   try {
-    await (await open(file, 'wx', 0o600)).close();
+    return await open(draft, 'wx', 0o600);
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException;
     throw new Error(`${file} ${UNWRITABLE[code] ?? `cannot be written: ${message}`}.`, { cause: error });
   }
 }
 
-function createArchive(file: string) {
+function createArchive(file: FileHandle) {
   const gzip = createGzip({ level: GZIP_LEVEL });
-  const output = createWriteStream(file, { flags: 'w', mode: 0o600, flush: true });
+  const output = file.createWriteStream({ flush: true });
   const written = finished(output);
   // Whoever waits for room or for the end hears of it.
   written.catch((error) => gzip.destroy(error));
@@ -113,8 +109,7 @@ function createArchive(file: string) {
 async function writeSnapshot(client: pg.Client, append: Append, progress: Progress) {
   const tables = await listTables(client);
   requireAttachedPartitions(tables);
-  const migrations = await listMigrations(client);
-  if (migrations.length === 0)
+  if ((await listMigrations(client)).length === 0)
     throw new Error('The database has no schema of Weir: there is nothing to back up.');
   await client.query('begin isolation level repeatable read read only');
   await client.query('set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0');
@@ -125,6 +120,7 @@ async function writeSnapshot(client: pg.Client, append: Append, progress: Progre
   const takenAt = (now[0]?.now ?? new Date()).toISOString();
   if (JSON.stringify(await listTables(client)) !== JSON.stringify(tables))
     throw new Error('A migration changed the tables at this moment: repeat the backup.');
+  const migrations = await listMigrations(client);
   const manifest: Manifest = { format: BACKUP_FORMAT, version: BACKUP_VERSION, takenAt, migrations, tables };
   await append(MANIFEST_FILE, Buffer.from(JSON.stringify(manifest, null, 2)));
   const rows: End['rows'] = {};

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { sql } from 'kysely';
+import { restoreBackup } from '../../db/backup/restore-backup.ts';
+import { writeBackup } from '../../db/backup/write-backup.ts';
 import { connect, type Db } from '../../db/connect.ts';
 import { dumpSchema } from '../../db/dump-schema.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
@@ -106,6 +109,23 @@ describe('weir backup and weir restore', () => {
     assert.equal(await fail(1, backup(within)), `${within} cannot be written: its folder does not exist.\n`);
   });
 
+  it('give the file its name only once it is whole', async () => {
+    const whole = path.join(folder, 'whole.tar.gz');
+    const seen = new Set<boolean>();
+    await writeBackup(cli.database.url, whole, () => seen.add(existsSync(whole)));
+    assert.deepEqual([[...seen], existsSync(whole), existsSync(`${whole}.partial`)], [[false], true, false]);
+  });
+
+  it('leave alone what another backup writes, or has left when it was cut off', async () => {
+    const taken = path.join(folder, 'taken.tar.gz');
+    await writeFile(`${taken}.partial`, 'of another');
+    assert.match(
+      await fail(1, backup(taken)),
+      /taken\.tar\.gz cannot be written: its \.partial exists/,
+    );
+    assert.equal(await readFile(`${taken}.partial`, 'utf8'), 'of another');
+  });
+
   it('leave no file behind when the database is away', async () => {
     const none = path.join(folder, 'none.tar.gz');
     await fail(1, weirIn({ DATABASE_URL: 'postgres://127.0.0.1:1/none' }, ['backup', none]));
@@ -160,6 +180,28 @@ describe('weir backup and weir restore', () => {
       await refused(file, /database is not empty.*--replace/s);
       assert.equal((await restore(file, '--replace')).code, 0);
       assert.deepEqual(await withOther(rowsOf), await rowsOf(cli.database.db));
+    });
+    it('a file that cannot be read to its end a second time', async () => {
+      const before = await withOther(rowsOf);
+      const unread = new Error('The disk is gone.');
+      const read = () => {
+        throw unread;
+      };
+      await assert.rejects(restoreBackup(other.url, file, { progress: read }), unread);
+      assert.deepEqual(await withOther(rowsOf), before);
+    });
+    it('a database that others are connected to, whose sessions its user may not look into', async () => {
+      const role = `weir_restorer_${path.basename(new URL(other.url).pathname)}`;
+      const asRole = Object.assign(new URL(other.url), { username: role, password: 'p' });
+      await withOther(async (db) => {
+        await sql`create role ${sql.id(role)} login password 'p'`.execute(db);
+        try {
+          const restored = weirIn({ DATABASE_URL: asRole.href }, ['restore', file]);
+          assert.match(await fail(1, restored), /1 other connections/);
+        } finally {
+          await sql`drop role ${sql.id(role)}`.execute(db);
+        }
+      });
     });
     it('a database that others are connected to', async () => {
       await withOther(async (db) => {
