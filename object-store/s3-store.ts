@@ -23,8 +23,11 @@ const REQUESTS = { places: 32, reserve: 8 };
 const CONNECT_TIMEOUT_MS = 2_000;
 /** A connection on which nothing moves for so long is given up. */
 const IDLE_MAX_MS = 5_000;
-/** A value that could not be written within this time is kept in the database instead; a value has 8 MiB at most. */
-const PUT_MAX_MS = 10_000;
+/** A value that has waited so long for its turn, or could not be written within the other, is kept in the database instead. */
+const PUT_TURN_MAX_MS = 2_000;
+/** A value has 8 MiB at most. */
+const PUT_MAX_MS = 8_000;
+const GET_TURN_MAX_MS = 10_000;
 const GET_MAX_MS = 30_000;
 const REMOVE_MAX_MS = 30_000;
 /** After a write has failed, this long only one at a time finds out whether the store is back. */
@@ -44,16 +47,30 @@ export function createS3Store(options: ObjectStoreOptions): ObjectStore {
 
   async function inTurn<T>(
     owner: string,
+    turnMaxMs: number,
     maxMs: number,
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    const signal = AbortSignal.timeout(maxMs);
     try {
-      const endTurn = await turns.wait(owner, signal);
-      return await work(signal).finally(endTurn);
+      const endTurn = await turns.wait(owner, AbortSignal.timeout(turnMaxMs));
+      return await work(AbortSignal.timeout(maxMs)).finally(endTurn);
     } catch (error) {
       throw toStoreError(error);
     }
+  }
+
+  /** Writes, and notes whether the store takes writes. That an organization has too many of them says nothing of the store. */
+  async function write(command: PutObjectCommand, abortSignal: AbortSignal): Promise<void> {
+    try {
+      await client.send(command, { abortSignal });
+    } catch (error) {
+      if (!pause.isOn())
+        log.warn({ err: error }, 'The object store takes no writes; the database keeps large outputs.');
+      pause.begin();
+      throw error;
+    }
+    if (pause.isOn()) log.info('The object store takes writes again.');
+    pause.end();
   }
 
   return {
@@ -70,20 +87,11 @@ export function createS3Store(options: ObjectStoreOptions): ObjectStore {
       });
       // The store compares the bytes with this hash; without it, the client would compute it again, and hold up the process.
       command.middlewareStack.add(withHeader('x-amz-content-sha256', sha256), { step: 'build' });
-      try {
-        await inTurn(owner, PUT_MAX_MS, (abortSignal) => client.send(command, { abortSignal }));
-      } catch (error) {
-        if (!pause.isOn())
-          log.warn({ err: error }, 'The object store takes no writes; the database keeps large outputs.');
-        pause.begin();
-        throw error;
-      }
-      if (pause.isOn()) log.info('The object store takes writes again.');
-      pause.end();
+      await inTurn(owner, PUT_TURN_MAX_MS, PUT_MAX_MS, (abortSignal) => write(command, abortSignal));
     },
 
     get: (owner, object) =>
-      inTurn(owner, GET_MAX_MS, async (abortSignal) => {
+      inTurn(owner, GET_TURN_MAX_MS, GET_MAX_MS, async (abortSignal) => {
         const command = new GetObjectCommand(placeOf(object.location));
         const { Body } = await client.send(command, { abortSignal });
         return readBody(Body as Readable, object);
@@ -91,16 +99,21 @@ export function createS3Store(options: ObjectStoreOptions): ObjectStore {
 
     async remove(locations) {
       const gone: string[] = [];
+      let failure: unknown;
       for (const [name, keys] of Map.groupBy(locations, (location) => placeOf(location).Bucket)) {
         const Objects = keys.map((location) => ({ Key: placeOf(location).Key }));
         const command = new DeleteObjectsCommand({ Bucket: name, Delete: { Objects, Quiet: true } });
         const abortSignal = AbortSignal.timeout(REMOVE_MAX_MS);
-        const { Errors = [] } = await client.send(command, { abortSignal }).catch((error: unknown) => {
-          throw toStoreError(error);
-        });
-        const left = new Set(Errors.filter(({ Code }) => Code !== 'NoSuchKey').map(({ Key }) => Key));
-        gone.push(...keys.filter((location) => !left.has(placeOf(location).Key)));
+        try {
+          const { Errors = [] } = await client.send(command, { abortSignal });
+          const left = new Set(Errors.filter(({ Code }) => Code !== 'NoSuchKey').map(({ Key }) => Key));
+          gone.push(...keys.filter((location) => !left.has(placeOf(location).Key)));
+        } catch (error) {
+          // A bucket that was given up must not keep the objects of others.
+          failure = error;
+        }
       }
+      if (failure && gone.length === 0) throw toStoreError(failure);
       return gone;
     },
 

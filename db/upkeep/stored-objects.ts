@@ -66,13 +66,23 @@ export async function removeDoomedObjects(db: Db): Promise<number> {
     .limit(BATCH)
     .execute();
   if (rows.length === 0) return 0;
-  const gone = new Set(await storeOf(db).remove(rows.map(({ location }) => location)));
+  const remove = storeOf(db).remove(rows.map(({ location }) => location));
+  const gone = new Set(
+    await remove.catch(async (error: unknown) => {
+      await postpone(db, rows);
+      throw error;
+    }),
+  );
   const [removed, left] = [true, false].map((is) => rows.filter(({ location }) => gone.has(location) === is));
   await sql`delete from stored_object where ${isOneOf(removed ?? [])}`.execute(db);
   if (!left?.length) return rows.length;
-  // The others come first the next time.
-  await sql`update stored_object set doomed_at = now() where ${isOneOf(left)}`.execute(db);
+  await postpone(db, left);
   throw new ObjectStoreUnavailable('The object store refuses to delete objects.');
+}
+
+/** Has others come first the next time: these may be in a bucket that was given up. */
+async function postpone(db: Db, places: Place[]): Promise<void> {
+  await sql`update stored_object set doomed_at = now() where ${isOneOf(places)}`.execute(db);
 }
 
 function isOneOf(places: Place[]) {

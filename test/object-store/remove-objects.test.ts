@@ -113,6 +113,21 @@ describeWithS3('deleting objects', function () {
     await isGone(executionId);
   });
 
+  it('goes on with the objects of its bucket when those of an earlier one cannot be reached any more', async () => {
+    const executionId = await run('moved');
+    await age(executionId, '10 minutes');
+    // As many as one request deletes, and older than the one that can be deleted.
+    await sql`insert into stored_object (execution_id, block_key, sha256, location, bytes, created_at, doomed_at)
+      select gen_random_uuid(), 'b', 'h', 'gone-bucket/' || number, 1, now() - interval '1 day', now() - interval '1 day'
+      from generate_series(1, 1000) as number`.execute(db);
+    await sql`delete from block_run where execution_id = ${executionId}`.execute(db);
+    await sql`delete from run where execution_id = ${executionId}`.execute(db);
+    await assert.rejects(remove(), { name: 'ObjectStoreUnavailable' });
+    await assert.rejects(remove(), { name: 'ObjectStoreUnavailable' });
+    await isGone(executionId);
+    await sql`delete from stored_object where location like 'gone-bucket/%'`.execute(db);
+  });
+
   it('finds what a writer has left behind; one that is late after all stores its output in the database', async () => {
     const executionId = await run('late');
     const execution = { callId: executionId, blockKey: 'late' };
