@@ -13,12 +13,16 @@ export type DatabaseFacts = {
   now: { at: Date; takenMs: number };
 };
 
+/** The kind of other users' sessions is hidden from those who may not look into them. */
 const FACTS = `
   select current_setting('server_version') as version, to_regclass('kysely_migration') is not null as migrated,
     has_schema_privilege(current_schema(), 'CREATE') as "mayChangeSchema",
-    coalesce(has_table_privilege(to_regclass('run'), 'SELECT, INSERT, UPDATE, DELETE'), true) as "mayWrite",
+    coalesce((
+      select bool_and(has_table_privilege(to_regclass('run'), privilege))
+      from unnest(array['SELECT', 'INSERT', 'UPDATE', 'DELETE']) as privilege), true) as "mayWrite",
     current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as max,
-    (select count(*)::int from pg_stat_activity where backend_type = 'client backend') as used`;
+    (select count(*)::int from pg_stat_activity
+      where usesysid is not null and coalesce(backend_type, 'client backend') = 'client backend') as used`;
 
 /** Reads the facts over a connection of its own. Rejects when the database does not answer within `timeoutMs`. */
 export async function inspectDatabase(connectionString: string, timeoutMs: number): Promise<DatabaseFacts> {

@@ -48,7 +48,10 @@ export async function checkDatabase({
     );
   if (!mayWrite)
     results.push(
-      failure('The user may not read or write the tables.', 'Have their owner connect, or grant its rights.'),
+      failure(
+        'The user may not read, insert, update and delete the rows of all tables.',
+        'Have their owner connect, or grant its rights.',
+      ),
     );
   else if (!mayChangeSchema)
     results.push(

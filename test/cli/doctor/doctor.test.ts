@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
+import path from 'node:path';
 import { sql } from 'kysely';
+import { inspectDatabase } from '../../../db/inspect-database.ts';
 import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
 import { SECRETS_KEYS, startWeir, type Weir } from '../../harness.ts';
 import { PEPPER, weirIn } from '../cli-harness.ts';
@@ -127,6 +129,22 @@ describe('weir doctor', () => {
     const readOnly = new URL(weir.config.databaseUrl);
     readOnly.searchParams.set('options', '-c default_transaction_read_only=on');
     assert.match(await errorOf('database', { DATABASE_URL: readOnly.href }), /does not accept writes/);
+  });
+
+  it('says when the user may read the tables and not write them, and counts the connections of others', async () => {
+    const url = Object.assign(new URL(weir.config.databaseUrl), { password: 'p' });
+    url.username = `weir_reader_${path.basename(url.pathname)}`;
+    const role = sql.id(url.username);
+    await sql`create role ${role} login password 'p'`.execute(weir.db);
+    try {
+      await sql`grant select on all tables in schema public to ${role}`.execute(weir.db);
+      assert.match(await errorOf('database', { DATABASE_URL: url.href }), /may not read, insert, update and/);
+      const { connections } = await inspectDatabase(url.href, 10_000);
+      assert.ok(connections.used > 1);
+    } finally {
+      await sql`drop owned by ${role}`.execute(weir.db);
+      await sql`drop role ${role}`.execute(weir.db);
+    }
   });
 
   it('fits into 80 columns', async () => {
