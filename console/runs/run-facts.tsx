@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { Badge } from '../ui/badge.tsx';
-import { formatCount, formatCredits, formatDuration } from '../ui/format.ts';
+import { formatCount, formatCredits, formatDuration, shortId } from '../ui/format.ts';
 import { Fact, Facts } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 import type { Run, RunPath } from './run-path.ts';
@@ -54,7 +54,7 @@ export function RunFacts({ run, path, root, now }: { run: Run; path: RunPath; ro
             to="/orgs/$org/projects/$project/flows/$flow/runs/$executionId"
             params={{ ...path, executionId: run.repeats }}
           >
-            <code>{run.repeats.slice(0, 8)}</code>
+            <code>{shortId(run.repeats)}</code>
           </Link>
         </Fact>
       )}

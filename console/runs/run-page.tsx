@@ -5,6 +5,7 @@ import { useProject } from '../shell/me.ts';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { EmptyState } from '../ui/empty-state.tsx';
 import { ErrorNote } from '../ui/error-note.tsx';
+import { shortId } from '../ui/format.ts';
 import { LinkButton } from '../ui/link-button.tsx';
 import { Loading } from '../ui/loading.tsx';
 import { Page } from '../ui/page.tsx';
@@ -53,7 +54,7 @@ export function RunPage() {
   }
   return (
     <Page
-      title={`Run ${path.executionId.slice(-8)}`}
+      title={`Run ${shortId(path.executionId)}`}
       isFull
       beside={<StatusBadge status={run.data.status} code={'code' in run.data ? run.data.code : undefined} />}
       text={

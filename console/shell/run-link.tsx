@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Button } from 'react-aria-components';
 import { api } from '../api/client.ts';
+import { shortId } from '../ui/format.ts';
 import type { MyOrganization } from './me.ts';
 import style from './run-link.module.css';
 
@@ -32,7 +33,7 @@ export function RunLink({ organization, executionId }: Props) {
       aria-label={`Open the run ${executionId}`}
       onPress={() => !open.isPending && open.mutate()}
     >
-      run {executionId.slice(-8)}
+      run {shortId(executionId)}
     </Button>
   );
 }

@@ -1,4 +1,4 @@
-// Numbers as readers expect them.
+// Numbers and ids as readers expect them.
 const number = new Intl.NumberFormat('en');
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 const credits = new Intl.NumberFormat('en', { maximumSignificantDigits: 4, maximumFractionDigits: 6 });
@@ -40,4 +40,9 @@ export function formatDuration(ms: number): string {
 export function formatBytes(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`;
   return bytes < 999_500 ? `${Math.round(bytes / 1_000)} KB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+/** The end of a long id, which tells it from others: those of the same minute begin alike. */
+export function shortId(id: string): string {
+  return id.slice(-8);
 }

@@ -6,6 +6,7 @@ import { useOrganization } from '../shell/me.ts';
 import { Button } from '../ui/button.tsx';
 import { Clipped } from '../ui/clipped.tsx';
 import { EmptyState } from '../ui/empty-state.tsx';
+import { shortId } from '../ui/format.ts';
 import { MoreButton } from '../ui/more-button.tsx';
 import { Panel, Row } from '../ui/page.tsx';
 import { QueryView } from '../ui/query-view.tsx';
@@ -74,7 +75,7 @@ export function DeliveriesPage() {
           value={event ?? 'all'}
           onChange={(id) => filter({ event: id === 'all' ? undefined : id })}
         />
-        {run && <span>of run {run.slice(0, 8)}</span>}
+        {run && <span>of run {shortId(run)}</span>}
         {isFiltered && (
           <Button variant="quiet" onPress={() => void navigate({ search: {} })}>
             Clear
@@ -106,7 +107,7 @@ export function DeliveriesPage() {
                     <td>
                       <Link to="/orgs/$org/webhooks/$deliveryId" params={{ org, deliveryId: delivery.id }}>
                         <StatusBadge status={delivery.status} />
-                        <span className="visually-hidden"> delivery {delivery.id.slice(0, 8)}</span>
+                        <span className="visually-hidden"> delivery {shortId(delivery.id)}</span>
                       </Link>
                     </td>
                     <td className={style.nowrap}>{delivery.eventType}</td>

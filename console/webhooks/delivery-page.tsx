@@ -5,6 +5,7 @@ import { useOrganization } from '../shell/me.ts';
 import { RunLink } from '../shell/run-link.tsx';
 import { Button } from '../ui/button.tsx';
 import { Countdown } from '../ui/countdown.tsx';
+import { shortId } from '../ui/format.ts';
 import { LinkButton } from '../ui/link-button.tsx';
 import { Note } from '../ui/note.tsx';
 import { Page, Panel } from '../ui/page.tsx';
@@ -40,7 +41,7 @@ export function DeliveryPage() {
   });
   return (
     <Page
-      title={`Delivery ${deliveryId.slice(0, 8)}`}
+      title={`Delivery ${shortId(deliveryId)}`}
       beside={query.data && <StatusBadge status={query.data.status} />}
       actions={
         <>

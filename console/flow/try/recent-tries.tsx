@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { $api } from '../../api/client.ts';
-import { formatCredits } from '../../ui/format.ts';
+import { formatCredits, shortId } from '../../ui/format.ts';
 import { StatusBadge } from '../../ui/status-badge.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -34,7 +34,7 @@ export function RecentTries({ current }: { current: string | undefined }) {
                   to="/orgs/$org/projects/$project/flows/$flow/runs/$executionId"
                   params={{ org, project, flow: flow.slug, executionId }}
                 >
-                  <code>{executionId.slice(-8)}</code>
+                  <code>{shortId(executionId)}</code>
                 </Link>
               </td>
               <td>

@@ -4,7 +4,7 @@ import { Square } from 'lucide-react';
 import { ApiError } from '../../api/api-error.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { formatCount, formatCredits, formatDuration } from '../../ui/format.ts';
+import { formatCount, formatCredits, formatDuration, shortId } from '../../ui/format.ts';
 import { JsonView } from '../../ui/json-view.tsx';
 import { Note } from '../../ui/note.tsx';
 import { StatusBadge } from '../../ui/status-badge.tsx';
@@ -56,7 +56,7 @@ export function RunView({ run, store }: { run: TryRun; store: TryStore }) {
                 to="/orgs/$org/projects/$project/flows/$flow/runs/$executionId"
                 params={{ org, project, flow: flow.slug, executionId }}
               >
-                <code>{executionId.slice(-8)}</code> Open
+                <code>{shortId(executionId)}</code> Open
               </Link>
             </Fact>
           )}

@@ -4,7 +4,7 @@
 import { Link } from '@tanstack/react-router';
 import { type MouseEvent, memo } from 'react';
 import { Badge } from '../../ui/badge.tsx';
-import { formatCredits, formatDuration } from '../../ui/format.ts';
+import { formatCredits, formatDuration, shortId } from '../../ui/format.ts';
 import { StatusBadge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Elapsed } from '../elapsed.tsx';
@@ -52,7 +52,7 @@ export const RunRow = memo(function RunRow(props: Props) {
           title={run.executionId}
           onFocus={() => onFocus(run.executionId)}
         >
-          {run.executionId.slice(-8)}
+          {shortId(run.executionId)}
         </Link>
       </span>
       <span role="cell" className={style.flow}>
