@@ -101,12 +101,8 @@ async function startCheckout(checkout: string, env: NodeJS.ProcessEnv = {}): Pro
   const { key, createFlow } = await createTenant('bench', CREDITS);
   const body = JSON.stringify({ message: MESSAGE });
   const candidate = (flow: string, pid: number, target: LoadTarget): Candidate => ({
-    ...{
-      checkout: `${env.OTEL_SERVICE_NAME ?? path.basename(path.resolve(checkout))}`,
-      flow,
-      target,
-      turns: [],
-    },
+    ...{ flow, target, turns: [] },
+    checkout: [path.basename(path.resolve(checkout)), env.OTEL_SERVICE_NAME].filter(Boolean).join(' '),
     pids: { ...backends.pids, service: pid },
   });
   const candidates = [candidate('empty', floor.pid, { url, body, expect: '"result":""' })];

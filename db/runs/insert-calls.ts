@@ -91,7 +91,7 @@ export async function insertCalls(db: Db | Tx, calls: NewCall[]): Promise<boolea
     .values(rows)
     .onConflict((conflict) => conflict.column('execution_id').doNothing())
     .executeTakeFirst()
-    .catch(refuseDeleted(calls));
+    .catch(refuseCalls(calls));
   if (numInsertedOrUpdatedRows === 0n) return false;
   for (const { mode, environment, status, continues } of calls)
     if (status !== 'in_progress')
@@ -144,8 +144,11 @@ async function continueSession(
     );
 }
 
-/** Makes the handler for errors of inserting calls: says when the organization's quota is used up, and when the project, or the run they go on with, was deleted. */
-function refuseDeleted(calls: NewCall[]) {
+/**
+ * Makes the handler for errors of inserting calls: says when the organization's quota is used up, and when the project, or the
+ * run they go on with, was deleted.
+ */
+function refuseCalls(calls: NewCall[]) {
   return (error: unknown): never => {
     if (isOverQuota(error)) throw overQuota(calls[0]?.underWayMax ?? 0);
     const constraint = error instanceof pg.DatabaseError ? error.constraint : undefined;

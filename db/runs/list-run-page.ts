@@ -8,9 +8,10 @@ import { type RunFilter, selectRunPage } from './select-run-page.ts';
 const LOOKED_THROUGH_MAX = 500;
 
 /**
- * Lists a page of runs as `listRuns` does, of those that have cost at least `minMicrocredits` and failed with `errorCode`. `next`: the run after which the
- * next page begins; null on the last page. Where no index finds the runs that match (by their cost, by their error, by key and version
- * together), a page looks through a bounded number of runs and may hold fewer than `limit`, or none, with a `next` all the same.
+ * Lists a page of runs as `listRuns` does, of those that have cost at least `minMicrocredits` and failed with `errorCode`.
+ * `next`: the run after which the next page begins; null on the last page. Where no index finds the runs that match (by their
+ * cost, by their error, by key and version together), a page looks through a bounded number of runs and may hold fewer than
+ * `limit`, or none, with a `next` all the same.
  */
 export async function listRunPage(
   db: Db,
