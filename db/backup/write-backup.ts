@@ -68,7 +68,7 @@ export async function writeBackup(
 const UNWRITABLE: { [code: string]: string } = {
   ENOENT: 'cannot be written: its folder does not exist',
   EACCES: 'cannot be written: you may not write to its folder',
-  EEXIST: 'cannot be written: its .partial exists, of a backup under way or cut off. Wait, or delete that one',
+  EEXIST: 'is being written by another backup, or one was cut off. Wait, or delete the .partial file',
 };
 
 async function createDraft(file: string, draft: string): Promise<FileHandle> {
