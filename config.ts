@@ -16,7 +16,6 @@ import type { WorkerRole } from './config/values.ts';
 import { variables } from './config/variables.ts';
 import type { EncryptionKey } from './db/encrypt.ts';
 import type { DialMap } from './net/resolve-public.ts';
-import type { LogLevel } from './observability/log.ts';
 
 export { readAudiences } from './config/audiences.ts';
 export { readDatabaseUrl } from './config/database-url.ts';
@@ -72,7 +71,6 @@ export type Config = {
   /** User ids. */
   operators: Set<string>;
   startingCredits: number;
-  logLevel: LogLevel;
   retentionDays: number | undefined;
   /** undefined: large values are in the database. */
   objectStore: ReturnType<typeof readObjectStore>;
@@ -137,7 +135,6 @@ export function readConfig(given: NodeJS.ProcessEnv = process.env): Config {
     proxies: values.WEIR_PROXIES,
     operators: values.WEIR_OPERATORS,
     startingCredits: values.WEIR_STARTING_CREDITS,
-    logLevel: values.WEIR_LOG_LEVEL,
     retentionDays: values.WEIR_RETENTION_DAYS,
     objectStore: readObjectStore(values),
     dialMap: values.WEIR_TEST_DIAL_MAP,

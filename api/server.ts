@@ -3,7 +3,7 @@
 import { readConfig } from '../config.ts';
 import { log } from '../observability/log.ts';
 import { startMetrics } from '../observability/metrics/start-metrics.ts';
-import { startTelemetry } from '../observability/start-telemetry.ts';
+import { startTraces } from '../observability/start-traces.ts';
 import { endOnFatal } from '../process/end-on-fatal.ts';
 import { endOnSignal } from '../process/end-on-signal.ts';
 import { exitOnFailure } from '../process/exit-on-failure.ts';
@@ -14,11 +14,11 @@ import { serveApi } from './serve.ts';
 /** Longer than the API takes to drain. */
 const END_MAX_SECONDS = 40;
 
-const telemetry = await startTelemetry('weir-api');
-const metrics = await exitOnFailure(() => startMetrics('weir-api', readConfig().metrics));
-const dependencies = await exitOnFailure(() => openDependencies());
-await exitOnFailure(() => refuseListeners(dependencies.config));
-const { config } = dependencies;
+const config = await exitOnFailure(() => readConfig());
+const traces = await startTraces('weir-api');
+const metrics = await exitOnFailure(() => startMetrics('weir-api', config.metrics));
+const dependencies = await exitOnFailure(() => openDependencies(config));
+await exitOnFailure(() => refuseListeners(config));
 const api = await exitOnFailure(() => serveApi(dependencies));
 log.info({ url: `http://${config.host}:${api.port}/api/v1` }, 'The API listens.');
 endOnSignal(stop, END_MAX_SECONDS);
@@ -28,5 +28,5 @@ async function stop(): Promise<void> {
   await api.close();
   await dependencies.close();
   await metrics.shutdown();
-  await telemetry.shutdown();
+  await traces.shutdown();
 }

@@ -114,8 +114,8 @@ const environment = z.object({
   WEIR_OPERATORS: userIds.default(new Set()),
   /** Credits of the first organization that a user makes over HTTP. */
   WEIR_STARTING_CREDITS: credits.default(0),
-  /** The least level of lines that are logged. */
-  WEIR_LOG_LEVEL: logLevel.default('info'),
+  /** The least level of lines that are logged, `info` when absent. The log reads it itself, since it comes first. */
+  WEIR_LOG_LEVEL: logLevel.optional(),
   /** Days after which ended runs, with their traces and deliveries, and test runs are deleted; never when absent. */
   WEIR_RETENTION_DAYS: retentionDays.optional(),
   ...objectStoreVariables,

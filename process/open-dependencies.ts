@@ -1,9 +1,9 @@
-// Opens what every process of the service needs, whether it runs the API, the worker or both: environment variables go
-// in, configuration and open connections come out. The `…-on-…` files here end a process: on a signal, after an uncaught
+// Opens what every process of the service needs, whether it runs the API, the worker or both: the configuration
+// goes in, open connections come out. The `…-on-…` files here end a process: on a signal, after an uncaught
 // error, or when it cannot start; migrate.ts is `npm run migrate`.
 import type { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
-import { type Config, readConfig } from '../config.ts';
+import type { Config } from '../config.ts';
 import { connect, type Db, QUERY_TIMEOUT_MS } from '../db/connect.ts';
 import { createFlowDefinitions, type FlowDefinitions } from '../db/flows/flow-definitions.ts';
 import { createRequestModelKeys, type RequestModelKeys } from '../db/tenants/request-model-keys.ts';
@@ -11,7 +11,6 @@ import { connectToTemporal, createClient } from '../engine/connect.ts';
 import { createLargeValues, type LargeValues } from '../large-values/large-values.ts';
 import { type LiveRegistry, openRegistry } from '../models/live-registry.ts';
 import { openObjectStore } from '../object-store/open-object-store.ts';
-import { log } from '../observability/log.ts';
 import { createHealthCheck, type HealthCheck } from './health-check.ts';
 
 export type Dependencies = {
@@ -29,10 +28,8 @@ export type Dependencies = {
   close(): Promise<void>;
 };
 
-/** Reads the configuration and connects. Throws an Error that says what is wrong or does not answer. */
-export async function openDependencies(env: NodeJS.ProcessEnv = process.env): Promise<Dependencies> {
-  const config = readConfig(env);
-  log.level = config.logLevel;
+/** Connects to what the configuration names. Throws an Error that says what does not answer. */
+export async function openDependencies(config: Config): Promise<Dependencies> {
   const connection = await connectToTemporal(config);
   const objects = await openObjectStore(config.objectStore);
   const db = connect(config.databaseUrl, config.databaseConnections, QUERY_TIMEOUT_MS, objects);

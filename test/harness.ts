@@ -5,7 +5,7 @@ import type { Client } from '@temporalio/client';
 import type { InTask } from '../activities/held-model-calls.ts';
 import { mintApiKey } from '../api/auth/api-key.ts';
 import { serveApi } from '../api/serve.ts';
-import type { Config } from '../config.ts';
+import { type Config, readConfig } from '../config.ts';
 import type { Db } from '../db/connect.ts';
 import { grantCredits, MICROCREDITS_PER_CREDIT } from '../db/credits/ledger.ts';
 import { insertFlow } from '../db/flows/flows.ts';
@@ -88,19 +88,19 @@ export async function startWeir(
   installRuntime();
   const database = await createTestDatabase();
   const { db } = database;
-  const dependencies = await openDependencies({
+  const config = readConfig({
     DATABASE_URL: database.url,
     WEIR_API_KEY_PEPPER: PEPPER,
     WEIR_SECRETS_KEYS: SECRETS_KEYS,
     WEIR_PORT: '0',
     WEIR_TASK_QUEUE: `test-${randomUUID()}`,
-    WEIR_LOG_LEVEL: process.env.WEIR_LOG_LEVEL,
     WEIR_SANDBOX_PROCESSES: '1',
     TEMPORAL_ADDRESS: process.env.TEST_TEMPORAL_ADDRESS,
     ...objectStoreEnv(),
     ...options.env,
   });
-  const { config, client } = dependencies;
+  const dependencies = await openDependencies(config);
+  const { client } = dependencies;
   const { objects } = dependencies.db;
   if (objects && process.env.TEST_OBJECT_STORE)
     objects.minBytes = Number(process.env.TEST_OBJECT_STORE_MIN_BYTES);

@@ -5,7 +5,7 @@ import { createInProcessRuns } from '../db/runs/in-process-runs.ts';
 import { createWebhookListeners } from '../net/webhook-listeners.ts';
 import { log } from '../observability/log.ts';
 import { startMetrics } from '../observability/metrics/start-metrics.ts';
-import { startTelemetry } from '../observability/start-telemetry.ts';
+import { startTraces } from '../observability/start-traces.ts';
 import { endOnFatal } from '../process/end-on-fatal.ts';
 import { endOnSignal, SERVE_END_MAX_SECONDS } from '../process/end-on-signal.ts';
 import { exitOnFailure } from '../process/exit-on-failure.ts';
@@ -14,11 +14,11 @@ import { workflowBundle } from './bundle.ts';
 import { installRuntime } from './install-runtime.ts';
 import { runWorker } from './run-worker.ts';
 
-const telemetry = await startTelemetry('weir');
-const metrics = await exitOnFailure(() => startMetrics('weir', readConfig().metrics));
+const config = await exitOnFailure(() => readConfig());
+const traces = await startTraces('weir');
+const metrics = await exitOnFailure(() => startMetrics('weir', config.metrics, { withEngine: true }));
 installRuntime(metrics.engine);
-const dependencies = await exitOnFailure(() => openDependencies());
-const { config } = dependencies;
+const dependencies = await exitOnFailure(() => openDependencies(config));
 const inProcessRuns = createInProcessRuns();
 const listeners = config.webhookListeners ? createWebhookListeners() : undefined;
 const bundle = await workflowBundle(config);
@@ -42,5 +42,5 @@ async function stop(): Promise<void> {
   await worker.ended;
   await dependencies.close();
   await metrics.shutdown();
-  await telemetry.shutdown();
+  await traces.shutdown();
 }

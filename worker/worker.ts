@@ -4,7 +4,7 @@
 import { readConfig } from '../config.ts';
 import { log } from '../observability/log.ts';
 import { startMetrics } from '../observability/metrics/start-metrics.ts';
-import { startTelemetry } from '../observability/start-telemetry.ts';
+import { startTraces } from '../observability/start-traces.ts';
 import { endOnFatal } from '../process/end-on-fatal.ts';
 import { endOnSignal } from '../process/end-on-signal.ts';
 import { exitOnFailure } from '../process/exit-on-failure.ts';
@@ -18,12 +18,12 @@ import { serveHealth } from './serve-health.ts';
 /** Longer than the grace period of what the worker runs, deliveries included. */
 const END_MAX_SECONDS = 45;
 
-const telemetry = await startTelemetry('weir-worker');
-const metrics = await exitOnFailure(() => startMetrics('weir-worker', readConfig().metrics));
+const config = await exitOnFailure(() => readConfig());
+const traces = await startTraces('weir-worker');
+const metrics = await exitOnFailure(() => startMetrics('weir-worker', config.metrics, { withEngine: true }));
 installRuntime(metrics.engine);
-const dependencies = await exitOnFailure(() => openDependencies());
-await exitOnFailure(() => refuseListeners(dependencies.config));
-const { config } = dependencies;
+const dependencies = await exitOnFailure(() => openDependencies(config));
+await exitOnFailure(() => refuseListeners(config));
 let worker: RunningWorker | undefined;
 let stopping = false;
 const health = await exitOnFailure(() =>
@@ -45,7 +45,7 @@ await worker.ended;
 await health?.close();
 await dependencies.close();
 await metrics.shutdown();
-await telemetry.shutdown();
+await traces.shutdown();
 
 async function stop(): Promise<void> {
   stopping = true;

@@ -1,5 +1,5 @@
 // A Weir with tracing on, whose spans a receiver of the test gets.
-import { startTelemetry } from '../../observability/start-telemetry.ts';
+import { startTraces } from '../../observability/start-traces.ts';
 import { type FakeModelServer, startFakeModelServer } from '../fakes/model-server.ts';
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../fakes/otlp-receiver.ts';
 import type { Tenant } from '../harness.ts';
@@ -25,7 +25,7 @@ export async function startTracedWeir(
   const otlp = await startOtlpReceiver();
   const added: NodeJS.ProcessEnv = { ...tracedEnv(otlp.url), ...options.env };
   Object.assign(process.env, added);
-  const telemetry = await startTelemetry('weir-test');
+  const traces = await startTraces('weir-test');
   const models = await startFakeModelServer();
   const { baseUrl, apiKey } = models.provider;
   const env = { OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: apiKey };
@@ -39,7 +39,7 @@ export async function startTracedWeir(
     tenant,
     async stop() {
       await weir.stop();
-      await telemetry.shutdown();
+      await traces.shutdown();
       for (const name of Object.keys(added)) delete process.env[name];
       await models.close();
       await otlp.close();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { hasTraces } from '../../observability/start-telemetry.ts';
+import { hasTraces } from '../../observability/start-traces.ts';
 
 const ROOT = path.join(import.meta.dirname, '..', '..');
 const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
@@ -26,9 +26,9 @@ describe('traces', () => {
   it('load nothing of OpenTelemetry while they are off, and leave work as it is', async () => {
     const program = `
       import { createRequire } from 'node:module';
-      import { startTelemetry } from './observability/start-telemetry.ts';
+      import { startTraces } from './observability/start-traces.ts';
       import { continueTrace, currentTrace, inSpan, isTracing, traceHeaders } from './observability/tracing.ts';
-      await startTelemetry('weir-test');
+      await startTraces('weir-test');
       const loaded = Object.keys(createRequire(process.cwd() + '/x.js').cache);
       const works = [await inSpan('test', { request: {} }, async () => 1), await continueTrace(null, async () => 2)];
       const off = [isTracing(), currentTrace() ?? null, traceHeaders()];

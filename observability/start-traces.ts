@@ -1,12 +1,12 @@
-import type { Telemetry } from './open-telemetry-sdk.ts';
+import type { RunningTraces } from './open-telemetry-sdk.ts';
 
-const OFF: Telemetry = { shutdown: async () => undefined };
+const OFF: RunningTraces = { shutdown: async () => undefined };
 
 /**
  * Starts the traces that the standard `OTEL_*` variables ask for (docs/operating/traces.md), once per process. `service` is the name of
  * the process there, unless OTEL_SERVICE_NAME says otherwise. While nothing is asked for, no package is loaded.
  */
-export async function startTelemetry(service: string): Promise<Telemetry> {
+export async function startTraces(service: string): Promise<RunningTraces> {
   if (!hasTraces(process.env)) return OFF;
   const { openTelemetrySdk } = await import('./open-telemetry-sdk.ts');
   return openTelemetrySdk(service);
