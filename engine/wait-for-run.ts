@@ -8,6 +8,7 @@ import { isPause } from '../flow/tool-calls.ts';
 import { log } from '../observability/log.ts';
 import type { runFlow } from '../workflows/run-flow.ts';
 import type { EngineDeps } from './deps.ts';
+import { describeEngineError } from './describe-engine-error.ts';
 
 const RETRY_MS = 500;
 /** A call that this process's worker was given may still be taken over by another worker. */
@@ -58,6 +59,12 @@ async function waitAtEngine(
   call: CallIds,
   signal: AbortSignal,
 ): Promise<RunOutcome | undefined> {
+  let isTold = false;
+  // Once for each call: many wait through an outage.
+  const tell = (reason: string, message: string) => {
+    if (!isTold) log.warn({ call_id: call.callId, reason }, message);
+    isTold = true;
+  };
   const handle = client.workflow.getHandle<typeof runFlow>(workflowIdOf(call));
   while (!signal.aborted) {
     try {
@@ -68,15 +75,12 @@ async function waitAtEngine(
     } catch (error) {
       if (signal.aborted) return undefined;
       const outcome = await findOutcome(db, call.callId).catch((databaseError: unknown) =>
-        log.warn(
-          { call_id: call.callId, err: databaseError },
-          'The outcome of a call could not be read yet.',
-        ),
+        tell(String(databaseError), 'The outcome of a call could not be read yet.'),
       );
       if (outcome) return outcome;
       // WorkflowFailedError: it has ended, and the reconciler will record that. Any other error: the engine was away.
       if (!(error instanceof WorkflowFailedError))
-        log.warn({ call_id: call.callId, err: error }, 'The engine could not be asked about a call yet.');
+        tell(describeEngineError(error), 'The engine could not be asked about a call yet.');
       await setTimeout(RETRY_MS);
     }
   }

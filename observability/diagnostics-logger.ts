@@ -1,14 +1,21 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { DiagLogger } from '@opentelemetry/api';
+import { type DiagLogger, DiagLogLevel, diag } from '@opentelemetry/api';
 import { log } from './log.ts';
 
 /** An exporter that is away complains every few seconds. */
 const QUIET_MS = 60_000;
 const TEXT_MAX_CHARS = 500;
 
+/** Has this process log what OpenTelemetry says of itself, at the level of OTEL_LOG_LEVEL. */
+export function logDiagnostics(): void {
+  const level = process.env.OTEL_LOG_LEVEL?.toUpperCase() as keyof typeof DiagLogLevel | undefined;
+  const logLevel = (level && DiagLogLevel[level]) ?? DiagLogLevel.WARN;
+  diag.setLogger(createDiagnosticsLogger(), { logLevel, suppressOverrideMessage: true });
+}
+
 /** Creates the logger of OpenTelemetry's own diagnostics: of warnings and errors, one line per minute. */
 export function createDiagnosticsLogger(): DiagLogger {
-  // A problem is found out during some request, and is none of it.
+  // A problem comes to light during some request, which has nothing to do with it.
   const outsideRequests = AsyncLocalStorage.snapshot();
   let quietUntil = 0;
   let suppressed = 0;

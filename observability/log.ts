@@ -9,9 +9,8 @@ import { traceFields } from './tracing.ts';
 
 /** The values of WEIR_LOG_LEVEL: lines of the level and of all after it are written. */
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** The longest message and stack of one error. */
+/** The longest message, stack and cause of one error. */
 const ERROR_MAX_CHARS = 8_000;
 
 type Write = (line: string) => void;
@@ -57,7 +56,7 @@ const formats: ReturnType<typeof prettyFactory>[] = [];
 /** Lines are written at once, so that none is lost when the process ends. */
 function writeTo(fd: number): Write {
   const destination = pino.destination({ dest: fd, sync: true });
-  // Nothing is left to say it to.
+  // There is nowhere left to report it.
   destination.on('error', () => undefined);
   if (!isatty(fd)) return (line) => void destination.write(line);
   return (line) => void destination.write(readableLine(line, { color: true }));
@@ -65,14 +64,17 @@ function writeTo(fd: number): Write {
 
 /** Describes an error of any type in bounded size. */
 function describeError(error: unknown): object {
-  if (!(error instanceof Error))
-    return { type: typeof error, message: String(error).slice(0, ERROR_MAX_CHARS) };
-  const { type, message, stack, code, cause } = pino.stdSerializers.errWithCause(error);
+  if (!(error instanceof Error)) return { type: typeof error, message: cut(error) };
+  const { message, stack, code, cause } = error as NodeJS.ErrnoException;
   return {
-    type,
-    message: message.slice(0, ERROR_MAX_CHARS),
+    type: error.constructor.name,
+    message: cut(message),
     ...(code !== undefined && { code }),
-    stack: stack.slice(0, ERROR_MAX_CHARS),
-    ...(cause !== undefined && { cause: String((cause as { message?: unknown }).message ?? cause) }),
+    ...(stack !== undefined && { stack: cut(stack) }),
+    ...(cause !== undefined && { cause: cut(cause instanceof Error ? cause.message : cause) }),
   };
+}
+
+function cut(text: unknown): string {
+  return String(text).slice(0, ERROR_MAX_CHARS);
 }

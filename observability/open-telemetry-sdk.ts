@@ -1,24 +1,23 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import * as api from '@opentelemetry/api';
 import { core, NodeSDK, resources, tracing } from '@opentelemetry/sdk-node';
 import { ATTR_SERVICE_NAME } from '@opentelemetry/semantic-conventions';
-import { createDiagnosticsLogger } from './diagnostics-logger.ts';
+import { logDiagnostics } from './diagnostics-logger.ts';
 import type { TraceContext } from './trace-context.ts';
 import { useTracing } from './tracing.ts';
+import { waitBriefly } from './wait-briefly.ts';
 
-/** The telemetry of a process, to be closed when it ends. */
-export type Telemetry = {
+/** The traces of a process, to be shut down when it ends. */
+export type RunningTraces = {
   /** Turns tracing off, and sends what has not been sent yet, for 5 s at most; never rejects. */
   shutdown(): Promise<void>;
 };
 
-const SHUTDOWN_MAX_MS = 5_000;
 const w3c = new core.W3CTraceContextPropagator();
 const { defaultResource, envDetector, hostDetector, resourceFromAttributes, serviceInstanceIdDetector } =
   resources;
 
 /** Opens OpenTelemetry's SDK for traces, which reads its `OTEL_*` variables itself. Whatever fails later is logged, and nothing else. */
-export function openTelemetrySdk(service: string): Telemetry {
+export function openTelemetrySdk(service: string): RunningTraces {
   const random = new tracing.RandomIdGenerator();
   let givenId: string | undefined;
   const sdk = new NodeSDK({
@@ -36,10 +35,7 @@ export function openTelemetrySdk(service: string): Telemetry {
     metricReaders: [],
     logRecordProcessors: [],
   });
-  api.diag.setLogger(createDiagnosticsLogger(), {
-    logLevel: core.diagLogLevelFromString(process.env.OTEL_LOG_LEVEL ?? 'warn'),
-    suppressOverrideMessage: true,
-  });
+  logDiagnostics();
   sdk.start();
   useTracing({
     api,
@@ -57,13 +53,7 @@ export function openTelemetrySdk(service: string): Telemetry {
   return {
     async shutdown() {
       useTracing(undefined);
-      const late = new AbortController();
-      const ended = sdk.shutdown().catch((error: unknown) => api.diag.error(String(error)));
-      await Promise.race([
-        ended,
-        sleep(SHUTDOWN_MAX_MS, undefined, { signal: late.signal }).catch(() => undefined),
-      ]);
-      late.abort();
+      await waitBriefly(sdk.shutdown().catch((error: unknown) => api.diag.error(String(error))));
       for (const one of [api.trace, api.context, api.propagation, api.diag]) one.disable();
     },
   };

@@ -1,6 +1,5 @@
 // The only file that loads OpenTelemetry's packages for metrics.
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type Meter, metrics } from '@opentelemetry/api';
+import type { Meter } from '@opentelemetry/api';
 import {
   defaultResource,
   detectResources,
@@ -15,15 +14,16 @@ import {
   type PushMetricExporter,
 } from '@opentelemetry/sdk-metrics';
 import { ATTR_SERVICE_NAME } from '@opentelemetry/semantic-conventions';
+import { logDiagnostics } from '../diagnostics-logger.ts';
 import { type OperatorServer, serveOperators } from '../operator-server.ts';
+import { waitBriefly } from '../wait-briefly.ts';
 import { readEngineMetrics } from './engine-metrics.ts';
 import { EXPORT_INTERVAL_MS, otlpMilliseconds, otlpProtocol } from './otlp-settings.ts';
 import { PROMETHEUS_TYPE, writePrometheus } from './write-prometheus.ts';
 
-const SHUTDOWN_MAX_MS = 5_000;
 const EXPORT_TIMEOUT_MS = 30_000;
 
-/** A reader that is asked for metrics, rather than sends them. */
+/** A reader that sends nothing: it is asked for metrics. */
 class ScrapedReader extends MetricReader {
   protected override async onShutdown(): Promise<void> {}
   protected override async onForceFlush(): Promise<void> {}
@@ -41,6 +41,7 @@ export async function openMeterProvider(
   service: string,
   { otlp }: { otlp: boolean },
 ): Promise<OpenMeterProvider> {
+  logDiagnostics();
   const scraped = new ScrapedReader();
   const readers: IMetricReader[] = [scraped];
   if (otlp) readers.push(await createPushingReader());
@@ -48,7 +49,6 @@ export async function openMeterProvider(
     .merge(resourceFromAttributes({ [ATTR_SERVICE_NAME]: service }))
     .merge(detectResources({ detectors: [envDetector] }));
   const provider = new MeterProvider({ resource, readers });
-  metrics.setGlobalMeterProvider(provider);
 
   async function write(enginePort: number | undefined): Promise<string> {
     const engine = enginePort === undefined ? '' : await readEngineMetrics(enginePort);
@@ -74,12 +74,7 @@ export async function openMeterProvider(
       );
     },
     async shutdown() {
-      metrics.disable();
-      const late = new AbortController();
-      const ended = provider.shutdown().catch(() => undefined);
-      const timer = sleep(SHUTDOWN_MAX_MS, undefined, { signal: late.signal }).catch(() => undefined);
-      await Promise.race([ended, timer]);
-      late.abort();
+      await waitBriefly(provider.shutdown().catch(() => undefined));
     },
   };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { log, redirectLog } from '../../observability/log.ts';
 import { passthrough } from '../blocks.ts';
+import { captureLog } from '../capture-log.ts';
 import { waitUntil } from '../wait-until.ts';
 import { startTracedWeir, type TracedWeir } from './tracing-harness.ts';
 
@@ -26,10 +26,7 @@ describe('a receiver of traces that does not answer', () => {
 
   it('fails no request, keeps a bounded number of spans, and gets those of later requests', async () => {
     const { otlp } = weir;
-    const lines: string[] = [];
-    const { level } = log;
-    log.level = 'info';
-    const undo = redirectLog((line) => void lines.push(line));
+    const { lines, stop } = captureLog();
     otlp.behaviour = () => undefined;
     const answers = await Promise.all(Array.from({ length: 40 }, execute));
     for (const { status, body } of answers) assert.deepEqual([status, body.status], [200, 'completed']);
@@ -45,10 +42,9 @@ describe('a receiver of traces that does not answer', () => {
       return otlp.spans.some(({ traceId }) => later.has(traceId));
     });
     const kept = otlp.spans.slice(before).filter(({ traceId }) => traceIds.includes(traceId));
-    undo();
-    log.level = level;
-    const complaints = lines.filter((line) => line.includes('OpenTelemetry has a problem;'));
-    assert.equal(complaints.length, 1, lines.join('\n'));
+    stop();
+    const complaints = lines.filter(({ msg }) => msg.startsWith('OpenTelemetry has a problem;'));
+    assert.equal(complaints.length, 1, JSON.stringify(complaints));
     // Those in the queue, and a batch that was on its way.
     assert.ok(kept.length <= QUEUE + 10, `${kept.length} spans`);
   });

@@ -47,6 +47,12 @@ describe('metrics over OTLP', () => {
     assert.equal(receiver.units.size, 0);
   });
 
+  it('are missed in words when nobody receives them', async () => {
+    receiver.behaviour = (response) => response.writeHead(400).end();
+    worker = await start();
+    await waitUntil(() => worker?.errors().includes('OpenTelemetry has a problem'));
+  });
+
   it('do not keep a worker from ending whose receiver hangs', async () => {
     let asked = 0;
     receiver.behaviour = () => {

@@ -1,8 +1,8 @@
 // The trace of a caller goes on here; what is not a trace, or too much of one, is left out.
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
-import { log, redirectLog } from '../../observability/log.ts';
 import { llm } from '../blocks.ts';
+import { captureLog } from '../capture-log.ts';
 import { answer } from '../fakes/model-server.ts';
 import { waitUntil } from '../wait-until.ts';
 import { has, MODEL, startTracedWeir, type TracedWeir } from './tracing-harness.ts';
@@ -108,19 +108,14 @@ describe('the traceparent of a caller', () => {
   });
 
   it('is in the lines of the log', async () => {
-    const lines: string[] = [];
-    const { level } = log;
-    log.level = 'info';
-    const undo = redirectLog((line) => void lines.push(line));
+    const { lines, stop } = captureLog();
     try {
       const { body } = await execute({});
-      const line = await waitUntil(() => lines.find((each) => each.includes('"msg":"Request"')));
-      const { trace_id: traceId, span_id: spanId } = JSON.parse(line);
-      assert.equal(traceId, body.traceId);
-      assert.match(spanId, /^[0-9a-f]{16}$/);
+      const line = await waitUntil(() => lines.find(({ msg }) => msg === 'Request'));
+      assert.equal(line.trace_id, body.traceId);
+      assert.match(String(line.span_id), /^[0-9a-f]{16}$/);
     } finally {
-      undo();
-      log.level = level;
+      stop();
     }
   });
 });
