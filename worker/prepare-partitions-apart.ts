@@ -11,6 +11,7 @@ export async function preparePartitionsApart(
   const own = connect(databaseUrl, 1);
   try {
     const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(own);
+    signal.throwIfAborted();
     const cancel = () => {
       void sql`select pg_cancel_backend(${rows[0]?.pid})`.execute(db).catch(() => undefined);
     };
