@@ -24,14 +24,12 @@ export function inChatSpan<T>(
   params: Params,
   request: (span: ChatSpan) => Promise<T>,
 ): Promise<T> {
-  const [prefix = '', ...rest] = model.split('/');
-  const name = rest.join('/').slice(0, NAME_MAX_CHARS);
-  return inSpan(`chat ${name}`, { kind: 'CLIENT' }, (span) => {
+  const names = describeModel(model);
+  return inSpan(`chat ${names['gen_ai.request.model']}`, { kind: 'CLIENT' }, (span) => {
     if (!span.isRecording) return request({ answered: () => undefined });
     span.set({
       'gen_ai.operation.name': 'chat',
-      'gen_ai.provider.name': PROVIDER_NAMES[prefix] ?? prefix,
-      'gen_ai.request.model': name,
+      ...names,
       ...serverOf(baseUrl),
       ...settingsOf(params),
       ...(hasContent() && { 'gen_ai.input.messages': cut(JSON.stringify(params.messages.map(toMessage))) }),
@@ -50,6 +48,15 @@ export function inChatSpan<T>(
       },
     });
   });
+}
+
+/** Names a model (provider-prefixed) and its provider in spans and metrics. */
+export function describeModel(model: string) {
+  const [prefix = '', ...rest] = model.split('/');
+  return {
+    'gen_ai.provider.name': PROVIDER_NAMES[prefix] ?? prefix,
+    'gen_ai.request.model': rest.join('/').slice(0, NAME_MAX_CHARS),
+  };
 }
 
 /** Whether the content of requests and answers is asked for. */

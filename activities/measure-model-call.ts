@@ -7,6 +7,7 @@ import {
   modelRetries,
   modelTokens,
 } from '../observability/metrics/model-metrics.ts';
+import { describeModel } from './chat-span.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
 
 const OPERATION = { 'gen_ai.operation.name': 'chat' };
@@ -14,10 +15,8 @@ const STATUS_MAX = 599;
 
 /** Names a model in labels: those that the model list does not name are `other`. */
 function labelsOf(registry: Pick<Registry, 'lists'>, model: string) {
-  return {
-    'gen_ai.provider.name': model.slice(0, model.indexOf('/')),
-    'gen_ai.request.model': registry.lists(model) ? model : 'other',
-  };
+  const names = describeModel(model);
+  return registry.lists(model) ? names : { ...names, 'gen_ai.request.model': 'other' };
 }
 
 /** Measures a request to a model. */

@@ -47,7 +47,7 @@ describe('/metrics', () => {
       [/^weir_block_failures_total\{type="code",error_type="CODE_TIMEOUT"/, 1],
       [/^weir_sandbox_timeouts_total/, 1],
       [/^weir_credits_refusals_total\{reason="balance"/, 1],
-      [/^gen_ai_client_operation_duration_seconds_count\{.*model="demo\/chat"/, 3],
+      [/^gen_ai_client_operation_duration_seconds_count\{.*model="chat"/, 3],
       [/^gen_ai_client_token_usage_sum\{.*gen_ai_token_type="input"/, 3_000],
       [/^weir_webhook_attempt_duration_seconds_count\{result="failed_retry"/, 1],
       [/^weir_dependency_up\{dependency="database"/, 1],
