@@ -29,15 +29,13 @@ export async function runModelBlock(
         const conversation = asked.conversation ?? [
           { role: 'user', content: buildPrompt(deps.registry, block, values, asked.tools) },
         ];
-        let isFirst = attempt.begun === 1;
-        let begun = false;
+        let isFirst = true;
         const begin = async (microcredits: number) => {
           const reservation = { ...payer, callId, blockKey, microcredits };
           const { provider, again } = await beginRequest(deps, attempt, block.model ?? '', reservation);
           // An attempt that was lost with its workflow task is known by its reservation alone.
-          if (isFirst && again) attempt.number += 1;
-          if (isFirst ? again : !begun && attempt.begun > 1) countRetry(deps.registry, block.model ?? '');
-          begun = true;
+          if (isFirst && again && attempt.begun === 1) attempt.number += 1;
+          if (isFirst && (again || attempt.begun > 1)) countRetry(deps.registry, block.model ?? '');
           isFirst = false;
           return provider;
         };

@@ -6,7 +6,7 @@ type Values = {
   WEIR_TEMPORAL_ENCRYPTION?: boolean | undefined;
 };
 
-/** The keys of what Temporal stores, the first of which encrypts unless nothing `encrypts`; none: nothing is readable. */
+/** The keys of what Temporal stores: all decrypt, and if `encrypts`, the first one encrypts. */
 export type TemporalEncryption = { keys: EncryptionKey[]; encrypts: boolean };
 
 /** Reads how payloads are encrypted: where there are keys they are, unless that is off. Throws an Error when it is on without a key. */

@@ -24,6 +24,6 @@ async function cancelWorkflows(deps: EngineDeps, projectIds: string[]): Promise<
     // Test runs first, so that they begin no further case.
     ...testRuns.map((id) => () => cancelTestRunWorkflow(deps, id)),
     ...runs.map((call) => () => cancelRunWorkflow(deps, call)),
-  ].values();
+  ];
   await cancelEach(cancellations, deps.stopping);
 }

@@ -3,7 +3,7 @@ export const TRACE_HEADER = '_tracer-data';
 
 /**
  * Returns the id of a workflow's span: the random part of the id that Temporal gives each run of it. What the workflow starts
- * names it as the parent before the span is made, at the workflow's end.
+ * names it as its parent; the span itself is made when the workflow has ended.
  */
 export function spanIdOf(runId: string): string {
   return runId.replaceAll('-', '').slice(-16);

@@ -26,7 +26,7 @@ export type HealthCheck = {
   /** Answers within half a second; a part that has not answered by then counts as away. */
   lookBriefly(): Promise<Away>;
   look(): Promise<Away>;
-  /** Ends the metric that is made of what was found. */
+  /** Ends the metric. */
   close(): void;
 };
 
@@ -44,7 +44,7 @@ export function createHealthCheck(deps: Deps): HealthCheck {
     return started;
   }
   const close = dependencyUp.observe(() => {
-    // What is exported was found at the export before: one does not wait for the answers.
+    // Each export has what was asked for at the one before: exports do not wait for answers.
     check();
     const parts = PARTS.filter((part) => part !== 'objects' || deps.db.objects);
     return found ? parts.map((part) => ({ value: found?.[part] ? 0 : 1, labels: { dependency: part } })) : [];

@@ -122,9 +122,9 @@ function planRuns(args: string[]): string[][] {
   ];
 }
 
-// Programs that tests start again and again are compiled once.
 // The output is that of the tests; they look at the log where it matters.
 process.env.WEIR_LOG_LEVEL ??= 'silent';
+// Programs that tests start again and again are compiled once.
 process.env.NODE_COMPILE_CACHE ??= path.join(ROOT, 'node_modules', '.cache', 'node');
 const runs = planRuns(process.argv.slice(2));
 const servers = await startServers();

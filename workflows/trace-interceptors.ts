@@ -1,5 +1,5 @@
-// Hands a trace on to what a workflow starts. Only headers are changed, which are no part of what a replay compares, and without
-// the header nothing is.
+// Hands a trace on to what a workflow starts. Without the header of a trace nothing is changed; with it, only headers are, which
+// a replay does not compare.
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import {
   ContinueAsNew,

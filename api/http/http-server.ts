@@ -21,7 +21,7 @@ const TIMINGS = {
   headersMs: 15_000,
   /** For all of the request to arrive. */
   requestMs: 30_000,
-  /** Between two requests. Longer than the 60 s of most proxies: who closes first fails no request of the other. */
+  /** Between two requests. Longer than the 60 s of most proxies: a proxy that closes first sends no request in vain. */
   idleMs: 75_000,
   /** Between two looks for late requests. */
   lookMs: 1_000,

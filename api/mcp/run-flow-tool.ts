@@ -3,12 +3,10 @@ import { z } from 'zod';
 import { forOrganization } from '../../db/connection/connection-turns.ts';
 import { readResult } from '../../db/runs/read-result.ts';
 import { findRun, type RunRow } from '../../db/runs/runs.ts';
-import { describeEngineError } from '../../engine/describe-engine-error.ts';
 import { waitForRun } from '../../engine/wait-for-run.ts';
 import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { listBlocks } from '../../flow/plan.ts';
-import { log } from '../../observability/log.ts';
 import type { ApiDeps } from '../deps.ts';
 import { parsedJson } from '../flows/written-flow.ts';
 import type { LoadedFlow } from '../http/context.ts';
@@ -136,12 +134,7 @@ async function runToEnd(call: McpCall, request: CallRequest<JobRequest>) {
     AbortSignal.any([AbortSignal.timeout(RUN_WAIT_MS), stopping]),
   );
   // The run is stored: the reconciler starts it when the engine is back.
-  await waited.catch((error: unknown) =>
-    log.warn(
-      { execution_id: executionId, reason: describeEngineError(error) },
-      'A run could not be started yet.',
-    ),
-  );
+  await waited.catch(() => undefined);
   return describeRun(deps, request.flow, executionId);
 }
 

@@ -1,5 +1,7 @@
+import { describeEngineError } from '../../engine/describe-engine-error.ts';
 import { startRun } from '../../engine/start-run.ts';
 import type { Place } from '../../fairness/place.ts';
+import { log } from '../../observability/log.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, ApiState } from '../http/context.ts';
 import { readerSignal } from './event-stream.ts';
@@ -30,7 +32,8 @@ export function takePlace(state: Pick<ApiState, 'place'>): Place | undefined {
 
 /**
  * Starts the workflow of an accepted run, as `startRun` does. When this process's worker has the run, the run holds the
- * place until it ends or waits: no more runs are started than the worker carries out at once.
+ * place until it ends or waits: no more runs are started than the worker carries out at once. A start that fails is logged:
+ * the run is stored, and the reconciler starts it.
  */
 export async function startInPlace(
   deps: ApiDeps,
@@ -45,6 +48,10 @@ export async function startInPlace(
     return started;
   } catch (error) {
     leave?.();
+    log.warn(
+      { execution_id: run.executionId, reason: describeEngineError(error) },
+      'A run could not be started yet.',
+    );
     throw error;
   }
 }

@@ -1,6 +1,4 @@
-import { describeEngineError } from '../../engine/describe-engine-error.ts';
 import type { Place } from '../../fairness/place.ts';
-import { log } from '../../observability/log.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext } from '../http/context.ts';
 import { startInPlace, takePlace } from './admit.ts';
@@ -17,10 +15,5 @@ export async function answerJob(deps: ApiDeps, ctx: ApiContext, job: AcceptedCal
 
 /** Starts an accepted run as `startInPlace` does. It is stored: if its workflow cannot start now, the reconciler starts it. */
 export async function startSoon(deps: ApiDeps, run: AcceptedCall, place: Place | undefined): Promise<void> {
-  await startInPlace(deps, run, place).catch((error: unknown) =>
-    log.warn(
-      { execution_id: run.executionId, reason: describeEngineError(error) },
-      'A run could not be started yet.',
-    ),
-  );
+  await startInPlace(deps, run, place).catch(() => undefined);
 }

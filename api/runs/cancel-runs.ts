@@ -88,8 +88,10 @@ function cancelMatching(deps: ApiDeps): ApiMiddleware {
       return ids.filter((id) => marked.has(id));
     });
     const calls = await listUnderWayOf(db, cancelled);
-    const cancellations = calls.map((call) => () => cancelRunWorkflow(deps, call));
-    await cancelEach(cancellations.values(), deps.stopping);
+    await cancelEach(
+      calls.map((call) => () => cancelRunWorkflow(deps, call)),
+      deps.stopping,
+    );
     ctx.body = { cancelled, ...end };
   };
 }

@@ -1,12 +1,10 @@
 // POST …/execute (docs/running-flows.md). The folder runs/ has the endpoints that start, resume, step, follow, cancel and fork runs.
 // Each checks a request (accept-*.ts), stores it as a call of a run, has the engine start it, and describes how it ended.
 import { z } from 'zod';
-import { describeEngineError } from '../../engine/describe-engine-error.ts';
 import { waitForRun } from '../../engine/wait-for-run.ts';
 import type { Place } from '../../fairness/place.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { RunOutcome } from '../../flow/run.ts';
-import { log } from '../../observability/log.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { holdAnswerBytes, measureOutcome } from '../http/hold-answer-bytes.ts';
@@ -149,11 +147,7 @@ function runToEnd(
   signal: AbortSignal,
 ): Promise<RunOutcome | undefined> {
   const { executionId } = run;
-  const started = startInPlace(deps, run, place).catch((error: unknown) => {
-    log.warn(
-      { execution_id: executionId, reason: describeEngineError(error) },
-      'A run could not be started yet.',
-    );
+  const started = startInPlace(deps, run, place).catch(() => {
     throw new ServiceError('ENGINE_UNAVAILABLE', ENGINE_UNAVAILABLE, { executionId });
   });
   return waitForRun(deps, run, started, signal);

@@ -1,10 +1,8 @@
 // POST …/step: one step of a flow per call, as Server-Sent Events (docs/running-flows.md, Step through a flow).
 import { z } from 'zod';
-import { describeEngineError } from '../../engine/describe-engine-error.ts';
 import { waitForRun } from '../../engine/wait-for-run.ts';
 import type { Place } from '../../fairness/place.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { log } from '../../observability/log.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, ApiState, Route } from '../http/context.ts';
 import { idempotentReplayed, rateLimitHeaders } from '../http/headers.ts';
@@ -148,13 +146,8 @@ async function start(deps: ApiDeps, run: AcceptedCall, place: Place | undefined,
   const started = startInPlace(deps, run, place);
   const ended = waitForRun(deps, run, started, signal);
   ended.catch(() => undefined);
-  await started.catch((error: unknown) => {
-    const { executionId } = run;
-    log.warn(
-      { execution_id: executionId, reason: describeEngineError(error) },
-      'A call of a run could not be started yet.',
-    );
-    throw new ServiceError('ENGINE_UNAVAILABLE', ENGINE_UNAVAILABLE, { executionId });
+  await started.catch(() => {
+    throw new ServiceError('ENGINE_UNAVAILABLE', ENGINE_UNAVAILABLE, { executionId: run.executionId });
   });
   return { ended };
 }

@@ -29,9 +29,12 @@ function add(instrument: Bindable): void {
   instrument.bind(meter);
 }
 
-export type Counter<Label extends string> = { add(value: number, labels?: Labels<Label>): void };
+type Counter<Label extends string> = { add(value: number, labels?: Labels<Label>): void };
 
-/** Makes a counter. `zeros`: the labels with which it is there, as 0, before it counts: the first step of a series is lost. */
+/**
+ * Makes a counter. `zeros`: labels with which it is exported as 0 before anything is counted, since rates do not see the first
+ * step of a series that begins at 1.
+ */
 export function counter<Label extends string = never>({
   name,
   zeros = [],
@@ -47,7 +50,7 @@ export function counter<Label extends string = never>({
   return { add: (value, labels) => bound?.add(value, labels) };
 }
 
-export type Histogram<Label extends string> = { record(value: number, labels?: Labels<Label>): void };
+type Histogram<Label extends string> = { record(value: number, labels?: Labels<Label>): void };
 
 /** Makes a histogram with the upper bounds of its buckets. */
 export function histogram<Label extends string = never>({
@@ -67,7 +70,8 @@ export function histogram<Label extends string = never>({
   return { record: (value, labels) => bound?.record(value, labels) };
 }
 
-type Reading<Label extends string> = { value: number; labels?: Labels<Label> };
+/** A value of a gauge, and its labels. */
+export type Reading<Label extends string> = { value: number; labels?: Labels<Label> };
 
 export type Gauge<Label extends string> = {
   /** Asks `read` at each export; values with the same labels are added up. Returns a function that ends this. */

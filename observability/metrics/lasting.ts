@@ -1,17 +1,14 @@
-import type { Gauge } from './instruments.ts';
-
-/** Values that are set now and then, and forgotten when they are not. */
-type Lasting<Reading> = { set(readings: Reading[]): void };
+import type { Gauge, Reading } from './instruments.ts';
 
 /**
- * Makes a gauge of values that one worker at a time finds: they are exported for `lastMs`, so that a process which does no
- * longer look does not repeat old ones.
+ * Makes a gauge of values that one worker at a time finds. What is set is exported for `lastMs`, so that a process which no
+ * longer looks does not repeat old values.
  */
 export function lasting<Label extends string>(
   gauge: Gauge<Label>,
   lastMs: number,
-): Lasting<ReturnType<Parameters<Gauge<Label>['observe']>[0]>[number]> {
-  let current: ReturnType<Parameters<Gauge<Label>['observe']>[0]> = [];
+): { set(readings: Reading<Label>[]): void } {
+  let current: Reading<Label>[] = [];
   let until = 0;
   gauge.observe(() => (performance.now() < until ? current : []));
   return {

@@ -12,7 +12,7 @@ export function observeProcess(): () => void {
   let delays: { [part: string]: number } | undefined;
   let since = performance.eventLoopUtilization();
   let utilization = 0;
-  // Not at each export: there may be several readers, and a histogram is of one window.
+  // Not at each export: there may be several readers, and each look empties the histogram.
   const timer = setInterval(() => {
     delays = {
       p50: histogram.percentile(50),

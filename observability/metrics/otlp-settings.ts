@@ -1,6 +1,6 @@
 type Env = { [name: string]: string | undefined };
 
-export type OtlpProtocol = 'grpc' | 'http/json' | 'http/protobuf';
+type OtlpProtocol = 'grpc' | 'http/json' | 'http/protobuf';
 
 /** Whether the standard variables name somewhere to send metrics to. */
 export function hasOtlp(env: Env): boolean {

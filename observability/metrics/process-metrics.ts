@@ -26,7 +26,7 @@ export const dependencyUp = gauge({
   labels: ['dependency'],
 });
 
-/** By the part of the last 10 s that it describes. */
+/** One gauge for each percentile. */
 export const eventLoopDelays = (['p50', 'p90', 'p99', 'max'] as const).map((part) => ({
   part,
   delay: gauge({

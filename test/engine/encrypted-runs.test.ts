@@ -67,7 +67,8 @@ describe('what Temporal stores of runs', () => {
       await fail(weir, tenant, secret);
       await pause(weir, tenant, secret);
       await deliver(weir, tenant, secret);
-      await park(weir, tenant, secret); // The engine has stored what is readable: the organization, by which operators search.
+      await park(weir, tenant, secret);
+      // The engine has stored what is readable: the organization, by which operators search.
       await waitUntil(async () => isStored(tenant.organization));
       assert.equal(isStored(secret), false);
     } finally {
