@@ -11,7 +11,6 @@ import { describeModel } from './chat-span.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
 
 const OPERATION = { 'gen_ai.operation.name': 'chat' };
-const STATUS_MAX = 599;
 
 /** Names a model in labels: those that the model list does not name are `other`. */
 function labelsOf(registry: Pick<Registry, 'lists'>, model: string) {
@@ -46,10 +45,7 @@ export async function measureModelCall<T>(
 /** Names why a request failed: the status of its answer, or the code that callers get. */
 function typeOf(error: unknown): string {
   if (error instanceof ServiceError) return error.code;
-  if (!(error instanceof ModelUnavailable)) return 'aborted';
-  const { status, isUnreadable } = error;
-  if (status !== undefined) return status <= STATUS_MAX ? String(status) : '_OTHER';
-  return isUnreadable ? 'unreadable' : 'unreachable';
+  return error instanceof ModelUnavailable ? error.type : 'aborted';
 }
 
 /** Measures what an answer used; `isOwn`: it was paid for with the caller's own key. */

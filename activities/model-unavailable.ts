@@ -1,3 +1,5 @@
+const STATUS_MAX = 599;
+
 /** A failed model call that may succeed when retried: network, timeout, 408, 409, 429, 5xx, or an unreadable answer. */
 export class ModelUnavailable extends Error {
   override readonly name = 'ModelUnavailable';
@@ -16,5 +18,11 @@ export class ModelUnavailable extends Error {
     this.retryAfterMs = retryAfterMs;
     this.isUnreadable = isUnreadable;
     this.status = status;
+  }
+
+  /** Names the reason in metrics and spans. */
+  get type(): string {
+    if (this.status !== undefined) return this.status <= STATUS_MAX ? String(this.status) : '_OTHER';
+    return this.isUnreadable ? 'unreadable' : 'unreachable';
   }
 }

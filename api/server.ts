@@ -1,6 +1,7 @@
 // main of `npm run api`
 
 import { readConfig } from '../config.ts';
+import { installRuntime } from '../engine/install-runtime.ts';
 import { log } from '../observability/log.ts';
 import { startMetrics } from '../observability/metrics/start-metrics.ts';
 import { startTraces } from '../observability/start-traces.ts';
@@ -17,6 +18,7 @@ const END_MAX_SECONDS = 40;
 const config = await exitOnFailure(() => readConfig());
 const traces = await startTraces('weir-api');
 const metrics = await exitOnFailure(() => startMetrics('weir-api', config.metrics));
+installRuntime(metrics.engine);
 const dependencies = await exitOnFailure(() => openDependencies(config));
 await exitOnFailure(() => refuseListeners(config));
 const api = await exitOnFailure(() => serveApi(dependencies));

@@ -19,7 +19,7 @@ import type { Step } from '../flow/definition.ts';
 import type { LargeValues } from '../large-values/large-values.ts';
 import { createWebhookListeners } from '../net/webhook-listeners.ts';
 import { openDependencies } from '../process/open-dependencies.ts';
-import { installRuntime } from '../worker/install-runtime.ts';
+import { installRuntime } from '../engine/install-runtime.ts';
 import { runWorker } from '../worker/run-worker.ts';
 import { createTestDatabase } from './db/test-database.ts';
 import { waitUntil } from './wait-until.ts';

@@ -11,12 +11,12 @@ import { endOnSignal, SERVE_END_MAX_SECONDS } from '../process/end-on-signal.ts'
 import { exitOnFailure } from '../process/exit-on-failure.ts';
 import { openDependencies } from '../process/open-dependencies.ts';
 import { workflowBundle } from './bundle.ts';
-import { installRuntime } from './install-runtime.ts';
+import { installRuntime } from '../engine/install-runtime.ts';
 import { runWorker } from './run-worker.ts';
 
 const config = await exitOnFailure(() => readConfig());
 const traces = await startTraces('weir');
-const metrics = await exitOnFailure(() => startMetrics('weir', config.metrics, { withEngine: true }));
+const metrics = await exitOnFailure(() => startMetrics('weir', config.metrics));
 installRuntime(metrics.engine);
 const dependencies = await exitOnFailure(() => openDependencies(config));
 const inProcessRuns = createInProcessRuns();

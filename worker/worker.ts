@@ -11,7 +11,7 @@ import { exitOnFailure } from '../process/exit-on-failure.ts';
 import { openDependencies } from '../process/open-dependencies.ts';
 import { refuseListeners } from '../process/refuse-listeners.ts';
 import { workflowBundle } from './bundle.ts';
-import { installRuntime } from './install-runtime.ts';
+import { installRuntime } from '../engine/install-runtime.ts';
 import { type RunningWorker, runWorker } from './run-worker.ts';
 import { serveHealth } from './serve-health.ts';
 
@@ -20,7 +20,7 @@ const END_MAX_SECONDS = 45;
 
 const config = await exitOnFailure(() => readConfig());
 const traces = await startTraces('weir-worker');
-const metrics = await exitOnFailure(() => startMetrics('weir-worker', config.metrics, { withEngine: true }));
+const metrics = await exitOnFailure(() => startMetrics('weir-worker', config.metrics));
 installRuntime(metrics.engine);
 const dependencies = await exitOnFailure(() => openDependencies(config));
 await exitOnFailure(() => refuseListeners(config));

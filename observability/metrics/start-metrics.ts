@@ -19,26 +19,24 @@ const OFF: RunningMetrics = { isOn: false, shutdown: async () => undefined };
 /**
  * Serves metrics at `port`, and pushes them over OTLP where the standard `OTEL_*` variables say so (docs/operating/metrics.md),
  * once per process. `service` is the name of the process there, unless OTEL_SERVICE_NAME says otherwise. While nobody asks
- * for metrics, no package is loaded and nothing is measured. `withEngine`: the metrics of the engine's SDK are asked for, too.
- * Rejects with a sentence when the port cannot be had.
+ * for metrics, no package is loaded and nothing is measured. Rejects with a sentence when the port cannot be had.
  */
 export async function startMetrics(
   service: string,
   { host, port }: { host: string; port: number | undefined },
-  { withEngine = false } = {},
 ): Promise<RunningMetrics> {
   const otlp = hasOtlp(process.env);
   if (port === undefined && !otlp) return OFF;
   const { openMeterProvider } = await import('./open-meter-provider.ts');
   const { observeProcess } = await import('./observe-process.ts');
   const provider = await openMeterProvider(service, { otlp });
-  const enginePort = withEngine && port !== undefined ? await findFreePort() : undefined;
+  const enginePort = port === undefined ? undefined : await findFreePort();
   const server = port === undefined ? undefined : await provider.serve({ host, port }, enginePort);
   bindInstruments(provider.meter);
   const stopObserving = observeProcess();
   return {
     isOn: true,
-    engine: withEngine ? engineMetricsOver(enginePort, process.env) : undefined,
+    engine: engineMetricsOver(enginePort, process.env),
     port: server?.port,
     async shutdown() {
       await server?.close();

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { Step } from '../../flow/definition.ts';
 import { asking, resultsOf, resumeOf, toolCall, weather } from '../api/runs/tool-calls-harness.ts';
 import { code, llm, passthrough } from '../blocks.ts';
-import { answer, callTools, hang } from '../fakes/model-server.ts';
+import { answer, callTools, hang, respond } from '../fakes/model-server.ts';
 import { pathOf, type ReceivedSpan } from '../fakes/otlp-receiver.ts';
 import { has, MODEL, startTracedWeir, type TracedWeir } from './tracing-harness.ts';
 
@@ -56,6 +56,17 @@ describe('the trace of a run that', () => {
       const span = spans.find((each) => each.name === name);
       assert.deepEqual([span?.status?.code, span?.attributes['error.type']], [2, 'CODE_ERROR'], name);
     }
+  });
+
+  it('asks a model twice has a span for each request, the failed one with the status of its answer', async () => {
+    weir.models.will(respond(503, { error: { message: 'SECRETERROR' } }), answer('a'));
+    const { body, spans } = await execute([llm('ask', 'SECRETPROMPT', MODEL)]);
+    assert.equal(body.status, 'completed');
+    const chats = spans.filter(({ name }) => name === 'chat gpt-4o-mini');
+    assert.deepEqual(
+      chats.map(({ attributes }) => attributes['error.type']),
+      ['503', undefined],
+    );
   });
 
   it('pauses for tools is that of its first call, to which the resume is linked', async () => {

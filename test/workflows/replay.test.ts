@@ -6,7 +6,7 @@ import { DeterminismViolationError } from '@temporalio/workflow';
 import type { Config } from '../../config.ts';
 import { createDataConverter } from '../../engine/data-converter.ts';
 import { encodeFailures } from '../../worker/encode-failures.ts';
-import { installRuntime } from '../../worker/install-runtime.ts';
+import { installRuntime } from '../../engine/install-runtime.ts';
 import { createRunSinks } from '../../worker/run-sinks.ts';
 import { testWorkflowBundle } from '../workflow-bundle.ts';
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { type ReplayWorkerOptions, Worker } from '@temporalio/worker';
 import { createDataConverter } from '../../../engine/data-converter.ts';
-import { installRuntime } from '../../../worker/install-runtime.ts';
+import { installRuntime } from '../../../engine/install-runtime.ts';
 import { createRunSinks } from '../../../worker/run-sinks.ts';
 
 const [, , codePath = '', history = ''] = process.argv;

@@ -14,6 +14,9 @@ export function installRuntime(metrics?: EngineMetrics): void {
   Runtime.install({
     shutdownSignals: [],
     logger: new DefaultLogger('ERROR', logEngineLine),
-    telemetryOptions: { logging: { filter: { core: 'ERROR', other: 'ERROR' } }, ...(metrics && { metrics }) },
+    telemetryOptions: {
+      logging: { forward: {}, filter: { core: 'ERROR', other: 'ERROR' } },
+      ...(metrics && { metrics }),
+    },
   });
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { logEngineLine } from '../../worker/log-engine-line.ts';
+import { logEngineLine } from '../../engine/log-engine-line.ts';
 import { captureLog } from '../capture-log.ts';
 
 describe('a line of the SDK in the log', () => {
