@@ -2,6 +2,7 @@
 import { serveApi } from '../api/serve.ts';
 import { readConfig } from '../config.ts';
 import { createInProcessRuns } from '../db/runs/in-process-runs.ts';
+import { installRuntime } from '../engine/install-runtime.ts';
 import { createWebhookListeners } from '../net/webhook-listeners.ts';
 import { log } from '../observability/log.ts';
 import { startMetrics } from '../observability/metrics/start-metrics.ts';
@@ -11,7 +12,6 @@ import { endOnSignal, SERVE_END_MAX_SECONDS } from '../process/end-on-signal.ts'
 import { exitOnFailure } from '../process/exit-on-failure.ts';
 import { openDependencies } from '../process/open-dependencies.ts';
 import { workflowBundle } from './bundle.ts';
-import { installRuntime } from '../engine/install-runtime.ts';
 import { runWorker } from './run-worker.ts';
 
 const config = await exitOnFailure(() => readConfig());

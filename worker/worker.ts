@@ -2,6 +2,7 @@
 // what died (keep-reconciling.ts). Configuration comes in; runs, deliveries and test runs are carried out.
 
 import { readConfig } from '../config.ts';
+import { installRuntime } from '../engine/install-runtime.ts';
 import { log } from '../observability/log.ts';
 import { startMetrics } from '../observability/metrics/start-metrics.ts';
 import { startTraces } from '../observability/start-traces.ts';
@@ -11,7 +12,6 @@ import { exitOnFailure } from '../process/exit-on-failure.ts';
 import { openDependencies } from '../process/open-dependencies.ts';
 import { refuseListeners } from '../process/refuse-listeners.ts';
 import { workflowBundle } from './bundle.ts';
-import { installRuntime } from '../engine/install-runtime.ts';
 import { type RunningWorker, runWorker } from './run-worker.ts';
 import { serveHealth } from './serve-health.ts';
 

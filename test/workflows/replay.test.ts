@@ -5,8 +5,8 @@ import { Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import type { Config } from '../../config.ts';
 import { createDataConverter } from '../../engine/data-converter.ts';
-import { encodeFailures } from '../../worker/encode-failures.ts';
 import { installRuntime } from '../../engine/install-runtime.ts';
+import { encodeFailures } from '../../worker/encode-failures.ts';
 import { createRunSinks } from '../../worker/run-sinks.ts';
 import { testWorkflowBundle } from '../workflow-bundle.ts';
 
