@@ -1,4 +1,4 @@
-import { quoteForShell } from '../ui/quote-for-shell.ts';
+import { curlCommand, quoteForShell } from '../ui/curl-command.ts';
 
 // A request that repeats a run, as a command for a shell.
 
@@ -41,16 +41,8 @@ export function startCommand(target: Target, mode: string, started: Started): st
     ...(endpoint === 'jobs' &&
       isFilled(started.callbackEvents) && { callbackEvents: started.callbackEvents }),
   };
-  return curl(target, endpoint, body);
-}
-
-function curl(target: Target, endpoint: string, body: object): string {
-  const lines = [
-    `curl${endpoint === 'step' ? ' -N' : ''} ${quoteForShell(target.origin + startPath(target, endpoint))}`,
-    `  -H "Authorization: Bearer $WEIR_API_KEY"`,
-    `  --json ${quoteForShell(JSON.stringify(body, null, 2))}`,
-  ];
-  return lines.join(' \\\n');
+  const url = quoteForShell(target.origin + startPath(target, endpoint));
+  return curlCommand(url, { ...(endpoint === 'step' && { options: ' -N' }), body });
 }
 
 /** Where such a run is started: the draft, which is version 0, has endpoints of its own. */

@@ -1,6 +1,7 @@
 import { $api, type Schemas } from '../api/client.ts';
 import { Button } from '../ui/button.tsx';
 import { CodeBlock } from '../ui/code-block.tsx';
+import { curlCommand, quoteForShell } from '../ui/curl-command.ts';
 import { Dialog, DialogActions } from '../ui/dialog.tsx';
 import { Note } from '../ui/note.tsx';
 
@@ -23,7 +24,7 @@ export function NewKeyDialog({ apiKey, slugs, onClose }: Props) {
       {apiKey.scopes.includes('run') && flow && (
         <>
           <p>Call {flow.name} with it:</p>
-          <CodeBlock label="the curl line" text={curlLine(apiKey.key, slugs, flow.slug)} isWrapped />
+          <CodeBlock label="the curl line" text={executeCommand(apiKey.key, slugs, flow.slug)} isWrapped />
         </>
       )}
       <DialogActions>
@@ -35,10 +36,7 @@ export function NewKeyDialog({ apiKey, slugs, onClose }: Props) {
   );
 }
 
-function curlLine(key: string, { org, project }: Props['slugs'], flow: string): string {
-  return [
-    `curl -X POST '${location.origin}/api/v1/seq/${org}/${project}/${flow}/execute'`,
-    `  -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json'`,
-    `  -d '{"message": "Hello"}'`,
-  ].join(' \\\n');
+function executeCommand(apiKey: string, { org, project }: Props['slugs'], flow: string): string {
+  const url = quoteForShell(`${location.origin}/api/v1/seq/${org}/${project}/${flow}/execute`);
+  return curlCommand(url, { apiKey, body: { message: 'Hello' } });
 }

@@ -1,5 +1,5 @@
 // Programs that call one flow, ready to be copied and run: bash with curl, TypeScript (Node.js), Python 3.
-import { quoteForShell } from '../../ui/quote-for-shell.ts';
+import { curlCommand, quoteForShell } from '../../ui/curl-command.ts';
 
 export type Way = 'execute' | 'jobs' | 'step' | 'webhook';
 export type Language = 'curl' | 'typescript' | 'python';
@@ -33,11 +33,7 @@ function bodyOf(way: Way, { message, parameters, callbackUrl }: Call): object {
 type Writer = (call: Call, body: object) => string;
 
 const curl = ({ apiKey }: Call, options: string, url: string, body?: object) =>
-  [
-    `curl -sS${options} ${url}`,
-    `-H ${apiKey === undefined ? '"Authorization: Bearer $WEIR_API_KEY"' : quoteForShell(`Authorization: Bearer ${apiKey}`)}`,
-    ...(body ? [`-H 'Content-Type: application/json'`, `-d ${quoteForShell(JSON.stringify(body))}`] : []),
-  ].join(' \\\n  ');
+  curlCommand(url, { options, apiKey, ...(body && { body }) });
 
 const waitInBash = (call: Call) => `
 # The run goes on by itself. Ask for it: the answer comes when it has ended, or after 60 seconds.

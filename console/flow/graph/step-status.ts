@@ -8,3 +8,14 @@ export type StepStatus = {
   /** Credits. */
   cost?: number;
 };
+
+/** What needs attention comes first. */
+const ORDER: StepStatus['status'][] = ['failed', 'running', 'paused', 'cancelled', 'completed', 'pending'];
+
+/** Returns the status of a step that ran several times, or of what holds steps: the one that needs attention most. */
+export function worseStatus(
+  one: StepStatus['status'] | undefined,
+  other: StepStatus['status'],
+): StepStatus['status'] {
+  return one && ORDER.indexOf(one) < ORDER.indexOf(other) ? one : other;
+}

@@ -53,7 +53,7 @@ export function LlmConfig({ step }: { step: SequentialStep }) {
             label="Token limit"
             {...number('max_tokens')}
             min={1}
-            max={1_000_000}
+            max={10_000_000}
             placeholder="4096"
           />
           <NumberField

@@ -1,8 +1,6 @@
 import { eachStep, type Step } from '../draft/steps.ts';
-import type { StepStatus } from '../graph/step-status.ts';
+import { type StepStatus, worseStatus } from '../graph/step-status.ts';
 import type { TryBlock, TryRun } from './try-run.ts';
-
-const WEIGHTS: StepStatus['status'][] = ['completed', 'cancelled', 'paused', 'running', 'failed'];
 
 /**
  * How each step of a run stands, for the graph: a block in a loop is one step however often it ran, and what holds steps
@@ -15,7 +13,7 @@ export function statusesOf(run: TryRun, steps: Step[]): Map<string, StepStatus> 
     const before = statuses.get(block.stepId);
     const status = statusOf(block, isOver);
     statuses.set(block.stepId, {
-      status: worse(before?.status, status),
+      status: worseStatus(before?.status, status),
       count: (before?.count ?? 0) + 1,
       ms: (before?.ms ?? 0) + (block.usage?.ms ?? 0),
       cost: (before?.cost ?? 0) + (block.usage?.cost ?? 0),
@@ -25,13 +23,9 @@ export function statusesOf(run: TryRun, steps: Step[]): Map<string, StepStatus> 
     const inner = statuses.get(step.step_id)?.status;
     if (inner && step.type === 'sequential')
       for (const { step_id } of parents)
-        statuses.set(step_id, { status: worse(statuses.get(step_id)?.status, inner) });
+        statuses.set(step_id, { status: worseStatus(statuses.get(step_id)?.status, inner) });
   }
   return statuses;
-}
-
-function worse(one: StepStatus['status'] | undefined, other: StepStatus['status']): StepStatus['status'] {
-  return one && WEIGHTS.indexOf(one) > WEIGHTS.indexOf(other) ? one : other;
 }
 
 function statusOf({ status }: TryBlock, isOver: boolean): StepStatus['status'] {

@@ -1,4 +1,4 @@
-import type { StepStatus } from '../../flow/graph/step-status.ts';
+import { type StepStatus, worseStatus } from '../../flow/graph/step-status.ts';
 import type { Span } from './spans.ts';
 
 const STATUSES: Record<string, StepStatus['status']> = {
@@ -21,16 +21,10 @@ export function stepStatuses(root: Span): Map<string, StepStatus> {
     const status = STATUSES[span.status] ?? 'pending';
     const before = statuses.get(span.stepId);
     statuses.set(span.stepId, {
-      status: before ? worse(before.status, status) : status,
+      status: worseStatus(before?.status, status),
       count: (before?.count ?? 0) + (span.kind === 'loop' ? span.children.length : 1),
       ms: (before?.ms ?? 0) + span.end - span.start,
       cost: (before?.cost ?? 0) + span.cost,
     });
   }
-}
-
-const ORDER: StepStatus['status'][] = ['failed', 'running', 'paused', 'completed', 'pending'];
-
-function worse(a: StepStatus['status'], b: StepStatus['status']): StepStatus['status'] {
-  return ORDER.indexOf(a) <= ORDER.indexOf(b) ? a : b;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { startCommand } from '../../../console/runs/run-curl.ts';
-import { quoteForShell } from '../../../console/ui/quote-for-shell.ts';
+import { quoteForShell } from '../../../console/ui/curl-command.ts';
 
 const TARGET = {
   origin: 'https://weir.example',
@@ -77,6 +77,6 @@ describe('a run as a command for a shell', () => {
 
 /** The body that curl would send: the shell reads the command, with a function in place of curl. */
 function bodyOf(command: string): Record<string, unknown> {
-  const script = `curl() { while [ "$1" != --json ]; do shift; done; printf %s "$2"; }\n${command}`;
+  const script = `curl() { while [ "$1" != -d ]; do shift; done; printf %s "$2"; }\n${command}`;
   return JSON.parse(execFileSync('sh', ['-c', script]).toString());
 }
