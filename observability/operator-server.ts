@@ -12,8 +12,8 @@ type Answer = { status?: number; type: string; body: string };
 export type OperatorServer = { port: number; close(): Promise<void> };
 
 /**
- * Serves GET requests for the paths of `answers` without a query of their own. Rejects with a sentence that names `variable`
- * when the port cannot be had. `close` does not wait for requests.
+ * Serves GET requests for the paths of `answers`, whatever their query, and does not keep the process from ending. Rejects with a
+ * sentence that names `variable` when the port cannot be had. `close` does not wait for requests.
  */
 export async function serveOperators(
   { host, port, variable }: { host: string; port: number; variable: string },
@@ -47,6 +47,8 @@ export async function serveOperators(
     const why = error.code === 'EADDRINUSE' ? 'another program has the port' : error.message;
     throw new Error(`${variable} ${port} on ${host} cannot be used: ${why}.`);
   });
+  // A process whose work has failed ends, though nobody closes this.
+  server.unref();
   server.on('error', (err) => log.warn({ err }, `The server at ${variable} has a problem.`));
   return {
     port: (server.address() as AddressInfo).port,

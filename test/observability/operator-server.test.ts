@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { type OperatorServer, serveOperators } from '../../observability/operator-server.ts';
 
+const MODULE = new URL('../../observability/operator-server.ts', import.meta.url).href;
 /** More than the server keeps open. */
 const STRANGERS = 60;
 
@@ -41,4 +43,13 @@ describe('the server of metrics and health', () => {
       const response = await fetch(`http://127.0.0.1:${server.port}/metrics`);
       assert.equal(await response.text(), 'all is well');
     });
+
+  it('does not keep a process from ending whose work has failed', async () => {
+    const program = `
+      import { serveOperators } from ${JSON.stringify(MODULE)};
+      await serveOperators({ host: '127.0.0.1', port: 0, variable: 'WEIR_METRICS_PORT' }, {});
+    `;
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', program]);
+    assert.deepEqual(await once(child, 'exit'), [0, null]);
+  });
 });
