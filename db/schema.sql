@@ -181,16 +181,10 @@ AS $function$
   begin
     if (
       select count(*) from (
-        select from project join flow on flow.project_id = project.id cross join lateral (
-          select from run
-          where run.flow_id = flow.id and run.status = 'started' and run.continues is null and run.parked_at is null
-          union all
-          select from run
-          where run.flow_id = flow.id and run.status = 'started' and run.continues is not null and run.parked_at is null
-        ) as under_way
-        where project.organization_id = organization
+        select from run
+        where run.organization_id = organization and run.status = 'started' and run.parked_at is null
         limit most
-      ) as counted
+      ) as under_way
     ) >= most and not exists (select from run where run.execution_id = call) then
       raise exception 'too many runs are under way' using constraint = 'runs_under_way_max';
     end if;
@@ -831,6 +825,8 @@ CREATE INDEX run_parked ON public.run USING btree (execution_id) WHERE (parked_a
 CREATE INDEX run_repeats ON public.run USING btree (repeats) WHERE (repeats IS NOT NULL);
 
 CREATE INDEX run_resumed ON public.run USING btree (flow_id) WHERE ((continues IS NOT NULL) AND (status = 'started'::text));
+
+CREATE INDEX run_under_way ON public.run USING btree (organization_id) WHERE ((status = 'started'::text) AND (parked_at IS NULL));
 
 CREATE INDEX run_unfinished ON public.run USING btree (started_at, execution_id) WHERE (status = 'started'::text);
 

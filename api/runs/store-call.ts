@@ -107,11 +107,10 @@ export async function storeCall(
     flowVersionId = call.flowVersionId ?? (await snapshotDraft(db, flowId, definition));
     const row = { organizationId, projectId, flowId, flowVersionId, mode, environment, keyId, requestId };
     const modelKeyProviders = modelKeys && Object.keys(modelKeys);
-    const rows: NewCall[] = [{ ...row, callId, input, callback, continues, repeats, modelKeyProviders }];
+    const underWayMax = flow.runsUnderWayMax ?? deps.config.runsUnderWayMax;
+    const asked = { callId, input, callback, continues, repeats, modelKeyProviders, underWayMax };
+    const rows: NewCall[] = [{ ...row, ...asked }];
     if (session) rows.unshift({ ...row, ...session, status: 'in_progress' });
-    // A resume and a later call of a session go on with a run, and are never refused for those under way.
-    const [first] = rows;
-    if (first && !first.continues) first.underWayMax = flow.runsUnderWayMax ?? deps.config.runsUnderWayMax;
     const isNew = await insertCalls(db, rows);
     if (isNew && author) {
       const change = { organizationId, action: 'run.start', resourceId: executionId };

@@ -83,7 +83,7 @@ async function setQuota(db: Db, slug: string, quota: number | 'default'): Promis
   const { id } = await getOrganization(db, slug);
   const runsUnderWay = quota === 'default' ? null : quota;
   await inTransaction(db, async (tx) => {
-    await updateRunsUnderWayMax(tx, id, runsUnderWay);
+    if (!(await updateRunsUnderWayMax(tx, id, runsUnderWay))) return;
     await recordChange(tx, operator(), {
       ...{ organizationId: id, action: 'organization.set_quota', resourceId: id },
       details: { runsUnderWay },

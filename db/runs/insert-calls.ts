@@ -22,7 +22,7 @@ export type NewCall = {
   mode: RunMode;
   environment: Environment;
   input: StoredRunInput;
-  /** For a call that begins a run: how many of the organization's runs may be under way, this one included; 0: any number. */
+  /** How many calls of the organization's runs may be under way, this one included; 0 or absent: any number. */
   underWayMax?: number;
   /** The providers for which the request brought a key. */
   modelKeyProviders?: string[] | undefined;
@@ -150,7 +150,7 @@ async function continueSession(
  */
 function refuseCalls(calls: NewCall[]) {
   return (error: unknown): never => {
-    if (isOverQuota(error)) throw overQuota(calls[0]?.underWayMax ?? 0);
+    if (isOverQuota(error)) throw overQuota(calls.at(-1)?.underWayMax ?? 0);
     const constraint = error instanceof pg.DatabaseError ? error.constraint : undefined;
     if (constraint === 'run_project_not_deleted')
       throw new ServiceError('FLOW_NOT_FOUND', 'There is no such flow any more: its project was deleted.');

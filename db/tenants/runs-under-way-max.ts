@@ -10,15 +10,17 @@ export async function findRunsUnderWayMax(db: Db, organizationId: string): Promi
   return row?.runs_under_way_max ?? null;
 }
 
-/** Sets it; null: the service's default. */
+/** Sets it; null: the service's default. Answers whether it was another before. */
 export async function updateRunsUnderWayMax(
-  tx: Tx,
+  db: Db | Tx,
   organizationId: string,
   most: number | null,
-): Promise<void> {
-  await tx
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
     .updateTable('organization')
     .set({ runs_under_way_max: most })
     .where('id', '=', organizationId)
-    .execute();
+    .where('runs_under_way_max', 'is distinct from', most)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
 }

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
+import { updateRunsUnderWayMax } from '../../../db/tenants/runs-under-way-max.ts';
+import { acceptRun } from '../../accept-run.ts';
 import { useTools } from './tools-harness.ts';
 
 describe('MCP tools', () => {
@@ -100,6 +102,32 @@ describe('MCP tools', () => {
       } finally {
         await sql`drop function fill_disk cascade`.execute(db);
       }
+    });
+
+    it('is refused, as tests are, while as many runs are under way as the organization may have', async () => {
+      const flow_id = await createFlow();
+      await publish(flow_id);
+      const expectation = { type: 'equals', value: 'm' };
+      await ask('create_test_case', { flow_id, name: 'n', message: 'm', expectation });
+      const { tenant, weir } = tools.mcp;
+      const { slug } = await ask('get_flow', { flow_id });
+      const { executionId } = await acceptRun(weir, tenant, `${tenant.organization}/project/${slug}`);
+      await updateRunsUnderWayMax(weir.db, tenant.organizationId, 1);
+      const both = [
+        ['run_flow', { flow_id, message: 'm' }],
+        ['run_all_tests', { flow_id }],
+      ] as const;
+      for (const [name, args] of both)
+        assert.match(
+          (await call(name, args)).text,
+          /^RATE_LIMITED: The organization has 1 runs under way/,
+          name,
+        );
+      const runs = weir.db.selectFrom('run').select('execution_id').where('flow_id', '=', flow_id);
+      assert.deepEqual(await runs.execute(), [{ execution_id: executionId }]);
+      await weir.db.deleteFrom('run').where('execution_id', '=', executionId).execute();
+      for (const [name, args] of both) await ask(name, args);
+      await updateRunsUnderWayMax(weir.db, tenant.organizationId, null);
     });
 
     it('needs the scope flows:run, and a flow that the user may see', async () => {

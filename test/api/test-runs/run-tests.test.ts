@@ -5,6 +5,7 @@ import { traceRun } from '../../../api/test-runs/trace-run.ts';
 import { updateDraft } from '../../../db/flows/flows.ts';
 import { listVersions, publishVersion } from '../../../db/flows/versions.ts';
 import { insertOrganization } from '../../../db/tenants/organizations.ts';
+import { updateRunsUnderWayMax } from '../../../db/tenants/runs-under-way-max.ts';
 import { listTestCases } from '../../../db/test-runs/test-cases.ts';
 import { ServiceError } from '../../../flow/errors.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
@@ -26,15 +27,9 @@ describe('test runs', () => {
       ['1', '2', '3'].map((text) => tests.draft([code('a', `return ${text};`)])),
     );
     for (const flowId of flows) await tests.testCase(flowId, { type: 'equals', value: 1 });
-    const setQuota = (most: number | null) =>
-      weir.db
-        .updateTable('organization')
-        .set({ runs_under_way_max: most })
-        .where('id', '=', tenant.organizationId)
-        .execute();
-    await setQuota(1);
+    await updateRunsUnderWayMax(weir.db, tenant.organizationId, 1);
     const answers = await Promise.allSettled(flows.map((flowId) => runAllTests(deps, ada, flowId)));
-    await setQuota(null);
+    await updateRunsUnderWayMax(weir.db, tenant.organizationId, null);
     const refused = answers.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
     assert.deepEqual(
       refused.map(({ code, retryAfterSeconds }) => [code, retryAfterSeconds > 0]),

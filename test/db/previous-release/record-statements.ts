@@ -1,10 +1,11 @@
 // main of `npm run record-statements`: writes statements.sql, the statements that a release sends to PostgreSQL, by running its
-// tests. The first argument is a checkout of the release with its packages, this one unless given; others are test files.
+// tests. The first argument is a checkout of the release with its packages, this one unless given; others are test files, whose
+// statements are added when the file is of the same commit.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { STATEMENTS_FILE } from './read-statements.ts';
+import { readStatements, STATEMENTS_FILE } from './read-statements.ts';
 
 /** Tests that go through every request, every duty and every function of `db/`, in some minutes. */
 const TESTS = [
@@ -35,10 +36,12 @@ const { status } = spawnSync(process.execPath, ['test/run.ts', ...(tests.length 
   },
 });
 if (status !== 0) console.error('Some tests failed: what they would have sent may be missing.');
+const { head, statements } = readStatements();
+const earlier = tests.length > 0 && head === describeRelease().trim() ? statements : [];
 writeFileSync(
   STATEMENTS_FILE,
   describeRelease() +
-    readCaptured()
+    selectShapes([...earlier, ...readCaptured()])
       .map((text) => `\n${text};\n`)
       .join(''),
 );
@@ -53,17 +56,24 @@ function describeRelease(): string {
   return `-- Statements of commit ${commit}, whose newest migration is ${newest}. Written by record-statements.ts; not for editing.\n`;
 }
 
-/** Lists one statement of each shape, sorted: those that differ only in the length of lists of values are of one shape. */
 function readCaptured(): string[] {
+  return readdirSync(folder).flatMap((name) =>
+    readFileSync(path.join(folder, name), 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as string).replace(/--.*/g, '').replace(/\s+/g, ' ').trim()),
+  );
+}
+
+/** Selects one statement of each shape, sorted: those that differ only in the length of lists of values are of one shape. */
+function selectShapes(texts: string[]): string[] {
   const shortest = new Map<string, string>();
-  for (const name of readdirSync(folder))
-    for (const line of readFileSync(path.join(folder, name), 'utf8').trim().split('\n')) {
-      const text = (JSON.parse(line) as string).replace(/--.*/g, '').replace(/\s+/g, ' ').trim();
-      const shape = text
-        .replace(/\$\d+/g, '$')
-        .replace(/\$(, \$)+/g, '$')
-        .replace(/(\([^()]*\$[^()]*\))(, \1)+/g, '$1');
-      if (text.length < (shortest.get(shape)?.length ?? Number.POSITIVE_INFINITY)) shortest.set(shape, text);
-    }
+  for (const text of texts) {
+    const shape = text
+      .replace(/\$\d+/g, '$')
+      .replace(/\$(, \$)+/g, '$')
+      .replace(/(\([^()]*\$[^()]*\))(, \1)+/g, '$1');
+    if (text.length < (shortest.get(shape)?.length ?? Number.POSITIVE_INFINITY)) shortest.set(shape, text);
+  }
   return [...shortest.values()].sort();
 }
