@@ -166,6 +166,8 @@ select "execution_id" from "run" where "status" = $1 and execution_id = any($2::
 
 select "execution_id" from "run" where continues = any($1::uuid[]);
 
+select "execution_id" from "test_result" where "execution_id" = $1;
+
 select "execution_id", "continues", "mode", "step_from", "step_to", (select array_agg(block_key) as "keys" from "block_run" where "block_run"."execution_id" = "run"."execution_id" and "block_run"."status" = $1) as "completed" from "run" where (run.execution_id = $2 or run.continues = $3) order by "started_at" desc;
 
 select "execution_id", "digest" from "idempotency_key" where "project_id" = $1 and "endpoint" = $2 and "key" = $3 and not idempotency_key.created_at <= now() - 24 * interval '1 hour';
@@ -261,6 +263,10 @@ select "id", "seq", "execution_id", "event_type", "target_url", "status", "attem
 select "id", "slug", "name", "description", "balance_microcredits", "created_at", "updated_at" from "organization" where "id" = $1 and "deleted_at" is null for no key update;
 
 select "id", "slug", "name", "description", "balance_microcredits", "created_at", "updated_at" from "organization" where "slug" = $1 and "deleted_at" is null;
+
+select "id", "status", "started_by", "started_at", "finished_at", (select count(*)::int as "count" from "test_result" as "result" where "result"."test_run_id" = "test_run"."id") as "total", (select count(*)::int as "count" from "test_result" as "result" where "result"."test_run_id" = "test_run"."id" and result.status = $1) as "passed", (select count(*)::int as "count" from "test_result" as "result" where "result"."test_run_id" = "test_run"."id" and result.status = $2) as "failed", (select count(*)::int as "count" from "test_result" as "result" where "result"."test_run_id" = "test_run"."id" and result.status = $3) as "errors", (select count(*)::int as "count" from "test_result" as "result" where "result"."test_run_id" = "test_run"."id" and result.status = $4) as "pending", (select coalesce(sum(block.cost_microcredits), 0)::bigint as "sum" from "test_result" as "result" inner join "block_run" as "block" on block.execution_id in (result.execution_id, result.judge_execution_id) where "result"."test_run_id" = "test_run"."id") as "cost_microcredits" from "test_run" where "flow_id" = $5 and (started_at, id) < (select last.started_at, last.id from test_run as last where last.id = $6) order by "started_at" desc, "id" desc limit $7;
+
+select "id", "status", "started_by", "started_at", "finished_at", (select count(*)::int as "count" from "test_result" as "result" where "result"."test_run_id" = "test_run"."id") as "total", (select count(*)::int as "count" from "test_result" as "result" where "result"."test_run_id" = "test_run"."id" and result.status = $1) as "passed", (select count(*)::int as "count" from "test_result" as "result" where "result"."test_run_id" = "test_run"."id" and result.status = $2) as "failed", (select count(*)::int as "count" from "test_result" as "result" where "result"."test_run_id" = "test_run"."id" and result.status = $3) as "errors", (select count(*)::int as "count" from "test_result" as "result" where "result"."test_run_id" = "test_run"."id" and result.status = $4) as "pending", (select coalesce(sum(block.cost_microcredits), 0)::bigint as "sum" from "test_result" as "result" inner join "block_run" as "block" on block.execution_id in (result.execution_id, result.judge_execution_id) where "result"."test_run_id" = "test_run"."id") as "cost_microcredits" from "test_run" where "flow_id" = $5 order by "started_at" desc, "id" desc limit $6;
 
 select "id", "version", "note", "created_at", "published_by" from "flow_version" where "flow_id" = $1 and "version" is not null and "version" < $2 order by "version" desc limit $3;
 
