@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import type { Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { InProcessRuns } from '../db/runs/in-process-runs.ts';
 import { createValidator } from '../json-schema/validator.ts';
 import { createResolvePublic } from '../net/resolve-public.ts';
@@ -23,10 +24,15 @@ import { createHttpServer } from './http/http-server.ts';
 const DRAIN_MS = 30_000;
 /** How long before the end of that time the answers still open are told to end. */
 const CUT_OFF_MS = 2_000;
+/**
+ * How long a process that stops still takes requests: a proxy that has just sent one on a connection that is closed unread
+ * answers it with 502. Each answer closes its connection, so few are left when this time is over.
+ */
+export const LINGER_MS = 1_000;
 
 type RunningApi = {
   port: number;
-  /** Turns readiness off, accepts no new connections, and waits up to 30 s for the requests under way. */
+  /** Turns readiness off, takes requests for `lingerMs` more, and waits up to 30 s for those under way. */
   close(): Promise<void>;
 };
 
@@ -36,10 +42,15 @@ export async function serveApi(
     inProcessRuns?: InProcessRuns;
     listeners?: WebhookListeners | undefined;
   },
-  { drainMs = DRAIN_MS, countTimeoutMs }: { drainMs?: number; countTimeoutMs?: number } = {},
+  {
+    drainMs = DRAIN_MS,
+    lingerMs = 0,
+    countTimeoutMs,
+  }: { drainMs?: number; lingerMs?: number; countTimeoutMs?: number } = {},
 ): Promise<RunningApi> {
   const { config, db } = given;
   let ready = true;
+  let draining = false;
   const stopping = new AbortController();
   const cutOff = new AbortController();
   const apiKeys = createApiKeyCache(db, config.databaseUrl);
@@ -63,7 +74,7 @@ export async function serveApi(
   const { server, open } = createHttpServer((request, response) => {
     // A stream that began before the stop keeps its connection until it ends.
     response.once('close', () => {
-      if (!ready) setImmediate(() => server.closeIdleConnections());
+      if (draining) setImmediate(() => server.closeIdleConnections());
     });
     if (!ready) closeAfter(response);
     return app(request, response);
@@ -77,6 +88,8 @@ export async function serveApi(
       ready = false;
       stopping.abort();
       for (const response of open) closeAfter(response);
+      if (lingerMs > 0) await sleep(lingerMs);
+      draining = true;
       const timer = setTimeout(() => cutOff.abort(), drainMs - CUT_OFF_MS);
       await drain(server, drainMs);
       clearTimeout(timer);

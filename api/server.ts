@@ -10,7 +10,7 @@ import { endOnSignal } from '../process/end-on-signal.ts';
 import { exitOnFailure } from '../process/exit-on-failure.ts';
 import { openDependencies } from '../process/open-dependencies.ts';
 import { refuseListeners } from '../process/refuse-listeners.ts';
-import { serveApi } from './serve.ts';
+import { LINGER_MS, serveApi } from './serve.ts';
 
 /** Longer than the API takes to drain. */
 const END_MAX_SECONDS = 40;
@@ -21,7 +21,7 @@ const metrics = await exitOnFailure(() => startMetrics('weir-api', config.metric
 installRuntime(metrics.engine);
 const dependencies = await exitOnFailure(() => openDependencies(config));
 await exitOnFailure(() => refuseListeners(config));
-const api = await exitOnFailure(() => serveApi(dependencies));
+const api = await exitOnFailure(() => serveApi(dependencies, { lingerMs: LINGER_MS }));
 log.info({ url: `http://${config.host}:${api.port}/api/v1` }, 'The API listens.');
 endOnSignal(stop, END_MAX_SECONDS);
 endOnFatal(stop);

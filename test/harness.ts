@@ -81,6 +81,7 @@ export async function startWeir(
     requestModelKeys?: RequestModelKeys;
     inProcessRuns?: InProcessRuns;
     drainMs?: number;
+    lingerMs?: number;
     countTimeoutMs?: number;
     modelCallsInTask?: InTask;
   } = {},

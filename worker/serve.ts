@@ -1,5 +1,5 @@
 // main of `npm run serve`: API and worker in one process on one Temporal connection, the shortest path for /execute.
-import { serveApi } from '../api/serve.ts';
+import { LINGER_MS, serveApi } from '../api/serve.ts';
 import { readConfig } from '../config.ts';
 import { createInProcessRuns } from '../db/runs/in-process-runs.ts';
 import { installRuntime } from '../engine/install-runtime.ts';
@@ -25,7 +25,9 @@ const bundle = await workflowBundle(config);
 const worker = await exitOnFailure(() =>
   runWorker({ ...dependencies, workflowBundle: bundle, inProcessRuns, listeners, measures: metrics.isOn }),
 );
-const api = await exitOnFailure(() => serveApi({ ...dependencies, inProcessRuns, listeners }));
+const api = await exitOnFailure(() =>
+  serveApi({ ...dependencies, inProcessRuns, listeners }, { lingerMs: LINGER_MS }),
+);
 log.info(
   { url: `http://${config.host}:${api.port}/api/v1`, task_queue: config.taskQueue },
   'The API listens, and the worker takes runs.',
