@@ -51,7 +51,7 @@ export function selectRunPage(filter: RunFilter): RawBuilder<string> {
       : id !== undefined
         ? [selectById(filter, id)]
         : parked === true
-          ? [selectAmongStarted(filter, PARKED)]
+          ? [selectAmongStarted(filter, selectParkedRuns(filter))]
           : [selectNewest(filter, newest), ...(status === 'started' ? [selectResumed(filter)] : [])];
   return sql`
     select execution_id from (${sql.join(sources, sql` union all `)}) as found ${newest}`;
@@ -99,13 +99,27 @@ function selectResumed(filter: RunFilter) {
   );
 }
 
-const PARKED = sql`
-  select coalesce(call.continues, call.execution_id) from run as call
-  where call.parked_at is not null and call.status = 'started'`;
+function selectParkedRuns(filter: RunFilter) {
+  return sql`
+    select coalesce(call.continues, call.execution_id) from run as call
+    where call.parked_at is not null and call.status = 'started' and ${isCallIn(filter, 'call')}`;
+}
 
 function selectStuckRuns(filter: RunFilter) {
-  return sql`
-    select "executionId" from (${selectStuckCalls(sql`flow_id in (${selectFlows(filter)})`)}) as stuck`;
+  return selectFirst(sql`
+    select "executionId" from (${selectStuckCalls(isCallIn(filter, 'run'))}) as stuck`);
+}
+
+/** Has PostgreSQL find these ids once, before it looks for their runs: it might find them again for each run of a flow. */
+function selectFirst(ids: RawBuilder<unknown>) {
+  return sql`select unnest(array(${ids}))`;
+}
+
+/** Whether a call is one of the flows that the filter names; the projects are for the index `run_open_by_project`. */
+function isCallIn(filter: RunFilter, call: 'run' | 'call') {
+  const flows = selectFlows(filter);
+  return sql`${sql.ref(call)}.flow_id in (${flows})
+    and ${sql.ref(call)}.project_id = any (array(select distinct project_id from flow where id in (${flows})))`;
 }
 
 /** A run that is among these is under way, whatever its first call waited for. */
