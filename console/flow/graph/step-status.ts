@@ -9,7 +9,7 @@ export type StepStatus = {
   cost?: number;
 };
 
-/** What needs attention comes first. */
+/** The status that needs attention most comes first. */
 const ORDER: StepStatus['status'][] = ['failed', 'running', 'paused', 'cancelled', 'completed', 'pending'];
 
 /** Returns the status of a step that ran several times, or of what holds steps: the one that needs attention most. */

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
-import { updateRunsUnderWayMax } from '../../../db/tenants/runs-under-way-max.ts';
 import { code } from '../../blocks.ts';
 import { captureLog } from '../../capture-log.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
@@ -204,29 +203,6 @@ describe('POST …/projects/{project_id}/runs/retry', () => {
     await takeCredits();
     assert.equal((await retry()).status, 402);
     assert.equal(await countRuns(), 1);
-  });
-
-  it('stops when as many runs are under way as the organization may have, and is 429 when none was retried', async () => {
-    const flow = await createFlow();
-    const [first, second] = [await fail(flow), await fail(flow)];
-    await updateRunsUnderWayMax(weir.db, tenant.organizationId, 1);
-    // The new run stays under way.
-    await weir.stopWorker();
-    const answer = await retry();
-    assert.deepEqual(
-      [repeats(answer), answer.body.refused, answer.body.stoppedBy, answer.body.hasMore],
-      [[second], [], 'RATE_LIMITED', true],
-    );
-    const cursor = answer.body.nextCursor;
-    const refused = await retry({ cursor });
-    assert.deepEqual([refused.status, refused.body.detail.code], [429, 'RATE_LIMITED']);
-    assert.match(refused.headers.get('retry-after') ?? '', /^\d+$/);
-    assert.equal(await countRuns(), 3);
-    await weir.startWorker();
-    await finish(flow, answer);
-    const rest = await retry({ cursor });
-    assert.deepEqual([repeats(rest), rest.body.stoppedBy], [[first], null]);
-    await finish(flow, rest);
   });
 
   it('stops at an error of the service, which is logged, and says so', async () => {
