@@ -10,21 +10,15 @@ import { type Counts, countReasons, describeCounts } from '../terminal/bulk-resu
 import { note } from '../terminal/print-line.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
 import { UsageError } from '../terminal/usage-error.ts';
+import type { FilterOptions } from './list-runs.ts';
 
 /** So few that a page is carried out well within the time that a request may take. */
 const PAGE = 25;
 
-export type BulkOptions = {
+export type BulkOptions = FilterOptions & {
   project?: string;
   flow?: string;
-  status?: string;
   errorCode?: string;
-  mode?: string;
-  environment?: string;
-  version?: number;
-  key?: string;
-  since?: Date;
-  until?: Date;
   dryRun?: boolean;
   /** Commander's; the service does not know it. */
   json?: boolean;

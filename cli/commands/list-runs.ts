@@ -7,7 +7,8 @@ import { runTable } from '../terminal/run-table.ts';
 import { stuckTable } from '../terminal/stuck-table.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
-export type ListOptions = {
+/** The options that say which runs, of those that list them and those that change them. */
+export type FilterOptions = {
   status?: string;
   mode?: string;
   environment?: string;
@@ -15,6 +16,9 @@ export type ListOptions = {
   key?: string;
   since?: Date;
   until?: Date;
+};
+
+export type ListOptions = FilterOptions & {
   minCost?: string;
   id?: string;
   stuck?: boolean;
