@@ -10,7 +10,8 @@ const PREFIX = /^[\w.-]+(\/[\w.-]+)*$/;
 const PREFIX_MAX_LENGTH = 200;
 const MIN_BYTES_DEFAULT = 256 * 1024;
 const MIN_BYTES_LEAST = 16 * 1024;
-const MIN_BYTES_MOST = 8 * 1024 * 1024;
+/** More than any value has, so that nothing new is stored there. */
+const MIN_BYTES_MOST = 64 * 1024 * 1024;
 
 const bucketAndPrefix = z.string().transform((text, ctx) => {
   const [, bucket = '', prefix = ''] = /^s3:\/\/([^/]*)\/?(.*?)\/?$/.exec(text) ?? [];
@@ -32,7 +33,7 @@ const encryption = z
 
 /** The variables; all but WEIR_OBJECT_STORE have no effect without it. */
 export const objectStoreVariables = {
-  /** The bucket, and the start of the keys in it, for large outputs: `s3://bucket/prefix`; PostgreSQL when absent. */
+  /** The bucket, and the start of the keys in it, for large requests and outputs: `s3://bucket/prefix`; PostgreSQL when absent. */
   WEIR_OBJECT_STORE: bucketAndPrefix.optional(),
   /** The URL of the store; AWS in AWS_REGION when absent. */
   WEIR_OBJECT_STORE_ENDPOINT: httpUrl.optional(),
@@ -40,7 +41,7 @@ export const objectStoreVariables = {
   WEIR_OBJECT_STORE_PUBLIC_ENDPOINT: httpUrl.optional(),
   /** `on`: the bucket is in the path of URLs; by default for a store with an endpoint of its own. */
   WEIR_OBJECT_STORE_PATH_STYLE: onOrOff.optional(),
-  /** Outputs of at least so many bytes of JSON are stored there. */
+  /** Requests and outputs of at least so many bytes of JSON are stored there. */
   WEIR_OBJECT_STORE_MIN_BYTES: wholeNumber(MIN_BYTES_LEAST, MIN_BYTES_MOST).default(MIN_BYTES_DEFAULT),
   /** The encryption that the store is asked for: `AES256`, `aws:kms` or `aws:kms:<key id>`. */
   WEIR_OBJECT_STORE_ENCRYPTION: encryption.optional(),

@@ -18,6 +18,7 @@ AS $function$
   declare
     carried record;
   begin
+    perform set_config('synchronous_commit', 'off', true);
     select cancel_requested_at, finished_at, p_provider = any (model_key_providers) as sent into carried
       from run where execution_id = p_execution_id for share;
     refusal := case
@@ -294,9 +295,10 @@ CREATE OR REPLACE FUNCTION public.refuse_version_change()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-    begin
-      raise exception 'a published flow version never changes';
-    end $function$;
+  begin
+    if tg_op = 'DELETE' and old.version is null then return old; end if;
+    raise exception 'a published flow version never changes';
+  end $function$;
 
 CREATE OR REPLACE FUNCTION public.reserve_credits(p_execution_id uuid, p_block_key text, p_organization_id uuid, p_microcredits bigint, p_maximum bigint, OUT refusal text, OUT failure json, OUT spent bigint, OUT reserved bigint, OUT available bigint)
  RETURNS record
@@ -434,6 +436,7 @@ CREATE TABLE block_under_way (
   last_error text,
   next_attempt_at timestamp with time zone,
   recorded xid8 not null default pg_current_xact_id(),
+  held_until timestamp with time zone,
   constraint block_under_way_pkey PRIMARY KEY (execution_id, block_key)
 );
 
@@ -608,7 +611,7 @@ CREATE TABLE run (
   mode text not null,
   environment text not null,
   status text not null default 'started'::text,
-  input json not null,
+  input json,
   result json,
   error json,
   started_at timestamp with time zone not null default now(),
@@ -816,6 +819,8 @@ CREATE INDEX run_newest_of_kind ON public.run USING btree (flow_id, status, mode
 
 CREATE INDEX run_newest_of_version ON public.run USING btree (flow_version_id, status, mode, environment, started_at DESC, execution_id DESC) WHERE (continues IS NULL);
 
+CREATE INDEX run_of_version ON public.run USING btree (flow_version_id);
+
 CREATE INDEX run_open_by_project ON public.run USING btree (project_id) WHERE (status = ANY (ARRAY['started'::text, 'tool_calls_required'::text, 'in_progress'::text]));
 
 CREATE INDEX run_over ON public.run USING btree (COALESCE(finished_at, started_at)) WHERE ((status <> 'started'::text) AND (continues IS NULL));
@@ -836,7 +841,11 @@ CREATE INDEX stored_object_unlinked ON public.stored_object USING btree (created
 
 CREATE INDEX test_run_newest ON public.test_run USING btree (flow_id, started_at DESC, id DESC);
 
+CREATE INDEX test_run_of_version ON public.test_run USING btree (flow_version_id);
+
 CREATE INDEX test_run_unfinished ON public.test_run USING btree (started_at, id) WHERE (status = 'started'::text);
+
+CREATE INDEX webhook_delivery_due ON public.webhook_delivery USING btree (COALESCE(next_attempt_at, created_at)) WHERE (status = ANY (ARRAY['pending'::text, 'failed_retry'::text]));
 
 CREATE INDEX webhook_delivery_failed ON public.webhook_delivery USING btree (organization_id, created_at DESC, seq DESC) WHERE (status = ANY (ARRAY['failed_permanent'::text, 'dead_letter'::text]));
 

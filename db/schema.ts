@@ -102,7 +102,8 @@ export interface RunTable {
   mode: RunMode;
   environment: Environment;
   status: Default<RunStatus>;
-  input: JSONColumnType<StoredRunInput>;
+  /** Null when it is in the object store. */
+  input: ColumnType<StoredRunInput | null, string | null, string | null>;
   /** A Value (flow/value.ts): small results as they are, large ones as references to block_run rows. */
   result: ColumnType<Value | null, string | null, string | null>;
   error: ColumnType<StoredError | null, string | null, string | null>;

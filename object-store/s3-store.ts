@@ -25,7 +25,7 @@ const CONNECT_TIMEOUT_MS = 2_000;
 const IDLE_MAX_MS = 5_000;
 /** A value that has waited so long for its turn, or could not be written within the other, is kept in the database instead. */
 const PUT_TURN_MAX_MS = 2_000;
-/** A value has 8 MiB at most. */
+/** An output has 8 MiB at most, and a request rarely more than 12. */
 const PUT_MAX_MS = 8_000;
 const GET_TURN_MAX_MS = 10_000;
 const GET_MAX_MS = 30_000;
@@ -65,7 +65,7 @@ export function createS3Store(options: ObjectStoreOptions): ObjectStore {
       await client.send(command, { abortSignal });
     } catch (error) {
       if (!pause.isOn())
-        log.warn({ err: error }, 'The object store takes no writes; the database keeps large outputs.');
+        log.warn({ err: error }, 'The object store takes no writes; the database keeps large values.');
       pause.begin();
       throw error;
     }

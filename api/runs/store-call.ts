@@ -1,10 +1,13 @@
 // Stores a call of a run: from here on it is carried out, whatever process fails.
+
 import type { Db, Tx } from '../../db/connect.ts';
+import { ConnectionShareUsed } from '../../db/connection/connection-turns.ts';
 import { repeatLostWrite } from '../../db/connection/repeat-lost-write.ts';
 import { snapshotDraft } from '../../db/flows/draft-snapshots.ts';
 import { insertKeyed } from '../../db/runs/idempotency-keys.ts';
 import { insertCalls, type NewCall } from '../../db/runs/insert-calls.ts';
 import { isAwaited } from '../../db/runs/runs.ts';
+import { InputBeingDeleted, NONE_STORED, storeInputs } from '../../db/runs/store-inputs.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
 import type { RunStart } from '../../engine/start-run.ts';
 import { ServiceError } from '../../flow/errors.ts';
@@ -13,8 +16,7 @@ import type { RunOutcome } from '../../flow/run.ts';
 import { currentTrace } from '../../observability/tracing.ts';
 import type { AcceptDeps } from '../deps.ts';
 import type { LoadedFlow } from '../http/context.ts';
-import { RETRY_AFTER_SECONDS } from '../http/errors.ts';
-import { RetryLater } from '../http/retry-later.ts';
+import { RETRY_AFTER_SECONDS, RetryLater } from '../http/retry-later.ts';
 import type { CallRequest } from './call-request.ts';
 
 /** A stored call of a run. `outcome` says how it ended or paused, where a repeated request finds one that has. */
@@ -62,21 +64,32 @@ export async function storeCall(
   const author = continues && !session ? undefined : request.author;
   const storingSince = performance.now();
   await holdModelKeys(deps, request, callId);
+  let inputs = await repeatLostWrite(() => storeInputs(deps.db, organizationId, listInputs(call, session)));
   // When this is repeated after a lost answer, a run with a key finds the key taken, and a resume or repetition itself stored.
-  const accepted = await repeatLostWrite(() => {
-    if (idempotencyKey) return insertKeyed(deps.db, callId, idempotencyKey, insert);
-    const isSingle = !repeats && (!continues || session !== undefined);
-    const inOneStatement = isSingle && call.flowVersionId !== undefined && !author;
-    const stored = inOneStatement ? insert(deps.db) : deps.db.transaction().execute(insert);
-    // A repetition and a call of a session have ids of their own: the one that is stored already is this one.
-    return stored.then((isNew) => isNew || isSingle || repeats !== undefined || mode === 'step');
-  }).catch((error: unknown) => {
-    // A call that was refused is not stored.
-    if (!(error instanceof ServiceError)) throw new PerhapsStored(executionId, error);
-    throw error.code === 'RATE_LIMITED'
-      ? new RetryLater(error.code, error.message, RETRY_AFTER_SECONDS)
-      : error;
-  });
+  const store = () =>
+    repeatLostWrite(() => {
+      if (idempotencyKey) return insertKeyed(deps.db, callId, idempotencyKey, insert);
+      const isSingle = !repeats && (!continues || session !== undefined);
+      const inOneStatement = isSingle && call.flowVersionId !== undefined && !author && inputs.size === 0;
+      const stored = inOneStatement ? insert(deps.db) : deps.db.transaction().execute(insert);
+      // A repetition and a call of a session have ids of their own: the one that is stored already is this one.
+      return stored.then((isNew) => isNew || isSingle || repeats !== undefined || mode === 'step');
+    });
+  const accepted = await store()
+    .catch((error: unknown) => {
+      if (!(error instanceof InputBeingDeleted)) throw error;
+      inputs = NONE_STORED;
+      return store();
+    })
+    .catch((error: unknown) => {
+      // Nothing was sent, but perhaps by an earlier try whose answer was lost: the message of the refusal says so.
+      if (error instanceof ConnectionShareUsed) throw error;
+      // A call that was refused is not stored.
+      if (!(error instanceof ServiceError)) throw new PerhapsStored(executionId, error);
+      throw error.code === 'RATE_LIMITED'
+        ? new RetryLater(error.code, error.message, RETRY_AFTER_SECONDS)
+        : error;
+    });
   if (!accepted) return undefined;
   const fresh = { completed: new Set<string>(), cancelled: false, mode, startedAt: new Date() };
   const context = {
@@ -111,13 +124,23 @@ export async function storeCall(
     const asked = { callId, input, callback, continues, repeats, modelKeyProviders, underWayMax };
     const rows: NewCall[] = [{ ...row, ...asked }];
     if (session) rows.unshift({ ...row, ...session, status: 'in_progress' });
-    const isNew = await insertCalls(db, rows);
+    const isNew = await insertCalls(db, rows, inputs);
     if (isNew && author) {
       const change = { organizationId, action: 'run.start', resourceId: executionId };
       await recordChange(db as Tx, author, { ...change, details: { flow_id: flowId, version } });
     }
     return isNew;
   }
+}
+
+/** Lists all inputs that storing a call writes. */
+function listInputs(
+  { callId, input, continues }: CallToStore,
+  session: Pick<NewCall, 'callId' | 'input'> | undefined,
+): Pick<NewCall, 'callId' | 'input'>[] {
+  const { executionId = '', sessionInput } = continues ?? {};
+  const ofSession = sessionInput && { callId: executionId, input: sessionInput };
+  return [{ callId, input }, session, ofSession].filter((one) => one !== undefined);
 }
 
 /** Holds the model keys of the request. Called before the call is stored, so that the worker finds them. */

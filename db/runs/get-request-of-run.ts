@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
 import { runNotFound } from '../run-not-found.ts';
+import { inputBytes } from './stored-inputs.ts';
 
 /**
  * Gets the request that began a run, with its callback and the providers for which it brought keys. `bytes`: the size of its
@@ -15,7 +15,7 @@ export async function getRequestOfRun(db: Db, executionId: string) {
       'callback_events as callbackEvents',
       'model_key_providers as modelKeyProviders',
     ])
-    .select(sql<number>`octet_length(input::text)`.as('bytes'))
+    .select(inputBytes.as('bytes'))
     .where('execution_id', '=', executionId)
     .executeTakeFirstOrThrow(() => runNotFound(executionId));
 }

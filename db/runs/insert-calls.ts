@@ -10,6 +10,7 @@ import type { Environment, RunMode } from '../schema.ts';
 import type { StoredRunInput } from '../tables/run-input.ts';
 import { findRepetitions, repeatedAlready } from './find-repetitions.ts';
 import { isOverQuota, overQuota, withinQuota } from './runs-under-way.ts';
+import { linkInput, NONE_STORED, type StoredInputs } from './store-inputs.ts';
 
 /** A row of `run` to insert: a call that begins or goes on with a run, or a step-through session. */
 export type NewCall = {
@@ -58,8 +59,14 @@ export type NewCall = {
  * session need a transaction: throws EXECUTION_ID_INVALID or CONFLICT when the pause is over or the session was cancelled,
  * EXECUTION_ID_INVALID or RUN_NOT_FOUND when the run was deleted meanwhile, FLOW_NOT_FOUND when the project was, and
  * RATE_LIMITED when the organization has too many runs under way.
+ *
+ * With inputs that were `stored` elsewhere it needs a transaction, too, and may throw InputBeingDeleted.
  */
-export async function insertCalls(db: Db | Tx, calls: NewCall[]): Promise<boolean> {
+export async function insertCalls(
+  db: Db | Tx,
+  calls: NewCall[],
+  stored: StoredInputs = NONE_STORED,
+): Promise<boolean> {
   for (const { callId, repeats } of calls) if (repeats) await lockRepeated(db, callId, repeats);
   const trace = currentTrace();
   const rows = calls.map((call) => ({
@@ -73,7 +80,7 @@ export async function insertCalls(db: Db | Tx, calls: NewCall[]): Promise<boolea
     mode: call.mode,
     environment: call.environment,
     status: call.status ?? ('started' as const),
-    input: JSON.stringify(call.input),
+    input: toColumn(call.input, stored),
     continues: call.continues?.executionId ?? null,
     step_from: call.continues?.from ?? (call.repeats?.from || null),
     step_to: call.continues?.to ?? null,
@@ -93,14 +100,17 @@ export async function insertCalls(db: Db | Tx, calls: NewCall[]): Promise<boolea
     .executeTakeFirst()
     .catch(refuseCalls(calls));
   if (numInsertedOrUpdatedRows === 0n) return false;
+  // The first call of a session comes with the session's own row.
+  for (const { callId, mode, continues } of calls)
+    if (mode === 'step' && continues && calls.length === 1)
+      await continueSession(db, callId, continues, stored);
+    else if (continues?.after !== undefined)
+      await claimPause(db, callId, continues.executionId, continues.after);
+  for (const { callId, input } of calls)
+    if (stored.has(input)) await linkInput(db, callId, stored.get(input));
   for (const { mode, environment, status, continues } of calls)
     if (status !== 'in_progress')
       runStarts.add(1, { mode, environment, kind: continues && calls.length === 1 ? 'continued' : 'new' });
-  // The first call of a session comes with the session's own row.
-  for (const { callId, mode, continues } of calls)
-    if (mode === 'step' && continues && calls.length === 1) await continueSession(db, callId, continues);
-    else if (continues?.after !== undefined)
-      await claimPause(db, callId, continues.executionId, continues.after);
   return true;
 }
 
@@ -126,11 +136,14 @@ async function continueSession(
   db: Db | Tx,
   call: string,
   { executionId, after, sessionInput }: NonNullable<NewCall['continues']>,
+  stored: StoredInputs,
 ): Promise<void> {
   const { numUpdatedRows } = await db
     .updateTable('run')
     .set({ status: 'in_progress', finished_at: null, error: null, result: null, concluded_by: call })
-    .$if(sessionInput !== undefined, (query) => query.set({ input: JSON.stringify(sessionInput) }))
+    .$if(sessionInput !== undefined, (query) =>
+      query.set({ input: toColumn(sessionInput as StoredRunInput, stored) }),
+    )
     .where('execution_id', '=', executionId)
     .where('cancel_requested_at', 'is', null)
     .$if(after !== undefined, (query) =>
@@ -142,11 +155,20 @@ async function continueSession(
       'CONFLICT',
       'The session was cancelled, or another call has continued it meanwhile.',
     );
+  if (sessionInput) await linkInput(db, executionId, stored.get(sessionInput));
 }
 
+function toColumn(input: StoredRunInput, stored: StoredInputs): string | null {
+  return stored.has(input) ? null : JSON.stringify(input);
+}
+
+/** Found at the beginning of the request, and deleted before the run was stored. */
+const SNAPSHOT_DELETED =
+  'What was stored of this draft was deleted at this moment, because nothing had run it for long: send the request again.';
+
 /**
- * Makes the handler for errors of inserting calls: says when the organization's quota is used up, and when the project, or the
- * run they go on with, was deleted.
+ * Makes the handler for errors of inserting calls: says when the organization's quota is used up, and when the project, the
+ * stored draft, or the run they go on with, was deleted.
  */
 function refuseCalls(calls: NewCall[]) {
   return (error: unknown): never => {
@@ -154,6 +176,7 @@ function refuseCalls(calls: NewCall[]) {
     const constraint = error instanceof pg.DatabaseError ? error.constraint : undefined;
     if (constraint === 'run_project_not_deleted')
       throw new ServiceError('FLOW_NOT_FOUND', 'There is no such flow any more: its project was deleted.');
+    if (constraint === 'run_flow_version_id_fkey') throw new ServiceError('CONFLICT', SNAPSHOT_DELETED);
     if (constraint !== 'run_continues_fkey') throw error;
     const [call] = calls;
     throw call?.mode === 'step' && call.continues ? runNotFound(call.continues.executionId) : notPaused();

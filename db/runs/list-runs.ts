@@ -45,10 +45,10 @@ export async function hasRun(db: Db, scope: RunScope, executionId: string): Prom
   return row !== undefined;
 }
 
-/** Finds one run with its input and result. */
+/** Finds one run with its result. */
 export function findListedRun(db: Db, executionId: string) {
   return selectRuns(db)
-    .select(['run.input', 'run.result', 'run.concluded_by'])
+    .select(['run.result', 'run.concluded_by'])
     .where('run.execution_id', '=', executionId)
     .executeTakeFirst();
 }

@@ -11,7 +11,8 @@ import {
   type StoredText,
 } from '../../flow/value.ts';
 import type { Db } from '../connect.ts';
-import { callNotFound, outputNotFound } from '../run-not-found.ts';
+import { outputNotFound } from '../run-not-found.ts';
+import { readInputText } from './stored-inputs.ts';
 import { outputBytes, outputObject, readStoredOutput } from './stored-outputs.ts';
 
 /**
@@ -23,7 +24,8 @@ export async function loadTexts(db: Db, callId: string, refs: string[]): Promise
   const stored = new Map<string, StoredText>();
   const keys = refs.filter((ref) => ref !== MESSAGE_REF && ref !== INPUT_REF);
   if (keys.length < refs.length) {
-    const input = await readInput(db, callId);
+    // PostgreSQL finds no member in a text with U+0000 or half a surrogate pair.
+    const input = Buffer.from(await readInputText(db, callId));
     for (const ref of refs)
       if (ref === MESSAGE_REF) stored.set(ref, toText(findMember(input, 'message')));
       else if (ref === INPUT_REF) stored.set(ref, toText(findContinuedInput(input)));
@@ -75,16 +77,6 @@ export async function measureOutputs(
     .$if(stepIds !== undefined, (query) => query.where('step_id', 'in', stepIds as string[]))
     .executeTakeFirstOrThrow();
   return bytes;
-}
-
-/** Reads the request of a call as JSON text: PostgreSQL finds no member in one with U+0000 or half a surrogate pair. */
-async function readInput(db: Db, callId: string): Promise<Buffer> {
-  const { input } = await db
-    .selectFrom('run')
-    .select(sql<string>`input::text`.as('input'))
-    .where('execution_id', '=', callId)
-    .executeTakeFirstOrThrow(() => callNotFound(callId));
-  return Buffer.from(input);
 }
 
 function findContinuedInput(input: Buffer): Uint8Array | undefined {

@@ -8,6 +8,7 @@ import type { RunMode, RunTable } from '../schema.ts';
 import type { StoredRunInput } from '../tables/run-input.ts';
 import { measureEnd } from './measure-run.ts';
 import { costOfRun, pauseOfRun, statusOfRun, versionOfRun } from './run-columns.ts';
+import { inputObject, readInput } from './stored-inputs.ts';
 
 /**
  * Records how a call ended or where it paused, and with it the state of its run. A call that was asked to cancel ends as
@@ -110,12 +111,12 @@ export function isAwaited(mode: RunMode): boolean {
   return mode === 'execute' || mode === 'step';
 }
 
-/** Gets the context of a call. Throws RUN_NOT_FOUND. */
+/** Gets the context of a call. Throws RUN_NOT_FOUND, and whatever `readInput` throws. */
 export async function getRunContext(db: Db, callId: string): Promise<RunContext> {
   const row = await db
     .selectFrom('run')
     .select(['organization_id', 'flow_version_id', 'request_id', 'input', 'mode', 'started_at'])
-    .select(['cancel_requested_at', 'finished_at'])
+    .select(['cancel_requested_at', 'finished_at', inputObject.as('object')])
     .select((eb) =>
       eb
         .selectFrom('block_run')
@@ -131,7 +132,7 @@ export async function getRunContext(db: Db, callId: string): Promise<RunContext>
     organizationId: row.organization_id,
     flowVersionId: row.flow_version_id,
     requestId: row.request_id,
-    input: row.input,
+    input: await readInput(db, callId, row),
     completed: new Set(row.completed ?? []),
     cancelled: row.cancel_requested_at !== null,
     mode: row.mode,
@@ -141,17 +142,17 @@ export async function getRunContext(db: Db, callId: string): Promise<RunContext>
   };
 }
 
-/** Finds the stored request of a call. */
+/** Finds the stored request of a call. Throws what `readInput` throws. */
 export async function findRunInput(db: Db, callId: string): Promise<StoredRunInput | undefined> {
   const row = await db
     .selectFrom('run')
-    .select('input')
+    .select(['input', inputObject.as('object')])
     .where('execution_id', '=', callId)
     .executeTakeFirst();
-  return row?.input;
+  return row && readInput(db, callId, row);
 }
 
-/** Gets the stored request of a call. Throws RUN_NOT_FOUND. */
+/** Gets the stored request of a call. Throws RUN_NOT_FOUND, and what `readInput` throws. */
 export async function getRunInput(db: Db, callId: string): Promise<StoredRunInput> {
   const input = await findRunInput(db, callId);
   if (!input) throw callNotFound(callId);

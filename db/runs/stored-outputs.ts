@@ -1,10 +1,11 @@
 // Outputs of blocks as their rows have them: in the column `output`, or as a linked row of stored_object, when that is null.
 import { sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
-import { ObjectLost, ObjectStoreUnavailable, type StoredObject } from '../../object-store/object-store.ts';
+import { ObjectLost, type StoredObject } from '../../object-store/object-store.ts';
 import { log } from '../../observability/log.ts';
 import type { Db } from '../connect.ts';
 import { outputNotFound } from '../run-not-found.ts';
+import { readObject } from './store-object.ts';
 
 const OF_BLOCK = sql`stored_object.execution_id = block_run.execution_id
   and stored_object.block_key = block_run.block_key and stored_object.linked`;
@@ -25,7 +26,7 @@ export async function readStoredOutput(
   object: StoredObject,
 ): Promise<string> {
   try {
-    return (await storeOf(db).get(ownerOf(object), object)).toString();
+    return await readObject(db, object);
   } catch (error) {
     if (!(error instanceof ObjectLost)) throw error;
     // Its run may have been deleted just now.
@@ -37,23 +38,6 @@ export async function readStoredOutput(
       `The stored output of ${blockKey} is lost (reference ${callId}/${blockKey}).`,
     );
   }
-}
-
-/** Returns the object store. Throws ObjectStoreUnavailable where this process has none. */
-export function storeOf({ objects }: Db) {
-  if (objects) return objects;
-  throw new ObjectStoreUnavailable(
-    'An output is in an object store, and WEIR_OBJECT_STORE is not set for this process.',
-  );
-}
-
-/** Makes the location of an output: its organization, its call, and a name that its block and its content make. */
-export function keyOf(organizationId: string, callId: string, name: string): string {
-  return `${organizationId}/${callId}/${name}`;
-}
-
-function ownerOf({ location }: StoredObject): string {
-  return location.split('/').at(-3) ?? '';
 }
 
 async function isLinked(db: Db, callId: string, blockKey: string): Promise<boolean> {

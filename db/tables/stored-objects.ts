@@ -1,8 +1,8 @@
-// The table of outputs in the object store, as Kysely sees it.
+// The table of values in the object store, as Kysely sees it.
 import type { Generated } from 'kysely';
 
 export interface StoredObjectTable {
-  /** The call and the block whose output the object is. */
+  /** The call and the block whose output the object is; the key is empty for the call's input. */
   execution_id: string;
   block_key: string;
   /** In hexadecimal. */
@@ -10,7 +10,7 @@ export interface StoredObjectTable {
   /** `bucket/key`. */
   location: string;
   bytes: number;
-  /** Whether the block was recorded with this output. Before that, and after a crash, nobody reads the object. */
+  /** Whether the block was recorded with this output, or the call with this input. Before that, and after a crash, nobody reads the object. */
   linked: Generated<boolean>;
   created_at: Generated<Date>;
   /** Since when the object is to be deleted; such a row is never linked again. */

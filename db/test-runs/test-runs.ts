@@ -8,6 +8,7 @@ import type { TestInput, Verdict } from '../../flow/test-case.ts';
 import { type Db, inTransaction, type Tx } from '../connect.ts';
 import { snapshotDraft } from '../flows/draft-snapshots.ts';
 import { insertCalls, type NewCall } from '../runs/insert-calls.ts';
+import { storeInputs } from '../runs/store-inputs.ts';
 import { createTimedId } from '../timed-id.ts';
 import type { TestCaseRow } from './test-cases.ts';
 
@@ -90,13 +91,20 @@ type Test = Awaited<ReturnType<typeof getTest>>;
 /** Accepts the run of a case, once: of the draft's snapshot, with the case's input. Throws CANCELLED. */
 export async function acceptTest(db: Db, executionId: string): Promise<void> {
   const test = await getTest(db, executionId);
-  await acceptRun(db, test, toNewCall(test, executionId));
+  await acceptRun(db, test, executionId);
 }
 
-/** Accepts a run of a test run. A cancellation comes before it, which refuses the run, or later, and finds the run. */
-async function acceptRun(db: Db, { testRunId }: Test, run: NewCall): Promise<void> {
+/**
+ * Accepts a run of a test run, of `draft` when given. A cancellation comes before it, which refuses the run, or later, and finds
+ * the run. It has to be repeated after InputBeingDeleted.
+ */
+async function acceptRun(db: Db, test: Test, executionId: string, draft?: FlowDefinition): Promise<void> {
+  const { testRunId, organizationId, flowId } = test;
+  const call = toNewCall(test, executionId);
+  const stored = await storeInputs(db, organizationId, [call]);
   await db.transaction().execute(async (tx) => {
-    await insertCalls(tx, [run]);
+    if (draft) call.flowVersionId = await snapshotDraft(tx, flowId, draft);
+    await insertCalls(tx, [call], stored);
     const { cancel_requested_at } = await tx
       .selectFrom('test_run')
       .select('cancel_requested_at')
@@ -115,7 +123,6 @@ export async function acceptJudge(
   input: TestInput,
 ): Promise<string> {
   const test = await getTest(db, executionId);
-  const flowVersionId = await snapshotDraft(db, test.flowId, judge);
   const { judgeId } = await db
     .updateTable('test_result')
     .set({ judge_execution_id: sql`coalesce(judge_execution_id, ${createTimedId()}::uuid)` })
@@ -123,7 +130,7 @@ export async function acceptJudge(
     .returning('judge_execution_id as judgeId')
     .$narrowType<{ judgeId: NotNull }>()
     .executeTakeFirstOrThrow();
-  await acceptRun(db, test, toNewCall({ ...test, flowVersionId, input }, judgeId));
+  await acceptRun(db, { ...test, input }, judgeId, judge);
   return judgeId;
 }
 

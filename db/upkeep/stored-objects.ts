@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { ObjectStoreUnavailable } from '../../object-store/object-store.ts';
 import type { Db, Tx } from '../connect.ts';
-import { storeOf } from '../runs/stored-outputs.ts';
+import { objectStoreOf } from '../runs/object-store-of.ts';
 
 /** As many as one request deletes. */
 const BATCH = 1_000;
@@ -32,7 +32,7 @@ export async function doomUnlinkedObjects(db: Db): Promise<void> {
 
 /**
  * Marks objects whose run is gone, among the next rows after `place`. Returns the place to go on from; undefined at the end
- * of all rows.
+ * of all rows. The run of an object that is not linked may be about to be stored.
  */
 export async function doomObjectsWithoutRun(db: Db, place: Place | undefined): Promise<Place | undefined> {
   const after = place
@@ -45,7 +45,7 @@ export async function doomObjectsWithoutRun(db: Db, place: Place | undefined): P
     ), doomed as (
       update stored_object set doomed_at = now() from page
       where stored_object.execution_id = page.execution_id and stored_object.block_key = page.block_key
-        and stored_object.sha256 = page.sha256 and stored_object.doomed_at is null
+        and stored_object.sha256 = page.sha256 and stored_object.linked and stored_object.doomed_at is null
         and not exists (select from run where run.execution_id = page.execution_id)
     )
     select * from page order by execution_id, block_key, sha256`.execute(db);
@@ -66,7 +66,7 @@ export async function removeDoomedObjects(db: Db): Promise<number> {
     .limit(BATCH)
     .execute();
   if (rows.length === 0) return 0;
-  const remove = storeOf(db).remove(rows.map(({ location }) => location));
+  const remove = objectStoreOf(db).remove(rows.map(({ location }) => location));
   const gone = new Set(
     await remove.catch(async (error: unknown) => {
       await postpone(db, rows);

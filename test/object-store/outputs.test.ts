@@ -4,6 +4,7 @@ import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
 import { sql } from 'kysely';
 import { buildDeliveryBody } from '../../activities/delivery-body.ts';
 import { code, passthrough } from '../blocks.ts';
+import { captureMetrics } from '../capture-metrics.ts';
 import { startTcpProxy, type TcpProxy } from '../fakes/tcp-proxy.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
 import { waitUntil } from '../wait-until.ts';
@@ -129,9 +130,12 @@ describeWithS3('outputs in an object store', function () {
   it('are in the database while the store is away, for which no run waits', async () => {
     const flow = await weir.createFlow(tenant, [large('away'), code('count', 'return input.length;')]);
     await proxy.refuse();
+    const metrics = captureMetrics();
     const { status, body } = await execute(flow, 'm');
     assert.equal(status, 200, JSON.stringify(body));
     assert.equal(body.result, LARGE);
+    assert.deepEqual(await metrics.read('weir.object_store.fallbacks'), { '': 1 });
+    metrics.stop();
     assert.deepEqual(await rowsOf(body.executionId), [
       { block_key: 'count', elsewhere: false },
       { block_key: 'make', elsewhere: false },

@@ -1,0 +1,10 @@
+import { type ObjectStore, ObjectStoreUnavailable } from '../../object-store/object-store.ts';
+import type { Db } from '../connect.ts';
+
+/** Returns the object store. Throws ObjectStoreUnavailable where this process has none. */
+export function objectStoreOf({ objects }: Db): ObjectStore {
+  if (objects) return objects;
+  throw new ObjectStoreUnavailable(
+    'A value is in an object store, and WEIR_OBJECT_STORE is not set for this process.',
+  );
+}

@@ -1,0 +1,61 @@
+// Writes large inputs of calls into the object store before the calls are inserted, which links them. A writer that was taken
+// for dead meanwhile gets InputBeingDeleted then, and inserts its calls without the store.
+import { sql } from 'kysely';
+import type { StoredObject } from '../../object-store/object-store.ts';
+import type { Db, Tx } from '../connect.ts';
+import type { StoredRunInput } from '../tables/run-input.ts';
+import { storeObject } from './store-object.ts';
+import { INPUT_KEY } from './stored-inputs.ts';
+
+/** Where inputs were written; those that are not among them belong into the database. */
+export type StoredInputs = ReadonlyMap<StoredRunInput, StoredObject>;
+export const NONE_STORED: StoredInputs = new Map();
+
+/** Upkeep is deleting the object of an input that was to be linked. */
+export class InputBeingDeleted extends Error {
+  override readonly name = 'InputBeingDeleted';
+}
+
+/** Writes inputs of calls, or of step-through sessions, into the object store where they are large. */
+export async function storeInputs(
+  db: Db,
+  organizationId: string,
+  inputs: { callId: string; input: StoredRunInput }[],
+): Promise<StoredInputs> {
+  if (!db.objects) return NONE_STORED;
+  const stored = new Map<StoredRunInput, StoredObject>();
+  const write = async ({ callId, input }: (typeof inputs)[number]) => {
+    const owner = { organizationId, callId, blockKey: INPUT_KEY, name: 'request' };
+    const object = await storeObject(db, owner, JSON.stringify(input));
+    if (object) stored.set(input, object);
+  };
+  await Promise.all(inputs.map(write));
+  return stored;
+}
+
+/**
+ * Makes an object the input of a call whose row this transaction has written, in place of an earlier one, which is deleted;
+ * undefined: the row itself has the input. Throws InputBeingDeleted.
+ */
+export async function linkInput(
+  tx: Db | Tx,
+  callId: string,
+  object: StoredObject | undefined,
+): Promise<void> {
+  const ofCall = tx
+    .updateTable('stored_object')
+    .where('execution_id', '=', callId)
+    .where('block_key', '=', INPUT_KEY);
+  await ofCall
+    .set({ linked: false, doomed_at: sql`now()` })
+    .where('linked', '=', true)
+    .$if(object !== undefined, (query) => query.where('sha256', '<>', object?.sha256 as string))
+    .execute();
+  if (!object) return;
+  const { numUpdatedRows } = await ofCall
+    .set({ linked: true })
+    .where('sha256', '=', object.sha256)
+    .where('doomed_at', 'is', null)
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) throw new InputBeingDeleted(`The stored input of ${callId} is being deleted.`);
+}

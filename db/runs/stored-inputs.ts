@@ -1,0 +1,68 @@
+// Inputs of calls as their rows have them: in the column `input`, or as a linked row of stored_object, when that is null.
+import { sql } from 'kysely';
+import { ServiceError } from '../../flow/errors.ts';
+import { ObjectLost, type StoredObject } from '../../object-store/object-store.ts';
+import { log } from '../../observability/log.ts';
+import type { Db } from '../connect.ts';
+import { callNotFound } from '../run-not-found.ts';
+import type { StoredRunInput } from '../tables/run-input.ts';
+import { readObject } from './store-object.ts';
+
+/** The block_key of a call's input in stored_object, which no block has. */
+export const INPUT_KEY = '';
+
+const OF_CALL = sql`stored_object.execution_id = run.execution_id
+  and stored_object.block_key = ${sql.lit(INPUT_KEY)} and stored_object.linked`;
+
+/** The bytes of a call's input as JSON, wherever it is. For queries that select from run. */
+export const inputBytes = sql<number>`coalesce(
+  octet_length(run.input::text), (select stored_object.bytes from stored_object where ${OF_CALL}), 0)`;
+
+/** The object that has a call's input; null when the row itself has it. For queries as above. */
+export const inputObject = sql<StoredObject | null>`case when run.input is null then (
+  select json_build_object('location', location, 'bytes', bytes, 'sha256', sha256) from stored_object where ${OF_CALL}) end`;
+
+/**
+ * Returns the input of a call from its row, or reads it from the object store: throws ObjectStoreUnavailable then, RUN_NOT_FOUND
+ * when the run was deleted meanwhile, or INTERNAL_ERROR when the object is lost.
+ */
+export async function readInput(
+  db: Db,
+  callId: string,
+  { input, object }: { input: StoredRunInput | null; object: StoredObject | null },
+): Promise<StoredRunInput> {
+  return input ?? JSON.parse(await readStoredInput(db, callId, object));
+}
+
+/** Reads the input of a call as JSON text. Throws as above. */
+export async function readInputText(db: Db, callId: string): Promise<string> {
+  const { text, object } = await db
+    .selectFrom('run')
+    .select([sql<string | null>`input::text`.as('text'), inputObject.as('object')])
+    .where('execution_id', '=', callId)
+    .executeTakeFirstOrThrow(() => callNotFound(callId));
+  return text ?? (await readStoredInput(db, callId, object));
+}
+
+async function readStoredInput(db: Db, callId: string, object: StoredObject | null): Promise<string> {
+  try {
+    if (!object) throw new ObjectLost('No object is linked.');
+    return await readObject(db, object);
+  } catch (error) {
+    if (!(error instanceof ObjectLost)) throw error;
+    // The input of a session is replaced when its first step runs again, and a run may have been deleted just now.
+    if (await isReplaced(db, callId, object)) return readInputText(db, callId);
+    log.error({ execution_id: callId, location: object?.location, err: error }, 'A stored input is lost.');
+    throw new ServiceError('INTERNAL_ERROR', `The stored input of the run is lost (reference ${callId}).`);
+  }
+}
+
+/** Whether the call has another input by now. Throws RUN_NOT_FOUND. */
+async function isReplaced(db: Db, callId: string, read: StoredObject | null): Promise<boolean> {
+  const { isHere, object } = await db
+    .selectFrom('run')
+    .select([sql<boolean>`input is not null`.as('isHere'), inputObject.as('object')])
+    .where('execution_id', '=', callId)
+    .executeTakeFirstOrThrow(() => callNotFound(callId));
+  return isHere || object?.location !== read?.location;
+}
